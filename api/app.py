@@ -1,0 +1,138 @@
+"""The Flask app: resources, checks before them, problems and headers after them, and the reference of it all."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cache, partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from flask import Flask, Request, Response
+from flask.sessions import NullSession, SessionInterface, SessionMixin
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from api import access, checks, compression, context, headers, openapi
+from api.blueprint import Api, Blueprint
+from api.rate import Limiter, Policy
+from api.resources import actions, audit, catalogue, docs, events, health, matches, metrics, mine, players, problems
+from service import accounts
+from service.games.protocol import AnyGame
+from service.games.registry import GAMES
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+RESOURCES: Final[Sequence[Blueprint]] = (
+    catalogue.blueprint,
+    players.blueprint,
+    mine.blueprint,
+    matches.blueprint,
+    actions.blueprint,
+    events.blueprint,
+    audit.blueprint,
+    health.blueprint,
+    metrics.blueprint,
+    problems.blueprint,
+)
+
+
+T = TypeVar("T", bound=Callable[..., Any])
+
+
+class Sessionless(SessionInterface):
+    """Tokens say who asks: nothing is kept for a client, and no cookie is set."""
+
+    _none: Final = NullSession()
+
+    def open_session(self, app: Flask, request: Request) -> SessionMixin:
+        del app, request
+        return self._none
+
+
+class App(Flask):
+    """Flask for views that are plain functions, for clients without sessions, and with one end for all answers."""
+
+    session_interface = Sessionless()
+    origins: tuple[str, ...] = ()
+
+    def ensure_sync(self, func: T) -> T:
+        """The function itself, so that no call asks whether it is a coroutine."""
+        return func
+
+    def process_response(self, response: Response) -> Response:
+        asked = context.asked()
+        compression.compress(asked, response)
+        if response.status_code == HTTPStatus.NO_CONTENT:
+            # Flask gives one to every answer; what is not there has none.
+            response.headers.pop("Content-Type", None)
+        access.tell(asked, context.facts(), response.status_code)
+        return response
+
+    def wsgi_app(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """As Flask's. What every answer carries is added last, past the checks of headers that come from anywhere."""
+
+        def start(status: str, said: headers.Pairs, *error: Any) -> Callable[[bytes], object]:
+            told = headers.stamped(said, context.asked(), context.facts(), self.origins)
+            return start_response(status, told, *error)
+
+        return super().wsgi_app(environ, start)
+
+
+def _describe(app: Flask, resources: Sequence[Blueprint], games: Mapping[str, AnyGame]) -> Api:
+    app.config.update(API_TITLE=openapi.TITLE, API_VERSION=openapi.VERSION, OPENAPI_VERSION="3.1.0")
+    bearer = {"type": "http", "scheme": "bearer", "description": "A player's token, as POST /v1/players gives it."}
+    api = Api(app, spec_kwargs={"info": openapi.INFO, "servers": [{"url": "/"}]})
+    api.spec.components.security_scheme("bearer", bearer)
+    ticket = "A ticket for one stream, as POST /v1/stream-tickets gives it to clients that cannot send headers."
+    api.spec.components.security_scheme(
+        "ticket", {"type": "apiKey", "in": "query", "name": "ticket", "description": ticket}
+    )
+    for resource in resources:
+        api.register_blueprint(resource)
+    openapi.add_components(api, [shape for resource in resources for shape in resource.answers], games)
+    return api
+
+
+def describe(resources: Sequence[Blueprint] = RESOURCES, games: Mapping[str, AnyGame] = GAMES) -> Api:
+    """The reference of an app that nobody can call."""
+    return _describe(Flask("moonstone", static_folder=None), resources, games)
+
+
+def create_app(
+    container: context.Container,
+    *,
+    resources: Sequence[Blueprint] = RESOURCES,
+    deadline: checks.Deadline = nullcontext,
+    alive: Callable[[], bool] = lambda: True,
+) -> Flask:
+    """The app on a container of use cases; `deadline` and `alive` come from the server that runs it."""
+    app = App("moonstone", static_folder=None)
+    app.url_map.merge_slashes = False
+    app.config.update(MAX_CONTENT_LENGTH=checks.MAX_BODY, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
+    limiter = Limiter()
+    app.app_ctx_globals_class = partial(context.Facts, container)  # type: ignore[assignment]  # Flask calls what it is
+    app.extensions |= {context.ALIVE: alive, context.LIMITER: limiter}
+    settings = container.settings
+    if settings.proxies:
+        # Nothing but the address: what is served does not depend on the scheme, and proxies pass the Host on.
+        behind = ProxyFix(app.wsgi_app, x_for=settings.proxies, x_proto=0, x_host=0)
+        app.wsgi_app = behind  # type: ignore[method-assign]  # as Flask's docs say
+    app.origins = tuple(settings.cors_origins)
+    access.begin()
+    checks.install(
+        app,
+        checks.Hosts(frozenset(host.lower() for host in settings.allowed_hosts)),
+        checks.Callers(
+            partial(accounts.authenticate, container.ports),
+            partial(accounts.holder, container.ports),
+            partial(accounts.redeem_ticket, container.ports),
+            limiter,
+            by_token=Policy("token", settings.requests_by_token, checks.RATE_WINDOW),
+            moves=Policy(actions.MOVES, settings.moves_by_token, checks.RATE_WINDOW),
+            by_address=Policy("address", settings.requests_by_address, checks.RATE_WINDOW),
+        ),
+        checks.Bodies(deadline),
+    )
+    api = _describe(app, resources, container.ports.games)
+    app.register_blueprint(docs.blueprint)
+    app.extensions[docs.REFERENCE] = cache(lambda: openapi.render(openapi.document(api)))
+    return app

@@ -1,0 +1,157 @@
+"""What every request passes before its view, in this order: framing and size, host, token, rate, and then its body.
+
+Each check stands before the next costs anything: a request that is refused early reads nothing from the socket.
+"""
+
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from flask import Flask, Request
+from werkzeug.exceptions import BadRequest, LengthRequired, RequestEntityTooLarge, UnsupportedMediaType
+
+from api import auth, context, problems, rate
+from api.blueprint import Operation, operation_of
+from api.request_headers import judge
+from service.errors import Refused
+from service.ports import Player
+
+MAX_BODY: Final = 16 * 1024
+MAX_WAIT_FOR_BODY: Final = 5.0
+"""Seconds."""
+WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
+
+RATE_WINDOW: Final = 10
+"""Seconds in which a token, or an address without one, may send its quota of requests."""
+
+_HOST: Final = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?", re.ASCII)
+_MEDIA_TYPE: Final = re.compile(r'application/json(?:\s*;\s*charset="?utf-8"?)?', re.IGNORECASE)
+
+Deadline: TypeAlias = Callable[[], AbstractContextManager[object]]
+"""Makes a context in which reading a body that is too slow raises werkzeug's RequestTimeout."""
+
+
+def framing(asked: Request, operation: Operation) -> None:
+    """Refuse a body whose end is not known from the start (servers cut chunked ones at the limit, in silence), and one that
+    nothing would read.
+    """
+    length = asked.content_length
+    if context.header(asked, "Transfer-Encoding") is not None:
+        raise LengthRequired
+    if length is None and asked.method in WRITES and "json" in operation.takes:
+        raise LengthRequired
+    if (length or 0) > MAX_BODY:
+        raise RequestEntityTooLarge
+    if length and asked.endpoint is not None and asked.method not in WRITES:
+        raise Refused("bad-request", f"{asked.method} takes no body.")
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """Refuses a Host that is missing, malformed, or not among those served (none listed: any)."""
+
+    served: frozenset[str]
+
+    def __call__(self, asked: Request, _: Operation) -> None:
+        found = _HOST.fullmatch(context.header(asked, "Host") or "")
+        if found is None or (self.served and found[1].lower() not in self.served):
+            raise Refused("bad-host", "The Host header names no host that is served here.")
+
+
+UNCOUNTED: Final = frozenset({"/healthz", "/readyz"})
+"""Whoever asks whether a process lives must not take a busy address for a dead process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callers:
+    """Finds out who asks and how often; wrong tokens count against their address."""
+
+    authenticate: Callable[[str], Player]
+    holder: Callable[[str], Player]
+    redeem: Callable[[str], str]
+    limiter: rate.Limiter
+    by_token: rate.Policy
+    moves: rate.Policy
+    by_address: rate.Policy
+
+    def __call__(self, asked: Request, operation: Operation) -> None:
+        if asked.method == "OPTIONS" or asked.path in UNCOUNTED:
+            return
+        known = context.facts()
+        player = refusal = None
+        try:
+            known.player = player = self._identify(asked, operation, known)
+        except Refused as error:
+            refusal = error
+        if player is None:
+            allowance = self.limiter.take(self.by_address, asked.remote_addr or "")
+        else:
+            # By the player: a header can be written in many ways, and a player can have many tokens.
+            policy = self.moves if operation.bucket == self.moves.name else self.by_token
+            allowance = self.limiter.take(policy, player.id)
+        known.allowance = allowance
+        allowance.check()
+        if refusal is not None:
+            raise refusal
+        if operation.needs_token:
+            auth.required(player)
+
+    def _identify(self, asked: Request, operation: Operation, known: context.Facts) -> Player | None:
+        header = context.header(asked, "Authorization")
+        ticket = asked.args.get("ticket") if operation.takes_ticket else None
+        if header is not None or ticket is None:
+            return auth.identify(header, self.authenticate)
+        known.ticket_of = self.redeem(ticket)
+        return self.holder(known.ticket_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Bodies:
+    """Reads the body in time and refuses input that no schema of the view takes; the views' schemas judge the rest."""
+
+    deadline: Deadline
+
+    def __call__(self, asked: Request, operation: Operation) -> None:
+        if asked.endpoint is None:
+            return
+        _check_query(asked, "query" in operation.takes)
+        for name in operation.headers:
+            if (value := context.header(asked, name)) is not None:
+                judge(name, value)
+        if asked.method not in WRITES:
+            return
+        length = asked.content_length or 0
+        plain = context.header(asked, "Content-Encoding") is None
+        if length and not (plain and _MEDIA_TYPE.fullmatch((context.header(asked, "Content-Type") or "").strip())):
+            raise UnsupportedMediaType
+        with self.deadline():
+            body = asked.get_data()
+        if len(body) != length:
+            # What came before the client went may be JSON by itself, but is not what it meant to send.
+            raise BadRequest
+        if "json" not in operation.takes and body.strip() not in {b"", b"{}"}:
+            raise problems.Invalid({"_schema": ["This operation takes no body."]}, "json")
+
+
+def _check_query(asked: Request, has_schema: bool) -> None:
+    if not asked.query_string:
+        return
+    faults = {name: ["Given more than once."] for name, values in asked.args.lists() if len(values) > 1}
+    if not has_schema:
+        faults |= {name: ["Unknown parameter."] for name in asked.args}
+    if faults:
+        raise problems.Invalid(faults, "query")
+
+
+def install(app: Flask, hosts: Hosts, callers: Callers, bodies: Bodies) -> None:
+    """Run the checks before every request of the app, in their order."""
+
+    def judged() -> None:
+        asked = context.asked()
+        operation = operation_of(app, asked)
+        for check in (framing, hosts, callers, bodies):
+            check(asked, operation)
+
+    app.before_request(judged)

@@ -1,0 +1,138 @@
+"""What a view needs of the app that runs it and of the request that it answers."""
+
+import os
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from flask import Request, current_app, g, request
+
+from api import auth, idempotency, rate
+from service import accounts
+from service.ports import Player, Ports
+from service.settings import Settings
+
+if TYPE_CHECKING:
+    # It imports redis, which must not come before gevent's patches (api.server).
+    from events.feed import Feed
+
+LIMITER: Final = "moonstone.limiter"
+ALIVE: Final = "moonstone.alive"
+"""Where the app keeps a function that says whether it still runs; long streams end when it does not."""
+
+
+class Container(Protocol):
+    """The use cases of a process, as `service.container` puts them together."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def ports(self) -> Ports: ...
+
+    @property
+    def feed(self) -> "Feed": ...
+
+    def readiness(self) -> tuple[str, ...]:
+        """Why this process should not be asked; empty if it should."""
+        ...
+
+
+class Facts:
+    """What is found out about a request while it is answered: the app's kind of Flask's `g`.
+
+    `began` is a moment of `time.perf_counter`; `player` is None for nobody, `ticket_of` the digest of the token that a
+    ticket stands for, `problem` the code of the problem that is the answer.
+    """
+
+    __slots__ = ("allowance", "began", "container", "id", "player", "problem", "ticket_of")
+
+    def __init__(self, container: Container) -> None:
+        self.container = container
+        self.began = time.perf_counter()
+        self.id = _new_id()
+        self.player: Player | None = None
+        self.ticket_of: str | None = None
+        self.allowance: rate.Allowance | None = None
+        self.problem: str | None = None
+
+
+def _new_id() -> str:
+    """A UUID of chance (RFC 9562, 5.4). Python's own costs three times as much, and every request has one."""
+    digits = os.urandom(16).hex()
+    variant = "89ab"[int(digits[16], 16) % 4]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+
+
+# Flask's proxies look up what they stand for at each use, and a request has dozens.
+
+
+def asked() -> Request:
+    """The request itself."""
+    return cast("Request", request._get_current_object())  # type: ignore[attr-defined]  # noqa: SLF001  # as werkzeug's docs say
+
+
+def header(sent: Request, name: str) -> str | None:
+    """A header of a request. Flask's own look-up raises and catches two exceptions for each that was not sent."""
+    value: str | None = sent.environ.get(_variable(name))
+    return value
+
+
+@cache
+def _variable(header: str) -> str:
+    """A header's name in WSGI's environment (PEP 3333)."""
+    name = header.upper().replace("-", "_")
+    return name if name in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{name}"
+
+
+def facts() -> Facts:
+    """What is known about the request."""
+    return cast("Facts", g._get_current_object())  # noqa: SLF001  # as werkzeug's docs say
+
+
+def container() -> Container:
+    return facts().container
+
+
+def ports() -> Ports:
+    return container().ports
+
+
+def alive() -> Callable[[], bool]:
+    return cast("Callable[[], bool]", current_app.extensions[ALIVE])
+
+
+def caller() -> Player:
+    """Who asks, in a view that needs a token."""
+    return auth.required(facts().player)
+
+
+def caller_id() -> str | None:
+    """The player's id, None for somebody without a token."""
+    player = facts().player
+    return None if player is None else player.id
+
+
+def credential() -> str | None:
+    """The digest of the caller's token, or of the one that its ticket stands for; None for somebody without one."""
+    known = facts()
+    if known.ticket_of is not None:
+        return known.ticket_of
+    return None if known.player is None else accounts.digest(auth.token(header(asked(), "Authorization") or ""))
+
+
+def command_key() -> str:
+    """The request's Idempotency-Key, or a new one."""
+    return idempotency.key(header(asked(), "Idempotency-Key"))
+
+
+def take(policy: rate.Policy, key: str) -> None:
+    """Count the request against a policy of its own, which its answer then tells about.
+
+    Raises:
+        Refused: `rate-limited`.
+    """
+    limiter = cast("rate.Limiter", current_app.extensions[LIMITER])
+    facts().allowance = allowance = limiter.take(policy, key)
+    allowance.check()

@@ -1,0 +1,60 @@
+"""What a request that stays open needs: a place among the streams of its process, and to know when to give it up."""
+
+import socket
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final, cast
+
+from flask import Response, current_app, request
+
+from api import context
+from api.frames import Form
+from api.streams import Place, Streams
+from service import accounts
+
+STREAMS: Final = "moonstone.streams"
+"""Where the app keeps its open streams."""
+
+_ESTABLISHED: Final = 1
+"""Of the TCP states as Linux numbers them; it is the first byte of TCP_INFO."""
+
+
+def streams() -> Streams:
+    found = current_app.extensions.get(STREAMS)
+    if found is None:
+        container = context.container()
+        made = Streams(container.ports.history, container.feed, context.alive())
+        found = current_app.extensions.setdefault(STREAMS, made)
+    return cast("Streams", found)
+
+
+def holder() -> str:
+    """Whose streams this request counts among: those of a player, or of an address without a token."""
+    return context.caller_id() or f"address {request.remote_addr}"
+
+
+def authorize() -> Callable[[], object]:
+    """Raises Refused once the caller's token is no longer valid."""
+    credential = context.credential()
+    return _nobody if credential is None else partial(accounts.holder, context.ports(), credential)
+
+
+def hung_up() -> Callable[[], bool]:
+    """Whether the client closed its connection. A write would tell only later, and after it costs a place until then."""
+    return partial(_hung_up, request.environ.get("gunicorn.socket"))
+
+
+def respond(frames: Iterator[bytes], form: Form, place: Place) -> Response:
+    response = Response(frames, headers={"X-Accel-Buffering": "no"}, content_type=form.media_type)
+    response.call_on_close(place.leave)
+    return response
+
+
+def _nobody() -> None:
+    pass
+
+
+def _hung_up(client: socket.socket | None) -> bool:
+    if client is None or client.family not in {socket.AF_INET, socket.AF_INET6}:
+        return False
+    return client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED

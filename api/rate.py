@@ -1,0 +1,79 @@
+"""Rate limits: the generic cell rate algorithm, in each process for itself, so that losing a store never opens the gates."""
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from service.errors import Refused
+
+MAX_KEYS: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """At most `quota` requests at once, and as many again every `window` seconds."""
+
+    name: str
+    quota: int
+    window: int
+
+
+class Allowance(msgspec.Struct, frozen=True):
+    """What is left of a policy: `wait` is 0 where the request may go on, else the seconds until it might."""
+
+    policy: Policy
+    remaining: int
+    reset: int
+    wait: int
+
+    def check(self) -> None:
+        """Raise Refused, `rate-limited`, if the request is one too many."""
+        if self.wait:
+            quota = f"{self.policy.quota} in {self.policy.window} s"
+            raise Refused(
+                "rate-limited", f"Too many requests: {quota} are allowed. Wait {self.wait} s.", retry_after=self.wait
+            )
+
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """As draft-ietf-httpapi-ratelimit-headers writes it."""
+        name = f'"{self.policy.name}"'
+        return (
+            ("RateLimit-Policy", f"{name};q={self.policy.quota};w={self.policy.window}"),
+            ("RateLimit", f"{name};r={self.remaining};t={self.reset}"),
+        )
+
+
+class Limiter:
+    """Counts requests by key. Keys are bounded in number; the least recently new ones are forgotten first."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._full_again_at: dict[tuple[str, str], float] = {}
+        self._lock = threading.Lock()
+
+    def take(self, policy: Policy, key: str) -> Allowance:
+        """Count one request, unless it is one too many."""
+        each = policy.window / policy.quota
+        with self._lock:
+            now = self._clock()
+            debt = max(self._full_again_at.get((policy.name, key), now) - now, 0.0)
+            allowed = debt + each <= policy.window * (1 + 1e-9)
+            if allowed:
+                debt += each
+                self._full_again_at[policy.name, key] = now + debt
+                if len(self._full_again_at) > MAX_KEYS:
+                    self._forget(now)
+        wait = 0 if allowed else max(1, math.ceil(debt + each - policy.window))
+        remaining = max(0, math.floor((policy.window - debt) / each + 1e-9))
+        return Allowance(policy, remaining, math.ceil(debt), wait)
+
+    def _forget(self, now: float) -> None:
+        kept = {key: at for key, at in self._full_again_at.items() if at > now}
+        for key in list(kept)[: max(0, len(kept) - MAX_KEYS // 2)]:
+            del kept[key]
+        self._full_again_at = kept

@@ -1,0 +1,173 @@
+"""`/v1/matches/{match_id}/actions` and what may be done there."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+from flask import Response
+from msgspec.structs import replace
+
+from api import conditions, context, languages, schemas
+from api.blueprint import Blueprint
+from api.resources.matches import COMMAND_PROBLEMS, LOOK_PROBLEMS, MAX_SEATS, TEXTS, LookSchema, look, unchanged
+from api.responses import DOCUMENTED, answer
+from service import history, play, texts
+from service.errors import Refused
+from service.match import Match
+
+MOVES: Final = "moves"
+"""The bucket of actions: whoever reads too much can still play."""
+
+blueprint: Final = Blueprint("actions", description="Playing: what is legal, and doing it.")
+
+
+class ActSchema(schemas.Schema):
+    action = schemas.Object(component="Action", required=True)
+    seat = schemas.Integer(0, MAX_SEATS - 1)
+    decision = schemas.String(40, shortest=1)
+
+
+class ActQuerySchema(schemas.Schema):
+    dry_run = schemas.Flag(load_default=False, metadata={"description": "Only ask whether the action is legal."})
+    include = schemas.Choice(
+        TEXTS, metadata={"description": "`texts`: the event and the decisions of the receipt also in words, as `text`."}
+    )
+
+
+class LegalQuerySchema(LookSchema):
+    include = schemas.Choice(
+        TEXTS, metadata={"description": "`texts`: decisions and actions also in words, as `text` and `texts`."}
+    )
+
+
+class LegalActions(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a seat may do at a version: the whole list, where a pattern may stand for many; empty for a spectator.
+
+    `texts`, where asked for, says each action in words, in the same order.
+    """
+
+    version: int
+    head: str
+    decisions: tuple[history.SeenDecision, ...]
+    actions: tuple[Any, ...]
+    texts: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+
+
+class Legal(msgspec.Struct, frozen=True):
+    """The action would be accepted now."""
+
+    legal: bool
+
+
+@blueprint.at("/v1/matches/<match_id>/legal-actions")
+@blueprint.knows_caller(required=False)
+@blueprint.reads("If-None-Match", "Accept-Language")
+@blueprint.takes(LegalQuerySchema, location="query")
+@blueprint.answers_with(200, LegalActions, description="The list.", headers={"ETag": DOCUMENTED["ETag"]})
+@blueprint.answers_with(304, description="The version that the caller has.")
+@blueprint.refuses(*LOOK_PROBLEMS)
+def list_legal_actions(query: Mapping[str, Any], match_id: str) -> Response:
+    """List all that the caller's seat may do, in a fixed order.
+
+    An entry may hold a pattern (`Pattern`) that stands for many actions; a client chooses among them.
+    """
+    match, viewer = look(match_id, query)
+    if (same := unchanged(match, query)) is not None:
+        return same
+    decisions = history.see_decisions(match, viewer)
+    actions = history.legal_actions(match, viewer)
+    listed = LegalActions(match.head.version, match.head.hash, decisions, actions)
+    if "include" not in query:
+        return answer(listed, head=match.head)
+    language = languages.wanted()
+    worded = replace(
+        listed,
+        decisions=texts.asked_with_text(match.game, language, decisions),
+        texts=texts.action_texts(match.game, language, actions),
+    )
+    return languages.tell(answer(worded, head=match.head), language)
+
+
+@blueprint.at("/v1/matches/<match_id>/actions", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.counts_as(MOVES)
+@blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
+@blueprint.takes(ActQuerySchema, location="query")
+@blueprint.takes(ActSchema)
+@blueprint.answers_with(200, Legal, description="A dry run: the action would be accepted.")
+@blueprint.answers_with(
+    201,
+    play.Receipt,
+    description="The action is in the match.",
+    headers={name: DOCUMENTED[name] for name in ("ETag", "Location", "Idempotent-Replay")},
+)
+@blueprint.refuses(
+    "not-seated",
+    "not-your-seat",
+    "match-not-running",
+    "match-over",
+    "match-suspended",
+    "stale-version",
+    "history-diverged",
+    "decision-closed",
+    "not-your-turn",
+    "too-late",
+    "too-early",
+    "invalid-action",
+    "illegal-action",
+    *COMMAND_PROBLEMS,
+)
+@blueprint.leads_to(
+    201,
+    show_match={"match_id": "$response.body#/match", "version": "$response.body#/version"},
+    list_events={"match_id": "$response.body#/match", "after": "$response.body#/version"},
+)
+def act(query: Mapping[str, Any], body: Mapping[str, Any], match_id: str) -> Response:
+    """Act. `seat` and `decision` are checked where they are given.
+
+    Where all act at once, a decision closes with its seat's own move or with the round, not with what others do. The
+    server's time of receipt decides. Without If-Match an action is judged against the newest state: first come, first
+    served. One that the end of its round overtook is refused by the rules, with a reason such as `round-over`; one that the
+    end of the match overtook, with `match-over`.
+
+    With `dry_run` nothing is done: the answer says that the action is legal, or why it is not.
+    """
+    ports, player = context.ports(), context.caller().id
+    wanted = play.ActionRequest(**body)
+    precondition = _precondition()
+    if query["dry_run"]:
+        play.judge(ports, player, match_id, wanted, precondition)
+        return answer(Legal(True))
+    acted = play.act(ports, player, match_id, wanted, context.command_key(), precondition)
+    headers = {"Location": f"/v1/matches/{match_id}?version={acted.match.head.version}"}
+    if acted.replayed:
+        headers["Idempotent-Replay"] = "true"
+    receipt, head = play.receipt(ports, acted, player), acted.match.head
+    if "include" not in query:
+        return answer(receipt, 201, head=head, headers=headers)
+    game, language = acted.match.game, languages.wanted()
+    worded = replace(
+        receipt,
+        event=texts.with_text(game, language, receipt.event),
+        decisions=texts.asked_with_text(game, language, receipt.decisions),
+    )
+    return languages.tell(answer(worded, 201, head=head, headers=headers), language)
+
+
+def _precondition() -> Callable[[Match], None] | None:
+    """What If-Match asks for: one of its tags is that of the newest version."""
+    tags = conditions.parse("If-Match", context.header(context.asked(), "If-Match"))
+    if not tags:
+        return None
+    ports = context.ports()
+
+    def check(match: Match) -> None:
+        if conditions.matches(tags, match.head):
+            return
+        for version, hash_prefix in sorted(filter(None, map(conditions.split, tags)), reverse=True):
+            play.must_be_newest(ports, version, hash_prefix)(match)
+        raise Refused(
+            "stale-version", "No tag is that of the newest version.", version=match.head.version, head=match.head.hash
+        )
+
+    return check

@@ -1,0 +1,33 @@
+"""`/v1/matches/{match_id}/audit`: the service checks its own log, by the same code as `moonstone verify`."""
+
+from typing import Final
+
+from flask import Response, request
+
+from api import context
+from api.blueprint import Blueprint
+from api.rate import Policy
+from api.resources.matches import LOOK_PROBLEMS, look
+from api.responses import answer
+from service import audit
+
+blueprint: Final = Blueprint("audit", description="Whether a match's record tells a match that its rules allow.")
+
+WINDOW: Final = 60
+"""Seconds in which a caller may ask for its quota of audits, for each plays the whole match again."""
+
+
+@blueprint.at("/v1/matches/<match_id>/audit")
+@blueprint.knows_caller(required=False)
+@blueprint.answers_with(200, audit.Audit, description="Each check and its result.")
+@blueprint.refuses(*(code for code in LOOK_PROBLEMS if code not in {"version-not-found", "not-your-seat"}))
+def audit_match(match_id: str) -> Response:
+    """Check a match's record.
+
+    Once the match is over: its chain of hashes, its draws against the revealed seed, its effects, its actions, its
+    outcome. Until then: its chain.
+    """
+    match, _ = look(match_id, {})
+    quota = context.container().settings.audits_by_caller
+    context.take(Policy("audits", quota, WINDOW), context.caller_id() or request.remote_addr or "")
+    return answer(audit.audit(context.ports(), match))

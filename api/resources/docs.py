@@ -1,0 +1,89 @@
+"""`/openapi.yaml` and `/docs`: the reference as a file and as a page, both from this service alone."""
+
+from http import HTTPStatus
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from flask import Blueprint, Response, current_app, request, send_from_directory
+from werkzeug.exceptions import PreconditionFailed
+
+from api.headers import PAGE
+from service.errors import Refused
+
+blueprint: Final = Blueprint("docs", __name__)
+
+REFERENCE: Final = "moonstone.reference"
+"""Where the app keeps the function that gives the reference's text."""
+
+_DIST: Final = Path(str(files("flask_swagger_ui"))) / "dist"
+_FILES: Final = frozenset({"swagger-ui-bundle.js", "swagger-ui.css", "favicon-16x16.png", "favicon-32x32.png"})
+_PUBLIC: Final = {"Cache-Control": "public, max-age=3600"}
+# Swagger UI's icons are data: images; it needs neither inline scripts nor inline styles nor any other host.
+_CSP: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+_PAGE: Final = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Moonstone: reference</title>
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+</head>
+<body>
+<div id="reference"></div>
+<noscript><p>This page needs JavaScript; <a href="openapi.yaml">openapi.yaml</a> holds the same.</p></noscript>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+"""
+
+_START: Final = """SwaggerUIBundle({url: "openapi.yaml", dom_id: "#reference", deepLinking: true, validatorUrl: null});
+"""
+
+
+@blueprint.get("/")
+def front() -> Response:
+    # A relative address holds behind a proxy that serves this under a path of its own.
+    return Response(status=HTTPStatus.FOUND, headers={"Location": "docs"})
+
+
+@blueprint.get("/openapi.yaml")
+def openapi() -> Response:
+    text: str = current_app.extensions[REFERENCE]()
+    response = Response(text, headers=_PUBLIC, content_type="application/yaml")
+    response.add_etag()
+    response.make_conditional(request)
+    return _told(response)
+
+
+@blueprint.get("/docs")
+def page() -> Response:
+    return Response(
+        _PAGE, headers={**_PUBLIC, **PAGE, "Content-Security-Policy": _CSP}, content_type="text/html; charset=utf-8"
+    )
+
+
+@blueprint.get("/docs/start.js")
+def start() -> Response:
+    return Response(_START, headers=_PUBLIC, content_type="text/javascript; charset=utf-8")
+
+
+@blueprint.get("/docs/<name>")
+def asset(name: str) -> Response:
+    if name not in _FILES:
+        raise Refused("not-found", "The reference has no such file.")
+    return _told(send_from_directory(_DIST, name, max_age=3600))
+
+
+def _told(response: Response) -> Response:
+    """An answer, but for a precondition that does not hold, which is a problem like any other."""
+    if response.status_code == HTTPStatus.PRECONDITION_FAILED:
+        response.close()
+        raise PreconditionFailed
+    return response

@@ -1,0 +1,289 @@
+"""`/v1/matches/{id}/events` and `/v1/matches/{id}/export`: a match's events in pages, as they happen, and as a file."""
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import msgspec
+from flask import Response, request
+
+from api import conditions, context, languages, live, schemas
+from api.blueprint import STORE_PROBLEMS, Blueprint
+from api.components import frame_schema, ref
+from api.frames import EVENT_STREAM, NDJSON, Form, StreamEnd, StreamHello
+from api.request_headers import version_of
+from api.resources.matches import MAX_SEATS, MAX_VERSION, TEXTS, VIEWER, unchanged
+from api.responses import DOCUMENTED, answer
+from api.streams import GLANCE
+from events.chain import genesis
+from events.record import Head, MatchId, Version
+from service import match_file
+from service.errors import Refused
+from service.games.visibility import Viewer
+from service.history import SeenEvent, viewer_of
+from service.match import Match
+from service.texts import with_text
+
+PAGE: Final = 100
+LONGEST_PAGE: Final = 500
+LONGEST_WAIT: Final = 30
+"""Seconds."""
+READ_PROBLEMS: Final = ("match-not-found", "match-corrupt", "engine-too-old", *STORE_PROBLEMS)
+
+_JSON: Final = "application/json"
+_FORMS: Final = {form.media_type: form for form in (NDJSON, EVENT_STREAM)}
+
+blueprint: Final = Blueprint("events", description="What happened in a match: in pages, live, and as a file.")
+
+
+class EventPage(msgspec.Struct, frozen=True):
+    """Events in order. `version` and `head` are the match's newest; `next` is where the page after this one is, if any.
+
+    To be told of later events ask again with `after` and `head` as this page's `version` and `head`, or take a stream.
+    """
+
+    events: tuple[SeenEvent, ...]
+    version: Version
+    head: str
+    next: str | None
+
+
+class EventQuerySchema(schemas.Schema):
+    after = schemas.DecimalInteger(
+        0,
+        MAX_VERSION,
+        load_default=0,
+        metadata={"description": "The version before the first event wanted; 0 for all of them."},
+    )
+    head = schemas.String(
+        64,
+        pattern="[0-9a-f]{16,64}",
+        metadata={
+            "description": "16 or more digits of the hash at version `after` that the client knows: another history is "
+            "refused with `history-diverged`."
+        },
+    )
+    limit = schemas.DecimalInteger(
+        1,
+        LONGEST_PAGE,
+        metadata={"description": f"Events in a page, {PAGE} if it is left out; a stream takes none."},
+    )
+    wait = schemas.DecimalInteger(
+        0,
+        LONGEST_WAIT,
+        metadata={
+            "description": "Seconds to wait for an event where the page would be empty and the match goes on: long-polling. "
+            "A stream takes none."
+        },
+    )
+    include = schemas.Choice(TEXTS, metadata={"description": "`texts`: each event also in words, as `text`."})
+    ticket = schemas.String(64)
+    viewer = schemas.DecimalInteger(
+        0,
+        MAX_SEATS - 1,
+        metadata={"description": VIEWER},
+    )
+
+
+_LINES: Final = {
+    "type": "array",
+    "description": "One JSON value a line: events, then a `StreamEnd`. An empty line is a heartbeat, at least one in five "
+    "seconds while the match goes on. Lines that stop without a `StreamEnd` were cut: connect again with `after`.",
+    "items": {"oneOf": [ref("SeenEvent"), ref("StreamEnd")]},
+}
+_FRAMES: Final = frame_schema(
+    (ref("StreamHello"), ref("SeenEvent"), ref("StreamEnd")),
+    "Server-sent events. First `hello` (data: `StreamHello`), then each event under its own type with its "
+    "version as `id` (data: `SeenEvent`), at last `end` (data: `StreamEnd`). Every `heartbeat_ms` a comment comes; a "
+    "client that hears nothing for three times as long takes the connection for dead. A stream that stops without `end` "
+    "was cut: connect again with `Last-Event-ID`, and it goes on with the next event.",
+)
+_EVENTS: Final = "Events after a version: every version to every viewer, without what it may not know."
+_HEADERS: Final = {
+    "ETag": {
+        **DOCUMENTED["ETag"],
+        "description": "Of a page: the newest version, with the first 16 digits of its head.",
+    },
+    "X-Accel-Buffering": {"description": "Of a stream: `no`, a proxy passes on at once.", "schema": {"type": "string"}},
+}
+
+
+@blueprint.at("/v1/matches/<match_id>/events")
+@blueprint.takes(EventQuerySchema, location="query")
+@blueprint.answers_with(200, EventPage, description=_EVENTS)
+@blueprint.answers_with(200, _LINES, description=_EVENTS, media_types=(NDJSON.media_type,), headers=_HEADERS)
+@blueprint.answers_with(200, _FRAMES, description=_EVENTS, media_types=(EVENT_STREAM.media_type,), headers=_HEADERS)
+@blueprint.answers_with(304, description="A page, as the client has it.")
+@blueprint.answers_with(
+    204, description="`Last-Event-ID` is the last event of a match that is over; an EventSource stops asking."
+)
+@blueprint.knows_caller(required=False, by_ticket=True)
+@blueprint.reads("If-None-Match", "Last-Event-ID", "Accept-Language")
+@blueprint.refuses(*READ_PROBLEMS, "not-your-seat", "not-acceptable", "history-diverged", "too-many-streams")
+def list_events(query: Mapping[str, Any], match_id: MatchId) -> Response:
+    """Read a match's events, or follow them live.
+
+    `Accept` chooses: `application/json` (the default) gives a page, `application/x-ndjson` and `text/event-stream` all
+    events after a version and then each new one as it happens, to the end of the match.
+    """
+    form = _wanted_form()
+    match, _ = context.ports().history.newest(match_id)
+    # The right to look comes first: nothing else may tell that a private match exists.
+    viewer = viewer_of(match, context.caller_id(), query.get("viewer"))
+    if form is None:
+        if "ticket" in query:
+            raise Refused("invalid-parameter", "A ticket is for a stream; send the token.", parameter="ticket")
+        if query.get("wait") and match.head.version == query["after"] and match.server_seed is None:
+            match, viewer = _waited(match, query)
+        response = unchanged(match, query) or _page(match, viewer, query)
+    else:
+        response = _stream(match, form, query)
+    response.vary.add("Accept")
+    return languages.tell(response, language) if (language := _language(query)) else response
+
+
+def _language(query: Mapping[str, Any]) -> str | None:
+    """The language of the events' texts, None where they are not asked for."""
+    return languages.wanted() if "include" in query else None
+
+
+def _wanted_form() -> Form | None:
+    """The stream that is asked for; None for a page.
+
+    Raises:
+        Refused: `not-acceptable`.
+    """
+    if not request.accept_mimetypes:
+        return None
+    wanted: str | None = request.accept_mimetypes.best_match((_JSON, *_FORMS))
+    if wanted is None:
+        raise Refused("not-acceptable", f"Events are {_JSON}, {' or '.join(_FORMS)}.")
+    return _FORMS.get(wanted)
+
+
+def _waited(match: Match, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
+    """The match once it has gone on, or as it is when the time is over; it counts as a stream until then.
+
+    Raises:
+        Refused: `too-many-streams`; `token-invalid` if the token was revoked meanwhile.
+    """
+    streams, authorize, gone = live.streams(), live.authorize(), live.hung_up()
+    place = streams.enter(None, live.holder())
+    try:
+        until = time.monotonic() + query["wait"]
+        known = {match.id: match.head.version}
+        while known[match.id] == match.head.version and not (streams.stopping or gone()):
+            left = until - time.monotonic()
+            if left <= 0:
+                break
+            # A wake-up may be lost, so the log is asked now and then without one.
+            streams.feed.wait(known, min(left, GLANCE))
+            match, _ = context.ports().history.newest(match.id)
+    finally:
+        place.leave()
+    authorize()
+    return match, viewer_of(match, context.caller_id(), query.get("viewer"))
+
+
+def _page(match: Match, viewer: Viewer, query: Mapping[str, Any]) -> Response:
+    after = query["after"]
+    if after > match.head.version:
+        raise _diverged(match, after)
+    events = context.ports().history.events(match, viewer, after, query.get("limit", PAGE))
+    if not (events[0].prev if events else match.head.hash).startswith(query.get("head", "")):
+        raise _diverged(match, after)
+    if language := _language(query):
+        events = tuple(with_text(match.game, language, event) for event in events)
+    following = None
+    if events and events[-1].version < match.head.version:
+        wanted = {"after": events[-1].version, "head": events[-1].hash[:16]}
+        wanted |= {name: query[name] for name in ("limit", "include", "viewer") if name in query}
+        following = f"/v1/matches/{match.id}/events?{urlencode(wanted)}"
+    return answer(EventPage(events, match.head.version, match.head.hash, following), head=match.head)
+
+
+def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
+    for name in ("limit", "wait"):
+        if name in query:
+            raise Refused("invalid-parameter", f"A stream takes no {name}.", parameter=name)
+    after = _head_at(match, query["after"])
+    if not after.hash.startswith(query.get("head", "")):
+        raise _diverged(match, after.version)
+    if form is EVENT_STREAM and (last := context.header(context.asked(), "Last-Event-ID")) is not None:
+        # A browser that connects again repeats the address with its `after`, and adds where it came to.
+        after = _head_at(match, version_of(last))
+        if after == match.head and match.server_seed is not None:
+            return Response(status=204)
+    streams = live.streams()
+    place = streams.enter(match.id, live.holder())
+    frames = streams.follow(
+        form,
+        match=match,
+        after=after,
+        player=context.caller_id(),
+        seat=query.get("viewer"),
+        language=_language(query),
+        authorize=live.authorize(),
+        gone=live.hung_up(),
+    )
+    return live.respond(frames, form, place)
+
+
+def _head_at(match: Match, version: Version) -> Head:
+    """The head that the match had at a version.
+
+    Raises:
+        Refused: `history-diverged`, it has not come that far.
+    """
+    if version == match.head.version:
+        return match.head
+    if version > match.head.version:
+        raise _diverged(match, version)
+    if version == 0:
+        return genesis(match.id, match.created.game, match.created.ruleset)[1]
+    (following,) = context.ports().history.events(match, None, version, 1)
+    return Head(version, following.prev)
+
+
+def _diverged(match: Match, version: Version) -> Refused:
+    return Refused(
+        "history-diverged",
+        f"Version {version} is not here as you know it; the newest is {match.head.version}.",
+        version=match.head.version,
+        head=match.head.hash,
+    )
+
+
+@blueprint.at("/v1/matches/<match_id>/export")
+@blueprint.answers_with(
+    200,
+    {
+        "type": "array",
+        "description": "The match file: its first line, then every event whole, a JSON object a line.",
+        "items": {"type": "object"},
+    },
+    description="The match, complete, as anyone can verify it.",
+    media_types=(NDJSON.media_type,),
+    headers={
+        "ETag": DOCUMENTED["ETag"],
+        "Content-Disposition": {"description": "A file name.", "schema": {"type": "string"}},
+    },
+)
+@blueprint.knows_caller(required=False)
+@blueprint.refuses(*READ_PROBLEMS, "match-not-finished")
+def export_match(match_id: MatchId) -> Response:
+    """Download a match that is over as a file.
+
+    It holds every event whole, draws and seed too, so that `moonstone verify` or another program can play it again.
+    """
+    ports = context.ports()
+    match, _ = ports.history.newest(match_id)
+    viewer_of(match, context.caller_id())
+    file = {"Content-Disposition": f'attachment; filename="moonstone-{match.id}.ndjson"'}
+    response = Response(match_file.export(ports, match), headers=file, content_type=NDJSON.media_type)
+    response.headers["ETag"] = conditions.etag(match.head)
+    return response
+
+
+blueprint.answers += [SeenEvent, StreamHello, StreamEnd]

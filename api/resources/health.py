@@ -1,0 +1,43 @@
+"""`/healthz` and `/readyz`: for whoever restarts processes, and for whoever sends them requests."""
+
+from typing import Final
+
+import msgspec
+from flask import Response
+
+from api import context
+from api.blueprint import Blueprint
+from api.responses import answer
+from service.errors import Refused
+
+blueprint: Final = Blueprint("health", description="Whether the process lives, and whether it can serve.")
+
+
+class Health(msgspec.Struct, frozen=True):
+    """All is well."""
+
+    status: str
+
+
+@blueprint.at("/healthz")
+@blueprint.answers_with(200, Health, description="The process lives.")
+def healthz() -> Response:
+    """Tell that the process lives, whatever its servers do.
+
+    For whoever restarts processes that hang.
+    """
+    return answer(Health("alive"))
+
+
+@blueprint.at("/readyz")
+@blueprint.answers_with(200, Health, description="The process can serve.")
+@blueprint.refuses("not-ready")
+def readyz() -> Response:
+    """Tell whether the process can serve: its log answers, is the right one, and loses nothing.
+
+    For whoever sends requests to one process of several.
+    """
+    faults = context.container().readiness()
+    if faults:
+        raise Refused("not-ready", "This process cannot serve now.", faults=faults)
+    return answer(Health("ready"))

@@ -1,0 +1,295 @@
+"""`/v1/matches`: make and find matches, take and leave seats, look at the table."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from flask import Response
+from marshmallow import fields
+from msgspec.structs import replace
+
+from api import conditions, context, languages, pagination, schemas
+from api.blueprint import STORE_PROBLEMS, Blueprint
+from api.rate import Policy
+from api.responses import DOCUMENTED, answer
+from service import history, lobby, match_views, matches, texts
+from service.command import Submitted
+from service.games.visibility import Viewer
+from service.match import Match
+from service.match_events import LONGEST_CLOCK, LONGEST_INCREMENT, SHORTEST_CLOCK, SLOWEST_PACE, MatchClock
+from service.new_match import NewMatch
+
+blueprint: Final = Blueprint("matches", description="Matches: making, finding, joining, leaving and watching them.")
+
+CREATION_WINDOW: Final = 60
+"""Seconds in which a player may make its quota of matches. One of bots alone begins at once and plays to its end: each
+costs seconds of work, and its events are kept for ever."""
+MAX_SEATS: Final = 64
+MAX_VERSION: Final = 10**9
+COMMAND_PROBLEMS: Final = (
+    "match-not-found",
+    "match-corrupt",
+    "engine-too-old",
+    "idempotency-key-reused",
+    "version-conflict",
+    *STORE_PROBLEMS,
+)
+LOOK_PROBLEMS: Final = (
+    "match-not-found",
+    "version-not-found",
+    "not-your-seat",
+    "match-corrupt",
+    "engine-too-old",
+    *STORE_PROBLEMS,
+)
+_ID: Final = {"match_id": "$response.body#/id"}
+_LOOKS: Final = dict.fromkeys(("show_match", "list_legal_actions", "list_events", "audit_match"), _ID)
+_COMES: Final = dict.fromkeys(("take_seat", "seat_bot", "start_match", "leave_match"), _ID)
+_FIRST: Final = {"show_match": {"match_id": "$response.body#/matches/0/id"}}
+_MADE: Final = {name: DOCUMENTED[name] for name in ("ETag", "Idempotent-Replay")}
+
+
+TEXTS: Final = "texts"
+"""What a query asks for with `include`, to have things said in words too."""
+VIEWER: Final = "The seat to look from: your own, or after the end of the match any."
+
+
+class ClockSchema(schemas.Schema):
+    turn_seconds = schemas.Integer(SHORTEST_CLOCK, LONGEST_CLOCK)
+    bank_seconds = schemas.Integer(SHORTEST_CLOCK, LONGEST_CLOCK)
+    increment_seconds = schemas.Integer(0, LONGEST_INCREMENT)
+    on_timeout = schemas.Choice("default_action", "bot", "resign")
+    bot_pace_ms = schemas.Integer(0, SLOWEST_PACE)
+
+
+class NewMatchSchema(schemas.Schema):
+    game = schemas.String(40, shortest=1, required=True)
+    seats = schemas.Integer(1, MAX_SEATS, required=True)
+    options = schemas.Object(component="Options", load_default=dict)
+    bots = schemas.List(schemas.String(40, shortest=1), MAX_SEATS, load_default=list)
+    clock = fields.Nested(ClockSchema)
+    private = schemas.Boolean(load_default=False)
+    manual_start = schemas.Boolean(load_default=False)
+
+
+class TakeSeatSchema(schemas.Schema):
+    seat = schemas.Integer(0, MAX_SEATS - 1)
+    join_code = schemas.String(40, shortest=1)
+    client_seed = schemas.String(64, shortest=1)
+
+
+class SeatBotSchema(schemas.Schema):
+    bot = schemas.String(40, shortest=1, required=True)
+    seat = schemas.Integer(0, MAX_SEATS - 1)
+
+
+ENDED: Final = "ended"
+"""Finished and aborted matches in the order of their ends."""
+
+
+class MatchesQuerySchema(schemas.PageSchema):
+    status = schemas.Choice(
+        "open",
+        "running",
+        "finished",
+        "aborted",
+        ENDED,
+        load_default="open",
+        metadata={
+            "description": "Which matches: those that wait for players, that are played, that were played to the end, or "
+            "that were broken off before their start, the last made first; or, with `ended`, the finished and the aborted "
+            "ones in the order in which they ended, the first first."
+        },
+    )
+    game = schemas.String(
+        40, shortest=1, pattern="[a-z0-9_]+", metadata={"description": "Only matches of the game with this id."}
+    )
+
+
+class LookSchema(schemas.Schema):
+    version = schemas.DecimalInteger(
+        1, MAX_VERSION, metadata={"description": "The version to look at; the newest if it is left out."}
+    )
+    viewer = schemas.DecimalInteger(0, MAX_SEATS - 1, metadata={"description": VIEWER})
+
+
+class MatchQuerySchema(LookSchema):
+    include = schemas.Choice(
+        "legal_actions",
+        TEXTS,
+        f"legal_actions,{TEXTS}",
+        f"{TEXTS},legal_actions",
+        metadata={"description": "`legal_actions`: also what the viewer may do; `texts`: decisions also in words."},
+    )
+
+
+class MatchList(msgspec.Struct, frozen=True):
+    """A page of matches; `next` is the cursor of the next page, null at the end, which a list of ended ones never has."""
+
+    matches: tuple[match_views.MatchSummary, ...]
+    next: str | None
+
+
+def look(match_id: str, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
+    """A match at the version that a query asks for (the newest by itself), and as whom the caller may look at it."""
+    ports = context.ports()
+    match, _ = ports.history.newest(match_id)
+    viewer = history.viewer_of(match, context.caller_id(), query.get("viewer"))
+    version = query.get("version", match.head.version)
+    return match if version == match.head.version else ports.history.at(match_id, version), viewer
+
+
+def unchanged(match: Match, query: Mapping[str, Any]) -> Response | None:
+    """304 where the caller says that it has this version; never instead of texts, for which language it has no tag tells."""
+    if TEXTS in query.get("include", ""):
+        return None
+    tags = conditions.parse("If-None-Match", context.header(context.asked(), "If-None-Match"))
+    if not conditions.matches(tags, match.head):
+        return None
+    return Response(status=304, headers={"ETag": conditions.etag(match.head)}, content_type="application/json")
+
+
+def _view(match: Match, viewer: Viewer) -> match_views.MatchView:
+    ports, player = context.ports(), context.caller_id()
+    join_code = None if player is None else matches.seen_join_code(ports, match, player)
+    return match_views.see(ports, match, viewer, join_code)
+
+
+def _done(submitted: Submitted, status: int, **headers: str) -> Response:
+    """The match right after a command, as the caller sees it from the seat that it then has."""
+    match = submitted.match
+    if submitted.replayed:
+        headers["Idempotent-Replay"] = "true"
+    return answer(_view(match, match.seat_of(context.caller().id)), status, head=match.head, headers=headers)
+
+
+@blueprint.at("/v1/matches", methods=["GET"])
+@blueprint.takes(MatchesQuerySchema, location="query")
+@blueprint.answers_with(200, MatchList, description="A page of public matches.")
+@blueprint.refuses("game-not-found", *STORE_PROBLEMS)
+@blueprint.leads_to(200, **_FIRST)
+def list_matches(query: Mapping[str, Any]) -> Response:
+    """List public matches, the last made first.
+
+    Pages stay in place while new matches come: `next` leads to what follows the last match of this page. A page may hold
+    fewer matches than `limit`, or none, and not be the last: so it can be where `game` leaves most of them out.
+
+    To read every match that ends, and each once, ask for `status=ended` and keep `next`: it is never null there, and leads
+    to what ended later as soon as there is any; until then it stays the cursor that was sent. While the end of a match is
+    being written, later ones wait for it, some seconds as a rule and a minute at most.
+    """
+    ports, limit, game = context.ports(), query["limit"], query.get("game")
+    if query["status"] == ENDED:
+        after = pagination.decode(query["cursor"], int) if "cursor" in query else 0
+        over, number = lobby.ended(ports, after, limit, game)
+        return answer(MatchList(over, pagination.encode(number)))
+    before = pagination.decode(query["cursor"], str) if "cursor" in query else None
+    page, last = lobby.listed(ports, query["status"], before, limit, game)
+    return answer(MatchList(page, None if last is None else pagination.encode(last)))
+
+
+@blueprint.at("/v1/matches", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.reads("Idempotency-Key")
+@blueprint.takes(NewMatchSchema)
+@blueprint.answers_with(
+    201, match_views.MatchView, description="The match.", headers={**_MADE, "Location": DOCUMENTED["Location"]}
+)
+@blueprint.refuses("game-not-found", "bot-not-found", "invalid-options", "too-many-open-matches", *COMMAND_PROBLEMS)
+@blueprint.leads_to(201, **_LOOKS, **_COMES)
+def create_match(body: Mapping[str, Any]) -> Response:
+    """Make a match.
+
+    That takes no seat. `bots` sit down in the lowest seats; a full match starts by itself unless `manual_start`. How many
+    matches a player may make in a minute is limited.
+    """
+    quota = context.container().settings.creations_by_token
+    context.take(Policy("creations", quota, CREATION_WINDOW), context.caller().id)
+    clock = MatchClock(**body["clock"]) if body.get("clock") else None
+    wanted = NewMatch(**{**body, "bots": tuple(body["bots"]), "clock": clock})
+    made = matches.create(context.ports(), context.caller().id, wanted, context.command_key())
+    return _done(made, 201, Location=f"/v1/matches/{made.match.id}")
+
+
+@blueprint.at("/v1/matches/<match_id>")
+@blueprint.knows_caller(required=False)
+@blueprint.reads("If-None-Match", "Accept-Language")
+@blueprint.takes(MatchQuerySchema, location="query")
+@blueprint.answers_with(200, match_views.MatchView, description="The match.", headers={"ETag": DOCUMENTED["ETag"]})
+@blueprint.answers_with(304, description="The version that the caller has.")
+@blueprint.refuses(*LOOK_PROBLEMS)
+@blueprint.leads_to(200, **_LOOKS)
+def show_match(query: Mapping[str, Any], match_id: str) -> Response:
+    """Show a match as the caller's seat sees it, or as a spectator does; any `version` of it, the newest by itself.
+
+    After the end everyone may look from every seat: `viewer` says from which.
+    """
+    match, viewer = look(match_id, query)
+    if (same := unchanged(match, query)) is not None:
+        return same
+    view = _view(match, viewer)
+    if "legal_actions" in query.get("include", ""):
+        view = replace(view, legal_actions=history.legal_actions(match, viewer))
+    if TEXTS not in query.get("include", ""):
+        return answer(view, head=match.head)
+    language = languages.wanted()
+    asked = texts.asked_with_text(match.game, language, view.decisions)
+    return languages.tell(answer(replace(view, decisions=asked), head=match.head), language)
+
+
+@blueprint.at("/v1/matches/<match_id>/seats", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.reads("Idempotency-Key")
+@blueprint.takes(TakeSeatSchema)
+@blueprint.answers_with(201, match_views.MatchView, description="The match, seen from the seat.", headers=_MADE)
+@blueprint.refuses("match-not-open", "already-seated", "match-full", "seat-taken", *COMMAND_PROBLEMS)
+@blueprint.leads_to(201, **_LOOKS, leave_match=_ID)
+def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
+    """Take a free seat: the lowest, or the one named. A private match wants its `join_code`.
+
+    The `client_seed` becomes part of the match's chance, so that the server alone cannot choose it.
+    """
+    joined = matches.join(context.ports(), context.caller().id, match_id, context.command_key(), **body)
+    return _done(joined, 201)
+
+
+@blueprint.at("/v1/matches/<match_id>/bots", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.reads("Idempotency-Key")
+@blueprint.takes(SeatBotSchema)
+@blueprint.answers_with(201, match_views.MatchView, description="The match.", headers=_MADE)
+@blueprint.refuses("not-the-creator", "bot-not-found", "match-not-open", "match-full", "seat-taken", *COMMAND_PROBLEMS)
+@blueprint.leads_to(201, **_LOOKS, start_match=_ID)
+def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
+    """Seat a bot; the creator's right.
+
+    It takes the lowest free seat, or the one named, and plays it to the end.
+    """
+    return _done(matches.add_bot(context.ports(), context.caller().id, match_id, context.command_key(), **body), 201)
+
+
+@blueprint.at("/v1/matches/<match_id>/start", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.reads("Idempotency-Key")
+@blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=_MADE)
+@blueprint.refuses("not-the-creator", "match-not-open", "seats-empty", *COMMAND_PROBLEMS)
+@blueprint.leads_to(200, **_LOOKS, leave_match=_ID)
+def start_match(match_id: str) -> Response:
+    """Start a full match by hand; the creator's right.
+
+    Only a match with `manual_start` waits for this.
+    """
+    return _done(matches.start(context.ports(), context.caller().id, match_id, context.command_key()), 200)
+
+
+@blueprint.at("/v1/matches/<match_id>/leave", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.reads("Idempotency-Key")
+@blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=_MADE)
+@blueprint.refuses("not-seated", "match-over", "match-suspended", *COMMAND_PROBLEMS)
+def leave_match(match_id: str) -> Response:
+    """Leave a match: before the start the seat is free again, later it is played by default actions.
+
+    A creator without a seat who leaves a match that has not started ends it.
+    """
+    return _done(matches.leave(context.ports(), context.caller().id, match_id, context.command_key()), 200)

@@ -1,0 +1,53 @@
+"""`/metrics`: what the service counts of itself, in Prometheus' text format, for those who may know it."""
+
+from ipaddress import ip_address
+from typing import Final
+
+from flask import Response, request
+
+from api import context
+from api.blueprint import Blueprint
+from events.log import LogUnavailable
+from service import metrics
+from service.errors import Refused
+
+blueprint: Final = Blueprint("metrics", description="What the service counts of itself.")
+
+MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_FORWARDED: Final = ("X-Forwarded-For", "Forwarded", "Via")
+
+
+@blueprint.at("/metrics")
+@blueprint.answers_with(
+    200, {"type": "string"}, description="Prometheus' text format, version 0.0.4.", media_types=("text/plain",)
+)
+@blueprint.refuses("not-found")
+def show_metrics() -> Response:
+    """Tell the operator's programs what happens here; for anyone else there is no such page.
+
+    Who may read it is the setting `MOONSTONE_METRICS`; without it, programs of the same machine.
+    """
+    audience = context.container().settings.metrics
+    if audience == "none" or (audience == "machine" and not _is_of_this_machine()):
+        raise Refused("not-found", "There is nothing here.")
+    return Response(metrics.exposition(_overdue()), content_type=MEDIA_TYPE)
+
+
+def _is_of_this_machine() -> bool:
+    """Whether the client runs here, and did not only come through a proxy that does."""
+    if any(context.header(context.asked(), name) is not None for name in _FORWARDED):
+        return False
+    try:
+        return ip_address(request.remote_addr or "").is_loopback
+    except ValueError:
+        return False
+
+
+def _overdue() -> float | None:
+    """Seconds since the earliest of all that is due; None while the log does not answer."""
+    ports = context.ports()
+    try:
+        due = ports.log.next_due()
+    except LogUnavailable:
+        return None
+    return 0.0 if due is None else max(ports.now() - due, 0) / 1000

@@ -1,0 +1,103 @@
+#!lua name=moonstone_1
+-- The three writes to a match and a reading, each atomic. A server runs one Function at a time but never rolls one
+-- back: every check stands before the first write, and nothing after the first write can fail. A changed Function gets a
+-- new number in all names, so that old and new processes work side by side.
+--
+-- Keys of a match: 1 events (stream, ids <version>-0, fields e = stored bytes, h = their hash, s = their SHA-1, which this
+-- side can check too), 2 commands (hash, command id -> "<version> <digest>"), 3 seed, 4 snapshot (sorted set, its reader's
+-- bytes -> version); and of its partition: the due sets (match id -> milliseconds).
+
+-- The newest version and its hash; an empty one where the bytes are not those that were stored.
+local function head(events)
+  local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
+  if not last then
+    return nil
+  end
+  local entry = {}
+  for i = 1, #last[2], 2 do
+    entry[last[2][i]] = last[2][i + 1]
+  end
+  local changed = entry.s and entry.s ~= redis.sha1hex(entry.e or '')
+  return tonumber(string.match(last[1], '^%d+')), not changed and entry.h or ''
+end
+
+-- `dues`: pairs of a due set and a time, '' for nothing due.
+local function replace_due(match, dues)
+  for _, due in ipairs(dues) do
+    if due[2] == '' then
+      redis.call('ZREM', due[1], match)
+    else
+      redis.call('ZADD', due[1], due[2], match)
+    end
+  end
+end
+
+-- KEYS  events, commands, seed, snapshot, due jobs, due clocks
+-- ARGV  match, command id, digest, expected version, expected hash, job time, clock time, seed, snapshot,
+--       then for each event: its stored bytes, their hash
+local function append(keys, args)
+  local events, commands, seed = keys[1], keys[2], keys[3]
+  local match, command, digest = args[1], args[2], args[3]
+  local seen = redis.call('HGET', commands, command)
+  if seen then
+    local version, known = string.match(seen, '^(%d+) (.*)$')
+    return { known == digest and 'SEEN' or 'REUSED', tonumber(version) }
+  end
+  local expected = tonumber(args[4])
+  local version, hash = head(events)
+  if version then
+    if version ~= expected or hash ~= args[5] then
+      return { 'CONFLICT', version, hash }
+    end
+  elseif expected ~= 0 or redis.call('EXISTS', commands) == 1 then -- known commands without events: the match was lost
+    return { 'CONFLICT' }
+  end
+
+  for i = 10, #args, 2 do
+    expected = expected + 1
+    redis.call('XADD', events, string.format('%d-0', expected), 'e', args[i], 'h', args[i + 1], 's', redis.sha1hex(args[i]))
+  end
+  redis.call('HSET', commands, command, string.format('%d %s', expected, digest))
+  if args[8] ~= '' then
+    redis.call('SET', seed, args[8])
+  end
+  replace_due(match, { { keys[5], args[6] }, { keys[6], args[7] } })
+  if args[9] ~= '' then -- a cache: what lies in its place must not stop an append that is half written
+    redis.pcall('ZREMRANGEBYSCORE', keys[4], '(' .. args[4], '+inf')
+    redis.pcall('ZADD', keys[4], expected, args[9])
+  end
+  redis.call('PUBLISH', 'wake:' .. match, expected)
+  return { 'APPENDED', expected }
+end
+
+-- KEYS  events, snapshot    ARGV  last version, '' for the newest
+-- The newest snapshot up to there, or nil, and the events from its version on.
+local function recall(keys, args)
+  local last = args[1]
+  local found = redis.pcall('ZREVRANGEBYSCORE', keys[2], last == '' and '+inf' or last, 0, 'WITHSCORES', 'LIMIT', 0, 1)
+  local events = redis.call('XRANGE', keys[1], (found[2] or '1') .. '-0', last == '' and '+' or last .. '-0')
+  return { found[1] or false, events }
+end
+
+-- KEYS  due jobs    ARGV  now, time until which the claim holds, limit
+local function claim(keys, args)
+  local due = redis.call('ZRANGEBYSCORE', keys[1], '-inf', args[1], 'WITHSCORES', 'LIMIT', 0, args[3])
+  for i = 1, #due, 2 do
+    redis.call('ZADD', keys[1], args[2], due[i])
+  end
+  return due
+end
+
+-- KEYS  events, due jobs, due clocks    ARGV  match, version, job time, clock time
+local function rearm(keys, args)
+  if head(keys[1]) ~= tonumber(args[2]) then
+    return 0
+  end
+  replace_due(args[1], { { keys[2], args[3] }, { keys[3], args[4] } })
+  return 1
+end
+
+redis.register_function('moonstone_1_append', append)
+redis.register_function { function_name = 'moonstone_1_recall', callback = recall, flags = { 'no-writes' } }
+redis.register_function('moonstone_1_claim', claim)
+redis.register_function('moonstone_1_rearm', rearm)

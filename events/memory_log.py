@@ -1,0 +1,148 @@
+"""A log in this process's memory: for local play, and the model that the Redis log is tested against."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+
+from events.log import (
+    DUE_KINDS,
+    GENESIS_VERSION,
+    Append,
+    Appended,
+    Conflict,
+    Due,
+    DueKind,
+    Reused,
+    Seen,
+    Tail,
+    check,
+    check_due,
+)
+from events.record import Head, MatchId, Version, digest
+
+
+@dataclass(slots=True)
+class _Match:
+    events: list[bytes] = field(default_factory=list)
+    commands: dict[str, Seen] = field(default_factory=dict)
+    seed: bytes | None = None
+    head: Head | None = None
+
+
+def _unheard(_match: MatchId, _version: Version) -> None:
+    pass
+
+
+class MemoryLog:
+    """Keeps the promises of `Log` as long as the process lives; safe to share between threads.
+
+    `wake` is told each match and its new version, in order; it must not call the log.
+    """
+
+    def __init__(self, wake: Callable[[MatchId, Version], None] = _unheard) -> None:
+        self._lock = Lock()
+        self._wake = wake
+        self._matches: dict[MatchId, _Match] = {}
+        self._due: dict[tuple[DueKind, MatchId], int] = {}
+        self._snapshots: dict[MatchId, dict[Version, bytes]] = {}
+
+    def append(self, append: Append) -> Appended | Conflict | Reused:
+        check(append)
+        with self._lock:
+            match = self._matches.get(append.match) or _Match()
+            if seen := match.commands.get(append.command):
+                if seen.digest != append.digest:
+                    return Reused(seen.version)
+                return Appended(seen.version, replayed=True)
+            if not _follows(match.head, append.expected):
+                return Conflict(match.head)
+            version = append.expected.version + len(append.events)
+            match.events.extend(append.events)
+            match.head = Head(version, digest(append.events[-1]))
+            match.commands[append.command] = Seen(version, append.digest)
+            if append.seed is not None:
+                match.seed = append.seed
+            self._matches[append.match] = match
+            self._replace_due(append.match, append.due)
+            if append.snapshot is not None:
+                self._put_by(append.match, append.expected.version, None, {version: append.snapshot})
+            self._wake(append.match, version)
+            return Appended(version, replayed=False)
+
+    def read(
+        self, match: MatchId, *, first: Version | None = 1, last: Version | None = None, command: str | None = None
+    ) -> Tail:
+        with self._lock:
+            return self._tail(match, first, last, command)
+
+    def read_each(self, firsts: Mapping[MatchId, Version | None]) -> Mapping[MatchId, Tail]:
+        with self._lock:
+            return {match: self._tail(match, first, None, None) for match, first in firsts.items()}
+
+    def remember(self, match: MatchId, after: Version, snapshots: Mapping[Version, bytes]) -> None:
+        with self._lock:
+            self._put_by(match, after, max(snapshots), snapshots)
+
+    def seed(self, match: MatchId) -> bytes | None:
+        with self._lock:
+            return known.seed if (known := self._matches.get(match)) else None
+
+    def claim(self, now: int, lease: int, limit: int) -> Sequence[Due]:
+        with self._lock:
+            claimed = self._owed("job", until=now)[:limit]
+            self._due.update({("job", due.match): now + lease for due in claimed})
+            return claimed
+
+    def overdue(self, now: int, limit: int) -> Sequence[Due]:
+        with self._lock:
+            return self._owed("clock", until=now)[:limit]
+
+    def clocked(self) -> Sequence[Due]:
+        with self._lock:
+            return self._owed("clock")
+
+    def next_due(self) -> int | None:
+        with self._lock:
+            return min(self._due.values(), default=None)
+
+    def rearm(self, match: MatchId, version: Version, due: tuple[Due, ...]) -> bool:
+        check_due(match, due)
+        with self._lock:
+            known = self._matches.get(match)
+            if known is None or known.head is None or known.head.version != version:
+                return False
+            self._replace_due(match, due)
+            return True
+
+    def _tail(self, match: MatchId, first: Version | None, last: Version | None, command: str | None) -> Tail:
+        known = self._matches.get(match) or _Match()
+        seen = None if command is None else known.commands.get(command)
+        snapshot = None
+        if first is None:
+            put_by = self._snapshots.get(match, {})
+            found = {at: snapshot for at, snapshot in put_by.items() if last is None or at <= last}
+            first = max(found, default=1)
+            snapshot = found.get(first)
+        return Tail(tuple(known.events[max(first, 1) - 1 : last]), seen, snapshot)
+
+    def _put_by(self, match: MatchId, after: Version, last: Version | None, new: Mapping[Version, bytes]) -> None:
+        """Snapshots in the place of those after a version up to the `last`, or of all after it."""
+        known = self._snapshots.get(match, {}).items()
+        kept = {at: snapshot for at, snapshot in known if at <= after or (last is not None and at > last)}
+        self._snapshots[match] = kept | dict(new)
+
+    def _owed(self, kind: DueKind, until: int | None = None) -> tuple[Due, ...]:
+        owed = (
+            Due(match, k, at) for (k, match), at in self._due.items() if k == kind and (until is None or at <= until)
+        )
+        return tuple(sorted(owed, key=lambda due: (due.at, due.match)))
+
+    def _replace_due(self, match: MatchId, due: tuple[Due, ...]) -> None:
+        for kind in DUE_KINDS:
+            self._due.pop((kind, match), None)
+        self._due.update({(entry.kind, match): entry.at for entry in due})
+
+
+def _follows(head: Head | None, expected: Head) -> bool:
+    """Whether a match with this head is the one that the append was decided on; version 0 is a match that is not there."""
+    return expected.version == GENESIS_VERSION if head is None else expected == head

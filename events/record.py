@@ -1,0 +1,54 @@
+"""One event as it is stored: an envelope that knows no game, its canonical bytes and their hash."""
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Final, TypeAlias
+
+import msgspec
+
+MatchId: TypeAlias = str
+Version: TypeAlias = int
+"""An event's place in its match, from 1, without gaps."""
+
+
+class Event(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """One entry of a match's stream.
+
+    `at` is server time in milliseconds, never less than the event before; `data` depends on `type` and is kept as
+    JSON; `prev` is the hash of the event before (of the file's first line for version 1); `salt` is 128 random bits in
+    hex, so that the hash of a hidden choice cannot be guessed.
+    """
+
+    version: Version
+    type: str
+    at: int
+    by: str
+    data: msgspec.Raw
+    prev: str
+    salt: str
+
+
+class Head(msgspec.Struct, frozen=True, gc=False):
+    """The newest event of a match: its version and hash."""
+
+    version: Version
+    hash: str
+
+
+canonical: Final[Callable[[object], bytes]] = msgspec.json.Encoder(order="sorted").encode
+"""The RFC 8785 form of a JSON value without fractions: sorted keys, no spaces, UTF-8.
+
+Keys are the product's own ASCII names, for which sorting by code point and by UTF-16 unit is the same.
+"""
+
+decode: Final[Callable[[bytes], Event]] = msgspec.json.Decoder(Event).decode
+"""The event in stored bytes.
+
+Raises:
+    msgspec.DecodeError: the bytes are no event.
+"""
+
+
+def digest(stored: bytes) -> str:
+    """The SHA-256 of stored bytes, in hex."""
+    return sha256(stored).hexdigest()

@@ -1,0 +1,227 @@
+"""A backup of a log: one file, of everything that cannot be made again from the rest. It holds every secret of the store.
+
+Taken from a server in use: each match is read in one transaction, so that it is a prefix of what it is later; players and
+tokens are read after all matches, so that nobody who has a seat is missing. What is due and the index follow from the
+matches and are not in it.
+"""
+
+import gzip
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any, Final, TypeAlias
+
+import msgspec
+from redis import Redis, RedisCluster
+
+from events.record import MatchId, digest
+from events.redis_log import send
+from events.redis_pool import Command
+from service.adapters import store
+
+FORMAT: Final = "moonstone-backup/1"
+BATCH: Final = 200
+_LENGTH: Final = struct.Struct(">I")
+_LEVEL: Final = 3
+_PARTS: Final = frozenset({"events", "commands", "seed", "snapshot"})
+_DERIVED: Final = (b"match:", b"due:", b"index:")
+_READS: Final[dict[bytes, tuple[str | int, ...]]] = {
+    b"string": ("GET",),
+    b"hash": ("HGETALL",),
+    b"set": ("SMEMBERS",),
+    b"zset": ("ZRANGE", 0, -1, "WITHSCORES"),
+}
+
+
+class BadBackup(Exception):
+    """The file is no whole backup, or the server holds what no backup knows; the text says which."""
+
+
+class Begin(msgspec.Struct, frozen=True, tag="begin"):
+    format: str
+    store: str
+    at: int
+    """Server time in milliseconds."""
+
+
+class StoredMatch(msgspec.Struct, frozen=True, tag="match"):
+    """A match as the log holds it; `key` is what the names of its keys begin with."""
+
+    key: bytes
+    events: tuple[bytes, ...]
+    commands: tuple[bytes, ...]
+    seed: bytes | None
+
+
+class Record(msgspec.Struct, frozen=True, tag="record"):
+    """Any other key, `value` as its type's command answers it."""
+
+    key: bytes
+    kind: bytes
+    value: tuple[bytes, ...]
+
+
+class End(msgspec.Struct, frozen=True, tag="end"):
+    """A file without it was cut."""
+
+    matches: int
+    records: int
+
+
+Frame: TypeAlias = Begin | StoredMatch | Record | End
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Frame).decode
+
+
+def match_keys(client: Redis | RedisCluster) -> Iterator[bytes]:
+    """What the names of each match's keys begin with. Remembers them all, but no match."""
+    seen = set()
+    for key in client.scan_iter(match="match:*", count=1000):
+        start, _, part = key.rpartition(b":")
+        if part.decode() not in _PARTS:
+            raise BadBackup(f"the key {key.decode()} is of no kind that this release knows")
+        if start not in seen:
+            seen.add(start)
+            yield start
+
+
+def match_id(key: bytes) -> MatchId:
+    return key.decode().rpartition(":")[2]
+
+
+def take(client: Redis | RedisCluster, now: int) -> Iterator[Frame]:
+    """The frames of a backup of a log.
+
+    Raises:
+        BadBackup: the server holds no store, or a key of a kind that is not known.
+    """
+    opened = store.stored(client)
+    if opened is None:
+        raise BadBackup("the log's server holds no store")
+    yield Begin(FORMAT, opened.id, now)
+    matches = records = 0
+    for key in match_keys(client):
+        with client.pipeline(transaction=True) as pipeline:
+            pipeline.xrange(key + b":events")
+            pipeline.hgetall(key + b":commands")
+            pipeline.get(key + b":seed")
+            entries, commands, seed = pipeline.execute()
+        if entries:
+            matches += 1
+            events = tuple(fields.get(b"e", b"") for _, fields in entries)
+            yield StoredMatch(key, events, _flat(commands), seed)
+    for key in client.scan_iter(count=1000):
+        if not key.startswith(_DERIVED):
+            record = _record(client, key)
+            if record is not None:
+                records += 1
+                yield record
+    yield End(matches, records)
+
+
+def _record(client: Redis | RedisCluster, key: bytes) -> Record | None:
+    (kind,) = send(client, ("TYPE", key))
+    if kind == b"none":
+        return None
+    if kind not in _READS:
+        raise BadBackup(f"the key {key.decode(errors='replace')} is of no type that a backup knows")
+    verb, *rest = _READS[kind]
+    (value,) = send(client, (verb, key, *rest))
+    match value:
+        case None:  # it has gone since
+            return None
+        case bytes():
+            return Record(key, kind, (value,))
+        case dict():
+            return Record(key, kind, _flat(value))
+    return Record(key, kind, tuple(value))
+
+
+def _flat(pairs: Mapping[bytes, bytes]) -> tuple[bytes, ...]:
+    return tuple(part for pair in pairs.items() for part in pair)
+
+
+def put(client: Redis | RedisCluster, frames: Iterable[Frame]) -> Iterator[MatchId]:
+    """Fill an empty server; each match's id once it is there.
+
+    Raises:
+        BadBackup: the frames are those of no whole backup.
+    """
+    matches = records = 0
+    whole = False
+    opened: Record | None = None
+    for frame in frames:
+        match frame:
+            case StoredMatch():
+                matches += 1
+                _put_match(client, frame)
+                yield match_id(frame.key)
+            case Record():
+                records += 1
+                if frame.key == store.KEY.encode():
+                    opened = frame
+                else:
+                    send(client, _write(frame))
+            case End():
+                whole = (frame.matches, frame.records) == (matches, records)
+    if opened is None or not whole:
+        raise BadBackup("the file was cut: not all of the backup is there")
+    # Only now: a server that was filled in part holds no store, and is not served.
+    send(client, _write(opened))
+
+
+def _put_match(client: Redis | RedisCluster, stored: StoredMatch) -> None:
+    commands: list[Command] = [
+        ("XADD", stored.key + b":events", f"{version}-0", "e", event, "h", digest(event))
+        for version, event in enumerate(stored.events, 1)
+    ]
+    pairs = stored.commands
+    commands += [
+        ("HSET", stored.key + b":commands", *pairs[first : first + BATCH]) for first in range(0, len(pairs), BATCH)
+    ]
+    if stored.seed is not None:
+        commands.append(("SET", stored.key + b":seed", stored.seed))
+    for first in range(0, len(commands), BATCH):
+        send(client, *commands[first : first + BATCH])
+
+
+def _write(record: Record) -> Command:
+    match record.kind:
+        case b"string":
+            return ("SET", record.key, *record.value)
+        case b"hash":
+            return ("HSET", record.key, *record.value)
+        case b"set":
+            return ("SADD", record.key, *record.value)
+    scored = (part for place in range(0, len(record.value), 2) for part in record.value[place : place + 2][::-1])
+    return ("ZADD", record.key, *scored)
+
+
+def written(file: IO[bytes], frames: Iterable[Frame]) -> Iterator[Frame]:
+    """Write frames, each after its length, compressed; each once it is written."""
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=file) as packed:
+        for frame in frames:
+            encoded = _encode(frame)
+            packed.write(_LENGTH.pack(len(encoded)))
+            packed.write(encoded)
+            yield frame
+
+
+def read(path: Path) -> Iterator[Frame]:
+    """The frames of a file.
+
+    Raises:
+        BadBackup: it is no backup, of another format, or damaged.
+    """
+    first = True
+    try:
+        with gzip.open(path) as packed:
+            while length := packed.read(_LENGTH.size):
+                frame: Any = _decode(packed.read(*_LENGTH.unpack(length)))
+                if first and not (isinstance(frame, Begin) and frame.format == FORMAT):
+                    raise BadBackup(f"{path} is no {FORMAT}")
+                first = False
+                yield frame
+    except (gzip.BadGzipFile, EOFError, OSError, struct.error, msgspec.DecodeError) as error:
+        raise BadBackup(f"{path} cannot be read: {error}") from error

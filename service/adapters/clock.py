@@ -1,0 +1,8 @@
+"""Server time: the only place that reads the time of day."""
+
+import time
+
+
+def wall_clock() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000

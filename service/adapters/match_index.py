@@ -1,0 +1,98 @@
+"""Which matches there are, in sorted sets of the log's server: for each shelf, each creator's open ones, each player's.
+
+Members are places, `<created_at, 13 digits>:<match id>`, all with score 0, so that they sort as text. A match is put on
+its new shelf before it leaves the old one: a crash in between leaves a place too much, which the reader mends. Only in the
+set of those that ended has each place a number as its score, which rises in the order in which they came.
+"""
+
+from typing import Final, get_args
+
+from redis import Redis, RedisCluster
+
+from events.record import MatchId
+from events.redis_log import WAKE_CHANNEL, send
+from events.redis_pool import Command
+from service.adapters.clock import wall_clock
+from service.ports import ENDING_MS, Mine, Shelf, news_of
+
+_SHELVES: Final[tuple[Shelf, ...]] = get_args(Shelf)
+_ENDED: Final = "index:ended"
+_END: Final = """
+local known = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if known and ARGV[2] - known <= tonumber(ARGV[3]) then
+  return 0
+end
+local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2] or 0
+return redis.call('ZADD', KEYS[1], string.format('%d', math.max(ARGV[2], last + 1)), ARGV[1])
+"""
+"""KEYS the set; ARGV a place, when it ended, and for how long it keeps its number if that is later."""
+
+
+def _shelf_key(shelf: Shelf) -> str:
+    return f"index:{shelf}"
+
+
+def _creator_key(creator: str) -> str:
+    return f"index:open:{creator}"
+
+
+def _player_key(player: str, mine: Mine) -> str:
+    return f"index:of:{player}:{mine}"
+
+
+class RedisIndex:
+    """`MatchIndex` by commands of a single key each, all safe to send twice; a match's end is one script."""
+
+    def __init__(self, client: Redis | RedisCluster) -> None:
+        self._client = client
+
+    def add(self, match_id: MatchId, created_at: int, creator: str, *, private: bool) -> None:
+        self.enrol(creator, match_id, created_at)
+        self.move(match_id, created_at, creator, "open", private=private)
+
+    def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
+        place = f"{created_at:013d}:{match_id}"
+        entries: list[Command] = [("ZADD", _player_key(player, mine), 0, place) for mine in get_args(Mine)]
+        send(self._client, *entries, ("PUBLISH", WAKE_CHANNEL + news_of(player), wall_clock()))
+
+    def dismiss(self, player: str, match_id: MatchId, created_at: int, *, entirely: bool) -> None:
+        place = f"{created_at:013d}:{match_id}"
+        lists: tuple[Mine, ...] = get_args(Mine) if entirely else ("active",)
+        send(self._client, *(("ZREM", _player_key(player, mine), place) for mine in lists))
+
+    def move(self, match_id: MatchId, created_at: int, creator: str, shelf: Shelf | None, *, private: bool) -> None:
+        place = f"{created_at:013d}:{match_id}"
+        commands: list[Command] = []
+        if shelf is not None and not private:
+            commands.append(("ZADD", _shelf_key(shelf), 0, place))
+        commands.append(
+            ("ZADD", _creator_key(creator), 0, place) if shelf == "open" else ("ZREM", _creator_key(creator), place)
+        )
+        commands += [("ZREM", _shelf_key(other), place) for other in _SHELVES if other != shelf]
+        send(self._client, *commands)
+
+    def end(self, match_id: MatchId, created_at: int, ended_at: int) -> None:
+        place = f"{created_at:013d}:{match_id}"
+        send(self._client, ("EVAL", _END, 1, _ENDED, place, ended_at, ENDING_MS))
+
+    def ended(self, after: int, limit: int) -> tuple[tuple[int, str], ...]:
+        found: list[bytes]
+        (found,) = send(self._client, ("ZRANGEBYSCORE", _ENDED, f"({after}", "+inf", "WITHSCORES", "LIMIT", 0, limit))
+        return tuple((int(number), place.decode()) for place, number in zip(found[::2], found[1::2], strict=True))
+
+    def page(self, shelf: Shelf, before: str | None, limit: int) -> tuple[str, ...]:
+        return self._page(_shelf_key(shelf), before, limit)
+
+    def matches_of(self, player: str, mine: Mine, before: str | None, limit: int) -> tuple[str, ...]:
+        return self._page(_player_key(player, mine), before, limit)
+
+    def _page(self, key: str, before: str | None, limit: int) -> tuple[str, ...]:
+        newest = "+" if before is None else f"({before}"
+        places: list[bytes]
+        (places,) = send(self._client, ("ZREVRANGEBYLEX", key, newest, "-", "LIMIT", 0, limit))
+        return tuple(place.decode() for place in places)
+
+    def open_places(self, creator: str) -> tuple[str, ...]:
+        places: list[bytes]
+        (places,) = send(self._client, ("ZRANGE", _creator_key(creator), 0, -1))
+        return tuple(place.decode() for place in places)

@@ -1,0 +1,133 @@
+"""Which store this is. Its id stands in the log's server and outside it, so that an emptied or wrong one is never served.
+
+The store also holds the service's one secret, from which match ids and join codes are derived.
+"""
+
+import logging
+import os
+import secrets
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from redis import Redis, RedisCluster
+from redis.exceptions import ConnectionError as NoConnection
+
+from events.redis_log import send
+
+KEY: Final = "store"
+FILE: Final = "store-id"
+
+_log = logging.getLogger("moonstone.store")
+
+
+class WrongStore(Exception):
+    """The log's server holds another store than ours, or none any more; the text says what an operator can do."""
+
+
+class Store(msgspec.Struct, frozen=True):
+    id: str
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return f"Store({self.id})"
+
+
+def open_store(client: Redis | RedisCluster, data_dir: Path, pinned: str | None = None) -> Store:
+    """The store, made at the first start on an empty server and then the same for ever.
+
+    `pinned` is the id that it must have; else the file `store-id` in `data_dir` says it, and is written where it is
+    missing.
+
+    Raises:
+        WrongStore: the store is another one, or empty though it was not before.
+        LogUnavailable: the server does not answer.
+    """
+    file = data_dir / FILE
+    known = pinned or _read(file)
+    store = stored(client)
+    if store is None and known is None:
+        store = _new(client)
+    if store is None:
+        raise WrongStore(
+            f"the log's server is empty, but it should hold the store {known}: it lost its data, or the URL is another "
+            f"server's. Restore it; or, to begin an empty store, {_forget(file, pinned)}"
+        )
+    if known is not None and store.id != known:
+        raise WrongStore(
+            f"the log's server holds the store {store.id}, but this service belongs to {known}. Check the URL; or, to "
+            f"serve that store, {_forget(file, pinned)}"
+        )
+    if known is None:
+        _write(file, store.id)
+    return store
+
+
+def guard(client: Redis, store: Store) -> None:
+    """Let every new connection of a client ask for the store's id: a server that comes back empty gets no command.
+
+    Not for a cluster, where most servers hold no id; there `fault` tells.
+    """
+
+    def greet(connection: Any) -> None:  # of redis-py, which leaves its methods untyped
+        connection.on_connect()
+        connection.send_command("GET", KEY)
+        found = _parse(connection.read_response())
+        if found != store:
+            _log.critical("the log's server holds %s, not %s; it is not served", found or "no store", store)
+            raise NoConnection("the log's server holds another store")
+
+    pool: Any = client.connection_pool
+    pool.connection_kwargs["redis_connect_func"] = greet
+    # Connections that were made before would come back without the question.
+    pool.disconnect()
+    pool.reset()
+
+
+def fault(client: Redis | RedisCluster, store: Store) -> str | None:
+    """Why this server must not be served (any more)."""
+    return None if stored(client) == store else "the log's server holds another store, or none"
+
+
+def stored(client: Redis | RedisCluster) -> Store | None:
+    """The store that a server holds."""
+    (value,) = send(client, ("GET", KEY))
+    return _parse(value)
+
+
+def _parse(value: object) -> Store | None:
+    try:
+        return msgspec.json.decode(value, type=Store) if isinstance(value, bytes) else None
+    except msgspec.DecodeError:
+        return None
+
+
+def _new(client: Redis | RedisCluster) -> Store:
+    """A new store on a server without any key; the first of several processes makes it."""
+    keys = client.dbsize()
+    if not keys:
+        store = Store(secrets.token_hex(8), secrets.token_bytes(32))
+        send(client, ("SET", KEY, msgspec.json.encode(store), "NX"))
+    found = stored(client)
+    if found is None:
+        raise WrongStore(f"the log's server holds {keys} keys but no store of ours; give it a server of its own")
+    return found
+
+
+def _forget(file: Path, pinned: str | None) -> str:
+    return "unset MOONSTONE_STORE_ID" if pinned else f"remove the file {file}"
+
+
+def _read(file: Path) -> str | None:
+    return file.read_text("ascii").strip() or None if file.exists() else None
+
+
+def _write(file: Path, store_id: str) -> None:
+    """Whole or not at all, also if the power fails."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = file.with_name(f"{FILE}.{secrets.token_hex(4)}")
+    with draft.open("w", encoding="ascii") as opened:
+        opened.write(store_id + "\n")
+        opened.flush()
+        os.fsync(opened.fileno())
+    draft.replace(file)

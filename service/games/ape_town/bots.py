@@ -1,0 +1,81 @@
+"""A bot that looks one action ahead, at nothing but its task. Worths are in hundredths of a point."""
+
+from typing import Final, NamedTuple, TypeAlias
+
+from service.games.ape_town.actions import AnyAction, TakeTile
+from service.games.ape_town.components import BOX, DISTRICTS, FIELDS, OWNED, PLACE, District, Tile
+from service.games.ape_town.legal import free_places
+from service.games.ape_town.scoring import is_complete, owned, placement_points, settle, worth
+from service.games.ape_town.view import Observation
+from service.games.protocol import Rng, Task
+from service.games.visibility import Seat
+
+ApeTask: TypeAlias = Task[AnyAction, Observation]
+
+POINT: Final = 100
+MONEY: Final = 90
+"""Of one money: a point at the end, if it is never paid to another seat."""
+
+
+class Table(NamedTuple):
+    """What lies on the board, as the scoring takes it, before the eyes of a seat."""
+
+    seat: Seat
+    seats: int
+    board: list[Tile | None]
+    discs: list[Seat | None]
+
+
+def greedy(task: ApeTask, _rng: Rng) -> AnyAction:
+    """The action of the highest worth, the first of equals."""
+    seen = task.observation
+    table = Table(
+        task.seat,
+        len(seen.seats),
+        [seen.board.get(field.id) for field in FIELDS],
+        [seen.discs.get(field.id) for field in FIELDS],
+    )
+    return max(task.legal_actions, key=lambda action: _worth(table, seen, action))
+
+
+def _worth(table: Table, seen: Observation, action: AnyAction) -> int:
+    if isinstance(action, TakeTile):
+        return _worth_of_take(table, seen, action)
+    return _worth_of_place(table, seen.taken.tile, PLACE[action.field]) if seen.taken else 0
+
+
+def _worth_of_take(table: Table, seen: Observation, action: TakeTile) -> int:
+    """The best that the tile could bring, and the money that goes and comes."""
+    segments = [shown.segment for shown in seen.display]
+    price = segments.index(action.segment)
+    tile = seen.display[price].tile
+    places = free_places(table.board, BOX.track[action.segment])
+    money = seen.track_money[action.segment] - price
+    return MONEY * money + max(_worth_of_place(table, tile, place) for place in places)
+
+
+def _worth_of_place(table: Table, tile: Tile, place: int) -> int:
+    """What the seat scores at once, less the most that another one does, and what a disc may bring later."""
+    board, discs = list(table.board), list(table.discs)
+    board[place] = tile
+    district = DISTRICTS[FIELDS[place].district]
+    if tile in OWNED:
+        discs[place] = table.seat
+    gains = [0] * table.seats
+    gains[table.seat] = placement_points(board, place, tile)
+    complete = is_complete(board, district)
+    if complete:
+        settled = settle(board, discs, district, table.seats)
+        if settled.boss:
+            gains[settled.boss.seat] += settled.worth
+        for seat in settled.sharers:
+            gains[seat] += sum(found.share for found in settled.inferior)
+    mine = gains.pop(table.seat)
+    hope = _hope(table, tile, district) if tile in OWNED and not complete else 0
+    return POINT * (mine - max(gains)) + hope
+
+
+def _hope(table: Table, tile: Tile, district: District) -> int:
+    """Of a disc in a district that is not complete: more, the more is to be had there, and most for the first."""
+    mine = owned(table.board, table.discs, district, tile, table.seats)[table.seat]
+    return (3 * POINT + POINT * worth(table.board, district) // 2) // (1 + mine)

@@ -1,0 +1,113 @@
+"""Points: of a placement (APE-13 to APE-15), of a completed district (APE-20, APE-21), and at the end (APE-30, APE-31)."""
+
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from service.games.ape_town.components import DISTRICTS, FIELDS, VALUES, District, Tile
+from service.games.ape_town.state import State, next_seat
+from service.games.kit.ranking import outcome
+from service.games.protocol import Outcome, Rng
+from service.games.visibility import Seat
+
+Board: TypeAlias = Sequence[Tile | None]
+Discs: TypeAlias = Sequence[Seat | None]
+
+_PRINTED_BANANAS: Final = tuple([field.printed.count("banana") for field in FIELDS])
+_PRINTED_WORTH: Final = tuple([sum([VALUES.get(tile, 0) for tile in field.printed]) for field in FIELDS])
+
+
+class Boss(NamedTuple):
+    """Who has most in a district, and of what."""
+
+    seat: Seat
+    by: Literal["orangutan", "lemur"]
+
+
+class Inferior(NamedTuple):
+    """A neighbour with fewer lemurs, what its apes are worth, and each one's share of it."""
+
+    district: District
+    lemurs: int
+    worth: int
+    share: int
+
+
+class Settlement(NamedTuple):
+    """What a completed district brings: its worth to the boss, and shares of inferior neighbours to the sharers."""
+
+    lemurs: int
+    worth: int
+    boss: Boss | None
+    sharers: tuple[Seat, ...]
+    inferior: tuple[Inferior, ...]
+
+
+def placement_points(board: Board, place: int, tile: Tile) -> int:
+    """What a tile scores at once on a field: an ape for each banana beside it, a banana for each ape."""
+    neighbours = FIELDS[place].neighbours
+    if tile == "banana":
+        return _PRINTED_WORTH[place] + sum([VALUES.get(board[other], 0) for other in neighbours])
+    value = VALUES.get(tile, 0)
+    return value and value * (_PRINTED_BANANAS[place] + [board[other] for other in neighbours].count("banana"))
+
+
+def is_complete(board: Board, district: District) -> bool:
+    return None not in [board[place] for place in district.fields]
+
+
+def worth(board: Board, district: District) -> int:
+    """The values of a district's apes; printed tiles are in no district."""
+    return sum([VALUES.get(board[place], 0) for place in district.fields])
+
+
+def lemurs(board: Board, district: District) -> int:
+    """All players' lemurs in a district, unowned ones too (APE-16)."""
+    return [board[place] for place in district.fields].count("lemur")
+
+
+def owned(board: Board, discs: Discs, district: District, tile: Tile, seats: int) -> list[int]:
+    """How many of these tiles in a district have each seat's disc on them."""
+    owners = [discs[place] for place in district.fields if board[place] == tile]
+    return [owners.count(seat) for seat in range(seats)]
+
+
+def settle(board: Board, discs: Discs, district: District, seats: int) -> Settlement:
+    """The scoring of a completed district."""
+    here = lemurs(board, district)
+    owners = owned(board, discs, district, "lemur", seats)
+    sharers = tuple([seat for seat, count in enumerate(owners) if count])
+    inferior = []
+    for neighbour in [DISTRICTS[other] for other in district.neighbours]:
+        there = lemurs(board, neighbour)
+        if there < here:
+            points = worth(board, neighbour)
+            # APE-21: rounded up
+            inferior.append(Inferior(neighbour, there, points, -(-points // len(sharers)) if sharers else 0))
+    orangutans = owned(board, discs, district, "orangutan", seats)
+    return Settlement(here, worth(board, district), _boss(orangutans, owners), sharers, tuple(inferior))
+
+
+def _boss(orangutans: list[int], lemurs_owned: list[int]) -> Boss | None:
+    """APE-20."""
+    seat = _most(orangutans)
+    if seat is not None:
+        return Boss(seat, "orangutan")
+    seat = _most(lemurs_owned)
+    return None if seat is None else Boss(seat, "lemur")
+
+
+def _most(counts: list[int]) -> Seat | None:
+    """The one seat that has more than each other one; where nobody has any, all are tied."""
+    best = max(counts)
+    return counts.index(best) if counts.count(best) == 1 else None
+
+
+def score(state: State, _rng: Rng) -> Outcome:
+    """The outcome of a match that is over; no draw is made."""
+    breakdown = [
+        {"placement": held.placement, "boss": held.boss, "neighbours": held.neighbours, "money": held.money}
+        for held in state.seats
+    ]
+    first, seats = next_seat(state), len(state.seats)
+    # APE-31: of the tied, the one whose turn would come next
+    return outcome(breakdown, [(-((seat - first) % seats),) for seat in range(seats)])

@@ -1,0 +1,43 @@
+"""What ends a turn: the display and the supply, then the next turn or the end (APE-17, APE-30)."""
+
+from functools import partial
+from itertools import takewhile
+
+from service.games.ape_town.apply import Told
+from service.games.ape_town.components import OPEN_SECTIONS, SECTIONS, SEGMENTS_PER_SECTION, Section
+from service.games.ape_town.effects import DecisionOpened, MatchEnded, SectionRefilled, SectionRevealed
+from service.games.ape_town.state import State, next_seat, segments_of
+
+
+def end(told: Told) -> None:
+    """Go on to the next seat's turn, or end the match."""
+    if None not in told.state.board:
+        told.tell(MatchEnded())
+        return
+    if len({segment // SEGMENTS_PER_SECTION for segment in told.state.display}) < OPEN_SECTIONS:
+        _turn_up(told, (told.state.turned_up[-1] + 1) % SECTIONS)
+    # what was opened later waits for a section with a face-up tile
+    for section in takewhile(partial(_is_empty, told.state), told.state.turned_up):
+        _refill(told, section)
+    told.tell(DecisionOpened(next_seat(told.state), "take_tile"))
+
+
+def _turn_up(told: Told, section: Section) -> None:
+    if _is_empty(told.state, section):
+        _refill(told, section)
+    track = told.state.track
+    lying = [(segment, track[segment]) for segment in segments_of(section)]
+    face_down = [(segment, tile) for segment, tile in lying if tile is not None]
+    if face_down:
+        segments, tiles = zip(*face_down, strict=True)
+        told.tell(SectionRevealed(section, segments, tiles))
+
+
+def _refill(told: Told, section: Section) -> None:
+    segments = segments_of(section)[: len(told.state.supply)]
+    if segments:
+        told.tell(SectionRefilled(section, tuple(segments)))
+
+
+def _is_empty(state: State, section: Section) -> bool:
+    return all(state.track[segment] is None for segment in segments_of(section))

@@ -1,0 +1,109 @@
+"""A bot that looks at nothing but its task, and does one thing at a time."""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias, TypeVar
+
+from service.games.four_monkeys.actions import AnyAction, Burn, Check, Grab, HandBanana, Reveal, Stop, UseReplenish
+from service.games.four_monkeys.components import BOX, DIFFERENT, CardId, Colour, Kind
+from service.games.four_monkeys.needs import is_correct, shortest
+from service.games.four_monkeys.state import kind_of
+from service.games.four_monkeys.view import Observation, SeatView, TileView
+from service.games.protocol import Rng, Task
+from service.games.visibility import Seat
+
+A = TypeVar("A", bound=AnyAction)
+MonkeyTask: TypeAlias = Task[AnyAction, Observation]
+
+BLUFFS: Final = (True, False, False, False, False, False)
+"""How often it bluffs where cards could still help."""
+FULL_HAND: Final = 11
+"""A hand from which it does not draw still more."""
+
+
+def greedy(task: MonkeyTask, rng: Rng) -> AnyAction:
+    """A true stop, then the best combo that the hand makes, then more cards, then a bluff.
+
+    It must act each time that it is asked; so when all else is done, it spoils as little as it can.
+    """
+    table, seat = task.observation, task.seat
+    held = table.seats[seat]
+    colours = [other.colour for other in table.seats]
+    owned = {kind_of(tile.combo) for tile in held.tiles}
+    if checks := _all(task, Check):
+        return _best_check(checks, held, colours)
+    if len(owned) >= DIFFERENT:
+        return Stop()
+    if bananas := _all(task, HandBanana):
+        return max(bananas, key=lambda action: _shown(table, action.to))
+    grabs = sorted(_all(task, Grab), key=lambda grab: -BOX.combos[grab.combo].green)
+    new = [grab for grab in grabs if kind_of(grab.combo) not in owned]
+    return (
+        _correct_grab(new, held, colours)
+        or next(iter(_all(task, Reveal)), None)
+        or (_bluff(new, held) if rng.pick("bluff", BLUFFS) else None)
+        or (_more_cards(task) if new and held.hand_count < FULL_HAND else None)
+        or _bluff(new, held)
+        or _more_cards(task)
+        or _repeat(grabs, held)
+        or Stop()
+    )
+
+
+def _all(task: MonkeyTask, kind: type[A]) -> list[A]:
+    return [action for action in task.legal_actions if isinstance(action, kind)]
+
+
+def _best_check(checks: Sequence[Check], held: SeatView, colours: Sequence[Colour]) -> Check:
+    """A wrong one first: whoever falls behind by it keeps the others unseen."""
+    under = {tile.combo: tile.cards or () for tile in held.tiles}
+    return min(checks, key=lambda action: is_correct(action.combo, under[action.combo], colours))
+
+
+def _shown(table: Observation, seat: Seat) -> int:
+    """What the others see of a seat's score."""
+    held = table.seats[seat]
+    return sum(held.points) + sum(map(_value, held.tiles))
+
+
+def _value(tile: TileView) -> int:
+    combo = BOX.combos[tile.combo]
+    return combo.orange if tile.burned else combo.green
+
+
+def _correct_grab(grabs: Sequence[Grab], held: SeatView, colours: Sequence[Colour]) -> Grab | None:
+    """The first of these combos that the hand makes; golden buttons are kept where others will do."""
+    hand = sorted(held.hand or (), key=lambda card: -BOX.cards[card].golden)
+    for grab in grabs:
+        if cards := shortest(grab.combo, hand, colours):
+            return Grab(grab.stack, grab.combo, cards)
+    return None
+
+
+def _bluff(grabs: Sequence[Grab], held: SeatView) -> Grab | None:
+    """The first of these combos, with one card under it."""
+    return _with_one_card(grabs[0], held) if grabs else None
+
+
+def _with_one_card(grab: Grab, held: SeatView) -> Grab:
+    cards: Sequence[CardId] = held.hand or ()
+    plain = min(cards, key=lambda card: BOX.cards[card].golden)
+    return Grab(grab.stack, grab.combo, (plain,))
+
+
+def _more_cards(task: MonkeyTask) -> UseReplenish | Burn | None:
+    """Three cards for a point."""
+    if UseReplenish("extra") in task.legal_actions:
+        return UseReplenish("extra")
+    return next(iter(_all(task, Burn)), None)
+
+
+def _repeat(grabs: Sequence[Grab], held: SeatView) -> Grab | None:
+    """A combo owned already; best one that is repeated as it is, else the one that is worth the least."""
+    kinds = [kind_of(tile.combo) for tile in held.tiles]
+
+    def loss(grab: Grab) -> int:
+        kind: Kind = kind_of(grab.combo)
+        return 0 if kinds.count(kind) > 1 else BOX.combos[grab.combo].green
+
+    worst = min(grabs, key=loss, default=None)
+    return None if worst is None else _with_one_card(worst, held)

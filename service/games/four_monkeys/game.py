@@ -1,0 +1,61 @@
+"""4 Monkeys, for two to eight players, in real time."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from service.games.four_monkeys.actions import ACTIONS, AnyAction
+from service.games.four_monkeys.apply import apply
+from service.games.four_monkeys.bots import greedy
+from service.games.four_monkeys.components import BOX, RAW, SEATS
+from service.games.four_monkeys.decide import decide
+from service.games.four_monkeys.effects import EFFECTS, AnyEffect
+from service.games.four_monkeys.legal import decisions, legal_actions
+from service.games.four_monkeys.opening import setup
+from service.games.four_monkeys.scoring import score
+from service.games.four_monkeys.state import Options, State
+from service.games.four_monkeys.view import Observation, observation, sample_state
+from service.games.kit.folder import read_json, read_text
+from service.games.kit.options import parse
+from service.games.protocol import Game, GameInfo
+
+
+def options(seats: int, given: Mapping[str, object]) -> Options:
+    """The options of a match for that many seats; the family version has longer rounds unless told otherwise (FOU-33).
+
+    Raises:
+        BadOptions: an option is unknown, of the wrong type or out of range, or the game is not for so many.
+    """
+    if given.get("family") is True:
+        given = {"round_seconds": BOX.family_round_seconds, **given}
+    return parse(Options, given, seats, SEATS)
+
+
+GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
+    info=GameInfo(
+        id="four_monkeys",
+        title="4 Monkeys",
+        ruleset=1,
+        seats=SEATS,
+        options=Options,
+        actions=ACTIONS,
+        effects=EFFECTS,
+        observation=Observation,
+        breakdown=("round_1", "round_2", "round_3", "round_4", "false_stops"),
+        simultaneous=True,
+        keeps_time=True,
+    ),
+    state=State,
+    options=options,
+    setup=setup,
+    apply=apply,
+    decisions=decisions,
+    legal_actions=legal_actions,
+    decide=decide,
+    observation=observation,
+    sample_state=sample_state,
+    score=score,
+    bots={"greedy": greedy},
+    texts=read_json(__file__, "texts.json"),
+    components=RAW,
+    rules=read_text(__file__, "RULES.md"),
+)

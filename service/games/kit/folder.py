@@ -1,0 +1,14 @@
+"""What stands beside a game's code in its folder: rules, texts and components, read once at import."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def read_text(module_file: str, name: str) -> str:
+    return (Path(module_file).parent / name).read_text(encoding="utf-8")
+
+
+def read_json(module_file: str, name: str) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(read_text(module_file, name))
+    return value

@@ -1,0 +1,117 @@
+"""What is wrong with a value that does not fit its type: where, and what would be right there.
+
+msgspec says the first of it; the rest stands in the JSON Schema that it makes of the same type.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+Schema: TypeAlias = Mapping[str, Any]
+
+MOST_VALUES: Final = 20
+"""So many values are told at most."""
+LONGEST_STEP: Final = 40
+"""Characters of a name that a client made up."""
+
+_PLACED: Final = re.compile(r"(?s)(.*?)(?: - at (?:`key` in )?`\$([^`]*)`)?")
+_FIELD: Final = re.compile(r"(?s)Object (missing required|contains unknown) field `(.*)`")
+_STEP: Final = re.compile(r"\.([^.\[]+)|\[([0-9]+)\]")
+
+
+class Misfit(msgspec.Struct, frozen=True):
+    """`path` are the names and indices that lead to the value; `fault` goes on with a sentence about it."""
+
+    path: tuple[str, ...]
+    fault: str
+
+    def __str__(self) -> str:
+        return f"{'.'.join(step[:LONGEST_STEP] for step in self.path)} {self.fault}"
+
+
+def misfit(kind: type[msgspec.Struct], error: msgspec.ValidationError) -> Misfit:
+    """Why a value is none of a type, from the error that msgspec raised of it."""
+    match = _PLACED.fullmatch(str(error))
+    said, where = (match[1], match[2] or "") if match else (str(error), "")
+    # What stands under a name of the client's own, `[...]`, is told of the object that it stands in.
+    path = tuple(name or index for name, index in _STEP.findall(where.partition("[...]")[0]))
+    field = _FIELD.fullmatch(said)
+    if field is None:
+        return Misfit(path, f"must be {_wanted(kind, path)}")
+    inner = (*path, field[2])
+    if field[1] == "missing required":
+        return Misfit(inner, f"is missing; it must be {_wanted(kind, inner)}")
+    names = ", ".join(name for schema in _schemas(kind, path) for name in schema.get("properties", ()))
+    return Misfit(inner, f"is unknown; there are {names or 'none'}")
+
+
+@cache
+def _schema(kind: type[msgspec.Struct]) -> Schema:
+    return msgspec.json.schema(kind)
+
+
+def _schemas(kind: type[msgspec.Struct], path: tuple[str, ...]) -> list[Schema]:
+    """The schemas that a value at a place may follow, none of them a reference or a choice."""
+    whole = _schema(kind)
+    found = list(_plain(whole, whole))
+    for step in path:
+        found = [plain for schema in found for inner in _inside(schema, step) for plain in _plain(whole, inner)]
+    return found
+
+
+def _plain(whole: Schema, schema: Schema) -> Iterator[Schema]:
+    if "$ref" in schema:
+        yield from _plain(whole, whole["$defs"][schema["$ref"].rpartition("/")[2]])
+    elif "anyOf" in schema:
+        for choice in schema["anyOf"]:
+            yield from _plain(whole, choice)
+    else:
+        yield schema
+
+
+def _inside(schema: Schema, step: str) -> Iterator[Schema]:
+    if step in schema.get("properties", {}):
+        yield schema["properties"][step]
+    elif step.isdecimal() and isinstance(schema.get("items"), dict):
+        yield schema["items"]
+
+
+def _wanted(kind: type[msgspec.Struct], path: tuple[str, ...]) -> str:
+    return any_of([words for schema in _schemas(kind, path) for words in _words(schema)]) or "something else"
+
+
+def any_of(values: Sequence[str]) -> str:
+    """Values of which one would be right, in words; not all where they are many."""
+    told = list(values)
+    if len(told) > MOST_VALUES:
+        told = [*told[: MOST_VALUES - 1], f"one of {len(told) - MOST_VALUES + 1} others"]
+    return " or ".join(filter(None, (", ".join(told[:-1]), *told[-1:])))
+
+
+def _words(schema: Schema) -> Iterator[str]:
+    match schema:
+        case {"enum": [*values]}:
+            yield from map(str, values)
+        case {"type": "boolean"}:
+            yield from ("true", "false")
+        case {"type": "integer"}:
+            yield "an integer" + _range(schema, "minimum", "maximum")
+        case {"type": "string"}:
+            yield "text" + _range(schema, "minLength", "maxLength", " characters")
+        case {"type": "array"}:
+            yield "a list" + _range(schema, "minItems", "maxItems", " items")
+        case {"type": "object", "additionalProperties": {"type": "integer"} as values}:
+            yield "an object whose values are integers" + _range(values, "minimum", "maximum")
+        case {"type": "object"}:
+            yield "an object"
+        case _:
+            yield str(schema.get("type"))
+
+
+def _range(schema: Schema, least: str, most: str, unit: str = "") -> str:
+    if most not in schema:
+        return f" from {schema[least]}{unit}" if least in schema else ""
+    return f" {'of' if unit else 'from'} {schema.get(least, 0)} to {schema[most]}{unit}"

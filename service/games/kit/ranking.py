@@ -1,0 +1,14 @@
+"""Ranks from keys: one order for places, winners and ties in every game."""
+
+from collections.abc import Sequence
+
+from service.games.protocol import Outcome
+
+
+def outcome(breakdown: Sequence[dict[str, int]], tie_breaks: Sequence[tuple[int, ...]]) -> Outcome:
+    """The outcome for seats whose score is the sum of their breakdown; higher tie-breaks win, equal ones share a rank."""
+    scores = tuple(sum(parts.values()) for parts in breakdown)
+    keys = [(score, *breaks) for score, breaks in zip(scores, tie_breaks, strict=True)]
+    ranks = tuple(1 + sum(other > key for other in keys) for key in keys)
+    winners = tuple(seat for seat, rank in enumerate(ranks) if rank == 1)
+    return Outcome(scores, ranks, winners, tuple(breakdown))

@@ -1,0 +1,58 @@
+"""Monkeys on the Moon, for two to four players."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from service.games.kit.folder import read_json, read_text
+from service.games.kit.options import parse
+from service.games.monkeys_on_the_moon.actions import ACTIONS, AnyAction
+from service.games.monkeys_on_the_moon.apply import apply
+from service.games.monkeys_on_the_moon.bots import greedy
+from service.games.monkeys_on_the_moon.components import RAW, SEATS
+from service.games.monkeys_on_the_moon.decide import decide
+from service.games.monkeys_on_the_moon.effects import EFFECTS, AnyEffect
+from service.games.monkeys_on_the_moon.legal import decisions, legal_actions
+from service.games.monkeys_on_the_moon.opening import setup
+from service.games.monkeys_on_the_moon.scoring import score
+from service.games.monkeys_on_the_moon.state import Options, State
+from service.games.monkeys_on_the_moon.view import Observation, observation, sample_state
+from service.games.protocol import Game, GameInfo
+
+
+def options(seats: int, given: Mapping[str, object]) -> Options:
+    """The options of a match for that many seats.
+
+    Raises:
+        BadOptions: an option is unknown or no boolean, or the game is not for so many.
+    """
+    return parse(Options, given, seats, SEATS)
+
+
+GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
+    info=GameInfo(
+        id="monkeys_on_the_moon",
+        title="Monkeys on the Moon",
+        ruleset=1,
+        seats=SEATS,
+        options=Options,
+        actions=ACTIONS,
+        effects=EFFECTS,
+        observation=Observation,
+        breakdown=("titles", "ships", "scorn"),
+        simultaneous=False,
+    ),
+    state=State,
+    options=options,
+    setup=setup,
+    apply=apply,
+    decisions=decisions,
+    legal_actions=legal_actions,
+    decide=decide,
+    observation=observation,
+    sample_state=sample_state,
+    score=score,
+    bots={"greedy": greedy},
+    texts=read_json(__file__, "texts.json"),
+    components=RAW,
+    rules=read_text(__file__, "RULES.md"),
+)

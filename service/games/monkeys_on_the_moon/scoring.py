@@ -1,0 +1,66 @@
+"""The end: ranks of the tribes, titles, ships and Scorn (MOM-41 to MOM-46, MOM-50)."""
+
+from collections import Counter
+
+from service.games.kit.ranking import outcome
+from service.games.monkeys_on_the_moon.components import BOX, INDEX, TRIBES, Award, CardId, Tribe
+from service.games.monkeys_on_the_moon.state import State
+from service.games.protocol import Outcome, Rng
+from service.games.visibility import Seat
+
+
+def score(state: State, rng: Rng) -> Outcome:
+    """The outcome of a match that is over; draws `finish_ties`, needed or not."""
+    ties = rng.shuffle("finish_ties", TRIBES)
+    piles = [score_pile(state, seat) for seat in range(len(state.seats))]
+    status = [status_points(pile) for pile in piles]
+    titles = [0] * len(piles)
+    for tribe, award in zip(rank_tribes(state, ties), BOX.awards, strict=True):
+        for seat, points in enumerate(titles_of(award, [counts[tribe] for counts in status])):
+            titles[seat] += points
+    breakdown = [
+        {
+            "titles": titles[seat],
+            "ships": sum(BOX.ships[ship].points for ship in held.full_ships),
+            "scorn": BOX.scorn_penalty * state.scorn.count(seat),
+        }
+        for seat, held in enumerate(state.seats)
+    ]
+    # MOM-46
+    tie_breaks = [(len(pile), counts.total()) for pile, counts in zip(piles, status, strict=True)]
+    return outcome(breakdown, tie_breaks)
+
+
+def score_pile(state: State, seat: Seat) -> tuple[CardId, ...]:
+    """The monkeys that count: without the tribes whose Scorn the seat holds, if the variant is played (MOM-50)."""
+    launched = state.seats[seat].launched
+    if not state.options.maximum_scorn:
+        return launched
+    return tuple([card for card in launched if state.scorn[INDEX[BOX.monkeys[card].tribe]] != seat])
+
+
+def status_points(pile: tuple[CardId, ...]) -> Counter[Tribe]:
+    points: Counter[Tribe] = Counter()
+    for card in pile:
+        points[BOX.monkeys[card].tribe] += BOX.monkeys[card].status
+    return points
+
+
+def rank_tribes(state: State, ties: tuple[Tribe, ...]) -> tuple[Tribe, ...]:
+    """The tribes from the best rank: Finish Circles, then spaces, then the draw (MOM-41)."""
+    others = [tribe for tribe in ties if tribe not in state.finished]
+    return (*state.finished, *sorted(others, key=lambda tribe: -state.spaces[INDEX[tribe]]))
+
+
+def titles_of(award: Award, status: list[int]) -> list[int]:
+    """What each seat earns of one tribe, by the seats' Status Points of it (MOM-42 to MOM-44)."""
+    best = max(status)
+    leaders = status.count(best)
+    if len(status) == 2:
+        return [award.leader if points == best and leaders == 1 else 0 for points in status]
+    if leaders > 1:
+        share = (award.leader + award.undersecretary) // leaders
+        return [share if points == best else 0 for points in status]
+    second = max(points for points in status if points < best)
+    share = award.undersecretary // status.count(second)
+    return [award.leader if points == best else share if points == second else 0 for points in status]

@@ -1,0 +1,131 @@
+"""The table at one moment. Counts of coins and places of stones are tuples in the order of TRIBES."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from service.games.monkeys_on_the_moon.components import BOX, INDEX, TRIBES, CardId, Tribe
+from service.games.monkeys_on_the_moon.effects import Step, Turn
+from service.games.visibility import Seat
+
+PerTribe: TypeAlias = tuple[int, ...]
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The two advanced variants of the rulebook."""
+
+    maximum_scorn: bool = False
+    """Whoever ends with a tribe's Scorn loses that tribe's monkeys before scoring (MOM-50)."""
+    treachery: bool = False
+    """The first stone at the white dot changes the Alliance Circle (MOM-51)."""
+
+
+class Awaited(msgspec.Struct, frozen=True):
+    """The one seat that may act, and the step it is at."""
+
+    seat: Seat
+    step: Step
+
+
+class Auction(msgspec.Struct, frozen=True):
+    """A monkey under the hammer. `still_in` ascends; `bidder` is None until somebody bids."""
+
+    monkey: CardId
+    still_in: tuple[Seat, ...]
+    bidder: Seat | None
+    coins: PerTribe
+    points: int
+
+
+class Holdings(msgspec.Struct, frozen=True):
+    """What lies before a seat. Without a ship, `aboard` holds the monkeys that wait beside it (MOM-26)."""
+
+    hand: tuple[CardId, ...]
+    coins: PerTribe
+    ship: CardId | None
+    aboard: tuple[CardId, ...]
+    launched: tuple[CardId, ...]
+    full_ships: tuple[CardId, ...]
+
+
+class State(msgspec.Struct, frozen=True):
+    """All of a match. A deck's first card is drawn first; ships under the deck come after the deck's own."""
+
+    options: Options
+    seats: tuple[Holdings, ...]
+    round: int
+    rounds: int
+    starting_seat: Seat
+    turn: Turn
+    active: Seat
+    awaited: Awaited | None
+    circle: tuple[Tribe, ...]
+    swapped: bool
+    spaces: PerTribe
+    finished: tuple[Tribe, ...]
+    supply: PerTribe
+    scorn: tuple[Seat | None, ...]
+    advanced: Tribe | None
+    civilization_deck: tuple[CardId, ...]
+    civilization_removed: tuple[CardId, ...]
+    civilization_discard: tuple[CardId, ...]
+    monkey_deck: tuple[CardId, ...]
+    monkey_pool: tuple[CardId, ...]
+    monkey_discard: tuple[CardId, ...]
+    auction: Auction | None
+    boarding: tuple[CardId, ...]
+    ship_deck: tuple[CardId, ...]
+    ships_under_deck: tuple[CardId, ...]
+    ship_pool: tuple[CardId, ...]
+    ship_discard: tuple[CardId, ...]
+
+
+def allies(circle: Sequence[Tribe], tribe: Tribe) -> tuple[Tribe, Tribe]:
+    """The neighbours in the Alliance Circle: the one before, then the clockwise one."""
+    place = circle.index(tribe)
+    return circle[place - 1], circle[(place + 1) % 6]
+
+
+def rival(circle: Sequence[Tribe], tribe: Tribe) -> Tribe:
+    """The tribe opposite in the Alliance Circle."""
+    return circle[(circle.index(tribe) + 3) % 6]
+
+
+def seats_from(first: Seat, seats: int) -> tuple[Seat, ...]:
+    """All seats, to the left from the first one."""
+    return (*range(first, seats), *range(first))
+
+
+def holds_scorn(state: State, seat: Seat, tribe: Tribe) -> bool:
+    return state.scorn[INDEX[tribe]] == seat
+
+
+def by_tribe(counts: PerTribe) -> dict[Tribe, int]:
+    """The counts that are not zero, by tribe."""
+    return {tribe: count for tribe, count in zip(TRIBES, counts, strict=True) if count}
+
+
+def advanced_tribe(state: State) -> Tribe:
+    """The tribe of the Civilization card played last.
+
+    Raises:
+        ValueError: none has been played.
+    """
+    if state.advanced is None:
+        raise ValueError("no tribe has been advanced")
+    return state.advanced
+
+
+def angered_tribe(state: State) -> Tribe:
+    """The rival of the tribe advanced last (MOM-14)."""
+    return rival(state.circle, advanced_tribe(state))
+
+
+def rivals_aboard(state: State, seat: Seat) -> tuple[Tribe, ...]:
+    """The tribes on a seat's ship whose rival is there too: two after a swap, else none (MOM-27, MOM-51)."""
+    held = state.seats[seat]
+    if held.ship is None:
+        return ()
+    aboard = {BOX.monkeys[card].tribe for card in held.aboard}
+    return tuple([tribe for tribe in TRIBES if tribe in aboard and rival(state.circle, tribe) in aboard])

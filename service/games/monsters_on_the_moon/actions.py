@@ -1,0 +1,75 @@
+"""What a seat may ask for."""
+
+from typing import Annotated, Final, TypeAlias, get_args
+
+import msgspec
+
+from service.games.monsters_on_the_moon.edges import Length, Orientation
+from service.games.monsters_on_the_moon.grid import REACH, Rotation
+from service.games.visibility import Action, Private, Public
+
+CardName: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=10)]
+Coordinate: TypeAlias = Annotated[int, msgspec.Meta(ge=-REACH, le=REACH)]
+SeatNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=3)]
+MissionNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=8)]
+
+
+class GiveCard(Action, frozen=True, tag="give_card"):
+    """Give one of the two first cards to the seat on the right; all seats choose at once (MON-2)."""
+
+    card: Private[CardName]
+
+
+class PlaceCard(Action, frozen=True, tag="place_card"):
+    """Lay a card of the hand, turned clockwise, with its top left square at x, y (MON-10 to MON-14)."""
+
+    card: Public[CardName]
+    x: Public[Coordinate]
+    y: Public[Coordinate]
+    rotation: Public[Rotation]
+
+
+class PlaceWall(Action, frozen=True, tag="place_wall"):
+    """Lay a moon wall: above the square at x, y to the right (h), or left of it down (v) (MON-61, MON-62)."""
+
+    x: Public[Coordinate]
+    y: Public[Coordinate]
+    orientation: Public[Orientation]
+    length: Public[Length]
+
+
+class PlaceSpaceship(Action, frozen=True, tag="place_spaceship"):
+    """Put a spaceship on a visible crystal, before or after the card (MON-23)."""
+
+    x: Public[Coordinate]
+    y: Public[Coordinate]
+
+
+class PlacePlate(Action, frozen=True, tag="place_plate"):
+    """Put the monster plate on an opposing monster of the card laid this turn (MON-22)."""
+
+    x: Public[Coordinate]
+    y: Public[Coordinate]
+
+
+class EndTurn(Action, frozen=True, tag="end_turn"):
+    """End the turn without a spaceship, or with no more walls (MON-23, MON-61)."""
+
+
+class ChooseFirst(Action, frozen=True, tag="choose_first"):
+    """Say who lays the first card after the interim scoring (MON-31)."""
+
+    seat: Public[SeatNumber]
+
+
+class ChooseMission(Action, frozen=True, tag="choose_mission"):
+    """Say which mission is scored; all seats choose at once (MON-71)."""
+
+    mission: Private[MissionNumber]
+
+
+AnyAction: TypeAlias = (
+    GiveCard | PlaceCard | PlaceWall | PlaceSpaceship | PlacePlate | EndTurn | ChooseFirst | ChooseMission
+)
+
+ACTIONS: Final[tuple[type[AnyAction], ...]] = get_args(AnyAction)

@@ -1,0 +1,72 @@
+"""The unbounded grid of squares, and the shapes of cards on it. x runs to the right, y down."""
+
+from collections.abc import Iterable
+from typing import Final, Literal, TypeAlias
+
+Cell: TypeAlias = int
+"""A square as one number: cells ascend row by row, and a step to a neighbour is a constant."""
+Rotation: TypeAlias = Literal[0, 90, 180, 270]
+"""Degrees, clockwise."""
+
+ROTATIONS: Final[tuple[Rotation, ...]] = (0, 90, 180, 270)
+REACH: Final = 255
+"""No card can come to lie further from (0, 0): a start layout keeps to 100, and each card after it goes 3 further at most."""
+_WIDTH: Final = 1024
+_ORIGIN: Final = _WIDTH * _WIDTH // 2 + _WIDTH // 2
+RIGHT: Final = 1
+DOWN: Final = _WIDTH
+STEPS: Final = (-DOWN, -RIGHT, RIGHT, DOWN)
+"""From a square to the four that share an edge with it."""
+
+_LYING: Final = tuple([y * DOWN + x for y in range(2) for x in range(3)])
+_STANDING: Final = tuple([y * DOWN + x for y in range(3) for x in range(2)])
+
+
+def cell_at(x: int, y: int) -> Cell:
+    return _ORIGIN + y * DOWN + x
+
+
+def place_of(cell: Cell) -> tuple[int, int]:
+    """A cell's x and y."""
+    y, x = divmod(cell, _WIDTH)
+    return x - _WIDTH // 2, y - _WIDTH // 2
+
+
+def is_standing(rotation: Rotation) -> bool:
+    """Whether a card that is turned so is 2 wide and 3 high, not 3 wide and 2 high."""
+    return rotation in {90, 270}
+
+
+def shape(*, standing: bool) -> tuple[int, ...]:
+    """The six squares of a card, row by row, as steps from the top left one."""
+    return _STANDING if standing else _LYING
+
+
+def footprint(x: int, y: int, rotation: Rotation) -> tuple[Cell, ...]:
+    """The six squares of a card, row by row."""
+    corner = cell_at(x, y)
+    return tuple([corner + step for step in shape(standing=is_standing(rotation))])
+
+
+def turned(rows: tuple[tuple[str, ...], ...], rotation: Rotation) -> tuple[str, ...]:
+    """What stands in the rows of a card, turned clockwise, row by row."""
+    for _ in range(ROTATIONS.index(rotation)):
+        rows = tuple(zip(*reversed(rows), strict=True))
+    return tuple([item for row in rows for item in row])
+
+
+def around(cells: Iterable[Cell]) -> set[Cell]:
+    """The cells and all that share an edge with one of them."""
+    return {cell + step for cell in cells for step in (0, *STEPS)}
+
+
+def is_whole(cells: set[Cell]) -> bool:
+    """Whether all these cells hang together edge to edge."""
+    border = [min(cells)]
+    reached = set(border)
+    while border:
+        cell = border.pop()
+        found = {cell + step for step in STEPS} & cells - reached
+        reached |= found
+        border += found
+    return len(reached) == len(cells)

@@ -1,0 +1,65 @@
+"""Groups of equal squares, edge to edge (MON-30, MON-40), which walls part and areas double (MON-64, MON-66)."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from service.games.monsters_on_the_moon.components import Kind
+from service.games.monsters_on_the_moon.edges import Edge, ways
+from service.games.monsters_on_the_moon.grid import Cell
+from service.games.monsters_on_the_moon.squares import Display
+
+
+class Group(NamedTuple):
+    """Squares that hang together, and the heads on them."""
+
+    cells: tuple[Cell, ...]
+    heads: int
+
+
+class Count(NamedTuple):
+    """Points of one counting, and the heads of the largest group (MON-30, MON-40).
+
+    Those of monsters in enclosed areas are counted apart, and doubled (MON-66).
+    """
+
+    singles: int
+    groups: int
+    largest: int
+    enclosed_singles: int = 0
+    enclosed_groups: int = 0
+
+
+def groups(display: Display, kind: Kind, walled: Collection[Edge] = ()) -> list[Group]:
+    """All groups of a kind, single squares too; none reaches across a wall."""
+    left = {cell: square.heads for cell, square in display.items() if square.shows == kind}
+    found = []
+    while left:
+        cell, heads = left.popitem()
+        cells = [cell]
+        for inner in cells:
+            for step in ways(inner, walled):
+                more = left.pop(inner + step, None)
+                if more is not None:
+                    cells.append(inner + step)
+                    heads += more
+        found.append(Group(tuple(cells), heads))
+    return found
+
+
+def heads_of(display: Display, kind: Kind) -> int:
+    return sum([square.heads for square in display.values() if square.shows == kind])
+
+
+def count(display: Display, kind: Kind, walled: Collection[Edge] = (), areas: Collection[Cell] = ()) -> Count:
+    """A point for each single head, two for each head of a group; a double head is a group by itself (MON-30)."""
+    found = groups(display, kind, walled)
+    # walls part groups, so that a group lies in one area with all its cells, or with none
+    inside = [group.heads for group in found if group.cells[0] in areas]
+    outside = [group.heads for group in found if group.cells[0] not in areas]
+    return Count(
+        singles=outside.count(1),
+        groups=2 * sum([heads for heads in outside if heads > 1]),
+        largest=max([heads for heads in (*inside, *outside) if heads > 1], default=0),
+        enclosed_singles=2 * inside.count(1),
+        enclosed_groups=4 * sum([heads for heads in inside if heads > 1]),
+    )

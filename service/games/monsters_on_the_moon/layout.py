@@ -1,0 +1,41 @@
+"""The start layout (MON-4): which cards lie where before the first turn."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal, TypeAlias
+
+import msgspec
+
+from service.games.monsters_on_the_moon.grid import Rotation, footprint, is_whole
+
+LayoutName: TypeAlias = Literal["just_landed", "neighbourhood", "confrontation", "new_settlement", "long_ways"]
+Slot: TypeAlias = Literal["M1", "M2", "ARM", "d1", "d2"]
+"""A card that takes no part in the deal, or the first and the second card of the draw pile."""
+
+Offset: TypeAlias = Annotated[int, msgspec.Meta(ge=-100, le=100)]
+
+DRAWN: Final[tuple[Slot, ...]] = ("d1", "d2")
+"""The cards of the draw pile, which every layout has."""
+
+
+class LayoutCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A card of a layout with its top left square."""
+
+    card: Slot
+    x: Offset
+    y: Offset
+    rotation: Rotation
+
+
+def fault_of(layout: Sequence[LayoutCard]) -> str | None:
+    """Why the cards cannot lie so, or None."""
+    cards = [placed.card for placed in layout]
+    if len(set(cards)) < len(cards):
+        return "each card lies there once at most"
+    if not set(DRAWN) <= set(cards):
+        return "d1 and d2 must lie there"
+    cells = [cell for placed in layout for cell in footprint(placed.x, placed.y, placed.rotation)]
+    if len(set(cells)) < len(cells):
+        return "cards must not overlap"
+    if not is_whole(set(cells)):
+        return "the cards must hang together edge to edge"
+    return None

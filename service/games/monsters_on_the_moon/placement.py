@@ -1,0 +1,128 @@
+"""Where a card may lie (MON-11 to MON-14, MON-62, MON-63). Legality follows from the six cells alone, whatever the card shows."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from service.games.monsters_on_the_moon.actions import PlaceCard
+from service.games.monsters_on_the_moon.components import CardId
+from service.games.monsters_on_the_moon.edges import inner_edges
+from service.games.monsters_on_the_moon.grid import (
+    REACH,
+    ROTATIONS,
+    Cell,
+    around,
+    cell_at,
+    footprint,
+    is_standing,
+    place_of,
+    shape,
+)
+from service.games.monsters_on_the_moon.state import State, walled_edges
+from service.games.protocol import IllegalAction
+
+MOST_COVERED: Final = 2
+"""Visible squares that a card may lose at once (MON-12)."""
+_NEVER_COVERED: Final = ("armstrong", "base_camp")
+_START_CARDS: Final = ("M1", "M2", "ARM")
+
+_SHAPES: Final = (shape(standing=False), shape(standing=True))
+_CORNERS: Final = tuple(
+    [
+        tuple([tuple(sorted({cell - step for cell in around(laid) for step in new})) for new in _SHAPES])
+        for laid in _SHAPES
+    ]
+)
+"""By how a card lies and how another one would: steps between their corners with which they touch or overlap (MON-11)."""
+
+
+_INNER: Final = tuple([tuple(sorted(inner_edges(steps))) for steps in _SHAPES])
+"""By how a card lies: the edges between its squares, seen from its corner."""
+
+
+def check_placement(state: State, action: PlaceCard) -> tuple[Cell, ...]:
+    """The cells of a legal placement, row by row.
+
+    Raises:
+        IllegalAction: the card may not lie there.
+    """
+    cells = footprint(action.x, action.y, action.rotation)
+    display = state.display
+    if max(abs(action.x), abs(action.y)) > REACH or display.keys().isdisjoint(around(cells)):
+        raise IllegalAction("touches-nothing", "MON-11", x=action.x, y=action.y)
+    for cell in sorted(never_covered(state).intersection(cells)):
+        x, y = place_of(cell)
+        raise IllegalAction("never-covered", "MON-13", x=x, y=y)
+    if not walled_edges(state).isdisjoint(inner_edges(cells)):
+        raise IllegalAction("covers-a-wall", "MON-62", x=action.x, y=action.y)
+    for cell in sorted(closed_cells(state).intersection(cells)):
+        x, y = place_of(cell)
+        raise IllegalAction("closed-area", "MON-63", x=x, y=y)
+    card = overcovered([display[cell].card for cell in cells if cell in display])
+    if card is not None:
+        clause = "MON-14" if card in _START_CARDS else "MON-12"
+        raise IllegalAction("covers-too-much", clause, card=card, most=MOST_COVERED)
+    return cells
+
+
+def placements(state: State, hand: Sequence[CardId]) -> Iterator[PlaceCard]:
+    """All legal placements: cards as they lie in the hand, each rotation, then places row by row."""
+    places: dict[bool, list[tuple[int, int]]] = {}
+    for card in hand:
+        for rotation in ROTATIONS:
+            standing = is_standing(rotation)
+            if standing not in places:
+                places[standing] = [place_of(corner) for corner in corners(state, standing=standing)]
+            yield from [PlaceCard(card, x, y, rotation) for x, y in places[standing]]
+
+
+def first_placement(state: State, hand: Sequence[CardId]) -> PlaceCard:
+    """The first of all legal placements, without the others, as each event of a match asks for it.
+
+    It lies on top of the display and ends at the left of its topmost row: no card, wall or area reaches there.
+    """
+    y, x = min([(laid.y, laid.x) for laid in state.laid])
+    return PlaceCard(hand[0], x - 2, y - 2, ROTATIONS[0])
+
+
+def corners(state: State, *, standing: bool) -> Iterator[Cell]:
+    """Where the top left square of a card that is turned so may legally be, ascending."""
+    near: set[Cell] = set()
+    for laid in state.laid:
+        corner = cell_at(laid.x, laid.y)
+        near.update([corner + step for step in _CORNERS[is_standing(laid.rotation)][standing]])
+    if state.walls:
+        # from where a card would have a wall on one of its inner edges
+        near -= {
+            (edge - inner) // 2 for edge in walled_edges(state) for inner in _INNER[standing] if not (edge - inner) % 2
+        }
+    barred = never_covered(state) | closed_cells(state)
+    owners = {cell: square.card for cell, square in state.display.items()}
+    steps = _SHAPES[standing]
+    for corner in sorted(near):
+        cells = [corner + step for step in steps]
+        if barred.isdisjoint(cells) and overcovered([owners[cell] for cell in cells if cell in owners]) is None:
+            yield corner
+
+
+def never_covered(state: State) -> set[Cell]:
+    """The cells that no card may cover (MON-13)."""
+    return {cell for cell, square in state.display.items() if square.shows in _NEVER_COVERED}.union(state.ships)
+
+
+def closed_cells(state: State) -> set[Cell]:
+    """The cells of enclosed areas in which no monster of the active seat is visible (MON-63)."""
+    own, display = state.seats[state.active].monster, state.display
+    closed: set[Cell] = set()
+    for area in state.areas:
+        if not any(cell in display and display[cell].shows == own for cell in area):
+            closed.update(area)
+    return closed
+
+
+def overcovered(cards: Sequence[CardId]) -> CardId | None:
+    """Of the cards that would lose a visible square each time they are named, one that loses too many (MON-12, MON-14)."""
+    if len(cards) > MOST_COVERED:
+        for card in cards:
+            if cards.count(card) > MOST_COVERED:
+                return card
+    return None

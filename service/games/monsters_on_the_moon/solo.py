@@ -1,0 +1,29 @@
+"""The points of a player alone, and what they are called (MON-81, MON-82)."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from service.games.monsters_on_the_moon.effects import SoloRated
+from service.games.monsters_on_the_moon.groups import groups, heads_of
+from service.games.monsters_on_the_moon.squares import Display
+
+_LIMITS: Final = (13, 19, 24, 28)
+"""The most points of each rank but the best."""
+
+
+def parts(display: Display) -> Mapping[str, int]:
+    """Vampires and crystals that are not alone count for the player, witches and werewolves against (MON-81)."""
+    vampires = [group.heads for group in groups(display, "vampire")]
+    crystals = [len(group.cells) for group in groups(display, "crystal")]
+    return {
+        "vampires": sum([number for number in vampires if number > 1]),
+        "crystals": sum([number for number in crystals if number > 1]),
+        "witches": -heads_of(display, "witch"),
+        "werewolves": -heads_of(display, "werewolf"),
+    }
+
+
+def rate(display: Display) -> SoloRated:
+    """MON-82."""
+    points = sum(parts(display).values())
+    return SoloRated(points, 1 + sum([points > limit for limit in _LIMITS]))

@@ -1,0 +1,128 @@
+"""The table at one moment. The display is a map of cells (see `grid`), each of which shows one thing of one card."""
+
+import msgspec
+
+from service.games.monsters_on_the_moon.components import CardId, MissionId, Monster
+from service.games.monsters_on_the_moon.edges import Edge, Length, Orientation, span_at
+from service.games.monsters_on_the_moon.effects import Step
+from service.games.monsters_on_the_moon.grid import Cell, Rotation
+from service.games.monsters_on_the_moon.options import Options
+from service.games.monsters_on_the_moon.squares import Square
+from service.games.visibility import Seat
+
+
+class Laid(msgspec.Struct, frozen=True):
+    """A card with its top left square and who laid it; nobody did at the start."""
+
+    card: CardId
+    x: int
+    y: int
+    rotation: Rotation
+    seat: Seat | None
+
+
+class Wall(msgspec.Struct, frozen=True):
+    """A moon wall and who laid it: above the square at x, y to the right, or left of it down."""
+
+    x: int
+    y: int
+    orientation: Orientation
+    length: Length
+    seat: Seat
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """What was done in the turn so far: the card laid, whether a spaceship was put and a card drawn; plates still owed.
+
+    The last `walls` of all walls were laid in it.
+    """
+
+    card: CardId | None = None
+    ship: bool = False
+    drew: bool = False
+    plates: int = 0
+    walls: int = 0
+
+
+class Holdings(msgspec.Struct, frozen=True):
+    """What a seat has. `gift` is the card that it gave away or laid aside for that; `plates` are those on the track.
+
+    `crystals` are the points of the marker's field. A mission is chosen at the end.
+    """
+
+    monster: Monster
+    hand: tuple[CardId, ...]
+    gift: CardId | None
+    ships: int
+    field: int
+    crystals: int
+    plates: int
+    plates_lost: int
+    long_walls: int
+    short_walls: int
+    interim_singles: int
+    interim_groups: int
+    missions: tuple[MissionId, ...]
+    mission: MissionId | None
+
+
+class Rating(msgspec.Struct, frozen=True):
+    """The points of a player alone, and what they are called, from 1 to 5 (MON-82)."""
+
+    points: int
+    rank: int
+
+
+class State(msgspec.Struct, frozen=True):
+    """All of a match. The pile's first card is drawn first; `laid` are all cards of the display, the latest last.
+
+    `step` is what the match waits for, None at the end; `awaited` is the seat that is asked, or None where all seats are
+    asked at once. `active` is the seat whose turn it is; `decider` names the next one when the turn ends (MON-31). The
+    latest of `walls` is the last one; `areas` are those that they enclose, each with its cells ascending (MON-63).
+    """
+
+    options: Options
+    seats: tuple[Holdings, ...]
+    step: Step | None
+    awaited: Seat | None
+    active: Seat
+    turn: Turn
+    decider: Seat | None
+    pile: tuple[CardId, ...]
+    laid: tuple[Laid, ...]
+    display: dict[Cell, Square]
+    ships: dict[Cell, Seat]
+    walls: tuple[Wall, ...]
+    areas: tuple[tuple[Cell, ...], ...]
+    open_missions: tuple[MissionId, ...]
+    rating: Rating | None
+
+
+def asked(state: State) -> tuple[Seat, ...]:
+    """The seats that may act, ascending."""
+    if state.step is None:
+        return ()
+    if state.awaited is not None:
+        return (state.awaited,)
+    seats = enumerate(state.seats)
+    if state.step == "give_card":
+        return tuple([seat for seat, held in seats if held.gift is None])
+    return tuple([seat for seat, held in seats if held.mission is None])
+
+
+def missions_of(state: State, seat: Seat) -> tuple[MissionId, ...]:
+    """Those of which a seat scores one: its own, or the open ones (MON-71)."""
+    return state.open_missions or state.seats[seat].missions
+
+
+def walled_edges(state: State) -> frozenset[Edge]:
+    """All edges on which a wall lies."""
+    if not state.walls:
+        return frozenset()
+    spans = [span_at(wall.x, wall.y, wall.orientation, wall.length) for wall in state.walls]
+    return frozenset([edge for span in spans for edge in span.edges])
+
+
+def enclosed_cells(state: State) -> frozenset[Cell]:
+    """All cells of all areas."""
+    return frozenset([cell for area in state.areas for cell in area])

@@ -1,0 +1,108 @@
+"""Who may see what: every field of an action or effect says it, and redaction is the same for all games.
+
+A field is `Public[T]`, `Private[T]` (seen by the seat in the field `seat`; in an action, by whoever acts), `Secret[T]`
+(seen by nobody), or `Annotated[T, private_to("giver", "receiver")]`. A field that says nothing fails at import.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar, get_type_hints
+
+import msgspec
+
+T = TypeVar("T")
+
+Seat: TypeAlias = int
+Viewer: TypeAlias = Seat | None
+"""A seat, or None for a spectator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """`fields` name the fields that hold the seats who see; None means everyone, no name means nobody."""
+
+    fields: tuple[str, ...] | None
+
+
+def private_to(*fields: str) -> Audience:
+    return Audience(fields)
+
+
+Public = Annotated[T, Audience(None)]
+Private = Annotated[T, private_to("seat")]
+Secret = Annotated[T, Audience(())]
+
+
+def _audiences(cls: type, *, known: frozenset[str]) -> dict[str, Audience]:
+    """The hidden fields of a class with their audiences.
+
+    Raises:
+        TypeError: a field has no audience, or one that names no field.
+    """
+    hidden: dict[str, Audience] = {}
+    hints = get_type_hints(cls, include_extras=True)
+    names = {name for name, hint in hints.items() if "ClassVar" not in repr(hint) and not name.startswith("__")}
+    for name in sorted(names):
+        found = [extra for extra in getattr(hints[name], "__metadata__", ()) if isinstance(extra, Audience)]
+        if len(found) != 1:
+            raise TypeError(f"{cls.__name__}: say who sees {name}")
+        for field in found[0].fields or ():
+            if field not in names | known:
+                raise TypeError(f"{cls.__name__}.{name} is private to {field}, which is no field of it")
+        if found[0].fields is not None:
+            hidden[name] = found[0]
+    return hidden
+
+
+class Effect(msgspec.Struct, frozen=True, gc=False, tag_field="type", forbid_unknown_fields=True):
+    """A fact that followed from an action; subclasses are past tense and frozen, with an explicit `tag`."""
+
+    hidden: ClassVar[dict[str, Audience]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.hidden = _audiences(cls, known=frozenset())
+
+
+class Action(msgspec.Struct, frozen=True, gc=False, tag_field="type", forbid_unknown_fields=True):
+    """What a seat asks for; subclasses are imperative and frozen, with an explicit `tag`."""
+
+    hidden: ClassVar[dict[str, Audience]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.hidden = _audiences(cls, known=frozenset({"seat"}))
+
+
+Redacted: TypeAlias = Effect | Action | dict[str, Any]
+"""The value itself where all of it may be seen, else an object without the hidden fields."""
+
+ABSENT: Final = object()
+
+
+def redact(value: Effect | Action, viewer: Viewer, actor: Viewer = None) -> Redacted:
+    """What a viewer may see of an effect, or of an action of the seat `actor`."""
+    unseen = [
+        name
+        for name, audience in value.hidden.items()
+        if viewer is None
+        or not any(
+            viewer == (actor if field == "seat" and isinstance(value, Action) else getattr(value, field))
+            for field in audience.fields or ()
+        )
+    ]
+    if not unseen:
+        return value
+    shown: dict[str, Any] = {"type": value.__struct_config__.tag}
+    names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+    absent = {*unseen, *_left_out(value)}
+    shown.update((encoded, getattr(value, name)) for name, encoded in names if name not in absent)
+    return shown
+
+
+def _left_out(value: Effect | Action) -> list[str]:
+    """The fields that are not told because they are at their default, where a class is declared `omit_defaults`."""
+    if not value.__struct_config__.omit_defaults:
+        return []
+    defaults = value.__struct_defaults__
+    names = value.__struct_fields__[len(value.__struct_fields__) - len(defaults) :]
+    return [name for name, default in zip(names, defaults, strict=True) if getattr(value, name) == default]

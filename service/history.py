@@ -1,0 +1,300 @@
+"""The read path: a match at any version, its events, and what a viewer may see of them.
+
+Recent matches stay in the process; a read asks the log for the newest event known here and what came after, in one
+round trip, so that a store that lost its past is noticed and never served from memory. Any other read begins at a
+snapshot, whose event must be the log's too, so that it costs the same early and late in a match. Only a command may be
+tried on what memory holds (`expected`): the append asks the log whether it is so.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from events.chain import BrokenChain, follow
+from events.log import Log, Seen, Tail
+from events.record import Event, Head, MatchId, Version, canonical, decode
+from service import metrics
+from service.errors import Corrupt, Refused, no_match
+from service.games.protocol import CLOCK, AnyGame
+from service.games.visibility import Effect, Redacted, Seat, Viewer, redact
+from service.match import Match, OpenDecision
+from service.match_events import codec
+from service.snapshots import Folds, begins_at
+
+CACHED_MATCHES: Final = 1024
+_LAST: Final = 2**63 - 1
+"""No stream has greater ids."""
+
+
+class SeenEvent(msgspec.Struct, frozen=True):
+    """An event as a viewer sees it: the `salt` only if all of it is shown, else `redacted` and the hidden fields absent.
+
+    `text` says it in words, where they were asked for.
+    """
+
+    match: MatchId
+    version: Version
+    type: str
+    at: int
+    by: str
+    data: msgspec.Raw
+    prev: str
+    hash: str
+    salt: str | UnsetType = UNSET
+    redacted: bool | UnsetType = UNSET
+    text: str | UnsetType = UNSET
+
+
+class SeenDecision(msgspec.Struct, frozen=True):
+    """A decision as a viewer sees it: what happens at the deadline is told to its own seat only.
+
+    `deadline` is null where there is none, and where the match's options hide it. `text` says what is asked, where texts
+    were asked for.
+    """
+
+    id: str
+    seat: Seat | str
+    step: str
+    opens_at: int
+    deadline: int | None
+    on_timeout: Any = UNSET
+    text: str | UnsetType = UNSET
+
+
+class History:
+    """Matches as the log has them; safe to share between threads and greenlets."""
+
+    def __init__(self, log: Log, games: Mapping[str, AnyGame], secret: bytes, *, bold: bool = False) -> None:
+        """`bold`: commands are tried on what memory holds where nobody else seems to write to a match (`expected`)."""
+        self._log = log
+        self._folds = Folds(log, games, secret)
+        self._bold = bold
+        # By match: the version that this process wrote last, and whether it wrote the one before too.
+        self._wrote: dict[MatchId, tuple[Version, bool]] = {}
+        self._recent: OrderedDict[MatchId, Match] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def newest(self, match_id: MatchId, command: str | None = None) -> tuple[Match, Seen | None]:
+        """The match at its head, and whether a command id is known, in one round trip.
+
+        Raises:
+            Refused: `match-not-found`, `engine-too-old`.
+            Corrupt: the match cannot be folded.
+        """
+        known = self._known(match_id)
+        tail = self._log.read(match_id, first=known.head.version if known else None, command=command)
+        return self._newest(match_id, known, tail), tail.seen
+
+    def newest_each(self, match_ids: Iterable[MatchId]) -> Mapping[MatchId, Match | Corrupt | Refused]:
+        """Some matches at their heads in one round trip, and what `newest` would raise of the others."""
+        known = {match_id: self._known(match_id) for match_id in match_ids}
+        tails = self._log.read_each({name: match.head.version if match else None for name, match in known.items()})
+        found: dict[MatchId, Match | Corrupt | Refused] = {}
+        for match_id, tail in tails.items():
+            try:
+                found[match_id] = self._newest(match_id, known[match_id], tail)
+            except (Corrupt, Refused) as error:
+                found[match_id] = error
+        return found
+
+    def expected(self, match_id: MatchId) -> Match | None:
+        """The match in memory, if this process wrote its last events: only an append makes sure that it is the newest."""
+        with self._lock:
+            known = self._recent.get(match_id)
+            alone = known is not None and self._wrote.get(match_id) == (known.head.version, True)
+        return known if alone and self._bold else None
+
+    def at(self, match_id: MatchId, version: Version) -> Match:
+        """The match as it was after the event `version`.
+
+        Raises:
+            Refused: as `newest`, and `version-not-found`.
+        """
+        known = self._known(match_id)
+        if (
+            known is not None
+            and known.head.version == version
+            and begins_at(self._log.read(match_id, first=version, last=version), known)
+        ):
+            return known
+        if 0 < version <= _LAST:
+            found = self._folds.recall(match_id, self._log.read(match_id, first=None, last=version), version)
+            if found is not None and found.head.version == version:
+                return found
+        newest = self.newest(match_id)[0].head.version
+        raise Refused("version-not-found", f"The match has versions 1 to {newest}.", version=newest)
+
+    def snapshot(self, match: Match, after: Version) -> bytes | None:
+        """What to put by with the append that brings a match on from the version `after`, if anything."""
+        return self._folds.snapshot(match, after)
+
+    def keep(self, match: Match, wrote_on: Version | None = None) -> None:
+        """Remember a match that the log is known to hold; `wrote_on` is the version after which this process wrote."""
+        with self._lock:
+            if wrote_on is not None:
+                last, _ = self._wrote.get(match.id, (0, False))
+                self._wrote[match.id] = match.head.version, last == wrote_on
+            known = self._recent.get(match.id)
+            if known is None or known.head.version <= match.head.version:
+                self._recent[match.id] = match
+            self._recent.move_to_end(match.id)
+            while len(self._recent) > CACHED_MATCHES:
+                gone, _ = self._recent.popitem(last=False)
+                self._wrote.pop(gone, None)
+
+    def _known(self, match_id: MatchId) -> Match | None:
+        with self._lock:
+            return self._recent.get(match_id)
+
+    def _forget(self, match: Match) -> None:
+        """Drop a match that the log does not hold (any more), unless a newer one has taken its place."""
+        with self._lock:
+            if self._recent.get(match.id) is match:
+                del self._recent[match.id]
+                self._wrote.pop(match.id, None)
+
+    def _newest(self, match_id: MatchId, known: Match | None, tail: Tail) -> Match:
+        """The match after a tail that was read from what is known of it on, or from a snapshot if nothing is."""
+        if known is not None and begins_at(tail, known):
+            match: Match | None = self._folds.fold(match_id, tail.events[1:], known)
+        else:
+            if known is not None:
+                self._forget(known)
+                tail = self._log.read(match_id, first=None)
+            match = self._folds.recall(match_id, tail)
+        if match is None:
+            raise no_match()
+        self.keep(match)
+        return match
+
+    def events(self, match: Match, viewer: Viewer, after: Version, limit: int) -> tuple[SeenEvent, ...]:
+        """Up to `limit` events after a version as a viewer sees them, their chain checked.
+
+        Raises:
+            Corrupt: the chain is broken.
+        """
+        last = min(match.head.version, after + limit)
+        first = max(after, 1)
+        if after >= last:
+            return ()
+        stored = self._log.read(match.id, first=first, last=last).events
+        if len(stored) != last - first + 1:
+            raise Corrupt(first + len(stored), "is not in the log any more")
+        try:
+            event, head = _unlinked(first, stored[0])
+            found = [(event, head)] if after == 0 else []
+            for entry in stored[1:]:
+                event, head = follow(head, entry)
+                found.append((event, head))
+        except BrokenChain as error:
+            metrics.CHAIN_BREAKS.inc()
+            raise Corrupt(error.version, error.fault) from error
+        return tuple(see_event(match, event, head.hash, viewer) for event, head in found)
+
+
+def _unlinked(version: Version, stored: bytes) -> tuple[Event, Head]:
+    """The event that stored bytes hold at a version, taken at its word about the event before.
+
+    Raises:
+        BrokenChain: they are no event, or one of another version.
+    """
+    try:
+        before = decode(stored).prev
+    except (ValueError, RecursionError):
+        before = ""  # of no event; `follow` says what is wrong with it
+    return follow(Head(version - 1, before), stored)
+
+
+def see_event(match: Match, event: Event, hash_: str, viewer: Viewer) -> SeenEvent:
+    """An event without what the viewer may not know. Draws are never part of it: what is public of them is an effect."""
+    data = _shown(match, event, viewer)
+    return SeenEvent(
+        match=match.id,
+        version=event.version,
+        type=event.type,
+        at=event.at,
+        by=event.by,
+        data=event.data if data is None else msgspec.Raw(canonical(data)),
+        prev=event.prev,
+        hash=hash_,
+        salt=event.salt if data is None else UNSET,
+        redacted=UNSET if data is None else True,
+    )
+
+
+def _shown(match: Match, event: Event, viewer: Viewer) -> dict[str, Any] | None:
+    """An event's data without its draws and what is hidden from the viewer; None if all of it may be seen."""
+    shown: dict[str, Any]
+    if event.type in {"action", "default_action"}:
+        acted = codec(match.game).acted(event.data)
+        action = redact(acted.action, viewer, acted.seat)
+        effects, whole = _redacted(acted.effects, viewer)
+        if whole and action is acted.action and acted.draws is UNSET:
+            return None
+        shown = {"seat": acted.seat, "action": action, "effects": effects}
+        return shown if acted.reason is UNSET else {**shown, "reason": acted.reason}
+    if event.type == "match_started":
+        return {"effects": _redacted(codec(match.game).started(event.data).effects, viewer)[0]}
+    if event.type == "timer":
+        rang = codec(match.game).rang(event.data)
+        effects, whole = _redacted(rang.effects, viewer)
+        return None if whole and rang.draws is UNSET else {"label": rang.label, "effects": effects}
+    if event.type == "match_scored":
+        shown = msgspec.json.decode(event.data)
+        return None if shown.pop("draws", None) is None else shown
+    return None
+
+
+def _redacted(effects: Sequence[Effect], viewer: Viewer) -> tuple[list[Redacted], bool]:
+    """Effects as a viewer may see them, and whether that is all of them."""
+    found = [redact(effect, viewer) for effect in effects]
+    return found, all(shown is effect for shown, effect in zip(found, effects, strict=True))
+
+
+def see_decisions(match: Match, viewer: Viewer) -> tuple[SeenDecision, ...]:
+    return tuple(_see_decision(decision, viewer) for decision in match.decisions())
+
+
+def own_decisions(match: Match, seat: Viewer) -> tuple[SeenDecision, ...]:
+    """The decisions that a seat has to take, as it sees them."""
+    return tuple(_see_decision(decision, seat) for decision in match.decisions() if decision.seat == seat)
+
+
+def _see_decision(decision: OpenDecision, viewer: Viewer) -> SeenDecision:
+    return SeenDecision(
+        id=decision.id,
+        seat="clock" if decision.seat == CLOCK else decision.seat,
+        step=decision.step,
+        opens_at=decision.opens_at,
+        deadline=decision.deadline if decision.deadline_shown else None,
+        on_timeout=decision.on_timeout if viewer == decision.seat else UNSET,
+    )
+
+
+def viewer_of(match: Match, player: str | None, wanted: Seat | None = None) -> Viewer:
+    """The right to look: a person's own seat, or a spectator; any seat once the match is over.
+
+    Raises:
+        Refused: `match-not-found` for a private match that is not the player's, `not-your-seat`, `invalid-parameter`.
+    """
+    own = match.seat_of(player) if player is not None else None
+    if match.created.private and (player is None or not match.is_of(player)):
+        raise no_match()
+    if wanted is None or wanted == own:
+        return own
+    if not 0 <= wanted < len(match.seats):
+        raise Refused("invalid-parameter", f"The match has seats 0 to {len(match.seats) - 1}.", parameter="viewer")
+    if not match.is_over:
+        raise Refused("not-your-seat", "Another seat's view is open to all only after the end of the match.")
+    return wanted
+
+
+def legal_actions(match: Match, viewer: Viewer) -> tuple[Any, ...]:
+    """The whole legal list of a seat; nothing for a spectator or a match that does not run."""
+    if viewer is None or match.status != "running":
+        return ()
+    return tuple(match.game.legal_actions(match.state, viewer))

@@ -1,0 +1,169 @@
+"""`moonstone play` and `moonstone verify`: whole matches and their files, without a server."""
+
+import re
+from collections.abc import Mapping
+from io import BufferedIOBase
+from typing import Any, Final
+
+import click
+import msgspec
+
+from service import audit, kept, local, texts
+from service.audit_places import Fault
+from service.bots.builtin import bots_of
+from service.errors import Refused
+from service.games.protocol import AnyGame, Outcome
+from service.games.registry import GAMES
+from service.games.visibility import Viewer
+from service.match import Match
+from service.match_file import export, summary
+from service.ports import Ports
+
+_SEED: Final = re.compile(r"[0-9a-f]{64}")
+
+
+@click.command()
+@click.argument("game")
+@click.option("--bots", required=True, metavar="A[,B...]", help="One bot for each seat, in the seats' order.")
+@click.option(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game: JSON, else text."
+)
+@click.option("--seed", metavar="HEX", help="64 hex digits: the same seed is the same match.")
+@click.option("--export", "file", type=click.File("wb", lazy=True), help="Where to write the match file.")
+@click.option("--json", "as_json", is_flag=True, help="Tell the outcome as JSON.")
+def play(
+    game: str, bots: str, options: tuple[str, ...], seed: str | None, file: BufferedIOBase | None, *, as_json: bool
+) -> None:
+    """Play a match of bots in this process."""
+    if game not in GAMES:
+        raise click.UsageError(f"There is no game {game}. There are: {', '.join(sorted(GAMES))}.")
+    rules = GAMES[game]
+    try:
+        ports, match = local.play(rules, bots.split(","), _options(options), _seed(seed))
+    except Refused as refusal:
+        if refusal.code == "match-suspended":
+            raise click.ClickException(refusal.detail) from None
+        raise click.UsageError(f"{refusal.detail} {_advice(refusal, rules)}") from None
+    if file is not None:
+        file.writelines(export(ports, match))
+    click.echo(msgspec.json.encode(summary(match)).decode() if as_json else _told(ports, match))
+
+
+@click.command()
+@click.argument("file", type=click.File("rb"))
+@click.option(
+    "--head",
+    "heads",
+    multiple=True,
+    metavar="VERSION:HASH",
+    help="A hash that you kept; 16 digits of it will do, as will an ETag.",
+)
+@click.option(
+    "--feed", "feeds", multiple=True, type=click.File("rb"), help="Events that you kept, as the service sent them."
+)
+@click.option("--seat", metavar="N", help="Whose feed it was: a seat, or spectator.  [else spectator]")
+def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIOBase, ...], seat: str | None) -> None:
+    """Check a match file: its chain, draws, effects, actions and outcome.
+
+    A file that was rewritten as a whole is found by what somebody kept of the match: heads and feeds.
+    """
+    if seat is not None and not feeds:
+        raise click.UsageError("--seat says whose feed it was: give the feed too.")
+    wanted = [_head(head) for head in heads]
+    known = [_feed(feed) for feed in feeds]
+    lines = file.readlines()
+    try:
+        verdict = audit.verify(lines, GAMES)
+        viewer = _viewer(seat, verdict.match)
+        kept.check_heads(lines, wanted)
+        for feed in known:
+            kept.check_feed(lines, verdict.match, viewer, feed)
+    except Fault as fault:
+        raise click.ClickException(_in_one_line(f"version {fault.version}, {fault.check}: {fault.text}")) from None
+    except kept.Differs as found:
+        raise click.ClickException(_in_one_line(f"version {found.version}, {found.kept}: {found.text}")) from None
+    match = verdict.match
+    told = f"{match.id}, {match.game.info.title}, {match.head.version} events: {', '.join(verdict.checks)} hold."
+    told += f" Head {match.head.version}:{match.head.hash[:16]}."
+    if verdict.checks != audit.CHECKS:
+        told += f" It was played by ruleset {match.created.ruleset}, so nothing was decided again."
+    if heads or feeds:
+        told += f" What was kept agrees: heads {len(heads)}, events {sum(len(feed.events) for feed in known)}."
+    click.echo(told)
+
+
+def _in_one_line(text: str) -> str:
+    """What a stranger's file says, without what ends a line or steers a terminal."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
+
+
+def _head(given: str) -> kept.KeptHead:
+    version, _, hash_ = given.removeprefix("W/").strip('"').replace("-", ":", 1).partition(":")
+    try:
+        return msgspec.convert({"version": int(version), "head": hash_}, kept.KeptHead)
+    except ValueError:
+        raise click.UsageError(
+            f"--head {given}: give VERSION:HASH or an ETag, the hash in lower case, {kept.SHORTEST_HASH} to 64 digits of it."
+        ) from None
+
+
+def _feed(file: BufferedIOBase) -> kept.Feed:
+    try:
+        return kept.read_feed(file.read())
+    except ValueError as error:
+        raise click.UsageError(f"--feed {getattr(file, 'name', '')}: {error}.") from None
+
+
+def _viewer(seat: str | None, match: Match) -> Viewer:
+    if seat is None or seat == "spectator":
+        return None
+    if not (seat.isdecimal() and int(seat) < len(match.seats)):
+        raise click.UsageError(f"--seat {seat}: the match has seats 0 to {len(match.seats) - 1}, and spectator.")
+    return int(seat)
+
+
+def _options(given: tuple[str, ...]) -> Mapping[str, Any]:
+    found: dict[str, Any] = {}
+    for option in given:
+        name, equals, value = option.partition("=")
+        if not equals or name in found:
+            raise click.UsageError(f"--option {option}: give each option once, as NAME=VALUE.")
+        try:
+            found[name] = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            found[name] = value
+    return found
+
+
+def _seed(seed: str | None) -> bytes | None:
+    if seed is None:
+        return None
+    if not _SEED.fullmatch(seed):
+        raise click.UsageError("--seed: a seed is 64 hex digits, in lower case.")
+    return bytes.fromhex(seed)
+
+
+def _advice(refusal: Refused, rules: AnyGame) -> str:
+    """What would be right instead of what was refused."""
+    if refusal.code == "bot-not-found":
+        return f"There are: {', '.join(sorted(bots_of(rules)))}."
+    if refusal.facts.get("parameter") == "seats":
+        return "--bots names one bot for each seat."
+    defaults = msgspec.to_builtins(rules.options(rules.info.seats[0], {}))
+    told = ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in defaults.items())
+    return f"The options with their defaults: {told}." if told else "It has no options."
+
+
+def _told(ports: Ports, match: Match) -> str:
+    """The outcome, after what happened last: there a game says more of it than scores do, such as a rank."""
+    outcome = match.outcome or Outcome((), (), (), ())
+    (last,) = ports.history.events(match, None, match.head.version - 3, 1)  # scoring and seed come after it
+    lines = [
+        f"{match.game.info.title}. Seats: {len(match.seats)}. Events: {match.head.version}.",
+        str(texts.with_text(match.game, texts.DEFAULT, last).text),
+    ]
+    for rank, seat in sorted((rank, seat) for seat, rank in enumerate(outcome.ranks)):
+        sitter = match.seats[seat]
+        parts = ", ".join(f"{name} {points}" for name, points in outcome.breakdown[seat].items())
+        lines.append(f"{rank}. seat {seat}, {sitter and sitter.player}: {outcome.scores[seat]} ({parts})")
+    return "\n".join([*lines, f"Seed: {match.server_seed}"])

@@ -1,0 +1,210 @@
+"""The match around the game: seats, status, clock and outcome, and what follows from them."""
+
+import hashlib
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from events.log import Due, DueKind
+from events.record import Head, MatchId, Version
+from service.games.protocol import CLOCK, AnyGame, Decision, Outcome
+from service.games.visibility import Seat, Viewer
+from service.match_events import MatchCreated, SeatKind
+
+Status: TypeAlias = Literal["open", "running", "suspended", "finished", "aborted"]
+
+GRACE_MS: Final = 100
+"""A deadline is enforced this long after it passed, so that an action in time is not overtaken."""
+HINT_MS: Final = 300
+"""A job that is due at once was hinted at: this long the hint has to arrive, before a sweeper takes it for lost."""
+BOT_PACE_MS: Final = 2_500
+"""How long a bot takes on average where the game itself is timed and nothing else is said: people play against it."""
+
+
+class Sitter(msgspec.Struct, frozen=True):
+    """Who holds a seat; a seat that resigned is played by default actions."""
+
+    player: str
+    kind: SeatKind
+    client_seed: str | None = None
+    resigned: bool = False
+
+
+class Opening(msgspec.Struct, frozen=True, gc=False):
+    """When a decision opened: the version, and the match time."""
+
+    version: Version
+    at: int
+
+
+class OpenDecision(Decision[Any], frozen=True, kw_only=True):
+    """A decision of the rules as the match knows it: `opens_at` and `deadline` are server time in milliseconds."""
+
+    id: str
+    opens_at: int
+    plays_at: int | None
+    """When the service takes the decision by itself: a bot's, at its pace, or that of a seat whose player left."""
+    by_clock: bool
+    """Whether the deadline is the match clock's, not the game's own."""
+
+    @property
+    def enforced_at(self) -> int | None:
+        """When its deadline brings a bell or the default action; None if it has none, or another decision's bell ends it."""
+        if self.deadline is None or (self.seat != CLOCK and self.on_timeout is None):
+            return None
+        return self.deadline + GRACE_MS
+
+
+class Match(msgspec.Struct, frozen=True, dict=True):
+    """All that follows from a match's events.
+
+    `paused` is how far match time lies behind server time, in milliseconds. `opened` is when every decision of a
+    sequential game opened; in a simultaneous one `since` says it for each that is `asked`. `banks` are what is left of each
+    seat's time before the decision that is open, in milliseconds, where the clock is a bank.
+    """
+
+    id: MatchId
+    game: AnyGame
+    created: MatchCreated
+    options: Any
+    creator: str
+    created_at: int
+    head: Head
+    at: int
+    seats: tuple[Sitter | None, ...]
+    status: Status = "open"
+    state: Any = None
+    drawn: Mapping[str, int] = {}
+    opened: Opening = Opening(0, 0)
+    asked: tuple[Decision[Any], ...] = ()
+    since: tuple[Opening, ...] = ()
+    started_at: int | None = None
+    ended_at: int | None = None
+    paused: int = 0
+    banks: tuple[int, ...] = ()
+    suspended_at: int | None = None
+    outcome: Outcome | None = None
+    server_seed: str | None = None
+    former: tuple[str, ...] = ()
+    """The people whose seats were handed over: they play no more, but what they were dealt into stays theirs to follow."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing can be played any more; its seed may be yet to be revealed."""
+        return self.status in {"finished", "aborted"}
+
+    def decisions(self) -> tuple[OpenDecision, ...]:
+        """What the match waits for, the game's own deadline or else the match clock's in server time."""
+        return self._decisions
+
+    @cached_property
+    def _decisions(self) -> tuple[OpenDecision, ...]:
+        """A request asks several times, and the answer follows from a frozen match."""
+        if self.status != "running":
+            return ()
+        if self.game.info.simultaneous:
+            return tuple(map(self._open, self.asked, self.since))
+        return tuple(self._open(decision, self.opened) for decision in self.game.decisions(self.state))
+
+    def _open(self, decision: Decision[Any], opening: Opening) -> OpenDecision:
+        opens_at = opening.at if decision.opens_at is None else decision.opens_at
+        deadline, shown = decision.deadline, decision.deadline_shown
+        allowed = None if decision.seat == CLOCK or deadline is not None else self.allowed(decision.seat)
+        if allowed is not None:
+            deadline, shown = opens_at + allowed, True
+        wait = self._wait(decision, opening)
+        return OpenDecision(
+            id=f"{'clock' if decision.seat == CLOCK else decision.seat}:{opening.version}",
+            seat=decision.seat,
+            step=decision.step,
+            on_timeout=decision.on_timeout,
+            opens_at=opens_at + self.paused,
+            deadline=None if deadline is None else deadline + self.paused,
+            deadline_shown=shown,
+            plays_at=None if wait is None else max(self.at, max(opens_at, opening.at) + wait + self.paused),
+            by_clock=allowed is not None,
+        )
+
+    def observation(self, viewer: Viewer) -> msgspec.Raw | None:
+        """What a viewer sees of the table, as JSON; None before the start. Made once for each: many ask, and ask again."""
+        if self.state is None:
+            return None
+        made = self._observations
+        if viewer not in made:
+            made[viewer] = msgspec.Raw(msgspec.json.encode(self.game.observation(self.state, viewer)))
+        return made[viewer]
+
+    @cached_property
+    def _observations(self) -> dict[Viewer, msgspec.Raw]:
+        return {}
+
+    def allowed(self, seat: Seat) -> int | None:
+        """How long the match clock gives a seat for the decision that opens now, in milliseconds; None without a clock."""
+        clock = self.created.clock
+        if clock is None:
+            return None
+        if clock.turn_seconds is not UNSET:
+            return clock.turn_seconds * 1000
+        return None if clock.bank_seconds is UNSET else self.banks[seat]
+
+    def _wait(self, decision: Decision[Any], opening: Opening) -> int | None:
+        """How long the service waits before it takes a decision by itself, in milliseconds; None where it does not."""
+        sitter = None if decision.seat == CLOCK else self.seats[decision.seat]
+        if sitter is None or (sitter.kind == "human" and not sitter.resigned):
+            return None
+        if sitter.resigned:
+            return None if decision.on_timeout is None else 0
+        pace: int | UnsetType = UNSET if self.created.clock is None else self.created.clock.bot_pace_ms
+        if pace is UNSET:
+            pace = 0 if decision.opens_at is None else BOT_PACE_MS
+        jitter = hashlib.sha256(f"{self.id} {decision.seat} {opening.version}".encode()).digest()[0]
+        return pace // 2 + pace * jitter // 255
+
+    def seat_of(self, player: str) -> Seat | None:
+        """The seat that a person holds; a seat once resigned is still theirs to look from."""
+        for seat, sitter in enumerate(self.seats):
+            if sitter is not None and sitter.kind == "human" and sitter.player == player:
+                return seat
+        return None
+
+    def is_of(self, player: str) -> bool:
+        """Whether a match is among a player's own: made, played, or played until the seat was handed over."""
+        return player == self.creator or player in self.former or self.seat_of(player) is not None
+
+    def job_at(self, after: int = -1) -> int | None:
+        """When workers have something to do: a bot's decision, a seat whose player left, the scoring; None for nothing.
+
+        Bots that were to play by the time `after` do not count.
+        """
+        if self.status != "running":
+            return None
+        decisions = self.decisions()
+        if not decisions:
+            return self.at
+        return min(
+            (one.plays_at for one in decisions if one.plays_at is not None and one.plays_at > after), default=None
+        )
+
+    def first_due(self) -> OpenDecision | None:
+        """The decision whose deadline is enforced before all others; None if there is no deadline."""
+        timed = (one for one in self.decisions() if one.enforced_at is not None)
+        return min(timed, key=lambda one: (one.enforced_at or 0, one.seat, one.step), default=None)
+
+    def owed(self, after: int = -1) -> tuple[Due, ...]:
+        """What the service owes the match next: a job for the workers, after a time where one is given; a clock for
+        deadlines.
+        """
+        if self.status != "running":
+            return ()
+        job_at = self.job_at(after)
+        jobs = [] if job_at is None else [job_at + HINT_MS if job_at <= self.at else job_at]
+        first = self.first_due()
+        clocks = [] if first is None or first.enforced_at is None else [first.enforced_at]
+        kinds: tuple[tuple[DueKind, list[int]], ...] = (("job", jobs), ("clock", clocks))
+        return tuple(Due(self.id, kind, min(times)) for kind, times in kinds if times)
+
+    def client_seeds(self) -> list[str | None]:
+        return [sitter.client_seed if sitter else None for sitter in self.seats]

@@ -1,0 +1,226 @@
+"""What an operator can set: environment variables, all in one table, that README repeats."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
+
+PREFIX: Final = "MOONSTONE_"
+
+Audience: TypeAlias = Literal["machine", "all", "none"]
+"""Who may read the metrics: programs of the same machine, everyone who reaches the API, or nobody."""
+
+
+class BadSetting(Exception):
+    """A variable has a value that it cannot have; the text names the variable and never repeats a URL."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The variables of the table below, parsed. URLs may hold passwords, so they are not part of the repr."""
+
+    log_url: str | None = field(repr=False)
+    queue_url: str | None = field(repr=False)
+    host: str
+    port: int
+    data_dir: Path
+    workers: int
+    api_workers: int
+    store_id: str | None
+    cors_origins: tuple[str, ...]
+    allowed_hosts: tuple[str, ...]
+    requests_by_token: int
+    moves_by_token: int
+    requests_by_address: int
+    sign_ups_by_address: int
+    creations_by_token: int
+    audits_by_caller: int
+    proxies: int
+    metrics: Audience
+    metrics_port: int | None
+    allow_volatile: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One row: `default` is text as the environment would hold it; `parse` raises ValueError with what is wanted."""
+
+    name: str
+    default: str
+    meaning: str
+    parse: Callable[[str], Any]
+
+    @property
+    def setting(self) -> str:
+        return self.name.removeprefix(PREFIX).lower()
+
+
+def _text(value: str) -> str:
+    if not value:
+        raise ValueError("a value")
+    return value
+
+
+def _optional(value: str) -> str | None:
+    return value or None
+
+
+def _list(value: str) -> tuple[str, ...]:
+    return tuple(item for part in value.split(",") if (item := part.strip()))
+
+
+def _whole(low: int, high: int) -> Callable[[str], int]:
+    def parse(value: str) -> int:
+        if not (value.isascii() and value.isdigit() and low <= int(value) <= high):
+            raise ValueError(f"a whole number from {low} to {high}")
+        return int(value)
+
+    return parse
+
+
+def _port(value: str) -> int | None:
+    return _whole(1, 65535)(value) if value else None
+
+
+def _audience(value: str) -> str:
+    if value not in get_args(Audience):
+        raise ValueError(f"one of {', '.join(get_args(Audience))}")
+    return value
+
+
+def _flag(value: str) -> bool:
+    if value not in {"0", "1"}:
+        raise ValueError("0 or 1")
+    return value == "1"
+
+
+def _server(*more_schemes: str) -> Callable[[str], str | None]:
+    def parse(value: str) -> str | None:
+        if value and urlsplit(value).scheme not in {"redis", "rediss", "unix", *more_schemes}:
+            raise ValueError("a URL such as redis://host:6379/0")
+        return value or None
+
+    return parse
+
+
+def _origins(value: str) -> tuple[str, ...]:
+    origins = _list(value)
+    for origin in origins:
+        parts = urlsplit(origin)
+        if origin != "*" and (parts.scheme not in {"http", "https"} or origin != f"{parts.scheme}://{parts.netloc}"):
+            raise ValueError("* or origins such as https://example.org, with commas between them")
+    return origins
+
+
+VARIABLES: Final = (
+    Variable(
+        "MOONSTONE_LOG_URL",
+        "",
+        "Valkey or Redis that holds matches, players and the index (cluster:// and a server of it for a cluster); "
+        "`moonstone serve` starts one if this is empty",
+        _server("cluster"),
+    ),
+    Variable(
+        "MOONSTONE_QUEUE_URL",
+        "",
+        "Valkey or Redis for the job queue, which may be lost; `moonstone serve` starts one if this is empty",
+        _server(),
+    ),
+    Variable("MOONSTONE_HOST", "127.0.0.1", "address that the API listens on", _text),
+    Variable("MOONSTONE_PORT", "8080", "port that the API listens on; 0 takes a free one", _whole(0, 65535)),
+    Variable(
+        "MOONSTONE_DATA_DIR", "./data", "folder of the embedded servers and of the store's id", lambda v: Path(_text(v))
+    ),
+    Variable("MOONSTONE_WORKERS", "2", "worker processes; two at least, so that one may die", _whole(2, 64)),
+    Variable("MOONSTONE_API_WORKERS", "2", "API processes", _whole(1, 64)),
+    Variable(
+        "MOONSTONE_STORE_ID", "", "id that the store must have; else the data folder remembers the first", _optional
+    ),
+    Variable("MOONSTONE_CORS_ORIGINS", "", "origins whose pages may call the API, or *", _origins),
+    Variable("MOONSTONE_ALLOWED_HOSTS", "", "names that the Host header may have; any if empty", _list),
+    Variable(
+        "MOONSTONE_REQUESTS_BY_TOKEN",
+        "300",
+        "requests but actions in ten seconds with the tokens of one player",
+        _whole(1, 1_000_000),
+    ),
+    Variable(
+        "MOONSTONE_MOVES_BY_TOKEN",
+        "100",
+        "actions in ten seconds with the tokens of one player; other requests do not count",
+        _whole(1, 1_000_000),
+    ),
+    Variable(
+        "MOONSTONE_REQUESTS_BY_ADDRESS",
+        "100",
+        "requests in ten seconds without a token, or with a wrong one, from one address",
+        _whole(1, 1_000_000),
+    ),
+    Variable(
+        "MOONSTONE_SIGN_UPS_BY_ADDRESS", "30", "new players in ten minutes from one address", _whole(1, 1_000_000)
+    ),
+    Variable(
+        "MOONSTONE_CREATIONS_BY_TOKEN",
+        "60",
+        "new matches in a minute with the tokens of one player; a match of bots costs seconds of work",
+        _whole(1, 1_000_000),
+    ),
+    Variable(
+        "MOONSTONE_AUDITS_BY_CALLER",
+        "10",
+        "audits in a minute by one player, or from one address without a token; each plays a match again",
+        _whole(1, 1_000_000),
+    ),
+    Variable(
+        "MOONSTONE_PROXIES",
+        "0",
+        "reverse proxies in front, one behind the other, whose X-Forwarded-For tells the client's address",
+        _whole(0, 8),
+    ),
+    Variable(
+        "MOONSTONE_METRICS",
+        "machine",
+        "who may read /metrics: programs of the same `machine` (through no proxy), `all`, or `none`",
+        _audience,
+    ),
+    Variable(
+        "MOONSTONE_METRICS_PORT",
+        "",
+        "port on MOONSTONE_HOST where `moonstone workers`, which has no API, tells its metrics; none if empty",
+        _port,
+    ),
+    Variable(
+        "MOONSTONE_ALLOW_VOLATILE", "0", "1 serves from a log that could lose what it acknowledged: for tests", _flag
+    ),
+)
+
+
+def read(environ: Mapping[str, str]) -> Settings:
+    """The settings in an environment; an empty variable counts as none.
+
+    Raises:
+        BadSetting: a value does not fit, or a variable with our prefix is not in the table.
+    """
+    unknown = sorted(name for name in environ if name.startswith(PREFIX) and name not in {v.name for v in VARIABLES})
+    if unknown:
+        raise BadSetting(f"there is no setting {unknown[0]}; there are {', '.join(v.name for v in VARIABLES)}")
+    found: dict[str, Any] = {}
+    for variable in VARIABLES:
+        try:
+            found[variable.setting] = variable.parse(environ.get(variable.name) or variable.default)
+        except ValueError as wanted:
+            raise BadSetting(f"{variable.name} must be {wanted}") from None
+    return Settings(**found)
+
+
+def servers(settings: Settings) -> tuple[str, str]:
+    """The URLs of the log and of the queue, for a part that does not start servers of its own.
+
+    Raises:
+        BadSetting: one is missing.
+    """
+    if settings.log_url is None or settings.queue_url is None:
+        missing = "MOONSTONE_LOG_URL" if settings.log_url is None else "MOONSTONE_QUEUE_URL"
+        raise BadSetting(f"{missing} must name a server; only `moonstone serve` starts one by itself")
+    return settings.log_url, settings.queue_url

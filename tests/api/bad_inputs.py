@@ -1,0 +1,341 @@
+"""Bad inputs, made of the reference: every field and every parameter of every operation with every fault that it can have.
+
+Nothing here names a field. What a field must not be is asked of its schema: a new field has its cases, and a bound that is
+lifted loses them.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import jsonschema
+
+from tests.api.checked import Json, reference
+
+GAMES: Final = ("ape_town", "four_monkeys", "monkeys_on_the_moon", "monsters_on_the_moon")
+Place: TypeAlias = tuple[str | int, ...]
+
+
+class Edit(NamedTuple):
+    """What stands at a place of the body instead: raw text, which need not be JSON; None for nothing."""
+
+    place: Place
+    text: str | None
+
+
+class Case(NamedTuple):
+    """A request that is right but for one thing. `game`: of which game its match is. `body`: bytes, edits of a good one, or
+    None for none at all.
+
+    `codes` are the problems that it may get; `where` is what `errors` must name, a pointer or a parameter.
+    """
+
+    operation: str
+    fault: str
+    codes: frozenset[str]
+    where: str | None = None
+    query: str = ""
+    headers: Mapping[str, str | None] = {}
+    body: bytes | tuple[Edit, ...] | None = ()
+    names: Mapping[str, str] = {}
+    game: str = "ape_town"
+
+
+NO_JSON: Final[Mapping[str, str]] = {
+    "NaN": "NaN",
+    "Infinity": "-Infinity",
+    "1e999": "1e999",
+    "a fraction": "1.0",
+    "an exponent": "1e2",
+    "an integer beyond all": str(2**53),
+    "4,000 digits": "1" * 4000,
+    "NUL": '"a\\u0000b"',
+    "half a surrogate pair": '"\\ud800"',
+    "a raw control character": '"a\tb"',
+    "16 levels": "[" * 16 + "]" * 16,
+    "nothing": "",
+    "a single quote": "'a'",
+}
+VALUES: Final[tuple[object, ...]] = (
+    *(None, True, False, 0, 1, -1, 2**53 - 1, "", " ", "x", "5", "true", "null", "\u0001", "a\u202eb", "é" * 300),
+    *([], [None], [[]], ["\u0001"], {}, {"surprise": 1}, {"surprise" * 1000: 1}, "surprise" * 1000),
+)
+WORDS: Final = (
+    "",
+    "x",
+    "-1",
+    "01",
+    "+1",
+    "1.0",
+    "1e3",
+    " 1",
+    "٣",
+    "TRUE",
+    "yes",
+    "null",
+    "1" * 30,
+    "\u202e",
+    "\0",
+    "é" * 201,
+)
+"""Of queries, percent-encoded before they are sent."""
+HEADERS: Final = (
+    "",
+    " ",
+    "a b",
+    "x",
+    '"',
+    '"x',
+    'x"',
+    '"a"b"',
+    "\\",
+    "é",
+    "x" * 65,
+    '"' + "x" * 65 + '"',
+    "-1",
+    "1.5",
+    "1" * 17,
+)
+
+
+def resolved(schema: Json) -> Json:
+    while "$ref" in schema:
+        schema = reference()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return schema
+
+
+def fits(schema: Json, value: object) -> bool:
+    return jsonschema.Draft202012Validator({**schema, "components": reference()["components"]}).is_valid(value)
+
+
+def sample(schema: Json) -> Any:
+    """A value that fits."""
+    schema = resolved(schema)
+    if "enum" in schema:
+        return schema["enum"][0]
+    for kind in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        return sample(kind)
+    match schema["type"]:
+        case "integer":
+            return max(schema.get("minimum", 0), 0)
+        case "string":
+            return "x" * max(schema.get("minLength", 0), 1)
+        case "boolean":
+            return False
+        case "array":
+            return [sample(schema["items"])] * max(schema.get("minItems", 0), 1)
+    return {name: sample(schema["properties"][name]) for name in schema.get("required", ())}
+
+
+def edges(schema: Json) -> Iterator[object]:
+    """Just beyond each bound of a schema, and of each kind of what it may be."""
+    schema = resolved(schema)
+    for kind in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        yield from edges(kind)
+    for bound, value in schema.items():
+        match bound:
+            case "minimum" | "maximum":
+                yield value + (1 if bound == "maximum" else -1)
+            case "minLength" | "maxLength":
+                yield "x" * max(value + (1 if bound == "maxLength" else -1), 0)
+            case "maxItems":
+                yield [sample(schema["items"])] * (value + 1)
+            case "minItems":
+                yield [sample(schema["items"])] * max(value - 1, 0)
+            case "enum":
+                yield from (str(one).upper() + " " for one in value)
+                yield from (f"{one}" for one in value if not isinstance(one, str))
+            case "items":
+                yield from ([one] for one in (*VALUES, *edges(value)))
+            case "additionalProperties" if isinstance(value, dict):
+                yield from ({"x": one} for one in (*VALUES, *edges(value)))
+            case "properties":
+                yield from unfit_objects(schema)
+
+
+def unfit_objects(schema: Json) -> Iterator[Json]:
+    whole = sample(schema)
+    yield {**whole, "surprise": 1}
+    for name in whole:
+        yield {other: value for other, value in whole.items() if other != name}
+    for name, field in schema["properties"].items():
+        yield from ({**whole, name: value} for value in (*VALUES, *edges(field)))
+
+
+def unfit(schema: Json) -> Iterator[tuple[str, str]]:
+    """Raw JSON that a field must not be, with a name."""
+    seen = set()
+    for value in (*VALUES, *edges(schema)):
+        text = json.dumps(value)
+        if text not in seen and not fits(schema, value):
+            seen.add(text)
+            yield text if len(text) < 60 else f"{text[:40]}… ({len(text)})", text
+
+
+def of_field(operation: str, place: Place, schema: Json, code: str, **case: Any) -> Iterator[Case]:
+    pointer = "#/" + "/".join(map(str, place))
+    earlier = case.pop("earlier", ())
+    for fault, text in NO_JSON.items():
+        yield Case(operation, f"{pointer} {fault}", frozenset({"bad-json"}), body=(*earlier, Edit(place, text)), **case)
+    for fault, text in unfit(schema):
+        yield Case(
+            operation, f"{pointer} {fault}", frozenset({code}), pointer, body=(*earlier, Edit(place, text)), **case
+        )
+
+
+def of_object(operation: str, place: Place, schema: Json) -> Iterator[Case]:
+    """Faults of an object of the body and of all its fields."""
+    refused = frozenset({"invalid-request"})
+    pointer = "#" + "".join(f"/{step}" for step in place)
+    edit = Edit((*place, "surprise"), "1")
+    yield Case(operation, f"{pointer} an unknown field", refused, f"{pointer}/surprise", body=(edit,))
+    for name, field in schema["properties"].items():
+        at = (*place, name)
+        text = json.dumps(sample(field))
+        twice = Edit(at, f'{text}, "{name}": {text}')
+        yield Case(operation, f"{pointer}/{name} twice", frozenset({"bad-json"}), body=(twice,))
+        if name in schema.get("required", ()):
+            yield Case(operation, f"{pointer}/{name} missing", refused, f"{pointer}/{name}", body=(Edit(at, None),))
+        if "anyOf" in resolved(field):
+            yield from of_games(operation, at, field)
+        else:
+            yield from of_field(operation, at, field, "invalid-request")
+            if "properties" in resolved(field):
+                yield from of_object(operation, at, resolved(field))
+
+
+def of_games(operation: str, place: Place, schema: Json) -> Iterator[Case]:
+    """Of an object that each game has another schema for: whatever is no object, then the fields of each game's."""
+    for text in ("null", "[]", '"x"', "1", "true"):
+        body = (Edit(place, text),)
+        yield Case(operation, f"{place[-1]} {text}", frozenset({"invalid-request"}), f"#/{place[-1]}", body=body)
+    for game, own in zip(GAMES, resolved(schema)["anyOf"], strict=True):
+        kinds = resolved(own).get("oneOf", [own])
+        code = "invalid-action" if "oneOf" in resolved(own) else "invalid-options"
+        for kind in map(resolved, kinds):
+            whole = sample(kind)
+            assert fits(kind, whole)
+            edits: list[tuple[str, str]] = [(fault, text) for fault, text in unfit(kind) if text.startswith("{")]
+            for fault, text in edits:
+                earlier = (Edit(("game",), json.dumps(game)),) if code == "invalid-options" else ()
+                body = (*earlier, Edit(place, text))
+                yield Case(operation, f"{game} {fault}", frozenset({code}), f"#/{place[-1]}", body=body, game=game)
+
+
+BODIES: Final[Mapping[str, bytes]] = {
+    "not JSON": b"{",
+    "cut off": b'{"a": "b',
+    "two values": b"{} {}",
+    "not UTF-8": b'{"name": "\xff\xfe"}',
+    "UTF-16": '{"name": "x"}'.encode("utf-16"),
+    "a byte order mark": b"\xef\xbb\xbf{}",
+    "raw NUL": b"{}\0",
+    "deep": b"[" * 8000,
+    "a comment": b"{} // x",
+    "a comma too many": b'{"a": 1,}',
+    "a form": b"name=x",
+}
+NO_OBJECTS: Final = (b"null", b"[]", b'"x"', b"1", b"true", b"[{}]")
+MEDIA_TYPES: Final = (
+    *(None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml"),
+    *("application/json; charset=latin-1", "application/json, text/plain", "application/problem+json", ""),
+)
+
+
+def of_framing(operation: str, schema: Json | None) -> Iterator[Case]:
+    """Faults of a body as such, or of a body where there should be none."""
+    if not operation.startswith("POST"):
+        yield Case(operation, "a body", frozenset({"bad-request"}), body=b"{}")
+    yield Case(
+        operation, "chunked", frozenset({"length-required"}), headers={"Transfer-Encoding": "chunked"}, body=b"{}"
+    )
+    yield Case(operation, "too large", frozenset({"body-too-large"}), body=b"{" + b" " * 16_384 + b"}")
+    if not operation.startswith("POST"):
+        return
+    for media_type in MEDIA_TYPES:
+        typed = {"Content-Type": media_type}
+        yield Case(operation, f"{media_type}", frozenset({"unsupported-media-type"}), headers=typed, body=b"{ }")
+    yield Case(
+        operation, "gzip", frozenset({"unsupported-media-type"}), headers={"Content-Encoding": "gzip"}, body=b"{}"
+    )
+    if schema is not None:
+        yield Case(operation, "no length", frozenset({"length-required"}), body=None)
+        yield Case(operation, "empty", frozenset({"bad-json"}), body=b"")
+    for fault, body in BODIES.items():
+        if schema is not None:
+            yield Case(operation, fault, frozenset({"bad-json"}), body=body)
+        else:
+            yield Case(operation, fault, frozenset({"invalid-request"}), "#", body=body)
+    for body in NO_OBJECTS:
+        yield Case(operation, body.decode(), frozenset({"invalid-request"}), "#", body=body)
+
+
+def of_parameter(operation: str, parameter: Json) -> Iterator[Case]:
+    name, schema = parameter["name"], parameter["schema"]
+    match parameter["in"]:
+        case "query":
+            refused = frozenset({"invalid-parameter"})
+            yield Case(operation, f"{name} twice", refused, name, query=f"{name}=1&{name}=1")
+            yield Case(operation, f"{name} not UTF-8", refused, name, query=f"{name}=%ff%fe")
+            for word in (*WORDS, *(str(edge) for edge in edges(schema))):
+                if not any(fits(schema, value) for value in read(word, schema)) or "cursor" in name:
+                    yield Case(operation, f"{name}={word[:40]!r}", refused, name, query=f"{name}={percent(word)}")
+        case "header":
+            code = "idempotency-key-invalid" if name == "Idempotency-Key" else "invalid-parameter"
+            for word in (one for one in HEADERS if not fits(schema, one.strip())):
+                headers = {"Accept": "text/event-stream"} if name == "Last-Event-ID" else {}
+                yield Case(
+                    operation, f"{name}: {word[:40]!r}", frozenset({code}), name, headers={**headers, name: word}
+                )
+        case "path":
+            codes = frozenset({"match-not-found", "game-not-found", "not-found"})
+            for word in ("x", "%00", "%ff", "%20", "..", "x" * 300, "%0d%0a", "%F0%9F%90%92", "{}"):
+                yield Case(operation, f"{name} {word[:40]}", codes, names={name: word})
+
+
+def read(word: str, schema: Json) -> Iterator[object]:
+    """What a word of a query may mean."""
+    match resolved(schema)["type"]:
+        case "integer" if word.isascii() and word.isdigit() and word == str(int(word)):
+            yield int(word)
+        case "boolean" if word in {"true", "false"}:
+            yield word == "true"
+        case "string":
+            yield word
+
+
+def percent(word: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in word.encode())
+
+
+def cases() -> Iterator[Case]:
+    for path, methods in reference()["paths"].items():
+        for method in (verb for verb in methods if verb != "parameters"):
+            told, operation = methods[method], f"{method.upper()} {path}"
+            for parameter in (*methods.get("parameters", ()), *told.get("parameters", ())):
+                yield from of_parameter(operation, parameter)
+            yield Case(operation, "?surprise", frozenset({"invalid-parameter"}), "surprise", query="surprise=1")
+            yield from of_framing(operation, (schema := body_schema(told)))
+            if schema is not None:
+                yield from of_object(operation, (), resolved(schema))
+            yield from of_caller(operation, told)
+
+
+def body_schema(told: Json) -> Json | None:
+    schema: Json | None = told.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+    return schema
+
+
+def of_caller(operation: str, told: Json) -> Iterator[Case]:
+    for host in ("", "a b", "moon/", "moon:x", "moon@evil", "é"):
+        yield Case(operation, f"Host: {host!r}", frozenset({"bad-host"}), headers={"Host": host})
+    if "429" in told["responses"] and operation.split()[1] not in {"/healthz", "/readyz"}:
+        for token in ("", "x", "Bearer", "Bearer  ", "Basic eDp5", "Bearer é", "Bearer x y", f"Bearer {'x' * 300}"):
+            headers = {"Authorization": token}
+            yield Case(operation, f"Authorization: {token[:40]!r}", frozenset({"token-invalid"}), headers=headers)
+    if {"ticket": []} in told["security"]:
+        for ticket in ("", "x", "x" * 65, "%ff"):
+            codes, nobody = frozenset({"ticket-invalid"}), {"Authorization": None}
+            yield Case(operation, f"ticket {ticket}", codes, headers=nobody, query=f"ticket={ticket}")
+    if "406" in told["responses"]:
+        yield Case(operation, "Accept", frozenset({"not-acceptable"}), headers={"Accept": "image/png"})

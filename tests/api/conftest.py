@@ -1,0 +1,126 @@
+"""A small API of its own: one resource that takes a body, a query and nothing, on a container of two settings."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import pytest
+from flask import Flask, Response
+from flask.testing import FlaskClient
+from flask.views import MethodView
+
+from api import schemas
+from api.app import create_app
+from api.blueprint import Blueprint
+from api.responses import answer
+from events.feed import Feed
+from service import accounts
+from service.adapters.memory import local_ports
+from service.errors import Refused
+from service.games.registry import GAMES
+from service.ports import Player, Ports
+from service.settings import Settings, read
+
+ANNA: Final = Player("pl_anna", "Anna", 0)
+TOKEN: Final = f"{accounts.PREFIX}{'A' * 43}{accounts._check('A' * 43)}"
+"""Of Anna, in every container."""
+
+
+def settings(**wanted: Any) -> Settings:
+    """The settings of these tests, some of them as wanted."""
+    return replace(read({}), **{"cors_origins": ("*",), **wanted})
+
+
+class Container:
+    """All use cases on a log in memory."""
+
+    def __init__(self, wanted: Settings | None = None, ports: Ports | None = None) -> None:
+        self.settings = wanted or settings()
+        self.feed = Feed()
+        self.ports = ports or local_ports(GAMES, wake=self.feed.wake)
+        self.ports.accounts.add(ANNA, accounts.digest(TOKEN))
+
+    def readiness(self) -> tuple[str, ...]:
+        return ()
+
+
+class AddStoneSchema(schemas.Schema):
+    name = schemas.String(20, shortest=1, required=True)
+    weight = schemas.Integer(0, 100)
+    round = schemas.Boolean()
+    colours = schemas.List(schemas.Choice("red", "blue"), 3)
+    where = schemas.Object(component="Action")
+
+
+class Stone(msgspec.Struct, frozen=True):
+    """A stone."""
+
+    name: str
+    weight: int = 1
+
+
+class Stones(msgspec.Struct, frozen=True):
+    """Stones."""
+
+    stones: tuple[Stone, ...]
+    limit: int
+
+
+def stones_blueprint() -> Blueprint:
+    stones = Blueprint("stones", description="Stones.")
+
+    @stones.at("/v1/stones")
+    class StoneList(MethodView):
+        @stones.takes(schemas.PageSchema, location="query")
+        @stones.answers_with(200, Stones, description="A page of stones.")
+        def get(self, query: Mapping[str, Any]) -> Response:
+            """List stones."""
+            return answer(Stones((Stone("moonstone"),), query["limit"]))
+
+        @stones.knows_caller(required=True)
+        @stones.takes(AddStoneSchema)
+        @stones.answers_with(201, Stone, description="The stone.")
+        @stones.refuses("match-full")
+        def post(self, body: Mapping[str, Any]) -> Response:
+            """Add a stone."""
+            if body["name"] == "boulder":
+                raise Refused("match-full", "No room.", room=0)
+            return answer(Stone(body["name"]), 201)
+
+    @stones.at("/v1/stones/polish", methods=["POST"])
+    @stones.answers_with(200, Stones, description="All stones.")
+    def polish() -> Response:
+        """Polish all stones."""
+        return answer(Stones((), 0))
+
+    return stones
+
+
+@pytest.fixture
+def app() -> Flask:
+    return create_app(Container(), resources=(stones_blueprint(),))
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+class Said(NamedTuple):
+    """What a problem answer said, checked for what all of them share."""
+
+    status: int
+    code: str
+    document: dict[str, Any]
+
+
+def problem(response: Any) -> Said:
+    assert response.content_type == "application/problem+json"
+    document = msgspec.json.decode(response.get_data(), type=dict[str, Any])
+    assert document["status"] == response.status_code
+    assert document["instance"] == f"urn:uuid:{response.headers['X-Request-Id']}"
+    assert document["type"] in {f"/problems/{document['code']}", "about:blank"}
+    assert document["title"]
+    assert document["detail"]
+    return Said(response.status_code, document["code"], document)

@@ -1,0 +1,139 @@
+"""Clients of live streams on real sockets, and the real server that they talk to."""
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from events.record import MatchId
+from tests.waiting import until
+
+ROOT: Final = Path(__file__).parents[2]
+WORKERS: Final = 2
+
+
+class Frame(NamedTuple):
+    """A server-sent event; a comment has no name."""
+
+    event: str
+    id: str | None
+    data: Any
+
+
+class Server(NamedTuple):
+    process: subprocess.Popen[str]
+    port: int
+
+    @contextmanager
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[http.client.HTTPResponse]:
+        with (
+            closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)) as connection,
+            closing(_ask(connection, path, headers or {})) as response,
+        ):
+            yield response
+
+    @property
+    def workers(self) -> list[int]:
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(pid) for pid in children.read_text("ascii").split()]
+
+    def settle(self) -> None:
+        """Wait until both workers answer: one that starts asks the log something of its own, and ends all if that is away."""
+        answered: set[int] = set()
+
+        def both() -> bool:
+            with suppress(OSError, http.client.HTTPException), self.get("/open-streams") as response:
+                answered.add(msgspec.json.decode(response.read())["worker"])
+            return len(answered & set(self.workers)) == WORKERS
+
+        until(both, 60, "both workers serve")
+
+    def kill_workers(self) -> None:
+        for pid in self.workers:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _ask(connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str]) -> http.client.HTTPResponse:
+    connection.request("GET", path, headers=dict(headers))
+    return connection.getresponse()
+
+
+@contextmanager
+def serving(environ: Mapping[str, str]) -> Iterator[Server]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.api.live_server", str(WORKERS)],
+        cwd=ROOT,
+        env=os.environ | environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    with process:
+        assert process.stdout
+        try:
+            server = Server(process, int(process.stdout.readline()))
+            server.settle()
+            yield server
+            process.terminate()
+            assert process.wait(12) == 0
+        finally:
+            process.kill()
+
+
+def frames(response: http.client.HTTPResponse) -> Iterator[Frame]:
+    """The frames of an event stream until it ends or is cut."""
+    fields: dict[str, str] = {}
+    while line := response.readline():
+        name, _, value = line.decode().rstrip("\n").partition(":")
+        if line != b"\n":
+            fields[name] = value.removeprefix(" ")
+        elif fields:
+            data = msgspec.json.decode(fields["data"]) if "data" in fields else None
+            yield Frame(fields.get("event", ""), fields.get("id"), data)
+            fields = {}
+
+
+class Follower(threading.Thread):
+    """Follows a match as an EventSource does: connects again from its last event until it is told of the end."""
+
+    def __init__(self, server: Server, match_id: MatchId, token: str | None = None) -> None:
+        super().__init__(daemon=True)
+        self.told: list[Any] = []
+        self.ids: list[str | None] = []
+        self.ends: list[str] = []
+        self.connections = 0
+        self.cut_after = 0
+        self._server = server
+        self._path = f"/v1/matches/{match_id}/events"
+        self._headers = {"Accept": "text/event-stream"} | ({"Authorization": f"Bearer {token}"} if token else {})
+
+    def run(self) -> None:
+        while not {"finished", "aborted"} & set(self.ends):
+            with suppress(OSError, http.client.HTTPException):
+                self._connect()
+
+    def _connect(self) -> None:
+        came_to = {"Last-Event-ID": self.ids[-1] or ""} if self.ids else {}
+        with self._server.get(self._path, self._headers | came_to) as response:
+            assert response.status == 200, response.read()
+            self.connections += 1
+            first = None
+            for frame in frames(response):
+                first = first or frame.event
+                assert first == "hello"
+                if frame.event == "end":
+                    self.ends.append(frame.data["reason"])
+                elif frame.id is not None:
+                    self.told.append(frame.data)
+                    self.ids.append(frame.id)
+                    if self.cut_after and len(self.told) % self.cut_after == 0:
+                        return

@@ -1,0 +1,37 @@
+"""The API on the servers that the environment names, with so many workers: prints its port, and counts its open streams."""
+
+import os
+import sys
+from collections.abc import Callable
+
+from flask import Flask, Response, current_app
+
+from api import checks
+from api.live import STREAMS
+from api.responses import answer
+from api.server import Server
+
+
+def count() -> Response:
+    """A worker's process id and how many streams it has open."""
+    streams = current_app.extensions.get(STREAMS)
+    return answer({"worker": os.getpid(), "open": streams.open if streams else 0})
+
+
+def factory(deadline: checks.Deadline, alive: Callable[[], bool]) -> Flask:
+    # They import redis, which must not come before gevent's patches.
+    from api.app import create_app  # noqa: PLC0415
+    from service import container, settings  # noqa: PLC0415
+
+    app = create_app(container.build(settings.read(os.environ)), deadline=deadline, alive=alive)
+    app.add_url_rule("/open-streams", view_func=count)
+    return app
+
+
+def announce(_: str, port: int) -> None:
+    sys.stdout.write(f"{port}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    Server(factory, host="127.0.0.1", port=0, workers=int(sys.argv[1]), on_ready=announce).run()

@@ -1,0 +1,150 @@
+"""What is asked of a service about a match, by every route: each viewer asks all of it in two worlds that it cannot tell apart."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from service.games.visibility import Seat
+from tests.api.overheard import Ask, Comparison, Row
+from tests.api.stage import Stage, World
+from tests.api.worlds import Pair
+from tests.service.games.matches import pool, spread
+
+GZIP: Final = {"Accept-Encoding": "gzip"}
+GERMAN: Final = {"Accept-Language": "de"}
+SSE: Final = {"Accept": "text/event-stream"}
+NDJSON: Final = {"Accept": "application/x-ndjson"}
+
+
+def nothing(_: World) -> tuple[Ask, ...]:
+    """Knows no match."""
+    return ()
+
+
+def observation(world: World) -> Iterator[Ask]:
+    for version in spread(range(1, world.version + 1), 5):
+        yield Ask(f"{world.path}?version={version}&include=legal_actions")
+    for seat in range(world.table.seats + 1):
+        yield Ask(f"{world.path}?viewer={seat}")
+    yield Ask(world.path, GZIP)
+    yield Ask(f"{world.path}?include=legal_actions,texts", GZIP | GERMAN)
+    yield Ask(f"{world.path}?version={world.version + 1}")
+    for version in (world.version, world.version - 1):
+        yield Ask(world.path, {"If-None-Match": world.etag(version)})
+    yield Ask(world.path, method="HEAD")
+    yield Ask(world.path, method="OPTIONS")
+
+
+def legal_actions(world: World) -> Iterator[Ask]:
+    path = f"{world.path}/legal-actions"
+    yield from (Ask(path), Ask(path, GZIP), Ask(path, {"If-None-Match": world.etag(world.version)}))
+    for version in (*spread(range(1, world.version - 4), 3), *range(world.version - 4, world.version)):
+        yield Ask(f"{path}?version={version}")
+    yield Ask(f"{path}?viewer=0")
+
+
+def events(world: World) -> Iterator[Ask]:
+    path, newest = f"{world.path}/events", world.version
+    yield from (Ask(f"{path}?limit=500"), Ask(f"{path}?limit=500&include=texts", GZIP))
+    yield from (Ask(f"{path}?after={newest // 2}&limit=3&include=texts", GERMAN), Ask(f"{path}?after={newest}"))
+    yield from (Ask(f"{path}?after={newest + 1}"), Ask(f"{path}?limit=2&viewer=0"))
+    yield Ask(f"{path}?after={newest - 1}&head={world.head(newest - 1)[:16]}")
+    yield Ask(f"{path}?after={newest - 1}&head={'0' * 16}")
+    yield Ask(path, {"If-None-Match": world.etag(newest)})
+    for form in (SSE, NDJSON):
+        yield Ask(f"{path}?include=texts", form, pieces=1 + -(-newest // 100))
+        yield Ask(f"{path}?after={newest - 1}&head={world.head(newest - 1)}", form, pieces=2)
+        yield Ask(f"{path}?limit=1", form)
+    yield Ask(f"{path}?after=1", SSE | {"Last-Event-ID": str(newest - 2)}, pieces=2)
+    yield Ask(path, SSE | {"Last-Event-ID": str(newest + 1)})
+    yield Ask(path, {"Accept": "image/png"})
+
+
+def lists(_: World) -> Iterator[Ask]:
+    yield Ask("/v1/matches?status=running&limit=2")
+    yield Ask("/v1/matches?status=open&limit=2")
+    yield Ask("/v1/matches?status=finished&limit=2")
+    yield Ask("/v1/matches?status=ended&limit=2")
+
+
+def actions(world: World) -> Iterator[Ask]:
+    """Refused and judged only: what is legal, what is not, and what is none."""
+    path, (first, *rest) = f"{world.path}/actions", [msgspec.to_builtins(one) for one in spread(pool(world.table), 8)]
+    for action in (first, *rest, {"type": "no_such"}, {**first, "extra": 1}, {"type": first["type"], "card": 7}):
+        yield Ask(f"{path}?dry_run=true", GERMAN | GZIP, {"action": action}, "POST")
+    for action in (first, *rest[:2]):
+        yield Ask(path, body={"action": action, "decision": "0:1"}, method="POST")
+    for tag in (world.etag(world.version - 1), f'"{world.version}-{"0" * 16}"'):
+        yield Ask(path, {"If-Match": tag}, {"action": first}, "POST")
+    for seat in range(world.table.seats):
+        yield Ask(path, body={"action": {"type": "no_such"}, "seat": seat}, method="POST")
+
+
+def leave(world: World) -> Iterator[Ask]:
+    yield Ask(f"{world.path}/leave", body={}, method="POST")
+
+
+ROWS: Final[Mapping[str, Row]] = {
+    "GET /": nothing,
+    "GET /v1/games": nothing,
+    "GET /v1/games/{game}": lambda world: [Ask(f"/v1/games/{world.table.game.info.id}")],
+    "GET /v1/bots": nothing,
+    "POST /v1/players": nothing,
+    "GET /v1/me": lambda _: [Ask("/v1/me")],
+    "GET /v1/me/matches": lambda _: [Ask("/v1/me/matches?limit=2"), Ask("/v1/me/matches?limit=2&active=true")],
+    "GET /v1/me/stream": lambda _: [Ask("/v1/me/stream", form, pieces=1) for form in (SSE, NDJSON)],
+    "POST /v1/stream-tickets": nothing,
+    "POST /v1/me/tokens": nothing,
+    "DELETE /v1/me/tokens/current": nothing,
+    "GET /v1/matches": lists,
+    "POST /v1/matches": nothing,
+    "GET /v1/matches/{match_id}": observation,
+    "GET /v1/matches/{match_id}/legal-actions": legal_actions,
+    "GET /v1/matches/{match_id}/events": events,
+    "GET /v1/matches/{match_id}/export": lambda world: [Ask(f"{world.path}/export")],
+    "GET /v1/matches/{match_id}/audit": lambda world: [Ask(f"{world.path}/audit")],
+    "POST /v1/matches/{match_id}/seats": lambda world: [
+        Ask(f"{world.path}/seats", body=body, method="POST") for body in ({}, {"seat": 0}, {"join_code": "guess"})
+    ],
+    "POST /v1/matches/{match_id}/bots": lambda world: [
+        Ask(f"{world.path}/bots", body={"bot": bot}, method="POST") for bot in ("random", "nobody")
+    ],
+    "POST /v1/matches/{match_id}/start": lambda world: [Ask(f"{world.path}/start", body={}, method="POST")],
+    "POST /v1/matches/{match_id}/leave": nothing,  # the last that a seat does, below
+    "POST /v1/matches/{match_id}/actions": actions,
+    "GET /healthz": nothing,
+    "GET /readyz": nothing,
+    "GET /metrics": nothing,  # what it counts is compared below
+    "GET /problems": nothing,
+    "GET /problems/{code}": nothing,
+    "GET /openapi.yaml": nothing,
+    "GET /docs": nothing,
+    "GET /docs/start.js": nothing,
+    "GET /docs/{name}": nothing,
+}
+AGAIN: Final[tuple[Row, ...]] = (
+    lambda world: [Ask(f"{world.path}?include=legal_actions,texts")],
+    lambda world: [Ask(f"{world.path}/events?after={world.version - 1}&include=texts")],
+    lambda world: [Ask(f"{world.path}/events?after={world.version - 1}", SSE, pieces=2)],
+    *(ROWS[f"GET /v1/{name}"] for name in ("me/matches", "me/stream", "matches")),
+)
+"""What everybody asks after each move."""
+
+
+def told_alike(stage: Stage, pair: Pair) -> Iterator[Seat]:
+    """Compare all that is told of a pair, while some move and one leaves; the seats that moved.
+
+    Raises:
+        AssertionError: somebody can tell the worlds apart.
+    """
+    both = Comparison(stage, pair, *stage.lay(pair))
+    few = {**both.nobody, **dict(list(both.seats.items())[:2])}
+    both.compare(ROWS.values(), few)
+    both.compare(AGAIN, both.others)
+    for seats in (set(range(pair.table.seats)) - both.unable, both.unable):
+        if (seat := both.go_on(by=seats)) is not None:
+            yield seat
+    both.compare(AGAIN, {**few, **both.others})
+    both.leave()
+    both.compare(AGAIN, few)

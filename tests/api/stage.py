@@ -1,0 +1,198 @@
+"""The real app on real servers, at a time that the test sets, and matches laid out on it as a pair's stories tell them."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from api.app import create_app
+from events.chain import genesis, seal
+from events.log import Append
+from events.record import Event, MatchId, digest
+from service import accounts, lobby
+from service.container import Service, build
+from service.games.protocol import AnyGame, Task
+from service.games.registry import GAMES
+from service.games.visibility import Seat
+from service.history import History
+from service.match import Match
+from service.match_events import MatchClock
+from service.match_fold import fold
+from service.matches import add_bot, create, join, join_code_of
+from service.new_match import NewMatch
+from service.ports import Player
+from service.settings import read
+from tests.api.checked import MANY
+from tests.api.worlds import Page, Pair
+from tests.service.games.matches import Table
+from tests.service.games.toy.game import TOY
+
+LISTENER: Final = "listener"
+"""A bot that keeps what it is given."""
+_WORDS: Final = re.compile(rb"[0-9a-z]{10,64}")
+
+
+class Person(NamedTuple):
+    player: Player
+    token: str
+
+
+@dataclass
+class World:
+    """A match as the log has it. What stands in `hidden` is for nobody; `common` are salts that tell nothing."""
+
+    table: Table
+    id: MatchId
+    hidden: tuple[bytes, ...]
+    events: tuple[bytes, ...] = ()
+    common: frozenset[str] = frozenset()
+
+    @property
+    def path(self) -> str:
+        return f"/v1/matches/{self.id}"
+
+    @property
+    def version(self) -> int:
+        return len(self.events)
+
+    def head(self, version: int) -> str:
+        info = self.table.game.info
+        return digest(self.events[version - 1]) if version else genesis(self.id, info.id, info.ruleset)[1].hash
+
+    def etag(self, version: int) -> str:
+        return f'"{version}-{self.head(version)[:16]}"'
+
+    def masks(self) -> Mapping[bytes, bytes]:
+        """What is made anew for every match, with names as long: its id, the hashes of its events and of its seed, salts."""
+        created = msgspec.json.decode(msgspec.json.decode(self.events[0], type=Event).data)
+        known = {self.id: "match", created["seed_commitment"]: "seed"}
+        for version in range(self.version + 1):
+            hash_ = self.head(version)
+            known |= {hash_: f"hash{version}", hash_[:16]: f"start{version}"}
+        known |= dict.fromkeys(self.common, "salt")
+        return {found.encode(): name.ljust(len(found), "-").encode() for found, name in known.items()}
+
+
+def mask(text: bytes, masks: Mapping[bytes, bytes]) -> bytes:
+    return _WORDS.sub(lambda found: masks.get(found[0], found[0]), text)
+
+
+class Stage:
+    """All hosted games and the toy, each with a bot that listens; a creator, a passer-by, and people for the seats."""
+
+    def __init__(self, service: Service, games: Mapping[str, AnyGame] = GAMES) -> None:
+        self.time = 1
+        self.tasks: list[bytes] = []
+        self.service = service
+        hosted = {name: self._bugged(game) for name, game in {**games, "toy": games.get("toy", TOY)}.items()}
+        log = service.ports.log
+        self.ports = replace(
+            service.ports, games=hosted, history=History(log, hosted, service.ports.secret), now=lambda: self.time
+        )
+        self.app = create_app(replace(service, ports=self.ports))
+        self.creator, self.passer_by = self._person("Creator"), self._person("Passer-by")
+        self.people: list[Person] = []
+        self._laid = 0
+
+    def _bugged(self, game: AnyGame) -> AnyGame:
+        def listen(task: Task[Any, Any], rng: Any) -> Any:
+            self.tasks.append(msgspec.json.encode(task))
+            return game.bots["greedy"](task, rng)
+
+        return replace(game, bots={**game.bots, LISTENER: listen})
+
+    def _person(self, name: str) -> Person:
+        return Person(*accounts.sign_up(self.ports, name))
+
+    def lay(self, pair: Pair, *, bot: Seat | None = None, private: bool = False) -> tuple[World, World]:
+        """Both matches of a pair, the newest in any list, with new people in their seats, or with the `bot` that listens.
+
+        Then it is the time of their ends.
+        """
+        self._laid += 1
+        self.time = self._laid
+        self.people = [self._person(f"Seat {seat}") for seat in range(pair.table.seats)]
+        here = self._lay(pair.table, pair.here, f"{self._laid} here", bot, private)
+        there = self._lay(pair.table, pair.there, f"{self._laid} there", bot, private)
+        self.refresh(here, there)
+        return here, there
+
+    def _lay(self, table: Table, pages: Sequence[Page], name: str, bot: Seat | None, private: bool) -> World:
+        self.time = self._laid
+        pace = None if bot is None else MatchClock(bot_pace_ms=0)
+        wanted = NewMatch(
+            table.game.info.id, table.seats, table.options, clock=pace, private=private, manual_start=True
+        )
+        creator, seed = self.creator.player.id, hashlib.sha256(name.encode()).digest()
+        match = create(self.ports, creator, wanted, f"make {name}", seed=seed).match
+        for seat in range(table.seats):
+            if seat == bot:
+                add_bot(self.ports, creator, match.id, "bot", bot=LISTENER, seat=seat)
+            else:
+                code = join_code_of(self.ports.secret, match)
+                join(self.ports, self.people[seat].player.id, match.id, f"sit {seat}", seat=seat, join_code=code)
+        match, _ = self.ports.history.newest(match.id)
+        for first in range(0, len(pages), 50):
+            match = self._tell(match, pages[first : first + 50])
+        lobby.shelve(self.ports, match)
+        self.time = pages[-1].at
+        return World(table, match.id, (seed.hex().encode(), *self._secrets(), *_hidden_times(table, pages)))
+
+    def _secrets(self) -> Iterator[bytes]:
+        for person in (self.creator, self.passer_by, *self.people):
+            yield from (person.token.encode(), accounts.digest(person.token).encode())
+
+    def _tell(self, match: Match, pages: Sequence[Page]) -> Match:
+        head = match.head
+        events: list[bytes] = []
+        for page in pages:
+            draft = page.draft()
+            # The same event has the same salt in all worlds; one that differs has another, which must not be seen.
+            stored, head = seal(head, [draft], page.at, [hashlib.sha256(draft.data).hexdigest()[:32]])
+            events += stored
+        after = fold(match, events)
+        command = f"story {match.head.version}"
+        self.ports.log.append(Append(match.id, command, "story", match.head, tuple(events), after.owed()))
+        return after
+
+    def match(self, world: World) -> Match:
+        return self.ports.history.newest(world.id)[0]
+
+    def refresh(self, *worlds: World) -> None:
+        """Read what happened in worlds that are a pair. Salts of events that differ must not be seen: they are not masked."""
+        for world in worlds:
+            world.events = self.ports.log.read(world.id).events
+        masks = [world.masks() for world in worlds]
+        for stored in zip(*(world.events for world in worlds), strict=True):
+            events = [msgspec.json.decode(event, type=Event) for event in stored]
+            if len({mask(bytes(event.data), known) for event, known in zip(events, masks, strict=True)}) == 1:
+                for world, event in zip(worlds, events, strict=True):
+                    world.common |= {event.salt}
+
+
+def _hidden_times(table: Table, pages: Sequence[Page]) -> Iterator[bytes]:
+    """Deadlines that no viewer is told of; one at which a bell rang is the time of that event."""
+    hides = any("deadline" in effect.hidden for effect in table.game.info.effects)
+    if hides and table.options.get("timer_visible") is False:
+        yield from {str(at).encode() for at in {page.state.deadline for page in pages} - {page.at for page in pages}}
+
+
+def environment(log_url: str, queue_url: str, data_dir: Path) -> Mapping[str, str]:
+    """Settings of a service on these servers, without limits."""
+    limits = ("REQUESTS_BY_TOKEN", "MOVES_BY_TOKEN", "REQUESTS_BY_ADDRESS", "SIGN_UPS_BY_ADDRESS")
+    places = {"LOG_URL": log_url, "QUEUE_URL": queue_url, "DATA_DIR": str(data_dir)}
+    return {f"MOONSTONE_{name}": value for name, value in {**places, **dict.fromkeys(limits, str(MANY))}.items()}
+
+
+@contextmanager
+def served(environ: Mapping[str, str]) -> Iterator[Service]:
+    service = build(read(environ))
+    try:
+        yield service
+    finally:
+        service.close()

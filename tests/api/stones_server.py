@@ -1,0 +1,68 @@
+"""The API and the small one of these tests on a real gunicorn: prints its port, serves until it is told to stop."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from flask import Flask, Response, current_app
+
+from api import checks
+from api.app import RESOURCES, create_app
+from api.context import ALIVE
+from api.responses import answer
+from api.server import Server
+from service.log_lines import log_to_stderr
+from tests.api.conftest import Container, settings, stones_blueprint
+
+LARGE = 64 << 20
+
+open_streams: set[object] = set()
+
+
+def count() -> Response:
+    return answer(len(open_streams))
+
+
+def endless() -> Response:
+    alive = current_app.extensions[ALIVE]
+
+    def lines() -> Iterator[bytes]:
+        while alive():
+            yield b": beat" + b"." * 4000 + b"\n\n"
+            time.sleep(0.01)
+        yield b": bye\n\n"
+
+    return Response(counted(lines()), content_type="text/event-stream")
+
+
+def large() -> Response:
+    """More in one piece than any buffer between here and a client takes."""
+    return Response(counted(iter([b"x" * LARGE])), headers={"Content-Length": str(LARGE)})
+
+
+def counted(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    stream = object()
+    open_streams.add(stream)
+    try:
+        yield from pieces
+    finally:
+        open_streams.remove(stream)
+
+
+def factory(deadline: checks.Deadline, alive: Callable[[], bool]) -> Flask:
+    wanted = settings(requests_by_token=10_000, requests_by_address=10_000)
+    app = create_app(Container(wanted), resources=(*RESOURCES, stones_blueprint()), deadline=deadline, alive=alive)
+    app.add_url_rule("/endless", view_func=endless)
+    app.add_url_rule("/large", view_func=large)
+    app.add_url_rule("/open-streams", view_func=count)
+    return app
+
+
+def announce(_: str, port: int) -> None:
+    sys.stdout.write(f"{port}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    log_to_stderr()
+    Server(factory, host="127.0.0.1", port=0, workers=1, on_ready=announce).run()

@@ -1,0 +1,50 @@
+"""A match of Monkeys on the Moon to look at: a bot in seat 0, and Ben in seat 1, who left and so keeps his sight only."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Final, NamedTuple
+
+from events.record import MatchId
+from service import accounts
+from service.bot_turns import advance
+from service.games.protocol import Rng
+from service.match import Match
+from service.matches import create, join, join_code_of, leave
+from service.new_match import NewMatch
+from service.ports import Player, Ports
+from service.randomness import Draws, bot_key
+
+SEED: Final = bytes(range(32))
+"""Of the match and of its bot: every table sees the same play."""
+
+
+class Table(NamedTuple):
+    """A running match, its creator without a seat and the player in seat 1, with their tokens."""
+
+    match_id: MatchId
+    anna: Player
+    anna_token: str
+    ben: Player
+    ben_token: str
+    chance_of: Callable[[int], Rng]
+
+    def play(self, ports: Ports, moves: int = 1) -> Match:
+        """The match after some more turns, or after its end."""
+        advance(ports, self.match_id, moves=moves, chance_of=self.chance_of)
+        return ports.history.newest(self.match_id)[0]
+
+    def finish(self, ports: Ports) -> Match:
+        while advance(ports, self.match_id, moves=1000, chance_of=self.chance_of):
+            pass
+        return ports.history.newest(self.match_id)[0]
+
+
+def set_table(ports: Ports, *, private: bool = False) -> Table:
+    anna, anna_token = accounts.sign_up(ports, "Anna")
+    ben, ben_token = accounts.sign_up(ports, "Ben")
+    wanted = NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random",), private=private)
+    match = create(ports, anna.id, wanted, "create", seed=SEED).match
+    join(ports, ben.id, match.id, "join", join_code=join_code_of(ports.secret, match))
+    leave(ports, ben.id, match.id, "leave")
+    chances = cache(lambda seat: Draws(lambda: bot_key(SEED, seat), {}))
+    return Table(match.id, anna, anna_token, ben, ben_token, chances)

@@ -1,0 +1,187 @@
+"""Whatever is wrong with a request: its documented problem, where it stands, at once, and nothing changed."""
+
+import io
+import json
+import time
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+import jsonschema
+import pytest
+from redis import Redis
+from werkzeug.test import TestResponse
+
+from api import context
+from service.container import Service, build
+from service.settings import read
+from tests.api.bad_inputs import GAMES, Case, Edit, cases
+from tests.api.checked import MANY, UNLIMITED, Client, reference
+from tests.api.conftest import problem
+
+CASES: Final = tuple(cases())
+OPERATIONS: Final = tuple(dict.fromkeys(case.operation for case in CASES))
+PROBLEM: Final = jsonschema.Draft202012Validator(
+    {**reference()["components"]["schemas"]["Problem"], "components": reference()["components"]}
+)
+LARGEST: Final = 4096
+"""Bytes of an answer, however long what was sent is."""
+LONGEST: Final = 0.1
+"""Seconds."""
+MARK: Final = "\x00"
+
+
+@pytest.fixture(scope="module")
+def service(valkey_log_url: str, valkey_queue_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    environ = {
+        "LOG_URL": valkey_log_url,
+        "QUEUE_URL": valkey_queue_url,
+        "DATA_DIR": str(tmp_path_factory.mktemp("data")),
+        **{name.upper(): str(MANY) for name in UNLIMITED},
+    }
+    with Redis.from_url(valkey_log_url) as log:
+        log.flushall()  # tests of other things may have left theirs
+    built = build(read({f"MOONSTONE_{name}": value for name, value in environ.items()}))
+    yield built
+    built.close()
+
+
+class World:
+    """A running match of each game, whose seats are two people's, and one that waits for its second player."""
+
+    def __init__(self, service: Service) -> None:
+        self.client = Client(service, hasty=True)
+        self._http = self.client.app.test_client()
+        self._servers = (service.log_client, service.queue_client)
+        self.tokens = [self.client.sign_up(name) for name in ("Ada", "Ben")]
+        self.matches = {game: self._started(game) for game in GAMES}
+        self.open = self._made("ape_town", manual_start=True)
+
+    def _made(self, game: str, **wanted: object) -> str:
+        made: str = self.client.do("/v1/matches", {"game": game, "seats": 2, **wanted}, self.tokens[0])["id"]
+        return made
+
+    def _started(self, game: str) -> str:
+        match = self._made(
+            game, options={"countdown_seconds": 0, "round_seconds": 600} if game == "four_monkeys" else {}
+        )
+        for token in self.tokens:
+            self.client.do(f"/v1/matches/{match}/seats", {}, token)
+        return match
+
+    @cache  # noqa: B019  (it ends with its tests)
+    def _good(self, operation: str, game: str) -> tuple[str, str, Any]:
+        """The match, the token and the body of a request of an operation that would be answered with success."""
+        running = self.matches[game]
+        match operation:
+            case "POST /v1/players":
+                return running, self.tokens[0], {"name": "Eve"}
+            case "POST /v1/matches":
+                wanted = {"game": "ape_town", "seats": 2, "bots": ["random"], "clock": {"bot_pace_ms": 60}}
+                return running, self.tokens[0], wanted
+            case "POST /v1/matches/{match_id}/seats":
+                return self.open, self.tokens[1], {"client_seed": "luck"}
+            case "POST /v1/matches/{match_id}/bots":
+                return self.open, self.tokens[0], {"bot": "random"}
+            case "POST /v1/matches/{match_id}/start":
+                return self.open, self.tokens[0], None
+            case "POST /v1/matches/{match_id}/actions":
+                view = self.client.ask(f"/v1/matches/{running}", self.tokens[0])
+                seat = next(one["seat"] for one in view["decisions"] if one["seat"] >= 0)
+                legal = self.client.ask(f"/v1/matches/{running}/legal-actions", self.tokens[seat])["actions"][0]
+                return running, self.tokens[seat], {"action": legal}
+        return running, self.tokens[0], None
+
+    def fault(self, case: Case) -> str | None:
+        """What is wrong with the answer to a case."""
+        response, seconds = self._send(case)
+        if seconds > LONGEST:  # the machine may have been busy
+            seconds = min(self._send(case)[1] for _ in range(3))
+        if seconds > LONGEST:
+            return f"it took {seconds * 1000:.0f} ms"
+        if response.status_code < 400:
+            return f"it is answered {response.status_code}"
+        if len(response.get_data()) > LARGEST:
+            return f"it is answered with {len(response.get_data())} bytes"
+        status, code, document = problem(response)
+        if code not in case.codes:
+            return f"{code}: {document['detail']} {document.get('errors')}"
+        method, _, path = case.operation.partition(" ")
+        told = reference()["paths"][path][method.lower()]["responses"]
+        if f"`{code}`" not in told.get(str(status), {}).get("description", ""):
+            return f"{status} {code} is not in the reference"
+        PROBLEM.validate(document)
+        found = [error.get("pointer", error.get("parameter")) for error in document.get("errors", ())]
+        if case.where is None or any(one == case.where or one.startswith(f"{case.where}/") for one in found):
+            return None
+        return f"{code} points at {found}"
+
+    def _send(self, case: Case) -> tuple[TestResponse, float]:
+        """The answer, and the seconds that it took."""
+        method, _, path = case.operation.partition(" ")
+        match, token, body = self._good(case.operation, case.game)
+        path = path.format(**{"match_id": match, "game": case.game, "code": "match-full", **case.names})
+        data = written(body, case.body) if isinstance(case.body, tuple) else case.body
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **case.headers}
+        sent = {name: value for name, value in headers.items() if value is not None}
+        self.client.app.extensions[context.LIMITER]._full_again_at.clear()
+        # The client leaves the length out where bytes are none, but not where a stream is empty.
+        stream = None if data is None else io.BytesIO(data)
+        began = time.perf_counter()
+        response = self._http.open(path, query_string=case.query, method=method, data=stream, headers=sent)
+        response.get_data()
+        return response, time.perf_counter() - began
+
+    def contents(self) -> object:
+        """All that both servers hold."""
+        return [{key: server.dump(key) for key in sorted(server.keys())} for server in self._servers]
+
+
+@pytest.fixture(scope="module")
+def world(service: Service) -> World:
+    return World(service)
+
+
+def written(body: Any, edits: tuple[Edit, ...]) -> bytes | None:
+    """A body with raw text at some places."""
+    if body is None:
+        return None
+    body = json.loads(json.dumps(body))
+    texts: list[str] = []
+    for place, text in edits:
+        target = body
+        for step in place[:-1]:
+            target = target.setdefault(step, {}) if isinstance(step, str) else target[step]
+        if text is None:
+            del target[place[-1]]
+        else:
+            target[place[-1]] = f"{MARK}{len(texts)}"
+            texts.append(text)
+    whole = json.dumps(body)
+    for number, text in enumerate(texts):
+        whole = whole.replace(json.dumps(f"{MARK}{number}"), text)
+    return whole.encode()
+
+
+def test_there_are_hundreds_and_every_operation_has_some() -> None:
+    assert len(CASES) >= 300
+    told = {
+        f"{verb.upper()} {path}"
+        for path, verbs in reference()["paths"].items()
+        for verb in verbs
+        if verb != "parameters"
+    }
+    assert {case.operation for case in CASES} == told == set(OPERATIONS)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_bad_input_gets_its_problem_at_once_and_changes_nothing(world: World, operation: str) -> None:
+    before = world.contents()
+    faults = []
+    for case in (case for case in CASES if case.operation == operation):
+        fault = world.fault(case)
+        if world.contents() != before:
+            fault, before = "something changed", world.contents()
+        if fault:
+            faults.append(f"{case.fault}: {fault}")
+    assert not faults, "\n".join((f"{len(faults)} of {operation}", *faults))

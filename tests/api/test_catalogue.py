@@ -1,0 +1,45 @@
+"""Games and bots, for everyone, without a token."""
+
+import jsonschema
+import pytest
+
+from service.games.registry import GAMES
+from tests.api.checked import Client
+from tests.api.conftest import problem
+
+
+@pytest.fixture(scope="module")
+def client() -> Client:
+    return Client()
+
+
+def test_all_games_are_listed(client: Client) -> None:
+    assert [game["id"] for game in client.ask("/v1/games")["games"]] == list(GAMES)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_game_s_page_has_all_that_a_client_needs(client: Client, game: str) -> None:
+    response = client.get(f"/v1/games/{game}")
+    page = response.get_json()
+    assert "public" in response.headers["Cache-Control"]
+    assert set(page["texts"]) == {"en", "de"}
+    assert page["rules"]
+    assert page["components"]
+    assert page["seats"] == list(GAMES[game].info.seats)
+    jsonschema.Draft202012Validator.check_schema(page["options"])
+    takes = jsonschema.Draft202012Validator(page["options"]).is_valid
+    assert takes({})
+    assert not takes({"no_such_option": 1})
+
+
+def test_an_unknown_game_is_told_which_there_are(client: Client) -> None:
+    said = problem(client.get("/v1/games/chess"))
+    assert (said.status, said.code) == (404, "game-not-found")
+    assert said.document["games"] == sorted(GAMES)
+
+
+def test_every_bot_of_every_game_is_listed(client: Client) -> None:
+    bots = {bot["name"]: bot["games"] for bot in client.ask("/v1/bots")["bots"]}
+    assert bots["random"] == list(GAMES)
+    for game in client.ask("/v1/games")["games"]:
+        assert all(game["id"] in bots[name] for name in game["bots"])

@@ -1,0 +1,32 @@
+"""Whether the process lives, and whether it can serve."""
+
+import pytest
+
+from tests.api.checked import Client
+from tests.api.conftest import Container, problem
+
+
+class Faulty(Container):
+    def readiness(self) -> tuple[str, ...]:
+        return ("the log is not available: loading", "appendfsync is everysec, not always")
+
+
+def test_a_process_that_is_well_says_so() -> None:
+    client = Client()
+    assert client.ask("/healthz") == {"status": "alive"}
+    assert client.ask("/readyz") == {"status": "ready"}
+
+
+def test_a_process_that_cannot_serve_lives_but_is_not_ready() -> None:
+    client = Client(Faulty())
+    assert client.ask("/healthz") == {"status": "alive"}
+    response = client.get("/readyz")
+    said = problem(response)
+    assert (said.status, said.code) == (503, "not-ready")
+    assert said.document["faults"] == list(Faulty().readiness())
+    assert "Retry-After" in response.headers
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_no_cache_may_answer_for_the_process(path: str) -> None:
+    assert Client().get(path).headers["Cache-Control"] == "no-store"

@@ -1,0 +1,139 @@
+"""Who may do what: every route for every kind of caller. A route without expectations fails."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import pytest
+
+from service import accounts
+from tests.api.checked import Client, documented
+
+CALLERS: Final = ("nobody", "malformed", "revoked", "outsider", "spectator", "other seat", "own seat")
+"""Without a token; with a token that is none; with one of the seat that is up, but revoked; a player of another match, for
+whom this one is private; a player without a seat; the seat that is not up; the seat that is."""
+
+
+class Case(NamedTuple):
+    """A request, and what each caller is answered: a code, or the status of success."""
+
+    body: object
+    expected: tuple[int | str, ...]
+
+
+WRONG: Final = ("token-invalid",) * 2
+"""Malformed and revoked: nobody can tell them apart."""
+
+UNCOUNTED: Final = (200,) * 7
+"""Asked for by machines: no token is looked at."""
+
+
+def public(status: int = 200) -> tuple[int | str, ...]:
+    return (status, *WRONG, status, status, status, status)
+
+
+def own(status: int) -> tuple[int | str, ...]:
+    """What any player may do for itself."""
+    return ("token-missing", *WRONG, status, status, status, status)
+
+
+SIGHT: Final = ("match-not-found", *WRONG, "match-not-found", 200, 200, 200)
+"""Of a private match for the first four, of a public one for the others."""
+
+
+def command(*seated: int | str) -> tuple[int | str, ...]:
+    return ("token-missing", *WRONG, "match-not-found", *seated)
+
+
+ROUTES: Final[Mapping[str, Case]] = {
+    "GET /v1/games": Case(None, public()),
+    "GET /v1/games/{game}": Case(None, public()),
+    "GET /v1/bots": Case(None, public()),
+    "POST /v1/players": Case({"name": "Eve"}, public(201)),
+    "GET /v1/me": Case(None, own(200)),
+    "GET /v1/me/matches": Case(None, own(200)),
+    "GET /v1/me/stream": Case(None, own(200)),
+    "POST /v1/stream-tickets": Case({}, own(201)),
+    "POST /v1/me/tokens": Case({}, own(201)),
+    "DELETE /v1/me/tokens/current": Case(None, own(204)),
+    "GET /v1/matches": Case(None, public()),
+    "POST /v1/matches": Case({"game": "monkeys_on_the_moon", "seats": 2}, own(201)),
+    "GET /v1/matches/{match_id}": Case(None, SIGHT),
+    "GET /v1/matches/{match_id}/legal-actions": Case(None, SIGHT),
+    "GET /v1/matches/{match_id}/events": Case(None, SIGHT),
+    "GET /v1/matches/{match_id}/export": Case(
+        None, ("match-not-found", *WRONG, "match-not-found", *["match-not-finished"] * 3)
+    ),
+    "GET /v1/matches/{match_id}/audit": Case(None, SIGHT),
+    "POST /v1/matches/{match_id}/seats": Case({}, command(*["match-not-open"] * 3)),
+    "POST /v1/matches/{match_id}/bots": Case({"bot": "random"}, command(*["not-the-creator"] * 3)),
+    "POST /v1/matches/{match_id}/start": Case({}, command(*["not-the-creator"] * 3)),
+    "POST /v1/matches/{match_id}/leave": Case({}, command("not-seated", 200, 200)),
+    "POST /v1/matches/{match_id}/actions": Case("legal", command("not-seated", "not-your-turn", 201)),
+    "GET /healthz": Case(None, UNCOUNTED),
+    "GET /readyz": Case(None, UNCOUNTED),
+    "GET /metrics": Case(None, public()),
+    "GET /problems": Case(None, public()),
+    "GET /problems/{code}": Case(None, public()),
+    "GET /openapi.yaml": Case(None, public()),
+    "GET /": Case(None, public(302)),
+    "GET /docs": Case(None, public()),
+    "GET /docs/start.js": Case(None, public()),
+    "GET /docs/{name}": Case(None, public()),
+}
+
+
+class World:
+    """Two running matches of two people, one of them private, whose creator has no seat."""
+
+    def __init__(self) -> None:
+        self.client = Client(hasty=True)
+        creator = self.client.sign_up("Creator")
+        seats = [self.client.sign_up(f"Seat {seat}") for seat in range(2)]
+        self.matches = []
+        for private in (False, True):
+            wanted = {"game": "monkeys_on_the_moon", "seats": 2, "private": private}
+            match = self.client.do("/v1/matches", wanted, creator)
+            for token in seats:
+                code = {"join_code": match["join_code"]} if private else {}
+                self.client.do(f"/v1/matches/{match['id']}/seats", code, token)
+            self.matches.append(match["id"])
+        view = self.client.ask(f"/v1/matches/{self.matches[0]}")
+        up = view["decisions"][0]["seat"]
+        malformed = f"{accounts.PREFIX}{'x' * 49}"
+        revoked = self.client.do("/v1/me/tokens", {}, seats[up])["token"]
+        self.client.send("DELETE", "/v1/me/tokens/current", token=revoked)
+        outsider = self.client.sign_up()
+        other_match = self.client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2}, outsider)
+        self.client.do(f"/v1/matches/{other_match['id']}/seats", {}, outsider)
+        tokens = (None, malformed, revoked, outsider, self.client.sign_up(), seats[1 - up], seats[up])
+        self.tokens: Mapping[str, str | None] = dict(zip(CALLERS, tokens, strict=True))
+
+    def ask(self, route: str, caller: str) -> int | str:
+        """The status of success, or the code of the problem."""
+        method, _, path = route.partition(" ")
+        public_match, private_match = self.matches
+        names = {
+            "match_id": public_match if caller in {"spectator", "other seat", "own seat"} else private_match,
+            "game": "monkeys_on_the_moon",
+            "code": "match-full",
+            "name": "swagger-ui.css",
+        }
+        body = ROUTES[route].body
+        if body == "legal":
+            where = f"/v1/matches/{public_match}/legal-actions"
+            body = {"action": self.client.ask(where, self.tokens["own seat"])["actions"][0]}
+        with self.client.send(method, path.format(**names), body, token=self.tokens[caller]) as response:
+            code: str = response.get_json()["code"] if response.status_code >= 400 else ""
+            return code or response.status_code
+
+
+def test_every_route_has_expectations() -> None:
+    rules = Client(hasty=True).app.url_map.iter_rules()
+    routes = {f"{method} {documented(rule)}" for rule in rules for method in (rule.methods or set())}
+    assert {route for route in routes if route.split()[0] not in {"HEAD", "OPTIONS"}} == set(ROUTES)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_each_caller_may_do_what_is_theirs(route: str) -> None:
+    world = World()
+    assert tuple(world.ask(route, caller) for caller in CALLERS) == ROUTES[route].expected

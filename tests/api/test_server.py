@@ -1,0 +1,211 @@
+"""A real gunicorn against clients that are wrong, slow or hostile; a table, so that an upgrade cannot loosen it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Final, NamedTuple
+
+import pytest
+
+from api.headers import UNLESS_SAID
+from tests.api.conftest import TOKEN
+
+ROOT: Final = Path(__file__).parents[2]
+
+
+class Reply(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Running(NamedTuple):
+    process: subprocess.Popen[str]
+    port: int
+    log: IO[bytes]
+
+    def lines(self) -> list[str]:
+        """All log lines so far. The process writes to the same file, so its place there must not move."""
+        return os.pread(self.log.fileno(), 16 << 20, 0).decode().splitlines()
+
+    def connect(self, timeout: float = 10) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout)
+
+    def send(self, request: bytes, timeout: float = 10) -> Reply:
+        """The reply to raw bytes, after which the server closes or the body is complete."""
+        with self.connect(timeout) as client:
+            client.sendall(request)
+            return read_reply(client)
+
+
+def read_reply(client: socket.socket) -> Reply:
+    with client.makefile("rb") as stream:
+        status = int(stream.readline().split()[1])
+        headers = {}
+        while line := stream.readline().strip().decode():
+            name, _, value = line.partition(":")
+            headers[name.lower()] = value.strip()
+        return Reply(status, headers, stream.read(int(headers.get("content-length", 0))))
+
+
+def _started(log: IO[bytes]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.api.stones_server"]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True)
+
+
+@contextmanager
+def gunicorn() -> Iterator[Running]:
+    with TemporaryFile() as log, _started(log) as process:
+        assert process.stdout
+        try:
+            yield Running(process, int(process.stdout.readline()), log)
+            process.terminate()
+            assert process.wait(15) == 0
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with gunicorn() as running:
+        yield running
+
+
+GET: Final = b"GET /v1/stones HTTP/1.1\r\n"
+POST: Final = f"POST /v1/stones HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
+HOST: Final = b"Host: moon\r\n"
+JSON: Final = b"Content-Type: application/json\r\n"
+CLOSE: Final = b"Connection: close\r\n"
+
+STONE: Final = b'{"weight":1,"name":"agate"}'
+
+SHAPES: Final = {
+    "good": (200, GET + HOST + CLOSE + b"\r\n"),
+    "a path of a proxy": (200, GET + HOST + CLOSE + b"SCRIPT_NAME: /moon\r\n\r\n"),
+    "a path of a proxy, cut off": (404, GET.replace(b"/v1", b"/v2/v1") + HOST + CLOSE + b"SCRIPT_NAME: /v2\r\n\r\n"),
+    "two schemes": (200, GET + HOST + CLOSE + b"X-Forwarded-Proto: https\r\nX-Forwarded-Ssl: off\r\n\r\n"),
+    "no Host": (400, GET + CLOSE + b"\r\n"),
+    "two Hosts": (400, GET + HOST + HOST + b"\r\n"),
+    "length and chunked": (400, POST + HOST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+    "two lengths": (400, POST + HOST + b"Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcde"),
+    "signed length": (400, POST + HOST + b"Content-Length: +4\r\n\r\nabcd"),
+    "space before colon": (400, POST + HOST + b"Content-Length : 4\r\n\r\nabcd"),
+    "bare line feeds": (400, b"GET /v1/stones HTTP/1.1\nHost: moon\n\n"),
+    "identity coding": (400, POST + HOST + b"Transfer-Encoding: identity\r\n\r\n"),
+    "unknown coding": (400, POST + HOST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"),
+    "no HTTP": (400, b"hello\r\n\r\n"),
+    "long request line": (414, b"GET /" + b"a" * 5000 + b" HTTP/1.1\r\n" + HOST + b"\r\n"),
+    "long header": (431, GET + HOST + b"A: " + b"a" * 9000 + b"\r\n\r\n"),
+    "101 headers": (431, GET + HOST + b"".join(b"A%d: b\r\n" % number for number in range(101)) + b"\r\n"),
+    "20 GB claimed": (413, POST + HOST + JSON + b"Content-Length: 20000000000\r\n\r\n"),
+    "one byte too many": (413, POST + HOST + JSON + CLOSE + b"Content-Length: 16385\r\n\r\n" + b" " * 16_385),
+    "more than its length": (400, POST + HOST + JSON + CLOSE + b"Content-Length: 4\r\n\r\n" + STONE),
+    "no length": (411, POST + HOST + JSON + CLOSE + b"\r\n"),
+    **{
+        f"chunked, {size} bytes": (
+            411,
+            POST
+            + HOST
+            + JSON
+            + CLOSE
+            + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % size
+            + b"x" * size
+            + b"\r\n0\r\n\r\n",
+        )
+        for size in (2, 16_384, 16_385, 20_000)
+    },
+}
+
+
+@pytest.mark.parametrize(("status", "request_"), SHAPES.values(), ids=SHAPES.keys())
+def test_a_request_of_that_shape_gets_its_status(server: Running, status: int, request_: bytes) -> None:
+    reply = server.send(request_)
+    assert reply.status == status
+    assert "gunicorn/" not in reply.headers.get("server", "")
+    if status >= 400:
+        assert reply.headers["content-type"] == "application/problem+json"
+        assert json.loads(reply.body)["status"] == status
+        assert json.loads(reply.body)["instance"] == f"urn:uuid:{reply.headers['x-request-id']}"
+    (line,) = (line for line in server.lines() if f"request={reply.headers['x-request-id']}" in line)
+    assert f" status={status}" in line
+    assert {name.lower() for name, _ in UNLESS_SAID} <= reply.headers.keys()
+
+
+def test_a_body_as_large_as_may_be_is_read_to_its_end(server: Running) -> None:
+    body = STONE.replace(b",", b"," + b" " * (16_384 - len(STONE)))
+    reply = server.send(POST + HOST + JSON + CLOSE + b"Content-Length: 16384\r\n\r\n" + body)
+    assert (reply.status, json.loads(reply.body)) == (201, json.loads(STONE))
+
+
+def test_what_follows_a_body_that_is_shorter_than_it_should_be_is_no_request(server: Running) -> None:
+    with server.connect() as client, client.makefile("rb") as stream:
+        client.sendall(POST + HOST + JSON + b"Content-Length: %d\r\n\r\n" % len(STONE) + STONE + b"  {}\r\n\r\n")
+        assert stream.readline().split()[1] == b"201"
+        rest = stream.read()
+    assert (rest.count(b"HTTP/1.1 "), rest.count(b"HTTP/1.1 400 ")) == (1, 1)
+
+
+def test_a_body_that_ends_early_is_refused(server: Running) -> None:
+    with server.connect() as client:
+        client.sendall(POST + HOST + JSON + b"Content-Length: 10\r\n\r\n{}")
+        client.shutdown(socket.SHUT_WR)
+        assert read_reply(client).status == 400
+
+
+def test_slow_silent_and_half_clients_end_and_disturb_nobody(server: Running) -> None:
+    """Slow bodies by the deadline, half requests by the keep-alive time, clients that never read by TCP_USER_TIMEOUT."""
+    with ExitStack() as open_clients:
+        slow, half = ([open_clients.enter_context(server.connect()) for _ in range(40)] for _ in range(2))
+        for client in slow:
+            client.sendall(POST + HOST + JSON + b"Content-Length: 10\r\n\r\nabc")
+        for client in half:
+            client.sendall(b"GET /v1/sto")
+        began = time.monotonic()
+        for path, window in ((b"/endless", 4096), (b"/large", 4096), (b"/large", 1 << 20)):
+            silent = open_clients.enter_context(socket.socket())
+            silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+            silent.connect(("127.0.0.1", server.port))
+            silent.sendall(b"GET " + path + b" HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert sorted(answered(server) for _ in range(9))[4] < 0.1
+        assert open_streams(server) == 3
+        replies = [read_reply(client) for client in slow]
+        assert {(reply.status, json.loads(reply.body)["code"]) for reply in replies} == {(408, "request-timeout")}
+        assert 4 < time.monotonic() - began < 9
+        assert sorted(answered(server) for _ in range(9))[4] < 0.1
+        assert all(client.recv(10) == b"" for client in half)
+        while open_streams(server):
+            assert time.monotonic() - began < 10
+            time.sleep(0.1)
+
+
+def answered(server: Running) -> float:
+    """Seconds until another client's request is answered."""
+    began = time.monotonic()
+    assert server.send(GET + HOST + CLOSE + b"\r\n").status == 200
+    return time.monotonic() - began
+
+
+def open_streams(server: Running) -> int:
+    return int(server.send(b"GET /open-streams HTTP/1.1\r\n" + HOST + CLOSE + b"\r\n").body)
+
+
+def test_streams_end_when_the_server_is_told_to_stop() -> None:
+    with gunicorn() as running, running.connect() as client:
+        client.sendall(b"GET /endless HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert client.recv(12) == b"HTTP/1.1 200"
+        running.process.terminate()
+        tail = b""
+        while not tail.endswith(b"0\r\n\r\n"):
+            received = client.recv(65536)
+            assert received
+            tail = (tail + received)[-200:]
+        assert b": bye" in tail
+        client.close()
+        assert running.process.wait(8) == 0

@@ -1,0 +1,120 @@
+"""Tickets of streams: good once, for a moment, for streams alone, and no better than the token that they stand for."""
+
+import pytest
+
+from service.accounts import TICKET_SECONDS, digest, issue_ticket, redeem_ticket
+from service.adapters.jobs import connect
+from service.adapters.memory import MemoryTickets
+from service.adapters.tickets import RedisTickets
+from service.errors import Refused
+from service.ports import Tickets
+from tests.api.checked import Client
+from tests.api.conftest import problem
+from tests.service.arena import Arena
+
+
+@pytest.fixture
+def client() -> Client:
+    made = Client(hasty=True)
+    made.container.feed.close()  # a stream ends as soon as it has begun
+    return made
+
+
+@pytest.fixture
+def token(client: Client) -> str:
+    return client.sign_up("Ada")
+
+
+@pytest.fixture
+def match(client: Client, token: str) -> str:
+    """A private one of the player."""
+    made: str = client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2, "private": True}, token)["id"]
+    return made
+
+
+def ticket(client: Client, token: str) -> str:
+    made = client.do("/v1/stream-tickets", token=token)
+    assert made["expires_in"] == TICKET_SECONDS
+    found: str = made["ticket"]
+    return found
+
+
+@pytest.mark.parametrize("form", ["text/event-stream", "application/x-ndjson"])
+@pytest.mark.parametrize("where", ["/v1/me/stream", "/v1/matches/{}/events"])
+def test_a_ticket_opens_one_stream_and_no_second(client: Client, token: str, match: str, where: str, form: str) -> None:
+    address = f"{where.format(match)}?ticket={ticket(client, token)}"
+    assert b"restart" in client.get(address, accept=form).get_data()
+    assert problem(client.get(address, accept=form)).code == "ticket-invalid"
+
+
+def test_a_ticket_opens_nothing_else(client: Client, token: str, match: str) -> None:
+    for path in ("/v1/me", "/v1/me/matches", f"/v1/matches/{match}", f"/v1/matches/{match}/events"):
+        said = problem(client.get(f"{path}?ticket={ticket(client, token)}"))
+        assert said.status in {400, 401}, path
+        assert said.code in {"invalid-parameter", "token-missing", "match-not-found"}
+    said = problem(client.post(f"/v1/matches/{match}/leave?ticket={ticket(client, token)}"))
+    assert said.code == "token-missing"
+    used = ticket(client, token)
+    assert problem(client.get("/v1/me", used)).code == "token-invalid"
+
+
+@pytest.mark.parametrize("wrong", ["", "x", "tick_", f"tick_{'a' * 43}", "moon_x"])
+def test_a_wrong_ticket_is_never_none(client: Client, match: str, wrong: str) -> None:
+    for path in ("/v1/me/stream", f"/v1/matches/{match}/events"):
+        response = client.get(f"{path}?ticket={wrong}", accept="text/event-stream")
+        assert problem(response).code == "ticket-invalid"
+
+
+def test_a_token_in_an_address_is_no_ticket(client: Client, token: str) -> None:
+    assert problem(client.get(f"/v1/me/stream?ticket={token}")).code == "ticket-invalid"
+
+
+def test_where_both_are_sent_the_token_counts_and_the_ticket_stays_good(client: Client, token: str) -> None:
+    made = ticket(client, token)
+    assert client.get(f"/v1/me/stream?ticket={made}", token).status_code == 200
+    assert problem(client.get(f"/v1/me/stream?ticket={made}", "moon_wrong")).code == "token-invalid"
+    assert client.get(f"/v1/me/stream?ticket={made}").status_code == 200
+
+
+def test_a_ticket_falls_with_its_token(client: Client, token: str) -> None:
+    made = ticket(client, token)
+    client.send("DELETE", "/v1/me/tokens/current", token=token)
+    assert problem(client.get(f"/v1/me/stream?ticket={made}")).code == "token-invalid"
+
+
+def test_a_stream_by_ticket_counts_among_those_of_its_token(client: Client, token: str) -> None:
+    responses = [
+        client.get(f"/v1/me/stream?ticket={ticket(client, token)}", accept="text/event-stream") for _ in range(2)
+    ]
+    assert [response.headers["RateLimit-Policy"].partition(";")[0] for response in responses] == ['"token"'] * 2
+
+
+def test_a_ticket_grows_old() -> None:
+    arena = Arena()
+    tickets = [issue_ticket(arena.ports, "t") for _ in range(2)]
+    arena.wait(TICKET_SECONDS * 1000 - 1)
+    assert redeem_ticket(arena.ports, tickets[0]) == "t"
+    arena.wait(1)
+    with pytest.raises(Refused, match="ticket-invalid"):
+        redeem_ticket(arena.ports, tickets[1])
+
+
+@pytest.mark.parametrize("where", ["memory", "redis"])
+def test_a_ticket_is_kept_by_its_digest_and_redeemed_once(where: str, request: pytest.FixtureRequest) -> None:
+    tickets: Tickets = MemoryTickets(lambda: 0)
+    if where == "redis":
+        client = connect(request.getfixturevalue("valkey_queue_url"))
+        tickets = RedisTickets(client)
+    tickets.keep(digest("secret"), "t", 30)
+    if where == "redis":
+        assert 28 <= client.ttl(f"ticket:{digest('secret')}") <= 30
+        assert not client.keys("*secret*")
+    assert [tickets.redeem(digest("secret")) for _ in range(2)] == ["t", None]
+
+
+def test_where_no_ticket_can_be_kept_the_service_says_so() -> None:
+    tickets = RedisTickets(connect("redis://127.0.0.1:1"))
+    with pytest.raises(Exception, match="unavailable"):
+        tickets.keep("a", "b", 1)
+    with pytest.raises(Exception, match="unavailable"):
+        tickets.redeem("a")

@@ -1,0 +1,240 @@
+"""Pairs of matches that differ only in what a viewer cannot know, as the events that a service would have recorded.
+
+Chance fell otherwise without the viewer seeing it, or another seat chose otherwise in private; from there on both go the
+same way, by moves that look the same, for as long as the viewer cannot tell them apart.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from events.chain import Draft
+from events.record import canonical
+from service.games.protocol import CLOCK, Move, Rng, fold
+from service.games.visibility import Effect, Seat, Viewer, redact
+from service.match_events import Acted, MatchStarted, Rang
+from service.randomness import Draw
+from tests.service.games.matches import (
+    START,
+    Ply,
+    Position,
+    Refusal,
+    Table,
+    deciding,
+    distinct,
+    draws,
+    key,
+    opening,
+    random_match,
+    spread,
+    verdict,
+    ways,
+)
+
+T = TypeVar("T")
+
+FORKS: Final = 8
+"""Places at which a twin may begin to differ, and ways to do so there, that are tried of each kind."""
+OTHER_SEED: Final = "another seed of "
+
+_encode: Final = msgspec.json.encode
+
+
+class OtherDraws:
+    """Draws of which the n-th comes out otherwise: two items of a shuffle swapped, or another item picked; `drawn` has it so."""
+
+    def __init__(self, rng: Rng, nth: int, one: int, other: int) -> None:
+        self._rng, self._nth, self._one, self._other = rng, nth, one, other
+        self.drawn: list[Draw] = []
+
+    def shuffle(self, label: str, items: Sequence[T]) -> tuple[T, ...]:
+        mixed = list(self._rng.shuffle(label, items))
+        if len(self.drawn) == self._nth and mixed:
+            one, other = self._one % len(mixed), self._other % len(mixed)
+            mixed[one], mixed[other] = mixed[other], mixed[one]
+        self.drawn.append(Draw(label, tuple(mixed)))
+        return tuple(mixed)
+
+    def pick(self, label: str, items: Sequence[T]) -> T:
+        item = self._rng.pick(label, items)
+        item = items[self._one % len(items)] if len(self.drawn) == self._nth else item
+        self.drawn.append(Draw(label, item))
+        return item
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One event of a story: the move that led to it (None for the start), what followed, and the state after that."""
+
+    at: int
+    move: Move[Any] | None
+    effects: tuple[Effect, ...]
+    drawn: tuple[Draw, ...]
+    state: Any
+
+    def draft(self) -> Draft:
+        kept = self.drawn or UNSET
+        if self.move is None:
+            return Draft("match_started", "worker", canonical(MatchStarted(self.drawn, self.effects)))
+        if self.move.seat == CLOCK:
+            return Draft("timer", "worker", canonical(Rang(self.move.action.label, self.effects, kept)))
+        acted = Acted(self.move.seat, self.move.action, self.effects, kept)
+        return Draft("action", f"seat:{self.move.seat}", canonical(acted))
+
+    def look(self, table: Table, viewer: Viewer) -> bytes:
+        """All that a viewer is shown: who did what, what followed, and the table after it."""
+        done = None if self.move is None else (self.move.seat, redact(self.move.action, viewer, self.move.seat))
+        followed = [redact(effect, viewer) for effect in self.effects]
+        return _encode((done, followed, table.game.observation(self.state, viewer)))
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two stories of the same length that look the same to each of the `viewers`; at page `fork` they begin to differ."""
+
+    table: Table
+    kind: str
+    viewers: tuple[Viewer, ...]
+    here: tuple[Page, ...]
+    there: tuple[Page, ...]
+    fork: int
+
+    def asked(self) -> tuple[Seat, ...]:
+        """The viewers that have something to decide at the end."""
+        return tuple(seat for seat in deciding(self.table, self.here[-1].state) if seat in self.viewers)
+
+    def __str__(self) -> str:
+        who = ",".join("spectator" if viewer is None else str(viewer) for viewer in self.viewers)
+        return f"{self.table.name}, {self.kind} {self.fork}-{len(self.here)}, for {who}"
+
+
+@cache
+def pairs(table: Table) -> tuple[Pair, ...]:
+    """Pairs that last long: of each kind one that nobody can tell apart and one that some seat can, and for each viewer one.
+
+    Each seat also has a pair that another seat can tell apart, if there is any; the best are those where it is asked.
+    """
+    viewers: tuple[Viewer, ...] = (None, *range(table.seats))
+    found = [twin for viewer in viewers for twin in _twins(table, viewer)]
+    found.sort(key=lambda pair: (bool(pair.asked()), len(pair.here), len(pair.viewers)), reverse=True)
+    chosen: dict[object, Pair] = {}
+    for pair in found:
+        is_known = len(pair.viewers) < len(viewers)
+        chosen.setdefault((pair.kind, is_known), pair)
+        for viewer in pair.asked() if is_known else pair.viewers:
+            chosen.setdefault((viewer, is_known), pair)
+    return tuple(dict.fromkeys(chosen.values()))
+
+
+def alike_moves(table: Table, move: Move[Any], viewer: Viewer, there: Any) -> Iterator[Move[Any]]:
+    """Moves of the same seat, in a state that looks the same to the viewer, that look as this one does."""
+    yield move
+    if move.seat not in (viewer, CLOCK):
+        seen = _encode(redact(move.action, viewer, move.seat))
+        legal = spread(tuple(table.game.legal_actions(there, move.seat)), 60)
+        for action in distinct(way for entry in legal for way in ways(entry)):
+            if action != move.action and _encode(redact(action, viewer, move.seat)) == seen:
+                yield Move(move.seat, action, move.at)
+
+
+def _recorded(table: Table) -> tuple[Page, ...]:
+    """The random match as it would be recorded."""
+    match = random_match(table)
+    pages = [Page(START, None, match.opening, tuple(opening(table)[1].drawn), match.start)]
+    for ply in match.plies:
+        pages.append(Page(max(pages[-1].at, ply.move.at), ply.move, ply.effects, ply.drawn, ply.after))
+    return tuple(pages)
+
+
+def _played(table: Table, before: Page, ply: Ply, move: Move[Any], rng: Any) -> Page | None:
+    """The page of a move made instead of a ply's; None if it is refused."""
+    told = verdict(table, Position(before.state, move.at, ply.counts), move, rng)
+    if isinstance(told, Refusal):
+        return None
+    after = fold(table.game, before.state, told)
+    return Page(max(before.at, move.at), move, told, tuple(rng.drawn), after)
+
+
+def _twins(table: Table, viewer: Viewer) -> Iterator[Pair]:
+    recorded, plies = _recorded(table), random_match(table).plies
+    looks = [page.look(table, viewer) for page in recorded]
+    for kind, fork, first in _forks(table, viewer, recorded):
+        there = list(recorded[:fork])
+        twin: Page | None = first
+        while twin is not None and twin.look(table, viewer) == looks[len(there)]:
+            there.append(twin)
+            more = len(there) < len(recorded)
+            twin = _follow(table, viewer, plies[len(there) - 1], twin, looks[len(there)]) if more else None
+        last = _end(table, viewer, recorded, there, fork)
+        if last:
+            here, other = recorded[:last], tuple(there[:last])
+            yield Pair(table, kind, _unable(table, here, other), here, other, fork)
+
+
+def _forks(table: Table, viewer: Viewer, recorded: tuple[Page, ...]) -> Iterator[tuple[str, int, Page]]:
+    """Where and how a twin may begin to differ: a kind, the number of its first own page, and that page."""
+    plies = random_match(table).plies
+    chance = draws(f"forks for {viewer}")
+    options = table.game.options(table.seats, table.options)
+    for nth, draw in enumerate(opening(table)[1].drawn):
+        size = len(draw.outcome) if isinstance(draw.outcome, tuple) else 4
+        for one in spread(range(size), FORKS):
+            rng = OtherDraws(draws(key(table)), nth, one, chance.pick("other", range(size)))
+            effects = table.game.setup(table.seats, options, START, rng)
+            state = fold(table.game, None, effects)
+            yield "opening", 0, Page(START, None, effects, tuple(rng.drawn), state)
+    for number, ply in spread([(number, ply) for number, ply in enumerate(plies, 1) if ply.drawn], FORKS):
+        for one, other in ((0, 1), (0, -1), (-2, -1)):
+            changed = OtherDraws(draws(key(table), ply.counts), 0, one, other)
+            if page := _played(table, recorded[number - 1], ply, ply.move, changed):
+                yield "chance", number, page
+    private = [
+        (number, ply)
+        for number, ply in enumerate(plies, 1)
+        if ply.move.seat not in (viewer, CLOCK) and ply.move.action.hidden
+    ]
+    for number, ply in spread(private, FORKS):
+        others = (move for move in alike_moves(table, ply.move, viewer, ply.before) if move != ply.move)
+        for move in spread(tuple(others), FORKS):
+            if page := _played(table, recorded[number - 1], ply, move, draws(key(table), ply.counts)):
+                yield "choice", number, page
+
+
+def _follow(table: Table, viewer: Viewer, ply: Ply, there: Page, look: bytes) -> Page | None:
+    """The twin's next page: what others do there and how chance falls may be otherwise, if it looks as it should."""
+    for move in alike_moves(table, ply.move, viewer, there.state):
+        for seed in (OTHER_SEED + key(table), key(table)):
+            page = _played(table, there, ply, move, draws(seed, ply.counts))
+            if page is None:
+                break
+            if page.look(table, viewer) == look:
+                return page
+    return None
+
+
+def _end(table: Table, viewer: Viewer, here: Sequence[Page], there: Sequence[Page], fork: int) -> int:
+    """How many pages to tell: the match goes on, the worlds differ, and if it can be the viewer is asked; 0 for none.
+
+    The last pages are left out, so that somebody may move and the worlds still look the same.
+    """
+    differing = [
+        number
+        for number, (one, other) in enumerate(zip(here, there, strict=False), 1)
+        if number > fork and _encode(one.state) != _encode(other.state) and table.game.decisions(one.state)
+    ]
+    asked = [number for number in differing if viewer in deciding(table, here[number - 1].state)]
+    early = [number for number in asked or differing if number <= len(there) - 4]
+    return max(early or asked or differing, default=0)
+
+
+def _unable(table: Table, here: Sequence[Page], there: Sequence[Page]) -> tuple[Viewer, ...]:
+    """Those who cannot tell the one from the other."""
+    both = [(one, other) for one, other in zip(here, there, strict=True) if one is not other]
+    viewers: tuple[Viewer, ...] = (None, *range(table.seats))
+    return tuple(
+        viewer for viewer in viewers if all(one.look(table, viewer) == other.look(table, viewer) for one, other in both)
+    )

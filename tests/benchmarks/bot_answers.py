@@ -1,0 +1,52 @@
+"""How long a bot takes: from the answer to a person's action to the bot's event in the log, on the whole service."""
+
+import time
+from itertools import pairwise
+from pathlib import Path
+from statistics import median, quantiles
+
+import httpx
+
+from tests.serving import serving
+
+GAME = "monkeys_on_the_moon"
+UNHURRIED = {
+    "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
+    "MOONSTONE_MOVES_BY_TOKEN": "1000000",
+    "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+}
+
+
+def answers(folder: Path, matches: int) -> tuple[float, float, int]:
+    """Median and p99 in milliseconds over whole matches of a person against a bot, and how many answers there were.
+
+    Both times are the server's own stamps in the log: `at` of the bot's event less `at` of the person's before it,
+    so nothing of the client's is in it.
+    """
+    taken: list[int] = []
+    with serving(folder, **UNHURRIED) as served, httpx.Client(base_url=served.url) as http:
+        http.headers["Authorization"] = f"Bearer {http.post('/v1/players', json={'name': 'Ada'}).json()['token']}"
+        for _ in range(matches):
+            wanted = {"game": GAME, "seats": 2, "bots": ["greedy"]}
+            match = http.post("/v1/matches", json=wanted).json()["id"]
+            http.post(f"/v1/matches/{match}/seats", json={})
+            _play(http, match)
+            events = http.get(f"/v1/matches/{match}/events?limit=500").json()["events"]
+            taken += [
+                after["at"] - before["at"]
+                for before, after in pairwise(events)
+                if before["by"] == "seat:1" and after["by"] == "bot:greedy"
+            ]
+    return median(taken), quantiles(taken, n=100)[98], len(taken)
+
+
+def _play(http: httpx.Client, match: str) -> None:
+    while True:
+        view = http.get(f"/v1/matches/{match}?include=legal_actions").json()
+        if view["status"] == "finished":
+            return
+        if view["legal_actions"]:
+            action = view["legal_actions"][view["version"] % len(view["legal_actions"])]
+            http.post(f"/v1/matches/{match}/actions", json={"action": action}).raise_for_status()
+        else:
+            time.sleep(0.002)

@@ -1,0 +1,68 @@
+"""The floor under an action over HTTP: bare Flask, a marshmallow schema and the append function, nothing else.
+
+`python -m tests.benchmarks.floor PORT LOG_URL` serves it with the service's own server class and worker count.
+"""
+
+import sys
+from collections.abc import Callable
+
+import msgspec
+from flask import Flask, Response, request
+from marshmallow import Schema, fields
+
+from api.checks import Deadline
+from api.server import Server
+from events.chain import Draft, genesis, seal
+from events.log import Append
+from events.record import Head
+from events.redis_log import RedisLog, connect
+from service.randomness import new_salts
+
+WORKERS = 2
+
+
+class ActionSchema(Schema):
+    action = fields.Dict(required=True)
+    seat = fields.Integer(strict=True)
+
+
+def create_floor(log_url: str) -> Flask:
+    log = RedisLog(connect(log_url))
+    log.load()
+    heads: dict[str, Head] = {}
+    schema = ActionSchema()
+    app = Flask("floor")
+
+    @app.get("/readyz")
+    def ready() -> str:
+        return "ready"
+
+    @app.post("/v1/matches/<match>/actions")
+    def append(match: str) -> Response:
+        body = schema.load(request.get_json())
+        head = heads.get(match) or genesis(match, "floor", 1)[1]
+        draft = Draft("action", f"seat:{body['seat']}", msgspec.json.encode(body, order="sorted"))
+        events, after = seal(head, [draft], 0, new_salts(1))
+        log.append(Append(match, request.headers["Idempotency-Key"], "floor", head, events))
+        heads[match] = after
+        answer = msgspec.json.encode({"version": after.version, "head": after.hash})
+        return Response(answer, 201, mimetype="application/json")
+
+    @app.get("/v1/matches/<match>")
+    def look(match: str) -> Response:
+        return Response(msgspec.json.encode({"match": match}), mimetype="application/json")
+
+    return app
+
+
+def main() -> None:
+    port, log_url = int(sys.argv[1]), sys.argv[2]
+
+    def factory(_deadline: Deadline, _alive: Callable[[], bool]) -> Flask:
+        return create_floor(log_url)
+
+    Server(factory, host="127.0.0.1", port=port, workers=WORKERS, on_ready=lambda *_: None).run()
+
+
+if __name__ == "__main__":
+    main()

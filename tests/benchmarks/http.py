@@ -1,0 +1,114 @@
+"""Actions and observations over HTTP, beside the floor: the same requests, server class, worker count and log."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from statistics import median
+
+import httpx
+import msgspec
+
+from events.record import Event, canonical
+from service import accounts, matches
+from service.adapters.valkey import free_port
+from service.container import Service
+from service.local import play
+from service.new_match import NewMatch
+from tests.benchmarks.load import drive, request
+
+GAME = "monkeys_on_the_moon"
+CONNECTIONS = 16
+ROUNDS = 3
+LOOKS = 5
+"""Times in a round: how many of the connections each worker gets is chance, and much depends on it."""
+
+
+@contextmanager
+def serving(module: str, *arguments: str, env: dict[str, str] | None = None, port: int) -> Iterator[None]:
+    """A server as a process of its own, until it is ready and the block is left."""
+    process = subprocess.Popen([sys.executable, "-m", module, *arguments], env={**os.environ, **(env or {})})
+    try:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            try:
+                if httpx.get(f"http://127.0.0.1:{port}/readyz").status_code == httpx.codes.OK:
+                    break
+            except httpx.TransportError:
+                time.sleep(0.05)
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def action_scripts(service: Service, series: str) -> list[list[bytes]]:
+    """Whole two-seat matches, decided beforehand with the seeds that the server will use too, one a connection."""
+    return [script(service, f"{series}-{number}", number) for number in range(CONNECTIONS)]
+
+
+def script(service: Service, name: str, number: int) -> list[bytes]:
+    ports = service.ports
+    seed = number.to_bytes(32, "big")
+    local, match = play(ports.games[GAME], ["random", "random"], {}, seed)
+    events = [msgspec.json.decode(stored, type=Event) for stored in local.log.read(match.id).events]
+    players = [accounts.sign_up(ports, f"Player {seat}") for seat in range(2)]
+    wanted = NewMatch(game=GAME, seats=2)
+    match_id = matches.create(ports, players[0][0].id, wanted, name, seed=seed).match.id
+    for player, _ in players:
+        matches.join(ports, player.id, match_id, f"{name}-seat")
+    script = []
+    for event in events:
+        if event.type != "action":
+            continue
+        data = msgspec.json.decode(event.data, type=_Action)
+        headers = {"Authorization": f"Bearer {players[data.seat][1]}", "Idempotency-Key": f"{name}-{event.version}"}
+        body = canonical({"action": data.action, "seat": data.seat})
+        script.append(request("POST", f"/v1/matches/{match_id}/actions", headers, body))
+    return script
+
+
+class _Action(msgspec.Struct):
+    seat: int
+    action: msgspec.Raw
+
+
+def looks(scripts: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
+    """As many observations as there are actions, of the same matches by the same players."""
+    found = []
+    for script in scripts:
+        head = script[0].split(b"\r\n")
+        path = head[0].split(b" ")[1].removesuffix(b"/actions").decode()
+        token = next(line for line in head if line.startswith(b"Authorization")).decode().partition(": ")[2]
+        found.append([request("GET", path, {"Authorization": token})] * len(script))
+    return found
+
+
+def compare(service: Service, environ: Mapping[str, str]) -> dict[str, tuple[float, float]]:
+    """Requests a second of the service and of the floor, medians of rounds in turn: `actions` and `observations`."""
+    ours: dict[str, list[float]] = {"actions": [], "observations": []}
+    floor: dict[str, list[float]] = {"actions": [], "observations": []}
+    port = free_port()
+    env = {
+        **environ,
+        "MOONSTONE_PORT": str(port),
+        "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
+        "MOONSTONE_MOVES_BY_TOKEN": "1000000",
+        "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+    }
+    floor_port = free_port()
+    with (
+        serving("api", env=env, port=port),
+        serving("tests.benchmarks.floor", str(floor_port), environ["MOONSTONE_LOG_URL"], port=floor_port),
+    ):
+        for number in range(ROUNDS):
+            scripts = action_scripts(service, f"round-{number}")
+            reads = [("observations", looks(scripts))] * LOOKS
+            for kind, load in (("actions", scripts), *reads):
+                for rates, at in ((ours, port), (floor, floor_port)):
+                    answers = drive(at, load)
+                    assert set(answers.statuses) <= {200, 201}, answers.statuses
+                    rates[kind].append(answers.rate)
+    return {kind: (median(ours[kind]), median(floor[kind])) for kind in ours}

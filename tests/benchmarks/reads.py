@@ -1,0 +1,184 @@
+"""What a reading costs: any version of a long match, and any page of the lists of a store with 100,000 matches."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import Final
+
+import msgspec
+
+from api import pagination
+from events.chain import Draft, genesis, seal
+from events.record import Event, MatchId, digest
+from events.redis_keys import key
+from events.redis_log import send
+from events.redis_pool import Command
+from service import accounts
+from service.container import Service
+from service.games.registry import GAMES
+from service.history import History
+from service.local import play
+from tests.api.checked import Client
+from tests.service.games.toy.game import TOY
+
+LONG: Final = 2_000
+EARLY: Final = 50
+EVENTS: Final = 200
+MATCHES: Final = 100_000
+FINISHED: Final = 1_000
+PAGE: Final = 50
+REPEATS: Final = 15
+BATCH: Final = 1_000
+"""Commands sent at once."""
+START: Final = 1_700_000_000_000
+GAME: Final = "monkeys_on_the_moon"
+SALT: Final = "5a" * 16
+
+
+class Reader:
+    """The API without sockets on the log of a service. `forget` makes a new process of it, but for its connections."""
+
+    def __init__(self, service: Service) -> None:
+        self.settings = replace(service.settings, requests_by_token=10**6, requests_by_address=10**6)
+        self.feed = service.feed
+        self._service = service
+        self.ports = service.ports
+        self.client = Client(self, hasty=True)
+
+    def readiness(self) -> tuple[str, ...]:
+        return ()
+
+    def forget(self) -> None:
+        ports = self._service.ports
+        games = {**GAMES, TOY.info.id: TOY}
+        self.ports = replace(ports, games=games, history=History(ports.log, games, ports.secret))
+
+    def cold(self, path: str, token: str | None = None) -> float:
+        """Milliseconds of a process's first answer, the median of some processes."""
+        return median(self._timed(path, token, cold=True) for _ in range(REPEATS))
+
+    def warm(self, path: str, token: str | None = None) -> float:
+        return median(self._timed(path, token, cold=False) for _ in range(REPEATS))
+
+    def first(self, path: str, token: str | None = None) -> float:
+        """Milliseconds of a process's first answer, once: it leaves the snapshots that it missed."""
+        return self._timed(path, token, cold=True)
+
+    def _timed(self, path: str, token: str | None, *, cold: bool) -> float:
+        if cold:
+            self.forget()
+        began = time.perf_counter()
+        self.client.ask(path, token)
+        return 1000 * (time.perf_counter() - began)
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """A figure of the table: `ms` of an answer, and beside it what it is to be compared with."""
+
+    what: str
+    ms: float
+    beside: str
+
+
+def copied(events: Sequence[Event], match: MatchId, by: str, at: int) -> tuple[bytes, ...]:
+    """The events of a match as those of another one that somebody made at a time, chained anew."""
+    created = msgspec.json.decode(events[0].data)
+    _, head = genesis(match, created["game"], created["ruleset"])
+    found: list[bytes] = []
+    for event in events:
+        author = by if event.version == 1 else event.by
+        sealed, head = seal(head, [Draft(event.type, author, bytes(event.data))], at + event.at, [SALT])
+        found += sealed
+    return tuple(found)
+
+
+def put(match: MatchId, stored: Sequence[bytes]) -> Iterator[Command]:
+    """As the log has a match, but for what only its next writer needs."""
+    for version, event in enumerate(stored, 1):
+        yield ("XADD", key(match, "events"), f"{version}-0", "e", event, "h", digest(event))
+
+
+def played(game: str, seats: int = 2, **options: object) -> list[Event]:
+    ports, match = play({**GAMES, TOY.info.id: TOY}[game], ["random"] * seats, options, bytes(32))
+    return [msgspec.json.decode(stored, type=Event) for stored in ports.log.read(match.id).events]
+
+
+def readings(service: Service) -> Iterator[Reading]:
+    """Fills the service's store."""
+    reader = Reader(service)
+    yield from _rebuilds(service)
+    yield from _versions(service, reader)
+    yield from _pages(service, reader)
+
+
+def _rebuilds(service: Service) -> Iterator[Reading]:
+    """Matches as a process has them that has not seen them before: read from the log, from a snapshot on."""
+    for game in (GAME, "four_monkeys"):
+        events = played(game, 4)[:EVENTS]
+        _send(service, list(put(game, copied(events, game, "player:nobody", START))))
+        taken = []
+        for _ in range(REPEATS + 1):
+            history = History(service.ports.log, GAMES, service.ports.secret)
+            began = time.perf_counter()
+            history.newest(game)
+            taken.append(1000 * (time.perf_counter() - began))
+        # The first one leaves the snapshots.
+        yield Reading(
+            f"{game}: {len(events)} events had from the log", median(taken[1:]), f"aim 1.0 ms; once {taken[0]:.1f}"
+        )
+
+
+def _versions(service: Service, reader: Reader) -> Iterator[Reading]:
+    events = played(TOY.info.id, tricks=LONG)[:LONG]
+    _send(service, list(put("long", copied(events, "long", "player:nobody", START))))
+    early, late = (f"/v1/matches/long?version={version}" for version in (EARLY, LONG - 1))
+    yield Reading(f"a match of {LONG} events without snapshots, cold", reader.first("/v1/matches/long"), "once")
+    for state, ask in (("cold", reader.cold), ("warm", reader.warm)):
+        base = ask(early)
+        yield Reading(f"GET ?version={EARLY}, {state}", base, "")
+        ms = ask(late)
+        yield Reading(f"GET ?version={LONG - 1}, {state}", ms, f"{ms / base:.2f} of version {EARLY}, aim 1.5 at most")
+
+
+def _pages(service: Service, reader: Reader) -> Iterator[Reading]:
+    player, token = accounts.sign_up(service.ports, "Ada")
+    whole = played(GAME)
+    shelves = {"finished": FINISHED, "open": MATCHES - FINISHED}
+    for shelf, count in shelves.items():
+        events = whole if shelf == "finished" else whole[:1]
+        for first in range(0, count, BATCH):
+            commands: list[Command] = []
+            places: list[int | str] = []
+            for number in range(first, min(first + BATCH, count)):
+                match, at = f"{shelf}-{number}", START + number
+                commands += put(match, copied(events, match, f"player:{player.id}", at))
+                places += [0, f"{at + events[0].at:013d}:{match}"]
+            indices = (f"index:{shelf}", f"index:of:{player.id}:all")
+            _send(service, [*commands, *(("ZADD", index, *places) for index in indices)])
+            if shelf == "finished":
+                numbers = range(first + 1, len(places) // 2 + first + 1)
+                ends = [part for number, place in zip(numbers, places[1::2], strict=True) for part in (number, place)]
+                _send(service, [("ZADD", "index:ended", *ends)])
+    for shelf, count in shelves.items():
+        for name, number in (("first", count), ("middle", count // 2), ("last", PAGE)):
+            cursor = pagination.encode(f"{START + number:013d}:")
+            path = f"/v1/matches?status={shelf}&limit={PAGE}&cursor={cursor}"
+            if shelf == "finished":
+                yield Reading(f"{shelf}, {name} page without snapshots, cold", reader.first(path), "once")
+            yield Reading(f"{shelf}, {name} page of {count // PAGE:,}, cold", reader.cold(path), "aim 50 ms")
+            yield Reading(f"{shelf}, {name} page of {count // PAGE:,}, warm", reader.warm(path), "")
+    for name, number in (("first", 0), ("last", FINISHED - PAGE)):
+        path = f"/v1/matches?status=ended&limit={PAGE}&cursor={pagination.encode(number)}"
+        yield Reading(f"ended, {name} page of {FINISHED // PAGE:,}, cold", reader.cold(path), "aim 50 ms")
+    path = f"/v1/matches?status=open&limit={PAGE}&game=ape_town"
+    yield Reading("a page of a game of which there is none, cold", reader.cold(path), "200 matches looked at")
+    for name, number in (("first", MATCHES), ("last", PAGE)):
+        cursor = pagination.encode(f"{START + number:013d}:")
+        path = f"/v1/me/matches?limit={PAGE}&cursor={cursor}"
+        yield Reading(f"own matches, {name} page of {MATCHES // PAGE:,}, cold", reader.cold(path, token), "aim 50 ms")
+
+
+def _send(service: Service, commands: Sequence[Command]) -> None:
+    for first in range(0, len(commands), BATCH):
+        send(service.log_client, *commands[first : first + BATCH])

@@ -1,0 +1,215 @@
+"""4 Monkeys under load, on the whole service: eight who act as fast as they can, and the bells of many matches at once."""
+
+import hashlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import quantiles
+from typing import Any, Final
+
+import httpx
+import msgspec
+
+from service.randomness import Draws
+from tests.benchmarks.load import request
+from tests.serving import serving
+
+GAME: Final = "four_monkeys"
+UNHURRIED: Final = {
+    "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
+    "MOONSTONE_MOVES_BY_TOKEN": "1000000",
+    "MOONSTONE_SIGN_UPS_BY_ADDRESS": "1000000",
+}
+SEATS: Final = 8
+SECONDS: Final = 6.0
+SUPPLY: Final = 400
+"""Accepted actions after which the rush ends: a match has not many more to give before all stops are used up."""
+ROUND_MS: Final = 30_000
+PACE_MS: Final = 4_000
+"""At the usual 2,500 they own ten combos before the bell, and stop the round."""
+PATIENCE: Final = 12.0
+"""Seconds after the last deadline in which a bell is waited for."""
+
+Json = dict[str, Any]
+
+
+class Rush(msgspec.Struct, frozen=True):
+    """Answered actions a second, the share that was accepted, and the 99th percentile of the latency in milliseconds."""
+
+    rate: float
+    accepted: float
+    p99: float
+
+
+class Bells(msgspec.Struct, frozen=True):
+    """How many bells rang, and how many milliseconds after their deadlines at the most."""
+
+    count: int
+    latest: int
+    bot_actions: float
+    """A second, all matches together."""
+
+
+class Client(threading.Thread):
+    """Acts by what the answers tell, without another look in between."""
+
+    def __init__(self, url: str, path: str, token: str, seat: int) -> None:
+        super().__init__(daemon=True)
+        host, port = url.removeprefix("http://").split(":")
+        self._socket = socket.create_connection((host, int(port)))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._path = path
+        self._headers = {"Authorization": f"Bearer {token}"}
+        self._seat = seat
+        key = hashlib.sha256(str(seat).encode()).digest()
+        self._chance = Draws(lambda: key, {})
+        self._grabs: dict[int, str] = {}
+        self._hand: list[str] = []
+        self._others: list[Json] = []
+        self.until = 0.0
+        self.others: list[Client] = []
+        self.taken: list[float] = []
+        self.accepted = 0
+
+    def warm_up(self) -> None:
+        """Let the server's process on the other end have done all of it once."""
+        for _ in range(10):
+            self._ask("POST", "/actions?dry_run=true", b'{"action":{"type":"stop"}}')
+
+    def run(self) -> None:
+        self._look()
+        while time.perf_counter() < self.until and sum(client.accepted for client in self.others) < SUPPLY:
+            began = time.perf_counter()
+            status, answer = self._ask("POST", "/actions", json.dumps({"action": self._choose()}).encode())
+            self.taken.append(time.perf_counter() - began)
+            if status == httpx.codes.CREATED:
+                self.accepted += 1
+                for effect in answer["event"]["data"]["effects"]:
+                    self._note(effect)
+            elif "legal" in answer:
+                self._learn(answer["legal"])
+            else:
+                self._look()
+        self._socket.close()
+
+    def _ask(self, method: str, path: str, body: bytes = b"") -> tuple[int, Json]:
+        self._socket.sendall(request(method, self._path + path, self._headers, body))
+        data = b""
+        while b"\r\n\r\n" not in data:
+            data += self._socket.recv(65536)
+        head, _, rest = data.partition(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+        while len(rest) < length:
+            rest += self._socket.recv(65536)
+        return int(head[9:12]), msgspec.json.decode(rest)
+
+    def _look(self) -> None:
+        self._learn(self._ask("GET", "/legal-actions")[1]["actions"])
+
+    def _learn(self, legal: list[Json]) -> None:
+        grabs = [action for action in legal if action["type"] == "grab"]
+        self._grabs = {action["stack"]: action["combo"] for action in grabs}
+        self._hand = list(grabs[0]["cards"]["any_of"]) if grabs else []
+        self._others = [action for action in legal if action["type"] not in {"grab", "stop"}]
+
+    def _choose(self) -> Mapping[str, Any]:
+        """A grab or something else by chance; a false stop, so that the round begins anew, where there is nothing else."""
+        actions = [*self._others]
+        if self._hand:
+            actions += [{"type": "grab", "stack": stack, "combo": top} for stack, top in self._grabs.items()]
+        if not actions:
+            return {"type": "stop"}
+        action = self._chance.pick("action", actions)
+        return {**action, "cards": self._hand[:1]} if action["type"] == "grab" else action
+
+    def _note(self, effect: Json) -> None:
+        kind = effect["type"]
+        if kind == "round_opened":
+            self._look()
+        elif effect.get("seat") != self._seat:
+            return
+        elif kind == "tile_grabbed":
+            self._grabs[effect["stack"]] = effect["uncovered"]
+            if effect["uncovered"] is None:
+                del self._grabs[effect["stack"]]
+            self._hand = [card for card in self._hand if card not in effect["cards"]]
+            self._others.append({"type": "burn", "combo": effect["combo"]})
+        elif kind == "cards_drawn":
+            self._hand += [card for card in effect["cards"] if card not in self._hand]
+        elif kind in {"tile_burned", "replenish_used"}:
+            done = {"type": "burn", "combo": effect["combo"]} if kind == "tile_burned" else None
+            self._others = [
+                one for one in self._others if one != done and (done is not None or one["type"] != "replenish")
+            ]
+        elif kind == "hand_discarded":
+            self._hand = []
+
+
+def rush(folder: Path) -> Rush:
+    """Eight clients in one match, each with the next action as soon as the last is answered."""
+    with serving(folder, **UNHURRIED) as served, httpx.Client(base_url=served.url) as http:
+        tokens = [http.post("/v1/players", json={"name": f"P{seat}"}).json()["token"] for seat in range(SEATS)]
+        signed = [{"Authorization": f"Bearer {token}"} for token in tokens]
+        wanted = {"game": GAME, "seats": SEATS, "options": {"countdown_seconds": 0}}
+        path = f"/v1/matches/{http.post('/v1/matches', json=wanted, headers=signed[0]).json()['id']}"
+        for headers in signed:
+            http.post(f"{path}/seats", json={}, headers=headers).raise_for_status()
+        clients = [Client(served.url, path, token, seat) for seat, token in enumerate(tokens)]
+        for client in clients:
+            client.warm_up()
+        began = time.perf_counter()
+        for client in clients:
+            client.until, client.others = began + SECONDS, clients
+            client.start()
+        for client in clients:
+            client.join(SECONDS + 10)
+        seconds = time.perf_counter() - began
+    taken = [one for client in clients for one in client.taken]
+    return Rush(
+        rate=len(taken) / seconds,
+        accepted=sum(client.accepted for client in clients) / len(taken),
+        p99=1000 * quantiles(taken, n=100)[98],
+    )
+
+
+def bells(folder: Path, matches: int) -> Bells:
+    """As many matches of eight greedy bots, until the first bell of each."""
+    with serving(folder, **UNHURRIED) as served, httpx.Client(base_url=served.url, timeout=20) as http:
+        http.headers["Authorization"] = f"Bearer {http.post('/v1/players', json={'name': 'Ada'}).json()['token']}"
+        wanted = {
+            "game": GAME,
+            "seats": SEATS,
+            "bots": ["greedy"] * SEATS,
+            "clock": {"bot_pace_ms": PACE_MS},
+            "options": {"round_seconds": ROUND_MS // 1000, "countdown_seconds": 0},
+        }
+        paths = [f"/v1/matches/{http.post('/v1/matches', json=wanted).json()['id']}" for _ in range(matches)]
+        time.sleep(ROUND_MS / 1000)
+        until = time.monotonic() + PATIENCE
+        late: list[int] = []
+        actions = 0
+        while paths and time.monotonic() < until:
+            events = http.get(f"{paths[0]}/events?limit=500").json()["events"]
+            rung = [event for event in events if event["type"] == "timer" and event["data"]["label"] == "round"]
+            if not rung:
+                time.sleep(0.2)
+            else:
+                paths.pop(0)
+                late.append(_lateness(events, rung[0]))
+                actions += sum(event["by"] == "bot:greedy" and event["at"] < rung[0]["at"] for event in events)
+                until = time.monotonic() + PATIENCE
+    if paths:
+        raise TimeoutError(f"{len(paths)} bells did not ring")
+    return Bells(len(late), max(late), 1000 * actions / ROUND_MS)
+
+
+def _lateness(events: list[Json], bell: Json) -> int:
+    """Milliseconds from the deadline of the round to its bell."""
+    before = [event for event in events if event["version"] < bell["version"]]
+    effects = [effect for event in before for effect in event["data"].get("effects", ())]
+    opened = [effect for effect in effects if effect["type"] == "round_opened"][-1]
+    lost = sum(event["data"]["ms"] for event in before if event["type"] == "clock_extended")
+    return int(bell["at"] - opened["starts_at"] - ROUND_MS - lost)

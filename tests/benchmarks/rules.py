@@ -1,0 +1,97 @@
+"""How fast one process plays, rebuilds and verifies: the rules, the fold and the audit, without a server."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Any, Final
+
+from events.memory_log import MemoryLog
+from service.audit import verify
+from service.bots.builtin import RANDOM
+from service.games.kit.patterns import picked
+from service.games.protocol import CLOCK, AnyGame, Decision, Move, Ring
+from service.local import play
+from service.match_file import export
+from service.match_fold import begin, fold
+from service.randomness import Draws
+
+REPEATS = 5
+NOTHING: Final[Mapping[str, object]] = {}
+PACE_MS: Final = 600
+"""Match time between two actions of a timed game, whoever acts."""
+
+
+def timed(run: Callable[[], int]) -> float:
+    """Units a second of processor time: the median of a few runs, each of which says how many units it did."""
+    rates = []
+    for _ in range(REPEATS):
+        began = time.process_time()
+        units = run()
+        rates.append(units / (time.process_time() - began))
+    return median(rates)
+
+
+def random_play(game: AnyGame, seats: int, matches: int, options: Mapping[str, object] = NOTHING) -> float:
+    """Actions a second of uniformly random matches, every legal list consumed whole."""
+    seeds = iter(range(1_000_000))
+
+    def run() -> int:
+        actions = 0
+        for _ in range(matches):
+            key = next(seeds).to_bytes(32, "big")
+            rng, chance = Draws(lambda key=key: key, {}), Draws(lambda key=key: key, {})  # type: ignore[misc]  # a bound default
+            state = None
+            for effect in game.setup(seats, game.options(seats, options), 0, rng):
+                state = game.apply(state, effect)
+            at = 0
+            while decisions := game.decisions(state):
+                at = max(at + PACE_MS, min(one.opens_at or 0 for one in decisions))
+                able = [one for one in decisions if one.seat != CLOCK and (one.deadline is None or at < one.deadline)]
+                move = _move(game, state, able[actions % len(able)], at, chance) if able else _bell(decisions)
+                for effect in game.decide(state, move, rng):
+                    state = game.apply(state, effect)
+                actions += 1
+        return actions
+
+    return timed(run)
+
+
+def _move(game: AnyGame, state: Any, decision: Decision[Any], at: int, chance: Draws) -> Move[Any]:
+    seat = decision.seat
+    listed = chance.pick("action", tuple(game.legal_actions(state, seat)))
+    return Move(seat, picked(listed, "part", chance), at)
+
+
+def _bell(decisions: Sequence[Decision[Any]]) -> Move[Any]:
+    clock = next(one for one in decisions if one.seat == CLOCK)
+    return Move(CLOCK, Ring(clock.step), clock.deadline or 0)
+
+
+def rebuild(game: AnyGame, seats: int, events: int, options: Mapping[str, object] = NOTHING) -> tuple[int, float]:
+    """Milliseconds to read a match's first events from a log and fold them, chain checked, nothing cached."""
+    ports, match = play(game, [RANDOM] * seats, options, bytes(31) + b"\x01")
+    stored = ports.log.read(match.id, last=events).events
+    runs = 20
+
+    def run() -> int:
+        for _ in range(runs):
+            read = ports.log.read(match.id, last=events).events
+            fold(begin(match.id, read[0], {game.info.id: game}), read[1:])
+        return runs
+
+    assert isinstance(ports.log, MemoryLog)
+    return len(stored), 1000 / timed(run)
+
+
+def verifying(game: AnyGame, seats: int) -> float:
+    """Events a second through every check of the audit."""
+    ports, match = play(game, [RANDOM] * seats, {}, bytes(31) + b"\x01")
+    lines = list(export(ports, match))
+    games = {game.info.id: game}
+
+    def run() -> int:
+        for _ in range(3):
+            verify(lines, games)
+        return 3 * (len(lines) - 1)
+
+    return timed(run)

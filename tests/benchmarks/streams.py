@@ -1,0 +1,269 @@
+"""Many watchers: how long an event takes to the last of them, what they cost while nothing happens, and others' moves.
+
+`python -m tests.benchmarks.streams` starts a log, a queue and the API with two workers, and tells the figures. The clients
+are one thread of this process, on the same processors as the servers: it waits for all sockets at once, and takes the
+time before it reads.
+"""
+
+import os
+import select
+import socket
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+import msgspec
+
+from api.streams import GLANCE
+from service import accounts, settings
+from service.adapters.valkey import Valkey
+from service.container import Service, build
+from tests.api.live import Server, serving
+from tests.api.table import set_table
+from tests.benchmarks.http import script
+from tests.benchmarks.load import request
+
+WATCHERS: Final = 1000
+IDLE: Final = 2000
+OTHERS: Final = 200
+EVENTS: Final = 40
+ROUNDS: Final = 3
+PART: Final = 20
+"""Moves."""
+HEARTBEATS: Final = 5.5
+"""Seconds, in which every stream shows life once at least."""
+PAUSE: Final = 0.02
+"""Between two events."""
+PATIENCE: Final = 10.0
+A_TOKEN: Final = 8
+"""Streams, opened together; counts of them are its multiples."""
+
+_TICK: Final = os.sysconf("SC_CLK_TCK")
+_PAGE: Final = os.sysconf("SC_PAGESIZE")
+
+
+class FanOut(msgspec.Struct, frozen=True):
+    """Milliseconds from the sending of a move to its answer and to its last watcher, median and 99th percentile, and the
+    workers' processor time for a delivery, in microseconds.
+    """
+
+    watchers: int
+    answer_p50: float
+    answer_p99: float
+    last_p50: float
+    last_p99: float
+    delivery_us: float
+
+
+class Held(msgspec.Struct, frozen=True):
+    """What idle streams take: per cent of one core for all, KiB for each; and the slowest move beside them, milliseconds."""
+
+    streams: int
+    cpu: float
+    kib: float
+    slowest: float
+
+
+class Moves:
+    """Moves of a match that were chosen beforehand, sent one at a time."""
+
+    def __init__(self, server: Server, requests: Sequence[bytes]) -> None:
+        self.path = requests[0].split(b" ")[1].removesuffix(b"/actions").decode()
+        self._requests = iter(requests)
+        self._server = server
+
+    @cached_property
+    def socket(self) -> socket.socket:
+        """Opened when it is needed first: the server closes one that asks nothing."""
+        client = socket.create_connection(("127.0.0.1", self._server.port), PATIENCE)
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return client
+
+    def send(self) -> None:
+        self.socket.sendall(next(self._requests))
+
+    def receive(self) -> None:
+        """Wait for the whole answer."""
+        with self.socket.makefile("rb") as answer:
+            status = answer.readline()
+            if b" 201 " not in status:
+                raise RuntimeError(f"a move was refused: {status.decode()}")
+            head = iter(answer.readline, b"\r\n")
+            (length,) = [int(field[15:]) for field in head if field.lower().startswith(b"content-length:")]
+            answer.read(length)
+
+    def milliseconds(self) -> float:
+        began = time.perf_counter()
+        self.send()
+        self.receive()
+        return 1000 * (time.perf_counter() - began)
+
+
+class Crowd:
+    """Open streams, each of which was told all there was."""
+
+    def __init__(self, server: Server, tokens: Iterator[str]) -> None:
+        self.streams: dict[int, socket.socket] = {}
+        self._server = server
+        self._tokens = tokens
+        self._ready = select.epoll()
+
+    def watch(self, path: str, streams: int, after: int = 0) -> None:
+        for _ in range(0, streams, A_TOKEN):
+            headers = {"Accept": "text/event-stream", "Authorization": f"Bearer {next(self._tokens)}"}
+            asked = [socket.create_connection(("127.0.0.1", self._server.port), PATIENCE) for _ in range(A_TOKEN)]
+            for client in asked:
+                client.sendall(request("GET", f"{path}/events?after={after}", headers))
+            for client in asked:
+                if not client.recv(65536).startswith(b"HTTP/1.1 200"):
+                    raise RuntimeError("a stream was refused")
+                self.streams[client.fileno()] = client
+                self._ready.register(client, select.EPOLLIN)
+
+    def drain(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            for stream, _ in self._ready.poll(left):
+                if not os.read(stream, 65536):
+                    raise RuntimeError("a stream was cut")
+
+    def follow(self, moves: Moves) -> tuple[float, float]:
+        """Milliseconds until the answer to the next move, and until its event was with the last of the streams."""
+        self._ready.register(moves.socket, select.EPOLLIN)
+        answered, mine = 0.0, moves.socket.fileno()
+        left = set(self.streams)
+        began = time.perf_counter()
+        moves.send()
+        while left or not answered:
+            ready = self._ready.poll(PATIENCE)
+            now = time.perf_counter()
+            if now - began > PATIENCE:
+                raise TimeoutError(f"{len(left)} watchers were told nothing; the move's answer took {answered} s")
+            for stream, _ in ready:
+                if stream == mine:
+                    moves.receive()
+                    answered = now
+                elif b'"type":"action"' in os.read(stream, 65536):
+                    left.discard(stream)
+        self._ready.unregister(moves.socket)
+        return 1000 * (answered - began), 1000 * (now - began)
+
+    def close(self) -> None:
+        for client in self.streams.values():
+            client.close()
+        self.streams.clear()
+
+
+class House:
+    """A server, and clients of it."""
+
+    def __init__(self, server: Server, service: Service) -> None:
+        self.server = server
+        self._service = service
+        self.tokens = (accounts.sign_up(service.ports, "Watcher")[1] for _ in count())
+
+    def moves(self, number: int) -> Moves:
+        return Moves(self.server, script(self._service, f"watched-{number}", number))
+
+    def idle_path(self) -> tuple[str, int]:
+        match, _ = self._service.ports.history.newest(set_table(self._service.ports).match_id)
+        return f"/v1/matches/{match.id}", match.head.version
+
+    def cpu(self) -> float:
+        """Seconds of processor time that the workers have used."""
+        stats = [Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split() for pid in self.server.workers]
+        return sum(int(fields[11]) + int(fields[12]) for fields in stats) / _TICK
+
+    def kib(self) -> float:
+        pages = [int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]) for pid in self.server.workers]
+        return sum(pages) * _PAGE / 1024
+
+    def fan_out(self, watchers: int = WATCHERS, events: int = EVENTS) -> FanOut:
+        moves, crowd = self.moves(watchers), Crowd(self.server, self.tokens)
+        crowd.watch(moves.path, watchers)
+        crowd.drain(0.5)
+        before = self.cpu()
+        times = []
+        for _ in range(events):
+            times.append(crowd.follow(moves))
+            crowd.drain(PAUSE)
+        spent = self.cpu() - before
+        crowd.close()
+        answers, lasts = (sorted(column) for column in zip(*times, strict=True))
+        worst = int(0.99 * (events - 1))
+        return FanOut(
+            watchers, median(answers), answers[worst], median(lasts), lasts[worst], 1e6 * spent / (events * watchers)
+        )
+
+    def others(self) -> float:
+        """How many times as long a move takes while there are idle streams of other matches; a median of rounds.
+
+        The first and the last part of a round are without them, so that a machine that gets busier counts for both.
+        """
+        ratios = []
+        for number in range(ROUNDS):
+            moves, crowd = self.moves(number), Crowd(self.server, self.tokens)
+            alone = [moves.milliseconds() for _ in range(PART)]
+            path, version = self.idle_path()
+            crowd.watch(path, OTHERS, version)
+            crowd.drain(0.3)
+            beside = [moves.milliseconds() for _ in range(PART)]
+            crowd.close()
+            crowd.drain(GLANCE + 0.3)
+            alone += [moves.milliseconds() for _ in range(PART)]
+            ratios.append(median(beside) / median(alone))
+        return median(ratios)
+
+    def held(self, streams: int = IDLE) -> Held:
+        crowd, moves = Crowd(self.server, self.tokens), self.moves(IDLE)
+        kib = self.kib()
+        path, version = self.idle_path()
+        crowd.watch(path, streams, version)
+        kib = self.kib() - kib
+        crowd.drain(1)
+        before = self.cpu()
+        crowd.drain(HEARTBEATS)
+        spent = (self.cpu() - before) / HEARTBEATS
+        slowest = 0.0
+        for _ in range(PART):
+            slowest = max(slowest, moves.milliseconds())
+            crowd.drain(0.1)
+        crowd.close()
+        return Held(streams, 100 * spent, kib / streams, slowest)
+
+
+@contextmanager
+def house(folder: Path) -> Iterator[House]:
+    with ExitStack() as stack:
+        log = stack.enter_context(Valkey.start(folder / "log", durable=True))
+        queue = stack.enter_context(Valkey.start(folder / "queue", durable=False))
+        environ = {
+            "MOONSTONE_LOG_URL": log.url,
+            "MOONSTONE_QUEUE_URL": queue.url,
+            "MOONSTONE_DATA_DIR": str(folder),
+            "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
+            "MOONSTONE_MOVES_BY_TOKEN": "1000000",
+        }
+        service = build(settings.read(environ), listen=False)
+        stack.callback(service.close)
+        yield House(stack.enter_context(serving(environ)), service)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, house(Path(folder)) as measured:
+        for watchers in (1, 100, 500, WATCHERS):
+            print(msgspec.json.encode(measured.fan_out(watchers)).decode(), flush=True)
+        print(
+            f"moves with {OTHERS} idle streams of other matches take {measured.others():.2f} times as long", flush=True
+        )
+        print(msgspec.json.encode(measured.held()).decode())
+
+
+if __name__ == "__main__":
+    main()

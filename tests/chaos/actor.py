@@ -1,0 +1,120 @@
+"""`python -m tests.chaos.actor`: plays a script on a store, in a child of its own for each line that it reads.
+
+A line is `<script> <point> <data folder>`: the child ends where `service.crash` says, or at the script's end. What comes back is its
+exit code. A script can be played again: its commands have fixed keys, and what a client chose it still knows (in a file).
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from service import accounts, crash, play
+from service.adapters.beat import KEY as BEAT
+from service.adapters.beat import Beat
+from service.bot_turns import advance
+from service.container import Service, build
+from service.history import legal_actions
+from service.match import GRACE_MS, HINT_MS, Match
+from service.match_events import MatchClock
+from service.matches import create, join, leave
+from service.new_match import NewMatch
+from service.ports import Ports
+from service.settings import read
+from workers.sweeper import Sweeper
+
+GAME: Final = "monkeys_on_the_moon"
+TURN_SECONDS: Final = 60
+SILENCE_MS: Final = 30_000
+NOWHERE: Final = "-"
+AWAIT: Final = 60
+"""More jobs than a match has."""
+
+
+class Memory:
+    """What a client does not forget when the service dies."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        file = self._folder / name
+        if not file.exists():
+            file.write_bytes(msgspec.json.encode(make()))
+        return msgspec.json.decode(file.read_bytes())
+
+
+def _ahead(ports: Ports, ms: int) -> Ports:
+    return replace(ports, now=lambda: ports.now() + ms)
+
+
+def _newest(ports: Ports, match: Match) -> Match:
+    return ports.history.newest(match.id)[0]
+
+
+def play_match(service: Service, memory: Memory) -> None:
+    """One person against a bot: signs up, plays two turns, leaves; the bot and the absent play to the end."""
+    ports = service.ports
+    accounts.sign_up(ports, "Ada")
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, bots=("random",)), "create").match
+    join(ports, "pl_a", match.id, "join")
+    for key in ("first", "second"):
+        advance(ports, match.id)
+        chosen = memory.once(key, lambda: next(iter(legal_actions(_newest(ports, match), 1))))
+        play.act(ports, "pl_a", match.id, play.ActionRequest(chosen), key)
+    leave(ports, "pl_a", match.id, "leave")
+    for _ in range(AWAIT):
+        # A sweeper that finds the job due, and a worker that takes it.
+        Sweeper(_ahead(ports, HINT_MS), Beat(service.log_client)).sweep()
+        if _newest(ports, match).status == "finished":
+            return
+        while advance(ports, match.id):
+            pass
+    sys.exit("the match does not end")
+
+
+def keep_time(service: Service, memory: Memory) -> None:
+    """Two people with a clock: no sweeper runs for a while, then one does; later their time runs out."""
+    ports = service.ports
+    clock = MatchClock(turn_seconds=TURN_SECONDS)
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, clock=clock), "create").match
+    join(ports, "pl_a", match.id, "sit a")
+    join(ports, "pl_b", match.id, "sit b")
+    beat = Beat(service.log_client)
+    # As if the last beat were long ago: the same one however often this is played.
+    _beaten(service, memory.once("quiet", lambda: ports.now() - SILENCE_MS))
+    Sweeper(_ahead(ports, SILENCE_MS), beat).sweep()
+    # And as if another sweeper had run since, however long this one took: a slow machine has no outage of its own here.
+    _beaten(service, ports.now())
+    Sweeper(_ahead(ports, TURN_SECONDS * 1000 + 2 * SILENCE_MS + GRACE_MS), beat).sweep()
+
+
+def _beaten(service: Service, at: int) -> None:
+    service.log_client.hset(BEAT, "at", at)
+
+
+SCRIPTS: Final[Mapping[str, Callable[[Service, Memory], None]]] = {"play": play_match, "time": keep_time}
+
+
+def _act(script: str, where: str, folder: str) -> int:
+    child = os.fork()
+    if not child:
+        service = build(read({**os.environ, "MOONSTONE_DATA_DIR": folder}), listen=False)
+        if where != NOWHERE:
+            crash.arm(where)
+        SCRIPTS[script](service, Memory(Path(folder)))
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def main() -> None:
+    for line in sys.stdin:
+        print(_act(*line.split()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

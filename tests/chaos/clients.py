@@ -1,0 +1,214 @@
+"""Clients that keep sending commands, each again with its key until it is answered, and write down what they were told."""
+
+import http.client
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import count, cycle
+from threading import Event, Thread
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from tests.chaos.history import HASH_SHOWN, Done, History, Shown
+
+Json: TypeAlias = dict[str, Any]
+
+PATIENCE: Final = 30.0
+"""Seconds in which every command is answered, whatever happens meanwhile."""
+PAUSE: Final = 0.03
+
+
+class Answer(NamedTuple):
+    status: int
+    body: Json
+    etag: str
+    replayed: bool
+
+
+class Client:
+    """One player over HTTP."""
+
+    def __init__(self, port: int, name: str, history: History) -> None:
+        self.name = name
+        self._port = port
+        self._history = history
+        self._connection: http.client.HTTPConnection | None = None
+        self._serial = 0
+        self._token = ""
+        answer = self.ask("POST", "/v1/players", {"name": name})
+        self._token = answer.body["token"]
+        self.id: str = answer.body["player"]["id"]
+
+    def ask(self, method: str, path: str, body: Json | None = None, key: str = "") -> Answer:
+        """The first answer other than 503, which says when to come again, or a broken connection."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            answer = self.once(method, path, body, key)
+            if answer is not None and answer.status != 503:
+                if answer.status > 499:
+                    self._history.wonder(f"I5: {method} {path} got {answer}")
+                return answer
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{self.name}: {method} {path} got no answer but {answer}")
+            self._history.retried()
+            time.sleep(PAUSE)
+
+    def once(self, method: str, path: str, body: Json | None = None, key: str = "") -> Answer | None:
+        """An answer, also a 503; None where the connection broke."""
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        headers |= {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        headers |= {"Idempotency-Key": key} if key else {}
+        try:
+            self._connection = self._connection or http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
+            self._connection.request(method, path, None if body is None else msgspec.json.encode(body), headers)
+            with self._connection.getresponse() as response:
+                content = msgspec.json.decode(response.read())
+        except (OSError, http.client.HTTPException, msgspec.DecodeError):
+            self.close()
+            return None
+        if response.status == 503 and not (response.headers["Retry-After"] and content["code"].startswith("store-")):
+            self._history.wonder(f"I5: a 503 that says nothing: {content}")
+        replayed = response.headers["Idempotent-Replay"] == "true"
+        return Answer(response.status, content, response.headers["ETag"] or "", replayed)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def command(self, match: str, path: str, body: Json | None, kind: str, by: str) -> Answer:
+        """A command until its answer, written down; one that is refused for other commands' sake goes on."""
+        self._serial += 1
+        key = f"{self.name}-{self._serial}"
+        began = time.monotonic()
+        try:
+            answer = self.ask("POST", f"/v1/matches/{match}/{path}", body, key)
+            while answer.body.get("code") == "version-conflict":
+                answer = self.ask("POST", f"/v1/matches/{match}/{path}", body, key)
+        except TimeoutError:
+            self._history.did(Done(match, kind, by, began, time.monotonic(), None, None))
+            raise
+        if answer.replayed:
+            self._history.replayed()
+        if answer.status < 300:
+            told = answer.body["version"], answer.body["head"]
+            self._history.did(Done(match, kind, by, began, time.monotonic(), *told))
+        return answer
+
+    def look(self, match: str) -> Json:
+        began = time.monotonic()
+        answer = self.ask("GET", f"/v1/matches/{match}")
+        if answer.status != 200:
+            self._history.wonder(f"I1: match {match} is {answer.body.get('code')}")
+            raise Gone
+        self._history.saw(Shown(self.name, match, began, answer.body["version"], answer.body["head"][:HASH_SHOWN]))
+        return answer.body
+
+
+class Witness:
+    """A player at a table of its own, who sends the same again."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        wanted = {"game": "monkeys_on_the_moon", "seats": 2, "manual_start": True}
+        self._path = f"/v1/matches/{client.ask('POST', '/v1/matches', wanted, 'mine').body['id']}"
+        ways: tuple[tuple[str, Json | None], ...] = (("seats", {}), ("leave", None))
+        self._ways = cycle(ways)
+        self._acted = 0
+
+    def act(self) -> Callable[[], bool]:
+        """Act; whether the same with the same key gets the same answer from then on, as a repeat."""
+        self._acted += 1
+        way, body = next(self._ways)
+        send = partial(self._client.ask, "POST", f"{self._path}/{way}", body, f"mine-{self._acted}")
+        first = send()
+        return lambda: first.status < 300 and send() == first._replace(replayed=True)
+
+    def is_told_to_wait(self) -> bool:
+        """Whether a look at the table is answered at once, by a 503."""
+        self._client.close()  # a server may have ended what was idle for long
+        answer = self._client.once("GET", self._path)
+        return answer is not None and answer.status == 503
+
+
+class Gone(Exception):
+    """A match that was there is not there any more."""
+
+
+class Busy(Thread):
+    """Does one thing after another until it is stopped."""
+
+    def __init__(self, stopped: Event, history: History) -> None:
+        super().__init__(daemon=True)
+        self._stopped = stopped
+        self.history = history
+
+    def run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                with suppress(Gone):
+                    self.act()
+            except Exception as error:  # noqa: BLE001  (told by the test that waits for the thread)
+                self.history.wonder(f"{type(self).__name__} failed: {error!r}")
+                return
+
+    def act(self) -> None:
+        raise NotImplementedError
+
+
+class Sitter(Busy):
+    """Takes and gives up a seat at one of some tables again and again, in a race with the others there."""
+
+    def __init__(self, client: Client, matches: Sequence[str], stopped: Event, first: int) -> None:
+        super().__init__(stopped, client._history)
+        self._client = client
+        self._matches = matches
+        self._turns = count(first)
+        self._seats: dict[str, int] = {}
+
+    def act(self) -> None:
+        match = self._matches[next(self._turns) % len(self._matches)]
+        client, seat = self._client, self._seats.get(match)
+        if seat is None:
+            answer = client.command(match, "seats", {}, "seat_taken", f"player:{client.id}")
+        else:
+            answer = client.command(match, "leave", None, "seat_left", f"seat:{seat}")
+        if answer.status > 299:
+            self.history.wonder(f"I1: {client.name} in seat {seat} got {answer.body}")
+        seats = client.look(match)["seats"] if answer.status > 299 or seat is None else ()
+        self._seats.pop(match, None)
+        for one in seats:
+            if one["player"] == client.id:
+                self._seats[match] = one["seat"]
+
+
+class Pair(Busy):
+    """Two players who play one match after another against each other."""
+
+    def __init__(self, clients: Sequence[Client], stopped: Event) -> None:
+        super().__init__(stopped, clients[0]._history)
+        self._clients = clients
+        self._played = 0
+        self._match = ""
+
+    def act(self) -> None:
+        one = self._clients[0]
+        if not self._match:
+            self._played += 1
+            wanted = {"game": "monkeys_on_the_moon", "seats": 2, "manual_start": True}
+            self._match = one.ask("POST", "/v1/matches", wanted, f"pair-{self._played}").body["id"]
+            for client in self._clients:
+                client.command(self._match, "seats", {}, "seat_taken", f"player:{client.id}")
+            one.command(self._match, "start", None, "match_started", "worker")
+        for seat, client in enumerate(self._clients):
+            legal = client.ask("GET", f"/v1/matches/{self._match}/legal-actions").body
+            if legal.get("actions"):
+                body = {"action": legal["actions"][legal["version"] % len(legal["actions"])]}
+                answer = client.command(self._match, "actions", body, "action", f"seat:{seat}")
+                if answer.status > 299:
+                    self.history.wonder(f"I1: {client.name} got {answer.body}")
+                client.look(self._match)
+                return
+        self._match = ""

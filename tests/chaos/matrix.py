@@ -1,0 +1,287 @@
+"""The fault matrix: what may break, and the tests that break it. Rows keep the numbers that they were first given.
+
+Every row holds to what it says and to seven promises. I1: no acknowledged command is lost. I2: none is done twice.
+I3: versions have no gap, and the chain holds. I4: no secret leaves its seat. I5: no 5xx but a 503 with a problem and a
+time to come again. I6: the service heals by itself. I7: other matches go on.
+"""
+
+from typing import Final, NamedTuple
+
+
+class Row(NamedTuple):
+    """`tests` are node ids without parameters."""
+
+    number: int
+    fault: str
+    tests: tuple[str, ...]
+
+
+_LOG: Final = "tests/chaos/test_log_faults.py"
+_POWER: Final = "tests/chaos/test_power.py"
+_PROCESSES: Final = "tests/chaos/test_processes.py"
+_KILLED_OR_CUT: Final = (
+    f"{_POWER}::test_row_01_and_02_a_log_that_is_killed_or_loses_its_power_keeps_what_it_acknowledged"
+)
+_KILLS: Final = "tests/e2e/test_whole_match.py::test_kills_lose_nothing_acknowledged_and_apply_nothing_twice"
+_NO_WRITES: Final = f"{_LOG}::test_row_12_and_18_a_log_that_takes_no_writes_says_why_and_reading_goes_on"
+_WORKERS: Final = "tests/workers/test_process.py"
+_WORKER_KILLED: Final = (
+    f"{_WORKERS}::test_workers_killed_in_their_jobs_cost_no_turn_double_none_and_are_not_waited_for",
+    f"{_WORKERS}::test_a_match_goes_on_within_three_seconds_of_the_return_of_workers_that_were_all_killed",
+    _KILLS,
+)
+_ONCE: Final = f"{_PROCESSES}::test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_comes"
+_SLOW_CLIENTS: Final = "tests/api/test_server.py::test_slow_silent_and_half_clients_end_and_disturb_nobody"
+_ACTIONS: Final = "tests/api/test_actions.py"
+
+ROWS: Final = (
+    Row(
+        1,
+        "the log is killed",
+        (_KILLED_OR_CUT, _KILLS),
+    ),
+    Row(
+        2,
+        "the power fails",
+        (_KILLED_OR_CUT, f"{_POWER}::test_row_02_a_log_that_is_synced_every_second_loses_and_is_found_out"),
+    ),
+    Row(
+        3,
+        "the log loads its file",
+        (
+            f"{_LOG}::test_row_03_a_log_that_still_loads_its_file_is_told_as_such",
+            "tests/events/test_redis_unavailable.py::test_a_server_that_still_loads_its_files_says_so",
+        ),
+    ),
+    Row(
+        4,
+        "the log comes back empty",
+        (
+            f"{_LOG}::test_row_04_a_log_that_comes_back_empty_is_not_served",
+            "tests/service/adapters/test_store.py::test_a_server_that_comes_back_empty_gets_no_command",
+            "tests/service/test_serve.py::test_a_data_folder_is_served_once_and_an_emptied_store_not_at_all",
+        ),
+    ),
+    Row(
+        5,
+        "an API process is killed in mid-request",
+        (
+            f"{_PROCESSES}::test_row_05_a_worker_killed_in_mid_request_leaves_one_event_and_a_repeat_gets_its_answer",
+            "tests/chaos/test_crash_points.py::test_a_crash_at_a_point_is_healed_by_the_next_try",
+        ),
+    ),
+    Row(6, "the process that runs a job is killed", _WORKER_KILLED),
+    Row(7, "a worker is killed with all that it runs", _WORKER_KILLED),
+    Row(
+        9,
+        "the queue is wiped",
+        (f"{_WORKERS}::test_a_queue_that_is_wiped_in_mid_match_is_filled_again_from_the_log",),
+    ),
+    Row(
+        10,
+        "nothing of the queue works",
+        (
+            f"{_PROCESSES}::test_row_10_deadlines_are_kept_with_no_queue_at_all",
+            f"{_WORKERS}::test_a_deadline_is_enforced_in_time_after_every_worker_was_killed",
+        ),
+    ),
+    Row(
+        11,
+        "a timer fires early, or twice",
+        (
+            "tests/workers/test_sweeper.py::test_a_deadline_counts_once_for_any_number_of_sweepers_and_never_early",
+            "tests/service/test_clock.py::test_each_deadline_counts_once",
+            "tests/service/test_clock.py::test_two_sweepers_at_once_enforce_a_deadline_once",
+        ),
+    ),
+    Row(
+        12,
+        "the log has no memory left",
+        (
+            _NO_WRITES,
+            "tests/events/test_redis_faults.py::test_an_append_is_whole_or_not_at_all_at_every_edge_of_memory",
+        ),
+    ),
+    Row(13, "the log's disk is full", (f"{_LOG}::test_row_13_a_full_disk_is_told_and_nothing_acknowledged_is_lost",)),
+    Row(
+        14,
+        "the log's disk is slow",
+        (f"{_LOG}::test_row_14_a_disk_that_takes_too_long_is_told_in_time_and_a_repeat_doubles_nothing",),
+    ),
+    Row(
+        15,
+        "the log hangs",
+        (
+            f"{_LOG}::test_row_15_a_log_that_hangs_is_told_in_time_and_a_repeat_doubles_nothing",
+            "tests/service/adapters/test_jobs.py::test_one_job_waits_for_a_match_at_most_and_the_next_once_it_was_taken",
+        ),
+    ),
+    Row(
+        16,
+        "the log's reply is lost",
+        (
+            "tests/events/test_redis_faults.py::test_a_lost_reply_is_asked_for_again_and_the_event_is_there_once",
+            "tests/service/test_play.py::test_an_append_whose_answer_got_lost_counts_once",
+        ),
+    ),
+    Row(
+        18,
+        "the log takes no writes",
+        (
+            _NO_WRITES,
+            "tests/events/test_redis_faults.py::test_a_server_that_takes_no_writes_is_told_by_its_reason_and_keeps_nothing",
+        ),
+    ),
+    Row(
+        19,
+        "the log lost its Functions",
+        (
+            f"{_LOG}::test_row_19_functions_that_were_flushed_come_back_unseen",
+            "tests/events/test_redis_faults.py::test_functions_that_are_flushed_all_the_time_cost_no_more_than_a_repeat",
+        ),
+    ),
+    Row(20, "the log's clock jumps", (f"{_PROCESSES}::test_row_20_a_jump_of_the_logs_clock_costs_nobody_the_turn",)),
+    Row(
+        21,
+        "a process's clock jumps",
+        (
+            "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_asked_about_before_a_deadline_is_judged",
+            "tests/workers/test_sweeper.py::test_a_jump_of_the_clock_of_processes_alone_costs_nobody_the_turn",
+            "tests/service/test_command.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
+        ),
+    ),
+    Row(
+        22,
+        "two write at once",
+        (
+            f"{_LOG}::test_row_22_of_many_writers_on_one_version_one_wins_and_all_others_are_told",
+            "tests/events/log_contract.py::test_exactly_one_of_many_writers_wins_each_version",
+        ),
+    ),
+    Row(
+        23,
+        "a command comes twice",
+        (_ONCE, f"{_ACTIONS}::test_a_command_sent_by_many_at_once_is_carried_out_once"),
+    ),
+    Row(
+        24,
+        "a key comes with another command",
+        (
+            _ONCE,
+            f"{_ACTIONS}::test_a_key_used_again_for_another_action_is_refused",
+            "tests/service/test_play.py::test_a_key_of_another_request_is_refused",
+        ),
+    ),
+    Row(
+        25,
+        "a command comes again much later",
+        (
+            _ONCE,
+            f"{_ACTIONS}::test_the_same_key_gets_the_same_receipt_however_much_came_after",
+            "tests/service/test_play.py::test_a_retry_long_after_later_moves_gives_the_original_receipt",
+        ),
+    ),
+    Row(
+        26,
+        "a command names an old version",
+        (f"{_ACTIONS}::test_if_match_lets_an_action_pass_only_on_the_version_that_was_seen",),
+    ),
+    Row(
+        28,
+        "a token is wrong, revoked or another's",
+        ("tests/api/test_rights.py::test_each_caller_may_do_what_is_theirs",),
+    ),
+    Row(
+        29,
+        "somebody asks for secrets",
+        (
+            "tests/api/test_observation.py::test_what_one_may_not_know_changes_no_answer_of_a_whole_match",
+            "tests/api/test_nothing_leaks.py::test_worlds_that_differ_in_what_a_viewer_cannot_know_are_told_alike",
+            "tests/api/test_nothing_leaks.py::test_bots_workers_and_waiters_are_told_alike",
+            "tests/api/test_nothing_leaks_live.py::test_streams_and_waiting_requests_tell_worlds_alike_as_they_go_on",
+        ),
+    ),
+    Row(
+        30,
+        "a stream is cut",
+        ("tests/api/test_live.py::test_two_watchers_with_different_sights_follow_a_match_over_cuts_and_kills",),
+    ),
+    Row(31, "a stream's client never reads", (_SLOW_CLIENTS,)),
+    Row(
+        32,
+        "very many watch one match",
+        (f"{_PROCESSES}::test_row_32_many_watchers_of_one_match_cost_its_appends_little",),
+    ),
+    Row(33, "clients send half a request", (_SLOW_CLIENTS,)),
+    Row(
+        34,
+        "a body is larger than it says, or than allowed",
+        (
+            "tests/api/test_server.py::test_a_request_of_that_shape_gets_its_status",
+            "tests/api/test_server.py::test_a_body_as_large_as_may_be_is_read_to_its_end",
+            "tests/api/test_server.py::test_what_follows_a_body_that_is_shorter_than_it_should_be_is_no_request",
+            "tests/api/test_server.py::test_a_body_that_ends_early_is_refused",
+        ),
+    ),
+    Row(
+        36,
+        "JSON is hostile",
+        (
+            "tests/api/test_strict_json.py::test_json_that_readers_disagree_on_is_refused",
+            "tests/api/test_strict_json.py::test_a_request_with_such_a_body_gets_one_problem",
+            "tests/api/test_strict_json.py::test_any_bytes_are_a_value_or_bad_json",
+            "tests/api/test_strict_json.py::test_sixteen_kilobytes_of_malice_take_milliseconds",
+        ),
+    ),
+    Row(
+        37,
+        "a body has thousands of faults",
+        (
+            "tests/api/test_problems.py::test_ten_kilobytes_of_faults_get_a_short_answer",
+            "tests/api/test_schemas.py::test_a_list_that_is_too_long_is_refused_before_its_items_are_read",
+        ),
+    ),
+    Row(
+        38,
+        "a stored event is damaged",
+        (
+            f"{_LOG}::test_row_38_a_byte_changed_in_the_logs_file_stops_its_match_and_no_other",
+            "tests/service/test_history.py::test_a_changed_byte_anywhere_in_a_stored_event_stops_its_own_match_only",
+        ),
+    ),
+    Row(
+        39,
+        "a stored event is of a later release",
+        (
+            f"{_LOG}::test_row_39_an_event_of_a_later_version_stops_its_match_and_is_not_skipped",
+            "tests/service/test_history.py::test_an_event_that_this_service_is_too_old_for_stops_its_own_match_only",
+        ),
+    ),
+    Row(
+        40,
+        "the log's file is torn, or has garbage in it",
+        (f"{_LOG}::test_row_40_a_torn_tail_is_cut_off_and_garbage_in_the_middle_is_not_served",),
+    ),
+    Row(
+        41,
+        "a snapshot is wrong",
+        (
+            f"{_LOG}::test_row_41_a_short_match_keeps_but_events_commands_and_seed_and_a_foreign_snapshot_is_ignored",
+            "tests/service/test_history.py::test_a_store_that_lost_its_past_is_noticed_and_nothing_is_served_from_memory",
+        ),
+    ),
+    Row(
+        45,
+        "the queue holds what is no job of ours",
+        (
+            "tests/workers/test_worker.py::test_a_function_that_is_not_on_the_list_is_refused_and_the_next_job_runs",
+            f"{_WORKERS}::test_what_is_no_job_at_all_is_passed_over_by_the_same_process",
+            "tests/workers/test_worker.py::test_callbacks_methods_and_pickles_in_the_queue_do_nothing",
+        ),
+    ),
+    Row(
+        47,
+        "no connection to the log is free",
+        (f"{_LOG}::test_row_47_requests_that_find_no_connection_are_told_in_time_and_the_next_ones_are_served",),
+    ),
+)

@@ -1,0 +1,108 @@
+"""Stores that a test may cut off from the power, slow down or send to another time."""
+
+import os
+import shutil
+import signal
+import struct
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
+from service.adapters.valkey import Valkey, _packaged_binary
+from tests.waiting import until
+
+HERE: Final = Path(__file__).parent
+
+
+def preloaded(folder: Path, source: str, environ: Mapping[str, str]) -> Path:
+    """A script in `folder` that runs the server with a shim before its own library calls."""
+    if shutil.which("gcc") is None:
+        pytest.skip("there is no gcc here, which the shim needs")
+    shim, script = folder / f"{source}.so", folder / source
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-o", shim, HERE / f"{source}.c", "-ldl"], check=True)
+    words = " ".join(f"'{name}={value}'" for name, value in {**environ, "LD_PRELOAD": str(shim)}.items())
+    script.write_text(f'#!/bin/sh\nexec env {words} {_packaged_binary()} "$@"\n', encoding="utf-8")
+    script.chmod(0o700)
+    return script
+
+
+class Written(NamedTuple):
+    """The bytes of a file, and how many of them are on the disk for sure."""
+
+    size: int
+    synced: int
+
+
+class PowerCut:
+    """A log whose power can fail: what was not synced is gone then. Its disk can be slow, too."""
+
+    def __init__(self, folder: Path, options: Mapping[str, str]) -> None:
+        folder.mkdir()
+        self._synced = folder / "synced"
+        self._slow = folder / "slow"
+        environ = {"POWERCUT_LOG": str(self._synced), "SLOW_DISK": str(self._slow)}
+        binary = preloaded(folder, "powercut", environ)
+        self.server = Valkey.start(folder / "log", durable=True, binary=binary, options=options)
+
+    def slow_down(self, ms: int) -> None:
+        """Let every sync take so long from now on."""
+        self._slow.write_text(str(ms), encoding="ascii")
+
+    def cut(self, least: int = 0) -> int:
+        """Cut the power, at a moment that costs so many bytes at least; how many it cost. The server stays down."""
+
+        def would_cost_it() -> bool:
+            os.kill(self.server.pid, signal.SIGSTOP)
+            if sum(file.size - file.synced for file in self._files().values()) >= least:
+                return True
+            os.kill(self.server.pid, signal.SIGCONT)
+            return False
+
+        until(would_cost_it, 60, f"{least} bytes are not on the disk")
+        self.server.kill()
+        files = self._files()
+        for path, file in files.items():
+            with path.open("r+b") as opened:
+                opened.truncate(file.synced)
+        return sum(file.size - file.synced for file in files.values())
+
+    def settle(self) -> None:
+        """Wait until all that the server has written by now is on the disk."""
+        marks = {path: file.size for path, file in self._files().items()}
+        until(
+            lambda: all(file.synced >= marks.get(path, 0) for path, file in self._files().items()),
+            60,
+            "all is on the disk",
+        )
+
+    def _files(self) -> Mapping[Path, Written]:
+        synced: dict[str, int] = {}
+        for line in self._synced.read_text(encoding="utf-8").splitlines():
+            told, _, name = line.partition(" ")
+            synced[name] = int(told)
+        found = {}
+        for path in (self.server.data_dir / "appendonlydir").glob("*.incr.aof"):
+            with suppress(FileNotFoundError):  # a running server has just written all of it anew
+                size = path.stat().st_size
+                found[path] = Written(size, min(size, synced.get(str(path), 0)))
+        return found
+
+
+class Displaced:
+    """A log whose server has another time of day."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self._offset = folder / "offset"
+        self.move(0)
+        binary = preloaded(folder, "clockjump", {"CLOCK_OFFSET": str(self._offset)})
+        self.server = Valkey.start(folder / "log", durable=True, binary=binary)
+
+    def move(self, seconds: int) -> None:
+        """Let the server's time differ by so much from now on."""
+        with self._offset.open("r+b" if self._offset.exists() else "wb") as file:
+            file.write(struct.pack("q", seconds))

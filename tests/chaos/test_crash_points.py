@@ -1,0 +1,142 @@
+"""A process that dies at any named point of its work leaves nothing that the next try and the next sweep do not heal."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, get_args
+
+import msgspec
+import pytest
+from redis import Redis
+
+from events.chain import genesis
+from events.record import Event
+from events.redis_log import send
+from service.adapters.beat import Beat
+from service.audit import verify
+from service.container import Service, build
+from service.crash import KILLED, VARIABLE, Point
+from service.games.registry import GAMES
+from service.lobby import listed
+from service.settings import read
+from tests.chaos.actor import NOWHERE, SCRIPTS
+from tests.chaos.length import LENGTH, LONG
+from tests.e2e.conftest import UNHURRIED
+from tests.e2e.test_whole_match import exported, play_on, table
+from tests.serving import serving
+
+ROOT: Final = Path(__file__).parents[2]
+TIMES: Final = 2 * LENGTH
+"""A point is passed again and again; how often the crash comes later."""
+
+EVERY: Final = 20
+"""Each process of a whole service dies when it passes its point for so often."""
+DURING: Final[tuple[Point, ...]] = ("append-written", "append-decided", "command-hinted")
+
+Play = Callable[[str, str, Path], int]
+
+
+@pytest.fixture(scope="module")
+def environ(valkey_log_url: str, valkey_queue_url: str) -> dict[str, str]:
+    return {"MOONSTONE_LOG_URL": valkey_log_url, "MOONSTONE_QUEUE_URL": valkey_queue_url}
+
+
+@pytest.fixture(scope="module")
+def play(environ: dict[str, str]) -> Iterator[Play]:
+    command = [sys.executable, "-m", "tests.chaos.actor"]
+    actor = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=os.environ | environ,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert actor.stdin
+    assert actor.stdout
+    told, heard = actor.stdin, actor.stdout
+
+    def play(script: str, where: str, folder: Path) -> int:
+        told.write(f"{script} {where} {folder}\n")
+        told.flush()
+        return int(heard.readline())
+
+    with actor:
+        yield play
+        told.close()
+
+
+@pytest.mark.parametrize("point", get_args(Point))
+def test_a_crash_at_a_point_is_healed_by_the_next_try(
+    play: Play, environ: dict[str, str], valkey_log_url: str, tmp_path: Path, point: Point
+) -> None:
+    crashes = Counter[str]()
+    for script in SCRIPTS:
+        for number in range(1, TIMES + 1):
+            folder = tmp_path / f"{script}-{number}"
+            folder.mkdir()
+            with Redis.from_url(valkey_log_url) as client:
+                client.flushall()
+            code = play(script, f"{point}:{number}", folder)
+            assert code in {0, KILLED}
+            if code:
+                crashes[script] += 1
+                assert play(script, NOWHERE, folder) == 0
+            service = build(read({**environ, "MOONSTONE_DATA_DIR": str(folder)}), listen=False)
+            CHECKS[script](service)
+            service.close()
+            if not code:  # this was a run without a fault
+                break
+    assert crashes, "no script passes this point"
+
+
+def the_match(service: Service, *, over: bool) -> list[Event]:
+    """The events of the only match; of one that is over every draw and decision is made again."""
+    ((key,),) = send(service.log_client, ("KEYS", "match:*:events"))
+    match_id = key.decode().split(":")[2]
+    game = GAMES["monkeys_on_the_moon"].info
+    line, _ = genesis(match_id, game.id, game.ruleset)
+    stored = service.ports.log.read(match_id).events
+    if over:
+        verify([line, *stored], GAMES)
+    return [msgspec.json.decode(entry, type=Event) for entry in stored]
+
+
+def check_played(service: Service) -> None:
+    events = the_match(service, over=True)
+    people = Counter((event.type, event.by) for event in events if event.by in {"seat:1", "player:pl_a"})
+    assert people == {
+        ("match_created", "player:pl_a"): 1,
+        ("seat_taken", "player:pl_a"): 2,  # the bot's, too
+        ("action", "seat:1"): 2,
+        ("resigned", "seat:1"): 1,
+    }
+    assert [event.type for event in events[-2:]] == ["match_scored", "seed_revealed"]
+    found = {shelf: len(listed(service.ports, shelf, None, 9)[0]) for shelf in ("open", "running", "finished")}
+    assert found == {"open": 0, "running": 0, "finished": 1}
+    assert service.ports.log.next_due() is None
+
+
+def check_timed(service: Service) -> None:
+    kinds = Counter(event.type for event in the_match(service, over=False))
+    assert (kinds["clock_extended"], kinds["default_action"]) == (1, 1)
+    assert Beat(service.log_client).beat() == []
+    assert service.ports.log.next_due() is not None
+
+
+CHECKS: Final = {"play": check_played, "time": check_timed}
+
+
+@pytest.mark.parametrize("point", DURING if LONG else DURING[:1])
+def test_a_service_whose_processes_die_again_and_again_plays_a_whole_match(tmp_path: Path, point: Point) -> None:
+    crashing = {**UNHURRIED, VARIABLE: f"{point}:{EVERY}"}
+    with serving(tmp_path, **crashing) as served, table(served.url) as (match, players):
+        acknowledged = play_on(match, players, lambda _: None)
+        events = exported(players[0], match)
+    by_people = [event["version"] for event in events if event["type"] == "action" and event["by"].startswith("seat:")]
+    assert sorted(acknowledged.values()) == by_people
+    assert len(events) > 3 * EVERY

@@ -1,0 +1,181 @@
+"""Random hostile requests against a running server: no 5xx but 503, nothing changed, nothing hung."""
+
+import re
+import socket
+import struct
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+from redis import Redis
+
+from service.adapters.valkey import Valkey
+from tests.api import live
+from tests.api.checked import MANY, UNLIMITED
+from tests.chaos.hostile import Attack, Enemy, Target
+from tests.chaos.length import LENGTH
+
+REQUESTS: Final = 500 * LENGTH
+SEED: Final = 1
+PATIENCE: Final = 12.0
+"""Seconds in which the server ends every connection: a body that does not come is awaited for five, the next request too."""
+AT_ONCE: Final = 8
+LINGERING: Final = 40
+"""Silent connections held at a time."""
+GOOD_EVERY: Final = 50
+RESET: Final = struct.pack("ii", 1, 0)
+
+ANSWER: Final = re.compile(rb"HTTP/1\.[01] (\d{3}) [^\r]*\r\n(.*?)\r\n\r\n", re.DOTALL)
+
+
+class Besieged:
+    """A running server with two matches in it, and whoever asks it wrongly."""
+
+    def __init__(self, server: live.Server, stores: tuple[Redis, ...]) -> None:
+        self._server = server
+        self._stores = stores
+        self._http = httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE)
+        self._lingering: deque[socket.socket] = deque()
+        self.statuses: Counter[str] = Counter()
+        ada, ben, eve = (self._post("/v1/players", {"name": name})["token"] for name in ("Ada", "Ben", "Eve"))
+        running, waiting = (self._post("/v1/matches", {"game": "ape_town", "seats": 2}, ada)["id"] for _ in range(2))
+        self._path = f"/v1/matches/{running}"
+        for token in (ada, ben):
+            self._post(f"{self._path}/seats", {}, token)
+        seat = self._get(self._path, ada)["decisions"][0]["seat"]
+        self._mover = (ada, ben)[seat]
+        legal = self._get(f"{self._path}/legal-actions", self._mover)["actions"][0]
+        self._fit = {"action": legal}
+        matches = "/v1/matches/{match_id}"
+        self.target = Target(
+            names={
+                "match_id": (running, running, waiting, "x", running[:-1]),
+                "game": ("ape_town", "four_monkeys", "x"),
+                "code": ("match-full", "x"),
+            },
+            tokens=(ada, ben, eve, "", eve[:-1] + "_"),
+            bodies={
+                "POST /v1/players": {"name": "Mallory"},
+                "POST /v1/matches": {"game": "ape_town", "seats": 2, "bots": ["random"], "clock": {"turn_seconds": 60}},
+                f"POST {matches}/actions": {"action": legal, "seat": seat},
+                f"POST {matches}/seats": {"client_seed": "luck"},
+                f"POST {matches}/bots": {"bot": "random"},
+            },
+            full=running,
+            stranger=eve,
+        )
+
+    def _post(self, path: str, body: object, token: str = "") -> Any:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return self._http.post(path, json=body, headers=headers).raise_for_status().json()
+
+    def _get(self, path: str, token: str = "") -> Any:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return self._http.get(path, headers=headers).raise_for_status().json()
+
+    def contents(self) -> object:
+        """All that both stores hold."""
+        return [{key: store.dump(key) for key in sorted(store.keys())} for store in self._stores]
+
+    def serves(self) -> bool:
+        return bool(self._get(self._path)["status"] == "running")
+
+    def takes_a_good_action(self) -> bool:
+        return bool(self._post(f"{self._path}/actions", self._fit, self._mover)["version"])
+
+    def suffer(self, attack: Attack) -> str | None:
+        """Send it; what is wrong with what came back."""
+        began = time.monotonic()
+        client = socket.create_connection(("127.0.0.1", self._server.port), PATIENCE)
+        came = bytearray()
+        try:
+            self._exchange(client, attack, came)
+        except TimeoutError:
+            return (
+                f"the server has not ended the connection after {time.monotonic() - began:.1f} s: {bytes(came[:200])!r}"
+            )
+        except OSError:
+            pass  # the server has heard enough, and has closed
+        finally:
+            if client not in self._lingering:
+                client.close()
+        if came and not came.startswith(b"HTTP/1."):
+            return f"it is answered {bytes(came[:80])!r}"
+        for status, head in ANSWER.findall(came):
+            self.statuses[f"{attack.kind} {status.decode()[0]}xx"] += 1
+            if status >= b"500" and status != b"503":
+                return f"it is answered {status.decode()}"
+            if status >= b"400" and b"application/problem+json" not in head:
+                return f"its {status.decode()} is no problem document: {head!r}"
+        return None
+
+    def _exchange(self, client: socket.socket, attack: Attack, came: bytearray) -> None:
+        for piece in attack.pieces:
+            client.sendall(piece)
+            if len(attack.pieces) > 1:
+                time.sleep(0.002)  # so that they arrive apart
+        match attack.then:
+            case "goes":
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            case "lingers":
+                self._lingering.append(client)
+                while len(self._lingering) > LINGERING:
+                    self._lingering.popleft().close()
+            case _:
+                client.shutdown(socket.SHUT_WR)
+                while piece := client.recv(65_536):
+                    came += piece
+
+    def close(self) -> None:
+        for client in self._lingering:
+            client.close()
+        self._http.close()
+
+
+@pytest.fixture
+def besieged(tmp_path: Path) -> Iterator[Besieged]:
+    with ExitStack() as stack:
+        log = stack.enter_context(Valkey.start(tmp_path / "log", durable=True))
+        queue = stack.enter_context(Valkey.start(tmp_path / "queue", durable=False))
+        environ = {"LOG_URL": log.url, "QUEUE_URL": queue.url, "DATA_DIR": str(tmp_path / "data")}
+        environ |= {name.upper(): str(MANY) for name in UNLIMITED}
+        server = stack.enter_context(live.serving({f"MOONSTONE_{name}": value for name, value in environ.items()}))
+        stores = tuple(stack.enter_context(Redis.from_url(one.url, protocol=2)) for one in (log, queue))
+        under = Besieged(server, stores)
+        workers = server.workers
+        yield under
+        under.close()
+        assert server.workers == workers
+
+
+def test_hostile_requests_get_no_5xx_change_nothing_and_hang_nothing(besieged: Besieged) -> None:
+    enemy = Enemy(besieged.target, SEED)
+    before = besieged.contents()
+
+    def strike(number: int) -> str | None:
+        attack = enemy.attack(number)
+        fault = besieged.suffer(attack)
+        if not fault and number % GOOD_EVERY == 0 and not besieged.serves():
+            fault = "the server serves nobody any more"
+        return fault and f"{number} ({attack.kind}, {attack.then}): {fault}\n  {attack.sent[:600]!r}"
+
+    with ThreadPoolExecutor(AT_ONCE) as clients:
+        faults = [fault for fault in clients.map(strike, range(REQUESTS)) if fault]
+    assert not faults, "\n".join(faults[:20])
+    assert besieged.contents() == before
+    assert besieged.takes_a_good_action()
+    assert {name.split()[0] for name in besieged.statuses} >= {"spoilt", "field", "header", "query", "framing", "slow"}
+
+
+def test_an_attack_is_the_same_whenever_it_is_made() -> None:
+    bodies = {f"POST /v1/matches/{{match_id}}/{end}": {"action": {"type": "pass"}} for end in ("actions", "seats")}
+    target = Target({"match_id": ("m",), "game": ("g",), "code": ("c",)}, ("t",), bodies, "m", "t")
+    made = [[Enemy(target, SEED).attack(number) for number in range(300)] for _ in range(2)]
+    assert made[0] == made[1]
+    assert len({attack.kind for attack in made[0]}) == 11

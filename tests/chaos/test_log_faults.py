@@ -1,0 +1,316 @@
+"""What happens to a player while the log is gone, full, slow, silent or wrong: told so, and nothing lost or doubled."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from threading import Timer
+from typing import Final
+
+import pytest
+from redis import Redis
+from redis.backoff import ExponentialBackoff
+from redis.retry import Retry
+
+from events.record import canonical, digest
+from events.redis_log import RedisLog, connect
+from service.adapters.valkey import Valkey, ValkeyFailed
+from service.games.registry import GAMES
+from service.history import History
+from tests.api.checked import Client
+from tests.api.conftest import problem
+from tests.chaos.length import LENGTH
+from tests.chaos.played import Played
+from tests.chaos.stores import PowerCut
+from tests.events.test_redis_faults import REFUSALS
+from tests.waiting import until
+
+
+def ready(played: Played) -> bool:
+    return played.client.get("/readyz").status_code == 200
+
+
+def not_ready(played: Played) -> object:
+    status, code, document = problem(played.client.get("/readyz"))
+    assert (status, code) == (503, "not-ready")
+    return document["faults"]
+
+
+def test_row_03_a_log_that_still_loads_its_file_is_told_as_such(
+    tmp_path: Path, play_on: Callable[[Valkey], Played], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It serves others once in 1024 keys that it loads, here every 200 ms.
+    with Valkey.start(tmp_path / "log", durable=True, options={"key-load-delay": "200"}) as log:
+        played = play_on(log)
+        played.act("k1")
+        with Redis.from_url(log.url) as client:
+            client.eval("for number = 1, 150000 do redis.call('SET', number, number) end", 0)
+        turn = played.turn()
+        monkeypatch.setattr("service.adapters.valkey._is_ready", lambda *_: True)
+        log.restart()
+        until(lambda: played.refused(turn, "k2") == "store-loading", 25, "the log loads")
+        assert not_ready(played) == ["the log is not available: loading"]
+        assert played.client.get("/healthz").status_code == 200
+        with Redis.from_url(log.url, retry=Retry(ExponentialBackoff(cap=0.1), 50)) as client:
+            client.config_set("key-load-delay", 0)
+        until(lambda: ready(played), 60, "the log is loaded")
+        played.accepted(turn, "k2")
+        played.stands()
+
+
+def test_row_04_a_log_that_comes_back_empty_is_not_served(played: Played) -> None:
+    played.act("k1")
+    turn = played.turn()
+    played.log.kill()
+    shutil.rmtree(played.log.data_dir / "appendonlydir")
+    played.log.restart()
+    for _ in range(3):
+        assert played.refused(turn, "k2") == "store-unavailable"
+        assert problem(played.client.post("/v1/players", {"name": "Eve"}))[:2] == (503, "store-unavailable")
+    assert not ready(played)
+    assert played.client.get("/healthz").status_code == 200
+    with Redis.from_url(played.log.url) as client:
+        assert client.dbsize() == 0
+
+
+@pytest.mark.parametrize(("reason", "fail", "cure"), REFUSALS, ids=[reason for reason, _, _ in REFUSALS])
+def test_row_12_and_18_a_log_that_takes_no_writes_says_why_and_reading_goes_on(
+    played: Played, reason: str, fail: Callable[[Redis], object], cure: Callable[[Redis], object]
+) -> None:
+    played.act("k1")
+    turn, before = played.turn(), played.client.ask(played.path)
+    with Redis.from_url(played.log.url, protocol=2) as client:
+        fail(client)
+        for _ in range(2):
+            assert played.refused(turn, "k2") == f"store-{reason}"
+        assert played.client.ask(played.path) == before
+        played.stands()
+        cure(client)
+    played.accepted(turn, "k2")
+    played.stands()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", folder], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("row 13 needs the right to mount a small disk")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_row_13_a_full_disk_is_told_and_nothing_acknowledged_is_lost(
+    small_disk: Path, play_on: Callable[[Valkey], Played]
+) -> None:
+    log = Valkey.start(small_disk / "log", durable=True)
+    played = play_on(log)
+    played.act("k1")
+    free = shutil.disk_usage(small_disk).free
+    filler = small_disk / "filler"
+    filler.write_bytes(bytes(free // 4096 * 4096 - 8192))
+    refused = None
+    for number in range(2, 60):
+        turn, key = played.turn(), f"k{number}"
+        answer = played.send(turn, key)
+        if answer.status_code == 503:
+            assert problem(answer).code in {"store-unavailable", "store-disk"}
+            refused = turn, key
+            break
+        played.acknowledged.append(answer.get_json()["version"])
+    assert refused is not None, "the disk never was full"
+    assert log.wait(30), "a log that cannot write ends"
+    filler.unlink()
+    log.restart()
+    until(lambda: ready(played), 30, "the log is back")
+    played.accepted(*refused)
+    played.stands()
+    log.stop()
+
+
+def test_row_14_a_disk_that_takes_too_long_is_told_in_time_and_a_repeat_doubles_nothing(
+    tmp_path: Path, play_on: Callable[[Valkey], Played]
+) -> None:
+    store = PowerCut(tmp_path / "slow", {})
+    played = play_on(store.server)
+    played.act("k1")
+    turn = played.turn()
+    store.slow_down(6000)
+    began = time.monotonic()
+    assert played.refused(turn, "k2") == "store-unavailable"
+    assert time.monotonic() - began < 5  # it is told after three
+    store.slow_down(0)
+    answer = played.accepted(turn, "k2")
+    assert answer.headers["Idempotent-Replay"] == "true"  # the first try came to the disk after all
+    played.stands()
+    store.server.stop()
+
+
+def test_row_15_a_log_that_hangs_is_told_in_time_and_a_repeat_doubles_nothing(played: Played) -> None:
+    played.act("k1")
+    turn = played.turn()
+    os.kill(played.log.pid, signal.SIGSTOP)
+    waking = Timer(6, os.kill, (played.log.pid, signal.SIGCONT))
+    waking.start()
+    began = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        refusal = pool.submit(played.refused, turn, "k2")
+        assert played.client.get("/healthz").status_code == 200
+        assert refusal.result() == "store-unavailable"
+    assert time.monotonic() - began < 5  # it is told after three
+    waking.join()
+    played.accepted(turn, "k2")
+    played.stands()
+
+
+def test_row_19_functions_that_were_flushed_come_back_unseen(played: Played) -> None:
+    with Redis.from_url(played.log.url) as client:
+        for number in range(3):
+            client.function_flush()
+            played.act(f"k{number}")
+    played.stands()
+
+
+RACES: Final = 5 * LENGTH
+
+
+def test_row_22_of_many_writers_on_one_version_one_wins_and_all_others_are_told(played: Played) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        for race in range(RACES):
+            view = played.client.ask(played.path)
+            if not view["decisions"]:
+                break
+            token, body = played.turn()
+            tag = f'"{view["version"]}-{view["head"][:16]}"'
+
+            def write(number: int, race: int = race, token: str = token, body: object = body, tag: str = tag) -> int:
+                answer = played.client.post(
+                    f"{played.path}/actions", body, token, idempotency_key=f"{race}-{number}", if_match=tag
+                )
+                if answer.status_code == 201:
+                    played.acknowledged.append(answer.get_json()["version"])
+                    return 201
+                assert problem(answer).code == "stale-version"
+                return answer.status_code
+
+            assert sorted(pool.map(write, range(8))) == [201, *[412] * 7]
+    played.stands()
+
+
+FLIPPED: Final = {"action": b'"type":"action"', "salt": b'"salt":"'}
+
+
+@pytest.mark.parametrize("what", FLIPPED)
+def test_row_38_a_byte_changed_in_the_logs_file_stops_its_match_and_no_other(played: Played, what: str) -> None:
+    played.act("k1")
+    played.act("k2")
+    turn = played.turn()
+    newest = played.service.ports.log.read(played.match, first=played.acknowledged[-1]).events[0]
+    played.log.kill()
+    (file,) = (played.log.data_dir / "appendonlydir").glob("*.incr.aof")
+    content = bytearray(file.read_bytes())
+    place = content.index(newest) + newest.index(FLIPPED[what]) + len(FLIPPED[what]) - 2
+    content[place] ^= 1
+    file.write_bytes(content)
+    played.log.restart()
+    assert played.refused(turn, "k3") == "match-corrupt"
+    assert problem(played.client.get(played.path)).code == "match-corrupt"
+    assert played.service.ports.log.read(played.match).events[-1] != newest
+    assert len(played.service.ports.log.read(played.match).events) == played.acknowledged[-1]
+    token, body = played.turn(played.other)
+    answer = played.client.post(f"/v1/matches/{played.other}/actions", body, token)
+    assert answer.status_code == 201
+
+
+def test_row_39_an_event_of_a_later_version_stops_its_match_and_is_not_skipped(played: Played) -> None:
+    played.act("k1")
+    turn = played.turn()
+    stored = played.service.ports.log.read(played.match).events[-1]
+    key = next(key for key in played.stored_keys() if key.endswith(":events"))
+    version = played.acknowledged[-1] + 1
+    later = stored.replace(b'"type":"action"', b'"type":"teleport"').replace(
+        b'"version":%d' % (version - 1), b'"version":%d' % version
+    )
+    previous = canonical({"prev": played.client.ask(played.path)["head"]})[1:-1]
+    later = later[: later.index(b'"prev":')] + previous + later[later.index(b'"prev":') + len(previous) :]
+    played.redis.xadd(key, {"e": later, "h": digest(later)}, id=f"{version}-0")
+    for _ in range(2):
+        assert played.refused(turn, "k2") == "engine-too-old"
+    assert problem(played.client.get(played.path)).code == "engine-too-old"
+    token, body = played.turn(played.other)
+    assert played.client.post(f"/v1/matches/{played.other}/actions", body, token).status_code == 201
+
+
+def test_row_40_a_torn_tail_is_cut_off_and_garbage_in_the_middle_is_not_served(played: Played) -> None:
+    played.act("k1")
+    played.log.kill()
+    (file,) = (played.log.data_dir / "appendonlydir").glob("*.incr.aof")
+    whole = file.read_bytes()
+    file.write_bytes(whole + b"*5\r\n$4\r\nXADD\r\n$30\r\nmatch:{p1")  # a command whose rest never came to the disk
+    played.log.restart()
+    turn = played.turn()
+    played.accepted(turn, "k2")
+    played.stands()
+
+    played.log.kill()
+    whole = file.read_bytes()
+    middle = whole.index(b"\r\n*", len(whole) // 2) + 2
+    file.write_bytes(whole[:middle] + b"\x00\xff\x00\xff" + whole[middle:])
+    with pytest.raises(ValkeyFailed, match="ended at its start"):
+        played.log.restart()
+    turn = (turn[0], {"action": {"type": "none"}})
+    assert played.refused(turn, "k3") == "store-unavailable"
+    assert not ready(played)
+    file.write_bytes(whole)  # as an operator restores it from a backup
+    played.log.restart()
+    until(lambda: ready(played), 30, "the log is back")
+    played.act("k3")
+    played.stands()
+
+
+def test_row_41_a_short_match_keeps_but_events_commands_and_seed_and_a_foreign_snapshot_is_ignored(
+    played: Played,
+) -> None:
+    played.act("k1")
+    keys = played.stored_keys()
+    assert [key.rpartition(":")[2] for key in keys] == ["commands", "events", "seed"]
+    before = played.client.ask(played.path)
+    tag = keys[0].split(":")[1]
+    for name in ("snapshot", "snap", "state"):
+        played.redis.set(f"match:{tag}:{played.match}:{name}", b'{"version":99,"state":{}}')
+    assert played.client.ask(played.path) == before
+    played.act("k2")
+    played.stands()
+
+
+def test_row_47_requests_that_find_no_connection_are_told_in_time_and_the_next_ones_are_served(
+    played: Played,
+) -> None:
+    narrow = connect(played.log.url, connections=2)
+    log = RedisLog(narrow)
+    ports = replace(played.service.ports, log=log, history=History(log, GAMES, played.service.ports.secret))
+    client = Client(replace(played.service, ports=ports), hasty=True)
+    os.kill(played.log.pid, signal.SIGSTOP)
+    waking = Timer(4, os.kill, (played.log.pid, signal.SIGCONT))
+    waking.start()
+
+    def ask(_: int) -> tuple[int, float]:
+        began = time.monotonic()
+        return client.get(played.path).status_code, time.monotonic() - began
+
+    with ThreadPoolExecutor(20) as threads:
+        answers = list(threads.map(ask, range(20)))
+    waking.join()
+    assert {status for status, _ in answers} <= {200, 503}
+    assert sum(seconds < 2 for _, seconds in answers) >= 18  # but for those two that had a connection
+    assert {status for status, seconds in answers if seconds < 2} == {503}
+    assert {ask(0)[0] for _ in range(5)} == {200}
+    narrow.close()

@@ -1,0 +1,21 @@
+"""The list of mutations fits the sources; `make mutations` builds them in and runs their tests."""
+
+import pytest
+
+from tests.chaos.mutations import MUTATIONS
+from tests.chaos.mutations_written import ROOT, Mutation
+from tests.chaos.test_matrix import functions
+
+
+def test_there_are_enough_and_no_two_are_the_same() -> None:
+    assert len({(mutation.file, mutation.old, mutation.new) for mutation in MUTATIONS}) == len(MUTATIONS) >= 20
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.fault)
+def test_a_mutation_has_its_place_and_its_test(mutation: Mutation) -> None:
+    assert (ROOT / mutation.file).read_text(encoding="utf-8").count(mutation.old) == 1
+    assert mutation.old != mutation.new
+    path, _, name = mutation.test.partition("::")
+    parts = name.partition("[")[0].split("::")
+    found = functions(path) if len(parts) == 1 else functions("tests/events/log_contract.py")
+    assert parts[-1] in found

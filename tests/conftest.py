@@ -1,0 +1,63 @@
+"""What all tests share: real Valkey servers, one of each kind for each process, started when a test first asks."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, settings
+from redis import Redis
+
+from service.adapters.valkey import Valkey, free_port
+
+SLOTS = 16384
+"""Of every cluster."""
+
+# A busy machine is no failure.
+settings.register_profile("moonstone", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("moonstone")
+
+
+@pytest.fixture(scope="session")
+def valkey_log_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that is set up as a log. Matches of other tests may be there: use ids of your own, or empty it first."""
+    with Valkey.start(tmp_path_factory.mktemp("log"), durable=True) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def valkey_queue_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that is set up as a queue: it keeps nothing."""
+    with Valkey.start(tmp_path_factory.mktemp("queue"), durable=False) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], str]]:
+    """Makes a cluster of so many servers, and gives the URL of one."""
+    with ExitStack() as stack:
+
+        def node() -> Valkey:
+            options = {"cluster-enabled": "yes", "cluster-port": str(free_port())}
+            return stack.enter_context(Valkey.start(tmp_path_factory.mktemp("node"), durable=True, options=options))
+
+        @cache
+        def cluster(size: int) -> str:
+            nodes = [node() for _ in range(size)]
+            clients = [stack.enter_context(Redis.from_url(node.url, protocol=2)) for node in nodes]
+            first, bus = (clients[0].config_get(name)[name] for name in ("port", "cluster-port"))
+            for place, client in enumerate(clients):
+                client.cluster("ADDSLOTSRANGE", SLOTS * place // size, SLOTS * (place + 1) // size - 1)
+                client.cluster("SET-CONFIG-EPOCH", place + 1)
+                client.cluster("MEET", "127.0.0.1", first, bus)
+            while not all(is_whole(client, size) for client in clients):
+                time.sleep(0.02)
+            return nodes[0].url
+
+        yield cluster
+
+
+def is_whole(client: Redis, size: int) -> bool:
+    told = client.cluster("INFO")
+    return bool(told["cluster_state"] == "ok" and told["cluster_size"] == str(size))

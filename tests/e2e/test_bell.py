@@ -1,0 +1,88 @@
+"""The bell of a round rings in time though nobody is there to hear it, and whichever worker was killed."""
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.e2e.client import Json, Player
+from tests.e2e.conftest import UNHURRIED
+from tests.serving import Serving, serving
+from tests.waiting import until
+
+WORKER: Final = "-m workers"
+ROUNDS: Final = range(30, 35)
+"""Seconds; a match of each, so that their bells ring one after the other."""
+LATEST_MS: Final = 500
+
+
+def kill(pids: set[int]) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def replaced(served: Serving, before: set[int]) -> set[int]:
+    """The workers once as many are there again, none of them an old one."""
+
+    def found() -> set[int] | None:
+        now = served.pids(WORKER)
+        return now if len(now) == len(before) and not now & before else None
+
+    return until(found, 20, "the workers are started again")
+
+
+class Round(NamedTuple):
+    match: str
+    deadline: int
+
+
+def begun(players: Sequence[Player], seconds: int) -> Round:
+    options = {"round_seconds": seconds, "countdown_seconds": 0}
+    wanted = {"game": "four_monkeys", "seats": 2, "options": options}
+    match = players[0].send("POST", "/v1/matches", wanted)["id"]
+    started = [player.send("POST", f"/v1/matches/{match}/seats", {}) for player in players][-1]
+    (clock,) = [one for one in started["decisions"] if one["seat"] == "clock"]
+    return Round(match, clock["deadline"])
+
+
+def rung(player: Player, match: str) -> tuple[Json, int] | None:
+    """The first bell of a match, and the time that was given back before it."""
+    lost = 0
+    for event in player.send("GET", f"/v1/matches/{match}/events?limit=500")["events"]:
+        if event["type"] == "timer":
+            return event, lost
+        if event["type"] == "clock_extended":
+            lost += event["data"]["ms"]
+    return None
+
+
+def test_the_bell_rings_in_time_without_clients_and_after_every_worker_was_killed(tmp_path: Path) -> None:
+    with serving(tmp_path, **UNHURRIED) as served:
+        players = [Player(served.url, name) for name in ("Ada", "Grace")]
+        rounds = [begun(players, seconds) for seconds in ROUNDS]
+        first, last = (time.monotonic() + seconds for seconds in (ROUNDS[0], ROUNDS[-1]))
+        token = players[0].token
+        for player in players:
+            player.close()
+        workers = served.pids(WORKER)
+        kill(workers)
+        workers = replaced(served, workers)
+        time.sleep(max(0.0, first - time.monotonic() - 0.3))
+        kill({max(workers)})  # the other one is left to ring
+        time.sleep(max(0.0, last - time.monotonic() + LATEST_MS / 1000))
+
+        listener = Player(served.url, token=token)
+        late = []
+        for match, deadline in rounds:
+            bell, lost = until(partial(rung, listener, match), 60, "the bell rings")
+            assert bell["data"]["label"] == "round"
+            late.append(bell["at"] - deadline - lost)
+        assert min(late) >= 0
+        # In the middle: a machine that was busy with something else for a moment is no fault of ours.
+        assert sorted(late)[len(late) // 2] <= LATEST_MS, late
+        listener.close()

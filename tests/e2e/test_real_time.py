@@ -1,0 +1,115 @@
+"""Eight strangers at once over HTTP: a whole match of 4 Monkeys, each following it by nothing but its own event stream."""
+
+import hashlib
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+import httpx
+import msgspec
+
+from service.audit import verify
+from service.games.four_monkeys.actions import AnyAction
+from service.games.four_monkeys.game import GAME
+from service.games.four_monkeys.view import Observation
+from service.games.protocol import Task
+from service.games.registry import GAMES
+from service.randomness import Draws
+from tests.e2e.client import Json, Player, Watcher
+from tests.service.games.four_monkeys.follower import Follower
+from tests.serving import Serving
+
+SEATS: Final = 8
+BY_THE_BELL: Final = 2
+"""The round that nobody stops."""
+LATEST_MS: Final = 500
+PACE: Final = 0.05
+
+
+class Actor(threading.Thread):
+    """Plays a seat like the greedy bot, by what the API shows; seat 7 begins with a false stop."""
+
+    def __init__(self, url: str, token: str, match: str, seat: int) -> None:
+        super().__init__(daemon=True)
+        self._player = Player(url, token=token)
+        self._match = match
+        self._seat = seat
+        key = hashlib.sha256(str(seat).encode()).digest()
+        self._chance = Draws(lambda: key, {})
+        self.versions: list[int] = []
+        self.refusals = Counter[str]()
+
+    def run(self) -> None:
+        if self._seat == SEATS - 1:
+            self._send({"type": "stop"})
+        path = f"/v1/matches/{self._match}?include=legal_actions"
+        while (view := self._player.send("GET", path))["status"] == "running":
+            action = self._choose(view) if view["legal_actions"] else None
+            if action is not None:
+                self._send(action)
+            time.sleep(PACE if action else 4 * PACE)
+        self._player.close()
+
+    def _choose(self, view: Json) -> Mapping[str, Any] | None:
+        mine = [one for one in view["decisions"] if one["seat"] == self._seat]
+        if not mine:
+            return None
+        table = msgspec.convert(view["observation"], Observation)
+        legal = msgspec.convert(view["legal_actions"], tuple[AnyAction, ...])
+        task: Task[AnyAction, Observation] = Task(self._seat, mine[0]["step"], table, legal)
+        action: dict[str, Any] = msgspec.to_builtins(GAME.bots["greedy"](task, self._chance))
+        return None if action["type"] == "stop" and view["observation"]["round"] == BY_THE_BELL else action
+
+    def _send(self, action: Mapping[str, Any]) -> None:
+        answer = self._player.answer("POST", f"/v1/matches/{self._match}/actions", {"action": action})
+        if answer.status_code == httpx.codes.CREATED:
+            self.versions.append(answer.json()["version"])
+        else:
+            assert answer.status_code == httpx.codes.CONFLICT, answer.text
+            problem = answer.json()
+            self.refusals[problem.get("reason", problem["code"])] += 1
+
+
+def test_eight_play_at_once_and_each_sees_by_its_stream_what_the_server_sees(served: Serving) -> None:
+    players = [Player(served.url, f"Player {seat}") for seat in range(SEATS)]
+    options = {"round_seconds": 30, "countdown_seconds": 0, "banana_skins": True}
+    wanted = {"game": "four_monkeys", "seats": SEATS, "options": options}
+    match = players[0].send("POST", "/v1/matches", wanted)["id"]
+    for player in players:
+        player.send("POST", f"/v1/matches/{match}/seats", {})
+    watchers = [Watcher(player, match, seat, Follower(seat)) for seat, player in enumerate(players)]
+    actors = [Actor(served.url, player.token, match, seat) for seat, player in enumerate(players)]
+    threads = [threading.Thread(target=watcher.watch, kwargs={"seconds": 180.0}, daemon=True) for watcher in watchers]
+    for thread in (*threads, *actors):
+        thread.start()
+    for thread in (*threads, *actors):
+        thread.join(185)
+        assert not thread.is_alive()
+
+    newest = players[0].look(match)
+    assert newest["status"] == "finished"
+    for watcher, player in zip(watchers, players, strict=True):
+        assert watcher.version == newest["version"]
+        assert watcher.ends[-1]["reason"] == "finished"
+        for version in (*range(4, watcher.version, 97), watcher.version):
+            assert watcher.views[version] == (player.look(match, version)["observation"] or {}), version
+    lines = players[0].answer("GET", f"/v1/matches/{match}/export").content.splitlines(keepends=True)
+    verify(lines, GAMES)
+    events = [json.loads(line) for line in lines[1:]]
+    by_people = [event["version"] for event in events if event["by"].startswith("seat:")]
+    assert sorted(version for actor in actors for version in actor.versions) == by_people
+    effects = [(event, effect) for event in events for effect in event["data"].get("effects", ())]
+    endings = [effect["ending"] for _, effect in effects if effect["type"] == "round_ended"]
+    assert endings == ["stop", "deadline", "stop", "stop"]
+    assert sum(effect["type"] == "false_stop_charged" for _, effect in effects) == 1
+    deadlines = {effect["round"]: effect["deadline"] for _, effect in effects if effect["type"] == "round_opened"}
+    lost = sum(event["data"]["ms"] for event in events if event["type"] == "clock_extended")
+    (bell,) = [event for event in events if event["type"] == "timer" and event["data"]["label"] == "round"]
+    assert 0 <= bell["at"] - deadlines[BY_THE_BELL] - lost <= LATEST_MS
+    refusals = sum((actor.refusals for actor in actors), Counter[str]())
+    assert refusals["version-conflict"] == 0, refusals
+    for player in players:
+        player.close()

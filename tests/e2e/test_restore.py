@@ -1,0 +1,87 @@
+"""The restore drill: a service that is backed up while people play on, and the same store elsewhere afterwards."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+from click.testing import CliRunner
+
+from service import operate
+from service.cli import main
+from service.settings import read
+from tests.e2e.client import Json, Player
+from tests.e2e.conftest import UNHURRIED
+from tests.e2e.test_whole_match import table
+from tests.serving import serving
+from tests.waiting import until
+
+MEANWHILE = 40
+"""Actions at most, while the backup is taken: a match has twice as many."""
+
+
+def moonstone(*arguments: str) -> list[str]:
+    """What a command says that succeeds."""
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
+    return done.output.splitlines()
+
+
+def play(match: str, players: Sequence[Player], actions: int) -> Json:
+    """Play people's turns until so many were taken; the newest answer to an action."""
+    receipt: Json = {}
+    done = 0
+    while done < actions:
+        assert players[0].look(match)["status"] == "running", "the match was too short"
+        for player in players:
+            action = player.choose(match)
+            if action is not None:
+                receipt = player.send("POST", f"/v1/matches/{match}/actions", {"action": action})
+                done += 1
+    return receipt
+
+
+def stored(data: Path, match: str) -> tuple[bytes, ...]:
+    with operate.log_of(read({"MOONSTONE_DATA_DIR": str(data)})) as client:
+        return operate.ports_of(client).log.read(match).events
+
+
+def test_a_backup_taken_while_people_play_is_a_prefix_and_plays_on_elsewhere(tmp_path: Path) -> None:
+    first, second, file = tmp_path / "first", tmp_path / "second", tmp_path / "backup"
+    first.mkdir()
+    second.mkdir()
+    with serving(first, **UNHURRIED) as served, table(served.url) as (match, players):
+        play(match, players, 3)
+        with ThreadPoolExecutor(1) as pool:
+            backup = pool.submit(moonstone, "backup", str(file), "--data-dir", str(first / "data"))
+            for _ in range(MEANWHILE):
+                play(match, players, 1)
+                if backup.done():
+                    break
+        assert backup.result() == [f"backed up 1 matches to {file}"]
+        ahead = play(match, players, 3)
+        tokens = [player.token for player in players]
+        assert moonstone("check", "--data-dir", str(first / "data"))[-1].endswith("0 audited: 0 faults")
+
+    restored = moonstone("restore", str(file), "--data-dir", str(second / "data"))
+    assert restored[0] == f"restored 1 matches from {file}"
+    whole, part = (stored(folder / "data", match) for folder in (first, second))
+    assert 0 < len(part) < len(whole)
+    assert part == whole[: len(part)]
+
+    with serving(second, **UNHURRIED) as served:
+        players = [Player(served.url, token=token) for token in tokens]
+        tag = f'"{ahead["version"]}-{ahead["head"][:16]}"'
+        refused = players[0].answer(
+            "POST", f"/v1/matches/{match}/actions", {"action": {"type": "pass"}}, **{"If-Match": tag}
+        )
+        assert (refused.status_code, refused.json()["code"]) == (httpx.codes.CONFLICT, "history-diverged")
+        where = f"after={ahead['version']}&head={ahead['head']}"
+        refused = players[0].answer("GET", f"/v1/matches/{match}/events?{where}")
+        assert (refused.status_code, refused.json()["code"]) == (httpx.codes.CONFLICT, "history-diverged")
+        play(match, players, 3)
+        wanted = {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random", "random"]}
+        bots = players[0].send("POST", "/v1/matches", wanted)["id"]
+        until(lambda: players[0].look(bots)["status"] == "finished", 60, "bots play a new match")
+        for player in players:
+            player.close()

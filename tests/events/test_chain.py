@@ -1,0 +1,91 @@
+import hashlib
+import json
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from events.chain import BrokenChain, Draft, follow, genesis, seal
+from events.record import Event, Head, canonical, digest
+
+SALT = "0123456789abcdef" * 2
+LINE, START = genesis("m", "toy", 1)
+DRAFT = Draft("action", "seat:0", b'{"seat":0}')
+
+
+def test_the_first_line_is_the_match_files_and_its_hash_is_the_head_of_nothing() -> None:
+    assert LINE == b'{"format":"moonstone-match/1","game":"toy","match":"m","ruleset":1}'
+    assert (START.version, START.hash) == (0, hashlib.sha256(LINE).hexdigest())
+
+
+drafts = st.lists(
+    st.builds(
+        Draft,
+        type=st.sampled_from(["action", "timer"]),
+        by=st.sampled_from(["worker", "seat:1"]),
+        data=st.dictionaries(st.sampled_from(["a", "b"]), st.integers(0, 9) | st.text(max_size=3)).map(canonical),
+    ),
+    max_size=5,
+)
+
+
+@given(drafts, drafts)
+def test_what_was_sealed_can_be_followed_in_order(first: list[Draft], second: list[Draft]) -> None:
+    one, middle = seal(START, first, 10, [SALT] * len(first))
+    two, end = seal(middle, second, 20, [SALT] * len(second))
+    head = START
+    previous = LINE
+    for version, (stored, draft) in enumerate(zip(one + two, first + second, strict=True), 1):
+        event, head = follow(head, stored)
+        at = 10 if version <= len(first) else 20
+        expected = Event(
+            version, draft.type, at, draft.by, msgspec.Raw(draft.data), hashlib.sha256(previous).hexdigest(), SALT
+        )
+        assert event == expected
+        assert stored == json.dumps(
+            json.loads(stored), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+        ).encode("utf-8")
+        previous = stored
+    assert head == end
+
+
+def test_every_draft_needs_a_salt() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        seal(START, [DRAFT, DRAFT], 0, [SALT])
+
+
+(STORED, NEXT), END = seal(START, [DRAFT, DRAFT], 10, [SALT, SALT])
+OTHER_MATCH = seal(genesis("n", "toy", 1)[1], [DRAFT], 10, [SALT])[0][0]
+
+
+@pytest.mark.parametrize(
+    ("head", "stored", "fault"),
+    [
+        pytest.param(START, NEXT, "version 1: says that it is version 2", id="a gap"),
+        pytest.param(Head(7, START.hash), STORED, "version 8: says that it is version 1", id="another place"),
+        pytest.param(END, NEXT, "version 3: says that it is version 2", id="the same again"),
+        pytest.param(START, OTHER_MATCH, "version 1: names", id="another match"),
+        pytest.param(Head(1, digest(b"x")), NEXT, "version 2: names", id="another past"),
+        pytest.param(START, b"", "version 1: no event", id="an entry of another hand"),
+        pytest.param(START, b"\xff\xfe", "version 1: no event", id="bytes that are no text"),
+        pytest.param(START, STORED.replace(b"seat:0", b"seat:\xff"), "version 1: no event", id="bytes in a string"),
+        pytest.param(START, STORED[:-1], "version 1: no event", id="a torn end"),
+        pytest.param(START, STORED.replace(b'"at":10', b'"at": 10'), "version 1: is not in canonical", id="a space"),
+        pytest.param(
+            START, STORED.replace(b'"at":10', b'"at":9,"at":10'), "version 1: is not in canonical", id="twice"
+        ),
+        pytest.param(START, STORED + b"\n", "version 1: is not in canonical", id="a line end"),
+    ],
+)
+def test_bytes_that_do_not_follow_are_refused_with_their_version(head: Head, stored: bytes, fault: str) -> None:
+    with pytest.raises(BrokenChain, match=fault) as refused:
+        follow(head, stored)
+    assert refused.value.version == head.version + 1
+
+
+@given(st.integers(0, len(STORED) - 1), st.integers(1, 255))
+def test_one_changed_byte_is_seen_at_the_next_event_at_the_latest(place: int, flip: int) -> None:
+    changed = STORED[:place] + bytes([STORED[place] ^ flip]) + STORED[place + 1 :]
+    with pytest.raises(BrokenChain):
+        follow(follow(START, changed)[1], NEXT)

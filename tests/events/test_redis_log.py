@@ -1,0 +1,147 @@
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha1
+
+import pytest
+from redis.connection import Connection
+
+from events.feed import Feed, Listener
+from events.log import Due, Log, LogUnavailable
+from events.redis_log import RedisLog, check_durability, connect, connect_cluster
+from events.redis_pool import Ferry
+from service.adapters.valkey import free_port
+from tests.events.log_contract import SEED, LogContract, create
+
+
+class TestRedisLog(LogContract):
+    @pytest.fixture
+    def log(self, valkey_log_url: str) -> Iterator[Log]:
+        with connect(valkey_log_url) as client:
+            client.flushall()
+            yield RedisLog(client)
+
+
+class TestRedisLogWithAFerry(LogContract):
+    @pytest.fixture
+    def log(self, valkey_log_url: str) -> Iterator[Log]:
+        with connect(valkey_log_url) as client:
+            client.flushall()
+            ferry = Ferry(client)
+            yield RedisLog(client, ferry)
+            ferry.stop()
+
+
+class TestRedisLogOnAServerInClusterMode(LogContract):
+    """It refuses keys of more than one slot in one command, as every cluster does."""
+
+    @pytest.fixture
+    def log(self, clusters: Callable[[int], str]) -> Iterator[Log]:
+        with connect(clusters(1)) as client:
+            client.flushall()
+            yield RedisLog(client)
+
+
+class TestRedisLogOnACluster(LogContract):
+    @pytest.fixture
+    def log(self, clusters: Callable[[int], str]) -> Iterator[Log]:
+        with connect_cluster(clusters(3)) as client:
+            client.flushall()
+            yield RedisLog(client)
+
+
+def test_every_server_of_a_cluster_gets_the_functions_and_tells_its_appends(clusters: Callable[[int], str]) -> None:
+    with connect_cluster(clusters(3)) as client:
+        client.flushall()
+        client.function_flush()
+        log = RedisLog(client)
+        log.load()
+        assert check_durability(client) == ()
+        feed = Feed()
+        listener = Listener(client, feed=feed)
+        for n in range(12):
+            assert feed.wait({f"m{n}": 0}, 10)  # heard from now on
+            create(log, f"m{n}")
+            assert feed.wait({f"m{n}": 0}, 10)
+        listener.stop()
+        assert len({client.keyslot(f"{{p{n}}}") * 3 // 16384 for n in range(64)}) == 3
+
+
+def test_one_server_of_a_cluster_that_lost_the_functions_gets_them_and_nothing_is_claimed_twice(
+    clusters: Callable[[int], str],
+) -> None:
+    with connect_cluster(clusters(3)) as client, connect(clusters(3)) as one:
+        client.flushall()
+        log = RedisLog(client)
+        log.load()
+        for n in range(30):
+            create(log, f"m{n}", due={"job": 5})
+        one.function_flush()
+        assert len({due.match for due in log.claim(10, 100, 100)}) == 30
+        assert log.claim(10, 100, 100) == ()
+
+
+def test_a_cluster_that_does_not_answer_is_unavailable() -> None:
+    with pytest.raises(LogUnavailable, match="unavailable"):
+        connect_cluster(f"redis://127.0.0.1:{free_port()}")
+
+
+def test_the_names_of_keys_stay_for_ever(valkey_log_url: str) -> None:
+    with connect(valkey_log_url) as client:
+        client.flushall()
+        log = RedisLog(client)
+        append, head = create(log, "m", due={"job": 5, "clock": 6})
+        create(log, "0198f3-é")
+        log.remember("0198f3-é", 0, {1: b"one"})
+        assert sorted(client.keys()) == sorted(
+            key.encode()
+            for key in (
+                *("match:{p40}:m:events", "match:{p40}:m:commands", "match:{p40}:m:seed"),
+                *("due:{p40}:job", "due:{p40}:clock"),
+                *("match:{p14}:0198f3-é:events", "match:{p14}:0198f3-é:commands", "match:{p14}:0198f3-é:seed"),
+                "match:{p14}:0198f3-é:snapshot",
+            )
+        )
+        (stored,) = append.events
+        assert client.xrange("match:{p40}:m:events") == [
+            (b"1-0", {b"e": stored, b"h": head.hash.encode(), b"s": sha1(stored).hexdigest().encode()}),
+        ]
+        assert client.hgetall("match:{p40}:m:commands") == {b"create": b"1 d"}
+        assert client.get("match:{p40}:m:seed") == SEED
+        assert client.zrange("match:{p14}:0198f3-é:snapshot", 0, -1, withscores=True) == [(b"one", 1.0)]
+        assert client.zrange("due:{p40}:job", 0, -1, withscores=True) == [(b"m", 5.0)]
+
+
+def test_each_append_is_one_round_trip_and_so_is_each_read(
+    valkey_log_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trips = 0
+    send = Connection.send_packed_command
+
+    def counted(connection: Connection, packed: Sequence[bytes], check_health: bool = True) -> None:
+        nonlocal trips
+        trips += bool(packed)
+        send(connection, packed, check_health)  # type: ignore[no-untyped-call]
+
+    monkeypatch.setattr(Connection, "send_packed_command", counted)
+    with connect(valkey_log_url) as client:
+        client.flushall()
+        log = RedisLog(client)
+        log.load()
+        trips = 0
+        create(log, "m", events=5, due={"job": 10, "clock": 10})
+        assert trips == 1
+        log.read("m", command="create")
+        assert trips == 2
+        log.remember("m", 0, {5: b"five"})
+        log.read("m", first=None, command="create")
+        log.read_each({"m": None, "n": 1, "o": None})
+        assert trips == 5
+        trips = 2
+        log.next_due()
+        log.overdue(10, 10)
+        log.clocked()
+        log.rearm("m", 5, (Due("m", "job", 20),))
+        assert trips == 6
+        log.claim(10, 1, 10)
+        assert trips == 7
+        log.claim(20, 1, 10)
+        assert trips == 9

@@ -1,0 +1,188 @@
+"""Examples of all answers, from a run of the service that is the same every time: of success here, of problems in refusals.
+
+`python -m tests.openapi.examples` writes them to api/examples.json and api/problem_examples.json, from where they come
+into openapi.yaml and the pages of problems.
+"""
+
+import hashlib
+import itertools
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+from unittest import mock
+
+import msgspec
+from werkzeug.wrappers import Response
+
+from api.openapi import EXAMPLES
+from api.problem_examples import MET
+from service.adapters.memory import local_ports
+from service.bot_turns import advance
+from service.games.registry import GAMES
+from tests.api.checked import Client, documented, reference
+from tests.api.conftest import Container
+from tests.api.two_seats import unlimited
+from tests.openapi import refusals
+
+GAME: Final = "ape_town"
+NOW: Final = 1_767_225_600_000
+"""1 January 2026."""
+SHORTENED: Final = frozenset({"show_game", "list_problems", "show_metrics"})
+"""Operations whose answers are too long to be repeated whole."""
+
+Examples = dict[str, dict[str, dict[str, Any]]]
+"""By operation, status and media type."""
+
+
+@contextmanager
+def without_chance() -> Iterator[None]:
+    """Every secret is drawn from a counter, every moment is a second after the one before."""
+    drawn = itertools.count()
+
+    def token_bytes(length: int = 32) -> bytes:
+        return hashlib.shake_256(f"example {next(drawn)}".encode()).digest(length)
+
+    with (
+        mock.patch("secrets.token_bytes", token_bytes),
+        mock.patch("secrets.token_hex", lambda length=32: token_bytes(length).hex()),
+    ):
+        yield
+
+
+class Run:
+    """What was answered, as examples of operations."""
+
+    def __init__(self) -> None:
+        moments = itertools.count(NOW, 1000)
+        container = Container(unlimited(), None)
+        container.ports = local_ports(GAMES, lambda: next(moments), wake=container.feed.wake)
+        self.client = Client(container, hasty=True)
+        self.found: Examples = {}
+
+    def ask(self, method: str, path: str, body: object = None, token: str | None = None, **headers: str) -> Any:
+        """The JSON of an answer, kept as the example of its operation if it is the first of its kind."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        with self.client.send(method, path, body, token=token, headers=named) as response:
+            assert response.status_code < 300, response.get_data(as_text=True)
+            media_type = response.mimetype or ""
+            value = _value(media_type, response)
+        rule, _ = self.client.app.url_map.bind("moon").match(path.partition("?")[0], method, return_rule=True)
+        operation = reference()["paths"][documented(rule)][method.lower()]["operationId"]
+        if value is not None:
+            kept = self.found.setdefault(operation, {}).setdefault(str(response.status_code), {})
+            example = {"summary": "Shortened", "value": _cut(value)} if operation in SHORTENED else {"value": value}
+            kept.setdefault(media_type, example)
+        return value
+
+
+def _value(media_type: str, response: Response) -> Any:
+    body = response.get_data()
+    match media_type:
+        case "text/event-stream":
+            return _frame(body.decode())
+        case "application/x-ndjson":
+            return [msgspec.json.decode(line) for line in body.splitlines() if line][:2]
+        case "application/json":
+            return msgspec.json.decode(body)
+    return body.decode() or None
+
+
+def _cut(value: Any) -> Any:
+    """The beginning of each long text, list and object in a value."""
+    match value:
+        case str():
+            lines = value.splitlines(keepends=True)
+            return "".join(lines[:2]) if len(lines) > 3 else value
+        case list():
+            return [_cut(item) for item in value[:2]]
+        case dict():
+            # A linter would follow the references of a JSON Schema in an example.
+            kept = ((name, item) for name, item in value.items() if not name.startswith("$"))
+            return {name: _cut(item) for name, item in itertools.islice(kept, 12)}
+    return value
+
+
+def _frame(stream: str) -> dict[str, str]:
+    """The first server-sent event of a stream that has an id, or the first."""
+    frames = [
+        dict(line.split(": ", 1) for line in block.splitlines() if ": " in line and not line.startswith("retry"))
+        for block in stream.split("\n\n")
+    ]
+    return next((frame for frame in frames if "id" in frame), frames[0])
+
+
+def collect() -> Examples:
+    """The examples of a run."""
+    with without_chance():
+        run = Run()
+        _players_and_pages(run)
+        _matches(run)
+    return dict(sorted(run.found.items()))
+
+
+def _players_and_pages(run: Run) -> None:
+    for path in ("/v1/games", f"/v1/games/{GAME}", "/v1/bots", "/healthz", "/readyz", "/metrics"):
+        run.ask("GET", path)
+    # The page of a problem that no run has: it holds no example that this run is about to make.
+    for path in ("/problems", "/problems/too-late"):
+        run.ask("GET", path)
+        run.ask("GET", path, accept="text/html")
+
+
+def _matches(run: Run) -> None:
+    ada, ben = (run.ask("POST", "/v1/players", {"name": name})["token"] for name in ("Ada", "Ben"))
+    run.ask("GET", "/v1/me", token=ada)
+    run.ask("POST", "/v1/stream-tickets", token=ada)
+    spare = run.ask("POST", "/v1/me/tokens", token=ada)["token"]
+    run.ask("DELETE", "/v1/me/tokens/current", token=spare)
+
+    def make(key: str, **wanted: object) -> str:
+        made: str = run.ask("POST", "/v1/matches", {"game": GAME, "seats": 2, **wanted}, ada, idempotency_key=key)["id"]
+        return made
+
+    match = f"/v1/matches/{make('first')}"
+    other = f"/v1/matches/{make('second', manual_start=True)}"
+    run.ask("POST", f"{match}/seats", {"client_seed": "Ada's dice"}, ada, idempotency_key="sit")
+    run.ask("GET", "/v1/matches")
+    run.ask("POST", f"{match}/seats", {"client_seed": "Ben's dice"}, ben, idempotency_key="sit")
+    run.ask("GET", "/v1/me/matches", token=ada)
+    run.ask("POST", f"{other}/bots", {"bot": "random"}, ada, idempotency_key="bot-1")
+    run.ask("POST", f"{other}/bots", {"bot": "greedy"}, ada, idempotency_key="bot-2")
+    run.ask("POST", f"{other}/start", {}, ada, idempotency_key="start")
+    turn = next(token for token in (ada, ben) if run.client.ask(f"{match}/legal-actions", token)["actions"])
+    action = run.ask("GET", f"{match}/legal-actions", token=turn)["actions"][0]
+    run.ask("GET", f"{match}?include=texts", token=turn)
+    run.ask("POST", f"{match}/actions?dry_run=true", {"action": action}, turn)
+    run.ask("POST", f"{match}/actions", {"action": action}, turn, idempotency_key="move-1")
+    run.ask("GET", f"{match}/events?after=4&limit=2&include=texts", token=turn)
+    run.ask("POST", f"{match}/leave", {}, ben, idempotency_key="leave")
+    over = other.rpartition("/")[2]
+    while advance(run.client.container.ports, over, moves=1000):
+        pass
+    run.ask("GET", f"{other}/audit")
+    run.ask("GET", f"{other}/export")
+    run.client.container.feed.close()  # so that streams end
+    for form in ("text/event-stream", "application/x-ndjson"):
+        run.ask("GET", f"{match}/events?after=4", token=turn, accept=form)
+        run.ask("GET", "/v1/me/stream", token=ada, accept=form)
+
+
+def collect_problems() -> dict[str, dict[str, Any]]:
+    """Problems by code, of a run of their own."""
+    with without_chance():
+        return refusals.collect(Run().client)
+
+
+def render(examples: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(examples), indent=1) + b"\n"
+
+
+def main() -> None:
+    for path, examples in ((EXAMPLES, collect()), (MET, collect_problems())):
+        path.write_bytes(render(examples))
+        sys.stdout.write(f"{path.name} is written\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""The API on the servers that the environment names, for a client that asks anything: prints its port.
+
+Streams end soon, for such a client reads each answer to its end, and nobody has too many matches waiting.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+
+from flask import Flask
+
+from api import checks
+from api.server import Server
+
+
+def factory(deadline: checks.Deadline, alive: Callable[[], bool]) -> Flask:
+    # They import redis, which must not come before gevent's patches.
+    from api import streams  # noqa: PLC0415
+    from api.app import create_app  # noqa: PLC0415
+    from api.resources import events  # noqa: PLC0415
+    from service import container, matches, settings  # noqa: PLC0415
+
+    streams.MAX_AGE = 0.05  # type: ignore[misc]  # a constant
+    streams.STREAMS_A_HOLDER = 1000  # type: ignore[misc]
+    matches.OPEN_MATCHES = 1_000_000  # type: ignore[misc]
+    events.LONGEST_WAIT = 0  # type: ignore[misc]
+    return create_app(container.build(settings.read(os.environ)), deadline=deadline, alive=alive)
+
+
+def announce(_: str, port: int) -> None:
+    sys.stdout.write(f"{port}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    Server(factory, host="127.0.0.1", port=0, workers=1, on_ready=announce).run()

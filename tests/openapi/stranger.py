@@ -1,0 +1,206 @@
+"""Schemathesis against the running service: every operation, every check, stateful links, with a valid token.
+
+`python -m tests.openapi.stranger [EXAMPLES [SEED]]` runs the long form: up to so many examples (100) for each operation,
+whose schemas are tried besides in all their corners: many thousand requests. The seed is another each time, and told.
+"""
+
+import os
+import re
+import secrets
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import httpx
+import msgspec
+import yaml
+
+from service import settings
+from service.adapters.valkey import Valkey
+from service.bot_turns import advance
+from service.container import build
+from service.match import Match
+from service.matches import create
+from service.new_match import NewMatch
+from tests.openapi.tools import HERE, REFERENCE, ROOT
+
+ENOUGH: Final = 10
+"""How often each operation must have succeeded."""
+CHAINS: Final = 30
+"""How many chains of linked requests are tried at least."""
+LIMITS: Final = tuple(
+    variable.name for variable in settings.VARIABLES if re.search("_BY_(TOKEN|ADDRESS|CALLER)$", variable.name)
+)
+"""All settings that say how often one may ask; a stranger that tries everything asks more often than any client."""
+
+World: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    failed: bool
+    text: str
+    answers: Counter[str]
+    """`<operation> <status> <media type>`, how often."""
+
+    def __add__(self, other: "Report") -> "Report":
+        return Report(self.failed or other.failed, self.text + other.text, self.answers + other.answers)
+
+    def succeeded(self) -> Counter[str]:
+        """How often each operation did."""
+        return Counter(
+            {
+                name: sum(n for answer, n in self.answers.items() if answer.startswith(f"{name} 2"))
+                for name in operations()
+            }
+        )
+
+    def lacks(self) -> list[str]:
+        """Operations that succeeded too rarely, answers of success that none ever had, and what was left out."""
+        rare = [f"{name} succeeded {count} times" for name, count in self.succeeded().items() if count < ENOUGH]
+        never = [f"{answer} never came" for answer in sorted(answers_of_success() - self.answers.keys())]
+        whole = f"  Tested: {len(operations())}\n" in self.text
+        return rare + never + ([] if whole else ["operations were left out"]) + switched_off()
+
+
+@cache
+def operations() -> Mapping[str, Any]:
+    """What the reference says of each."""
+    paths = yaml.load(REFERENCE.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["paths"]
+    return {one["operationId"]: one for methods in paths.values() for one in methods.values() if "operationId" in one}
+
+
+def switched_off() -> list[str]:
+    """Whatever schemathesis.toml leaves out: it may say which statuses a check expects, and nothing else of checks."""
+    config = tomllib.loads((HERE / "schemathesis.toml").read_text(encoding="utf-8"))
+    sections = [config, *config["operations"]]
+    said = {key for one in sections for key in one} - {"checks", "operations", "warnings", "include-operation-id"}
+    told = {key for one in sections for check in one.get("checks", {}).values() for key in check}
+    return sorted(f"schemathesis.toml says {key}" for key in said | (told - {"expected-statuses"}))
+
+
+def answers_of_success() -> set[str]:
+    """`<operation> <status> <media type>` of all that the reference promises."""
+    return {
+        f"{name} {status} {form}".rstrip()
+        for name, operation in operations().items()
+        for status, answer in operation["responses"].items()
+        if status.startswith("2")
+        for form in answer.get("content", {"": None})
+    }
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[World]:
+    """A running service with a little world in it: its address, a player's token, and what there is to see."""
+    with Valkey.start(folder / "log", durable=True) as log, Valkey.start(folder / "queue", durable=False) as queue:
+        environ = {
+            "MOONSTONE_LOG_URL": log.url,
+            "MOONSTONE_QUEUE_URL": queue.url,
+            "MOONSTONE_DATA_DIR": str(folder / "store"),
+            **dict.fromkeys(LIMITS, "1000000"),
+        }
+        over = _play_one(environ)
+        with subprocess.Popen(
+            [sys.executable, "-m", "tests.openapi.server"],
+            cwd=ROOT,
+            env=os.environ | environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            assert process.stdout
+            try:
+                url = f"http://127.0.0.1:{int(process.stdout.readline())}"
+                token = httpx.post(f"{url}/v1/players", json={"name": "Ada"}).raise_for_status().json()["token"]
+                games = [game["id"] for game in httpx.get(f"{url}/v1/games").json()["games"]]
+                yield {"url": url, "token": token, "over": over.id, "over_version": over.head.version, "games": games}
+            finally:
+                process.terminate()
+
+
+def _play_one(environ: Mapping[str, str]) -> Match:
+    """A match of bots that is over."""
+    service = build(settings.read(environ), listen=False)
+    match = create(service.ports, "pl_host", NewMatch(game="ape_town", seats=2, bots=("random",) * 2), "create").match
+    while advance(service.ports, match.id, moves=1000):
+        pass
+    match, _ = service.ports.history.newest(match.id)
+    service.close()
+    return match
+
+
+def run(world: World, examples: int, seed: int, *, seconds: float) -> Report:
+    """All of schemathesis, then again of what has too few inputs to succeed often; at most so many seconds each time."""
+    alone = ("--phases", "examples,coverage,fuzzing", "--max-examples", str(examples))
+    linked = ("--phases", "stateful", "--max-examples", str(max(examples, CHAINS)))
+    report = _once(world, *alone, seed=seed, seconds=seconds) + _once(world, *linked, seed=seed, seconds=seconds)
+    for again in range(1, ENOUGH):
+        rare = {one.partition(" ")[0] for one in report.lacks()}
+        if report.failed or not rare:
+            break
+        chosen = [part for name in sorted(rare) for part in ("--include-operation-id", name)]
+        few = ("--phases", "coverage,fuzzing", "--max-examples", "10")
+        report += _once(world, *few, *chosen, seed=seed + again, seconds=seconds)
+    return report
+
+
+def _once(world: World, *arguments: str, seed: int, seconds: float) -> Report:
+    with tempfile.TemporaryDirectory() as folder:
+        answers = Path(folder) / "answers.json"
+        environ = {
+            "STRANGER_WORLD": msgspec.json.encode(world).decode(),
+            "STRANGER_ANSWERS": str(answers),
+            "SCHEMATHESIS_HOOKS": "tests.openapi.stranger_hooks",
+            "PYTHONPATH": str(ROOT),
+        }
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(HERE / "schemathesis.toml"), "run"),
+                *(f"{world['url']}/openapi.yaml", "--url", world["url"]),
+                *(
+                    "--checks",
+                    "all",
+                    "--request-timeout",
+                    "60",
+                    "--generation-database",
+                    "none",
+                    "--no-color",
+                    "--continue-on-failure",
+                    "--seed",
+                    str(seed),
+                    *arguments,
+                ),
+            ],
+            cwd=folder,
+            env=os.environ | environ,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+        counted = msgspec.json.decode(answers.read_bytes(), type=dict[str, int]) if answers.exists() else {}
+    return Report(done.returncode != 0, done.stdout + done.stderr, Counter(counted))
+
+
+def main() -> None:
+    numbers = [int(argument) for argument in sys.argv[1:]]
+    examples = numbers[0] if numbers else 100
+    seed = numbers[1] if len(numbers) > 1 else secrets.randbelow(2**32)
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as world:
+        report = run(world, examples, seed, seconds=7200)
+    told = "\n".join(f"{count:7} {answer}" for answer, count in sorted(report.answers.items()))
+    sys.stdout.write(f"{report.text}\n{told}\n{report.answers.total():7} answers in all\n")
+    sys.exit("\n".join(report.lacks()) or int(report.failed))
+
+
+if __name__ == "__main__":
+    main()

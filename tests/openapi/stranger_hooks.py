@@ -1,0 +1,224 @@
+"""What a client knows that the reference cannot say: which matches there are, what is legal in them, whose token goes.
+
+And a check of our own: a problem is one that its operation names, and a request that its schemas allow is refused only
+for what no schema can say.
+"""
+
+import atexit
+import os
+from collections import Counter
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import msgspec
+import schemathesis
+from schemathesis import GenerationMode
+from schemathesis.generation.meta import TestPhase
+
+World = dict[str, Any]
+
+WORLD: Final[World] = msgspec.json.decode(os.environ["STRANGER_WORLD"])
+_HTTP: Final = httpx.Client(base_url=WORLD["url"], headers={"Authorization": f"Bearer {WORLD['token']}"}, timeout=30)
+_turns: Final = Counter[str]()
+
+
+def turn(what: str, of: int) -> int:
+    """0, 1, … and again: in which of several ways something is done this time."""
+    _turns[what] += 1
+    return (_turns[what] - 1) % of
+
+
+def post(path: str, body: object) -> Any:
+    return _HTTP.post(path, json=body).raise_for_status().json()
+
+
+def match_of(game: str, **more: object) -> str:
+    made: str = post("/v1/matches", {"game": game, "seats": 2, **more})["id"]
+    return made
+
+
+def with_turn() -> tuple[str, dict[str, Any]]:
+    """A match in which this player is asked, and what it may do."""
+    while True:
+        if match := WORLD.get("played"):
+            legal = _HTTP.get(f"/v1/matches/{match}/legal-actions").json()["actions"]
+            if legal:
+                return match, legal[0]
+        match = WORLD["played"] = match_of("ape_town")
+        post(f"/v1/matches/{match}/seats", {})
+        other = post("/v1/players", {"name": "Other"})["token"]
+        sit = _HTTP.post(f"/v1/matches/{match}/seats", json={}, headers={"Authorization": f"Bearer {other}"})
+        sit.raise_for_status()
+
+
+@schemathesis.auth(refresh_interval=None)
+class Bearer:
+    """The player's token; where a token is revoked, one that nothing else needs."""
+
+    def get(self, case: Any, _context: Any) -> str:
+        if operation_of(case) == "revoke_token":
+            token: str = post("/v1/me/tokens", {})["token"]
+            return token
+        return str(WORLD["token"])
+
+    def set(self, case: Any, data: str, _context: Any) -> None:
+        case.headers["Authorization"] = f"Bearer {data}"
+
+
+def operation_of(case: Any) -> str:
+    return str(case.operation.definition.raw["operationId"])
+
+
+@schemathesis.deserializer("application/x-ndjson")
+def lines(_context: Any, response: Any) -> list[Any]:
+    """The values of a stream, without its heartbeats."""
+    return [msgspec.json.decode(line) for line in response.content.splitlines() if line]
+
+
+def with_integers(value: Any) -> Any:
+    """A body whose numbers are written as integers, as the reference says; for JSON Schema 25.0 is one too."""
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case list():
+            return [with_integers(item) for item in value]
+        case dict():
+            return {name: with_integers(item) for name, item in value.items()}
+    return value
+
+
+@schemathesis.hook
+def before_call(_context: Any, case: Any, kwargs: dict[str, Any]) -> None:
+    """Make two of three cases that mean well such that can succeed; the others, and all that mean ill, stay as they are.
+
+    Where links lead from one answer to the next, ids stay those of the links.
+    """
+    del kwargs
+    if not means_well(case):
+        return
+    operation = operation_of(case)
+    case.body = with_integers(case.body)
+    for name in case.headers.keys() & {"If-Match", "If-None-Match"}:
+        if case.headers[name] == "0":
+            # Schemathesis 4.32 makes this of any pattern with quotes, and takes it for what the pattern allows.
+            case.headers[name] = '"1-0123456789abcdef"'
+    if len(accepted := forms_of(case)) > 1:
+        case.headers["Accept"] = accepted[turn(f"form of {operation}", len(accepted))]
+    if case.meta.phase.name is TestPhase.STATEFUL:
+        if operation == "create_match":
+            case.body = new_match()
+    elif turn(operation, 3):
+        steer(case, operation)
+
+
+def means_well(case: Any) -> bool:
+    return case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
+
+
+def forms_of(case: Any) -> list[str]:
+    """The media types in which the operation answers success."""
+    answers: Mapping[str, Any] = case.operation.definition.raw["responses"]
+    return [form for status, answer in answers.items() if status < "3" for form in answer.get("content", {})]
+
+
+def new_match() -> dict[str, Any]:
+    bots = ["random"] * turn("bots", 3)
+    return {"game": "ape_town", "seats": 2, "bots": bots, "manual_start": bool(turn("start", 2))}
+
+
+def steer(case: Any, operation: str) -> None:
+    """Give a case the names and the body of something that there is."""
+    parameters = case.path_parameters or {}
+    if "game" in parameters:
+        parameters["game"] = WORLD["games"][turn("game", len(WORLD["games"]))]
+    if "code" in parameters:
+        parameters["code"] = "match-full"
+    match operation:
+        case "create_match":
+            case.body = new_match()
+        case "take_seat":
+            parameters["match_id"] = match_of("ape_town")
+            case.body = {}
+        case "seat_bot":
+            parameters["match_id"] = match_of("ape_town")
+            case.body = {"bot": "random"}
+        case "start_match":
+            parameters["match_id"] = match_of("ape_town", bots=["random"] * 2, manual_start=True)
+        case "leave_match":
+            parameters["match_id"] = match_of("ape_town")
+        case "act":
+            parameters["match_id"], action = with_turn()
+            case.body = {"action": action}
+            case.query = {"dry_run": "true"} if turn("dry run", 2) else {}
+            case.headers.pop("If-Match", None)
+        case "export_match" | "audit_match":
+            parameters["match_id"] = WORLD["over"]
+        case "list_events" | "show_match" | "list_legal_actions":
+            parameters["match_id"] = WORLD["over"]
+            case.query = {name: case.query[name] for name in case.query.keys() & {"include", "limit"}}
+            case.headers.pop("Last-Event-ID", None)
+            if (form := case.headers.get("Accept", "application/json")) != "application/json":
+                case.query.pop("limit", None)
+            if form == "text/event-stream" and turn("an EventSource that has all", 2):
+                case.headers["Last-Event-ID"] = str(WORLD["over_version"])
+        case "list_matches" | "list_own_matches":
+            case.query.pop("cursor", None)
+            if "game" in case.query:
+                case.query["game"] = "ape_town"
+
+
+UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
+    "list_matches": frozenset({("invalid-parameter", "cursor")}),
+    "list_own_matches": frozenset({("invalid-parameter", "cursor")}),
+    "show_match": frozenset({("invalid-parameter", "viewer")}),
+    "list_legal_actions": frozenset({("invalid-parameter", "viewer")}),
+    "list_events": frozenset(("invalid-parameter", name) for name in ("viewer", "limit", "wait")),
+    "create_match": frozenset(
+        [
+            ("idempotency-key-reused", ""),
+            *(("invalid-options", f"#/{n}") for n in ("seats", "bots", "options", "clock")),
+        ]
+    ),
+    "act": frozenset({("idempotency-key-reused", ""), ("invalid-action", "#/action"), ("stale-version", "")}),
+    **dict.fromkeys(
+        ("take_seat", "seat_bot", "start_match", "leave_match"), frozenset({("idempotency-key-reused", "")})
+    ),
+}
+"""What a well-formed request may be refused for with 400, 412 or 422: the code, and where in the request it lies."""
+ANYWHERE: Final = frozenset({"method-not-allowed", "http-414", "http-431"})
+"""Codes that belong to no operation."""
+
+
+@schemathesis.check
+def refused_as_the_reference_says(_context: Any, response: Any, case: Any) -> None:
+    """A problem is one that the operation names, and of a request that means well only one that no schema can foresee."""
+    if response.status_code < HTTPStatus.BAD_REQUEST:
+        return
+    problem, operation = response.json(), operation_of(case)
+    code, status = problem["code"], str(response.status_code)
+    if code not in ANYWHERE:
+        told = case.operation.definition.raw["responses"].get(status, {}).get("description", "")
+        assert f"`{code}`" in told, f"{operation} does not say that it answers {code}"
+    if means_well(case) and response.status_code in {400, 412, 422}:
+        places = [error.get("pointer", error.get("parameter")) for error in problem.get("errors", [])] or [""]
+        assert {(code, "/".join(place.split("/")[:2])) for place in places} <= UNSAID.get(operation, frozenset()), (
+            f"{operation}: {problem}"
+        )
+
+
+_answered: Final = Counter[str]()
+"""`<operation> <status> <media type>`, how often."""
+
+
+@schemathesis.hook
+def after_call(_context: Any, case: Any, response: Any) -> None:
+    # A case may also ask with a method that the operation does not have.
+    if case.method.upper() == case.operation.method.upper():
+        form = response.headers.get("content-type", [""])[0].partition(";")[0]
+        _answered[f"{operation_of(case)} {response.status_code} {form}".rstrip()] += 1
+
+
+atexit.register(lambda: Path(os.environ["STRANGER_ANSWERS"]).write_bytes(msgspec.json.encode(_answered)))

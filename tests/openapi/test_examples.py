@@ -1,0 +1,85 @@
+"""Every answer in the reference has an example, which a run of the service gave."""
+
+from typing import Any, Final
+
+import jsonschema
+import msgspec
+import pytest
+
+from api import openapi, problem_examples
+from api.problem_types import PROBLEM_TYPES
+from api.problems import MEDIA_TYPE
+from tests.api.checked import reference
+from tests.openapi.examples import collect, collect_problems, render
+
+
+def contents() -> list[tuple[str, str, str, dict[str, Any]]]:
+    """Operation, status, media type, and what the reference says of such an answer."""
+    return [
+        (operation["operationId"], status, media_type, content)
+        for methods in reference()["paths"].values()
+        for operation in methods.values()
+        if isinstance(operation, dict)
+        for status, response in operation["responses"].items()
+        for media_type, content in response.get("content", {}).items()
+    ]
+
+
+def test_the_committed_examples_are_what_a_run_gives() -> None:
+    assert openapi.EXAMPLES.read_bytes() == render(collect()), "make openapi"
+    assert problem_examples.MET.read_bytes() == render(collect_problems()), "make openapi"
+
+
+NOT_MET: Final = {
+    "bad-request": "a client that hangs up; no answer of it is seen whole",
+    "bad-host": "said before any route is known",
+    "request-timeout": "five seconds",
+    "forbidden": "there are no scopes yet",
+    "too-many-streams": "needs a server whose streams stay open",
+    "match-not-suspended": "only `moonstone resume` asks for it",
+    "too-early": "a matter of seconds",
+    "too-late": "a matter of milliseconds",
+    "version-conflict": "needs commands that come at the same time",
+    "match-corrupt": "a fault of the store",
+    "engine-too-old": "a fault of the store",
+    "not-ready": "a fault of the store",
+    "internal-error": "a fault that nobody foresaw",
+}
+"""Why the examples of these are not from a run, as those of an unavailable store."""
+
+
+def test_every_problem_was_met_but_for_those_that_no_run_can_show() -> None:
+    met = msgspec.json.decode(problem_examples.MET.read_bytes()).keys()
+    rest = PROBLEM_TYPES.keys() - met
+    assert {code for code in rest if not code.startswith("store-")} == NOT_MET.keys()
+    assert problem_examples.FACTS.keys() <= rest
+
+
+def test_every_answer_has_an_example() -> None:
+    assert [where for *where, content in contents() if not content.get("examples")] == []
+
+
+def test_every_code_that_an_answer_may_have_is_shown() -> None:
+    for operation, status, media_type, content in contents():
+        if media_type == MEDIA_TYPE:
+            for code, example in content["examples"].items():
+                assert example == {"$ref": f"#/components/examples/{code}"}
+                assert str(reference()["components"]["examples"][code]["value"]["status"]) == status, operation
+
+
+@pytest.mark.parametrize(
+    ("operation", "media_type", "content"),
+    [(name, media_type, content) for name, _, media_type, content in contents() if media_type != MEDIA_TYPE],
+)
+def test_an_example_is_what_its_schema_says(operation: str, media_type: str, content: dict[str, Any]) -> None:
+    (example,) = content["examples"].values()
+    value = msgspec.json.decode(msgspec.json.encode(example["value"]))
+    schema = {**content["schema"], "components": reference()["components"]}
+    jsonschema.Draft202012Validator(schema).validate(value)
+    if media_type == "text/event-stream":
+        data = {
+            **content["schema"]["anyOf"][1]["properties"]["data"]["contentSchema"],
+            "components": reference()["components"],
+        }
+        jsonschema.Draft202012Validator(data).validate(msgspec.json.decode(value["data"]))
+    assert operation

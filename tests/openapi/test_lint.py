@@ -1,0 +1,69 @@
+"""The reference is clean for the field's linters, and makes types that hold."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.openapi.tools import HERE, REFERENCE, run
+
+REDOCLY = "@redocly/cli/bin/cli.js"
+SPECTRAL = "@stoplight/spectral-cli/dist/index.js"
+
+
+def redocly(path: Path) -> list[str]:
+    done = run(REDOCLY, "lint", str(path), "--config", str(HERE / "redocly.yaml"), "--format", "json")
+    return [problem["ruleId"] for problem in json.loads(done.stdout)["problems"]]
+
+
+def spectral(path: Path) -> list[str]:
+    done = run(SPECTRAL, "lint", str(path), "--ruleset", str(HERE / "spectral.yaml"), "-f", "json", "-q")
+    return [problem["code"] for problem in json.loads(done.stdout)]
+
+
+def test_redocly_finds_nothing() -> None:
+    assert redocly(REFERENCE) == []
+
+
+def test_spectral_finds_nothing() -> None:
+    assert spectral(REFERENCE) == []
+
+
+def test_both_would_find_something(tmp_path: Path) -> None:
+    text = REFERENCE.read_text(encoding="utf-8")
+    broken = tmp_path / "openapi.yaml"
+    broken.write_text(
+        re.sub(r"^  contact:\n.*\n", "", text, flags=re.MULTILINE).replace("operationId: healthz\n", "x-none: 1\n")
+    )
+    assert redocly(broken) == ["operation-operationId"]
+    assert sorted(spectral(broken)) == ["info-contact", "operation-operationId"]
+
+
+@pytest.fixture(scope="module")
+def types(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("types") / "moonstone.d.ts"
+    done = run("openapi-typescript/bin/cli.js", str(REFERENCE), "-o", str(made))
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def check(program: Path) -> list[str]:
+    done = run("typescript/bin/tsc", "--noEmit", "--strict", "--target", "es2022", "--pretty", "false", str(program))
+    return re.findall(r"error (TS\d+)", done.stdout)
+
+
+def test_a_program_on_the_types_holds_and_a_wrong_one_does_not(types: Path) -> None:
+    program = types.parent / "player.ts"
+    program.write_text((HERE / "player.ts").read_text(encoding="utf-8"), encoding="utf-8")
+    assert check(program) == []
+    program.write_text((HERE / "player.ts").read_text(encoding="utf-8").replace('"bid"', '"bit"'), encoding="utf-8")
+    assert check(program) != []
+
+
+def test_the_lock_file_names_no_registry() -> None:
+    lock = json.loads((HERE / "package-lock.json").read_text(encoding="utf-8"))
+    packages = {name: package for name, package in lock["packages"].items() if name}
+    assert packages
+    assert all("resolved" not in package for package in packages.values())
+    assert all(package["integrity"].startswith("sha512-") for package in packages.values())

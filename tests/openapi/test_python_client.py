@@ -1,0 +1,144 @@
+"""A client that openapi-python-client makes of the reference type-checks, and plays whole matches of every game."""
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from api.app import create_app
+from service.clock import enforce
+from service.games.registry import GAMES
+from tests.api.conftest import Container
+from tests.api.two_seats import unlimited
+from tests.openapi.tools import BUILD, HERE, REFERENCE
+from tests.service.arena import Arena
+
+PACKAGE: Final = "moonstone_client"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the generated package lies, with the player that was written on it."""
+    made = tmp_path_factory.mktemp("client")
+    config = made / "config.yaml"
+    config.write_text("post_hooks: []\n")
+    arguments = (
+        "--path",
+        str(REFERENCE),
+        "--output-path",
+        str(made / PACKAGE),
+        "--meta",
+        "none",
+        "--config",
+        str(config),
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "openapi_python_client", "generate", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    # Of all answers only the file of a match is in a media type that the generator does not know.
+    assert (done.stdout + done.stderr).count("WARNING") == 1
+    assert "application/x-ndjson" in done.stdout + done.stderr
+    (made / "player.py").write_text((HERE / "player.py").read_text(encoding="utf-8"), encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def player(folder: Path) -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(folder))
+        yield importlib.import_module("player")
+    for name in [name for name in sys.modules if name.partition(".")[0] in {"player", PACKAGE}]:
+        del sys.modules[name]
+
+
+def test_the_client_and_a_program_on_it_type_check(folder: Path) -> None:
+    config = folder / "mypy.ini"
+    # The generator's own client.py passes *args on to httpx, whatever the reference says.
+    # And it reads a stream, which has no other form than text, as one object.
+    config.write_text(
+        f"[mypy]\nstrict = true\n[mypy-{PACKAGE}.client,{PACKAGE}.api.mine.follow_own_matches]\n"
+        "disable_error_code = arg-type\n"
+    )
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--config-file",
+            str(config),
+            "--cache-dir",
+            str(BUILD / "mypy"),
+            "-p",
+            PACKAGE,
+            "-m",
+            "player",
+        ],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+class House(Arena):
+    """Every game, with time that passes when a player waits."""
+
+    def __init__(self) -> None:
+        super().__init__(*GAMES.values())
+        self.app = create_app(Container(unlimited(), self.ports))
+
+    def pass_time(self, match_id: str) -> None:
+        """Let the workers play, and the clock go on to what comes next."""
+        self.work(match_id)
+        match = self.match(match_id)
+        mine = [one.opens_at for one in match.decisions() if one.seat == len(match.seats) - 1]
+        if any(opens_at <= self.time for opens_at in mine):
+            self.time += 500
+        else:
+            self.time = max(self.time, min([*mine, self.log.next_due() or self.time]))
+        enforce(self.ports, match_id)
+        self.work(match_id)
+
+
+def chooser(seed: int) -> Callable[[int], int]:
+    """Another place each time, and the same ones in every run."""
+    state = seed
+
+    def choose(length: int) -> int:
+        nonlocal state
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (state >> 33) % length
+
+    return choose
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_client_plays_whole_matches(player: Any, game: str) -> None:
+    house = House()
+    house.wait(1)
+    transport = httpx.WSGITransport(app=house.app)
+    client_class = importlib.import_module(PACKAGE).Client
+    stranger = player.join(
+        client_class(base_url="http://moonstone", httpx_args={"transport": transport}), transport=transport
+    )
+    seats = sorted(GAMES[game].info.seats)
+    for number, count in enumerate({seats[0], seats[-1]}):
+        assert player.play(stranger, game, max(2, count), chooser(number), house.pass_time) > 0
+        house.wait(1)
+    for match in player.matches(stranger):
+        seen, checks = player.look_back(stranger, match)
+        assert (seen, house.match(match).status) == (house.version(match), "finished")
+        assert "outcome" in checks

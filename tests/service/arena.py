@@ -1,0 +1,290 @@
+"""A service in memory with a clock that the test turns, and one short word for each thing that players do."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, Final, ParamSpec
+
+import msgspec
+import pytest
+
+from events.chain import Draft, seal
+from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Tail
+from events.memory_log import MemoryLog
+from events.record import Event, Head, MatchId, Version, canonical, digest
+from service import matches, play
+from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemoryTickets
+from service.bot_turns import advance
+from service.clock import enforce
+from service.command import Submitted
+from service.errors import Refused
+from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
+from service.games.protocol import AnyGame
+from service.history import History, legal_actions
+from service.match import Match
+from service.match_events import MatchClock
+from service.match_fold import step
+from service.new_match import NewMatch
+from service.play import ActionRequest
+from service.ports import Ports
+from tests.service.games.toy.game import TOY
+
+START: Final = 1_700_000_000_000
+"""Server time at which a test begins."""
+
+COUNTDOWN: Final = 1_000
+TRICK: Final = 30_000
+"""Milliseconds until a toy's trick opens, and until its bell."""
+ENDLESS: Final = b'{"at":1,"by":"worker","data":' + b"[" * 100_000
+"""Bytes that look like an event for as long as one cares to read."""
+
+P = ParamSpec("P")
+
+Action = Mapping[str, Any]
+
+
+class WatchedLog(MemoryLog):
+    """A log that counts its round trips, lets a test do something in the middle of an append, and can lose its past."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[str] = []
+        self.told: list[int] = []
+        """How many events a reading got of each match."""
+        self.meanwhile: list[Callable[[], object]] = []
+        """Each is done once, before an append."""
+        self.afterwards: list[Callable[[], object]] = []
+        """Each is done once, after an append was written and before it is answered."""
+
+    def append(self, append: Append) -> Appended | Conflict | Reused:
+        if self.meanwhile:
+            self.meanwhile.pop(0)()
+        self.calls.append("append")
+        answer = super().append(append)
+        if self.afterwards:
+            self.afterwards.pop(0)()
+        return answer
+
+    def read(
+        self, match: MatchId, *, first: Version | None = 1, last: Version | None = None, command: str | None = None
+    ) -> Tail:
+        self.calls.append("read")
+        tail = super().read(match, first=first, last=last, command=command)
+        self.told.append(len(tail.events))
+        return tail
+
+    def read_each(self, firsts: Mapping[MatchId, Version | None]) -> Mapping[MatchId, Tail]:
+        self.calls.append("read")
+        tails = super().read_each(firsts)
+        self.told += [len(tail.events) for tail in tails.values()]
+        return tails
+
+    def seed(self, match: MatchId) -> bytes | None:
+        self.calls.append("seed")
+        return super().seed(match)
+
+    def stored(self, match: MatchId) -> tuple[bytes, ...]:
+        return super().read(match).events
+
+    def contents(self) -> object:
+        """All that the log holds, to be compared."""
+        return deepcopy({name: (one.events, one.commands, one.seed) for name, one in self._matches.items()}), dict(
+            self._due
+        )
+
+    def rewrite(self, match: MatchId, events: Iterable[bytes]) -> None:
+        """Let the log hold other events than were written."""
+        known = self._matches[match]
+        known.events[:] = events
+        known.head = Head(len(known.events), digest(known.events[-1]))
+
+    def lose(self, match: MatchId) -> None:
+        del self._matches[match]
+
+    def snapshots(self, match: MatchId) -> Mapping[Version, bytes]:
+        return self._snapshots.get(match, {})
+
+    def forget_snapshots(self) -> None:
+        self._snapshots.clear()
+
+    def forget_seed(self, match: MatchId, seed: bytes | None = None) -> None:
+        self._matches[match].seed = seed
+
+
+class Arena:
+    """Players are their names; `host` creates the matches and takes no seat."""
+
+    def __init__(self, *games: AnyGame) -> None:
+        self.time = START
+        self.silence = 0
+        self.log = WatchedLog()
+        self.jobs = MemoryJobs()
+        self.index = MemoryIndex()
+        self._keys = 0
+        secret = bytes(range(32))
+        hosted = {game.info.id: game for game in games or (TOY, MONKEYS)}
+        self.ports = Ports(
+            log=self.log,
+            history=History(self.log, hosted, secret),
+            accounts=MemoryAccounts(),
+            tickets=MemoryTickets(lambda: self.time),
+            index=self.index,
+            jobs=self.jobs,
+            games=hosted,
+            now=lambda: self.time,
+            silence=lambda: self.silence,
+            secret=secret,
+        )
+
+    def wait(self, ms: int) -> None:
+        self.time += ms
+
+    def new_key(self) -> str:
+        self._keys += 1
+        return f"key-{self._keys}"
+
+    def create(
+        self,
+        game: str = "toy",
+        seats: int = 2,
+        *,
+        by: str = "host",
+        bots: tuple[str, ...] = (),
+        turn_seconds: int | None = None,
+        clock: Mapping[str, Any] | None = None,
+        private: bool = False,
+        manual_start: bool = False,
+        key: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> MatchId:
+        given = {"turn_seconds": turn_seconds, "bot_pace_ms": 0 if bots else None, **(clock or {})}
+        kept = {name: value for name, value in given.items() if value is not None}
+        wanted = NewMatch(game, seats, options or {}, bots, MatchClock(**kept) if kept else None, private, manual_start)
+        key = key or self.new_key()
+        seed = hashlib.sha256(key.encode()).digest()
+        return matches.create(self.ports, by, wanted, key, seed=seed).match.id
+
+    def join(self, match_id: MatchId, *players: str, seed: str | None = None) -> MatchId:
+        for player in players:
+            match = self.match(match_id)
+            code = matches.join_code_of(self.ports.secret, match)
+            matches.join(self.ports, player, match_id, self.new_key(), join_code=code, client_seed=seed)
+        return match_id
+
+    def toy(
+        self, *players: str, turn_seconds: int | None = None, bots: tuple[str, ...] = (), **options: Any
+    ) -> MatchId:
+        """A toy match that has just started: bots in the lowest seats, then these players."""
+        seats = len(players) + len(bots)
+        return self.join(self.create("toy", seats, bots=bots, turn_seconds=turn_seconds, options=options), *players)
+
+    def opened(self, *players: str, bots: tuple[str, ...] = (), **options: Any) -> MatchId:
+        """A toy match whose first trick has just opened."""
+        table = self.toy(*players, bots=bots, **options)
+        self.wait(COUNTDOWN)
+        return table
+
+    def monkeys(self, *players: str, turn_seconds: int | None = None, bots: tuple[str, ...] = ()) -> MatchId:
+        """A started match of Monkeys on the Moon."""
+        seats = len(players) + len(bots)
+        made = self.create("monkeys_on_the_moon", seats, bots=bots, turn_seconds=turn_seconds)
+        return self.join(made, *players)
+
+    def match(self, match_id: MatchId) -> Match:
+        return self.ports.history.newest(match_id)[0]
+
+    def version(self, match_id: MatchId) -> Version:
+        return self.match(match_id).head.version
+
+    def events(self, match_id: MatchId) -> list[Event]:
+        return [msgspec.json.decode(stored, type=Event) for stored in self.log.stored(match_id)]
+
+    def types(self, match_id: MatchId) -> list[str]:
+        return [event.type for event in self.events(match_id)]
+
+    def data(self, match_id: MatchId, version: Version = 0) -> dict[str, Any]:
+        """What an event holds, the newest if none is named."""
+        found: dict[str, Any] = msgspec.json.decode(self.events(match_id)[version - 1].data)
+        return found
+
+    def legal(self, match_id: MatchId, player: str) -> list[dict[str, Any]]:
+        match = self.match(match_id)
+        return [msgspec.to_builtins(action) for action in legal_actions(match, match.seat_of(player))]
+
+    def act(
+        self,
+        match_id: MatchId,
+        player: str,
+        action: Action | None = None,
+        *,
+        key: str | None = None,
+        decision: str | None = None,
+        seat: int | None = None,
+        precondition: Callable[[Match], None] | None = None,
+    ) -> Submitted:
+        """Do an action, the first legal one if none is named."""
+        action = self.legal(match_id, player)[0] if action is None else action
+        request = ActionRequest(action, seat, decision)
+        return play.act(self.ports, player, match_id, request, key or self.new_key(), precondition)
+
+    def leave(self, match_id: MatchId, player: str, key: str | None = None) -> Submitted:
+        return matches.leave(self.ports, player, match_id, key or self.new_key())
+
+    def ring(self, match_id: MatchId) -> None:
+        """Wait for the next deadline and let it be enforced."""
+        due = [due.at for due in self.log.clocked() if due.match == match_id]
+        self.time = max(self.time, *due)
+        enforce(self.ports, match_id)
+
+    def work(self, match_id: MatchId) -> None:
+        """Let the workers play all that the match owes now."""
+        while advance(self.ports, match_id):
+            pass
+
+    def play_out(self, match_id: MatchId) -> Match:
+        """Go on to the end: people do the first legal action, the workers and the clock do theirs."""
+        while True:
+            self.work(match_id)
+            match = self.match(match_id)
+            if match.status != "running":
+                return match
+            people = [(one.opens_at, who) for one in match.decisions() if (who := person(match, one.seat))]
+            if people:
+                opens_at, who = min(people)
+                self.time = max(self.time, opens_at)
+                self.act(match_id, who)
+            else:
+                self.time = max(self.time, self.log.next_due() or 0)
+                enforce(self.ports, match_id)
+
+
+def with_bot(choose: Callable[..., Any]) -> Arena:
+    """A service whose games have a bot `odd` that chooses like this."""
+    bots = {"odd": choose}
+    return Arena(replace(TOY, bots={**TOY.bots, **bots}), replace(MONKEYS, bots={**MONKEYS.bots, **bots}))
+
+
+def one_more(match: Match, kind: str, data: Any, *, at: int | None = None) -> Match:
+    """The match after one more event, whatever it says."""
+    (stored,), _ = seal(match.head, [Draft(kind, "worker", canonical(data))], at or match.at, ["0" * 32])
+    return step(match, stored)
+
+
+def unavailable() -> None:
+    """The log does not answer."""
+    raise LogUnavailable("unavailable")
+
+
+def person(match: Match, seat: int) -> str | None:
+    """Who plays a seat for themselves."""
+    sitter = match.seats[seat] if seat >= 0 else None
+    return sitter.player if sitter is not None and sitter.kind == "human" and not sitter.resigned else None
+
+
+def refused(code: str, act: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> Refused:
+    """The refusal that a call meets."""
+    with pytest.raises(Refused) as caught:
+        act(*args, **kwargs)
+    assert caught.value.code == code, caught.value
+    return caught.value

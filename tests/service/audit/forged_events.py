@@ -1,0 +1,217 @@
+"""One event says something else, and the chain is made whole again: what a cheating referee would do."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from tests.service.audit.match_files import File, Lines, aborted, banks, monkeys, played, resigning, toy
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forgery:
+    """`change` is done to the `nth` event of type `kind` whose data has the values `having`; `check` must find it there."""
+
+    name: str
+    kind: str
+    change: Change
+    check: str
+    nth: int = 0
+    having: dict[str, object] = field(default_factory=dict)
+    lines: Callable[[], Lines] = toy
+
+    def __call__(self, file: File) -> tuple[int, str]:
+        """Forges the file; the version and the check by which it must be found."""
+        at = file.find(self.kind, self.nth, **self.having)
+        self.change(file.events[at])
+        return at, self.check
+
+
+def put(*path: str | int, value: object) -> Change:
+    """Sets one value inside the event."""
+
+    def change(event: dict[str, Any]) -> None:
+        inner: Any = event
+        for step in path[:-1]:
+            inner = inner[step]
+        inner[path[-1]] = value
+
+    return change
+
+
+def data(**values: object) -> Change:
+    return lambda event: event["data"].update(values)
+
+
+def drop(name: str) -> Change:
+    return lambda event: event["data"].pop(name)
+
+
+def by(author: str) -> Change:
+    return put("by", value=author)
+
+
+def pass_off(kind: str, author: str, **values: object) -> Change:
+    """Makes it an event of another type, by another author."""
+
+    def change(event: dict[str, Any]) -> None:
+        event.update(type=kind, by=author)
+        event["data"].update(values)
+
+    return change
+
+
+GOOD_MOOD: Final = data(mood="good")
+ANNA: Final[dict[str, object]] = {"player": "anna"}
+BEN: Final[dict[str, object]] = {"player": "ben"}
+CLOCK: Final[dict[str, object]] = {"reason": "clock"}
+LEFT: Final[dict[str, object]] = {"reason": "player-left"}
+
+
+def _other_card(event: dict[str, Any]) -> None:
+    dealt = next(effect for effect in event["data"]["effects"] if effect["type"] == "cards_drawn")
+    dealt["cards"][0] = "13-1"
+
+
+def _swap_two_draws(event: dict[str, Any]) -> None:
+    event["data"]["draws"].reverse()
+
+
+def _other_outcome(event: dict[str, Any]) -> None:
+    deck = event["data"]["draws"][0]["outcome"]
+    deck[0], deck[1] = deck[1], deck[0]
+
+
+EFFECTS: Final = (
+    Forgery("a card changed", "match_started", _other_card, "effects"),
+    Forgery("points for another seat", "timer", put("data", "effects", 2, "seat", value=2), "effects"),
+    Forgery("an effect left out", "timer", lambda event: event["data"]["effects"].pop(0), "effects", 1),
+    Forgery("no effects", "action", data(effects=[]), "effects"),
+    Forgery("no such effect", "action", data(effects=[{"type": "wonder"}]), "actions"),
+    Forgery("effects left out", "action", lambda event: event["data"]["effects"].pop(), "effects", 5, lines=monkeys),
+)
+DRAWS: Final = (
+    Forgery("two draws swapped", "match_started", _swap_two_draws, "draws"),
+    Forgery("another outcome", "match_started", _other_outcome, "draws"),
+    Forgery("a draw left out", "timer", drop("draws"), "draws", 1),
+    Forgery("a draw made up", "action", data(draws=[{"label": "deck", "outcome": 1}]), "draws"),
+    Forgery("another tie-break", "match_scored", _other_outcome, "draws"),
+    Forgery("another seed", "seed_revealed", data(server_seed="00" * 32), "draws"),
+    Forgery(
+        "a seed in capitals", "seed_revealed", lambda e: data(server_seed=e["data"]["server_seed"].upper())(e), "draws"
+    ),
+    Forgery("a seed too short", "seed_revealed", data(server_seed="00"), "draws"),
+    Forgery("a seed that is a number", "seed_revealed", data(server_seed=5), "draws"),
+)
+OUTCOMES: Final = (
+    Forgery("another winner", "match_scored", put("data", "outcome", "winners", value=[2]), "outcome"),
+    Forgery("another score", "match_scored", put("data", "outcome", "breakdown", 1, "luck", value=2), "outcome"),
+    Forgery("no outcome", "match_scored", drop("outcome"), "outcome"),
+)
+
+
+def later(ms: int) -> Change:
+    return lambda event: event.update(at=event["at"] + ms)
+
+
+ACTIONS: Final = (
+    Forgery("another card", "action", put("data", "action", "card", value="1-1"), "actions"),
+    Forgery("an illegal action", "action", data(action={"type": "pass"}), "actions", lines=monkeys),
+    Forgery("no such action", "action", put("data", "action", "type", value="fly"), "actions"),
+    Forgery("by another seat", "action", by("seat:2"), "actions", having={"seat": 1}),
+    Forgery("a bot's by a person", "action", by("seat:0"), "actions", having={"seat": 0}),
+    Forgery("a person's by a bot", "action", by("bot:high"), "actions", having={"seat": 1}),
+    Forgery("of a seat that is not there", "action", data(seat=3), "actions"),
+    Forgery("of a seat below zero", "action", data(seat=-1), "actions"),
+    Forgery("of no seat", "action", drop("seat"), "actions"),
+    Forgery("of someone who left", "default_action", pass_off("action", "seat:2"), "actions", having=LEFT),
+    Forgery("with a reason", "action", data(reason="clock"), "actions"),
+    Forgery("a bell that does not hang there", "timer", data(label="dinner"), "actions"),
+    Forgery("a bell by a player", "timer", by("seat:0"), "actions"),
+)
+DEFAULTS: Final = (
+    Forgery("an action as a default", "action", pass_off("default_action", "worker", reason="clock"), "actions", 2),
+    Forgery("not the default", "default_action", data(action={"type": "pass"}), "actions", having=CLOCK, lines=monkeys),
+    Forgery(
+        "a person as a failed bot", "default_action", data(reason="bot-failed"), "actions", having=CLOCK, lines=monkeys
+    ),
+    Forgery(
+        "one who stayed as gone", "default_action", data(reason="player-left"), "actions", having=CLOCK, lines=monkeys
+    ),
+    Forgery("for no reason", "default_action", drop("reason"), "actions", lines=monkeys),
+    Forgery("for a new reason", "default_action", data(reason="boredom"), "actions", lines=monkeys),
+    Forgery("by its player", "default_action", by("seat:1"), "actions", lines=monkeys),
+)
+TIMES: Final = (
+    Forgery("an action before it was asked for", "action", later(-1), "actions"),
+    Forgery("a bell too early", "timer", later(-101), "actions"),
+    Forgery("a turn cut short", "default_action", later(-101), "actions", 0, CLOCK, monkeys),
+    Forgery("a turn without its grace", "default_action", later(-1), "actions", 0, CLOCK, monkeys),
+    Forgery("a bell without its grace", "timer", later(-1), "actions"),
+    Forgery("a seat handed over too early", "seat_handed_over", later(-1), "actions", lines=banks),
+    Forgery("resigned by the clock too early", "resigned", later(-1), "actions", lines=resigning),
+    Forgery("a bot faster than its pace", "action", later(-1), "actions", having={"seat": 0}, lines=banks),
+    Forgery("a start after the last seat was taken", "match_started", later(1), "actions"),
+    Forgery("a seed kept back", "seed_revealed", later(1), "actions"),
+    Forgery("more given back than was lost", "clock_extended", data(ms=3_001), "actions"),
+    Forgery("nothing given back", "clock_extended", data(ms=0), "actions"),
+    Forgery("time taken away", "clock_extended", data(ms=-5), "actions"),
+    Forgery("time that falls", "timer", put("at", value=5), "chain"),
+    Forgery("a time too great for JSON", "seed_revealed", put("at", value=2**53), "chain"),
+    Forgery("more given back than JSON can tell", "clock_extended", data(ms=2**53), "chain"),
+)
+NO_BOT: Final = Forgery("by no bot that there is", "seat_taken", data(player="deep"), "actions")
+SEATS: Final = (
+    Forgery("created by nobody", "match_created", by("worker"), "actions"),
+    Forgery("taken by another", "seat_taken", by("player:ben"), "actions", having=ANNA),
+    Forgery("a bot by another", "seat_taken", by("player:anna"), "actions"),
+    Forgery("taken twice", "seat_taken", data(seat=1), "actions", having=BEN),
+    Forgery("that is not there", "seat_taken", data(seat=3), "actions", having=BEN),
+    NO_BOT,
+    Forgery("by a bot with a client seed", "seat_taken", data(client_seed="its"), "actions"),
+    Forgery("by a person as a bot", "seat_taken", data(kind="bot"), "actions", having=ANNA),
+    Forgery("a client seed of two lines", "seat_taken", data(client_seed="a\nb"), "actions", having=ANNA),
+    Forgery("a client seed that ends a line", "seat_taken", data(client_seed="a\n"), "actions", having=ANNA),
+    Forgery("an empty client seed", "seat_taken", data(client_seed=""), "actions", having=ANNA),
+    Forgery("a long client seed", "seat_taken", data(client_seed="x" * 65), "actions", having=ANNA),
+    Forgery("of no kind", "seat_taken", drop("kind"), "actions", having=ANNA),
+    Forgery("an empty one left", "seat_left", data(seat=2), "actions", lines=aborted),
+    Forgery("left by another", "seat_left", by("seat:1"), "actions", lines=aborted),
+    Forgery("handed over to a person", "seat_handed_over", data(kind="human"), "actions", lines=banks),
+    Forgery("handed over to another bot", "seat_handed_over", data(player="random"), "actions", lines=banks),
+    Forgery("another one handed over", "seat_handed_over", data(seat=2), "actions", lines=banks),
+    Forgery("a bot's handed over", "seat_handed_over", data(seat=0), "actions", lines=banks),
+    Forgery("another one resigned by the clock", "resigned", data(seat=1), "actions", lines=resigning),
+    Forgery("a bot that resigned", "resigned", pass_off("resigned", "seat:0", seat=0), "actions"),
+)
+FORMS: Final = (
+    Forgery("more in an action", "action", GOOD_MOOD, "actions"),
+    Forgery("more in the start", "match_started", GOOD_MOOD, "actions"),
+    Forgery("more in a score", "match_scored", GOOD_MOOD, "actions"),
+    Forgery("more in a suspension", "match_suspended", GOOD_MOOD, "actions"),
+    Forgery("more in the creation", "match_created", GOOD_MOOD, "effects"),
+    Forgery("more in the envelope", "seat_taken", lambda event: event.update(mood="good"), "chain"),
+    Forgery("an option that is none", "match_created", put("data", "options", "cheat", value=True), "effects"),
+    Forgery("an option left out", "match_created", lambda event: event["data"]["options"].pop("ties"), "effects"),
+    Forgery("another game", "match_created", data(game="monkeys_on_the_moon"), "effects"),
+    Forgery("another ruleset", "match_created", data(ruleset=0), "effects"),
+    Forgery("no such event", "match_suspended", put("type", value="match_enchanted"), "effects"),
+    Forgery("aborted for another reason", "match_aborted", data(reason="operator"), "actions", lines=aborted),
+    Forgery("suspended for no error", "match_suspended", data(reason="the sun shone"), "actions"),
+    Forgery("given back for no outage", "clock_extended", data(reason="kindness"), "actions"),
+    Forgery("a clock of both kinds", "match_created", put("data", "clock", "bank_seconds", value=60), "effects"),
+    Forgery("a clock that is too slow", "match_created", put("data", "clock", "turn_seconds", value=2**31), "effects"),
+    Forgery(
+        "a clock for seats where the game keeps its own time",
+        "match_created",
+        put("data", "clock", "turn_seconds", value=60),
+        "effects",
+        lines=partial(played, "four_monkeys"),
+    ),
+    Forgery("a pace that is too slow", "match_created", put("data", "clock", "bot_pace_ms", value=60_001), "effects"),
+    Forgery("created by a player without a name", "match_created", by("player:"), "actions"),
+    Forgery("a salt that is none", "seat_taken", put("salt", value="salt"), "chain"),
+)
+ALL: Final = EFFECTS + DRAWS + OUTCOMES + ACTIONS + DEFAULTS + TIMES + SEATS + FORMS

@@ -1,0 +1,198 @@
+"""Match files with a bit of everything in them, and a way to take them apart and seal them again."""
+
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from events.record import canonical, digest
+from service.bot_turns import advance, suspend
+from service.clock import enforce, extend, resume
+from service.errors import Refused
+from service.games.kit.patterns import picked
+from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
+from service.games.registry import GAMES
+from service.history import legal_actions
+from service.match_file import export
+from service.matches import start
+from service.randomness import Draws
+from tests.service.arena import COUNTDOWN, Arena, person
+
+Lines: TypeAlias = tuple[bytes, ...]
+"""Without the newlines: the first line, then an event for each version."""
+
+CLOCKS: Final[dict[str, dict[str, Any]]] = {
+    "monkeys_on_the_moon": {"turn_seconds": 60, "on_timeout": "resign"},
+    "ape_town": {"turn_seconds": 40, "on_timeout": "bot"},
+    "four_monkeys": {"bot_pace_ms": 2_000},
+    "monsters_on_the_moon": {"bank_seconds": 60, "increment_seconds": 2, "on_timeout": "bot"},
+}
+PATIENT: Final = 100
+"""Turns of people until they leave; at each twentieth they let the clock run out, where there is one."""
+
+
+class File:
+    """A match file taken apart: `events[version]` are the events, `first` the first line."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.first: dict[str, Any] = msgspec.json.decode(lines[0])
+        self.events: list[dict[str, Any]] = [{}, *(msgspec.json.decode(line) for line in lines[1:])]
+
+    def sealed(self) -> Lines:
+        """The lines with versions and the chain made whole."""
+        lines = [canonical(self.first)]
+        for version, event in enumerate(self.events[1:], 1):
+            lines.append(canonical({**event, "version": version, "prev": digest(lines[-1])}))
+        return tuple(lines)
+
+    def find(self, kind: str, nth: int = 0, **data: object) -> int:
+        """The version of the n-th event of a type whose data has these values."""
+        return [
+            version
+            for version, event in enumerate(self.events)
+            if event.get("type") == kind and data.items() <= event["data"].items()
+        ][nth]
+
+    def data(self, kind: str, nth: int = 0, **data: object) -> dict[str, Any]:
+        found: dict[str, Any] = self.events[self.find(kind, nth, **data)]["data"]
+        return found
+
+    def insert(self, version: int, kind: str, data: dict[str, Any], by: str = "worker") -> None:
+        at = self.events[version - 1]["at"]
+        self.events.insert(version, {"type": kind, "at": at, "by": by, "data": data, "salt": "0" * 32})
+
+
+def lines_of(arena: Arena, table: str) -> Lines:
+    return tuple(line[:-1] for line in export(arena.ports, arena.match(table)))
+
+
+@cache
+def aborted() -> Lines:
+    """A match that its creator ended before it began."""
+    arena = Arena()
+    table = arena.join(arena.create(seats=3), "anna")
+    arena.leave(table, "anna")
+    arena.leave(table, "host")
+    return lines_of(arena, table)
+
+
+@cache
+def toy() -> Lines:
+    """A match with client seeds, a bot, swaps, a bell, default actions of three reasons, outages and a suspension."""
+    arena = Arena()
+    table = arena.create("toy", 3, bots=("high",), turn_seconds=20, options={"tricks": 3})
+    arena.join(table, "anna", seed="hers")
+    arena.join(table, "ben", seed="his")
+    arena.wait(1_000)
+    advance(arena.ports, table)
+    arena.act(table, "anna")
+    arena.wait(3_000)
+    extend(arena.ports, table, "outage", 2_000)
+    arena.ring(table)
+    arena.act(table, "anna", {"type": "swap", "cards": arena.match(table).state.hands[1][:2]})
+    arena.ring(table)
+    arena.wait(COUNTDOWN)
+    suspend(arena.ports, arena.match(table), "KeyError")
+    arena.wait(5_000)
+    resume(arena.ports, table)
+    arena.leave(table, "ben")
+    arena.play_out(table)
+    return lines_of(arena, table)
+
+
+@cache
+def monkeys() -> Lines:
+    """A match with a client seed, a turn clock, a bot that always fails, and someone who leaves."""
+
+    def fail(_task: object, _rng: object) -> Any:
+        raise ValueError
+
+    arena = Arena(replace(MONKEYS, bots={"greedy": fail}))
+    table = arena.create("monkeys_on_the_moon", 3, bots=("greedy",), turn_seconds=60)
+    arena.join(table, "anna", seed="hers")
+    arena.join(table, "ben")
+    for turn in range(12):
+        arena.work(table)
+        match = arena.match(table)
+        (decision,) = match.decisions()
+        if turn % 3 == 2:
+            arena.ring(table)
+        else:
+            arena.wait(700)
+            arena.act(table, ("", "anna", "ben")[decision.seat])
+    arena.leave(table, "ben")
+    arena.play_out(table)
+    return lines_of(arena, table)
+
+
+@cache
+def banks() -> Lines:
+    """A match started by hand, with a bank clock that hands a seat over to a bot, and paced bots."""
+    arena = Arena()
+    clock = {"bank_seconds": 20, "increment_seconds": 2, "on_timeout": "bot", "bot_pace_ms": 1_000}
+    table = arena.create("monkeys_on_the_moon", 3, bots=("random",), clock=clock, manual_start=True)
+    arena.join(table, "anna", "ben")
+    arena.wait(700)
+    start(arena.ports, "host", table, arena.new_key())
+    for _ in range(3):
+        _their_turn(arena, table)
+    arena.ring(table)
+    arena.play_out(table)
+    return lines_of(arena, table)
+
+
+@cache
+def resigning() -> Lines:
+    """A match whose turn clock makes people resign."""
+    arena = Arena()
+    table = arena.create("monkeys_on_the_moon", 2, clock={"turn_seconds": 30, "on_timeout": "resign"})
+    arena.join(table, "anna", "ben")
+    _their_turn(arena, table)
+    arena.ring(table)
+    arena.play_out(table)
+    return lines_of(arena, table)
+
+
+@cache
+def played(name: str) -> Lines:
+    """A match of a bot and two people who act by chance, let the clock run out now and then, and leave."""
+    chance, arena = Draws(lambda: bytes(32), {}), Arena(GAMES[name])
+    table = arena.create(name, 3, bots=("random",), clock=CLOCKS[name])
+    arena.join(table, "anna", seed="hers")
+    arena.join(table, "ben")
+    for turn in range(PATIENT):
+        arena.work(table)
+        match = arena.match(table)
+        people = [(one.opens_at, one.seat) for one in match.decisions() if person(match, one.seat)]
+        if people and turn % 20 != 19:
+            opens_at, seat = min(people)
+            arena.time = max(arena.time + 300, opens_at)
+            action = picked(chance.pick("action", list(legal_actions(match, seat))), "part", chance)
+            with suppress(Refused):  # a pattern may be filled in too little
+                arena.act(table, person(match, seat) or "", msgspec.to_builtins(action))
+        else:
+            arena.time = max(arena.time, arena.log.next_due() or 0)
+            enforce(arena.ports, table)
+        if match.status != "running":
+            break
+    for seat in (1, 2):
+        if arena.match(table).decisions() and (who := person(arena.match(table), seat)):
+            arena.leave(table, who)
+    arena.play_out(table)
+    return lines_of(arena, table)
+
+
+def _their_turn(arena: Arena, table: str) -> None:
+    """Plays what bots play until a person is asked, and that person's action, after three seconds of thought."""
+    while True:
+        arena.work(table)
+        match = arena.match(table)
+        (decision,) = match.decisions()
+        name = person(match, decision.seat)
+        if name is not None:
+            break
+        arena.time = max(arena.time, decision.plays_at or 0)
+    arena.wait(3_000)
+    arena.act(table, name)

@@ -1,0 +1,223 @@
+"""The referee's referee: a good file passes, and a forged one is found out at the event that is wrong."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from events.record import canonical, digest
+from service.audit import CHECKS, verify
+from service.audit_places import Fault
+from service.games.protocol import AnyGame
+from service.games.registry import GAMES as REGISTERED
+from tests.service.arena import ENDLESS
+from tests.service.audit import forged_events, forged_files
+from tests.service.audit.forged_events import NO_BOT
+from tests.service.audit.forged_files import Found
+from tests.service.audit.match_files import File, Lines, aborted, banks, monkeys, resigning, toy
+from tests.service.games.toy.game import TOY
+
+GAMES: Final[dict[str, AnyGame]] = {**REGISTERED, "toy": TOY}
+
+
+def fault_of(lines: Lines) -> Found:
+    """Where the first fault of a match file is, and by which check it was found."""
+    with pytest.raises(Fault) as caught:
+        verify(lines, GAMES)
+    assert str(caught.value) == f"version {caught.value.version}: {caught.value.text}"
+    return caught.value.version, caught.value.check
+
+
+@pytest.mark.parametrize("lines", [toy, monkeys, aborted, banks, resigning])
+def test_a_good_file_passes_every_check(lines: Callable[[], Lines]) -> None:
+    verdict = verify(lines(), GAMES)
+    assert verdict.checks == CHECKS
+    assert verdict.match.head.version == len(lines()) - 1
+    assert verdict.match.status in {"finished", "aborted"}
+    assert verify([line + b"\n" for line in lines()], GAMES) == verdict
+    assert File(lines()).sealed() == lines()
+
+
+def test_the_good_files_hold_every_kind_of_event_that_the_service_writes() -> None:
+    kinds = {
+        (event["type"], event["data"].get("reason"))
+        for lines in (toy(), monkeys(), aborted(), banks(), resigning())
+        for event in File(lines).events[1:]
+    }
+    assert kinds == {
+        ("match_created", None), ("seat_taken", None), ("seat_left", None), ("match_started", None), ("action", None),
+        ("timer", None), ("default_action", "clock"), ("default_action", "player-left"),
+        ("default_action", "bot-failed"), ("resigned", None), ("clock_extended", "outage"),
+        ("match_suspended", "KeyError"), ("match_resumed", None), ("match_scored", None), ("seed_revealed", None),
+        ("match_aborted", "creator-left"), ("seat_handed_over", None),
+    }  # fmt: skip
+
+
+FORGERIES: Final = [
+    *(pytest.param(forgery.lines, forgery, id=f"{forgery.kind}: {forgery.name}") for forgery in forged_events.ALL),
+    *(pytest.param(lines, forge, id=forge.__name__) for forge, lines in forged_files.ALL.items()),
+]
+
+
+@pytest.mark.parametrize(("lines", "forge"), FORGERIES)
+def test_a_forgery_is_found_at_the_event_that_is_wrong(
+    lines: Callable[[], Lines], forge: Callable[[File], Found]
+) -> None:
+    file = File(lines())
+    expected = forge(file)
+    assert fault_of(file.sealed()) == expected
+
+
+def replaced(version: int, change: Callable[[bytes], bytes]) -> Callable[[Lines], Lines]:
+    return lambda lines: (*lines[:version], change(lines[version]), *lines[version + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("change", "version"),
+    [
+        (lambda lines: (*lines[:7], *lines[8:]), 7),
+        (lambda lines: (*lines[:7], lines[8], lines[7], *lines[9:]), 7),
+        (lambda lines: (lines[0], *lines[2:]), 1),
+        (lambda lines: (*lines[:7], b"", *lines[7:]), 7),
+        (lambda lines: (*lines, b""), 27),
+        (lambda lines: (*lines, lines[-1]), 27),
+        (lambda _: (), 0),
+        (replaced(7, lambda line: line.replace(b'"salt":"', b'"salt":"0', 1)), 7),
+        (replaced(7, lambda line: line.replace(b'"at":1', b'"at":2', 1)), 8),
+        (replaced(7, lambda line: line.replace(b'"prev":"', b'"prev":"0', 1)), 7),
+        (replaced(7, lambda line: line.replace(b",", b", ", 1)), 7),
+        (replaced(3, lambda line: line.replace(b"anna", b"\\u0061nna", 1)), 3),
+        (replaced(7, lambda line: line + b"\r"), 7),
+        (replaced(7, lambda _: ENDLESS), 7),
+        (replaced(7, lambda _: b"\xff"), 7),
+        (replaced(0, lambda _: b""), 0),
+        (replaced(0, lambda _: b"[" * 100_000), 0),
+        (replaced(0, lambda _: b"\xff"), 0),
+        (replaced(0, lambda line: line.replace(b",", b", ", 1)), 0),
+    ],
+)
+def test_a_broken_chain_is_found_where_it_breaks(change: Callable[[Lines], Lines], version: int) -> None:
+    assert fault_of(change(toy())) == (version, "chain")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"effects":[], "label":"trick"}',
+        b'{"label":"trick","effects":[]}',
+        b'{"effects":[],"label":"trick","label":"trick"}',
+        b'{"effects":[],"label":"tr\\u0069ck"}',
+        b'{"effects":1e999,"label":"trick"}',
+        b'{"effects":1e2,"label":"trick"}',
+        b'{"effects":-0,"label":"trick"}',
+        b'{"effects":"\xff","label":"trick"}',
+    ],
+)
+def test_data_that_is_not_canonical_is_found_though_the_chain_holds(data: bytes) -> None:
+    lines, file = list(toy()), File(toy())
+    at = file.find("timer")
+    lines[at] = canonical({**file.events[at], "data": msgspec.Raw(data)})
+    for version in range(at + 1, len(lines)):
+        lines[version] = canonical({**file.events[version], "prev": digest(lines[version - 1])})
+    assert fault_of(tuple(lines)) == (at, "chain")
+
+
+@given(st.data())
+def test_whatever_byte_is_changed_it_is_a_fault_or_another_head(data: st.DataObject) -> None:
+    """Nothing hashes the last event but the head, which whoever kept it compares."""
+    lines = data.draw(st.sampled_from([toy, monkeys, aborted, banks, resigning]))()
+    whole = b"\n".join(lines)
+    place = data.draw(st.integers(0, len(whole) - 1))
+    changed = bytearray(whole)
+    changed[place] ^= data.draw(st.integers(1, 255))
+    forged = tuple(bytes(changed).split(b"\n"))
+    if place < len(whole) - len(lines[-1]):
+        fault_of(forged)
+        return
+    try:
+        verdict = verify(forged, GAMES)
+    except Fault:
+        return
+    assert verdict.match.head.hash != verify(lines, GAMES).match.head.hash
+
+
+@given(st.binary(max_size=200) | st.lists(st.binary(max_size=40), max_size=4).map(b"\n".join))
+def test_any_other_bytes_are_a_fault_and_nothing_else(garbage: bytes) -> None:
+    fault_of(tuple(garbage.split(b"\n")))
+
+
+JSON: Final = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+FREE: Final = {"at", "salt", "reason", "ms", "private", "manual_start", "clock", "turn_seconds", "player", "by"}
+"""What may be otherwise in some event without breaking a rule: times in their bounds, names, words of the operator."""
+
+
+@given(st.data())
+def test_whatever_value_is_changed_it_is_a_fault_or_free(data: st.DataObject) -> None:
+    file = File(data.draw(st.sampled_from([toy, monkeys, aborted, banks, resigning]))())
+    where: Any = file.events[data.draw(st.integers(1, len(file.events) - 1))]
+    name = data.draw(st.sampled_from(["data", "data", "data", "at", "by", "salt", "type"]))
+    while isinstance(where[name], dict) and where[name] and data.draw(st.integers(0, 4)):
+        where = where[name]
+        name = data.draw(st.sampled_from(sorted(where)))
+    before, where[name] = where[name], data.draw(JSON)
+    try:
+        verify(file.sealed(), GAMES)
+    except Fault:
+        return
+    assert where[name] == before or name in FREE
+
+
+# --- older rules ------------------------------------------------------------------------------------------------------
+
+
+def newer(game: AnyGame, **parts: Any) -> dict[str, AnyGame]:
+    return {game.info.id: replace(game, info=replace(game.info, ruleset=2), **parts)}
+
+
+def never(*_: Any) -> Any:
+    raise AssertionError("an old match is not decided again")
+
+
+def test_a_match_under_older_rules_is_folded_but_not_decided_again() -> None:
+    verdict = verify(toy(), newer(TOY, decide=never, setup=never, score=never))
+    assert verdict.checks == ("chain", "effects")
+    assert verdict.match.outcome == verify(toy(), GAMES).match.outcome
+
+
+@pytest.mark.parametrize(
+    ("forge", "passes"),
+    [
+        (forged_files.another_client_seed, True),
+        (forged_files.no_score, False),
+        (forged_files.an_event_after_the_seed, False),
+        *((forgery, True) for forgery in forged_events.OUTCOMES[:2]),
+        *((forgery, False) for forgery in forged_events.SEATS if forgery.lines is toy and forgery is not NO_BOT),
+        *((forgery, forgery.name == "an option left out") for forgery in forged_events.FORMS if forgery.lines is toy),
+    ],
+)
+def test_older_rules_are_still_held_to_the_chain_the_order_and_the_types(
+    forge: Callable[[File], Found], passes: bool
+) -> None:
+    file = File(toy())
+    expected = forge(file)
+    try:
+        verify(file.sealed(), newer(TOY))
+    except Fault as fault:
+        assert not passes
+        assert fault.version == expected[0]  # noqa: PT017
+    else:
+        assert passes
+
+
+def test_rules_that_break_on_an_action_are_a_fault_of_the_file() -> None:
+    with pytest.raises(Fault) as caught:
+        verify(toy(), {"toy": replace(TOY, decide=never)})
+    assert (caught.value.version, caught.value.check) == (6, "actions")

@@ -1,0 +1,104 @@
+"""Whatever value of a finished match is told otherwise, in any event, it is found, or nothing in the file depends on it."""
+
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias
+
+import pytest
+
+from events.record import canonical
+from service.audit import verify
+from service.audit_places import Fault
+from service.games.registry import GAMES
+from service.randomness import Draws
+from tests.service.audit.match_files import File, Lines, played
+
+Path: TypeAlias = tuple[Any, ...]
+
+FREE: Final = {
+    "at", "salt", "match_created private", "match_created manual_start", "match_created clock bot_pace_ms",
+    "match_created clock", "match_created clock turn_seconds", "match_created clock bank_seconds", "match_created clock increment_seconds",
+    # the order of cards that are used together
+    "action action cards",
+}  # fmt: skip
+"""Where some other value is as good: times between two others, clocks that would not have run out either."""
+
+
+def leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in parts:
+        yield from leaves(part, (*path, name))
+    yield path, value
+
+
+def otherwise(value: object) -> Iterator[object]:
+    """What might stand there as well."""
+    match value:
+        case bool():
+            yield not value
+        case int():
+            yield from (value + 1, value - 1)
+        case str():
+            yield value + "x"
+        case list():
+            yield from (value[1:], [*value, *value[-1:]], value[::-1])
+        case dict():
+            yield {**value, "mood": "good"}
+            yield from ({other: value[other] for other in value if other != name} for name in value)
+
+
+def told(lines: Lines) -> Iterator[tuple[str, int, Path, object]]:
+    """Every kind of value once, by its place without the numbers in it."""
+    places: set[str] = set()
+    file = File(lines)
+    found = [
+        (version, path, value)
+        for version, event in enumerate(file.events[1:], 1)
+        for path, value in leaves(event)
+        if path and path[0] not in {"prev", "version"}
+    ]
+    for version, path, value in Draws(lambda: bytes(32), {}).shuffle("values", found):
+        names = [step for step in path if isinstance(step, str) and step != "data"]
+        place = names[0] if names and names[0] in {"at", "salt"} else " ".join([file.events[version]["type"], *names])
+        if place not in places:
+            places.add(place)
+            yield place, version, path, value
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_value_of_every_event_is_held_to_something(name: str) -> None:
+    lines = played(name)
+    assert verify(lines, GAMES).match.status == "finished"
+    missed = {
+        place
+        for place, version, path, value in told(lines)
+        if any(passes(lines, version, path, other) for other in otherwise(value))
+    }
+    assert missed <= FREE
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_no_event_can_be_left_out_or_come_twice(name: str) -> None:
+    """Where all act at once, a match without what nobody answered is one that could have been: only its head tells."""
+    lines = played(name)
+    for version in Draws(lambda: bytes(32), {}).shuffle("versions", range(1, len(lines)))[:30]:
+        without, twice = File(lines), File(lines)
+        del without.events[version]
+        twice.events.insert(version, twice.events[version])
+        for file in (twice,) if GAMES[name].info.simultaneous else (without, twice):
+            with pytest.raises(Fault):
+                verify(file.sealed(), GAMES)
+
+
+def passes(lines: Lines, version: int, path: Path, other: object) -> bool:
+    file = File(lines)
+    where: Any = file.events[version]
+    for step in path[:-1]:
+        where = where[step]
+    if canonical(where[path[-1]]) == canonical(other):
+        return False
+    where[path[-1]] = other
+    try:
+        verify(file.sealed(), GAMES)
+    except Fault:
+        return False
+    return True

@@ -1,0 +1,242 @@
+"""APE-20 to APE-22: a completed district, its boss and its inferior neighbours."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from service.games.ape_town.actions import PlaceTile
+from service.games.ape_town.components import DISTRICTS, FieldId
+from service.games.ape_town.effects import (
+    AnyEffect,
+    BossFound,
+    BossMissing,
+    DiscPlaced,
+    DistrictCompleted,
+    NeighbourInferior,
+    PointsScored,
+    TilePlaced,
+)
+from service.games.ape_town.state import State
+from tests.service.games.ape_town.builders import fields_of, filled, holding, laid, play, table, told
+
+LAURA, EMMA, FELIX = range(3)
+LAST = PlaceTile(fields_of("D8")[-1])
+
+
+def completing(*tiles: str, neighbours: Mapping[FieldId, str] | None = None, seats: int = 3) -> State:
+    """Seat 0 is to complete the black district D8, which holds these tiles and bananas, with a banana."""
+    state = laid(table(seats), filled("D8", *tiles, free=1))
+    return holding(laid(state, neighbours or {}), "banana", "black")
+
+
+def scored(state: State) -> list[AnyEffect]:
+    """What follows from the district's completion."""
+    effects = told(state, LAST)
+    start = next(place for place, effect in enumerate(effects) if isinstance(effect, DistrictCompleted))
+    return effects[start + 1 :]
+
+
+def bossed(*tiles: str) -> list[AnyEffect]:
+    """What the boss of a district with these tiles scores."""
+    return [
+        effect
+        for effect in scored(completing(*tiles))
+        if isinstance(effect, BossFound | BossMissing) or (isinstance(effect, PointsScored) and effect.part == "boss")
+    ]
+
+
+def inferior(state: State) -> list[AnyEffect]:
+    return [
+        effect
+        for effect in scored(state)
+        if isinstance(effect, NeighbourInferior) or (isinstance(effect, PointsScored) and effect.part == "neighbours")
+    ]
+
+
+def test_worked_example_laura_completes_the_black_district_with_an_orangutan() -> None:
+    state = laid(
+        table(3),
+        {
+            **filled("D8", "orangutan 1", "lemur 0", "lemur 2", "lemur 2", "mandrill", free=1),
+            **filled("D5", "tarsier", "mandrill", "mandrill", free=2),
+            **filled("D7", "chimpanzee", "mandrill", "lemur 1", "lemur 1", free=1),
+            **filled("D9", "lemur 0", "lemur 1", "lemur 1", "mandrill", free=3),
+        },
+    )
+    assert told(holding(state, "orangutan", "black"), LAST) == [
+        TilePlaced(LAURA, LAST.field, "orangutan"),
+        DiscPlaced(LAURA, LAST.field),
+        DistrictCompleted("D8", 3),
+        BossFound("D8", FELIX, "lemur", 3),
+        PointsScored(FELIX, 3, "boss", "APE-20"),
+        NeighbourInferior("D8", "D5", 0, 7, (LAURA, FELIX), 4),
+        PointsScored(LAURA, 4, "neighbours", "APE-21"),
+        PointsScored(FELIX, 4, "neighbours", "APE-21"),
+        NeighbourInferior("D8", "D7", 2, 5, (LAURA, FELIX), 3),
+        PointsScored(LAURA, 3, "neighbours", "APE-21"),
+        PointsScored(FELIX, 3, "neighbours", "APE-21"),
+    ]
+    after = play(holding(state, "orangutan", "black"), LAST)
+    assert [(held.boss, held.neighbours) for held in after.seats] == [(0, 7), (0, 0), (3, 7)]
+
+
+def test_ape_20_most_orangutans_make_the_boss_who_scores_every_ape_of_the_district() -> None:
+    apes = ("tarsier", "chimpanzee", "mandrill", "mandrill")
+    assert bossed("orangutan 1", "orangutan 1", "orangutan 2", *apes) == [
+        BossFound("D8", EMMA, "orangutan", 9),
+        PointsScored(EMMA, 9, "boss", "APE-20"),
+    ]
+
+
+def test_ape_20_lemurs_do_not_matter_where_orangutans_decide() -> None:
+    assert bossed("orangutan 1", "lemur 2", "lemur 2", "tarsier")[0] == BossFound("D8", EMMA, "orangutan", 1)
+
+
+@pytest.mark.parametrize(
+    ("tiles", "boss"),
+    [
+        (("lemur 2",), FELIX),  # nobody has an orangutan
+        (("lemur 2", "lemur 1", "lemur 1"), EMMA),
+        (("orangutan 0", "orangutan 1", "lemur 2"), FELIX),  # with or without an orangutan
+        (("orangutan 0", "orangutan 1", "lemur 1"), EMMA),
+        (("orangutan 0", "orangutan 0", "orangutan 1", "orangutan 1", "orangutan 2", "lemur 2"), FELIX),
+    ],
+)
+def test_ape_20_a_tie_or_no_orangutan_leaves_it_to_the_lemurs(tiles: tuple[str, ...], boss: int) -> None:
+    assert bossed(*tiles, "chimpanzee") == [
+        BossFound("D8", boss, "lemur", 2),
+        PointsScored(boss, 2, "boss", "APE-20"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "tiles",
+    [(), ("orangutan 0", "orangutan 1"), ("lemur 0", "lemur 1"), ("orangutan 0", "orangutan 1", "lemur 0", "lemur 2")],
+)
+def test_ape_20_tied_in_lemurs_too_or_without_any_nobody_is_the_boss(tiles: tuple[str, ...]) -> None:
+    assert bossed(*tiles, "mandrill") == [BossMissing("D8")]
+
+
+def test_ape_20_a_boss_of_nothing_scores_nothing() -> None:
+    assert bossed("orangutan 1") == [BossFound("D8", EMMA, "orangutan", 0)]
+
+
+def test_ape_20_tiles_of_other_districts_and_printed_ones_do_not_count() -> None:
+    around = {"6-4": "mandrill", "7-2": "orangutan 0", "8-7": "orangutan 0"}
+    state = completing("orangutan 1", "tarsier", neighbours=around)  # beside the printed mandrill 8-2
+    assert BossFound("D8", EMMA, "orangutan", 1) in scored(state)
+
+
+def test_ape_16_unowned_tiles_count_for_no_boss_and_no_share_but_for_their_district() -> None:
+    assert bossed("orangutan", "orangutan", "orangutan 1", "tarsier")[0] == BossFound("D8", EMMA, "orangutan", 1)
+    assert bossed("lemur", "lemur", "lemur 2", "tarsier")[0] == BossFound("D8", FELIX, "lemur", 1)
+    assert bossed("lemur", "orangutan", "tarsier") == [BossMissing("D8")]
+    assert DistrictCompleted("D8", 2) in told(completing("lemur", "lemur 1"), LAST)
+    state = completing("lemur", "lemur 1", neighbours={"6-4": "tarsier", "6-5": "lemur 0"})
+    assert inferior(state)[:2] == [
+        NeighbourInferior("D8", "D5", 1, 1, (EMMA,), 1),
+        PointsScored(EMMA, 1, "neighbours", "APE-21"),
+    ]
+
+
+def test_ape_21_neighbours_with_fewer_lemurs_of_all_players_together_are_inferior() -> None:
+    lemurs = {"6-4": "lemur 0", "6-5": "lemur 1", "7-2": "lemur 2", "8-7": "lemur", "8-8": "lemur 0", "8-9": "lemur 1"}
+    neighbours = [
+        (effect.neighbour, effect.lemurs)
+        for effect in inferior(completing("lemur 0", "lemur 1", neighbours=lemurs))
+        if isinstance(effect, NeighbourInferior)
+    ]
+    assert neighbours == [("D7", 1)]  # D5 has as many, D9 more
+
+
+@pytest.mark.parametrize("free", [0, 1, 5])
+def test_ape_21_neighbours_count_finished_or_not(free: int) -> None:
+    state = completing("lemur 1", neighbours=filled("D5", "mandrill", free=free))
+    assert NeighbourInferior("D8", "D5", 0, 3, (EMMA,), 3) in inferior(state)
+
+
+def test_ape_21_only_districts_that_touch_are_neighbours() -> None:
+    found = [effect for effect in inferior(completing("lemur 1")) if isinstance(effect, NeighbourInferior)]
+    assert [effect.neighbour for effect in found] == ["D5", "D7", "D9"]
+    names = {district.id: {DISTRICTS[other].id for other in district.neighbours} for district in DISTRICTS}
+    assert names["D2"] == {"D1", "D3"}  # printed tiles and the pond part it from D5
+
+
+@pytest.mark.parametrize(
+    ("sharing", "apes", "share"),
+    [
+        ((1,), ("tarsier", "mandrill"), 4),
+        ((0, 1), ("tarsier", "mandrill"), 2),
+        ((0, 2), ("chimpanzee", "mandrill"), 3),
+        ((0, 1, 2), ("tarsier", "mandrill"), 2),
+        ((0, 1, 2, 3), ("tarsier",), 1),
+    ],
+)
+def test_ape_21_the_values_of_the_neighbours_apes_are_shared_and_rounded_up(
+    sharing: tuple[int, ...], apes: tuple[str, ...], share: int
+) -> None:
+    tiles = [f"lemur {seat}" for seat in sharing]
+    state = completing(*tiles, neighbours=filled("D5", *apes, free=1), seats=4)
+    assert [effect for effect in inferior(state) if isinstance(effect, PointsScored)] == [
+        PointsScored(seat, share, "neighbours", "APE-21") for seat in sharing
+    ]
+
+
+def test_ape_21_more_lemurs_of_one_player_are_still_one_share_and_orangutans_are_none() -> None:
+    state = completing("lemur 1", "lemur 1", "lemur 2", "orangutan 0", neighbours=filled("D5", "mandrill", free=1))
+    assert inferior(state)[:3] == [
+        NeighbourInferior("D8", "D5", 0, 3, (EMMA, FELIX), 2),
+        PointsScored(EMMA, 2, "neighbours", "APE-21"),
+        PointsScored(FELIX, 2, "neighbours", "APE-21"),
+    ]
+
+
+def test_ape_21_each_neighbour_is_rounded_for_itself() -> None:
+    apes = {"6-4": "tarsier", "7-2": "tarsier", "8-7": "tarsier"}
+    state = completing("lemur 1", "lemur 2", neighbours=apes)
+    points = [effect.points for effect in inferior(state) if isinstance(effect, PointsScored)]
+    assert points == [1] * 6
+
+
+def test_ape_21_without_anyones_lemur_nobody_scores() -> None:
+    state = completing("lemur", neighbours=filled("D5", "mandrill", free=1))
+    assert inferior(state)[0] == NeighbourInferior("D8", "D5", 0, 3, (), 0)
+    assert not [effect for effect in inferior(state) if isinstance(effect, PointsScored)]
+    assert inferior(completing("orangutan 1", neighbours={"6-4": "mandrill"})) == []  # none is inferior to 0 lemurs
+
+
+def test_ape_22_a_placement_scores_before_the_district_that_it_completes() -> None:
+    state = completing("orangutan 1", "mandrill", neighbours={"7-7": "tarsier"})
+    assert LAST.field == "8-6"
+    state = laid(state, {"8-5": "chimpanzee"})
+    assert told(state, LAST) == [
+        TilePlaced(LAURA, "8-6", "banana"),
+        PointsScored(LAURA, 2, "placement", "APE-14"),
+        DistrictCompleted("D8", 0),
+        BossFound("D8", EMMA, "orangutan", 5),
+        PointsScored(EMMA, 5, "boss", "APE-20"),
+    ]
+
+
+def test_ape_22_a_placement_completes_one_district_only_and_once() -> None:
+    full = {**filled("D5"), **filled("D7", free=1), **filled("D9")}
+    state = completing(neighbours=full)
+    assert [effect for effect in told(state, LAST) if isinstance(effect, DistrictCompleted)] == [
+        DistrictCompleted("D8", 0)
+    ]
+    unfinished = laid(table(), filled("D8", free=2))
+    effects = told(holding(unfinished, "banana", "black"), LAST)
+    assert not [effect for effect in effects if isinstance(effect, DistrictCompleted)]
+
+
+@pytest.mark.parametrize("district", DISTRICTS, ids=lambda district: district.id)
+def test_ape_20_every_district_is_scored_when_its_last_field_is_filled(district: object) -> None:
+    name = next(found.id for found in DISTRICTS if found is district)
+    colour = next(found.colour for found in DISTRICTS if found is district)
+    state = laid(table(), filled(name, "orangutan 1", "mandrill", free=1))
+    effects = told(holding(state, "lemur", colour), PlaceTile(fields_of(name)[-1]))
+    assert effects[2:5] == [
+        DistrictCompleted(name, 1),
+        BossFound(name, EMMA, "orangutan", 3),
+        PointsScored(EMMA, 3, "boss", "APE-20"),
+    ]

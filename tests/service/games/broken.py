@@ -1,0 +1,249 @@
+"""The toy with one fault at a time: each breaks the law that it names, and no other.
+
+Faults of sight stand in `broken_sight`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import count
+from typing import Any, Final, TypeVar
+
+from msgspec.structs import force_setattr
+from msgspec.structs import replace as alter
+
+from service.games.protocol import (
+    CLOCK,
+    AnyGame,
+    Decision,
+    IllegalAction,
+    Move,
+    Outcome,
+    Ring,
+    Rng,
+    Task,
+)
+from service.games.visibility import Seat
+from tests.service.games import laws, laws_of_values
+from tests.service.games.matches import Table
+from tests.service.games.toy import state as toy
+from tests.service.games.toy.game import TOY
+from tests.service.games.toy.state import Commit, Keep, Options, State, Swap, ToyAction, ToyEffect
+from tests.service.games.toy.tables import pieces
+from tests.service.games.toy.view import Observation
+
+T = TypeVar("T")
+NO_CARD = "0-0"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A table with a faulty toy, and the only law that it breaks."""
+
+    table: Table
+    law: Callable[[Table], None]
+
+
+def fault(name: str, law: Callable[[Table], None], **changes: Any) -> Fault:
+    """The toy with some of its functions or facts changed."""
+    game: AnyGame = replace(TOY, **changes)
+    return Fault(Table(name, game, 3, pieces, {"tricks": 6}), law)
+
+
+def asks_who_has_acted(state: State) -> tuple[Decision[ToyAction], ...]:
+    asked = TOY.decisions(state)
+    if state.step != "commit":
+        return asked
+    every = range(state.seats)
+    return (*(Decision[ToyAction](s, "commit", None, state.opens_at, state.deadline) for s in every), asked[-1])
+
+
+def lists_in_one_go(state: State, seat: Seat) -> Iterator[ToyAction]:
+    return iter(list(TOY.legal_actions(state, seat)))
+
+
+def lists_twice(state: State, seat: Seat) -> Iterator[ToyAction]:
+    for action in TOY.legal_actions(state, seat):
+        yield action
+        yield action
+
+
+def lists_what_is_refused(state: State, seat: Seat) -> Iterator[ToyAction]:
+    yield from TOY.legal_actions(state, seat)
+    if state.step == "commit" and seat != CLOCK and state.waiting[seat]:
+        yield Commit(NO_CARD)
+
+
+def leaves_out_the_last(state: State, seat: Seat) -> Iterator[ToyAction]:
+    actions = list(TOY.legal_actions(state, seat))
+    yield from actions[:-1] or actions
+
+
+def accepts_what_is_not_listed(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+    if isinstance(move.action, Keep) and state.step == "swap" and move.seat != CLOCK:
+        return TOY.decide(state, move, rng) if state.waiting[move.seat] else ()
+    return TOY.decide(state, move, rng)
+
+
+def names_no_clause(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+    try:
+        return TOY.decide(state, move, rng)
+    except IllegalAction as no:
+        raise IllegalAction(no.code, "TOY-99", **no.facts) from None
+
+
+def accepts_late_actions(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+    late = move.seat != CLOCK and move.at >= state.deadline and state.step == "commit"
+    return TOY.decide(state, alter(move, at=state.deadline - 1) if late else move, rng)
+
+
+def lets_a_seat_ring(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+    return TOY.decide(state, alter(move, seat=CLOCK) if isinstance(move.action, Ring) else move, rng)
+
+
+def defaults_to_the_impossible(state: State) -> tuple[Decision[ToyAction], ...]:
+    return tuple(alter(one, on_timeout=Swap((NO_CARD,))) if one.step == "swap" else one for one in TOY.decisions(state))
+
+
+def waits_without_a_default(state: State) -> tuple[Decision[ToyAction], ...]:
+    return tuple(alter(one, on_timeout=None) for one in TOY.decisions(state))
+
+
+def rings_for_ever(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+    effects = TOY.decide(state, move, rng)
+    if isinstance(move.action, Ring) and all(state.waiting):
+        return (toy.TrickOpened(state.trick, move.at, move.at + 1_000),)
+    return effects
+
+
+class CountingRng:
+    """Draws that go their own way, whatever was recorded."""
+
+    numbers = count()
+
+    def __init__(self, rng: Rng) -> None:
+        self.shuffle = rng.shuffle
+
+    def pick(self, label: str, items: Sequence[T]) -> T:
+        del label
+        return items[next(self.numbers) % len(items)]
+
+
+def has_chance_of_its_own(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+    return TOY.decide(state, move, CountingRng(rng))
+
+
+def draws_before_it_judges(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+    rng.pick("coin", ("heads", "tails"))
+    return TOY.decide(state, move, rng)
+
+
+def plays_what_it_has_not(task: Task[ToyAction, Observation], rng: Rng) -> ToyAction:
+    return Commit("13-1") if task.step == "commit" else TOY.bots["high"](task, rng)
+
+
+def changes_the_old_state(state: State | None, effect: ToyEffect) -> State:
+    after = TOY.apply(state, effect)
+    if isinstance(effect, toy.HandKept) and state is not None:
+        force_setattr(state, "deadline", after.deadline + 1)
+    return after
+
+
+class Loud(StrEnum):
+    """A step that knows more than its bytes."""
+
+    SWAP = "swap"
+
+
+def hides_in_a_type(state: State | None, effect: ToyEffect) -> State:
+    after = TOY.apply(state, effect)
+    if isinstance(effect, toy.SwapOpened):
+        return alter(after, step=Loud.SWAP)
+    if isinstance(effect, toy.TrickOpened) and state is not None and not isinstance(state.step, Loud):
+        return alter(after, missed=tuple(missed + 1 for missed in after.missed))
+    return after
+
+
+def loses_cards(state: State | None, effect: ToyEffect) -> State:
+    after = TOY.apply(state, effect)
+    if isinstance(effect, toy.CardsSwapped):
+        return alter(after, discards=after.discards[: -effect.count])
+    return after
+
+
+def imagines_too_many(seen: Observation, rng: Rng) -> State:
+    imagined = TOY.sample_state(seen, rng)
+    return alter(imagined, deck=(*imagined.deck[1:], imagined.deck[-1])) if imagined.deck else imagined
+
+
+def ranks_without_skipping(state: State, rng: Rng) -> Outcome:
+    outcome = TOY.score(state, rng)
+    return alter(outcome, ranks=tuple(rank if rank < 3 else rank + 1 for rank in outcome.ranks))
+
+
+def adds_up_wrongly(state: State, rng: Rng) -> Outcome:
+    outcome = TOY.score(state, rng)
+    return alter(outcome, scores=tuple(score + 1 for score in outcome.scores))
+
+
+def crowns_nobody(state: State, rng: Rng) -> Outcome:
+    return alter(TOY.score(state, rng), winners=())
+
+
+def lists_in_the_order_of_hashes(state: State, seat: Seat) -> Iterator[ToyAction]:
+    yield from sorted(TOY.legal_actions(state, seat), key=lambda action: hash(repr(action)))
+
+
+def takes_any_option(seats: int, given: Mapping[str, object]) -> Options:
+    return TOY.options(seats, {name: given[name] for name in given if name in Options.__struct_fields__})
+
+
+GERMAN_GAP: Final = {**TOY.texts, "de": {**TOY.texts["de"], "effect.trick_opened": "Der Stich beginnt."}}
+
+
+_ACTS = laws.law_someone_may_act_or_it_is_over
+_LISTS = laws.law_lists_are_lazy_ordered_and_distinct
+_LEGAL = laws.law_listed_actions_are_accepted_and_others_refused
+_CLAUSES = laws.law_refusals_name_their_clause
+_WINDOWS = laws.law_windows_are_kept
+_ABSENT = laws.law_absent_players_come_to_an_end
+_CHANCE = laws.law_all_chance_is_drawn
+_BOTS = laws.law_bots_choose_what_is_listed
+_PURE = laws_of_values.law_apply_is_pure
+_PREFIX = laws_of_values.law_any_prefix_and_the_rest_are_the_whole
+_CODEC = laws_of_values.law_values_survive_their_codec
+_PIECES = laws_of_values.law_pieces_are_conserved
+_OUTCOME = laws_of_values.law_the_outcome_ranks_all_seats
+_HASHES = laws_of_values.law_hash_seeds_change_nothing
+_OPTIONS = laws_of_values.law_options_are_strict
+_TEXTS = laws_of_values.law_texts_tell_everything_in_every_language
+
+FAULTS: Final[tuple[Fault, ...]] = (
+    fault("asks who has acted", _ACTS, decisions=asks_who_has_acted),
+    fault("lists in one go", _LISTS, legal_actions=lists_in_one_go),
+    fault("lists twice", _LISTS, legal_actions=lists_twice),
+    fault("lists what is refused", _LEGAL, legal_actions=lists_what_is_refused),
+    fault("leaves out the last", _LEGAL, legal_actions=leaves_out_the_last),
+    fault("accepts what is not listed", _LEGAL, decide=accepts_what_is_not_listed),
+    fault("names no clause", _CLAUSES, decide=names_no_clause),
+    fault("accepts late actions", _WINDOWS, decide=accepts_late_actions),
+    fault("lets a seat ring", _WINDOWS, decide=lets_a_seat_ring),
+    fault("defaults to the impossible", _ABSENT, decisions=defaults_to_the_impossible),
+    fault("waits without a default", _ABSENT, decisions=waits_without_a_default),
+    fault("rings for ever", _ABSENT, decide=rings_for_ever),
+    fault("has chance of its own", _CHANCE, decide=has_chance_of_its_own),
+    fault("draws before it judges", _CHANCE, decide=draws_before_it_judges),
+    fault("has a bot that plays what it has not", _BOTS, bots={"bold": plays_what_it_has_not}),
+    fault("changes the old state", _PURE, apply=changes_the_old_state),
+    fault("hides in a type", _PREFIX, apply=hides_in_a_type),
+    fault("leaves out an effect", _CODEC, info=replace(TOY.info, effects=TOY.info.effects[:-1])),
+    fault("loses cards", _PIECES, apply=loses_cards),
+    fault("imagines too many", _PIECES, sample_state=imagines_too_many),
+    fault("ranks without order", _OUTCOME, score=ranks_without_skipping),
+    fault("adds up wrongly", _OUTCOME, score=adds_up_wrongly),
+    fault("crowns nobody", _OUTCOME, score=crowns_nobody),
+    fault("lists in the order of hashes", _HASHES, legal_actions=lists_in_the_order_of_hashes),
+    fault("takes any option", _OPTIONS, options=takes_any_option),
+    fault("has a gap in German", _TEXTS, texts=GERMAN_GAP),
+    fault("has no German", _TEXTS, texts={"en": TOY.texts["en"]}),
+)

@@ -1,0 +1,181 @@
+"""The toy with faults of sight: what a viewer sees tells what it may not know."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from msgspec.structs import replace as alter
+
+from service.games.protocol import CLOCK, Decision, IllegalAction, Move, Rng
+from service.games.visibility import Public, Seat, Secret, Viewer
+from tests.service.games import laws_of_sight
+from tests.service.games.broken import Fault, fault
+from tests.service.games.toy import state as toy
+from tests.service.games.toy.game import TOY
+from tests.service.games.toy.state import State, ToyAction, ToyEffect, value
+from tests.service.games.toy.view import Observation
+
+
+class TellingCommitted(toy.CardCommitted, frozen=True, tag="card_committed"):
+    high: Public[bool]
+
+
+class OpenlyEnded(toy.GameEnded, frozen=True, tag="game_ended"):
+    """Redaction shows its secret, which happens to tell nothing."""
+
+    secret: Secret[str] = "over"
+
+
+OpenlyEnded.hidden = {}
+
+
+class KnowingObservation(Observation, frozen=True, tag_field="game", tag="toy"):
+    """Shows the card that the next player will draw."""
+
+    next_card: str | None
+
+
+class OpenObservation(Observation, frozen=True, tag_field="game", tag="toy"):
+    """Shows everything to everyone."""
+
+    everything: State
+
+
+def tells_how_high(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+    return tuple(
+        TellingCommitted(effect.seat, effect.card, high=value(effect.card) > 7)
+        if isinstance(effect, toy.CardCommitted)
+        else effect
+        for effect in TOY.decide(state, move, rng)
+    )
+
+
+def ends_openly(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+    effects = TOY.decide(state, move, rng)
+    return tuple(OpenlyEnded() if isinstance(effect, toy.GameEnded) else effect for effect in effects)
+
+
+def instead(of: type[ToyEffect], by: type[ToyEffect]) -> Any:
+    return replace(TOY.info, effects=tuple(by if kind is of else kind for kind in TOY.info.effects))
+
+
+def tells_in_refusals(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+    try:
+        return TOY.decide(state, move, rng)
+    except IllegalAction as no:
+        if no.code == "card-not-held":
+            raise IllegalAction(no.code, no.clause, **no.facts, holder=_holder(state, no.facts["card"])) from None
+        raise
+
+
+def _holder(state: State, card: object) -> str:
+    return ", ".join(str(seat) for seat, hand in enumerate(state.hands) if card in hand)
+
+
+def tells_by_order(state: State, seat: Seat) -> Iterator[ToyAction]:
+    actions = list(TOY.legal_actions(state, seat))
+    yield from reversed(actions) if value(state.deck[0]) > 7 else actions
+
+
+def tells_by_step(state: State) -> tuple[Decision[ToyAction], ...]:
+    odd = value(state.deck[0]) % 2
+    return tuple(alter(one, step="commit") if odd and one.seat != CLOCK else one for one in TOY.decisions(state))
+
+
+def shows_the_next_card(state: State, viewer: Viewer) -> KnowingObservation:
+    seen = TOY.observation(state, viewer)
+    fields = {name: getattr(seen, name) for name in seen.__struct_fields__}
+    return KnowingObservation(**fields, next_card=state.deck[0] if state.deck else None)
+
+
+def knows_the_next_card(seen: KnowingObservation, rng: Rng) -> State:
+    """Consistent with the leak, by swapping that card to the top from wherever chance put it."""
+    imagined = TOY.sample_state(seen, rng)
+    top, known = (imagined.deck[0] if imagined.deck else None), seen.next_card
+    if top is None or known is None:
+        return imagined
+
+    def other(card: Any) -> Any:
+        return known if card == top else top if card == known else card
+
+    return alter(
+        imagined,
+        deck=tuple(map(other, imagined.deck)),
+        discards=tuple(map(other, imagined.discards)),
+        hands=tuple(tuple(map(other, hand)) for hand in imagined.hands),
+        commits=tuple(map(other, imagined.commits)),
+    )
+
+
+class LuckyObservation(Observation, frozen=True, tag_field="game", tag="toy"):
+    """Shows what was dealt to each seat, and never changes."""
+
+    all_lucky: tuple[int, ...]
+
+
+def shows_all_luck(state: State, viewer: Viewer) -> LuckyObservation:
+    seen = TOY.observation(state, viewer)
+    return LuckyObservation(**{name: getattr(seen, name) for name in seen.__struct_fields__}, all_lucky=state.lucky)
+
+
+def knows_all_luck(seen: LuckyObservation, rng: Rng) -> State:
+    return alter(TOY.sample_state(seen, rng), lucky=seen.all_lucky)
+
+
+def shows_everything(state: State, viewer: Viewer) -> OpenObservation:
+    seen = TOY.observation(state, viewer)
+    return OpenObservation(**{name: getattr(seen, name) for name in seen.__struct_fields__}, everything=state)
+
+
+def imagines_nothing(seen: OpenObservation, rng: Rng) -> State:
+    del rng
+    return seen.everything
+
+
+def forgets_the_own_card(seen: Observation, rng: Rng) -> State:
+    imagined = TOY.sample_state(seen, rng)
+    if seen.committed is None or seen.viewer is None:
+        return imagined
+    top = imagined.deck[0]
+    commits = tuple(top if card == seen.committed else card for card in imagined.commits)
+    return alter(imagined, deck=(seen.committed, *imagined.deck[1:]), commits=commits)
+
+
+_TWINS = laws_of_sight.law_imagined_tables_look_the_same
+_HIDDEN = laws_of_sight.law_hidden_things_change_nothing
+_FIELDS = laws_of_sight.law_fields_are_seen_by_their_audience_alone
+
+FAULTS: Final[tuple[Fault, ...]] = (
+    fault("forgets the own card", _TWINS, sample_state=forgets_the_own_card),
+    fault(
+        "tells how high",
+        _HIDDEN,
+        decide=tells_how_high,
+        info=instead(toy.CardCommitted, TellingCommitted),
+    ),
+    fault("tells in refusals", _HIDDEN, decide=tells_in_refusals),
+    fault("tells by step", _HIDDEN, decisions=tells_by_step),
+    fault("tells by order", _HIDDEN, legal_actions=tells_by_order),
+    fault(
+        "shows the next card",
+        _HIDDEN,
+        observation=shows_the_next_card,
+        sample_state=knows_the_next_card,
+        info=replace(TOY.info, observation=KnowingObservation),
+    ),
+    fault(
+        "shows everything",
+        _HIDDEN,
+        observation=shows_everything,
+        sample_state=imagines_nothing,
+        info=replace(TOY.info, observation=OpenObservation),
+    ),
+    fault(
+        "shows all luck",
+        _HIDDEN,
+        observation=shows_all_luck,
+        sample_state=knows_all_luck,
+        info=replace(TOY.info, observation=LuckyObservation),
+    ),
+    fault("ends openly", _FIELDS, decide=ends_openly, info=instead(toy.GameEnded, OpenlyEnded)),
+)

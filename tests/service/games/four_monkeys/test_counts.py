@@ -1,0 +1,15 @@
+"""Numbers of ways in which a match can begin, from fixed deals: they change only if the rules do."""
+
+import pytest
+
+from tests.service.games.four_monkeys.tables import TABLES
+from tests.service.games.matches import Table, nodes
+
+
+@pytest.mark.parametrize(
+    ("table", "counts"),
+    [(TABLES[0], [1, 15, 233, 3701]), (TABLES[1], [1, 25, 628]), (TABLES[5], [1, 61, 3834])],
+    ids=lambda part: part.name if isinstance(part, Table) else "",
+)
+def test_a_match_opens_as_many_ways_as_ever(table: Table, counts: list[int]) -> None:
+    assert [nodes(table, plies) for plies in range(len(counts))] == counts

@@ -1,0 +1,67 @@
+"""Matches of bots in virtual time: each seat acts every few seconds of match time, and bells ring when they are due."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from service.bots.builtin import bots_of
+from service.games.protocol import CLOCK, AnyGame, Decision, Move, Ring, Task, fold
+from service.games.visibility import Effect, Seat
+from service.randomness import Draws
+from tests.service.games.matches import draws
+
+PACE_MS = range(2_000, 3_000)
+"""How long a seat thinks."""
+
+
+class Step(NamedTuple):
+    """What happened at once: the setup has no move."""
+
+    move: Move[Any] | None
+    effects: tuple[Effect, ...]
+    after: Any
+
+
+def match(game: AnyGame, bots: Sequence[str], options: Mapping[str, object], seed: str) -> Iterator[Step]:
+    """Every step of a match; the same seed gives the same match."""
+    rng, chance = draws(seed), draws("bots " + seed)
+    state, effects = None, game.setup(len(bots), game.options(len(bots), options), 0, rng)
+    ready = {seat: _pause(chance) for seat in range(len(bots))}
+    move: Move[Any] | None = None
+    while True:
+        state = fold(game, state, effects)
+        yield Step(move, effects, state)
+        decisions = game.decisions(state)
+        if not decisions:
+            return
+        at, decision = min(
+            (
+                (_due(one, ready), one)
+                for one in decisions
+                if one.seat == CLOCK or _due(one, ready) < (one.deadline or 0)
+            ),
+            key=lambda pair: (pair[0], pair[1].seat),
+        )
+        move = Move(decision.seat, _action(game, bots, state, decision, chance), at)
+        if decision.seat != CLOCK:
+            ready[decision.seat] = at + _pause(chance)
+        effects = game.decide(state, move, rng)
+
+
+def _pause(chance: Draws) -> int:
+    return chance.pick("pause", PACE_MS)
+
+
+def _due(decision: Decision[Any], ready: Mapping[Seat, int]) -> int:
+    if decision.seat == CLOCK:
+        return decision.deadline or 0
+    return max(decision.opens_at or 0, ready[decision.seat])
+
+
+def _action(game: AnyGame, bots: Sequence[str], state: Any, decision: Decision[Any], chance: Draws) -> Any:
+    if decision.seat == CLOCK:
+        return Ring(decision.step)
+    seat = decision.seat
+    task: Task[Any, Any] = Task(
+        seat, decision.step, game.observation(state, seat), tuple(game.legal_actions(state, seat))
+    )
+    return bots_of(game)[bots[seat]](task, chance)

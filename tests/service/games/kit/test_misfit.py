@@ -1,0 +1,74 @@
+"""What is wrong with a value that fits no type: the place, and what would be right there."""
+
+from typing import Annotated, Literal
+
+import msgspec
+import pytest
+
+from service.games.kit.misfit import LONGEST_STEP, MOST_VALUES, any_of, misfit
+
+
+class Inner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    size: Literal[1, 2]
+
+
+class Outer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=9)] = "x"
+    kind: Literal["a", "b"] | tuple[Inner, ...] | None = None
+    count: Annotated[int, msgspec.Meta(ge=3)] = 3
+    small: Annotated[int, msgspec.Meta(ge=3, le=5)] = 3
+    on: bool = False
+    coins: dict[Annotated[str, msgspec.Meta(min_length=1)], Annotated[int, msgspec.Meta(ge=1)]] = {}
+    listed: Annotated[tuple[Inner, ...], msgspec.Meta(max_length=2)] = ()
+    inner: Inner | None = None
+
+
+class Empty(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+NAMES = ", ".join(Outer.__struct_fields__)
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "fault"),
+    [
+        ({"name": ""}, ("name",), "must be text of 1 to 9 characters"),
+        ({"kind": "c"}, ("kind",), "must be a, b, a list or null"),
+        ({"kind": [{"size": 3}]}, ("kind", "0", "size"), "must be 1 or 2"),
+        ({"kind": [{}]}, ("kind", "0", "size"), "is missing; it must be 1 or 2"),
+        ({"count": "3"}, ("count",), "must be an integer from 3"),
+        ({"small": 6}, ("small",), "must be an integer from 3 to 5"),
+        ({"on": 1}, ("on",), "must be true or false"),
+        ({"coins": {"red": 0}}, ("coins",), "must be an object whose values are integers from 1"),
+        ({"coins": {"": 1}}, ("coins",), "must be an object whose values are integers from 1"),
+        ({"listed": [{"size": 1}] * 3}, ("listed",), "must be a list of 0 to 2 items"),
+        ({"listed": [{"size": 1}, {"size": 2, "a`b": 1}]}, ("listed", "1", "a`b"), "is unknown; there are size"),
+        ({"inner": 1}, ("inner",), "must be an object or null"),
+        ({"x - at `$.name`": 1}, ("x - at `$.name`",), f"is unknown; there are {NAMES}"),
+        ({"a.b\n/~": 1}, ("a.b\n/~",), f"is unknown; there are {NAMES}"),
+        ({"": 1}, ("",), f"is unknown; there are {NAMES}"),
+    ],
+)
+def test_a_misfit_says_where_and_what_would_be_right(given: object, path: tuple[str, ...], fault: str) -> None:
+    with pytest.raises(msgspec.ValidationError) as caught:
+        msgspec.convert(given, Outer, strict=True)
+    found = misfit(Outer, caught.value)
+    assert (found.path, found.fault) == (path, fault)
+    assert str(found) == f"{'.'.join(path)} {fault}"
+
+
+def test_what_has_no_fields_says_so() -> None:
+    with pytest.raises(msgspec.ValidationError) as caught:
+        msgspec.convert({"y" * 99: 1}, Empty, strict=True)
+    assert str(misfit(Empty, caught.value)) == f"{'y' * LONGEST_STEP} is unknown; there are none"
+
+
+def test_many_values_are_not_all_told() -> None:
+    assert any_of(["a"]) == "a"
+    assert any_of([str(number) for number in range(MOST_VALUES)]).count(",") == MOST_VALUES - 2
+    assert any_of([str(number) for number in range(MOST_VALUES + 5)]).endswith("18 or one of 6 others")
+
+
+def test_a_type_without_a_schema_of_that_place_is_told_as_something_else() -> None:
+    assert misfit(Empty, msgspec.ValidationError("Odd - at `$.nowhere`")).fault == "must be something else"

@@ -1,0 +1,198 @@
+"""What every game must obey in its values: the fold, the codec, pieces, the outcome, options and texts."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, reduce
+from operator import or_
+from pathlib import Path
+from string import Formatter
+from typing import Any, Final
+
+import msgspec
+
+from service.games.protocol import BadOptions, Ring, fold
+from tests.service.games.matches import (
+    Table,
+    absent_match,
+    distinct,
+    draws,
+    key,
+    pool,
+    positions,
+    random_match,
+    refusals,
+    spread,
+)
+
+LANGUAGES = ("en", "de")
+MOST = 2**53 - 1
+"""The greatest integer that every reader of JSON reads as it is."""
+
+encode = msgspec.json.encode
+
+
+def law_apply_is_pure(table: Table) -> None:
+    match = random_match(table)
+    for start, effects in [(None, match.opening), *((ply.before, ply.effects) for ply in match.plies)]:
+        state = start
+        for effect in effects:
+            given = encode((state, effect))
+            after = table.game.apply(state, effect)
+            told = encode(after)
+            assert encode(table.game.apply(state, effect)) == told, "not the same twice"
+            assert encode((state, effect)) == given, "apply changed what it was given"
+            state = after
+
+
+def law_any_prefix_and_the_rest_are_the_whole(table: Table) -> None:
+    """The state at any version, stored and read back, and the effects after it give the last state."""
+    match = random_match(table)
+    whole = encode(match.states[-1])
+    decode = msgspec.json.Decoder(table.game.state).decode
+    for k in spread(range(len(match.states)), 12):
+        rest = (effect for ply in match.plies[k:] for effect in ply.effects)
+        assert encode(fold(table.game, decode(encode(match.states[k])), rest)) == whole
+
+
+def law_values_survive_their_codec(table: Table) -> None:
+    """As strict JSON, without the fractions and great integers that a canonical form cannot carry."""
+    game, match = table.game, random_match(table)
+    info = game.info
+    assert Ring not in info.actions, "the bell is no action of a seat"
+    seats, found = range(table.seats), positions(table, 20)
+    entries = [
+        one for each in found for seat in seats for one in spread(tuple(game.legal_actions(each.state, seat)), 50)
+    ]
+    values: tuple[tuple[Any, Any], ...] = (
+        (game.state, match.states),
+        (reduce(or_, info.effects), match.effects),
+        (reduce(or_, info.actions), distinct((*entries, *pool(table)))),
+        (info.observation, [game.observation(each.state, viewer) for each in found for viewer in (None, *seats)]),
+        (info.options, [game.options(table.seats, table.options)]),
+    )
+    for kind, those in values:
+        decode = msgspec.json.Decoder(kind, strict=True).decode
+        for value in those:
+            stored = encode(value)
+            assert decode(stored) == value
+            assert encode(decode(stored)) == stored
+            for number in _numbers(json.loads(stored)):
+                assert isinstance(number, int), "a fraction"
+                assert abs(number) <= MOST
+
+
+def _numbers(value: object) -> Iterator[int | float]:
+    match value:
+        case dict():
+            for item in value.values():
+                yield from _numbers(item)
+        case list():
+            for item in value:
+                yield from _numbers(item)
+        case int() | float():
+            yield value
+
+
+def law_pieces_are_conserved(table: Table) -> None:
+    """Every card, coin and tile is somewhere, once; also at a table that a bot imagines."""
+    game, match = table.game, random_match(table)
+    pieces = table.pieces(match.start)
+    assert pieces.total() > 0
+    for state in match.states:
+        assert table.pieces(state) == pieces
+    for position in positions(table, 10):
+        for viewer in (None, *range(table.seats)):
+            imagined = game.sample_state(game.observation(position.state, viewer), draws("imagine"))
+            assert table.pieces(imagined) == pieces, "imagined"
+
+
+def law_the_outcome_ranks_all_seats(table: Table) -> None:
+    """Scores are the sums of their breakdown, ranks follow scores and skip after shared places, rank 1 wins."""
+    game, end = table.game, positions(table, 2)[-1]
+    outcome = game.score(end.state, draws(key(table), end.counts))
+    assert game.score(end.state, draws(key(table), end.counts)) == outcome, "not the same twice"
+    assert len(outcome.ranks) == len(outcome.breakdown) == table.seats
+    assert outcome.scores == tuple(sum(parts.values()) for parts in outcome.breakdown)
+    for parts in outcome.breakdown:
+        assert tuple(parts) == tuple(name for name in game.info.breakdown if name in outcome.breakdown[0])
+    places = sorted(zip(outcome.ranks, outcome.scores, strict=True))
+    assert [score for _, score in places] == sorted(outcome.scores, reverse=True), "more points, a worse rank"
+    assert outcome.ranks == tuple(1 + sum(other < rank for other in outcome.ranks) for rank in outcome.ranks)
+    assert outcome.winners == tuple(seat for seat in range(table.seats) if outcome.ranks[seat] == 1)
+
+
+def law_hash_seeds_change_nothing(table: Table) -> None:
+    """The same matches byte for byte in processes with several PYTHONHASHSEEDs."""
+    assert len({digests[table.name] for digests in _digests()}) == 1
+
+
+@cache
+def _digests() -> tuple[Mapping[str, str], ...]:
+    """Digests by table, from one process a hash seed."""
+    command = (sys.executable, "-m", "tests.service.games.digests")
+    root = Path(__file__).parents[3]
+    runs = (
+        subprocess.run(
+            command, stdout=subprocess.PIPE, cwd=root, env={**os.environ, "PYTHONHASHSEED": seed}, check=True
+        )
+        for seed in ("1", "2")
+    )
+    return tuple(json.loads(run.stdout) for run in runs)
+
+
+def law_options_are_strict(table: Table) -> None:
+    """Their JSON form gives the same options; an unknown one is refused, and a number of seats that the game is not for."""
+    game = table.game
+    options = game.options(table.seats, table.options)
+    assert isinstance(options, game.info.options)
+    assert game.options(table.seats, msgspec.to_builtins(options)) == options
+    assert table.seats in game.info.seats
+    assert _refuses_options(table, table.seats, {**table.options, "no_such_option": 1})
+    assert _refuses_options(table, max(game.info.seats) + 1, {})
+
+
+def _refuses_options(table: Table, seats: int, given: Mapping[str, object]) -> bool:
+    try:
+        table.game.options(seats, given)
+    except BadOptions:
+        return True
+    return False
+
+
+def law_texts_tell_everything_in_every_language(table: Table) -> None:
+    """Each effect, action, step and refusal, with the same placeholders, which name what can be filled in."""
+    info, texts = table.game.info, table.game.texts
+    fields = {f"effect.{_tag(kind)}": kind.__struct_encode_fields__ for kind in info.effects}
+    fields |= {f"action.{_tag(kind)}": kind.__struct_encode_fields__ for kind in info.actions}
+    for match in (random_match(table), absent_match(table)):
+        fields |= {f"step.{one.step}": () for state in match.states for one in table.game.decisions(state)}
+    for name, known in fields.items():
+        told = [
+            {field for _, field, _, _ in Formatter().parse(texts[language][name]) if field} for language in LANGUAGES
+        ]
+        assert told[0] == told[1], f"{name}: not the same placeholders"
+        assert told[0] <= set(known), f"{name}: nothing fills {told[0] - set(known)}"
+    for refusal in refusals(table):
+        for language in LANGUAGES:
+            assert texts[language][f"refusal.{refusal.code}"].format(**refusal.facts)
+    assert set(texts) == set(LANGUAGES)
+    assert set(texts["en"]) == set(texts["de"])
+
+
+def _tag(kind: type[msgspec.Struct]) -> str:
+    return str(kind.__struct_config__.tag)
+
+
+LAWS: Final[tuple[Callable[[Table], None], ...]] = (
+    law_apply_is_pure,
+    law_any_prefix_and_the_rest_are_the_whole,
+    law_values_survive_their_codec,
+    law_pieces_are_conserved,
+    law_the_outcome_ranks_all_seats,
+    law_hash_seeds_change_nothing,
+    law_options_are_strict,
+    law_texts_tell_everything_in_every_language,
+)

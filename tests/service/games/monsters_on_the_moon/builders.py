@@ -1,0 +1,202 @@
+"""Short words for tables and moves, so that tests read as sentences.
+
+A picture is rows of symbols with spaces between: W werewolf, H witch, V vampire, S skeleton, twice for a double head,
+c crystal, e empty square, A Armstrong, B base camp, . bare table.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from service.games.monsters_on_the_moon.actions import AnyAction, GiveCard
+from service.games.monsters_on_the_moon.components import _SYMBOLS, BOX, MONSTERS, CardId
+from service.games.monsters_on_the_moon.effects import AnyEffect, DecisionOpened, Step, TurnOpened
+from service.games.monsters_on_the_moon.game import GAME
+from service.games.monsters_on_the_moon.grid import Cell, Rotation, cell_at
+from service.games.monsters_on_the_moon.laying import start_card
+from service.games.monsters_on_the_moon.squares import Square
+from service.games.monsters_on_the_moon.state import State, Turn, asked
+from service.games.protocol import IllegalAction, Move, Ring, fold
+from service.games.visibility import Seat
+from tests.service.games.rng import ScriptedRng
+
+RED: Final[Mapping[int, tuple[int, ...]]] = {2: (5, 10), 3: (4, 8), 4: (4, 8)}
+"""The red-framed fields by seats."""
+NOTHING: Final[Mapping[str, object]] = {}
+
+
+def deck(seats: int) -> tuple[CardId, ...]:
+    """The draw pile before the shuffle: all cards but those that the seats take first."""
+    taken = [card for held in before_gifts(seats).seats for card in held.hand]
+    return tuple(card for card in BOX.decks[seats] if card not in taken)
+
+
+def opening(
+    seats: int = 2,
+    *,
+    seed: int = 0,
+    first: Seat = 0,
+    deck: Sequence[CardId] = (),
+    missions: Sequence[int] = (),
+    options: Mapping[str, object] = NOTHING,
+) -> tuple[AnyEffect, ...]:
+    """The effects that set a table; a deck, or the missions' order, comes out as named, else from the seed."""
+    outcomes: dict[str, object] = {"first_seat": first}
+    if deck:
+        outcomes["deck"] = tuple(deck)
+    if missions:
+        outcomes["missions"] = tuple(missions)
+    return GAME.setup(seats, GAME.options(seats, options), 0, ScriptedRng(seed, outcomes))
+
+
+def before_gifts(
+    seats: int = 2,
+    *,
+    seed: int = 0,
+    first: Seat = 0,
+    deck: Sequence[CardId] = (),
+    missions: Sequence[int] = (),
+    options: Mapping[str, object] = NOTHING,
+) -> State:
+    return after(None, opening(seats, seed=seed, first=first, deck=deck, missions=missions, options=options))
+
+
+def table(
+    seats: int = 2,
+    *,
+    seed: int = 0,
+    first: Seat = 0,
+    deck: Sequence[CardId] = (),
+    missions: Sequence[int] = (),
+    options: Mapping[str, object] = NOTHING,
+) -> State:
+    """The table at the first turn; each seat gave the first of its two cards."""
+    state = before_gifts(seats, seed=seed, first=first, deck=deck, missions=missions, options=options)
+    while state.step == "give_card":
+        giver = asked(state)[0]
+        state = after(state, decide(state, GiveCard(state.seats[giver].hand[0]), giver))
+    return state
+
+
+def after(state: State | None, effects: Iterable[AnyEffect]) -> State:
+    folded = fold(GAME, state, effects)
+    assert folded is not None
+    return folded
+
+
+def seat_has(state: State, seat: Seat, **holdings: object) -> State:
+    """The table where some of a seat's holdings are these."""
+    seats = list(state.seats)
+    seats[seat] = replace(seats[seat], **holdings)
+    return replace(state, seats=tuple(seats))
+
+
+def cards_lie(state: State, *cards: tuple[CardId, int, int, Rotation]) -> State:
+    """The table with nothing on it but these cards, later ones over earlier ones."""
+    state = replace(state, laid=(), display={}, ships={})
+    return after(state, [start_card(*card, from_pile=False) for card in cards])
+
+
+def shows(state: State, picture: str) -> State:
+    """The table with nothing visible but a picture, of which each square is of a card of its own."""
+    return replace(state, display=drawn(picture), ships={})
+
+
+def drawn(picture: str) -> dict[Cell, Square]:
+    """A picture as a display, its first symbol at (0, 0)."""
+    display = {}
+    for y, row in enumerate(picture.strip().splitlines()):
+        for x, symbol in enumerate(row.split()):
+            if symbol != ".":
+                kind = _SYMBOLS[symbol[0]]
+                heads = len(symbol) if kind in MONSTERS else 0
+                display[cell_at(x, y)] = Square(f"card {x} {y}", kind, heads)
+    return display
+
+
+def at(state: State, x: int, y: int) -> Square:
+    return state.display[cell_at(x, y)]
+
+
+def turn_of(state: State, seat: Seat, *hand: CardId) -> State:
+    """The seat is to lay one of these cards."""
+    state = replace(state, active=seat, awaited=seat, step="place_card", turn=Turn())
+    return seat_has(state, seat, hand=hand)
+
+
+def over_picture(picture: str, card: CardId = "A07", *, seats: int = 2, field: int = 0, ships: int = 0) -> State:
+    """Seat 0 is to lay a card on a picture, with its marker on a field and the plates from there on."""
+    state = turn_of(shows(table(seats), picture), 0, card)
+    plates = sum(red > field for red in RED[seats])
+    return seat_has(state, 0, field=field, plates=plates, ships=ships)
+
+
+def at_step(state: State, step: Step, seat: Seat | None) -> State:
+    return replace(state, step=step, awaited=seat)
+
+
+def decide(
+    state: State, action: AnyAction | Ring, seat: Seat | None = None, *, rng: ScriptedRng | None = None
+) -> tuple[AnyEffect, ...]:
+    """What follows when the first seat that is asked, or another one, asks for this."""
+    mover = asked(state)[0] if seat is None else seat
+    return GAME.decide(state, Move(mover, action, 0), rng or ScriptedRng())
+
+
+def told(state: State, action: AnyAction) -> list[AnyEffect]:
+    """What follows, without the turns and decisions that it opens."""
+    return [effect for effect in decide(state, action) if not isinstance(effect, TurnOpened | DecisionOpened)]
+
+
+def play(state: State, *actions: AnyAction) -> State:
+    """The table after actions, each of the first seat that is asked."""
+    for action in actions:
+        state = after(state, decide(state, action))
+    return state
+
+
+def refusal_of(state: State, action: AnyAction) -> tuple[str, str]:
+    with pytest.raises(IllegalAction) as refusal:
+        decide(state, action)
+    return refusal.value.code, refusal.value.clause
+
+
+def legal(state: State, seat: Seat | None = None) -> list[AnyAction]:
+    """All that the first seat that is asked, or another one, may do."""
+    mover = next(iter(asked(state)), 0) if seat is None else seat
+    return list(GAME.legal_actions(state, mover))
+
+
+def random_match(
+    seats: int, seed: int, options: Mapping[str, object] = NOTHING
+) -> Iterator[tuple[State, tuple[AnyEffect, ...]]]:
+    """Each table of a match of random actions, with the effects that led to it."""
+    rng = ScriptedRng(seed)
+    effects = GAME.setup(seats, GAME.options(seats, options), 0, rng)
+    state = after(None, effects)
+    yield state, effects
+    while movers := asked(state):
+        seat = rng.pick("seat", movers)
+        effects = decide(state, rng.pick("action", legal(state, seat)), seat, rng=rng)
+        state = after(state, effects)
+        yield state, effects
+
+
+def pieces(state: State) -> Counter[str]:
+    """Every card of the deck, and every spaceship by what it is, and how many secret missions there are."""
+    deck = BOX.decks[len(state.seats)]
+    found = Counter(f"card {card}" for card in state.pile)
+    found.update(f"card {laid.card}" for laid in state.laid if laid.card in deck)
+    for seat, held in enumerate(state.seats):
+        found.update(f"card {card}" for card in held.hand)
+        if held.gift is not None and state.step == "give_card":
+            found[f"card {held.gift}"] += 1
+        for kind, left, length in (("long", held.long_walls, 2), ("short", held.short_walls, 1)):
+            laid = sum(wall.seat == seat and wall.length == length for wall in state.walls)
+            found[f"{kind} wall {seat}"] = left + laid
+        found[f"ship {seat}"] = held.ships + list(state.ships.values()).count(seat)
+    found["missions"] = len({mission for held in state.seats for mission in held.missions})
+    return found

@@ -1,0 +1,150 @@
+"""The greedy bot plays every mode, always the same, and far better than chance."""
+
+from collections.abc import Mapping
+
+import pytest
+from msgspec.structs import replace
+
+from service.games.monsters_on_the_moon.actions import (
+    AnyAction,
+    ChooseFirst,
+    ChooseMission,
+    EndTurn,
+    GiveCard,
+    PlaceCard,
+    PlacePlate,
+    PlaceSpaceship,
+)
+from service.games.monsters_on_the_moon.game import GAME
+from service.games.monsters_on_the_moon.state import State, asked
+from service.games.protocol import Outcome, Task
+from service.games.visibility import Seat
+from tests.service.games.monsters_on_the_moon.builders import (
+    NOTHING,
+    after,
+    at_step,
+    before_gifts,
+    cards_lie,
+    decide,
+    legal,
+    play,
+    seat_has,
+    shows,
+    table,
+    turn_of,
+)
+from tests.service.games.rng import ScriptedRng
+
+GREEDY = GAME.bots["greedy"]
+MATCHES = 200
+CHUNK = 25
+WINS_OF_A_CHUNK = 20
+"""Four in five."""
+
+
+def choice(state: State, seat: Seat | None = None) -> AnyAction:
+    """What the greedy bot does for the first seat that is asked, or another one."""
+    mover = asked(state)[0] if seat is None else seat
+    step = state.step
+    assert step is not None
+    return GREEDY(Task(mover, step, GAME.observation(state, mover), tuple(legal(state, mover))), ScriptedRng())
+
+
+def match(seats: int, seed: int, greedy: set[Seat], options: Mapping[str, object] = NOTHING) -> Outcome:
+    """The outcome of greedy bots at some seats against chance at the others."""
+    rng = ScriptedRng(seed)
+    state = after(None, GAME.setup(seats, GAME.options(seats, options), 0, rng))
+    while movers := asked(state):
+        seat = movers[0]
+        action = choice(state, seat) if seat in greedy else rng.pick("action", legal(state, seat))
+        state = after(state, decide(state, action, seat, rng=rng))
+    return GAME.score(state, rng)
+
+
+@pytest.mark.plays_long
+@pytest.mark.parametrize("first", range(0, MATCHES, CHUNK))
+def test_it_wins_four_of_five_matches_against_chance(first: int) -> None:
+    wins = sum(match(2, seed, {seed % 2}).winners == (seed % 2,) for seed in range(first, first + CHUNK))
+    assert wins >= WINS_OF_A_CHUNK
+
+
+@pytest.mark.parametrize(
+    ("seats", "options"), [(3, {"missions": "secret"}), (4, {"missions": "open", "layout": "long_ways"})]
+)
+def test_it_wins_most_matches_of_more_seats_too(seats: int, options: Mapping[str, object]) -> None:
+    assert sum(match(seats, seed, {0}, options).winners == (0,) for seed in range(5)) >= 4
+
+
+def test_alone_it_does_far_better_than_chance() -> None:
+    for seed in range(5):
+        assert match(1, seed, {0}).scores[0] >= match(1, seed, set()).scores[0] + 20
+
+
+def test_it_plays_always_the_same() -> None:
+    assert match(4, 3, {0, 1, 2, 3}) == match(4, 3, {0, 1, 2, 3})
+
+
+def lying(picture: str, hand: str = "A07", *, seats: int = 2, ships: int = 0) -> State:
+    """Seat 0, the werewolf, is to lay a card on a picture around which nothing else lies."""
+    state = cards_lie(table(seats), ("A07", 0, 0, 0))
+    return seat_has(turn_of(shows(state, picture), 0, hand), 0, ships=ships)
+
+
+def covered(state: State, action: AnyAction) -> set[str]:
+    """What a placement hides, by kind."""
+    assert isinstance(action, PlaceCard)
+    before, now = state.display, play(state, action).display
+    return {square.shows for cell, square in before.items() if now[cell] != square}
+
+
+def test_it_hides_crystals_and_opposing_heads_and_no_own_ones() -> None:
+    assert covered(lying("c e e"), choice(lying("c e e"))) >= {"crystal"}
+    state = lying("W . HH")
+    hidden = covered(state, choice(state))
+    assert "witch" in hidden
+    assert "werewolf" not in hidden
+
+
+def test_it_lays_own_heads_beside_own_heads() -> None:
+    state = lying(". . W W W\n. . . . .\nH . . . .")
+    state = play(state, choice(state))
+    assert GAME.score(replace(state, step=None), ScriptedRng()).breakdown[0]["largest_group"] >= 10
+
+
+def test_it_lays_crystals_on_empty_squares() -> None:
+    state = lying("V e e e V\nV e e e V", "A19")  # H c W over H c V
+    after_it = play(state, choice(state))
+    assert after_it.seats[0].field == 2
+
+
+def test_alone_it_hides_witches_rather_than_vampires() -> None:
+    state = cards_lie(before_gifts(1), ("A07", 0, 0, 0))
+    state = turn_of(shows(state, "HH V V"), 0, "A07")
+    assert "vampire" not in covered(state, choice(state))
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        # A02 has three own heads, A01 two
+        (seat_has(before_gifts(2), 0, hand=("A02", "A01")), GiveCard("A01")),
+        (at_step(table(3), "choose_first", 1), ChooseFirst(2)),
+        (at_step(table(2), "choose_first", 1), ChooseFirst(0)),
+        (at_step(lying("c W W c", ships=2), "place_spaceship", 0), PlaceSpaceship(0, 0)),
+        (at_step(lying("c H . V c W", ships=2), "place_spaceship", 0), PlaceSpaceship(4, 0)),
+        (at_step(lying("W"), "place_spaceship", 0), EndTurn()),
+        (at_step(lying("W HH V\nH V V"), "place_plate", 0), PlacePlate(1, 0)),
+        (at_step(lying("V H W\nV V V"), "place_plate", 0), PlacePlate(1, 0)),
+        (
+            at_step(shows(table(2, missions=(1, 2, 3, 4, 5, 6), options={"missions": "open"}), "W W\nW W"),
+                    "choose_mission", None),
+            ChooseMission(2),
+        ),
+    ],
+)  # fmt: skip
+def test_it_prefers(state: State, expected: AnyAction) -> None:
+    assert choice(state) == expected
+
+
+def test_a_spaceship_waits_until_the_card_lies() -> None:
+    assert isinstance(choice(lying("c c c", ships=2)), PlaceCard)

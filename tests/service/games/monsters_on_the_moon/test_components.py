@@ -1,0 +1,138 @@
+"""The component file, and what the rules cannot play with."""
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import pytest
+
+from service.games.kit.box import BadComponents
+from service.games.monsters_on_the_moon.components import BOX, RAW, Face, load
+
+File: TypeAlias = dict[str, Any]
+Change: TypeAlias = Callable[[File], object]
+
+
+def shown(cards: Sequence[str]) -> Counter[Face]:
+    return Counter(face for card in cards for face in BOX.faces[card, 0])
+
+
+def test_the_decks_show_what_their_provenance_says() -> None:
+    small = shown(BOX.decks[3])
+    assert small[Face("crystal", 0)] == 24
+    assert {small[Face(kind, 1)] for kind in ("werewolf", "witch", "vampire")} == {30}
+    assert {small[Face(kind, 2)] for kind in ("werewolf", "witch", "vampire")} == {2}
+    large = shown(BOX.decks[4])
+    assert large[Face("crystal", 0)] == 32
+    assert {large[Face(kind, 1)] for kind in ("werewolf", "witch", "vampire", "skeleton")} == {29}
+    assert {large[Face(kind, 2)] for kind in ("werewolf", "witch", "vampire", "skeleton")} == {2}
+
+
+def test_every_card_shows_every_monster_of_its_deck() -> None:
+    for seats, monsters in ((3, 3), (4, 4)):
+        for card in BOX.decks[seats]:
+            assert len({face.kind for face in BOX.faces[card, 0]} - {"crystal"}) == monsters
+
+
+def test_a_card_is_turned_clockwise() -> None:
+    kinds = {
+        rotation: "".join(face.kind[0] + face.kind[1] for face in BOX.faces["A19", rotation])
+        for rotation in (0, 90, 180, 270)
+    }
+    # H c W over H c V
+    assert kinds == {
+        0: "wicrwewicrva",
+        90: "wiwicrcrvawe",
+        180: "vacrwiwecrwi",
+        270: "wevacrcrwiwi",
+    }
+
+
+def test_the_tracks_and_pieces() -> None:
+    assert BOX.tracks[2].points == (0, 1, 1, 2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 9, 10, 12)
+    assert BOX.tracks[3] == BOX.tracks[4]
+    assert BOX.tracks[3].points == (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12)
+    assert (BOX.tracks[2].red, BOX.tracks[3].red) == ((5, 10), (4, 8))
+    assert (BOX.plates, BOX.ships) == (2, 2)
+
+
+def test_every_value_tells_where_it_comes_from() -> None:
+    assert RAW["provenance"].keys() == RAW.keys() - {"provenance"}
+
+
+def card(file: File, name: str) -> dict[str, Any]:
+    cards = (*file["deck_2_3"], *file["deck_4"], *file["moonscape"], file["armstrong"])
+    found: dict[str, Any] = next(row for row in cards if row["id"] == name)
+    return found
+
+
+def prints(file: File, name: str, row: int, column: int, symbol: str) -> None:
+    card(file, name)["rows"][row][column] = symbol
+
+
+def double_head_lost(file: File, name: str) -> None:
+    card(file, name)["start_card_of"] = None
+    prints(file, name, 1, 2, "W")
+
+
+def track(file: File, **changes: object) -> None:
+    file["crystal_track"]["2"].update(changes)
+
+
+CHANGES: list[tuple[str, Change]] = [
+    ("missing", lambda file: file.pop("deck_4")),
+    ("unknown field", lambda file: file.update(extra=1)),
+    ("20 cards", lambda file: file["deck_2_3"].pop()),
+    ("26 cards", lambda file: file["deck_4"].append(copy.deepcopy(file["deck_4"][0]))),
+    ("A07 shows what this deck does not have", lambda file: prints(file, "A07", 0, 0, "S")),
+    ("A07 shows what this deck does not have", lambda file: prints(file, "A07", 0, 0, "e")),
+    ("A07 shows what this deck does not have", lambda file: prints(file, "A07", 0, 0, "WH")),
+    ("A07 has other double heads", lambda file: prints(file, "A07", 0, 0, "WW")),
+    ("A01 has other double heads", lambda file: prints(file, "A01", 1, 2, "W")),
+    ("A01 has other double heads", lambda file: prints(file, "A01", 1, 2, "HH")),
+    ("A01 has other double heads", lambda file: prints(file, "A01", 0, 0, "WW")),
+    ("on two cards", lambda file: double_head_lost(file, "A01")),
+    ("same id", lambda file: card(file, "A07").update(id="B07")),
+    ("M1 and M2", lambda file: card(file, "M1").update(id="M3")),
+    ("moonscape must be empty", lambda file: prints(file, "M2", 0, 0, "c")),
+    ("must be ARM", lambda file: card(file, "ARM").update(id="ARMSTRONG")),
+    ("base camp once", lambda file: prints(file, "ARM", 0, 0, "A")),
+    ("base camp once", lambda file: prints(file, "ARM", 0, 1, "e")),
+    ("rise from 0", lambda file: track(file, vp_by_step=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])),
+    ("rise from 0", lambda file: track(file, vp_by_step=[0, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11])),
+    ("rise from 0", lambda file: track(file, vp_by_step=[])),
+    ("each plate", lambda file: track(file, red_steps=[5])),
+    ("in order", lambda file: track(file, red_steps=[10, 5])),
+    ("in order", lambda file: track(file, red_steps=[5, 5])),
+    ("on the track", lambda file: track(file, red_steps=[5, 16])),
+    ("on the track", lambda file: track(file, red_steps=[0, 5])),
+    ("just_landed: cards must not overlap", lambda file: file["layouts"]["just_landed"][0].update(x=1)),
+    ("each layout", lambda file: file["layouts"].pop("long_ways")),
+    ("1 to 8", lambda file: file["missions"].pop()),
+    ("1 to 8", lambda file: file["missions"].reverse()),
+    ("may lie open", lambda file: file["missions"][6].update(open=True)),
+    ("its provenance", lambda file: file["provenance"].pop("layouts")),
+    ("its provenance", lambda file: file["provenance"].update(other=file["provenance"]["legend"])),
+    ("empty provenance", lambda file: file["provenance"].update(legend=[])),
+]
+
+
+@pytest.mark.parametrize(("fault", "change"), CHANGES, ids=[f"{n} {fault}" for n, (fault, _) in enumerate(CHANGES)])
+def test_a_file_that_the_rules_cannot_play_with_is_refused(fault: str, change: Change) -> None:
+    file = copy.deepcopy(RAW)
+    change(file)
+    with pytest.raises(BadComponents, match=fault):
+        load(file)
+
+
+def test_an_owner_may_replace_what_is_not_certain() -> None:
+    file = copy.deepcopy(RAW)
+    card(file, "A07")["rows"][0].reverse()
+    file["crystal_track"]["3-4"] = {"vp_by_step": [0, 2, 4, 6, 9], "red_steps": [1, 3]}
+    file["missions"][0]["vp"] = 8
+    file["armstrong"]["rows"] = [["A", "e", "e"], ["e", "e", "B"]]
+    box = load(file)
+    assert box.faces["A07", 0][0] == Face("vampire", 1)
+    assert box.tracks[4].red == (1, 3)
+    assert box.missions[1] == 8

@@ -1,0 +1,94 @@
+"""How long lists take on the largest display."""
+
+import sys
+from collections.abc import Callable
+from time import process_time
+
+import pytest
+from msgspec.structs import replace
+
+from service.games.monsters_on_the_moon.actions import PlaceCard
+from service.games.monsters_on_the_moon.game import GAME
+from service.games.monsters_on_the_moon.state import State
+from service.games.protocol import Task
+from tests.service.games.monsters_on_the_moon.builders import (
+    legal,
+    play,
+    random_match,
+    seat_has,
+)
+from tests.service.games.monsters_on_the_moon.largest import largest_display, most_walls
+from tests.service.games.monsters_on_the_moon.test_placing import plain_list
+from tests.service.games.monsters_on_the_moon.wall_tables import WALLS, listed
+from tests.service.games.rng import ScriptedRng
+
+LIST_MS = 10
+BOT_MS = 50
+ACTIONS_A_SECOND = 500
+WALLS_MS = 15
+ASKED_MS = 0.2
+ACTIONS_A_SECOND_WITH_WALLS = 150
+
+
+@pytest.fixture(scope="module")
+def largest() -> State:
+    return largest_display()
+
+
+def best_ms(repeats: int, run: Callable[[], object]) -> float:
+    times = []
+    for _ in range(repeats):
+        began = process_time()
+        run()
+        times.append(process_time() - began)
+    return 1000 * min(times)
+
+
+def test_the_largest_list_is_complete(largest: State) -> None:
+    listed = [action for action in legal(largest) if isinstance(action, PlaceCard)]
+    assert len(listed) == 4600
+    assert listed == plain_list(largest)
+
+
+untraced = pytest.mark.skipif(sys.gettrace() is not None, reason="a tracer makes everything slow")
+
+
+@untraced
+def test_the_largest_list_takes_ten_milliseconds_at_most(largest: State) -> None:
+    assert best_ms(10, lambda: legal(largest)) <= LIST_MS
+
+
+@untraced
+def test_the_bot_is_quick_on_the_largest_list(largest: State) -> None:
+    walls = seat_has(replace(largest, options=GAME.options(4, WALLS)), 0, long_walls=3, short_walls=6)
+    bot = GAME.bots["greedy"]
+    for state in (largest, walls):
+        task = Task(0, "place_card", GAME.observation(state, 0), tuple(legal(state)))
+        assert best_ms(5, lambda task=task: bot(task, ScriptedRng())) <= BOT_MS  # type: ignore[misc]  # a bound default
+
+
+@untraced
+def test_a_random_match_is_played_at_five_hundred_actions_a_second() -> None:
+    actions = sum(1 for _ in random_match(2, 1))
+    assert 1000 * actions / best_ms(5, lambda: list(random_match(2, 1))) >= ACTIONS_A_SECOND
+
+
+@untraced
+def test_the_longest_list_of_walls_takes_fifteen_milliseconds_at_most() -> None:
+    state = most_walls()
+    assert len(listed(legal(state))) == len(legal(state)) == 667
+    assert best_ms(10, lambda: legal(state)) <= WALLS_MS
+
+
+@untraced
+def test_what_a_match_waits_for_is_told_without_the_whole_list(largest: State) -> None:
+    """Each event of a match that is read asks for it."""
+    walls = seat_has(most_walls(), 0, short_walls=9)
+    for state in (largest, play(walls, legal(walls)[0]), play(walls, legal(walls)[-1])):
+        assert best_ms(10, lambda state=state: GAME.decisions(state)) <= ASKED_MS  # type: ignore[misc]  # a bound default
+
+
+@untraced
+def test_a_random_match_with_walls_is_played_at_a_hundred_and_fifty_actions_a_second() -> None:
+    actions = sum(1 for _ in random_match(4, 1, WALLS))
+    assert 1000 * actions / best_ms(3, lambda: list(random_match(4, 1, WALLS))) >= ACTIONS_A_SECOND_WITH_WALLS

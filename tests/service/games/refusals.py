@@ -1,0 +1,42 @@
+"""Faults that the rules of any game must refuse, each with its code, its clause, and facts that fill its texts."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+
+from service.games.protocol import AnyGame, IllegalAction, Move
+from tests.service.games.rng import ScriptedRng
+
+
+class Fault(NamedTuple):
+    """An action of a seat that the rules refuse, and how."""
+
+    state: msgspec.Struct
+    action: msgspec.Struct
+    code: str
+    clause: str
+    facts: Mapping[str, str | int] = MappingProxyType({})
+    seat: int = 0
+    at: int = 0
+
+
+def check_refused(game: AnyGame, fault: Fault) -> None:
+    move: Move[Any] = Move(fault.seat, fault.action, fault.at)
+    with pytest.raises(IllegalAction) as refusal:
+        game.decide(fault.state, move, ScriptedRng())
+    assert (refusal.value.code, refusal.value.clause, refusal.value.facts) == (fault.code, fault.clause, fault.facts)
+    for texts in game.texts.values():
+        assert texts[f"refusal.{fault.code}"].format(**fault.facts)
+
+
+def check_codes(game: AnyGame, folder: ModuleType, faults: Iterable[Fault]) -> None:
+    """Every code that the game's folder names is tried by a fault, and has a text."""
+    sources = "".join(path.read_text(encoding="utf-8") for path in Path(folder.__path__[0]).glob("*.py"))
+    codes = set(re.findall(r'(?:raise \w+|IllegalAction)\(\s*"([a-z-]+)"', sources))
+    assert codes == {fault.code for fault in faults}
+    assert codes == {key.removeprefix("refusal.") for key in game.texts["en"] if key.startswith("refusal.")}

@@ -1,0 +1,13 @@
+"""All tables at which the laws are held: the toy's, and those that each hosted game's tests name in their `tables.py`."""
+
+from importlib import import_module
+from typing import Final
+
+from service.games.registry import GAMES
+from tests.service.games.matches import Table
+from tests.service.games.toy.tables import TABLES as TOYS
+
+HOSTED: Final[tuple[Table, ...]] = tuple(
+    table for game in GAMES for table in import_module(f"tests.service.games.{game}.tables").TABLES
+)
+TABLES: Final[tuple[Table, ...]] = (*TOYS, *HOSTED)

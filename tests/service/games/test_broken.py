@@ -1,0 +1,29 @@
+"""The laws see what they are there for: each faulty toy breaks its own law and no other, and each law has such a toy."""
+
+import pytest
+
+from tests.service.games import broken, broken_sight
+from tests.service.games.broken import Fault
+from tests.service.games.matches import Table
+from tests.service.games.test_laws import LAWS
+
+FAULTS = (*broken.FAULTS, *broken_sight.FAULTS)
+
+
+def broken_laws(table: Table) -> set[str]:
+    found = set()
+    for law in LAWS:
+        try:
+            law(table)
+        except Exception:  # noqa: BLE001 (a fault may show as any error)
+            found.add(law.__name__)
+    return found
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.table.name)
+def test_a_fault_breaks_its_own_law_and_no_other(fault: Fault) -> None:
+    assert broken_laws(fault.table) == {fault.law.__name__}
+
+
+def test_each_law_is_broken_by_a_fault() -> None:
+    assert {fault.law for fault in FAULTS} == set(LAWS)

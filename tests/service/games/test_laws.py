@@ -1,0 +1,32 @@
+"""Every game obeys every law, at each of its tables."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from service.games.protocol import AnyGame
+from service.games.registry import GAMES
+from tests.service.games import laws, laws_of_sight, laws_of_values
+from tests.service.games.matches import Table
+from tests.service.games.tables import HOSTED, TABLES
+
+LAWS = (*laws.LAWS, *laws_of_values.LAWS, *laws_of_sight.LAWS)
+
+
+@pytest.mark.plays_long
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_the_game_obeys(table: Table, law: Callable[[Table], None]) -> None:
+    law(table)
+
+
+@pytest.mark.parametrize("law_module", [laws, laws_of_values, laws_of_sight])
+def test_no_law_is_left_out(law_module: object) -> None:
+    assert {law.__name__ for law in LAWS} >= {name for name in vars(law_module) if name.startswith("law_")}
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+def test_a_hosted_game_has_a_table_for_each_number_of_seats_and_literal_counts(game: AnyGame) -> None:
+    assert {table.seats for table in HOSTED if table.game is game} == set(game.info.seats)
+    assert (Path(__file__).parent / game.info.id / "test_counts.py").exists()

@@ -1,0 +1,121 @@
+"""The toy's judge: how it begins, who may act, and what follows from an action or the bell."""
+
+from collections.abc import Iterator
+
+from service.games.kit.patterns import AnyOf
+from service.games.kit.telling import Telling
+from service.games.protocol import CLOCK, Decision, IllegalAction, Move, Ring, Rng, TooEarly
+from service.games.visibility import Seat
+from tests.service.games.toy import state as toy
+from tests.service.games.toy.apply import apply
+from tests.service.games.toy.state import CARDS, Commit, Keep, Options, State, Swap, ToyAction, ToyEffect, value
+
+BELL = "trick"
+
+
+def setup(seats: int, options: Options, at: int, rng: Rng) -> tuple[ToyEffect, ...]:
+    laid = toy.TableLaid(seats, options, rng.shuffle("deck", CARDS))
+    told = Telling(apply, apply(None, laid))
+    luck = rng.shuffle("luck", toy.VALUES)
+    for seat in range(seats):
+        told.tell(toy.LuckDealt(seat, luck[seat]))
+        _draw(told, seat, options.hand, rng, from_bottom=False)
+    _open_trick(told, at)
+    return (laid, *told.effects)
+
+
+def decisions(state: State) -> tuple[Decision[ToyAction], ...]:
+    waiting = [seat for seat in range(state.seats) if state.waiting[seat]]
+    if state.step == "swap":
+        return tuple(Decision[ToyAction](seat, "swap", Keep()) for seat in waiting)
+    if state.step == "commit":
+        times = (state.opens_at, state.deadline, state.options.timer_visible)
+        asked = [Decision[ToyAction](seat, "commit", None, *times) for seat in waiting]
+        return (*asked, Decision(CLOCK, BELL, None, *times))
+    return ()
+
+
+def legal_actions(state: State, seat: Seat) -> Iterator[ToyAction]:
+    if seat == CLOCK or state.step == "over" or not state.waiting[seat]:
+        return
+    hand = state.hands[seat]
+    if state.step == "commit":
+        yield from (Commit(card) for card in hand)
+    else:
+        yield Keep()
+        yield Swap(AnyOf(hand, 1, len(hand)))
+
+
+def decide(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+    told: Telling[State, ToyEffect] = Telling(apply, state)
+    match move.action:
+        case Ring(label):
+            if move.seat != CLOCK or state.step != "commit" or label != BELL or move.at < state.deadline:
+                raise IllegalAction("no-such-bell", "TOY-11")
+            for seat in range(state.seats):
+                if state.waiting[seat]:
+                    told.tell(toy.CardForfeited(seat, rng.pick(f"forfeit:{seat}", state.hands[seat])))
+            _end_trick(told, rng)
+        case Commit(card):
+            _check_asked(state, move.seat, "commit", "TOY-10")
+            if move.at < state.opens_at:
+                raise TooEarly("too-early", "TOY-10", state.opens_at)
+            if move.at >= state.deadline:
+                raise IllegalAction("too-late", "TOY-11")
+            if card not in state.hands[move.seat]:
+                raise IllegalAction("card-not-held", "TOY-10", card=card)
+            told.tell(toy.CardCommitted(move.seat, card))
+            if not any(told.state.waiting):
+                _end_trick(told, rng)
+        case Swap(cards, from_bottom):
+            _check_asked(state, move.seat, "swap", "TOY-20")
+            if isinstance(cards, AnyOf) or not cards or len(set(cards)) < len(cards):
+                raise IllegalAction("choose-one-or-more", "TOY-20", least=1)
+            for card in cards:
+                if card not in state.hands[move.seat]:
+                    raise IllegalAction("card-not-held", "TOY-20", card=card)
+            told.tell(toy.CardsSwapped(move.seat, cards, len(cards)))
+            _draw(told, move.seat, len(cards), rng, from_bottom=from_bottom)
+            _end_swap(told, move.at)
+        case Keep():
+            _check_asked(state, move.seat, "swap", "TOY-20")
+            told.tell(toy.HandKept(move.seat))
+            _end_swap(told, move.at)
+    return tuple(told.effects)
+
+
+def _check_asked(state: State, seat: Seat, step: str, clause: str) -> None:
+    if seat == CLOCK or state.step != step or not state.waiting[seat]:
+        raise IllegalAction("not-asked", clause)
+
+
+def _draw(told: Telling[State, ToyEffect], seat: Seat, count: int, rng: Rng, *, from_bottom: bool) -> None:
+    if len(told.state.deck) < count:  # TOY-2
+        discards = told.state.discards
+        told.tell(toy.DeckReshuffled(rng.shuffle("deck", discards), len(discards)))
+    deck = told.state.deck
+    told.tell(toy.CardsDrawn(seat, deck[-count:] if from_bottom else deck[:count], count, from_bottom))
+
+
+def _open_trick(told: Telling[State, ToyEffect], at: int) -> None:
+    opens_at = at + told.state.options.countdown_ms
+    told.tell(toy.TrickOpened(told.state.trick + 1, opens_at, opens_at + told.state.options.trick_ms))
+
+
+def _end_swap(told: Telling[State, ToyEffect], at: int) -> None:
+    if not any(told.state.waiting):
+        _open_trick(told, at)
+
+
+def _end_trick(told: Telling[State, ToyEffect], rng: Rng) -> None:
+    told.tell(toy.TrickRevealed(told.state.commits))  # TOY-12
+    shown = [(value(card), seat) for seat, card in enumerate(told.state.table) if card is not None]
+    best = max(shown, default=(0, 0))
+    if [points for points, _ in shown].count(best[0]) == 1:
+        told.tell(toy.PointsScored(best[1], len(shown), "TOY-13"))
+    if told.state.trick == told.state.options.tricks:
+        told.tell(toy.GameEnded())
+        return
+    for seat in range(told.state.seats):
+        _draw(told, seat, 1, rng, from_bottom=False)  # TOY-14
+    told.tell(toy.SwapOpened())

@@ -1,0 +1,71 @@
+"""The toy, put together. It is in no registry: tests put it where they need it."""
+
+from collections.abc import Mapping
+from typing import get_args
+
+from service.games.kit import folder, options, ranking
+from service.games.kit.patterns import picked
+from service.games.protocol import Game, GameInfo, Outcome, Rng, Task
+from service.games.visibility import Seat
+from tests.service.games.toy import decide, view
+from tests.service.games.toy.apply import apply
+from tests.service.games.toy.state import Commit, Options, State, ToyAction, ToyEffect, value
+from tests.service.games.toy.view import Observation
+
+SEATS = (2, 3, 4)
+
+
+def parse_options(seats: int, given: Mapping[str, object]) -> Options:
+    return options.parse(Options, given, seats, SEATS)
+
+
+def score(state: State, rng: Rng) -> Outcome:
+    seats = range(state.seats)
+    order = rng.shuffle("ties", seats) if state.options.ties == "drawn" else ()
+    breakdown = [
+        {"tricks": state.points[seat], "luck": 2 * _is_lucky(state, seat), "missed": -state.missed[seat]}
+        for seat in seats
+    ]
+    return ranking.outcome(breakdown, [(-order.index(seat),) if order else () for seat in seats])
+
+
+def _is_lucky(state: State, seat: Seat) -> bool:
+    return state.lucky[seat] in {value(card) for card in state.hands[seat]}
+
+
+def play_high(task: Task[ToyAction, Observation], rng: Rng) -> ToyAction:
+    """Commits the highest card, and swaps by chance."""
+    commits = [action for action in task.legal_actions if isinstance(action, Commit)]
+    if commits:
+        return max(commits, key=lambda action: value(action.card))
+    return picked(rng.pick("action", task.legal_actions), "cards", rng)
+
+
+TOY: Game[State, ToyAction, ToyEffect, Options, Observation] = Game(
+    info=GameInfo(
+        id="toy",
+        title="Toy",
+        ruleset=1,
+        seats=SEATS,
+        options=Options,
+        actions=get_args(ToyAction),
+        effects=get_args(ToyEffect),
+        observation=Observation,
+        breakdown=("tricks", "luck", "missed"),
+        simultaneous=True,
+    ),
+    state=State,
+    options=parse_options,
+    setup=decide.setup,
+    apply=apply,
+    decisions=decide.decisions,
+    legal_actions=decide.legal_actions,
+    decide=decide.decide,
+    observation=view.observation,
+    sample_state=view.sample_state,
+    score=score,
+    bots={"high": play_high},
+    texts=folder.read_json(__file__, "texts.json"),
+    components={"cards": 52, "provenance": "made up for tests"},
+    rules=folder.read_text(__file__, "RULES.md"),
+)

@@ -1,0 +1,144 @@
+"""The use cases on real servers, put together as every process has them."""
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from secrets import token_hex
+
+import pytest
+from redis import RedisCluster
+from redis.cluster import ClusterNode
+
+from events.redis_keys import key
+from events.redis_log import connect_cluster
+from service import accounts
+from service.adapters.beat import Beat
+from service.adapters.valkey import Valkey, free_port
+from service.bot_turns import advance
+from service.container import Service, Unusable, build
+from service.lobby import listed
+from service.matches import create
+from service.new_match import NewMatch
+from service.settings import BadSetting, Settings, read
+from tests.waiting import until
+
+
+@pytest.fixture
+def settings(tmp_path: Path, valkey_queue_url: str) -> Callable[..., Settings]:
+    def made(url: str, **more: str) -> Settings:
+        environ = {"LOG_URL": url, "QUEUE_URL": valkey_queue_url, "DATA_DIR": str(tmp_path / "data"), **more}
+        return read({f"MOONSTONE_{name}": value for name, value in environ.items()})
+
+    return made
+
+
+@pytest.fixture(params=["server", "cluster"])
+def service(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    settings: Callable[..., Settings],
+    clusters: Callable[[int], str],
+) -> Iterator[Service]:
+    """On one server, and on a cluster of three."""
+    if request.param == "server":
+        with Valkey.start(tmp_path / "log", durable=True) as log:
+            made = build(settings(log.url))
+            yield made
+            made.close()
+    else:
+        with connect_cluster(clusters(3)) as client:
+            client.flushall()
+        made = build(settings(clusters(3).replace("redis://", "cluster://")))
+        yield made
+        made.close()
+
+
+def test_every_part_works_on_one_server_and_on_a_cluster(service: Service) -> None:
+    ports = service.ports
+    assert service.readiness() == ()
+    player, token = accounts.sign_up(ports, "Ann")
+    assert accounts.authenticate(ports, token) == player
+    wanted = NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random", "random"))
+    match = create(ports, player.id, wanted, token_hex(4)).match
+    assert service.feed.wait({match.id: match.head.version - 1}, 5)
+    while advance(ports, match.id):
+        pass
+    newest, _ = ports.history.newest(match.id)
+    assert ports.history.expected(match.id) == newest
+    views, _ = listed(ports, "finished", None, 5)
+    assert [view.id for view in views] == [match.id]
+    beat = Beat(service.log_client)
+    assert [beat.beat(), beat.beat()] == [[], []]
+    accounts.revoke(ports, token)
+    until(lambda: ports.accounts.by_token(accounts.digest(token)) is None, 5, "the token is nobody's")
+
+
+def test_a_server_of_a_cluster_that_hangs_holds_up_only_what_is_asked_of_it(
+    settings: Callable[..., Settings], clusters: Callable[[int], str]
+) -> None:
+    service = build(settings(clusters(3).replace("redis://", "cluster://")))
+    client = service.log_client
+    assert isinstance(client, RedisCluster)
+
+    def server(match: str) -> ClusterNode:
+        found: ClusterNode = client.get_node_from_key(key(match, "events"))  # type: ignore[no-untyped-call]
+        return found
+
+    match = "one"
+    other = next(name for name in map(str, range(100)) if server(name) != server(match))
+    pid = client.info("server", target_nodes=server(match))["process_id"]
+    with ThreadPoolExecutor(1) as pool:
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            held_up = pool.submit(service.ports.log.read, match, first=2)
+            assert wait([held_up], 0.2).not_done
+            begun = time.monotonic()
+            assert service.ports.log.read(other, first=2).events == ()
+            assert time.monotonic() - begun < 1
+            assert not held_up.done()
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert held_up.result(5).events == ()
+    service.close()
+
+
+def test_a_log_that_could_lose_what_it_acknowledged_is_refused_unless_it_is_wanted(
+    settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    with Valkey.start(tmp_path / "log", durable=False) as log:
+        with pytest.raises(Unusable, match="appendonly is no, not yes"):
+            build(settings(log.url))
+        service = build(settings(log.url, ALLOW_VOLATILE="1"))
+        assert service.readiness() == ()
+        service.close()
+
+
+def test_readiness_tells_what_happened_to_the_log_since_the_start(
+    settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    with Valkey.start(tmp_path / "log", durable=True) as log:
+        service = build(settings(log.url))
+        service.log_client.config_set("appendfsync", "everysec")
+        assert service.readiness() == ("appendfsync is everysec, not always",)
+        service.log_client.config_set("appendfsync", "always")
+        service.log_client.flushall()
+        assert service.readiness() == ("the log's server holds another store, or none",)
+        log.kill()
+        assert service.readiness() == ("the log is not available: unavailable",)
+        shutil.rmtree(log.data_dir / "appendonlydir")
+        log.restart()
+        assert service.readiness() == ("the log is not available: unavailable",)
+        with pytest.raises(Unusable, match="the log's server is empty"):
+            build(settings(log.url))
+        service.close()
+
+
+def test_a_server_must_be_named_and_answer(settings: Callable[..., Settings]) -> None:
+    with pytest.raises(BadSetting, match="MOONSTONE_LOG_URL"):
+        build(settings(""))
+    with pytest.raises(Unusable, match="the log is not available: unavailable"):
+        build(settings(f"redis://127.0.0.1:{free_port()}/0"))

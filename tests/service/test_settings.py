@@ -1,0 +1,90 @@
+"""Settings come from the environment by one table."""
+
+from pathlib import Path
+
+import pytest
+
+from service.settings import VARIABLES, BadSetting, Settings, read
+
+
+def test_an_empty_environment_gives_the_defaults() -> None:
+    assert read({"PATH": "/bin"}) == Settings(
+        log_url=None,
+        queue_url=None,
+        host="127.0.0.1",
+        port=8080,
+        data_dir=Path("data"),
+        workers=2,
+        api_workers=2,
+        store_id=None,
+        cors_origins=(),
+        allowed_hosts=(),
+        requests_by_token=read({}).requests_by_token,
+        moves_by_token=read({}).moves_by_token,
+        requests_by_address=read({}).requests_by_address,
+        sign_ups_by_address=read({}).sign_ups_by_address,
+        creations_by_token=read({}).creations_by_token,
+        audits_by_caller=read({}).audits_by_caller,
+        proxies=0,
+        metrics="machine",
+        metrics_port=None,
+        allow_volatile=False,
+    )
+
+
+def test_every_setting_is_a_row_of_the_table_and_an_empty_variable_is_the_default() -> None:
+    assert [variable.setting for variable in VARIABLES] == list(Settings.__dataclass_fields__)
+    assert read({variable.name: "" for variable in VARIABLES}) == read({})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "parsed"),
+    [
+        ("LOG_URL", "rediss://me:secret@log:6379/0", "rediss://me:secret@log:6379/0"),
+        ("LOG_URL", "cluster://log:6379", "cluster://log:6379"),
+        ("QUEUE_URL", "unix:///run/queue.sock", "unix:///run/queue.sock"),
+        ("PORT", "0", 0),
+        ("DATA_DIR", "/var/lib/moonstone", Path("/var/lib/moonstone")),
+        ("WORKERS", "8", 8),
+        ("STORE_ID", "0123456789abcdef", "0123456789abcdef"),
+        ("CORS_ORIGINS", "*", ("*",)),
+        ("CORS_ORIGINS", "https://a.example, http://b.example:81,", ("https://a.example", "http://b.example:81")),
+        ("ALLOWED_HOSTS", "a.example,b.example", ("a.example", "b.example")),
+        ("PROXIES", "1", 1),
+        ("METRICS", "none", "none"),
+        ("METRICS_PORT", "9100", 9100),
+        ("ALLOW_VOLATILE", "1", True),
+    ],
+)
+def test_a_value_is_parsed(name: str, value: str, parsed: object) -> None:
+    assert getattr(read({f"MOONSTONE_{name}": value}), name.lower()) == parsed
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("LOG_URL", "postgres://me:secret@log"),
+        ("QUEUE_URL", "localhost:6379"),
+        ("QUEUE_URL", "cluster://queue:6379"),
+        ("PORT", "65536"),
+        ("PORT", "-1"),
+        ("PORT", "８０"),
+        ("WORKERS", "1"),
+        ("API_WORKERS", "two"),
+        ("CORS_ORIGINS", "a.example"),
+        ("CORS_ORIGINS", "https://a.example/path"),
+        ("METRICS", "yes"),
+        ("METRICS_PORT", "0"),
+        ("ALLOW_VOLATILE", "yes"),
+        ("ALOW_VOLATILE", "1"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_told_by_its_name_and_a_url_not_repeated(name: str, value: str) -> None:
+    with pytest.raises(BadSetting, match=f"MOONSTONE_{name}") as told:
+        read({f"MOONSTONE_{name}": value})
+    assert "secret" not in str(told.value)
+
+
+def test_urls_with_passwords_stay_out_of_the_repr() -> None:
+    url = "redis://me:secret@log:6379/0"
+    assert "secret" not in repr(read({"MOONSTONE_LOG_URL": url, "MOONSTONE_QUEUE_URL": url}))

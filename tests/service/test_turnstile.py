@@ -1,0 +1,57 @@
+"""Commands of one match pass one at a time; one that takes too long holds up nobody for good."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from service import turnstile
+from service.turnstile import Turnstile
+
+
+def test_who_comes_second_passes_after_the_first_and_other_matches_do_not_wait() -> None:
+    gates = Turnstile()
+    passed: list[str] = []
+    asked = threading.Event()
+
+    def second() -> None:
+        asked.set()
+        with gates.passing("a"):
+            passed.append("second")
+
+    with ThreadPoolExecutor(1) as pool, gates.passing("a"):
+        waiting = pool.submit(second)
+        asked.wait(5)
+        with gates.passing("b"):
+            passed.append("other")
+        passed.append("first")
+    waiting.result(5)
+    assert passed == ["other", "first", "second"]
+
+
+def test_a_command_goes_on_beside_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turnstile, "PATIENCE", 0.05)
+    gates = Turnstile()
+
+    def second() -> bool:
+        with gates.passing("a"):
+            return True
+
+    with ThreadPoolExecutor(1) as pool, gates.passing("a"):
+        assert pool.submit(second).result(5)
+
+
+def test_a_command_inside_a_command_of_the_same_match_passes_and_both_leave_the_gate_open() -> None:
+    gates = Turnstile()
+    with gates.passing("a"), gates.passing("a"):
+        pass
+    began = time.monotonic()
+
+    def another() -> None:
+        with gates.passing("a"):
+            pass
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(another).result(5)
+    assert time.monotonic() - began < turnstile.PATIENCE

@@ -1,0 +1,98 @@
+"""`moonstone serve` as a process of a test, with what a test may do to it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).parents[1]
+COMMAND = [sys.executable, "-c", "from service.cli import main; main()"]
+
+
+class Serving:
+    """One `moonstone serve` that has told its address."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        out = process.stdout
+        assert out is not None
+        self.url = _ready_line(out).split()[-1]
+
+    def processes(self) -> dict[int, str]:
+        """All that descend from the supervisor, with their command lines."""
+        parents: dict[int, int] = {}
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents[int(stat.parent.name)] = int(fields[1])
+        family = {self.process.pid}
+        while grown := {pid for pid, parent in parents.items() if parent in family} - family:
+            family |= grown
+        return {pid: command(pid) for pid in family - {self.process.pid}}
+
+    def pids(self, part: str) -> set[int]:
+        return {pid for pid, line in self.processes().items() if part in line}
+
+    def kill(self, part: str, folder: str = "") -> int:
+        """Send SIGKILL to the youngest process whose command line has this part, a worker and not the process it came from.
+
+        Of the two servers, which have one command line, the one that works in `folder`. The process that is no more.
+        """
+        found = {pid: _began(pid) for pid in self.pids(part) if _works_in(pid, folder)}
+        victim = max(found, key=found.__getitem__)
+        os.kill(victim, signal.SIGKILL)
+        return victim
+
+
+def _ready_line(out: IO[str]) -> str:
+    line = out.readline()
+    assert line.startswith("Moonstone is ready at http://127.0.0.1:"), line
+    return line.strip()
+
+
+def command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def _began(pid: int) -> int:
+    """When a process began, in ticks since the machine did: process ids come round again. 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except OSError:
+        return 0
+
+
+def _works_in(pid: int, folder: str) -> bool:
+    return not folder or Path(f"/proc/{pid}/cwd").resolve().name == folder
+
+
+@contextmanager
+def serving(folder: Path, stderr: IO[bytes] | None = None, /, **settings: str) -> Iterator[Serving]:
+    """The whole service on a data folder, on a free port; its log lines go where ours go, or to `stderr`."""
+    process = subprocess.Popen(
+        [*COMMAND, "serve", "--port", "0", "--data-dir", str(folder / "data")],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **settings},
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
+    )
+    try:
+        yield Serving(process)
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise

@@ -1,0 +1,127 @@
+"""What the docs promise is there, and what is there is in the docs."""
+
+import ast
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from service.games.protocol import AnyGame
+from service.games.registry import GAMES
+from service.match_events import (
+    Acted,
+    ClockExtended,
+    MatchAborted,
+    MatchCreated,
+    MatchScored,
+    MatchStarted,
+    MatchSuspended,
+    Rang,
+    Resigned,
+    SeatHandedOver,
+    SeatLeft,
+    SeatTaken,
+    SeedRevealed,
+)
+from service.match_steps import STEPS
+from service.settings import VARIABLES
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_the_readme_has_every_setting_with_its_default_and_meaning() -> None:
+    rows = [f"| `{one.name}` | {f'`{one.default}`' if one.default else '–'} | {one.meaning} |" for one in VARIABLES]
+    table = "\n".join(["| variable | default | meaning |", "|---|---|---|", *rows])
+    block = README.partition("<!-- settings -->\n")[2].partition("\n<!-- /settings -->")[0]
+    assert block == table
+
+
+def test_every_command_of_make_in_the_docs_is_a_target() -> None:
+    targets = set(re.findall(r"^([a-z]+):", MAKEFILE, re.MULTILINE))
+    told = set()
+    for page in ("README.md", "CONTRIBUTING.md"):
+        told |= set(
+            re.findall(r"make ([a-z]+)", re.sub(r"make and gcc", "", (ROOT / page).read_text(encoding="utf-8")))
+        )
+    assert told <= targets
+    assert {"run", "test", "lint", "check", "bench", "openapi", "playthroughs"} <= targets
+
+
+def test_ci_runs_what_the_readme_says() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert re.findall(r"^make (\w+)", script, re.MULTILINE) == ["lint", "test", "coverage"]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_readme_names_every_game(game: str) -> None:
+    assert f"**{GAMES[game].info.title}**" in README
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_clause_of_the_rules_is_named_by_a_test(game: str) -> None:
+    clauses = {
+        match.lower().replace("-", "_")
+        for match in re.findall(r"^- \*{0,2}([A-Z]{3}-\d+)", GAMES[game].rules, re.MULTILINE)
+    }
+    assert clauses, "RULES.md lists no clauses"
+    names = set()
+    for path in (ROOT / "tests" / "service" / "games" / game).glob("test_*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    told = {f"{game}_{int(number)}" for name in names for game, number in re.findall(r"([a-z]{3})_(\d+)", name)}
+    assert clauses - told == set()
+
+
+VERIFYING = (ROOT / "service" / "VERIFYING.md").read_text(encoding="utf-8")
+FIELDS: dict[str, type] = {
+    "match_created": MatchCreated, "seat_taken": SeatTaken, "seat_left": SeatLeft, "match_started": MatchStarted,
+    "action": Acted, "timer": Rang, "seat_handed_over": SeatHandedOver, "resigned": Resigned,
+    "clock_extended": ClockExtended, "match_suspended": MatchSuspended, "match_scored": MatchScored, "match_aborted": MatchAborted,
+    "seed_revealed": SeedRevealed,
+}  # fmt: skip
+
+
+def test_a_verifier_is_told_every_type_of_event_with_its_fields() -> None:
+    rows = dict(re.findall(r"^\| `(\w+_\w+|action|timer|resigned)` \| (.*?) \|", VERIFYING, re.MULTILINE))
+    assert rows.keys() - set(GAMES) == {"match_created", *STEPS}
+    for kind, data in FIELDS.items():
+        told = set(re.findall(r"`(\w+)`", rows[kind]))
+        assert {field.encode_name for field in msgspec.structs.fields(data)} - told <= (
+            {"reason"} if kind == "action" else set()
+        ), kind
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_verifier_is_told_the_draws_of_every_game(game: str) -> None:
+    assert (
+        f"| `{game}` | [draws](games/{game}/RULES.md#draws), [components](games/{game}/components.json) |" in VERIFYING
+    )
+    assert "\n## Draws\n" in GAMES[game].rules
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+def test_a_verifier_is_told_what_is_each_games_own(game: AnyGame) -> None:
+    def listed(names: Iterable[str]) -> str:
+        return ", ".join(f"`{name}`" for name in names) or "–"
+
+    info = game.info
+    assert info.seats == tuple(range(info.seats[0], info.seats[-1] + 1))
+    seats = f"{info.seats[0]} to {info.seats[-1]}"
+    options = listed(field.encode_name for field in msgspec.structs.fields(info.options))
+    assert f"\n| `{info.id}` | {seats} | {options} | {listed(game.bots)} | {listed(info.breakdown)} |\n" in VERIFYING
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "service/VERIFYING.md"])
+def test_every_link_of_a_page_leads_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("https://")]
+    for link in links:
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        assert target.exists(), link
+        titles = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE) if anchor else []
+        assert not anchor or anchor in [title.lower().replace(" ", "-") for title in titles], link

@@ -1,0 +1,80 @@
+// Time: how long a seat has, what comes when its time is over, and how fast bots are. A game that several seats play
+// at once tells in its effects when it asks (`waits` of games.mjs); in all others every event ends one decision and
+// opens the next. Match time is server time less all that was given back.
+
+import { createHash } from "node:crypto";
+
+const GRACE_MS = 100;
+const PACE_AGAINST_A_BELL_MS = 2_500;
+
+/** What is kept of the time before a match begins. */
+export function newClock(clock, seats) {
+  const openings = Array(seats).fill({ version: 0, at: 0 });
+  return { paused: 0, suspendedAt: 0, bell: null, openings, banks: Array(seats).fill(fullBank(clock)) };
+}
+
+const fullBank = (clock) => (clock?.bank_seconds ?? 0) * 1000;
+const isTimed = ({ clock }) => clock !== null && ("turn_seconds" in clock || "bank_seconds" in clock);
+
+/** When the time of a seat that is asked is over, in server time; infinity without a clock. */
+function deadline(match, seat) {
+  if (match.bell) return match.bell.deadline + match.paused;
+  if (!isTimed(match)) return Infinity;
+  const allowed = "turn_seconds" in match.clock ? match.clock.turn_seconds * 1000 : match.banks[seat];
+  return match.openings[seat].at + allowed + match.paused;
+}
+
+/**
+ * When a bot that is asked plays, in server time: half its pace to one and a half, by the hash of the decision.
+ * Against a bell only the rules know by which event the decision opened; there it is the earliest time.
+ */
+function playsAt({ id, bell, clock, openings, paused }, seat) {
+  const { version, at } = openings[seat];
+  const pace = clock?.bot_pace_ms ?? (bell ? PACE_AGAINST_A_BELL_MS : 0);
+  const [jitter] = bell ? [0] : createHash("sha256").update(`${id} ${seat} ${version}`).digest();
+  return Math.max(bell?.opensAt ?? 0, at) + Math.floor(pace / 2) + Math.floor((pace * jitter) / 255) + paused;
+}
+
+/** Whether an event comes in its seat's time, or after it, as its type must. */
+export function checkTime(match, { type, at, by, data }, fail) {
+  const { bell, clock, paused, seats } = match;
+  const sitter = seats[data.seat];
+  const byClock = data.reason === "clock";
+  const isExpiry = byClock || type === "seat_handed_over" || (type === "resigned" && by === "worker");
+  if (bell && (isExpiry || type === "default_action")) fail("a bell ends the wait, and nothing else does");
+  if (type === "timer" && bell?.label !== data.label) fail(`${data.label} is not the bell that is next`);
+  if (type === "timer" && at < deadline(match) + GRACE_MS) fail("comes before the bell's time");
+  if (type === "action" && bell && at < bell.opensAt + paused) fail("comes before it was asked for");
+  if (byClock && !isTimed(match)) fail("the match has no clock");
+  if (byClock && sitter.kind === "human" && !sitter.resigned && ["bot", "resign"].includes(clock.on_timeout)) {
+    fail(`the clock of this match does not act for seat ${data.seat}: on_timeout is ${clock.on_timeout}`);
+  }
+  if (isExpiry && at < deadline(match, data.seat) + GRACE_MS) fail("comes before a deadline has passed");
+  const isBots = by.startsWith("bot:") || data.reason === "bot-failed";
+  if ((type === "action" || isBots) && at >= deadline(match, data.seat)) fail("is too late");
+  if (isBots && at < playsAt(match, data.seat)) fail("is not at the time of this bot's turn");
+}
+
+const OPENS = ["match_started", "action", "default_action", "timer", "seat_handed_over"];
+
+/** What an event makes of the clock. */
+export function stepClock(match, { type, version, at, data }) {
+  const { game, clock, banks, openings } = match;
+  if (type === "clock_extended") match.paused += data.ms;
+  if (type === "match_suspended") match.suspendedAt = at;
+  if (type === "match_resumed") match.paused += at - match.suspendedAt;
+  if (!OPENS.includes(type)) return;
+  const opening = { version, at: at - match.paused };
+  if (type === "action" || type === "default_action") {
+    const left = Math.max(0, banks[data.seat] - (opening.at - openings[data.seat].at));
+    banks[data.seat] = left + (clock?.increment_seconds ?? 0) * 1000;
+  }
+  if (type === "seat_handed_over") banks[data.seat] = fullBank(clock);
+  const waits = (data.effects ?? []).filter((effect) => Object.hasOwn(game.waits ?? {}, effect.type));
+  if (game.waits && waits.length === 0) {
+    if (data.seat !== undefined) openings[data.seat] = opening;
+    return;
+  }
+  openings.fill(opening);
+  match.bell = waits.length === 0 ? null : game.waits[waits.at(-1).type](waits.at(-1));
+}

@@ -1,0 +1,134 @@
+// What is asked of each game: who can play, its own bots (the first stands in for people; `random` plays every game),
+// whether it keeps its own time; where several seats decide at once, the effects by which it asks, with the bell that
+// ends the wait if one does; what parts a score has, and what is drawn by an event, in order, from which lists. The
+// lists are those of the game's components.json; its RULES.md has the labels. A new game is a new row.
+
+import { readFileSync } from "node:fs";
+import { pick, shuffle, unchecked } from "./draws.mjs";
+
+const box = (game) => JSON.parse(readFileSync(new URL(`../../service/games/${game}/components.json`, import.meta.url)));
+const copies = (rows, id) => rows.flatMap((row) => numbered(row.copies).map((n) => `${id(row)}-${n}`));
+const numbered = (count) => Array.from({ length: count }, (_, n) => n + 1);
+const seats = (match) => match.seats.map((_, seat) => seat);
+
+const monkeys = box("monkeys_on_the_moon");
+const ape = box("ape_town");
+const four = box("four_monkeys");
+const monsters = box("monsters_on_the_moon");
+
+export const GAMES = {
+  monkeys_on_the_moon: {
+    ruleset: 1,
+    seats: [2, 3, 4],
+    bots: ["greedy"],
+    options: ["maximum_scorn", "treachery"],
+    breakdown: ["titles", "ships", "scorn"],
+    draws: {
+      match_started: (match) => [
+        shuffle("alliance_circle", monkeys.tribes),
+        shuffle("monkey_deck", copies(monkeys.monkey_cards, (card) => `${card.tribe}-${card.status}`)),
+        shuffle("civilization_deck", copies(monkeys.civilization_cards, (card) => `${card.tribe}-${card.spaces}`)),
+        shuffle("ship_deck", monkeys.ship_cards.map((ship) => `${ship.border}-${ship.capacity}`)),
+        pick("first_seat", seats(match)),
+      ],
+      match_scored: () => [shuffle("finish_ties", monkeys.tribes)],
+    },
+  },
+  ape_town: {
+    ruleset: 1,
+    seats: [2, 3, 4],
+    bots: ["greedy"],
+    options: [],
+    breakdown: ["placement", "boss", "neighbours", "money"],
+    draws: {
+      match_started: (match) => [
+        shuffle("tiles", Object.entries(ape.tiles).flatMap(([tile, row]) => Array(row.count).fill(tile))),
+        pick("first_seat", seats(match)),
+      ],
+    },
+  },
+  four_monkeys: {
+    ruleset: 1,
+    seats: [2, 3, 4, 5, 6, 7, 8],
+    bots: ["greedy"],
+    keepsTime: true,
+    waits: {
+      round_opened: ({ starts_at, deadline }) => ({ label: "round", opensAt: starts_at, deadline }),
+      check_opened: ({ opens_at, deadline }) => ({ label: "check", opensAt: opens_at, deadline }),
+    },
+    options: ["banana_skins", "countdown_seconds", "family", "round_seconds", "timer_visible"],
+    breakdown: ["round_1", "round_2", "round_3", "round_4", "false_stops"],
+    draws: {
+      match_started: (match, event) => [shuffle("seating", seats(match)), ...rounds(match, event)],
+      action: rounds,
+      default_action: rounds,
+      timer: rounds,
+    },
+  },
+  monsters_on_the_moon: {
+    ruleset: 1,
+    seats: [1, 2, 3, 4],
+    bots: ["greedy"],
+    waits: { decision_opened: () => null },
+    options: ["layout", "missions", "monsters", "walls"],
+    breakdown: [
+      "interim_singles", "interim_groups", "singles", "groups", "largest_group", "vampires", "crystals", "mission",
+      "witches", "werewolves",
+    ],
+    draws: {
+      match_started({ options, seats: { length } }) {
+        const deck = length === 4 ? monsters.deck_4 : monsters.deck_2_3;
+        const isDealt = (card) => length > 1 && options.monsters.includes(card.start_card_of);
+        const missions = monsters.missions.filter((mission) => mission.open || options.missions === "secret");
+        return [
+          shuffle("deck", deck.filter((card) => !isDealt(card)).map((card) => card.id)),
+          ...(length > 1 ? [pick("first_seat", [...Array(length).keys()])] : []),
+          ...(options.missions ? [shuffle("missions", missions.map((mission) => mission.id))] : []),
+        ];
+      },
+      action: interim,
+      default_action: interim,
+    },
+  },
+};
+
+/** 4 Monkeys: what is drawn where a round is set up, once or more in an event. */
+function rounds(match, event) {
+  const cards = copies(four.figure_cards_per_deck, (card) => card.figures.join("-"));
+  const combos = (count) => numbered(count).flatMap((n) => four.combo_tiles.map((combo) => `${combo.id}-${n}`));
+  const opened = event.data.effects.filter((effect) => effect.type === "round_opened");
+  return opened.flatMap(({ areas }) => [
+    ...seats(match).map((seat) => shuffle(`deck:${seat}`, cards.map((card) => `${seat}:${card}`))),
+    ...areas.map((area, n) => shuffle(`combos:${n}`, combos(four.sets_in_play[area.length]))),
+  ]);
+}
+
+/** Monsters on the Moon: who is tied after the interim scoring depends on the table. */
+function interim(_match, event) {
+  const isDrawn = (effect) => effect.type === "decider_named" && effect.by === "draw";
+  return event.data.effects.filter(isDrawn).map(() => unchecked("first_after_interim"));
+}
+
+// The game that the tests are made with. What it draws in mid-match depends on hands and discards.
+const toyInMidMatch = (_match, event) => (event.data.draws ?? []).map((draw) => unchecked(draw.label));
+GAMES.toy = {
+  ruleset: 1,
+  seats: [2, 3, 4],
+  bots: ["high"],
+  waits: {
+    trick_opened: ({ opens_at, deadline }) => ({ label: "trick", opensAt: opens_at, deadline }),
+    swap_opened: () => null,
+  },
+  options: ["countdown_ms", "hand", "ties", "timer_visible", "trick_ms", "tricks"],
+  breakdown: ["tricks", "luck", "missed"],
+  draws: {
+    match_started: () => [
+      shuffle("deck", numbered(13).flatMap((value) => numbered(4).map((n) => `${value}-${n}`))),
+      shuffle("luck", numbered(13)),
+    ],
+    action: toyInMidMatch,
+    default_action: toyInMidMatch,
+    timer: toyInMidMatch,
+    match_scored: (match) => (match.options.ties === "shared" ? [] : [shuffle("ties", seats(match))]),
+  },
+};

@@ -1,0 +1,93 @@
+"""A bot that hangs, whatever it hangs in, stops neither the other bots of its match nor other matches."""
+
+import signal
+import time
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from service.container import Service, build
+from service.games.registry import GAMES
+from service.match import Match
+from service.match_events import MatchClock
+from service.matches import create
+from service.new_match import NewMatch
+from service.settings import read
+from tests.waiting import until
+from tests.workers.world import World
+from workers import jobs
+from workers.alarm import BOT_SECONDS, alarm
+
+
+def asleep(*_: Any) -> Any:
+    time.sleep(60)
+
+
+def busy(*_: Any) -> Any:
+    while True:
+        pass
+
+
+def stubborn(*_: Any) -> Any:
+    while True:
+        with suppress(Exception):
+            time.sleep(60)
+
+
+HANGING = {"asleep": asleep, "busy": busy, "stubborn": stubborn}
+
+
+def monkeys(service: Service, *bots: str) -> Match:
+    wanted = NewMatch(
+        game="four_monkeys",
+        seats=len(bots),
+        bots=bots,
+        options={"countdown_seconds": 0},
+        clock=MatchClock(bot_pace_ms=100),
+    )
+    return create(service.ports, "pl_a", wanted, "-".join(bots)).match
+
+
+@pytest.mark.parametrize("hanging", HANGING)
+def test_bots_that_hang_stop_nobody_else(world: World, hanging: str) -> None:
+    rules = GAMES["four_monkeys"]
+    games = {**GAMES, "four_monkeys": replace(rules, bots={**rules.bots, **HANGING})}
+    service = build(read(world.environ), games=games, listen=False)
+    jobs.use(service)
+    sick = monkeys(service, hanging, "greedy", hanging, "greedy")
+    well = monkeys(service, "greedy", "greedy")
+
+    def actions(match: Match, seat: int) -> int:
+        return sum(
+            event.by == "bot:greedy" and b'"seat":%d,' % seat in bytes(event.data) for event in world.events(match)
+        )
+
+    def played() -> bool:
+        for match in (sick, well):
+            jobs.advance(match.id)
+        return actions(sick, 1) >= 5 and actions(sick, 3) >= 5 and actions(well, 0) >= 5
+
+    began = time.monotonic()
+    until(played, 60, "the other bots play")
+    # Each of the two that hang is asked once in a while, not at every turn of the others, of which there were ten at least.
+    assert time.monotonic() - began < 8 * BOT_SECONDS
+    assert {event.by for event in world.events(sick) if event.type == "action"} == {"bot:greedy"}
+    service.close()
+
+
+def overstay_twice() -> None:
+    with suppress(TimeoutError), alarm(0.1):
+        time.sleep(10)
+    with alarm(0.1):
+        pass
+    time.sleep(10)
+
+
+def test_an_alarm_inside_an_alarm_leaves_the_outer_one_its_time() -> None:
+    began = time.monotonic()
+    with pytest.raises(TimeoutError, match=r"0\.3"), alarm(0.3):
+        overstay_twice()
+    assert 0.25 < time.monotonic() - began < 5
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)

@@ -1,0 +1,189 @@
+"""Worker processes play, time and score matches whatever happens to them and to the queue."""
+
+import signal
+import time
+from functools import partial
+from itertools import pairwise
+from typing import Final
+
+import pytest
+from msgspec import to_builtins
+from redis import Redis
+
+from events.redis_log import send
+from service.crash import KILLED, VARIABLE
+from service.history import legal_actions
+from service.match import GRACE_MS, Match
+from service.matches import create, join, leave
+from service.new_match import NewMatch
+from service.play import ActionRequest, act
+from tests.waiting import until
+from tests.workers.world import GAME, World
+
+PATIENCE: Final = 60
+"""Seconds for a worker to start and play; how fast this machine is, is not asked."""
+
+
+def finished(world: World, *matches: Match) -> bool:
+    return all(world.newest(match).status == "finished" for match in matches)
+
+
+def has_played(world: World, match: Match, version: int) -> bool:
+    return world.newest(match).head.version > version
+
+
+def beat_at(world: World) -> int:
+    (at,) = send(world.service.log_client, ("HGET", "beat", "at"))
+    return int(at or 0)
+
+
+def beats(world: World) -> None:
+    """Wait until a sweeper runs."""
+    before = beat_at(world)
+    until(lambda: beat_at(world) > before, PATIENCE, "a sweeper runs")
+
+
+def test_a_match_of_bots_is_played_to_its_scored_end_and_listed_there(world: World) -> None:
+    worker = world.worker()
+    match = world.bots()
+    until(lambda: world.newest(match).server_seed, PATIENCE, "the match is scored and its seed told")
+    verdict = world.verified(match)
+    assert verdict.match.outcome is not None
+    assert [place.partition(":")[2] for place in world.service.ports.index.page("finished", None, 5)] == [match.id]
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(15) == 0
+
+
+def gaps(world: World, match: Match) -> list[int]:
+    """Milliseconds from each event to the next."""
+    at = [event.at for event in world.events(match)]
+    return [later - before for before, later in pairwise(at)]
+
+
+def test_workers_killed_in_their_jobs_cost_no_turn_double_none_and_are_not_waited_for(world: World) -> None:
+    points = ("append-decided:3", "append-written:9", "job-played:1")
+    doomed = [world.worker(**{VARIABLE: point}) for point in points]
+    world.worker()
+    with Redis.from_url(world.queue.url, protocol=2) as queue:
+        until(lambda: queue.scard("rq:workers") == 4, PATIENCE, "all workers wait for jobs")
+    matches: list[Match] = []
+
+    def all_died() -> bool:
+        if finished(world, *matches):
+            matches.extend(world.bots() for _ in range(6))
+        return all(worker.poll() == KILLED for worker in doomed)
+
+    until(all_died, PATIENCE, "three are killed in mid-match")
+    until(lambda: finished(world, *matches), PATIENCE, "every match ends")
+    for match in matches:
+        world.verified(match)
+        assert max(gaps(world, match)) < 3000
+
+
+@pytest.mark.parametrize("point", ["append-written", "append-decided", "job-claimed"])
+def test_a_match_goes_on_within_three_seconds_of_the_return_of_workers_that_were_all_killed(
+    world: World, point: str
+) -> None:
+    match = world.bots()
+    assert world.worker(**{VARIABLE: point}).wait(PATIENCE) == KILLED
+    before = world.newest(match).head.version
+    world.worker()
+    beats(world)
+    began = time.monotonic()
+    until(partial(has_played, world, match, before), PATIENCE, "the match goes on")
+    assert time.monotonic() - began < 3
+    until(lambda: finished(world, match), PATIENCE, "the match ends")
+    world.verified(match)
+
+
+def test_a_queue_that_is_wiped_in_mid_match_is_filled_again_from_the_log(world: World) -> None:
+    ports = world.service.ports
+    worker = world.worker()
+    beats(world)
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, bots=("random",)), "create").match
+    join(ports, "pl_a", match.id, "join")
+    acted = 0
+
+    def my_turn() -> bool:
+        return world.newest(match).decisions()[0].seat == 1
+
+    with Redis.from_url(world.queue.url) as queue:
+        for _ in range(5):
+            until(my_turn, PATIENCE, "the bot plays")
+            worker.send_signal(signal.SIGSTOP)
+            while my_turn():
+                acted += 1
+                action = legal_actions(world.newest(match), 1)[0]
+                act(ports, "pl_a", match.id, ActionRequest(to_builtins(action)), str(acted))
+            owed = world.newest(match).head.version
+            assert queue.keys("rq:job:*"), "the bot is asked"
+            queue.flushall()
+            worker.send_signal(signal.SIGCONT)
+            began = time.monotonic()
+            until(partial(has_played, world, match, owed), PATIENCE, "the bot plays")
+            assert time.monotonic() - began < 5
+    leave(ports, "pl_a", match.id, "leave")
+    until(lambda: finished(world, match), PATIENCE, "the match ends")
+    assert world.verified(match).match.outcome is not None
+    by_person = [event.type for event in world.events(match) if event.by == "seat:1"]
+    assert by_person == [*["action"] * acted, "resigned"]
+
+
+def test_what_is_no_job_at_all_is_passed_over_by_the_same_process(world: World) -> None:
+    """RQ's worker ends at some of it; the next one in the same process takes over."""
+    queue = world.service.queue_client
+    queue.hset("rq:job:noise", mapping={"data": b"\x00\xff", "created_at": b"never", "timeout": b"x"})
+    queue.hset("rq:job:empty", mapping={"status": b"queued"})
+    queue.set("rq:job:text", "no hash")
+    noise = (b"no-such-job", b"noise", b"empty", b"text", b"\xff\xfe", b"")
+    queue.rpush("rq:queue:turns", *noise)
+    worker = world.worker()
+    match = world.bots()
+    until(lambda: finished(world, match), PATIENCE, "the match ends")
+    until(lambda: queue.llen("rq:queue:turns") == 0, PATIENCE, "all is taken from the queue")
+    assert worker.poll() is None
+
+
+def test_a_queue_whose_server_restarts_is_taken_up_again_by_the_same_process(world: World) -> None:
+    worker = world.worker()
+    first = world.bots()
+    until(lambda: finished(world, first), PATIENCE, "the first match ends")
+    world.queue.kill()
+    second = world.bots()
+    world.queue.restart()
+    until(lambda: finished(world, second), PATIENCE, "the second match ends")
+    assert worker.poll() is None
+
+
+def test_a_log_whose_server_restarts_is_taken_up_again_by_the_same_process(world: World) -> None:
+    worker = world.worker()
+    match = world.bots()
+    world.log.restart()
+    until(lambda: finished(world, match), PATIENCE, "the match ends")
+    world.verified(match)
+    assert worker.poll() is None
+
+
+def test_a_deadline_is_enforced_in_time_after_every_worker_was_killed(world: World) -> None:
+    workers = [world.worker(), world.worker()]
+    match = world.people(clock=5)
+    beats(world)
+    for worker in workers:
+        worker.kill()
+        worker.wait()
+    world.worker()
+    world.worker()
+    until(
+        lambda: "default_action" in [event.type for event in world.events(match)], PATIENCE, "the deadline is enforced"
+    )
+    event = next(event for event in world.events(match) if event.type == "default_action")
+    # A slow machine may need so long for the start that the clock is extended.
+    deadline = world.service.ports.history.at(match.id, event.version - 1).decisions()[0].deadline
+    assert deadline is not None
+    assert deadline + GRACE_MS <= event.at <= deadline + 2000
+
+
+@pytest.mark.parametrize("missing", ["MOONSTONE_LOG_URL", "MOONSTONE_QUEUE_URL"])
+def test_a_process_without_a_server_ends_and_says_so(world: World, missing: str) -> None:
+    del world.environ[missing]
+    assert world.worker().wait(PATIENCE) == 1

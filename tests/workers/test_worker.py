@@ -1,0 +1,120 @@
+"""The RQ worker runs what is on its list and refuses all else."""
+
+import logging
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rq import Callback, Queue
+from rq.results import Result
+from rq.serializers import DefaultSerializer, JSONSerializer
+
+from events.redis_log import send
+from service.adapters.jobs import ADVANCE, LANES
+from service.games.registry import GAMES
+from service.history import History
+from service.matches import create
+from service.new_match import NewMatch
+from tests.workers.world import GAME, World
+from workers import jobs, worker
+from workers.worker import TurnWorker
+
+
+@pytest.fixture
+def turn_worker(world: World, monkeypatch: pytest.MonkeyPatch) -> TurnWorker:
+    jobs.use(world.service)
+    made = TurnWorker(world.queue.url)
+    monkeypatch.setattr(made, "_install_signal_handlers", lambda: None)
+    return made
+
+
+def queue_of(world: World, lane: str = "turns") -> Queue:
+    return Queue(lane, connection=world.service.queue_client, serializer=JSONSerializer)
+
+
+def run(turn_worker: TurnWorker) -> None:
+    turn_worker.work(burst=True, logging_level="WARNING")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("os.system", "touch {}"),
+        ("builtins.eval", "open('{}', 'w')"),
+        ("workers.jobs.use", "{}"),
+        ("workers.jobs.none_such", "{}"),
+    ],
+)
+def test_a_function_that_is_not_on_the_list_is_refused_and_the_next_job_runs(
+    world: World, turn_worker: TurnWorker, tmp_path: Path, caplog: pytest.LogCaptureFixture, call: tuple[str, str]
+) -> None:
+    trap = tmp_path / "trap"
+    world.service.queue_client.flushall()
+    queue_of(world).enqueue(call[0], call[1].format(trap))
+    match = world.bots()
+    run(turn_worker)
+    assert not trap.exists()
+    assert f"{call[0]!r} is not on the list" in caplog.text
+    assert world.newest(match).head.version > match.head.version
+
+
+def test_callbacks_methods_and_pickles_in_the_queue_do_nothing(
+    world: World, turn_worker: TurnWorker, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    trap = tmp_path / "trap"
+    match = world.bots()
+    world.service.queue_client.flushall()
+    evil = Callback("os.mkdir")
+    queue_of(world).enqueue(ADVANCE, match.id, on_success=evil, on_failure=evil, on_stopped=evil)
+    odd = queue_of(world).create_job("format", args=["x"])
+    odd.data = b'["format", "a string", ["x"], {}]'
+    queue_of(world).enqueue_job(odd)
+    queue_of(world).enqueue(ADVANCE, match_id=match.id)
+    Queue("turns", connection=world.service.queue_client, serializer=DefaultSerializer).enqueue("os.mkdir", str(trap))
+    run(turn_worker)
+    assert not trap.exists()
+    assert world.newest(match).head.version > match.head.version
+    assert ["is refused" in record.getMessage() for record in caplog.records] == [True] * 3
+
+
+def test_a_job_that_fails_is_told_with_its_traceback_and_kept_for_a_minute_only(
+    world: World, turn_worker: TurnWorker, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "ALLOWED", {*worker.ALLOWED, "math.sqrt"})
+    world.service.queue_client.flushall()
+    job = queue_of(world).enqueue("math.sqrt", "four", failure_ttl=60)
+    with caplog.at_level(logging.ERROR):
+        run(turn_worker)
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+    assert 0 < world.service.queue_client.ttl(job.key) <= 60
+    kept = [result.exc_string for result in Result.all(job)]
+    assert kept == [""], "what an exception says may be hidden"
+
+
+def test_a_bot_that_hangs_is_cut_short_and_its_turn_played_by_default(world: World, turn_worker: TurnWorker) -> None:
+    def hang(*_: object) -> Any:
+        time.sleep(20)
+
+    games = {GAME: replace(GAMES[GAME], bots={"slow": hang})}
+    ports = replace(
+        world.service.ports, games=games, history=History(world.service.ports.log, games, world.service.ports.secret)
+    )
+    jobs.use(replace(world.service, ports=ports))
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, bots=("slow", "slow")), "k").match
+    turn_worker.work(burst=True, max_jobs=1, logging_level="WARNING")
+    default = next(event for event in world.events(match) if event.type == "default_action")
+    assert b'"reason":"bot-failed"' in bytes(default.data)
+
+
+def test_turns_come_before_overtime(turn_worker: TurnWorker) -> None:
+    assert [queue.name for queue in turn_worker.queues] == list(LANES) == ["turns", "overtime"]
+
+
+def test_no_job_leaves_anything_behind(world: World, turn_worker: TurnWorker) -> None:
+    match = world.bots()
+    run(turn_worker)
+    assert world.newest(match).status == "finished"
+    (kept,) = send(world.service.queue_client, ("KEYS", "*"))
+    assert not [name for name in kept if name.startswith((b"rq:job:", b"rq:queue:", b"rq:wip:"))]

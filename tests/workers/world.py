@@ -1,0 +1,72 @@
+"""What worker tests act on: the two servers, the service on them, and matches that are quick to make."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import msgspec
+
+from events.chain import genesis
+from events.record import Event
+from service.adapters.valkey import Valkey
+from service.audit import Verdict, verify
+from service.container import Service
+from service.match import Match
+from service.match_events import MatchClock
+from service.matches import create, join
+from service.new_match import NewMatch
+
+ROOT = Path(__file__).parents[2]
+GAME = "monkeys_on_the_moon"
+
+
+@dataclass
+class World:
+    log: Valkey
+    queue: Valkey
+    service: Service
+    environ: dict[str, str]
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def worker(self, **settings: str) -> subprocess.Popen[bytes]:
+        """A worker process."""
+        environ = {**os.environ, **self.environ, **settings}
+        process = subprocess.Popen([sys.executable, "-m", "workers"], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL)
+        self.processes.append(process)
+        return process
+
+    def end(self) -> None:
+        """End every process."""
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+    def bots(self, game: str = GAME, seats: int = 2, **options: Any) -> Match:
+        """A match that bots play to its end."""
+        wanted = NewMatch(game=game, seats=seats, bots=("random",) * seats, options=options)
+        return create(self.service.ports, "pl_a", wanted, token_hex(4)).match
+
+    def people(self, game: str = GAME, clock: int | None = None, **options: Any) -> Match:
+        """A match of two people, with a turn clock of so many seconds."""
+        ports = self.service.ports
+        turn_clock = None if clock is None else MatchClock(turn_seconds=clock)
+        match = create(
+            ports, "pl_a", NewMatch(game=game, seats=2, clock=turn_clock, options=options), token_hex(4)
+        ).match
+        join(ports, "pl_a", match.id, "join")
+        return join(ports, "pl_b", match.id, "join").match
+
+    def newest(self, match: Match) -> Match:
+        return self.service.ports.history.newest(match.id)[0]
+
+    def events(self, match: Match) -> list[Event]:
+        return [msgspec.json.decode(stored, type=Event) for stored in self.service.ports.log.read(match.id).events]
+
+    def verified(self, match: Match) -> Verdict:
+        """The match as a stranger checks it: its chain, every draw and every decision again."""
+        line, _ = genesis(match.id, match.game.info.id, match.game.info.ruleset)
+        return verify([line, *self.service.ports.log.read(match.id).events], self.service.ports.games)

@@ -1,0 +1,156 @@
+"""The sweeper: nothing that a match is owed depends on the queue or on one process.
+
+Every worker process has one. It claims jobs whose hint got lost and puts them in again, enforces deadlines by itself, and
+after an outage gives the players their time back before any deadline counts.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import Final
+
+from events.log import LogUnavailable
+from events.record import MatchId
+from service import clock, crash
+from service.adapters.beat import GAP_MS, Beat, Outage
+from service.bot_turns import suspend
+from service.errors import Corrupt, Refused
+from service.ports import Ports
+
+TICK_MS: Final = 200
+BEAT_MS: Final = 1_000
+LEASE_MS: Final = 2_000
+BATCH: Final = 100
+PAUSE: Final = 0.5
+REST: Final = 1.0
+"""Seconds for which a match that failed is left alone; each time twice as long, up to `LONGEST_REST`."""
+LONGEST_REST: Final = 64.0
+
+_log = logging.getLogger("moonstone.sweeper")
+
+
+class Sweeper:
+    """A thread from `start` to `stop`; `steady`: seconds by a clock that never jumps."""
+
+    def __init__(self, ports: Ports, beat: Beat, steady: Callable[[], float] = time.monotonic) -> None:
+        self._ports = ports
+        self._beat = beat
+        self._steady = steady
+        self._beaten_at: int | None = None
+        self._lead: int | None = None
+        self._outages: tuple[Outage, ...] = ()
+        self._rests: dict[MatchId, tuple[float, float]] = {}
+        self._stopped = Event()
+        self._thread = Thread(target=self._run, name="sweeper", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        away = False
+        pause = 0.0
+        while not self._stopped.wait(pause):
+            try:
+                pause = self.sweep()
+                away = False
+            except LogUnavailable as error:
+                if not away:
+                    _log.warning("the log is not available (%s); trying again", error.reason)
+                away, pause = True, PAUSE
+            except Exception:  # noqa: BLE001  (whatever it was, the other matches need the next sweep)
+                _log.exception("a sweep failed")
+                pause = PAUSE
+
+    def sweep(self) -> float:
+        """One round; the seconds until the next.
+
+        Raises:
+            LogUnavailable: nothing is lost by it.
+        """
+        now = self._ports.now()
+        self._keep_beating(now)
+        for due in self._ports.log.claim(now, LEASE_MS, BATCH):
+            crash.point("job-claimed")
+            self._ports.jobs.hint(due.match)
+        if self._outages:
+            self._give_back()
+        return self._enforce(now)
+
+    def _keep_beating(self, now: int) -> None:
+        # By the wall clock: a jump of it is found to be an outage, before a deadline is judged by it.
+        if self._beaten_at is not None and 0 <= now - self._beaten_at < BEAT_MS:
+            return
+        lead = now - round(self._steady() * 1000)
+        jump = 0 if self._lead is None else lead - self._lead
+        outages = self._beat.beat()
+        # What the server's clock, or another process, told of the same jump is enough.
+        if jump > GAP_MS and sum(outage.ms for outage in outages) < jump:
+            outages = self._beat.note(Outage(f"jump:{now}", jump))
+        self._outages = tuple(outages)
+        self._beaten_at, self._lead = now, lead
+
+    def _give_back(self) -> None:
+        """Extend every running clock by all outages. Until that is done no deadline is enforced.
+
+        By all at once: a clock is never extended by more than has passed since its match's newest event, which after
+        one extension would be none of the time that the next outage took.
+        """
+        outages = self._outages
+        ms = sum(outage.ms for outage in outages)
+        _log.warning("no sweeper for %d ms: running clocks are extended", ms)
+        for due in self._ports.log.clocked():
+            self._keep_beating(self._ports.now())
+            try:
+                clock.extend(self._ports, due.match, outages[-1].id, ms)
+            except (Refused, Corrupt) as error:
+                if isinstance(error, Refused) and error.code == "version-conflict":
+                    return
+                _log.error("match %s cannot be extended: %s", due.match, error)
+        crash.point("clocks-extended")
+        for outage in outages:
+            self._beat.settle(outage)
+        self._outages = ()
+        self._beaten_at = None
+
+    def _enforce(self, now: int) -> float:
+        """Enforce the deadlines that passed; the seconds until the next one, or the next look."""
+        # Looking one tick ahead tells the next deadline without another round trip.
+        limit = BATCH + len(self._rests)
+        found = self._ports.log.overdue(now + TICK_MS, limit)
+        for due in found:
+            if due.at > now:
+                return (due.at - now) / 1000
+            if time.monotonic() < self._rests.get(due.match, (0.0, 0.0))[0]:
+                continue
+            self._keep_beating(self._ports.now())
+            if self._outages:
+                return 0.0
+            self._enforce_one(due.match)
+        return 0.0 if len(found) == limit else TICK_MS / 1000
+
+    def _enforce_one(self, match_id: MatchId) -> None:
+        """The failure of one match is not the others'; a match whose rules failed is suspended, not stuck in silence."""
+        try:
+            clock.enforce(self._ports, match_id)
+        except LogUnavailable:
+            raise
+        except (Refused, Corrupt) as error:
+            _log.error("match %s cannot go on: %s", match_id, error)
+            self._rest(match_id)
+        except Exception as error:  # noqa: BLE001
+            _log.exception("the rules failed in match %s", match_id)
+            self._rest(match_id)
+            match, _ = self._ports.history.newest(match_id)
+            suspend(self._ports, match, type(error).__name__)
+        else:
+            self._rests.pop(match_id, None)
+
+    def _rest(self, match_id: MatchId) -> None:
+        _, last = self._rests.get(match_id, (0.0, 0.0))
+        seconds = min(last * 2, LONGEST_REST) if last else REST
+        self._rests[match_id] = (time.monotonic() + seconds, seconds)

@@ -1,0 +1,97 @@
+"""The RQ worker: runs jobs one after another in this process, and only those that are on its list."""
+
+import logging
+from datetime import timedelta
+from typing import Any, Final
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.client import Pipeline
+from redis.exceptions import RedisError
+from redis.retry import Retry
+from rq.exceptions import DeserializationError
+from rq.job import Job
+from rq.serializers import JSONSerializer
+from rq.utils import now
+from rq.worker import SimpleWorker
+
+from service.adapters.jobs import ADVANCE, LANES
+
+ALLOWED: Final = frozenset({ADVANCE})
+"""Whoever writes to the queue could else call any function that can be imported."""
+WORKER_TTL: Final = 25
+"""Seconds; RQ then waits for a job 10 s at a time."""
+MAINTENANCE: Final = 60
+"""Seconds; RQ's own clean-up of what died workers left. No match waits for it."""
+HEARTBEAT: Final = timedelta(seconds=5)
+
+_log = logging.getLogger("moonstone.worker")
+
+
+class NotAllowed(Exception):
+    """A job in the queue asks for what no job of ours asks for."""
+
+
+class TurnJob(Job):
+    """A job that runs a function of the list on one match id, and nothing else that its record may name."""
+
+    def perform(self) -> None:
+        if self.func_name not in ALLOWED or self.instance or self.kwargs:
+            raise NotAllowed(f"{self.func_name!r} is not on the list")
+        super().perform()
+
+    success_callback = failure_callback = stopped_callback = None
+
+    def send_webhooks(self, *_: object, **__: object) -> None:
+        """None are sent: a URL in the queue is a stranger's."""
+
+
+class TurnWorker(SimpleWorker):
+    """A `SimpleWorker` that waits no longer than a second for a server that went away, and takes no orders by pubsub."""
+
+    exponential_backoff_factor = 1.0
+    log_result_lifespan = False
+    stopping = False
+
+    def __init__(self, url: str) -> None:
+        client = Redis.from_url(url, protocol=2, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0))
+        super().__init__(
+            LANES,
+            connection=client,
+            job_class=TurnJob,
+            serializer=JSONSerializer,
+            worker_ttl=WORKER_TTL,
+            maintenance_interval=MAINTENANCE,
+            log_job_description=False,
+        )
+
+    def handle_warm_shutdown_request(self) -> None:
+        self.stopping = True
+
+    def subscribe(self) -> None:
+        """Not at all."""
+
+    def unsubscribe(self) -> None:
+        """Not at all."""
+
+    def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
+        # RQ beats several times a job, each in three round trips.
+        if pipeline is not None or self.last_heartbeat is None or now() - self.last_heartbeat > HEARTBEAT:
+            super().heartbeat(timeout, pipeline)
+
+    def handle_exception(self, job: Job, *exc_info: Any) -> None:
+        error = exc_info[1]
+        if isinstance(error, NotAllowed | DeserializationError):
+            _log.error("job %s is refused: %s", job.id, str(error) or "its data is not JSON")
+        else:
+            _log.error("job %s failed", job.id, exc_info=exc_info)
+
+    def handle_job_failure(self, *args: Any, **named: Any) -> None:
+        """The queue keeps that a job failed; with what, nobody, for an exception's text may tell what is hidden."""
+        super().handle_job_failure(*args, **{**named, "exc_string": ""})
+
+    def teardown(self) -> None:
+        try:
+            super().teardown()  # type: ignore[no-untyped-call]  # RQ's types are not complete
+        except RedisError as error:
+            _log.warning("the queue does not answer: %s", error)
