@@ -85,6 +85,8 @@ def test_a_match_goes_on_within_three_seconds_of_the_return_of_workers_that_were
     world: World, point: str
 ) -> None:
     match = world.bots()
+    if point == "job-claimed":
+        world.service.queue_client.flushall()  # else the queue's own hint may end the match before any sweep
     assert world.worker(**{VARIABLE: point}).wait(PATIENCE) == KILLED
     before = world.newest(match).head.version
     world.worker()
