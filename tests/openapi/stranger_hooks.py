@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 import httpx
 import msgspec
@@ -94,7 +95,8 @@ def with_integers(value: Any) -> Any:
 def before_call(_context: Any, case: Any, kwargs: dict[str, Any]) -> None:
     """Make two of three cases that mean well such that can succeed; the others, and all that mean ill, stay as they are.
 
-    Where links lead from one answer to the next, ids stay those of the links.
+    Where links lead from one answer to the next, all of them: a chain goes no further than its first refusal. What a
+    link told stays.
     """
     del kwargs
     if not means_well(case):
@@ -107,11 +109,21 @@ def before_call(_context: Any, case: Any, kwargs: dict[str, Any]) -> None:
             case.headers[name] = '"1-0123456789abcdef"'
     if len(accepted := forms_of(case)) > 1:
         case.headers["Accept"] = accepted[turn(f"form of {operation}", len(accepted))]
-    if case.meta.phase.name is TestPhase.STATEFUL:
-        if operation == "create_match":
-            case.body = new_match()
-    elif turn(operation, 3):
+    if case.meta.phase.name is not TestPhase.STATEFUL:
+        if turn(operation, 3):
+            steer(case, operation)
+    elif is_linked(case):
+        case.body = dict(BODIES[operation]) if operation in BODIES else case.body
+    else:
         steer(case, operation)
+        if "application/json" in accepted:
+            case.headers["Accept"] = "application/json"  # links are read from no other form
+
+
+def is_linked(case: Any) -> bool:
+    """Whether its ids are those of an answer; else nobody would have come upon them."""
+    match = (case.path_parameters or {}).get("match_id")
+    return match is not None and _HTTP.get(f"/v1/matches/{quote(str(match), safe='')}").is_success
 
 
 def means_well(case: Any) -> bool:
@@ -129,6 +141,10 @@ def new_match() -> dict[str, Any]:
     return {"game": "ape_town", "seats": 2, "bots": bots, "manual_start": bool(turn("start", 2))}
 
 
+BODIES: Final[Mapping[str, Mapping[str, str]]] = {"take_seat": {}, "seat_bot": {"bot": "random"}}
+"""Of commands on a match that is there already."""
+
+
 def steer(case: Any, operation: str) -> None:
     """Give a case the names and the body of something that there is."""
     parameters = case.path_parameters or {}
@@ -139,12 +155,9 @@ def steer(case: Any, operation: str) -> None:
     match operation:
         case "create_match":
             case.body = new_match()
-        case "take_seat":
+        case "take_seat" | "seat_bot":
             parameters["match_id"] = match_of("ape_town")
-            case.body = {}
-        case "seat_bot":
-            parameters["match_id"] = match_of("ape_town")
-            case.body = {"bot": "random"}
+            case.body = dict(BODIES[operation])
         case "start_match":
             parameters["match_id"] = match_of("ape_town", bots=["random"] * 2, manual_start=True)
         case "leave_match":
