@@ -54,6 +54,10 @@ class App(Flask):
     session_interface = Sessionless()
     origins: tuple[str, ...] = ()
 
+    def __init__(self) -> None:
+        super().__init__("moonstone", static_folder=None)
+        self.limiter = Limiter()
+
     def ensure_sync(self, func: T) -> T:
         """The function itself, so that no call asks whether it is a coroutine."""
         return func
@@ -103,14 +107,12 @@ def create_app(
     resources: Sequence[Blueprint] = RESOURCES,
     deadline: checks.Deadline = nullcontext,
     alive: Callable[[], bool] = lambda: True,
-) -> Flask:
+) -> App:
     """The app on a container of use cases; `deadline` and `alive` come from the server that runs it."""
-    app = App("moonstone", static_folder=None)
+    app = App()
     app.url_map.merge_slashes = False
     app.config.update(MAX_CONTENT_LENGTH=checks.MAX_BODY, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
-    limiter = Limiter()
-    app.app_ctx_globals_class = partial(context.Facts, container)  # type: ignore[assignment]  # Flask calls what it is
-    app.extensions |= {context.ALIVE: alive, context.LIMITER: limiter}
+    app.app_ctx_globals_class = partial(context.Facts, container, app.limiter, alive)  # type: ignore[assignment]  # Flask calls what it is
     settings = container.settings
     if settings.proxies:
         # Nothing but the address: what is served does not depend on the scheme, and proxies pass the Host on.
@@ -125,7 +127,7 @@ def create_app(
             partial(accounts.authenticate, container.ports),
             partial(accounts.holder, container.ports),
             partial(accounts.redeem_ticket, container.ports),
-            limiter,
+            app.limiter,
             by_token=Policy("token", settings.requests_by_token, checks.RATE_WINDOW),
             moves=Policy(actions.MOVES, settings.moves_by_token, checks.RATE_WINDOW),
             by_address=Policy("address", settings.requests_by_address, checks.RATE_WINDOW),

@@ -4,9 +4,9 @@ import os
 import time
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
-from flask import Request, current_app, g, request
+from flask import Request, g, request
 
 from api import auth, idempotency, rate
 from service import accounts
@@ -16,10 +16,6 @@ from service.settings import Settings
 if TYPE_CHECKING:
     # It imports redis, which must not come before gevent's patches (api.server).
     from events.feed import Feed
-
-LIMITER: Final = "moonstone.limiter"
-ALIVE: Final = "moonstone.alive"
-"""Where the app keeps a function that says whether it still runs; long streams end when it does not."""
 
 
 class Container(Protocol):
@@ -42,14 +38,16 @@ class Container(Protocol):
 class Facts:
     """What is found out about a request while it is answered: the app's kind of Flask's `g`.
 
-    `began` is a moment of `time.perf_counter`; `player` is None for nobody, `ticket_of` the digest of the token that a
+    `container`, `limiter` and `alive`, which says whether the server still runs, are those of the app. `began` is a moment of `time.perf_counter`; `player` is None for nobody, `ticket_of` the digest of the token that a
     ticket stands for, `problem` the code of the problem that is the answer.
     """
 
-    __slots__ = ("allowance", "began", "container", "id", "player", "problem", "ticket_of")
+    __slots__ = ("alive", "allowance", "began", "container", "id", "limiter", "player", "problem", "ticket_of")
 
-    def __init__(self, container: Container) -> None:
+    def __init__(self, container: Container, limiter: rate.Limiter, alive: Callable[[], bool]) -> None:
         self.container = container
+        self.limiter = limiter
+        self.alive = alive
         self.began = time.perf_counter()
         self.id = _new_id()
         self.player: Player | None = None
@@ -99,10 +97,6 @@ def ports() -> Ports:
     return container().ports
 
 
-def alive() -> Callable[[], bool]:
-    return cast("Callable[[], bool]", current_app.extensions[ALIVE])
-
-
 def caller() -> Player:
     """Who asks, in a view that needs a token."""
     return auth.required(facts().player)
@@ -133,6 +127,6 @@ def take(policy: rate.Policy, key: str) -> None:
     Raises:
         Refused: `rate-limited`.
     """
-    limiter = cast("rate.Limiter", current_app.extensions[LIMITER])
-    facts().allowance = allowance = limiter.take(policy, key)
+    known = facts()
+    known.allowance = allowance = known.limiter.take(policy, key)
     allowance.check()

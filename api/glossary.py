@@ -121,6 +121,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "effects": "What followed from it, in order.",
     "GamePage.effects": "The types of the game's effects.",
     "legal": "True; an action that is not legal is a problem.",
+    "action_texts": "Each of `legal_actions` in words, in the same order, where `include=legal_actions,texts` asked for them.",
     "legal_actions": "All that the viewer's seat may do now, where `include=legal_actions` asked for it.",
     "any_of": "What may be chosen from, none twice.",
     "min": "How many must be chosen at least.",

@@ -23,7 +23,7 @@ def streams() -> Streams:
     found = current_app.extensions.get(STREAMS)
     if found is None:
         container = context.container()
-        made = Streams(container.ports.history, container.feed, context.alive())
+        made = Streams(container.ports.history, container.feed, context.facts().alive)
         found = current_app.extensions.setdefault(STREAMS, made)
     return cast("Streams", found)
 

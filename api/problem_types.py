@@ -106,7 +106,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "POST /v1/stream-tickets makes a new one for each connection.",
     ),
     "forbidden": ProblemType(
-        403, "Forbidden", "This token may not do this.", "Use a token with the scope that `detail` names."
+        403, "Forbidden", "This is not yours to ask for.", "Use the token of the player whose it is."
     ),
     "not-your-seat": ProblemType(
         403, "Not your seat", "The seat belongs to another player.", "Leave `seat` out, or name one of your own."

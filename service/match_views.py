@@ -65,7 +65,7 @@ class MatchView(MatchSummary, frozen=True, kw_only=True):
     """A match at one version as one `viewer` may know it: a seat, or a spectator (null).
 
     `observation` is null before the start. The `join_code` of a private match is shown to its creator and its seats,
-    `legal_actions` where they were asked for.
+    `legal_actions` where they were asked for, `action_texts` (each of them in words) where texts were too.
     """
 
     viewer: Viewer
@@ -73,6 +73,7 @@ class MatchView(MatchSummary, frozen=True, kw_only=True):
     observation: Any
     join_code: str | UnsetType = UNSET
     legal_actions: tuple[Any, ...] | UnsetType = UNSET
+    action_texts: tuple[str, ...] | UnsetType = UNSET
 
 
 def summaries(ports: Ports, matches: Iterable[Match]) -> tuple[MatchSummary, ...]:

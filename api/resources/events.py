@@ -270,7 +270,9 @@ def _diverged(match: Match, version: Version) -> Refused:
         "Content-Disposition": {"description": "A file name.", "schema": {"type": "string"}},
     },
 )
+@blueprint.answers_with(304, description="The file that the caller has.")
 @blueprint.knows_caller(required=False)
+@blueprint.reads("If-None-Match")
 @blueprint.refuses(*READ_PROBLEMS, "match-not-finished")
 def export_match(match_id: MatchId) -> Response:
     """Download a match that is over as a file.
@@ -280,10 +282,13 @@ def export_match(match_id: MatchId) -> Response:
     ports = context.ports()
     match, _ = ports.history.newest(match_id)
     viewer_of(match, context.caller_id())
-    file = {"Content-Disposition": f'attachment; filename="moonstone-{match.id}.ndjson"'}
-    response = Response(match_file.export(ports, match), headers=file, content_type=NDJSON.media_type)
-    response.headers["ETag"] = conditions.etag(match.head)
-    return response
+    lines = match_file.export(ports, match)
+    if (same := unchanged(match, {})) is not None:
+        return same
+    name = f'attachment; filename="moonstone-{match.id}.ndjson"'
+    headers = {"Content-Disposition": name, "ETag": conditions.etag(match.head)}
+    # Whole before the first byte is sent: a log that fails half-way is a problem, not a file that looks complete.
+    return Response(b"".join(lines), headers=headers, content_type=NDJSON.media_type)
 
 
 blueprint.answers += [SeenEvent, StreamHello, StreamEnd]

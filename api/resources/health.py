@@ -33,11 +33,11 @@ def healthz() -> Response:
 @blueprint.answers_with(200, Health, description="The process can serve.")
 @blueprint.refuses("not-ready")
 def readyz() -> Response:
-    """Tell whether the process can serve: its log answers, is the right one, and loses nothing.
+    """Tell whether the process can serve: it is not being stopped, and its log answers, is the right one, and loses nothing.
 
     For whoever sends requests to one process of several.
     """
-    faults = context.container().readiness()
-    if faults:
+    stopping = () if context.facts().alive() else ("the process is being stopped",)
+    if faults := (*stopping, *context.container().readiness()):
         raise Refused("not-ready", "This process cannot serve now.", faults=faults)
     return answer(Health("ready"))

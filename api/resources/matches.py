@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 from flask import Response
 from marshmallow import fields
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from api import conditions, context, languages, pagination, schemas
@@ -47,7 +48,6 @@ _LOOKS: Final = dict.fromkeys(("show_match", "list_legal_actions", "list_events"
 _COMES: Final = dict.fromkeys(("take_seat", "seat_bot", "start_match", "leave_match"), _ID)
 _FIRST: Final = {"show_match": {"match_id": "$response.body#/matches/0/id"}}
 _MADE: Final = {name: DOCUMENTED[name] for name in ("ETag", "Idempotent-Replay")}
-
 
 TEXTS: Final = "texts"
 """What a query asks for with `include`, to have things said in words too."""
@@ -119,7 +119,9 @@ class MatchQuerySchema(LookSchema):
         TEXTS,
         f"legal_actions,{TEXTS}",
         f"{TEXTS},legal_actions",
-        metadata={"description": "`legal_actions`: also what the viewer may do; `texts`: decisions also in words."},
+        metadata={
+            "description": "`legal_actions`: also what the viewer may do; `texts`: these and decisions also in words."
+        },
     )
 
 
@@ -228,13 +230,16 @@ def show_match(query: Mapping[str, Any], match_id: str) -> Response:
     if (same := unchanged(match, query)) is not None:
         return same
     view = _view(match, viewer)
-    if "legal_actions" in query.get("include", ""):
+    included = query.get("include", "")
+    if "legal_actions" in included:
         view = replace(view, legal_actions=history.legal_actions(match, viewer))
-    if TEXTS not in query.get("include", ""):
+    if TEXTS not in included:
         return answer(view, head=match.head)
     language = languages.wanted()
-    asked = texts.asked_with_text(match.game, language, view.decisions)
-    return languages.tell(answer(replace(view, decisions=asked), head=match.head), language)
+    view = replace(view, decisions=texts.asked_with_text(match.game, language, view.decisions))
+    if view.legal_actions is not UNSET:
+        view = replace(view, action_texts=texts.action_texts(match.game, language, view.legal_actions))
+    return languages.tell(answer(view, head=match.head), language)
 
 
 @blueprint.at("/v1/matches/<match_id>/seats", methods=["POST"])

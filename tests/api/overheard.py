@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from api import compression, context
+from api import compression
 from service import command, metrics
 from service.games.protocol import CLOCK, IllegalAction, Move, fold
 from service.games.visibility import Seat
@@ -92,7 +92,7 @@ class Comparison:
     def _fetch(self, ask: Ask, token: str | None) -> Said:
         """An answer as it came."""
         # What is left of a limit depends on how often somebody asked, and is to be the same in both worlds.
-        self._stage.app.extensions[context.LIMITER]._full_again_at.clear()
+        self._stage.app.limiter._full_again_at.clear()
         headers = dict(ask.headers) | ({"Authorization": f"Bearer {token}"} if token else {})
         data = None if ask.body is None else msgspec.json.encode(ask.body)
         if data is not None:

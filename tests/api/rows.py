@@ -102,7 +102,9 @@ ROWS: Final[Mapping[str, Row]] = {
     "GET /v1/matches/{match_id}": observation,
     "GET /v1/matches/{match_id}/legal-actions": legal_actions,
     "GET /v1/matches/{match_id}/events": events,
-    "GET /v1/matches/{match_id}/export": lambda world: [Ask(f"{world.path}/export")],
+    "GET /v1/matches/{match_id}/export": lambda world: [
+        Ask(f"{world.path}/export", headers) for headers in ({}, GZIP, {"If-None-Match": world.etag(world.version)})
+    ],
     "GET /v1/matches/{match_id}/audit": lambda world: [Ask(f"{world.path}/audit")],
     "POST /v1/matches/{match_id}/seats": lambda world: [
         Ask(f"{world.path}/seats", body=body, method="POST") for body in ({}, {"seat": 0}, {"join_code": "guess"})

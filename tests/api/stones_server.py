@@ -4,11 +4,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from flask import Flask, Response, current_app
+from flask import Flask, Response
 
-from api import checks
+from api import checks, context
 from api.app import RESOURCES, create_app
-from api.context import ALIVE
 from api.responses import answer
 from api.server import Server
 from service.log_lines import log_to_stderr
@@ -24,7 +23,7 @@ def count() -> Response:
 
 
 def endless() -> Response:
-    alive = current_app.extensions[ALIVE]
+    alive = context.facts().alive
 
     def lines() -> Iterator[bytes]:
         while alive():

@@ -12,7 +12,6 @@ import pytest
 from redis import Redis
 from werkzeug.test import TestResponse
 
-from api import context
 from service.container import Service, build
 from service.settings import read
 from tests.api.bad_inputs import GAMES, Case, Edit, cases
@@ -124,7 +123,7 @@ class World:
         data = written(body, case.body) if isinstance(case.body, tuple) else case.body
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **case.headers}
         sent = {name: value for name, value in headers.items() if value is not None}
-        self.client.app.extensions[context.LIMITER]._full_again_at.clear()
+        self.client.app.limiter._full_again_at.clear()
         # The client leaves the length out where bytes are none, but not where a stream is empty.
         stream = None if data is None else io.BytesIO(data)
         began = time.perf_counter()

@@ -25,6 +25,13 @@ def table(client: Client) -> Table:
     return made
 
 
+@pytest.fixture(scope="module")
+def over(client: Client) -> Table:
+    ended = set_table(client.container.ports)
+    ended.finish(client.container.ports)
+    return ended
+
+
 def where(table: Table, rest: str = "") -> str:
     return f"/v1/matches/{table.match_id}{rest}"
 
@@ -57,11 +64,15 @@ def test_small_answers_are_left_as_they_are(client: Client) -> None:
 
 
 @pytest.mark.parametrize("form", ["text/event-stream", "application/x-ndjson"])
-def test_streams_and_files_are_never_compressed(client: Client, form: str) -> None:
-    over = set_table(client.container.ports)
-    over.finish(client.container.ports)
+def test_streams_are_never_compressed(client: Client, over: Table, form: str) -> None:
     assert "Content-Encoding" not in client.get(where(over, "/events"), accept=form, **GZIP).headers
-    assert "Content-Encoding" not in client.get(where(over, "/export"), **GZIP).headers
+
+
+def test_a_match_file_is_compressed(client: Client, over: Table) -> None:
+    plain, packed = client.get(where(over, "/export")), client.get(where(over, "/export"), **GZIP)
+    assert gzip.decompress(packed.get_data()) == plain.get_data()
+    assert len(packed.get_data()) < len(plain.get_data())
+    assert packed.headers["ETag"] == f"W/{plain.headers['ETag']}"
 
 
 def test_a_weak_tag_is_a_condition_like_the_strong_one(client: Client, table: Table) -> None:

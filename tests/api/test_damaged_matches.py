@@ -5,7 +5,6 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from api import context
 from events.log import LogUnavailable
 from service.adapters.memory import local_ports
 from service.games.registry import GAMES
@@ -94,7 +93,7 @@ class World:
         # The reference knows no HEAD: it is answered as a GET.
         client = self.hasty if ask.method == "HEAD" else self.client
         # How much is left of a limit depends on how often somebody asked.
-        client.app.extensions[context.LIMITER]._full_again_at.clear()
+        client.app.limiter._full_again_at.clear()
         return client.send(
             ask.method, ask.path.format(match_id=match), ask.body, token=token, headers=dict(ask.headers)
         )

@@ -278,6 +278,8 @@ def test_an_export_is_the_match_file_and_stands_every_check(
     assert response.headers["Content-Disposition"] == f'attachment; filename="moonstone-{over.match_id}.ndjson"'
     assert response.headers["ETag"] == f'"{match.head.version}-{match.head.hash[:16]}"'
     assert response.data == b"".join(match_file.export(container.ports, match))
+    same = client.get(f"/v1/matches/{over.match_id}/export", headers={"If-None-Match": response.headers["ETag"]})
+    assert (same.status_code, same.data, same.headers["ETag"]) == (304, b"", response.headers["ETag"])
     verdict = verify(response.data.splitlines(keepends=True), GAMES)
     assert (verdict.match.head, verdict.checks) == (match.head, CHECKS)
 

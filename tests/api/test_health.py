@@ -2,6 +2,7 @@
 
 import pytest
 
+from api.app import create_app
 from tests.api.checked import Client
 from tests.api.conftest import Container, problem
 
@@ -25,6 +26,14 @@ def test_a_process_that_cannot_serve_lives_but_is_not_ready() -> None:
     assert (said.status, said.code) == (503, "not-ready")
     assert said.document["faults"] == list(Faulty().readiness())
     assert "Retry-After" in response.headers
+
+
+def test_a_process_that_is_being_stopped_lives_but_is_not_ready() -> None:
+    client = create_app(Container(), alive=lambda: False).test_client()
+    assert client.get("/healthz").status_code == 200
+    said = problem(client.get("/readyz"))
+    assert (said.status, said.code) == (503, "not-ready")
+    assert said.document["faults"] == ["the process is being stopped"]
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])

@@ -63,9 +63,14 @@ def test_decisions_and_events_have_texts_only_where_they_are_asked_for(
 
 
 def test_legal_actions_and_texts_can_be_had_at_once(client: Client, table: Table) -> None:
-    view = client.ask(f"/v1/matches/{table.match_id}?include=legal_actions,texts")
-    assert view["legal_actions"] == []
-    assert all(decision["text"] for decision in view["decisions"])
+    spectator = client.ask(f"/v1/matches/{table.match_id}?include=legal_actions,texts")
+    assert (spectator["legal_actions"], spectator["action_texts"]) == ([], [])
+    assert all(decision["text"] for decision in spectator["decisions"])
+    asked = seated()
+    view = asked.client.ask(f"{asked.path}?include=texts,legal_actions", asked.turn)
+    listed = asked.client.ask(f"{asked.path}/legal-actions?include=texts", asked.turn)
+    assert (view["legal_actions"], view["action_texts"]) == (listed["actions"], listed["texts"])
+    assert "action_texts" not in asked.client.ask(f"{asked.path}?include=legal_actions", asked.turn)
 
 
 @pytest.mark.parametrize(("headers", "language"), [({}, "en"), (GERMAN, "de")])
