@@ -52,6 +52,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "client_seed": "The player's own part of the match's chance, up to 64 characters.",
     "join_code": "What to send to take a seat in a private match.",
     "matches": "The matches of this page.",
+    "unreadable": "Ids of matches of this page that are damaged, or of rules that this service does not know yet.",
     "NoticesHello.matches": "The player's matches that are not over, the last made first.",
     "next": "The cursor of the next page, null at the end.",
     "MatchList.next": "The cursor of the next page, null at the end; with `status=ended` never null, for more will end.",

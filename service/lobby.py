@@ -1,11 +1,12 @@
 """Finding matches, anyone's and one's own: the index follows the log, and is mended where it fell behind."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from events.record import MatchId
+from service.disclosure import may_be_told
 from service.errors import Corrupt, Refused
 from service.match import Match, Status
 from service.match_views import MatchSummary, OwnMatch, own_summaries, summaries
@@ -84,14 +85,26 @@ def _stride(ports: Ports, game: str | None, limit: int) -> int:
     return max(limit, STRIDE)
 
 
-def listed_for(
-    ports: Ports, player: str, mine: Mine, before: str | None, limit: int
-) -> tuple[tuple[OwnMatch, ...], str | None]:
-    """A player's matches, private ones included, the last created first, and the place to go on from (None at the end)."""
+class OwnPage(NamedTuple):
+    """A page of a player's matches, those of them that cannot be folded now, and the place to go on from (None at the end)."""
+
+    matches: tuple[OwnMatch, ...]
+    unreadable: tuple[MatchId, ...]
+    last: str | None
+
+
+def listed_for(ports: Ports, player: str, mine: Mine, before: str | None, limit: int) -> OwnPage:
+    """A player's matches, private ones included, the last created first."""
     places = ports.index.matches_of(player, mine, before, limit)
-    found = [_own(ports, place, match, player, mine) for place, match in _at(ports, places)]
+    read = _at(ports, places)
+    found = [_own(ports, place, match, player, mine) for place, match in read]
     matches = [match for match in found if match is not None]
-    return own_summaries(ports, matches, player), places[-1] if len(places) == limit else None
+    unreadable = [_read(place)[1] for place, match in read if not isinstance(match, Match) and _is_there(match)]
+    return OwnPage(
+        own_summaries(ports, matches, player),
+        tuple([match_id for match_id in unreadable if may_be_told(ports, match_id, player)]),
+        places[-1] if len(places) == limit else None,
+    )
 
 
 def own_match(ports: Ports, place: str, player: str, mine: Mine) -> Match | None:
@@ -130,7 +143,7 @@ def waiting(ports: Ports, creator: str, limit: int) -> int:
     return len(ports.index.open_places(creator))
 
 
-def _at(ports: Ports, places: Sequence[str]) -> Iterable[tuple[str, Match | Corrupt | Refused]]:
+def _at(ports: Ports, places: Sequence[str]) -> Sequence[tuple[str, Match | Corrupt | Refused]]:
     """The places with their matches, all read at once, or with why one cannot be read."""
     ids = [_read(place)[1] for place in places]
     found = ports.history.newest_each(ids)
@@ -162,10 +175,14 @@ def _read(place: str) -> tuple[int, MatchId]:
     return int(stamp), match_id
 
 
+def _is_there(error: Corrupt | Refused) -> bool:
+    """Whether the log has a match that cannot be read."""
+    return isinstance(error, Corrupt) or error.code != "match-not-found"
+
+
 def _died(ports: Ports, error: Corrupt | Refused, created_at: int) -> bool:
     """Whether the creation of a match that the log does not have died before its append."""
-    gone = isinstance(error, Refused) and error.code == "match-not-found"
-    return gone and ports.now() - created_at > IN_FLIGHT_MS
+    return not _is_there(error) and ports.now() - created_at > IN_FLIGHT_MS
 
 
 def shelf_of(match: Match) -> Shelf:

@@ -12,6 +12,7 @@ from api.components import frame_schema, ref
 from api.frames import EVENT_STREAM, NDJSON
 from api.notices import Notice, Notices, NoticesEnd, NoticesHello
 from api.responses import answer
+from events.record import MatchId
 from service import lobby, match_views
 from service.errors import Refused
 from service.ports import Mine
@@ -20,9 +21,13 @@ blueprint: Final = Blueprint("mine", description="All the matches of one player.
 
 
 class OwnMatchList(msgspec.Struct, frozen=True):
-    """A page of a player's matches; `next` is the cursor of the next page, null at the end."""
+    """A page of a player's matches; `next` is the cursor of the next page, null at the end.
+
+    `unreadable` are those of its matches that the service cannot read: ask for one of them to be told why.
+    """
 
     matches: tuple[match_views.OwnMatch, ...]
+    unreadable: tuple[MatchId, ...]
     next: str | None
 
 
@@ -43,8 +48,9 @@ def list_own_matches(query: Mapping[str, Any]) -> Response:
     """
     before = pagination.decode(query["cursor"], str) if "cursor" in query else None
     mine: Mine = "active" if query["active"] else "all"
-    page, last = lobby.listed_for(context.ports(), context.caller().id, mine, before, query["limit"])
-    return answer(OwnMatchList(page, None if last is None else pagination.encode(last)))
+    page = lobby.listed_for(context.ports(), context.caller().id, mine, before, query["limit"])
+    following = None if page.last is None else pagination.encode(page.last)
+    return answer(OwnMatchList(page.matches, page.unreadable, following))
 
 
 class OwnStreamQuerySchema(schemas.Schema):

@@ -154,6 +154,20 @@ def test_a_player_finds_what_it_made_and_where_it_sits() -> None:
     assert own(arena, "host", "active") == [other]
 
 
+def test_what_cannot_be_read_is_named_to_those_who_may_know_of_it() -> None:
+    arena = Arena()
+    table = arena.join(arena.create(seats=3, private=True), "anna", "ben")
+    arena.leave(table, "anna")
+    arena.join(table, "cyd")
+    arena.index.enrol("anna", table, START)  # as a crash might leave it, so that only the log knows who left
+    arena.index.add("dead", START, "host", private=False)
+    *stored, last = arena.log.stored(table)
+    arena.log.rewrite(table, (*stored, last[:-1]))
+    for player, named in (("host", [table]), ("ben", [table]), ("anna", []), ("eve", [])):
+        page = listed_for(arena.ports, player, "all", None, 9)
+        assert (page.matches, list(page.unreadable)) == ((), named)
+
+
 def test_what_a_player_has_to_decide_stands_with_the_match() -> None:
     arena = Arena()
     table = arena.monkeys("anna", "ben")
