@@ -140,7 +140,7 @@ def _check_query(asked: Request, has_schema: bool) -> None:
         return
     faults = {name: ["Given more than once."] for name, values in asked.args.lists() if len(values) > 1}
     if not has_schema:
-        faults |= {name: ["Unknown parameter."] for name in asked.args}
+        faults |= {name: ["Is unknown; this operation takes no parameters."] for name in asked.args}
     if faults:
         raise problems.Invalid(faults, "query")
 

@@ -163,7 +163,9 @@ def _refused(error: Refused) -> Response:
 
 
 def _invalid(error: Invalid) -> Response:
-    return respond(error.code, PROBLEM_TYPES[error.code].cause, errors=error.errors)
+    first, *others = error.errors
+    others_too = f" {len(others)} more in `errors`." if others else ""
+    return respond(error.code, f"{first.pointer or first.parameter}: {first.detail}{others_too}", errors=error.errors)
 
 
 def _bad_json(error: BadJSON) -> Response:

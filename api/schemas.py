@@ -30,6 +30,11 @@ class Schema(ma.Schema):
     class Meta:
         unknown = ma.RAISE
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        known = f"Is unknown; there are {', '.join(self.load_fields)}."
+        self.error_messages = {**self.error_messages, "unknown": known, "type": "Not a JSON object."}
+
 
 class Integer(fields.Integer):
     """A JSON integer from `minimum` to `maximum`; no string, no fraction, no boolean."""
@@ -130,6 +135,8 @@ class Object(fields.Field[dict[str, Any]]):
 
 class DecimalInteger(Integer):
     """An integer in a query parameter: plain ASCII digits, no sign, no leading zero."""
+
+    default_error_messages = {"invalid": "Not a whole number in plain digits, such as 0 or 25."}  # noqa: RUF012  (as above)
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> int:
         if not isinstance(value, str) or _DECIMAL.fullmatch(value) is None:

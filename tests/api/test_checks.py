@@ -72,6 +72,25 @@ def test_a_wrong_write_is_refused_with_its_own_code(
     assert problem(client.post("/v1/stones", **{**request_, "headers": headers}))[:2] == (status, code)
 
 
+STONES: Final = "name, weight, round, colours, where"
+SAID: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
+    "list": ({"json": [1]}, "#: Not a JSON object."),
+    "unknown": ({"json": {"name": "x", "id": 1}}, f"#/id: Is unknown; there are {STONES}."),
+    "two": ({"json": {"id": 1}}, "#/name: Missing data for required field. 1 more in `errors`."),
+    "query": (
+        {"json": {"name": "x"}, "query_string": {"dry": "1"}},
+        "dry: Is unknown; this operation takes no parameters.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("request_", "said"), SAID.values(), ids=SAID.keys())
+def test_the_sentence_says_where_the_first_fault_is_and_what_would_be_right(
+    client: FlaskClient, request_: Mapping[str, Any], said: str
+) -> None:
+    assert problem(client.post("/v1/stones", **request_, headers=ANNA)).document["detail"] == said
+
+
 @pytest.mark.parametrize(
     "media_type",
     ["application/json", "Application/JSON", "application/json; charset=utf-8", 'application/json;charset="UTF-8"'],
