@@ -104,8 +104,8 @@ def _turn(
 ) -> Draft | None:
     """A bot's action, or the default action of a bot that failed and of a seat whose player left.
 
-    None for a bot that failed where there is no default action, and for as long as it is left alone: the game's bell ends
-    the wait.
+    None for a bot that would rather wait or that failed where there is no default action, and for as long as it is left
+    alone: the game's bell ends the wait.
     """
     if sitter.resigned:
         return default_action(ports, match, decision, at, "player-left")
@@ -114,6 +114,8 @@ def _turn(
     try:
         with patience.limit():
             action = _chosen(match, decision, sitter.player, chance_of(decision.seat))
+        if action is None:
+            return None
         return acted(match, decision.seat, action, at, draws(ports, match), by=f"bot:{sitter.player}")
     except (Corrupt, LogUnavailable):
         raise
@@ -126,7 +128,7 @@ def _turn(
 
 
 def _chosen(match: Match, decision: OpenDecision, name: str, chance: Rng) -> Any:
-    """What a bot chooses, read as strictly as a person's request."""
+    """What a bot chooses, read as strictly as a person's request; None where it may wait, and does."""
     game = match.game
     task = Task(
         seat=decision.seat,
@@ -136,6 +138,8 @@ def _chosen(match: Match, decision: OpenDecision, name: str, chance: Rng) -> Any
     )
     with metrics.BOT_ANSWERS.labels(game.info.id).time():
         chosen = bots_of(game)[name](task, chance)
+    if chosen is None and decision.on_timeout is None:
+        return None
     return parse_action(game, msgspec.to_builtins(chosen))
 
 

@@ -110,8 +110,9 @@ class Task(msgspec.Struct, Generic[A, V], frozen=True):
     legal_actions: tuple[A, ...]
 
 
-Bot: TypeAlias = Callable[[Task[A, V], Rng], A]
-"""Chooses an action from a task; its chance is its own."""
+Bot: TypeAlias = Callable[[Task[A, V], Rng], A | None]
+"""Chooses an action from a task; its chance is its own. Where a bell ends the wait it may choose none, and is asked again
+when something has happened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

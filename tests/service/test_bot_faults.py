@@ -137,6 +137,35 @@ def test_a_seed_that_cannot_be_read_now_is_no_fault_of_the_bot() -> None:
     assert arena.types(table)[-1] == "match_started"
 
 
+def test_a_bot_may_wait_for_others_where_a_bell_ends_the_wait(caplog: pytest.LogCaptureFixture) -> None:
+    asked: list[str] = []
+
+    def wait(task: Any, _: Any) -> Any:
+        asked.append(task.step)
+
+    arena = with_bot(wait)
+    table = arena.opened("anna", "ben", bots=("odd",))
+    arena.work(table)
+    assert [due.kind for due in arena.match(table).owed(after=arena.time)] == ["clock"]
+    for player in ("anna", "ben"):
+        arena.act(table, player)
+        arena.work(table)
+    assert asked == ["commit"] * 3
+    assert not caplog.records
+    arena.ring(table)
+    assert arena.types(table)[-1] == "timer"
+
+
+def test_a_bot_that_waits_where_somebody_must_act_has_failed() -> None:
+    arena = with_bot(lambda *_: None)
+    table = arena.monkeys(bots=("odd", "random"))
+    advance(arena.ports, table)
+    reasons = {
+        arena.data(table, event.version)["reason"] for event in arena.events(table) if event.type == "default_action"
+    }
+    assert reasons == {"bot-failed"}
+
+
 def telling(task: Any, _rng: Any) -> Any:
     held = ", ".join(task.observation.hand)
     raise ValueError(f"a hand of {held}", task)

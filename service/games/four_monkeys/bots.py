@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias, TypeVar
 
 from service.games.four_monkeys.actions import AnyAction, Burn, Check, Grab, HandBanana, Reveal, Stop, UseReplenish
-from service.games.four_monkeys.components import BOX, DIFFERENT, CardId, Colour, Kind
+from service.games.four_monkeys.components import BOX, DIFFERENT, Colour
 from service.games.four_monkeys.needs import is_correct, shortest
 from service.games.four_monkeys.state import kind_of
 from service.games.four_monkeys.view import Observation, SeatView, TileView
@@ -20,13 +20,11 @@ FULL_HAND: Final = 11
 """A hand from which it does not draw still more."""
 
 
-def greedy(task: MonkeyTask, rng: Rng) -> AnyAction:
-    """A true stop, then the best combo that the hand makes, then more cards, then a bluff.
-
-    It must act each time that it is asked; so when all else is done, it spoils as little as it can.
-    """
+def greedy(task: MonkeyTask, rng: Rng) -> AnyAction | None:
+    """A true stop, then the best combo that the hand makes, then more cards, then a bluff; nothing that only costs points."""
     table, seat = task.observation, task.seat
     held = table.seats[seat]
+    area = next(one for one in table.areas if seat in one.seats)
     colours = [other.colour for other in table.seats]
     owned = {kind_of(tile.combo) for tile in held.tiles}
     if checks := _all(task, Check):
@@ -37,15 +35,14 @@ def greedy(task: MonkeyTask, rng: Rng) -> AnyAction:
         return max(bananas, key=lambda action: _shown(table, action.to))
     grabs = sorted(_all(task, Grab), key=lambda grab: -BOX.combos[grab.combo].green)
     new = [grab for grab in grabs if kind_of(grab.combo) not in owned]
+    lacks = any(kind_of(stack.top) not in owned for stack in area.stacks)
+    draws = lacks and held.hand_count < FULL_HAND and any(table.seats[other].deck for other in area.seats)
     return (
         _correct_grab(new, held, colours)
         or next(iter(_all(task, Reveal)), None)
         or (_bluff(new, held) if rng.pick("bluff", BLUFFS) else None)
-        or (_more_cards(task) if new and held.hand_count < FULL_HAND else None)
+        or (_more_cards(task) if draws else None)
         or _bluff(new, held)
-        or _more_cards(task)
-        or _repeat(grabs, held)
-        or Stop()
     )
 
 
@@ -81,13 +78,10 @@ def _correct_grab(grabs: Sequence[Grab], held: SeatView, colours: Sequence[Colou
 
 def _bluff(grabs: Sequence[Grab], held: SeatView) -> Grab | None:
     """The first of these combos, with one card under it."""
-    return _with_one_card(grabs[0], held) if grabs else None
-
-
-def _with_one_card(grab: Grab, held: SeatView) -> Grab:
-    cards: Sequence[CardId] = held.hand or ()
-    plain = min(cards, key=lambda card: BOX.cards[card].golden)
-    return Grab(grab.stack, grab.combo, (plain,))
+    if not grabs:
+        return None
+    plain = min(held.hand or (), key=lambda card: BOX.cards[card].golden)
+    return Grab(grabs[0].stack, grabs[0].combo, (plain,))
 
 
 def _more_cards(task: MonkeyTask) -> UseReplenish | Burn | None:
@@ -95,15 +89,3 @@ def _more_cards(task: MonkeyTask) -> UseReplenish | Burn | None:
     if UseReplenish("extra") in task.legal_actions:
         return UseReplenish("extra")
     return next(iter(_all(task, Burn)), None)
-
-
-def _repeat(grabs: Sequence[Grab], held: SeatView) -> Grab | None:
-    """A combo owned already; best one that is repeated as it is, else the one that is worth the least."""
-    kinds = [kind_of(tile.combo) for tile in held.tiles]
-
-    def loss(grab: Grab) -> int:
-        kind: Kind = kind_of(grab.combo)
-        return 0 if kinds.count(kind) > 1 else BOX.combos[grab.combo].green
-
-    worst = min(grabs, key=loss, default=None)
-    return None if worst is None else _with_one_card(worst, held)

@@ -138,7 +138,7 @@ def draws_before_it_judges(state: State, move: Move[ToyAction], rng: Rng) -> tup
     return TOY.decide(state, move, rng)
 
 
-def plays_what_it_has_not(task: Task[ToyAction, Observation], rng: Rng) -> ToyAction:
+def plays_what_it_has_not(task: Task[ToyAction, Observation], rng: Rng) -> ToyAction | None:
     return Commit("13-1") if task.step == "commit" else TOY.bots["high"](task, rng)
 
 

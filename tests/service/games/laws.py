@@ -159,7 +159,7 @@ def law_all_chance_is_drawn(table: Table) -> None:
 
 
 def law_bots_choose_what_is_listed(table: Table) -> None:
-    """From a task and draws alone."""
+    """From a task and draws alone; or nothing, where a bell ends the wait."""
     for position in positions(table, 16):
         for seat, decision in deciding(table, position.state).items():
             legal = tuple(table.game.legal_actions(position.state, seat))
@@ -169,6 +169,9 @@ def law_bots_choose_what_is_listed(table: Table) -> None:
             for name, bot in table.game.bots.items():
                 chosen = bot(task, draws("bot"))
                 assert chosen == bot(task, draws("bot")), f"{name} has a chance of its own"
+                if chosen is None:
+                    assert decision.on_timeout is None, f"{name} waits where somebody must act"
+                    continue
                 assert listed(chosen, legal), f"{name} chose what is not listed"
                 found = verdict(table, position, Move(seat, chosen, in_time(decision, position.now)))
                 assert not isinstance(found, Refusal), f"{name} chose an illegal action: {found}"

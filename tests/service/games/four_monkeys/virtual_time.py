@@ -30,21 +30,23 @@ def match(game: AnyGame, bots: Sequence[str], options: Mapping[str, object], see
     while True:
         state = fold(game, state, effects)
         yield Step(move, effects, state)
-        decisions = game.decisions(state)
-        if not decisions:
+        if not game.decisions(state):
             return
-        at, decision = min(
-            (
-                (_due(one, ready), one)
-                for one in decisions
-                if one.seat == CLOCK or _due(one, ready) < (one.deadline or 0)
-            ),
-            key=lambda pair: (pair[0], pair[1].seat),
-        )
-        move = Move(decision.seat, _action(game, bots, state, decision, chance), at)
-        if decision.seat != CLOCK:
-            ready[decision.seat] = at + _pause(chance)
+        action = None
+        while action is None:  # a bot that waits thinks again
+            at, decision = _next(game.decisions(state), ready)
+            action = _action(game, bots, state, decision, chance)
+            if decision.seat != CLOCK:
+                ready[decision.seat] = at + _pause(chance)
+        move = Move(decision.seat, action, at)
         effects = game.decide(state, move, rng)
+
+
+def _next(decisions: Sequence[Decision[Any]], ready: Mapping[Seat, int]) -> tuple[int, Decision[Any]]:
+    """When who is next, the clock at the latest."""
+    due = [(_due(one, ready), one) for one in decisions]
+    in_time = [(at, one) for at, one in due if one.seat == CLOCK or at < (one.deadline or 0)]
+    return min(in_time, key=lambda pair: (pair[0], pair[1].seat))
 
 
 def _pause(chance: Draws) -> int:

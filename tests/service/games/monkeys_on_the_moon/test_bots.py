@@ -13,6 +13,7 @@ from service.games.monkeys_on_the_moon.actions import (
     PlayCivilization,
     SelectMonkey,
 )
+from service.games.monkeys_on_the_moon.bots import greedy
 from service.games.monkeys_on_the_moon.game import GAME
 from service.games.monkeys_on_the_moon.state import Options, State
 from service.games.monkeys_on_the_moon.view import Observation
@@ -33,8 +34,6 @@ from tests.service.games.monkeys_on_the_moon.builders import (
 )
 from tests.service.games.rng import ScriptedRng
 
-GREEDY = GAME.bots["greedy"]
-
 
 def choice(state: State) -> AnyAction:
     """What the greedy bot does for the awaited seat."""
@@ -43,7 +42,7 @@ def choice(state: State) -> AnyAction:
     task: Task[AnyAction, Observation] = Task(
         seat, state.awaited.step, GAME.observation(state, seat), tuple(legal(state))
     )
-    return GREEDY(task, ScriptedRng())
+    return greedy(task, ScriptedRng())
 
 
 def match(seats: int, seed: int, greedy: set[int], options: Options) -> Outcome:

@@ -15,6 +15,7 @@ from service.games.monsters_on_the_moon.actions import (
     PlacePlate,
     PlaceSpaceship,
 )
+from service.games.monsters_on_the_moon.bots import greedy
 from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.state import State, asked
 from service.games.protocol import Outcome, Task
@@ -35,7 +36,6 @@ from tests.service.games.monsters_on_the_moon.builders import (
 )
 from tests.service.games.rng import ScriptedRng
 
-GREEDY = GAME.bots["greedy"]
 MATCHES = 200
 CHUNK = 25
 WINS_OF_A_CHUNK = 20
@@ -47,7 +47,7 @@ def choice(state: State, seat: Seat | None = None) -> AnyAction:
     mover = asked(state)[0] if seat is None else seat
     step = state.step
     assert step is not None
-    return GREEDY(Task(mover, step, GAME.observation(state, mover), tuple(legal(state, mover))), ScriptedRng())
+    return greedy(Task(mover, step, GAME.observation(state, mover), tuple(legal(state, mover))), ScriptedRng())
 
 
 def match(seats: int, seed: int, greedy: set[Seat], options: Mapping[str, object] = NOTHING) -> Outcome:
