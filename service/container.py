@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
+from urllib.parse import urlsplit
 
 from redis import Redis, RedisCluster
 from redis.exceptions import RedisClusterException, RedisError
@@ -73,7 +74,7 @@ def build(settings: Settings, *, games: Mapping[str, AnyGame] = GAMES, listen: b
         opened = _open(log_client, settings)
         RedisLog(log_client).load()
     except LogUnavailable as error:
-        raise Unusable(f"the log is not available: {error.reason}") from error
+        raise Unusable(f"the log at {_address(log_url)} is not available: {error.reason}") from error
     if isinstance(log_client, Redis):
         store.guard(log_client, opened)
     feed = Feed()
@@ -89,6 +90,12 @@ def build(settings: Settings, *, games: Mapping[str, AnyGame] = GAMES, listen: b
     listener = Listener(log_client, {accounts.CHANNEL: known}, feed) if listen else None
     threads = tuple(thread for thread in (ferry, listener) if thread is not None)
     return Service(settings, ports, feed, log_client, queue_client, opened, threads)
+
+
+def _address(url: str) -> str:
+    """Where a URL leads, without the password that it may hold."""
+    parts = urlsplit(url)
+    return parts.netloc.rpartition("@")[2] or parts.path
 
 
 def ports_on(

@@ -1,8 +1,10 @@
 """`moonstone play` and `moonstone verify`: whole matches and their files, without a server."""
 
+import gzip
 import re
+import zlib
 from collections.abc import Mapping
-from io import BufferedIOBase
+from io import BufferedIOBase, BytesIO
 from typing import Any, Final
 
 import click
@@ -20,6 +22,8 @@ from service.match_file import export, summary
 from service.ports import Ports
 
 _SEED: Final = re.compile(r"[0-9a-f]{64}")
+_GZIP: Final = b"\x1f\x8b"
+"""What such files begin with (RFC 1952)."""
 
 
 @click.command()
@@ -43,7 +47,8 @@ def play(
     except Refused as refusal:
         if refusal.code == "match-suspended":
             raise click.ClickException(refusal.detail) from None
-        raise click.UsageError(f"{refusal.detail} {_advice(refusal, rules)}") from None
+        advice = _advice(refusal, rules, bots.count(",") + 1)
+        raise click.UsageError(f"{refusal.detail} {advice}") from None
     if file is not None:
         file.writelines(export(ports, match))
     click.echo(msgspec.json.encode(summary(match)).decode() if as_json else _told(ports, match))
@@ -71,7 +76,7 @@ def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIO
         raise click.UsageError("--seat says whose feed it was: give the feed too.")
     wanted = [_head(head) for head in heads]
     known = [_feed(feed) for feed in feeds]
-    lines = file.readlines()
+    lines = _lines(file)
     try:
         verdict = audit.verify(lines, GAMES)
         viewer = _viewer(seat, verdict.match)
@@ -135,6 +140,17 @@ def _options(given: tuple[str, ...]) -> Mapping[str, Any]:
     return found
 
 
+def _lines(file: BufferedIOBase) -> list[bytes]:
+    """A match file's lines, also of one that was kept as it was sent, compressed."""
+    content = file.read()
+    if content.startswith(_GZIP):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise click.ClickException(f"The file is gzip, but damaged: {error}.") from None
+    return BytesIO(content).readlines()
+
+
 def _seed(seed: str | None) -> bytes | None:
     if seed is None:
         return None
@@ -143,13 +159,13 @@ def _seed(seed: str | None) -> bytes | None:
     return bytes.fromhex(seed)
 
 
-def _advice(refusal: Refused, rules: AnyGame) -> str:
+def _advice(refusal: Refused, rules: AnyGame, seats: int) -> str:
     """What would be right instead of what was refused."""
     if refusal.code == "bot-not-found":
         return f"There are: {', '.join(sorted(bots_of(rules)))}."
     if refusal.facts.get("parameter") == "seats":
         return "--bots names one bot for each seat."
-    defaults = msgspec.to_builtins(rules.options(rules.info.seats[0], {}))
+    defaults = msgspec.to_builtins(rules.options(seats, {}))
     told = ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in defaults.items())
     return f"The options with their defaults: {told}." if told else "It has no options."
 

@@ -84,6 +84,8 @@ def restore(environ: Mapping[str, str], source: Path, tell: Tell) -> bool:
     """
     settings = read(environ)
     with _told(), ExitStack() as stack:
+        for _ in backups.read(source):
+            pass  # whole, before anything is begun that another try would find in its way
         if settings.log_url is None:
             folder = settings.data_dir
             if folder.exists() and any(folder.iterdir()):
@@ -163,7 +165,10 @@ def resume(environ: Mapping[str, str], match_id: str, tell: Tell) -> None:
     """
     settings = read(environ)
     with _told(), log_of(settings) as client:
-        match = clock.resume(ports_of(client, settings.store_id), match_id)
+        ports = ports_of(client, settings.store_id)
+        if not ports.log.read(match_id).events:
+            raise CannotOperate(f"there is no match {match_id} in this store")
+        match = clock.resume(ports, match_id)
         tell(f"match {match.id} goes on from version {match.head.version}")
 
 

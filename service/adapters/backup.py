@@ -7,6 +7,8 @@ matches and are not in it.
 
 import gzip
 import struct
+import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
@@ -143,32 +145,19 @@ def _flat(pairs: Mapping[bytes, bytes]) -> tuple[bytes, ...]:
 
 
 def put(client: Redis | RedisCluster, frames: Iterable[Frame]) -> Iterator[MatchId]:
-    """Fill an empty server; each match's id once it is there.
-
-    Raises:
-        BadBackup: the frames are those of no whole backup.
-    """
-    matches = records = 0
-    whole = False
-    opened: Record | None = None
+    """Fill an empty server with a whole backup; each match's id once it is there."""
+    opened: list[Command] = []
     for frame in frames:
         match frame:
             case StoredMatch():
-                matches += 1
                 _put_match(client, frame)
                 yield match_id(frame.key)
+            case Record() if frame.key == store.KEY.encode():
+                opened = [_write(frame)]
             case Record():
-                records += 1
-                if frame.key == store.KEY.encode():
-                    opened = frame
-                else:
-                    send(client, _write(frame))
-            case End():
-                whole = (frame.matches, frame.records) == (matches, records)
-    if opened is None or not whole:
-        raise BadBackup("the file was cut: not all of the backup is there")
+                send(client, _write(frame))
     # Only now: a server that was filled in part holds no store, and is not served.
-    send(client, _write(opened))
+    send(client, *opened)
 
 
 def _put_match(client: Redis | RedisCluster, stored: StoredMatch) -> None:
@@ -212,16 +201,19 @@ def read(path: Path) -> Iterator[Frame]:
     """The frames of a file.
 
     Raises:
-        BadBackup: it is no backup, of another format, or damaged.
+        BadBackup: it is no backup, of another format, damaged, or not whole, which only its end tells.
     """
-    first = True
+    counts: Counter[type[Frame]] = Counter()
+    frame: Any = None
     try:
         with gzip.open(path) as packed:
             while length := packed.read(_LENGTH.size):
-                frame: Any = _decode(packed.read(*_LENGTH.unpack(length)))
-                if first and not (isinstance(frame, Begin) and frame.format == FORMAT):
+                frame = _decode(packed.read(*_LENGTH.unpack(length)))
+                if not counts and not (isinstance(frame, Begin) and frame.format == FORMAT):
                     raise BadBackup(f"{path} is no {FORMAT}")
-                first = False
+                counts[type(frame)] += 1
                 yield frame
-    except (gzip.BadGzipFile, EOFError, OSError, struct.error, msgspec.DecodeError) as error:
+    except (gzip.BadGzipFile, zlib.error, EOFError, OSError, struct.error, msgspec.DecodeError) as error:
         raise BadBackup(f"{path} cannot be read: {error}") from error
+    if frame != End(counts[StoredMatch], counts[Record]):
+        raise BadBackup(f"{path} was cut: not all of the backup is there")

@@ -17,7 +17,7 @@ from events.redis_keys import key
 from events.redis_log import connect_cluster
 from service import accounts
 from service.adapters.beat import Beat
-from service.adapters.valkey import Valkey, free_port
+from service.adapters.valkey import Valkey
 from service.bot_turns import advance
 from service.container import Service, Unusable, build
 from service.lobby import listed
@@ -140,5 +140,5 @@ def test_readiness_tells_what_happened_to_the_log_since_the_start(
 def test_a_server_must_be_named_and_answer(settings: Callable[..., Settings]) -> None:
     with pytest.raises(BadSetting, match="MOONSTONE_LOG_URL"):
         build(settings(""))
-    with pytest.raises(Unusable, match="the log is not available: unavailable"):
-        build(settings(f"redis://127.0.0.1:{free_port()}/0"))
+    with pytest.raises(Unusable, match=r"the log at 127\.0\.0\.1:1 is not available: unavailable"):
+        build(settings("redis://me:secret@127.0.0.1:1/0"))

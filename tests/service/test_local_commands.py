@@ -1,5 +1,6 @@
 """`moonstone play` and `moonstone verify`, as a person at a terminal meets them."""
 
+import gzip
 import json
 import re
 import subprocess
@@ -18,6 +19,7 @@ from service import audit, local_commands
 from service.cli import main
 from service.games.four_monkeys.game import GAME as FOUR_MONKEYS
 from service.games.kit.options import parse
+from service.games.monsters_on_the_moon.game import GAME as MONSTERS
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.history import see_event
@@ -114,6 +116,14 @@ def test_what_cannot_be_played_is_told_with_what_would_be_right(words: tuple[str
     assert advice in done.output
 
 
+def test_the_defaults_are_those_for_as_many_as_there_are_bots(games: dict[str, AnyGame]) -> None:
+    games["monsters"] = MONSTERS
+    for bots in ("greedy,random", "greedy,random,random"):
+        done = run("play", "monsters", "--bots", bots, "--option", "walls=yes")
+        defaults = msgspec.to_builtins(MONSTERS.options(bots.count(",") + 1, {}))
+        assert f"monsters={msgspec.json.encode(defaults['monsters']).decode()}" in done.output
+
+
 def test_a_game_without_options_says_so(games: dict[str, AnyGame]) -> None:
     toy = games["toy"]
     games["toy"] = replace(toy, info=replace(toy.info, options=NoOptions), options=_no_options)
@@ -156,6 +166,18 @@ def test_a_good_file_is_told_in_one_line(file: Path) -> None:
     told = r"\w+, Toy, 20 events: chain, draws, effects, actions, outcome hold\. Head 20:[0-9a-f]{16}\.\n"
     assert re.fullmatch(told, done.output)
     assert done.output.count("\n") == 1
+
+
+def test_a_file_that_came_compressed_is_checked_as_it_is(file: Path) -> None:
+    plain, packed = file.read_bytes(), gzip.compress(file.read_bytes())
+    told = run("verify", file).output
+    file.write_bytes(packed)
+    assert run("verify", file).output == told
+    for damaged in (packed[:-20], packed[:40] + plain[:40]):
+        file.write_bytes(damaged)
+        done = run("verify", file)
+        assert (done.exit_code, done.output.count("\n")) == (1, 1)
+        assert "gzip, but damaged" in done.output
 
 
 def test_what_a_file_says_cannot_steer_the_terminal(file: Path) -> None:

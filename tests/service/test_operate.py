@@ -214,7 +214,7 @@ def test_a_suspended_match_goes_on_once_it_is_resumed(store: Store) -> None:
     assert store.newest(match).status == "running"
     with pytest.raises(CannotOperate, match="not suspended"):
         operate.resume(store.environ, match.id, store.told.append)
-    with pytest.raises(CannotOperate, match="no such match"):
+    with pytest.raises(CannotOperate, match="no match nosuch in this store"):
         operate.resume(store.environ, "nosuch", store.told.append)
 
 
@@ -233,13 +233,23 @@ def test_a_file_that_is_no_whole_backup_is_refused_and_leaves_no_store(
         (gzip.compress(whole[:-20]), "cut|cannot be read"),
         (gzip.compress(b"\0\0\0\1\0"), "cannot be read"),
         (gzip.compress(b""), "cut"),
+        (flipped(file.read_bytes()), "cannot be read"),
     ):
         broken.write_bytes(content)
         with pytest.raises(CannotOperate, match=told):
             operate.restore(other, broken, store.told.append)
         with connect_log(other["MOONSTONE_LOG_URL"]) as client:
-            assert client.exists("store") == 0
-            client.flushall()
+            assert client.dbsize() == 0
+        folder = {"MOONSTONE_DATA_DIR": str(tmp_path / "restored")}
+        with pytest.raises(CannotOperate, match=told):
+            operate.restore(folder, broken, store.told.append)
+        assert not (tmp_path / "restored").exists()
+
+
+def flipped(content: bytes) -> bytes:
+    """The same with its middle changed."""
+    middle = len(content) // 2
+    return content[:middle] + bytes(byte ^ 0xFF for byte in content[middle : middle + 8]) + content[middle + 8 :]
 
 
 def test_nothing_is_overwritten(store: Store, tmp_path: Path) -> None:

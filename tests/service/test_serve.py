@@ -190,7 +190,7 @@ def test_what_an_operator_can_mend_is_told_in_a_sentence(tmp_path: Path) -> None
     assert "MOONSTONE_WORKERS must be" in refused("api", *data, MOONSTONE_WORKERS="0")
     gone_url = "redis://me:secret@127.0.0.1:1/0"
     told = refused("workers", *data, MOONSTONE_LOG_URL=gone_url, MOONSTONE_QUEUE_URL=gone_url)
-    assert "the log is not available: unavailable" in told
+    assert "the log at 127.0.0.1:1 is not available: unavailable" in told
     assert "secret" not in told
 
 
