@@ -97,7 +97,9 @@ class Asker:
     """Sends commands of two players to a running server, and remembers what each was answered."""
 
     def __init__(self, server: Server) -> None:
-        self._http = httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=30)
+        # Each time a new connection: the server may close an idle one in the moment in which it is used again.
+        alone = httpx.Limits(max_keepalive_connections=0)
+        self._http = httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=60, limits=alone)
         self.tokens = [self._http.post("/v1/players", json={"name": name}).json()["token"] for name in ("Ada", "Ben")]
         self.kept: list[tuple[tuple[str, object, int, str], httpx.Response]] = []
 
