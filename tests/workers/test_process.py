@@ -174,10 +174,14 @@ def test_a_queue_whose_server_restarts_is_taken_up_again_by_the_same_process(wor
     assert worker.poll() is None
 
 
-def test_a_log_whose_server_restarts_is_taken_up_again_by_the_same_process(world: World) -> None:
+def test_a_log_whose_server_restarts_is_taken_up_again_by_the_same_process(
+    world: World, capfd: pytest.CaptureFixture[str]
+) -> None:
     worker = world.worker()
     beats(world)  # a process that finds no log at its start ends
     match = world.bots()
+    world.log.kill()
+    until(lambda: "the log is not available" in capfd.readouterr().err, PATIENCE, "the worker finds no log")
     world.log.restart()
     until(lambda: finished(world, match), PATIENCE, "the match ends")
     world.verified(match)
