@@ -91,7 +91,7 @@ def serving(folder: Path, stderr: IO[bytes] | None = None, /, **settings: str) -
     finally:
         process.send_signal(signal.SIGINT)
         try:
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()

@@ -1,7 +1,7 @@
 /* Preloaded into a server: tells what a power cut would leave, and can make the disk slow.
  *
  * POWERCUT_LOG   a file that gets a line "<size> <path>" for every file that was synced: so much of it is on the disk.
- * SLOW_DISK      a file that holds how long every sync takes, in milliseconds. */
+ * SLOW_DISK      a file that holds how long every sync takes, in milliseconds; one that is under way follows it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,13 +24,18 @@ static void record(int fd, long long size) {
   close(out);
 }
 
-static void dawdle(void) {
+static int slowness(void) {
   const char *name = getenv("SLOW_DISK");
   FILE *file = name ? fopen(name, "r") : NULL;
   int ms = 0;
-  if (!file) return;
-  if (fscanf(file, "%d", &ms) == 1 && ms > 0) usleep(ms * 1000);
+  if (!file) return 0;
+  if (fscanf(file, "%d", &ms) != 1) ms = 0;
   fclose(file);
+  return ms;
+}
+
+static void dawdle(void) {
+  for (int waited = 0; waited < slowness(); waited += 10) usleep(10 * 1000);
 }
 
 static int synced(const char *name, int fd) {

@@ -40,7 +40,9 @@ class Besieged:
     def __init__(self, server: live.Server, stores: tuple[Redis, ...]) -> None:
         self._server = server
         self._stores = stores
-        self._http = httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE)
+        # Each time a new connection: the server may close an idle one in the moment in which it is used again.
+        alone = httpx.Limits(max_keepalive_connections=0)
+        self._http = httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE, limits=alone)
         self._lingering: deque[socket.socket] = deque()
         self.statuses: Counter[str] = Counter()
         ada, ben, eve = (self._post("/v1/players", {"name": name})["token"] for name in ("Ada", "Ben", "Eve"))

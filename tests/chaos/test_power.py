@@ -53,7 +53,7 @@ class Table:
     def goes_on(self, commands: int) -> None:
         """Wait until so many more commands were acknowledged."""
         mark = self.history.acknowledged
-        until(lambda: self.history.acknowledged >= mark + commands, 60, f"{commands} commands are acknowledged")
+        until(lambda: self.history.acknowledged >= mark + commands, 300, f"{commands} commands are acknowledged")
 
     def kinds(self) -> set[str]:
         """What was done and acknowledged."""

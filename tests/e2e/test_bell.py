@@ -33,7 +33,7 @@ def replaced(served: Serving, before: set[int]) -> set[int]:
         now = served.pids(WORKER)
         return now if len(now) == len(before) and not now & before else None
 
-    return until(found, 20, "the workers are started again")
+    return until(found, 60, "the workers are started again")
 
 
 class Round(NamedTuple):

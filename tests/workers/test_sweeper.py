@@ -1,7 +1,6 @@
 """The sweeper finds what got lost, enforces deadlines, and gives time back before it enforces any."""
 
 import logging
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -314,12 +313,12 @@ def test_a_seat_that_was_left_is_hinted_at_and_played_on(world: World, ports: Po
     assert types(world, match)[-1] == "default_action"
 
 
-def test_the_thread_outlives_a_log_that_goes_away(world: World) -> None:
+def test_the_thread_outlives_a_log_that_goes_away(world: World, caplog: pytest.LogCaptureFixture) -> None:
     match = world.people(clock=5)
     running = Sweeper(world.service.ports, Beat(world.service.log_client))
     running.start()
     world.log.kill()
-    time.sleep(0.1)
+    until(lambda: "the log is not available" in caplog.text, 60, "the sweeper finds no log")
     world.log.restart()
     until(lambda: "default_action" in types(world, match), 60, "the deadline is enforced")
     running.stop()
