@@ -6,6 +6,7 @@ from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import msgspec
 from flask import Flask, Request, Response
 from flask.sessions import NullSession, SessionInterface, SessionMixin
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -136,5 +137,9 @@ def create_app(
     )
     api = _describe(app, resources, container.ports.games)
     app.register_blueprint(docs.blueprint)
-    app.extensions[docs.REFERENCE] = cache(lambda: openapi.render(openapi.document(api)))
+    reference = cache(partial(openapi.document, api))
+    app.extensions[docs.REFERENCE] = {
+        "yaml": cache(lambda: openapi.render(reference()).encode()),
+        "json": cache(lambda: msgspec.json.encode(reference())),
+    }
     return app

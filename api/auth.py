@@ -38,5 +38,7 @@ def required(player: P | None) -> P:
         Refused: `token-missing`.
     """
     if player is None:
-        raise Refused("token-missing", "Send the header Authorization: Bearer with a token.")
+        raise Refused(
+            "token-missing", "Send the header Authorization: Bearer with a token; POST /v1/players makes one."
+        )
     return player

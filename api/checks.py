@@ -55,13 +55,14 @@ class Hosts:
     served: frozenset[str]
 
     def __call__(self, asked: Request, _: Operation) -> None:
-        found = _HOST.fullmatch(context.header(asked, "Host") or "")
-        if found is None or (self.served and found[1].lower() not in self.served):
-            raise Refused("bad-host", "The Host header names no host that is served here.")
+        given = context.header(asked, "Host") or ""
+        found = _HOST.fullmatch(given)
+        if found is None or (self.served and found[1].lower() not in self.served and asked.path not in PROBED):
+            raise Refused("bad-host", f"The Host header names no host that is served here: {given}")
 
 
-UNCOUNTED: Final = frozenset({"/healthz", "/readyz"})
-"""Whoever asks whether a process lives must not take a busy address for a dead process."""
+PROBED: Final = frozenset({"/healthz", "/readyz"})
+"""Whoever asks whether a process lives, by its bare address too, must not take a busy or a strict process for a dead one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Callers:
     by_address: rate.Policy
 
     def __call__(self, asked: Request, operation: Operation) -> None:
-        if asked.method == "OPTIONS" or asked.path in UNCOUNTED:
+        if asked.method == "OPTIONS" or asked.path in PROBED:
             return
         known = context.facts()
         player = refusal = None

@@ -40,7 +40,11 @@ def parse(header: str, value: str | None) -> Tags:
     if value.strip() == "*":
         return None
     if len(value) > _MAX_LENGTH or _LIST.fullmatch(value) is None:
-        raise Refused("invalid-parameter", f"{header} is no list of entity tags.", parameter=header)
+        raise Refused(
+            "invalid-parameter",
+            f'{header} is no list of entity tags, such as "12-0123456789abcdef", as an ETag says it.',
+            parameter=header,
+        )
     return frozenset(_TAG.findall(value))
 
 

@@ -26,13 +26,14 @@ Reason: TypeAlias = Literal[
 
 
 class StreamHello(msgspec.Struct, frozen=True):
-    """The first frame of `text/event-stream`: the match as it is now, and how often a sign of life comes."""
+    """The first frame of `text/event-stream`: the match as it is now, what time it is, how often a sign of life comes."""
 
     match: MatchId
     version: Version
     head: str
     status: Status
     viewer: Viewer
+    now: int
     heartbeat_ms: int
 
 

@@ -38,6 +38,7 @@ class NoticesHello(msgspec.Struct, frozen=True, tag="hello"):
     player: str
     matches: tuple[OwnMatch, ...]
     followed: int
+    now: int
     heartbeat_ms: int
 
 
@@ -89,7 +90,7 @@ class Notices:
         for match in matches:
             self._told[match.id] = self._state_of(match)
         listed = own_summaries(ports, matches, player)
-        self._hello = NoticesHello(player, listed, FOLLOWED, int(streams.HEARTBEAT * 1000))
+        self._hello = NoticesHello(player, listed, FOLLOWED, ports.now(), int(streams.HEARTBEAT * 1000))
 
     def run(self, form: Form, authorize: Callable[[], object], gone: Callable[[], bool]) -> Iterator[bytes]:
         """What the stream sends, from its hello to its end frame; it needs no request any more."""

@@ -62,7 +62,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         411,
         "Length required",
         "A write came without Content-Length, or with a Transfer-Encoding.",
-        "Send the body in one piece, with its length.",
+        "Send the body in one piece, with its length; where there is nothing to say, send {}.",
     ),
     "body-too-large": ProblemType(
         413, "Body too large", "No request of this API needs more than 16 KiB.", "Send only what the schema names."

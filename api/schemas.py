@@ -147,6 +147,8 @@ class DecimalInteger(Integer):
 class Flag(fields.Boolean):
     """A switch in a query parameter: `true` or `false`."""
 
+    default_error_messages = {"invalid": "Must be true or false."}  # noqa: RUF012  (as above)
+
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> bool:
         del attr, data, kwargs
         if value not in ("true", "false"):

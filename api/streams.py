@@ -120,6 +120,7 @@ class Streams:
         after: Head,
         player: str | None,
         seat: Seat | None,
+        now: int,
         language: str | None = None,
         authorize: Callable[[], object],
         gone: Callable[[], bool] = lambda: False,
@@ -127,7 +128,7 @@ class Streams:
         """What a stream sends, from the event after `after` to its end frame; it has a place, and needs no request any more.
 
         `player` looks from `seat`, as `viewer_of` takes them, with the rights of the moment in which an event is sent.
-        `language` is that of the events' texts, None for none.
+        `now` is the time that it begins, `language` that of the events' texts, None for none.
         `authorize` raises Refused once the player's token is no longer valid. `gone` says that the client hung up.
         """
         hello = StreamHello(
@@ -136,6 +137,7 @@ class Streams:
             head=match.head.hash,
             status=match.status,
             viewer=viewer_of(match, player, seat),
+            now=now,
             heartbeat_ms=int(HEARTBEAT * 1000),
         )
         # Not a generator itself: that would keep the match as it is now in memory for as long as the stream lasts.

@@ -26,7 +26,10 @@ class Refused(Exception):
 
 def no_match() -> Refused:
     """What a stranger is told of a private match, and everyone of none: the same words, so that nobody can tell."""
-    return Refused("match-not-found", "There is no such match, or it is not yours to see.")
+    return Refused(
+        "match-not-found",
+        "There is no such match, or it is a private one: its join_code gives a seat, and only its players look on.",
+    )
 
 
 class Corrupt(Exception):

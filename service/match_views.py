@@ -18,7 +18,7 @@ Names: TypeAlias = Mapping[str, Player]
 
 
 class SeatView(msgspec.Struct, frozen=True):
-    """Who sits where; `player` is null in a free seat. The `name` is no part of the match: it may change, or be null."""
+    """Who sits where; `player` is null in a free seat. The `name` is no part of the match, and may be null."""
 
     seat: Seat
     player: str | None

@@ -233,7 +233,8 @@ def _free_seat(match: Match, wanted: Seat | None) -> Seat:
     if wanted is None:
         return free[0]
     if wanted not in free:
-        raise Refused("seat-taken", f"Seat {wanted} is not free; {_listed(free)}.", free=free)
+        fault = f"Seat {wanted} is not free" if 0 <= wanted < len(match.seats) else f"There is no seat {wanted}"
+        raise Refused("seat-taken", f"{fault}; {_listed(free)} free.", free=free)
     return wanted
 
 

@@ -138,7 +138,12 @@ VARIABLES: Final = (
         "MOONSTONE_STORE_ID", "", "id that the store must have; else the data folder remembers the first", _optional
     ),
     Variable("MOONSTONE_CORS_ORIGINS", "", "origins whose pages may call the API, or *", _origins),
-    Variable("MOONSTONE_ALLOWED_HOSTS", "", "names that the Host header may have; any if empty", _list),
+    Variable(
+        "MOONSTONE_ALLOWED_HOSTS",
+        "",
+        "names that the Host header may have; any if empty, and for /healthz and /readyz",
+        _list,
+    ),
     Variable(
         "MOONSTONE_REQUESTS_BY_TOKEN",
         "300",

@@ -1,5 +1,6 @@
-"""`/openapi.yaml` and `/docs`: the reference as a file and as a page, both from this service alone."""
+"""`/openapi.yaml`, `/openapi.json` and `/docs`: the reference as a file and as a page, both from this service alone."""
 
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from importlib.resources import files
 from pathlib import Path
@@ -8,13 +9,14 @@ from typing import Final
 from flask import Blueprint, Response, current_app, request, send_from_directory
 from werkzeug.exceptions import PreconditionFailed
 
+from api.context import asked
 from api.headers import PAGE
 from service.errors import Refused
 
 blueprint: Final = Blueprint("docs", __name__)
 
 REFERENCE: Final = "moonstone.reference"
-"""Where the app keeps the function that gives the reference's text."""
+"""Where the app keeps the functions that give the reference, by form."""
 
 _DIST: Final = Path(str(files("flask_swagger_ui"))) / "dist"
 _FILES: Final = frozenset({"swagger-ui-bundle.js", "swagger-ui.css", "favicon-16x16.png", "favicon-32x32.png"})
@@ -53,10 +55,12 @@ def front() -> Response:
     return Response(status=HTTPStatus.FOUND, headers={"Location": "docs"})
 
 
-@blueprint.get("/openapi.yaml")
+@blueprint.get("/openapi.yaml", endpoint="yaml")
+@blueprint.get("/openapi.json", endpoint="json")
 def openapi() -> Response:
-    text: str = current_app.extensions[REFERENCE]()
-    response = Response(text, headers=_PUBLIC, content_type="application/yaml")
+    form = asked().path.rpartition(".")[2]
+    written: Mapping[str, Callable[[], bytes]] = current_app.extensions[REFERENCE]
+    response = Response(written[form](), headers=_PUBLIC, content_type=f"application/{form}")
     response.add_etag()
     response.make_conditional(request)
     return _told(response)

@@ -223,6 +223,7 @@ def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
         after=after,
         player=context.caller_id(),
         seat=query.get("viewer"),
+        now=context.ports().now(),
         language=_language(query),
         authorize=live.authorize(),
         gone=live.hung_up(),
@@ -287,6 +288,8 @@ def export_match(match_id: MatchId) -> Response:
         return same
     name = f'attachment; filename="moonstone-{match.id}.ndjson"'
     headers = {"Content-Disposition": name, "ETag": conditions.etag(match.head)}
+    if not match.created.private:
+        headers["Cache-Control"] = "public, max-age=86400"
     # Whole before the first byte is sent: a log that fails half-way is a problem, not a file that looks complete.
     return Response(b"".join(lines), headers=headers, content_type=NDJSON.media_type)
 

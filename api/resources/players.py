@@ -65,7 +65,7 @@ def sign_up(body: Mapping[str, Any]) -> Response:
 def show_me() -> Response:
     """Show the player whose token this is.
 
-    The `id` is what seats and events name; the `name` may change.
+    The `id` is what seats and events name.
     """
     return answer(context.caller())
 

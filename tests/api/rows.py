@@ -121,6 +121,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "GET /problems": nothing,
     "GET /problems/{code}": nothing,
     "GET /openapi.yaml": nothing,
+    "GET /openapi.json": nothing,
     "GET /docs": nothing,
     "GET /docs/start.js": nothing,
     "GET /docs/{name}": nothing,

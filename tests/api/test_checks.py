@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
+import yaml
 from flask import Flask
 from flask.testing import FlaskClient
 
 from api.app import create_app
 from service import accounts
+from tests.api.checked import Client
 from tests.api.conftest import ANNA as ANNA_HERSELF
 from tests.api.conftest import TOKEN, Container, problem, settings, stones_blueprint
 
@@ -142,6 +144,15 @@ def test_only_the_listed_hosts_are_served(host: str, is_served: bool) -> None:
         assert problem(response)[:2] == (400, "bad-host")
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_probes_may_come_by_a_bare_address_but_not_with_a_host_that_is_none(path: str) -> None:
+    client = Client(Container(settings(allowed_hosts=("moon.example",))))
+    assert client.get(path, host="10.0.0.7:8080").status_code == 200
+    assert problem(client.get(path, host="moon.example/")).code == "bad-host"
+    said = problem(client.get("/v1/games", host="10.0.0.7:8080"))
+    assert said.document["detail"] == "The Host header names no host that is served here: 10.0.0.7:8080"
+
+
 @pytest.mark.parametrize(
     ("query", "parameter"),
     [
@@ -266,5 +277,8 @@ def test_the_reference_is_not_sent_twice(client: FlaskClient) -> None:
     first = client.get("/openapi.yaml")
     again = client.get("/openapi.yaml", headers={"If-None-Match": first.headers["ETag"]})
     assert (first.content_type, again.status_code) == ("application/yaml", 304)
+    as_json = client.get("/openapi.json")
+    assert as_json.content_type == "application/json"
+    assert as_json.get_json() == yaml.safe_load(first.get_data())
     for path in ("/openapi.yaml", "/docs/swagger-ui.css"):
         assert problem(client.get(path, headers={"If-Match": '"another"'})).status == 412

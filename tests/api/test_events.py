@@ -138,6 +138,7 @@ def test_a_page_has_a_hundred_events_unless_more_are_wanted(client: FlaskClient,
 def test_every_form_tells_a_viewer_the_same(
     client: FlaskClient, container: Container, over: Table, reference: Answer, viewer: Viewer
 ) -> None:
+    began = container.ports.now()
     seat = "" if viewer is None else f"?viewer={viewer}"
     page = client.get(path(over, seat + ("&" if seat else "?") + "limit=500")).get_json()["events"]
     lines = live(client, path(over, seat), LINES)
@@ -153,6 +154,7 @@ def test_every_form_tells_a_viewer_the_same(
     assert frames[-1] == ("end", None, end)
     name, id_, hello = frames[0]
     assert (name, id_) == ("hello", None)
+    assert began <= hello.pop("now") <= container.ports.now()
     assert hello == {"match": over.match_id, "status": "finished", "viewer": viewer, "heartbeat_ms": 5000, **head}
     check(reference, "StreamHello", hello)
     check(reference, "StreamEnd", end)
@@ -277,6 +279,7 @@ def test_an_export_is_the_match_file_and_stands_every_check(
     assert response.headers["Content-Type"] == LINES
     assert response.headers["Content-Disposition"] == f'attachment; filename="moonstone-{over.match_id}.ndjson"'
     assert response.headers["ETag"] == f'"{match.head.version}-{match.head.hash[:16]}"'
+    assert response.headers["Cache-Control"] == "public, max-age=86400"
     assert response.data == b"".join(match_file.export(container.ports, match))
     same = client.get(f"/v1/matches/{over.match_id}/export", headers={"If-None-Match": response.headers["ETag"]})
     assert (same.status_code, same.data, same.headers["ETag"]) == (304, b"", response.headers["ETag"])
@@ -289,4 +292,5 @@ def test_an_export_waits_for_the_end_and_asks_who_wants_it(client: FlaskClient, 
     address = f"/v1/matches/{hidden.match_id}/export"
     for token in (None, going.ben_token):
         assert problem(client.get(address, headers=bearer(token))).code == "match-not-found"
-    assert client.get(address, headers=bearer(hidden.ben_token)).status_code == 200
+    own = client.get(address, headers=bearer(hidden.ben_token))
+    assert (own.status_code, own.headers["Cache-Control"]) == (200, "no-store")

@@ -101,6 +101,7 @@ def test_the_first_frame_holds_all_matches_that_are_not_over(house: House) -> No
     house.play_out(over)
     hello = next(house.told("anna"))
     assert (hello["type"], hello["player"], hello["followed"]) == ("hello", "anna", notices.FOLLOWED)
+    assert hello["now"] == house.time
     found = {match["id"]: match for match in hello["matches"]}
     assert found.keys() == {waiting, running}
     assert {match["seat"] for match in found.values()} == {0}

@@ -75,6 +75,7 @@ ROUTES: Final[Mapping[str, Case]] = {
     "GET /problems": Case(None, public()),
     "GET /problems/{code}": Case(None, public()),
     "GET /openapi.yaml": Case(None, public()),
+    "GET /openapi.json": Case(None, public()),
     "GET /": Case(None, public(302)),
     "GET /docs": Case(None, public()),
     "GET /docs/start.js": Case(None, public()),

@@ -85,6 +85,7 @@ class House:
             after=after or genesis(match_id, match.created.game, match.created.ruleset)[1],
             player=player.id if player else None,
             seat=None,
+            now=self.ports.now(),
             authorize=partial(accounts.authenticate, self.ports, token) if player else lambda: None,
         )
         return in_time(stream)
