@@ -153,10 +153,10 @@ def test_every_form_tells_a_viewer_the_same(
     assert end == {"type": "end", "reason": "finished", **head}
     assert frames[-1] == ("end", None, end)
     name, id_, hello = frames[0]
-    assert (name, id_) == ("hello", None)
-    assert began <= hello.pop("now") <= container.ports.now()
-    assert hello == {"match": over.match_id, "status": "finished", "viewer": viewer, "heartbeat_ms": 5000, **head}
     check(reference, "StreamHello", hello)
+    assert began <= hello.pop("now") <= container.ports.now()
+    assert (name, id_) == ("hello", None)
+    assert hello == {"match": over.match_id, "status": "finished", "viewer": viewer, "heartbeat_ms": 5000, **head}
     check(reference, "StreamEnd", end)
 
 
