@@ -3,9 +3,10 @@
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import count
 
 import msgspec
 import pytest
@@ -291,6 +292,13 @@ def test_a_read_that_fails_is_not_tried_again_before_the_next_heartbeat(
 def test_a_wake_up_that_is_not_true_makes_no_loop(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "HEARTBEAT", 0.6)
     match, _ = house.ports.history.newest(table.match_id)
+    looks, past = count(), house.feed.past
+
+    def counted(known: Mapping[MatchId, Version]) -> float | None:
+        next(looks)
+        return past(known)
+
+    monkeypatch.setattr(house.feed, "past", counted)
 
     def reads() -> int:
         """How many a wake-up costs until the next heartbeat; none where that was due before the stream came to look."""
@@ -302,6 +310,7 @@ def test_a_wake_up_that_is_not_true_makes_no_loop(house: House, table: Table, mo
 
     # On a busy machine the heartbeat may come first, but not time and again.
     assert 1 <= next(filter(None, (reads() for _ in range(5))), 0) <= 4
+    assert next(looks) < 100
 
 
 def test_many_streams_share_the_reads_of_one_event(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
