@@ -74,7 +74,7 @@ def test_every_part_works_on_one_server_and_on_a_cluster(service: Service) -> No
     beat = Beat(service.log_client)
     assert [beat.beat(), beat.beat()] == [[], []]
     accounts.revoke(ports, token)
-    until(lambda: ports.accounts.by_token(accounts.digest(token)) is None, 30, "the token is nobody's")
+    until(lambda: ports.accounts.by_token(accounts.digest(token)) is None, 20, "the token is nobody's")
 
 
 def test_a_server_of_a_cluster_that_hangs_holds_up_only_what_is_asked_of_it(

@@ -53,9 +53,9 @@ def test_a_command_inside_a_command_of_the_same_match_passes_and_both_leave_the_
 ) -> None:
     monkeypatch.setattr(turnstile, "PATIENCE", LONG)
     gates = Turnstile()
+    began = time.monotonic()
     with gates.passing("a"), gates.passing("a"):
         pass
-    began = time.monotonic()
 
     def another() -> None:
         with gates.passing("a"):
