@@ -28,18 +28,21 @@ _log = logging.getLogger("moonstone.api")
 
 
 def _factory(settings: Settings) -> "Callable[[checks.Deadline, Callable[[], bool]], Flask]":
+    parent = os.getpid()
+
     def make(body_deadline: "checks.Deadline", alive: Callable[[], bool]) -> "Flask":
         from api.app import create_app  # noqa: PLC0415
         from service.container import Unusable, build  # noqa: PLC0415
 
-        # A worker that ends while it starts would take its siblings with it, only because the log is away for a moment.
+        # A worker that ends while it starts would take its siblings with it, only because the log is away for a moment. But
+        # one whose parent is gone would only keep the port from those who come after it.
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
                 service = build(settings)
                 break
             except Unusable as error:
-                if time.monotonic() > deadline:
+                if time.monotonic() > deadline or os.getppid() != parent:
                     raise
                 _log.warning("waiting for the log: %s", error)
                 time.sleep(1)

@@ -44,7 +44,7 @@ class Serving:
 
         Of the two servers, which have one command line, the one that works in `folder`. The process that is no more.
         """
-        found = {pid: _began(pid) for pid in self.pids(part) if _works_in(pid, folder)}
+        found = {pid: began(pid) for pid in self.pids(part) if _works_in(pid, folder)}
         victim = max(found, key=found.__getitem__)
         os.kill(victim, signal.SIGKILL)
         return victim
@@ -63,7 +63,7 @@ def command(pid: int) -> str:
         return ""
 
 
-def _began(pid: int) -> int:
+def began(pid: int) -> int:
     """When a process began, in ticks since the machine did: process ids come round again. 0 if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])

@@ -35,7 +35,7 @@ class Server(NamedTuple):
     @contextmanager
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[http.client.HTTPResponse]:
         with (
-            closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)) as connection,
+            closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection,
             closing(_ask(connection, path, headers or {})) as response,
         ):
             yield response
@@ -84,7 +84,7 @@ def serving(environ: Mapping[str, str]) -> Iterator[Server]:
             server.settle()
             yield server
             process.terminate()
-            assert process.wait(12) == 0
+            assert process.wait(60) == 0
         finally:
             process.kill()
 

@@ -4,7 +4,7 @@ import re
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -18,8 +18,9 @@ from api.streams import STREAMS_A_PROCESS
 from service import accounts, settings
 from service.container import Service, build
 from service.games.visibility import Viewer
-from tests.api.live import Follower, Server, frames, serving
+from tests.api.live import Follower, Frame, Server, frames, serving
 from tests.api.table import Table, set_table
+from tests.waiting import until
 
 SSE: Final = {"Accept": "text/event-stream"}
 
@@ -55,13 +56,6 @@ def table(service: Service) -> Table:
     return set_table(service.ports)
 
 
-def until(condition: Callable[[], bool], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def expected(service: Service, table: Table, viewer: Viewer) -> list[Any]:
     match, _ = service.ports.history.newest(table.match_id)
     events = service.ports.history.events(match, viewer, 0, 10_000)
@@ -81,10 +75,10 @@ def test_two_watchers_with_different_sights_follow_a_match_over_cuts_and_kills(
         turns += 1
         if turns in {10, 30, 50, 70}:
             for watcher in watchers:
-                until(lambda told=watcher.told, turns=turns: len(told) >= turns)  # type: ignore[misc]  # bound defaults
+                follows(watcher, turns)
             if turns in {30, 70}:
                 old = set(server.workers)
-                server.process.send_signal(signal.SIGHUP)
+                reload(server, watchers[1])
             else:
                 server.kill_workers()
         time.sleep(0.02)
@@ -101,7 +95,20 @@ def test_two_watchers_with_different_sights_follow_a_match_over_cuts_and_kills(
     assert {reason for watcher in watchers for reason in watcher.ends[:-1]} == {"restart"}
     assert watchers[0].connections >= len(spectator) // 8
     assert watchers[1].connections > 3
-    until(lambda: old.isdisjoint(server.workers))  # else they would take the next test's connections
+    until(
+        lambda: old.isdisjoint(server.workers), 60, "the old workers end"
+    )  # else they would take the next test's connections
+
+
+def follows(watcher: Follower, turns: int) -> None:
+    until(lambda: len(watcher.told) >= turns, 60, f"{turns} events are told")
+
+
+def reload(server: Server, watcher: Follower) -> None:
+    """Reload the server, and wait until a stream of an old worker has ended by it: the match might be over before."""
+    ends = len(watcher.ends)
+    server.process.send_signal(signal.SIGHUP)
+    until(lambda: len(watcher.ends) > ends, 60, "a reload ends streams")
 
 
 def test_a_worker_has_room_for_more_than_its_streams(server: Server) -> None:
@@ -116,10 +123,16 @@ def test_a_stream_begins_with_hello_and_shows_life_while_nothing_happens(server:
         stream = frames(response)
         hello = next(stream)
         assert (hello.event, hello.data["status"], hello.data["heartbeat_ms"]) == ("hello", "running", 5000)
-        while (frame := next(stream)).event:
-            assert frame.id is not None
-            began = time.monotonic()
-        assert 1 < time.monotonic() - began < 10  # it is five, and a machine may be busy at either end
+        assert all(next(stream).id is not None for _ in range(hello.data["version"]))
+        # It is five, and three before the first; a machine that is busy at either end is so at times.
+        assert any(1 < silence(stream) < 10 for _ in range(3))
+
+
+def silence(stream: Iterator[Frame]) -> float:
+    """Seconds until the next sign of life."""
+    began = time.monotonic()
+    assert not next(stream).event
+    return time.monotonic() - began
 
 
 def test_lines_go_on_live_and_end_with_a_line_of_their_own(server: Server, service: Service, table: Table) -> None:
@@ -148,14 +161,14 @@ def test_streams_that_are_opened_and_closed_leave_nothing_behind(
 
     with ExitStack() as clients:
         for token in tokens * 8:
-            client = clients.enter_context(socket.create_connection(("127.0.0.1", server.port), 10))
+            client = clients.enter_context(socket.create_connection(("127.0.0.1", server.port), 60))
             client.sendall(
                 f"GET /v1/matches/{match.id}/events?after={match.head.version} HTTP/1.1\r\nHost: moon\r\n"
                 f"Accept: text/event-stream\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
             )
             assert client.recv(12) == b"HTTP/1.1 200"
-        until(lambda: open_now() == len(tokens) * 8)
-    until(lambda: open_now() == 0)
+        until(lambda: open_now() == len(tokens) * 8, 60, "all are open")
+    until(lambda: open_now() == 0, 60, "all are closed")
 
 
 def test_a_server_that_stops_says_so_to_every_stream(environ: Mapping[str, str], service: Service) -> None:
@@ -176,10 +189,9 @@ def test_a_server_that_stops_says_so_to_every_stream(environ: Mapping[str, str],
             while next(stream).id != str(match.head.version):
                 pass
         server.process.terminate()
-        began = time.monotonic()
+        # One that does not end by itself is cut, and tells no end.
         ends = [[frame for frame in stream if frame.event == "end"] for stream in streams]
         clients.close()
-        assert server.process.wait(5) == 0
-        assert time.monotonic() - began < 5
+        assert server.process.wait(60) == 0
         assert all(end.data["reason"] == "restart" for (end,) in ends)
         assert all(end.data["version"] == match.head.version for (end,) in ends)

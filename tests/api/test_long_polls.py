@@ -2,6 +2,8 @@
 
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import pytest
@@ -11,9 +13,11 @@ from api.streams import STREAMS_A_HOLDER
 from tests.api.checked import Client, Json
 from tests.api.conftest import problem
 from tests.api.table import Table, set_table
+from tests.waiting import until
 
-AT_ONCE: Final = 5
+AT_ONCE: Final = 10
 """Seconds; far less than the time that a request would wait."""
+WAIT: Final = 20
 
 
 @pytest.fixture
@@ -30,17 +34,31 @@ def newest(client: Client, table: Table) -> Json:
     return client.ask(f"/v1/matches/{table.match_id}")
 
 
-def poll(client: Client, table: Table, after: int, wait: int = 20, token: str | None = None) -> tuple[Json, float]:
+def poll(client: Client, table: Table, after: int, wait: int = WAIT, token: str | None = None) -> tuple[Json, float]:
     began = time.monotonic()
     page = client.ask(f"/v1/matches/{table.match_id}/events?after={after}&wait={wait}", token)
     return page, time.monotonic() - began
 
 
+@contextmanager
+def once_it_waits(client: Client, act: Callable[[], object]) -> Iterator[None]:
+    """Something that another does once a request waits, and never before."""
+
+    def run() -> None:
+        until(lambda: client.container.feed._waiters, AT_ONCE, "a request waits")
+        act()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    yield
+    thread.join()
+
+
 def test_an_empty_page_waits_until_something_happens(client: Client, table: Table) -> None:
     version = newest(client, table)["version"]
-    threading.Timer(0.2, table.play, (client.container.ports,)).start()
-    page, took = poll(client, table, version)
-    assert 0.15 < took < AT_ONCE
+    with once_it_waits(client, lambda: table.play(client.container.ports)):
+        page, took = poll(client, table, version)
+    assert took < AT_ONCE
     assert [event["version"] for event in page["events"]][:1] == [version + 1]
 
 
@@ -72,8 +90,9 @@ def test_a_version_that_is_known_can_be_waited_on_with_its_tag(client: Client, t
 
 
 def test_a_server_that_stops_sends_its_waiters_away(client: Client, table: Table) -> None:
-    threading.Timer(0.2, client.container.feed.close).start()
-    page, took = poll(client, table, newest(client, table)["version"])
+    version = newest(client, table)["version"]
+    with once_it_waits(client, client.container.feed.close):
+        page, took = poll(client, table, version)
     assert took < AT_ONCE
     assert page["events"] == []
 
@@ -85,8 +104,8 @@ def test_a_token_that_is_revoked_meanwhile_is_told_nothing(client: Client, table
         client.send("DELETE", "/v1/me/tokens/current", token=table.ben_token)
         table.play(client.container.ports)
 
-    threading.Timer(0.2, revoke_and_play).start()
-    response = client.get(f"/v1/matches/{table.match_id}/events?after={version}&wait=20", table.ben_token)
+    with once_it_waits(client, revoke_and_play):
+        response = client.get(f"/v1/matches/{table.match_id}/events?after={version}&wait={WAIT}", table.ben_token)
     assert problem(response).code == "token-invalid"
 
 

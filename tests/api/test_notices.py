@@ -61,7 +61,7 @@ class House(Arena):
             "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("NoticesHello", "Notice", "NoticesEnd")]
         }
         validator = jsonschema.Draft202012Validator({**line, "components": components()})
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         for piece in self.follow(player):
             assert time.monotonic() < deadline
             for text in piece.split(b"\n"):

@@ -78,6 +78,6 @@ def test_a_log_that_is_away_is_told_and_nothing_is_lost(client: Client, log: Val
     assert client.ask("/healthz") == {"status": "alive"}
     assert problem(client.get("/readyz"))[:2] == (503, "not-ready")
     log.restart()
-    until(lambda: client.get("/readyz").status_code == 200, 10, "the service is ready again")
+    until(lambda: client.get("/readyz").status_code == 200, 60, "the service is ready again")
     assert client.ask(path, ada) == match
     assert client.do(f"{path}/seats", {}, ada, idempotency_key="sit")["status"] == "running"

@@ -7,17 +7,24 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
 
 import pytest
 
+from api.__main__ import _factory
 from api.headers import UNLESS_SAID
+from service import container
+from service.container import Service
+from service.settings import Settings, read
 from tests.api.conftest import TOKEN
+from tests.waiting import until
 
 ROOT: Final = Path(__file__).parents[2]
+PATIENCE: Final = 60
+"""Seconds; as long as a busy machine may take for what is not held against a clock."""
 
 
 class Reply(NamedTuple):
@@ -35,10 +42,10 @@ class Running(NamedTuple):
         """All log lines so far. The process writes to the same file, so its place there must not move."""
         return os.pread(self.log.fileno(), 16 << 20, 0).decode().splitlines()
 
-    def connect(self, timeout: float = 10) -> socket.socket:
+    def connect(self, timeout: float = PATIENCE) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
-    def send(self, request: bytes, timeout: float = 10) -> Reply:
+    def send(self, request: bytes, timeout: float = PATIENCE) -> Reply:
         """The reply to raw bytes, after which the server closes or the body is complete."""
         with self.connect(timeout) as client:
             client.sendall(request)
@@ -67,7 +74,7 @@ def gunicorn() -> Iterator[Running]:
         try:
             yield Running(process, int(process.stdout.readline()), log)
             process.terminate()
-            assert process.wait(15) == 0
+            assert process.wait(PATIENCE) == 0
         finally:
             process.kill()
 
@@ -162,31 +169,35 @@ def test_a_body_that_ends_early_is_refused(server: Running) -> None:
 def test_slow_silent_and_half_clients_end_and_disturb_nobody(server: Running) -> None:
     """Slow bodies by the deadline, half requests by the keep-alive time, clients that never read by TCP_USER_TIMEOUT."""
     with ExitStack() as open_clients:
+        began = time.monotonic()
         slow, half = ([open_clients.enter_context(server.connect()) for _ in range(40)] for _ in range(2))
         for client in slow:
             client.sendall(POST + HOST + JSON + b"Content-Length: 10\r\n\r\nabc")
         for client in half:
             client.sendall(b"GET /v1/sto")
-        began = time.monotonic()
         for path, window in ((b"/endless", 4096), (b"/large", 4096), (b"/large", 1 << 20)):
             silent = open_clients.enter_context(socket.socket())
             silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
             silent.connect(("127.0.0.1", server.port))
             silent.sendall(b"GET " + path + b" HTTP/1.1\r\n" + HOST + b"\r\n")
-        assert sorted(answered(server) for _ in range(9))[4] < 0.1
-        assert open_streams(server) == 3
+        until(lambda: open_streams(server) == 3, 4, "all streams are open")
+        beside_all = answered(server)
         replies = [read_reply(client) for client in slow]
         assert {(reply.status, json.loads(reply.body)["code"]) for reply in replies} == {(408, "request-timeout")}
-        assert 4 < time.monotonic() - began < 9
-        assert sorted(answered(server) for _ in range(9))[4] < 0.1
+        assert 4 < time.monotonic() - began < 15  # it is five on a machine that has nothing else to do
+        beside_silent = answered(server)
         assert all(client.recv(10) == b"" for client in half)
-        while open_streams(server):
-            assert time.monotonic() - began < 10
-            time.sleep(0.1)
+        until(lambda: not open_streams(server), PATIENCE, "the streams end")
+    alone = answered(server)
+    assert max(beside_all, beside_silent) < max(0.1, 3 * alone)
 
 
 def answered(server: Running) -> float:
-    """Seconds until another client's request is answered."""
+    """Seconds until another client's request is answered: most of nine, and the best of three times nine."""
+    return min(sorted(_answered(server) for _ in range(9))[4] for _ in range(3))
+
+
+def _answered(server: Running) -> float:
     began = time.monotonic()
     assert server.send(GET + HOST + CLOSE + b"\r\n").status == 200
     return time.monotonic() - began
@@ -208,4 +219,19 @@ def test_streams_end_when_the_server_is_told_to_stop() -> None:
             tail = (tail + received)[-200:]
         assert b": bye" in tail
         client.close()
-        assert running.process.wait(8) == 0
+        assert running.process.wait(PATIENCE) == 0
+
+
+def test_a_worker_waits_for_the_log_as_long_as_it_has_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
+    parents, settings = iter([7, 7, 1]), read({})
+
+    def away(_: Settings) -> Service:
+        raise container.Unusable("the log is away")
+
+    monkeypatch.setattr(container, "build", away)
+    monkeypatch.setattr(os, "getpid", lambda: 7)
+    monkeypatch.setattr(os, "getppid", lambda: next(parents))
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    with pytest.raises(container.Unusable):
+        _factory(settings)(nullcontext, lambda: True)
+    assert not list(parents)

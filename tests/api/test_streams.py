@@ -3,9 +3,10 @@
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import count
 
 import msgspec
 import pytest
@@ -27,6 +28,7 @@ from service.matches import create, join, join_code_of, leave
 from service.new_match import NewMatch
 from service.ports import Player, Ports
 from tests.api.table import Table, set_table
+from tests.waiting import until
 
 HEARTBEAT = 0.05
 
@@ -97,7 +99,7 @@ class House:
 
 def in_time(stream: Iterator[bytes]) -> Iterator[bytes]:
     """A stream that fails when it goes on too long."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     for piece in stream:
         assert time.monotonic() < deadline
         yield piece
@@ -212,9 +214,11 @@ def test_a_server_that_stops_ends_its_streams(house: House, table: Table, how: s
 
 
 def test_a_stream_ends_at_its_age(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "MAX_AGE", 2 * HEARTBEAT)
     match, _ = house.ports.history.newest(table.match_id)
-    assert end(up_to_date(house.follow(table.match_id), match.head)) == "max-age"
+    stream = up_to_date(house.follow(table.match_id), match.head)
+    assert next(stream) == NDJSON.heartbeat
+    monkeypatch.setattr(streams, "MAX_AGE", HEARTBEAT)
+    assert end(stream) == "max-age"
 
 
 def test_who_gives_a_private_seat_up_sees_nothing_from_then_on(house: House) -> None:
@@ -289,15 +293,29 @@ def test_a_read_that_fails_is_not_tried_again_before_the_next_heartbeat(
 def test_a_wake_up_that_is_not_true_makes_no_loop(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "HEARTBEAT", 0.6)
     match, _ = house.ports.history.newest(table.match_id)
-    stream = up_to_date(house.follow(table.match_id), match.head)
-    house.feed.wake(table.match_id, 999)
-    house.log.reads = 0
-    assert next(stream) == NDJSON.heartbeat
-    assert 1 <= house.log.reads <= 4
+    looks, past = count(), house.feed.past
+
+    def counted(known: Mapping[MatchId, Version]) -> float | None:
+        next(looks)
+        return past(known)
+
+    monkeypatch.setattr(house.feed, "past", counted)
+
+    def reads() -> int:
+        """How many a wake-up costs until the next heartbeat; none where that was due before the stream came to look."""
+        stream = up_to_date(house.follow(table.match_id), match.head)
+        house.feed.wake(table.match_id, 999)
+        house.log.reads = 0
+        assert next(stream) == NDJSON.heartbeat
+        return house.log.reads
+
+    # On a busy machine the heartbeat may come first, but not time and again.
+    assert 1 <= next(filter(None, (reads() for _ in range(5))), 0) <= 4
+    assert next(looks) < 100
 
 
 def test_many_streams_share_the_reads_of_one_event(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "HEARTBEAT", 10.0)
+    monkeypatch.setattr(streams, "HEARTBEAT", 60.0)
     match, _ = house.ports.history.newest(table.match_id)
     following = [
         up_to_date(house.follow(table.match_id, place=house.streams.enter(table.match_id, str(number))), match.head)
@@ -305,12 +323,10 @@ def test_many_streams_share_the_reads_of_one_event(house: House, table: Table, m
     ]
     with ThreadPoolExecutor(len(following)) as pool:
         told = [pool.submit(next, stream) for stream in following]
-        deadline = time.monotonic() + 10
-        while sum(map(len, house.feed._waiters.values())) < len(following):
-            assert time.monotonic() < deadline
+        until(lambda: sum(map(len, house.feed._waiters.values())) == len(following), 30, "all wait")
         house.log.reads, house.log.seconds = 0, 0.05
         threading.Thread(target=table.play, args=(house.ports,)).start()
-        bodies = {one.result(10) for one in told}
+        bodies = {one.result(30) for one in told}
     assert len(bodies) == 1
     assert house.log.reads <= 8
 

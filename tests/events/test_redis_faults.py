@@ -18,6 +18,7 @@ from events.redis_log import RedisLog, check_durability, connect
 from service.adapters.valkey import Valkey
 from tests.events.log_contract import SEED, build, chained, create, start
 from tests.events.proxy import Proxy
+from tests.waiting import until
 
 
 def test_a_lost_reply_is_asked_for_again_and_the_event_is_there_once(client: Redis, valkey_log_url: str) -> None:
@@ -200,7 +201,8 @@ def test_durability_is_checked_by_the_servers_settings(
 
 
 def test_nothing_acknowledged_is_lost_or_doubled_when_the_server_is_killed_again_and_again(server: Valkey) -> None:
-    acknowledged: dict[str, list[tuple[bytes, ...]]] = {}
+    matches = [f"m{n}" for n in range(3)]
+    acknowledged: dict[str, list[tuple[bytes, ...]]] = {match: [] for match in matches}
     stop = Event()
 
     def write(match: str) -> None:
@@ -218,26 +220,33 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_the_server_is_killed_again
                         stop.wait(0.02)
                 assert isinstance(answer, Appended)
                 assert answer.version == end.version
-                acknowledged.setdefault(match, []).append(append.events)
+                acknowledged[match].append(append.events)
                 head = end
                 n += 1
 
-    writers = [Thread(target=write, args=(f"m{n}",)) for n in range(3)]
+    def all_go_on() -> None:
+        """Wait until each of them wrote some more: a server that starts and a busy machine take their time."""
+        before = {match: len(acknowledged[match]) for match in matches}
+        until(lambda: all(len(acknowledged[match]) >= before[match] + 20 for match in matches), 60, "all go on")
+
+    writers = [Thread(target=write, args=(match,)) for match in matches]
     for writer in writers:
         writer.start()
-    for _ in range(5):
-        stop.wait(0.5)
-        server.kill()
-        server.restart()
-    stop.wait(0.3)
-    stop.set()
-    for writer in writers:
-        writer.join()
+    try:
+        for _ in range(5):
+            all_go_on()
+            server.kill()
+            server.restart()
+        all_go_on()
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
     server.kill()
     server.restart()
     with connect(server.url) as client:
         for match, appends in acknowledged.items():
-            assert len(appends) > 20
+            assert len(appends) >= 120
             tail = RedisLog(client).read(match)
             assert tail.events == tuple(stored for events in appends for stored in events)
             chained(match, tail)

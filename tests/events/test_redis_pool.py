@@ -20,11 +20,15 @@ from service.adapters.valkey import Valkey
 from tests.waiting import until
 
 CALLERS = 20
+PATIENCE = 30
+"""Seconds."""
 
 
 @pytest.fixture
 def ferry(server: Valkey) -> Iterator[Ferry]:
     with connect(server.url) as client:
+        # Callers gather while the server stands still, which on a busy machine is to be no time-out.
+        client.connection_pool.connection_kwargs["socket_timeout"] = PATIENCE
         for number in range(CALLERS):
             client.set(f"k{number}", number)
         ferry = Ferry(client)
@@ -48,9 +52,9 @@ def asked(pool: ThreadPoolExecutor, ferry: Ferry, each: Sequence[Sequence[Comman
     """Callers that all wait by then: one whose commands are under way, and the others."""
     trips = ferry.trips
     futures = [pool.submit(ferry.exchange, each[0])]
-    until(lambda: ferry.trips == trips + 1, 5, "the first is under way")
+    until(lambda: ferry.trips == trips + 1, PATIENCE, "the first is under way")
     futures += [pool.submit(ferry.exchange, commands) for commands in each[1:]]
-    until(lambda: ferry.waiting == len(each) - 1, 5, "all others wait for the next trip")
+    until(lambda: ferry.waiting == len(each) - 1, PATIENCE, "all others wait for the next trip")
     return futures
 
 
@@ -61,7 +65,7 @@ def test_whoever_comes_while_a_trip_is_under_way_goes_with_the_next(server: Valk
         trips = ferry.trips
         with away(server):
             futures = asked(pool, ferry, each)
-        got = [future.result(5) for future in futures]
+        got = [future.result(PATIENCE) for future in futures]
         assert got == [[str(number).encode(), len(str(number))] for number in range(CALLERS)]
         assert ferry.trips - trips == 2
         # Those two, and the question itself.
@@ -73,7 +77,7 @@ def test_a_command_that_is_refused_is_its_callers_alone(server: Valkey, ferry: F
     with ThreadPoolExecutor(CALLERS) as pool:
         with away(server):
             futures = asked(pool, ferry, each)
-        first, (refused, beside), last = (future.result(5) for future in futures)
+        first, (refused, beside), last = (future.result(PATIENCE) for future in futures)
     assert (first, beside, last) == ([b"1"], b"2", [b"3"])
     assert isinstance(refused, ResponseError)
 
@@ -84,7 +88,7 @@ def test_a_trip_that_fails_has_failed_for_all_who_wait_and_for_nobody_later(serv
             futures = asked(pool, ferry, [[("GET", "k1")]] * CALLERS)
             server.kill()
         for future in futures:
-            assert isinstance(future.exception(10), Lost)
+            assert isinstance(future.exception(PATIENCE), Lost)
     error = futures[0].exception()
     assert error is not None
     assert len(list(walk_tb(error.__traceback__))) < CALLERS, "no record tells of every caller's steps"
@@ -104,12 +108,12 @@ def test_whoever_waits_for_the_next_trip_when_a_ferry_stops_is_told(server: Valk
         with away(server):
             first, *others = asked(pool, ferry, [[("GET", "k1")]] * CALLERS)
             stopped = pool.submit(ferry.stop)
-            until(lambda: ferry.waiting == CALLERS, 5, "the ferry is told to stop")
-        assert first.result(5) == [b"1"]
+            until(lambda: ferry.waiting == CALLERS, PATIENCE, "the ferry is told to stop")
+        assert first.result(PATIENCE) == [b"1"]
         for other in others:
             with pytest.raises(Lost):
-                other.result(5)
-        stopped.result(5)
+                other.result(PATIENCE)
+        stopped.result(PATIENCE)
 
 
 class Ending(Pool):
@@ -125,5 +129,5 @@ def test_nobody_waits_for_a_ferry_whose_thread_has_ended(monkeypatch: pytest.Mon
     with ThreadPoolExecutor(1) as pool:
         for _ in range(2):
             with pytest.raises(Lost):
-                pool.submit(ferry.exchange, [("GET", "k1")]).result(5)
+                pool.submit(ferry.exchange, [("GET", "k1")]).result(PATIENCE)
     ferry.stop()

@@ -76,11 +76,11 @@ def test_a_server_that_still_loads_its_files_says_so(server: Valkey, monkeypatch
     with connect(server.url) as client:
         create(RedisLog(client), "m")
         with client.pipeline(transaction=False) as pipeline:
-            for n in range(6000):
+            for n in range(30_000):
                 pipeline.set(f"{n}", n)
             pipeline.execute()
     server.stop()
-    # It serves others once in 1024 commands, here every 200 ms.
+    # It serves others once in 1024 commands, here every 200 ms, and loads for six seconds: longer than a test is held up.
     options = {"key-load-delay": "200"}
     monkeypatch.setattr("service.adapters.valkey._is_ready", lambda *_: True)
     with Valkey.start(server.data_dir, durable=True, options=options) as slow, once(slow.url, 3) as client:

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from service import metrics_folder
 from service.metrics import of_folder
 
@@ -45,16 +47,20 @@ def test_a_forked_child_leaves_the_folder_alone() -> None:
         assert Path(folder).exists()
 
 
-def test_what_a_killed_process_left_is_removed_by_the_next() -> None:
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics_folder, "_MEMORY", str(tmp_path))  # where no other test's process clears
     program = (
-        "import os, signal\n"
+        "import os, signal, sys\n"
         "from service import metrics_folder\n"
+        "metrics_folder._MEMORY = sys.argv[1]\n"
         "with metrics_folder.made() as folder:\n"
         "    print(folder, flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     left = Path(done.stdout.strip())
+    assert left.parent == tmp_path
     assert left.exists()
     with metrics_folder.made() as folder:
         assert not left.exists()

@@ -53,7 +53,7 @@ def listening(valkey_log_url: str) -> Iterator[RedisAccounts]:
     client = connect(valkey_log_url)
     store = RedisAccounts(client)
     listener = Listener(client, {accounts.CHANNEL: store})
-    until(lambda: store._listening, 5, "the listener listens")
+    until(lambda: store._listening, 20, "the listener listens")
     yield store
     listener.stop()
 
@@ -67,7 +67,8 @@ def test_a_known_token_costs_no_look_up_and_a_revocation_elsewhere_counts_at_onc
     elsewhere._client.delete(f"player:{ann.id}")
     assert listening.by_token(token) == ann
     elsewhere.revoke(token)
-    until(lambda: listening.by_token(token) is None, 2, "the revocation is heard")
+    # Sooner than it is forgotten by itself, as is all below.
+    until(lambda: listening.by_token(token) is None, 20, "the revocation is heard")
 
 
 def test_a_known_player_costs_no_look_up_until_it_has_another_name(
@@ -77,7 +78,7 @@ def test_a_known_player_costs_no_look_up_until_it_has_another_name(
     listening.add(ann, digest())
     assert listening.players([ann.id]) == {ann.id: ann}
     elsewhere.rename(ann.id, "Anna")
-    until(lambda: listening.players([ann.id])[ann.id].name == "Anna", 2, "the new name is heard")
+    until(lambda: listening.players([ann.id])[ann.id].name == "Anna", 20, "the new name is heard")
     listening._client.delete(f"player:{ann.id}")
     assert listening.players([ann.id, "pl_nobody"])[ann.id].name == "Anna"
 
@@ -131,6 +132,6 @@ def test_a_name_can_be_erased_and_is_gone_from_every_process(
     assert listening.by_token(token) == ann
     elsewhere.rename(ann.id, "")
     nameless = Player(id=ann.id, name="", created_at=5)
-    until(lambda: listening.by_token(token) == nameless, 2, "the new name is heard")
+    until(lambda: listening.by_token(token) == nameless, 20, "the new name is heard")
     elsewhere.rename("pl_nobody", "x")
     assert elsewhere.players(["pl_nobody"]) == {}

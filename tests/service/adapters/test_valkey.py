@@ -2,8 +2,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from socket import create_server
 from threading import Thread
@@ -13,6 +12,7 @@ from redis import Redis
 
 from service.adapters import valkey
 from service.adapters.valkey import Valkey, ValkeyFailed, free_port
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -43,13 +43,6 @@ def gone(pid: int) -> bool:
         return True
     # Nobody may have asked yet how an orphan ended.
     return sys.platform == "linux" and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_a_log_is_durable_and_a_queue_keeps_nothing(tmp_path: Path, server: Valkey) -> None:
@@ -112,10 +105,17 @@ def test_a_free_port_that_is_taken_meanwhile_is_replaced(tmp_path: Path, monkeyp
             put(server)
 
 
-def test_a_server_that_never_answers_is_ended(tmp_path: Path) -> None:
-    mute = tmp_path / "mute"
+def test_a_server_that_never_answers_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mute, log = tmp_path / "mute", tmp_path / "data" / valkey.LOG
     mute.write_text("#!/bin/sh\necho $$\nexec sleep 60\n")
     mute.chmod(0o700)
+    is_ready = valkey._is_ready
+
+    def once_it_runs(client: Redis, pid: int) -> bool:
+        until(lambda: log.read_bytes().endswith(b"\n"), 30, "it runs")
+        return is_ready(client, pid)
+
+    monkeypatch.setattr(valkey, "_is_ready", once_it_runs)
     with pytest.raises(ValkeyFailed, match="no answer") as failed:
         Valkey.start(tmp_path / "data", durable=True, binary=mute, patience=0.5)
     assert gone(int(str(failed.value).split()[-1]))
@@ -155,7 +155,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def killed_parent(folder: Path, kind: str) -> int:
     run = subprocess.run(
-        [sys.executable, "-c", DIES, str(folder), kind], capture_output=True, text=True, check=False, timeout=30
+        [sys.executable, "-c", DIES, str(folder), kind], capture_output=True, text=True, check=False, timeout=60
     )
     assert (run.returncode, run.stderr) == (-signal.SIGKILL, "")
     return int(run.stdout)
@@ -164,7 +164,7 @@ def killed_parent(folder: Path, kind: str) -> int:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
 def test_a_server_dies_with_its_killed_parent(tmp_path: Path) -> None:
     pid = killed_parent(tmp_path, "child")
-    until(lambda: gone(pid))
+    until(lambda: gone(pid), 30, "it is gone")
     with Valkey.start(tmp_path, durable=True) as server:
         assert kept(server)
 
@@ -176,7 +176,7 @@ def test_a_server_dies_with_the_thread_that_started_it(tmp_path: Path) -> None:
     thread.start()
     thread.join()
     with started[0] as server:
-        assert server.wait(10)
+        assert server.wait(30)
 
 
 def test_an_orphan_is_ended_before_the_next_server_starts(tmp_path: Path) -> None:
@@ -194,6 +194,6 @@ def test_an_orphan_that_does_not_end_is_named(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(ValkeyFailed, match=f"process {pid}, a server of an earlier run"):
         Valkey.start(tmp_path, durable=True)
     os.kill(pid, signal.SIGKILL)
-    until(lambda: gone(pid))
+    until(lambda: gone(pid), 30, "it is gone")
     with Valkey.start(tmp_path, durable=True) as server:
         assert kept(server)

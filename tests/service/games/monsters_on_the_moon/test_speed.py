@@ -28,6 +28,7 @@ ACTIONS_A_SECOND = 500
 WALLS_MS = 15
 ASKED_MS = 0.2
 ACTIONS_A_SECOND_WITH_WALLS = 150
+YARDSTICK_MS = 3.5
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +45,17 @@ def best_ms(repeats: int, run: Callable[[], object]) -> float:
     return 1000 * min(times)
 
 
+def slowness() -> float:
+    """How many times slower than ours this machine is just now; never less than 1."""
+    return max(1.0, best_ms(10, yardstick) / YARDSTICK_MS)
+
+
+def yardstick() -> int:
+    """Some work of the kind that rules do: tuples, sets and a dictionary of places."""
+    places = {(x, y): frozenset({(x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)}) for x in range(50) for y in range(50)}
+    return sum(len(near & places.keys()) for near in places.values())
+
+
 def test_the_largest_list_is_complete(largest: State) -> None:
     listed = [action for action in legal(largest) if isinstance(action, PlaceCard)]
     assert len(listed) == 4600
@@ -55,7 +67,7 @@ untraced = pytest.mark.skipif(sys.gettrace() is not None, reason="a tracer makes
 
 @untraced
 def test_the_largest_list_takes_ten_milliseconds_at_most(largest: State) -> None:
-    assert best_ms(10, lambda: legal(largest)) <= LIST_MS
+    assert best_ms(10, lambda: legal(largest)) <= LIST_MS * slowness()
 
 
 @untraced
@@ -64,20 +76,20 @@ def test_the_bot_is_quick_on_the_largest_list(largest: State) -> None:
     bot = GAME.bots["greedy"]
     for state in (largest, walls):
         task = Task(0, "place_card", GAME.observation(state, 0), tuple(legal(state)))
-        assert best_ms(5, lambda task=task: bot(task, ScriptedRng())) <= BOT_MS  # type: ignore[misc]  # a bound default
+        assert best_ms(5, lambda task=task: bot(task, ScriptedRng())) <= BOT_MS * slowness()  # type: ignore[misc]  # a bound default
 
 
 @untraced
 def test_a_random_match_is_played_at_five_hundred_actions_a_second() -> None:
     actions = sum(1 for _ in random_match(2, 1))
-    assert 1000 * actions / best_ms(5, lambda: list(random_match(2, 1))) >= ACTIONS_A_SECOND
+    assert 1000 * actions / best_ms(5, lambda: list(random_match(2, 1))) >= ACTIONS_A_SECOND / slowness()
 
 
 @untraced
 def test_the_longest_list_of_walls_takes_fifteen_milliseconds_at_most() -> None:
     state = most_walls()
     assert len(listed(legal(state))) == len(legal(state)) == 667
-    assert best_ms(10, lambda: legal(state)) <= WALLS_MS
+    assert best_ms(10, lambda: legal(state)) <= WALLS_MS * slowness()
 
 
 @untraced
@@ -85,10 +97,12 @@ def test_what_a_match_waits_for_is_told_without_the_whole_list(largest: State) -
     """Each event of a match that is read asks for it."""
     walls = seat_has(most_walls(), 0, short_walls=9)
     for state in (largest, play(walls, legal(walls)[0]), play(walls, legal(walls)[-1])):
-        assert best_ms(10, lambda state=state: GAME.decisions(state)) <= ASKED_MS  # type: ignore[misc]  # a bound default
+        assert best_ms(10, lambda state=state: GAME.decisions(state)) <= ASKED_MS * slowness()  # type: ignore[misc]  # a bound default
 
 
 @untraced
 def test_a_random_match_with_walls_is_played_at_a_hundred_and_fifty_actions_a_second() -> None:
     actions = sum(1 for _ in random_match(4, 1, WALLS))
-    assert 1000 * actions / best_ms(3, lambda: list(random_match(4, 1, WALLS))) >= ACTIONS_A_SECOND_WITH_WALLS
+    assert (
+        1000 * actions / best_ms(3, lambda: list(random_match(4, 1, WALLS))) >= ACTIONS_A_SECOND_WITH_WALLS / slowness()
+    )
