@@ -13,47 +13,40 @@ from typing import TYPE_CHECKING, Final
 
 from service import metrics_folder
 from service.log_lines import log_to_stderr
-from service.settings import BadSetting, Settings, read
+from service.settings import BadSetting, Settings, read, servers
 
 if TYPE_CHECKING:
-    from flask import Flask
+    from _typeshed.wsgi import WSGIApplication
 
     from api import checks
+    from api.server import Factory
 
 _TICK: Final = 0.2
-_PATIENCE: Final = 20.0
-"""Seconds; gunicorn gives up on a worker that does not start in LIMITS["timeout"]."""
 
 _log = logging.getLogger("moonstone.api")
 
 
-def _factory(settings: Settings) -> "Callable[[checks.Deadline, Callable[[], bool]], Flask]":
-    parent = os.getpid()
-
-    def make(body_deadline: "checks.Deadline", alive: Callable[[], bool]) -> "Flask":
+def _factory(settings: Settings) -> "Factory":
+    def make(body_deadline: "checks.Deadline", alive: Callable[[], bool]) -> "WSGIApplication":
         from api.app import create_app  # noqa: PLC0415
+        from api.waiting import Waiting  # noqa: PLC0415
         from service.container import Unusable, build  # noqa: PLC0415
 
-        # A worker that ends while it starts would take its siblings with it, only because the log is away for a moment. But
-        # one whose parent is gone would only keep the port from those who come after it.
-        deadline = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                service = build(settings)
-                break
-            except Unusable as error:
-                if time.monotonic() > deadline or os.getppid() != parent:
-                    raise
-                _log.warning("waiting for the log: %s", error)
-                time.sleep(1)
+        def start() -> "WSGIApplication":
+            service = build(settings)
 
-        def end_streams() -> None:
-            while alive():
-                time.sleep(_TICK)
-            service.feed.close()
+            def end_streams() -> None:
+                while alive():
+                    time.sleep(_TICK)
+                service.feed.close()
 
-        threading.Thread(target=end_streams, name="end-streams", daemon=True).start()
-        return create_app(service, deadline=body_deadline, alive=alive)
+            threading.Thread(target=end_streams, name="end-streams", daemon=True).start()
+            return create_app(service, deadline=body_deadline, alive=alive)
+
+        try:
+            return start()
+        except Unusable as reason:
+            return Waiting(start, reason, settings, alive)
 
     return make
 
@@ -66,6 +59,7 @@ def main() -> None:
     log_to_stderr()
     try:
         settings = read(os.environ)
+        servers(settings)
     except BadSetting as error:
         _log.critical("no API: %s", error)
         sys.exit(1)

@@ -9,11 +9,10 @@ import resource
 import socket
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import gevent
 import msgspec
-from flask import Flask
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 from gunicorn.glogging import Logger
@@ -24,6 +23,9 @@ from werkzeug.exceptions import RequestTimeout
 
 from api import access, checks, headers, problems
 from service import metrics_folder
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
 
 CLIENT_TIMEOUT: Final = 5_000
 """Milliseconds in which a client has to acknowledge what was sent; a stream that nobody reads ends then."""
@@ -46,7 +48,7 @@ LIMITS: Final[Mapping[str, Any]] = {
     "control_socket_disable": True,
 }
 
-Factory = Callable[[checks.Deadline, Callable[[], bool]], Flask]
+Factory: TypeAlias = Callable[[checks.Deadline, Callable[[], bool]], "WSGIApplication"]
 """Makes the app in a worker, after the fork and gevent's patches."""
 
 
@@ -162,6 +164,6 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         self._worker = worker
         os.environ[metrics_folder.PROCESS] = f"api-{worker.place}"
 
-    def load(self) -> Flask:
+    def load(self) -> "WSGIApplication":
         worker = self._worker
         return self._factory(body_deadline, lambda: worker is None or worker.alive)

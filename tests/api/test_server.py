@@ -7,18 +7,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
 
 import pytest
 
-from api.__main__ import _factory
 from api.headers import UNLESS_SAID
-from service import container
-from service.container import Service
-from service.settings import Settings, read
 from tests.api.conftest import TOKEN
 from tests.waiting import until
 
@@ -220,18 +216,3 @@ def test_streams_end_when_the_server_is_told_to_stop() -> None:
         assert b": bye" in tail
         client.close()
         assert running.process.wait(PATIENCE) == 0
-
-
-def test_a_worker_waits_for_the_log_as_long_as_it_has_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
-    parents, settings = iter([7, 7, 1]), read({})
-
-    def away(_: Settings) -> Service:
-        raise container.Unusable("the log is away")
-
-    monkeypatch.setattr(container, "build", away)
-    monkeypatch.setattr(os, "getpid", lambda: 7)
-    monkeypatch.setattr(os, "getppid", lambda: next(parents))
-    monkeypatch.setattr(time, "sleep", lambda _: None)
-    with pytest.raises(container.Unusable):
-        _factory(settings)(nullcontext, lambda: True)
-    assert not list(parents)

@@ -1,0 +1,130 @@
+"""`python -m api` whose log is away when it starts: it lives, says what it waits for, and then serves."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+
+from service.adapters.valkey import Valkey, free_port
+from tests.api.conftest import TOKEN
+from tests.serving import ROOT
+from tests.waiting import until
+
+PATIENCE: Final = 60
+
+
+class Alone(httpx.Client):
+    """A client of a process whose log was away at its start."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self.process = process
+        self.port = port
+        super().__init__(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE)
+
+    def status(self, path: str) -> int:
+        try:
+            return self.get(path).status_code
+        except httpx.TransportError:
+            return 0
+
+
+@contextmanager
+def alone(log: Valkey, queue: Valkey, folder: Path, **more: str) -> Iterator[Alone]:
+    port = free_port()
+    environ = {
+        "MOONSTONE_LOG_URL": log.url,
+        "MOONSTONE_QUEUE_URL": queue.url,
+        "MOONSTONE_DATA_DIR": str(folder),
+        "MOONSTONE_PORT": str(port),
+        **more,
+    }
+    with subprocess.Popen([sys.executable, "-m", "api"], env=os.environ | environ, cwd=ROOT) as process:
+        try:
+            with Alone(process, port) as client:
+                until(lambda: client.status("/healthz") == 200, PATIENCE, "it listens")
+                yield client
+        finally:
+            process.terminate()
+            try:
+                process.wait(PATIENCE)
+            finally:
+                process.kill()
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Iterator[tuple[Valkey, Valkey]]:
+    """A log that is gone, and a queue."""
+    with Valkey.start(tmp_path / "log", durable=True) as log, Valkey.start(tmp_path / "queue", durable=False) as queue:
+        log.kill()
+        yield log, queue
+
+
+def test_it_lives_tells_why_it_cannot_serve_and_serves_once_it_can(
+    servers: tuple[Valkey, Valkey], tmp_path: Path
+) -> None:
+    log, _ = servers
+    with alone(*servers, tmp_path / "data", MOONSTONE_CORS_ORIGINS="*") as client:
+        assert client.get("/healthz").json() == {"status": "alive"}
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["code"]) == (503, "not-ready")
+        (fault,) = ready.json()["faults"]
+        assert (
+            fault == f"the log at {log.url.removeprefix('redis://').removesuffix('/0')} is not available: unavailable"
+        )
+        for method, path in (
+            ("GET", "/"),
+            ("GET", "/v1/games"),
+            ("POST", "/v1/players"),
+            ("DELETE", "/v1/me/tokens/current"),
+        ):
+            answer = client.request(method, path, headers={"Authorization": f"Bearer {TOKEN}"})
+            assert (answer.status_code, answer.json()["code"]) == (503, "store-unavailable")
+            assert answer.headers["Content-Type"] == "application/problem+json"
+            assert answer.headers.keys() >= {"retry-after", "x-request-id", "access-control-allow-origin"}
+        assert client.head("/v1/games").status_code == 503
+        log.restart()
+        until(lambda: client.status("/readyz") == 200, PATIENCE, "it serves")
+        assert client.post("/v1/players", json={"name": "Ada"}).status_code == 201
+
+
+def test_it_ends_when_it_is_told_to(servers: tuple[Valkey, Valkey], tmp_path: Path) -> None:
+    with alone(*servers, tmp_path / "data") as client:
+        client.process.terminate()
+        assert client.process.wait(PATIENCE) == 0
+
+
+def test_its_workers_end_with_their_parent_and_leave_the_port_free(
+    servers: tuple[Valkey, Valkey], tmp_path: Path
+) -> None:
+    with alone(*servers, tmp_path / "data") as client:
+        client.process.send_signal(signal.SIGKILL)
+
+        def is_free() -> bool:
+            with socket.socket() as taken:
+                taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                return taken.connect_ex(("127.0.0.1", client.port)) != 0
+
+        until(is_free, PATIENCE, "nobody listens any more")
+
+
+@pytest.mark.parametrize("missing", ["MOONSTONE_LOG_URL", "MOONSTONE_QUEUE_URL"])
+def test_without_a_server_to_wait_for_it_ends_and_says_so(missing: str) -> None:
+    urls = dict.fromkeys(("MOONSTONE_LOG_URL", "MOONSTONE_QUEUE_URL"), "redis://127.0.0.1:1/0") | {missing: ""}
+    done = subprocess.run(
+        [sys.executable, "-m", "api"],
+        env=os.environ | urls,
+        cwd=ROOT,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"{missing} must name a server".encode() in done.stderr
