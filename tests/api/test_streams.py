@@ -13,7 +13,7 @@ import pytest
 
 from api import streams
 from api.frames import EVENT_STREAM, NDJSON, Form
-from api.streams import Place, Streams
+from api.streams import Streams
 from events.chain import genesis
 from events.feed import Feed
 from events.log import LogUnavailable, Tail
@@ -76,11 +76,10 @@ class House:
         token: str = "",
         after: Head | None = None,
         form: Form = NDJSON,
-        place: Place | None = None,
+        holder: str = "holder",
     ) -> Iterator[bytes]:
         match, _ = self.ports.history.newest(match_id)
-        if place is None:
-            self.streams.enter(match_id, "holder")
+        self.streams.enter(match_id, holder)
         stream = self.streams.follow(
             form,
             match=match,
@@ -317,10 +316,7 @@ def test_a_wake_up_that_is_not_true_makes_no_loop(house: House, table: Table, mo
 def test_many_streams_share_the_reads_of_one_event(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "HEARTBEAT", 60.0)
     match, _ = house.ports.history.newest(table.match_id)
-    following = [
-        up_to_date(house.follow(table.match_id, place=house.streams.enter(table.match_id, str(number))), match.head)
-        for number in range(30)
-    ]
+    following = [up_to_date(house.follow(table.match_id, holder=str(number)), match.head) for number in range(30)]
     with ThreadPoolExecutor(len(following)) as pool:
         told = [pool.submit(next, stream) for stream in following]
         until(lambda: sum(map(len, house.feed._waiters.values())) == len(following), 30, "all wait")
