@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from tests.e2e.client import Player
@@ -20,6 +21,14 @@ def bots_play(served: Serving) -> None:
     match = player.send("POST", "/v1/matches", wanted)["id"]
     until(lambda: player.look(match)["status"] == "finished", 60, "bots play")
     player.close()
+
+
+def test_the_bot_of_the_readme_plays_its_match_to_the_end_as_written(served: Serving) -> None:
+    (program,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    told = program.replace("http://127.0.0.1:8080", served.url)
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 1  # as of any program that ends with a text
+    assert re.fullmatch(r"scores: \[\d+, \d+\]\n", done.stderr)
 
 
 def test_the_first_match_of_the_readme_runs_as_written(served: Serving) -> None:
