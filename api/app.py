@@ -57,6 +57,8 @@ class App(Flask):
 
     def __init__(self) -> None:
         super().__init__("moonstone", static_folder=None)
+        self.url_map.merge_slashes = False
+        self.config.update(MAX_CONTENT_LENGTH=checks.MAX_BODY, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
         self.limiter = Limiter()
 
     def ensure_sync(self, func: T) -> T:
@@ -111,8 +113,6 @@ def create_app(
 ) -> App:
     """The app on a container of use cases; `deadline` and `alive` come from the server that runs it."""
     app = App()
-    app.url_map.merge_slashes = False
-    app.config.update(MAX_CONTENT_LENGTH=checks.MAX_BODY, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
     app.app_ctx_globals_class = partial(context.Facts, container, app.limiter, alive)  # type: ignore[assignment]  # Flask calls what it is
     settings = container.settings
     if settings.proxies:
