@@ -38,7 +38,7 @@ HELD: Final = tuple(
 )
 HEARTBEATS: Final = (b"3\r\n:\n\n\r\n", b"1\r\n\n\r\n")
 _OF_THE_REQUEST: Final = re.compile(
-    rb"(?<=\r\nDate: )[^\r]+|(?<=\r\nRateLimit: )[^\r]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    rb"(?<=\r\nDate: )[^\r]+|(?<=\r\nRateLimit: )[^\r]+|(?<=\"now\":)\d{13}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 )
 
 
