@@ -203,6 +203,23 @@ def ending(ports: Ports, match: Match, at: int) -> None:
         ports.index.end(match.id, match.created_at, at)
 
 
+def not_ending(ports: Ports, match: Match) -> None:
+    """Take an announced end back that was refused, so that no list waits for it; not one that came by another command."""
+    newest, _ = ports.history.newest(match.id)
+    if not newest.is_over:
+        ports.index.withdraw(match.id, match.created_at)
+
+
+def left(ports: Ports, match: Match, player: str) -> None:
+    """Take a match from the list of a player who gave the seat up before the start, unless they have come back since."""
+    if match.is_of(player):
+        return
+    ports.index.dismiss(player, match.id, match.created_at, entirely=True)
+    newest, _ = ports.history.newest(match.id)
+    if newest.is_of(player):
+        ports.index.enrol(player, match.id, match.created_at)
+
+
 def shelve(ports: Ports, match: Match, *, just_written: bool = False) -> None:
     """Put a match where it belongs, however often; `just_written` where the end is new in the log.
 

@@ -16,7 +16,7 @@ from service.command import Submitted, hint, player_command, put, replay, server
 from service.errors import Corrupt, Refused, no_match
 from service.games.protocol import AnyGame
 from service.games.visibility import Seat
-from service.lobby import ending, shelve, waiting
+from service.lobby import ending, left, not_ending, shelve, waiting
 from service.match import Match
 from service.match_events import (
     MatchAborted,
@@ -117,7 +117,11 @@ def join(
         return _filled(ports, match, taken, at, f"player:{player}")
 
     request = {"join": {"seat": seat, "client_seed": client_seed}}
-    return _shelved(ports, submit(ports, match_id, player_command(player, key, request), decide))
+    joined = _shelved(ports, submit(ports, match_id, player_command(player, key, request), decide))
+    if not joined.replayed:
+        # Again: an earlier leave of the same player may just have taken the place away.
+        ports.index.enrol(player, match_id, joined.match.created_at)
+    return joined
 
 
 def add_bot(ports: Ports, player: str, match_id: MatchId, key: str, *, bot: str, seat: Seat | None = None) -> Submitted:
@@ -163,11 +167,13 @@ def leave(ports: Ports, player: str, match_id: MatchId, key: str) -> Submitted:
     Raises:
         Refused: `not-seated`, `match-over`, `match-suspended`.
     """
+    announced: list[Match] = []
 
     def decide(match: Match, at: int) -> Sequence[Draft]:
         seat = match.seat_of(player)
         if match.status == "open" and seat is None and player == match.creator:
             aborted = _aborted(ports, match)
+            announced.append(match)
             ending(ports, match, at)
             return aborted
         if seat is None:
@@ -180,7 +186,15 @@ def leave(ports: Ports, player: str, match_id: MatchId, key: str) -> Submitted:
             raise Refused("not-seated", "You have left this match before.")
         return [Draft("resigned", f"seat:{seat}", canonical(Resigned(seat)))]
 
-    return _shelved(ports, submit(ports, match_id, player_command(player, key, {"leave": {}}), decide, player=player))
+    try:
+        submitted = submit(ports, match_id, player_command(player, key, {"leave": {}}), decide, player=player)
+    except Refused:
+        # It was announced of a match that had gone on already.
+        for match in announced[-1:]:
+            not_ending(ports, match)
+        raise
+    left(ports, submitted.match, player)
+    return _shelved(ports, submitted)
 
 
 def join_code_of(secret: bytes, match: Match) -> str:
@@ -205,6 +219,11 @@ def _shelved(ports: Ports, submitted: Submitted) -> Submitted:
         match, _ = ports.history.newest(match.id)
     if match.status != "open":
         shelve(ports, match, just_written=not submitted.replayed)
+    if match.status == "running":
+        # Bots may have played it to its end meanwhile.
+        newest, _ = ports.history.newest(match.id)
+        if newest.is_over:
+            shelve(ports, newest)
     return submitted
 
 

@@ -97,6 +97,10 @@ class MatchIndex(Protocol):
         """
         ...
 
+    def withdraw(self, match_id: MatchId, created_at: int) -> None:
+        """Take back an end that was announced and did not come."""
+        ...
+
     def ended(self, after: int, limit: int) -> Sequence[tuple[int, str]]:
         """Numbers and places of public matches that ended, or are about to, in the order in which they were told.
 

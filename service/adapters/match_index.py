@@ -75,6 +75,9 @@ class RedisIndex:
         place = f"{created_at:013d}:{match_id}"
         send(self._client, ("EVAL", _END, 1, _ENDED, place, ended_at, ENDING_MS))
 
+    def withdraw(self, match_id: MatchId, created_at: int) -> None:
+        send(self._client, ("ZREM", _ENDED, f"{created_at:013d}:{match_id}"))
+
     def ended(self, after: int, limit: int) -> tuple[tuple[int, str], ...]:
         found: list[bytes]
         (found,) = send(self._client, ("ZRANGEBYSCORE", _ENDED, f"({after}", "+inf", "WITHSCORES", "LIMIT", 0, limit))

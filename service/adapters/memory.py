@@ -96,6 +96,9 @@ class MemoryIndex:
         if known is None or ended_at - known > ENDING_MS:
             self._ended[place] = max(ended_at, 1 + max(self._ended.values(), default=0))
 
+    def withdraw(self, match_id: MatchId, created_at: int) -> None:
+        self._ended.pop(f"{created_at:013d}:{match_id}", None)
+
     def ended(self, after: int, limit: int) -> Sequence[tuple[int, str]]:
         return sorted((number, place) for place, number in self._ended.items() if number > after)[:limit]
 

@@ -205,3 +205,23 @@ def test_the_lists_of_an_older_release_are_filled_up_in_the_order_of_the_ends() 
         assert list(ends(arena)) == [tables[2], tables[0], tables[1]]
     assert len(listed(arena.ports, "aborted", None, 9)[0]) == 3
     assert [view.id for view in listed(arena.ports, "open", None, 9)[0]] == [tables[3]]
+
+
+@pytest.mark.parametrize("seats", [1, 2])
+def test_an_end_that_was_refused_holds_nobody_up(seats: int) -> None:
+    arena = Arena()
+    table, other = arena.create(seats=seats + 1, bots=("high",)), arena.create()
+    arena.log.meanwhile = [lambda: arena.join(table, *("anna", "ben")[:seats])]
+    refused("not-seated", arena.leave, table, "host")
+    aborted(arena, other)
+    assert crawl(arena)[0] == [other]
+    arena.play_out(table)
+    assert crawl(arena)[0] == [other, table]
+
+
+def test_an_end_that_came_by_the_same_command_twice_is_not_taken_back() -> None:
+    arena = Arena()
+    table = arena.create()
+    arena.log.meanwhile = [lambda: arena.leave(table, "host", "first")]
+    refused("not-seated", arena.leave, table, "host", "second")
+    assert crawl(arena)[0] == [table]

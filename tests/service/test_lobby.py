@@ -154,6 +154,38 @@ def test_a_player_finds_what_it_made_and_where_it_sits() -> None:
     assert own(arena, "host", "active") == [other]
 
 
+def test_a_match_whose_seat_was_given_up_takes_no_place_among_the_player_s_own() -> None:
+    arena = Arena()
+    table = arena.join(arena.create(), "anna")
+    arena.leave(table, "anna")
+    assert arena.index.matches_of("anna", "all", None, 9) == []
+    arena.leave(arena.join(table, "host"), "host")
+    assert own(arena, "host") == [table]
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_who_sits_down_again_while_an_earlier_leave_is_on_its_way_keeps_the_place(*, before: bool) -> None:
+    arena = Arena()
+    table = arena.join(arena.create(), "anna")
+    if before:  # the leave is done when the join has enrolled, and has not been written
+        arena.leave(table, "anna")
+        arena.log.meanwhile = [lambda: arena.index.dismiss("anna", table, START, entirely=True)]
+        arena.join(table, "anna")
+    else:
+        arena.log.afterwards = [lambda: arena.join(table, "anna")]
+        arena.leave(table, "anna")
+    assert own(arena, "anna") == [table]
+
+
+def test_a_match_that_bots_ended_while_its_start_was_on_its_way_is_among_the_finished() -> None:
+    arena = Arena()
+    table = arena.create(bots=("high",))
+    arena.log.afterwards = [lambda: arena.leave(table, "anna"), lambda: arena.play_out(table)]
+    arena.join(table, "anna")
+    assert arena.match(table).status == "finished"
+    assert (ids(arena, "running"), ids(arena, "finished")) == ([], [table])
+
+
 def test_what_cannot_be_read_is_named_to_those_who_may_know_of_it() -> None:
     arena = Arena()
     table = arena.join(arena.create(seats=3, private=True), "anna", "ben")
