@@ -83,8 +83,8 @@ def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, patienc
     decisions = match.decisions()
     if not decisions:
         return score(ports, match)
-    for decision in sorted(decisions, key=lambda one: (one.plays_at or 0, one.seat)):
-        sitter = None if decision.plays_at is None or decision.plays_at > at else match.seats[decision.seat]
+    for decision in sorted(decisions, key=lambda one: (one.asked_at or 0, one.seat)):
+        sitter = None if decision.asked_at is None or decision.asked_at > at else match.seats[decision.seat]
         if sitter is None or not (sitter.resigned or decision.deadline is None or at < decision.deadline):
             continue
         draft = _turn(ports, match, decision, sitter, at, chance_of, patience)

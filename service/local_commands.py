@@ -24,6 +24,8 @@ from service.ports import Ports
 _SEED: Final = re.compile(r"[0-9a-f]{64}")
 _GZIP: Final = b"\x1f\x8b"
 """What such files begin with (RFC 1952)."""
+_MOST: Final = 1 << 28
+"""Bytes of a file that comes compressed."""
 
 
 @click.command()
@@ -145,9 +147,12 @@ def _lines(file: BufferedIOBase) -> list[bytes]:
     content = file.read()
     if content.startswith(_GZIP):
         try:
-            content = gzip.decompress(content)
+            with gzip.open(BytesIO(content)) as packed:
+                content = packed.read(_MOST + 1)
         except (OSError, EOFError, zlib.error) as error:
             raise click.ClickException(f"The file is gzip, but damaged: {error}.") from None
+        if len(content) > _MOST:
+            raise click.ClickException("The file holds more than any match does.")
     return BytesIO(content).readlines()
 
 

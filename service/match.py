@@ -20,6 +20,8 @@ GRACE_MS: Final = 100
 """A deadline is enforced this long after it passed, so that an action in time is not overtaken."""
 HINT_MS: Final = 300
 """A job that is due at once was hinted at: this long the hint has to arrive, before a sweeper takes it for lost."""
+LATE_MS: Final = 500
+"""A bot that is asked later than this after its time was asked in time, and waits."""
 BOT_PACE_MS: Final = 2_500
 """How long a bot takes on average where the game itself is timed and nothing else is said: people play against it."""
 
@@ -46,7 +48,9 @@ class OpenDecision(Decision[Any], frozen=True, kw_only=True):
     id: str
     opens_at: int
     plays_at: int | None
-    """When the service takes the decision by itself: a bot's, at its pace, or that of a seat whose player left."""
+    """When the service may take the decision by itself: a bot's, at its pace, or that of a seat whose player left."""
+    asked_at: int | None
+    """When it does: a bot that let its time go by takes as long again before it reacts to others."""
     by_clock: bool
     """Whether the deadline is the match clock's, not the game's own."""
 
@@ -116,6 +120,7 @@ class Match(msgspec.Struct, frozen=True, dict=True):
         if allowed is not None:
             deadline, shown = opens_at + allowed, True
         wait = self._wait(decision, opening)
+        due = None if wait is None else max(opens_at, opening.at) + wait + self.paused
         return OpenDecision(
             id=f"{'clock' if decision.seat == CLOCK else decision.seat}:{opening.version}",
             seat=decision.seat,
@@ -124,9 +129,15 @@ class Match(msgspec.Struct, frozen=True, dict=True):
             opens_at=opens_at + self.paused,
             deadline=None if deadline is None else deadline + self.paused,
             deadline_shown=shown,
-            plays_at=None if wait is None else max(self.at, max(opens_at, opening.at) + wait + self.paused),
+            plays_at=None if due is None else max(self.at, due),
+            asked_at=None if wait is None or due is None else self._asked_at(due, wait),
             by_clock=allowed is not None,
         )
+
+    def _asked_at(self, due: int, wait: int) -> int:
+        if wait and self.at > due + LATE_MS:
+            due += -(-(self.at - LATE_MS - due) // wait) * wait
+        return max(self.at, due)
 
     def observation(self, viewer: Viewer) -> msgspec.Raw | None:
         """What a viewer sees of the table, as JSON; None before the start. Made once for each: many ask, and ask again."""
@@ -185,7 +196,7 @@ class Match(msgspec.Struct, frozen=True, dict=True):
         if not decisions:
             return self.at
         return min(
-            (one.plays_at for one in decisions if one.plays_at is not None and one.plays_at > after), default=None
+            (one.asked_at for one in decisions if one.asked_at is not None and one.asked_at > after), default=None
         )
 
     def first_due(self) -> OpenDecision | None:

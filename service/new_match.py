@@ -54,6 +54,7 @@ def checked(games: Mapping[str, AnyGame], wanted: NewMatch) -> tuple[AnyGame, An
     for name in wanted.bots:
         check_bot(game, name)
     check_clock(game, wanted.clock)
+    _check_pace(wanted.clock)
     try:
         return game, game.options(wanted.seats, wanted.options)
     except BadOptions as error:
@@ -84,6 +85,16 @@ def check_clock(game: AnyGame, clock: MatchClock | None) -> None:
     if clock.on_timeout is not UNSET and not any(kinds):
         place = ("clock", "on_timeout")
         raise Refused("invalid-options", "on_timeout belongs to turn_seconds or bank_seconds.", parameter=place)
+
+
+def _check_pace(clock: MatchClock | None) -> None:
+    """Whether bots play before their time is up: one takes up to one and a half times its pace."""
+    if clock is None or clock.bot_pace_ms is UNSET:
+        return
+    allowed = 1000 * sum(seconds for seconds in (clock.turn_seconds, clock.bank_seconds) if seconds is not UNSET)
+    if allowed and clock.bot_pace_ms > allowed // 2:
+        fault = f"A bot has {allowed} ms; so its pace is {allowed // 2} ms at most."
+        raise Refused("invalid-options", fault, parameter=("clock", "bot_pace_ms"))
 
 
 def check_bot(game: AnyGame, name: str) -> None:

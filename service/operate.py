@@ -5,6 +5,7 @@ through its server, else through one that they start for themselves.
 """
 
 import os
+import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -61,15 +62,21 @@ def backup(environ: Mapping[str, str], target: Path, tell: Tell) -> None:
 
 @contextmanager
 def _draft_of(target: Path) -> Iterator[IO[bytes]]:
-    """A file that only its owner can read, and that is there whole or not at all."""
-    draft = target.with_name(f"{target.name}.part")
-    draft.unlink(missing_ok=True)
+    """A file that only its owner can read, and that is there whole or not at all; nothing else of its name is replaced.
+
+    Raises:
+        CannotOperate: the name was taken meanwhile.
+    """
+    draft = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        draft.rename(target)
+        try:
+            os.link(draft, target)
+        except FileExistsError:
+            raise CannotOperate(f"{target} exists; a backup never replaces a file") from None
     finally:
         draft.unlink(missing_ok=True)
 
@@ -84,6 +91,8 @@ def restore(environ: Mapping[str, str], source: Path, tell: Tell) -> bool:
     """
     settings = read(environ)
     with _told(), ExitStack() as stack:
+        if not source.is_file():
+            raise CannotOperate(f"{source} is no file that can be read twice; write it to one first")
         for _ in backups.read(source):
             pass  # whole, before anything is begun that another try would find in its way
         if settings.log_url is None:

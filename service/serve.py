@@ -115,9 +115,8 @@ def _keep_running(
 
 def _answers(settings: Settings) -> bool:
     connection = http.client.HTTPConnection(_reachable(settings.host), settings.port, timeout=1)
-    host = next(iter(settings.allowed_hosts), _written(_reachable(settings.host)))
     try:
-        connection.request("GET", "/readyz", headers={"Host": host})
+        connection.request("GET", "/readyz")
         return connection.getresponse().status == http.client.OK
     except (OSError, http.client.HTTPException):
         return False

@@ -1,5 +1,6 @@
 """What an operator can set: environment variables, all in one table, that README repeats."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,6 +57,10 @@ class Variable:
         return self.name.removeprefix(PREFIX).lower()
 
 
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
+"""A host as a request may name it."""
+
+
 def _text(value: str) -> str:
     if not value:
         raise ValueError("a value")
@@ -96,12 +101,32 @@ def _flag(value: str) -> bool:
 
 
 def _server(*more_schemes: str) -> Callable[[str], str | None]:
+    schemes = tuple(f"{scheme}://" for scheme in ("redis", "rediss", "unix", *more_schemes))
+
     def parse(value: str) -> str | None:
-        if value and urlsplit(value).scheme not in {"redis", "rediss", "unix", *more_schemes}:
-            raise ValueError("a URL such as redis://host:6379/0")
+        if value and not (value.startswith(schemes) and _is_address(value)):
+            raise ValueError(
+                "a URL such as redis://host:6379/0, with % and two hex digits for other signs in a password"
+            )
         return value or None
 
     return parse
+
+
+def _is_address(url: str) -> bool:
+    """Whether a URL says where a server is, and holds no sign that ends its password too early."""
+    try:
+        parts = urlsplit(url)
+        return parts.port != 0 and not parts.fragment and bool(parts.path if parts.scheme == "unix" else parts.hostname)
+    except ValueError:  # whose text may hold a part of the password
+        return False
+
+
+def _hosts(value: str) -> tuple[str, ...]:
+    hosts = _list(value)
+    if not all(map(_NAME.fullmatch, hosts)):
+        raise ValueError("names without a port, such as moon.example, with commas between them")
+    return hosts
 
 
 def _origins(value: str) -> tuple[str, ...]:
@@ -142,7 +167,7 @@ VARIABLES: Final = (
         "MOONSTONE_ALLOWED_HOSTS",
         "",
         "names that the Host header may have; any if empty, and for /healthz and /readyz",
-        _list,
+        _hosts,
     ),
     Variable(
         "MOONSTONE_REQUESTS_BY_TOKEN",

@@ -134,7 +134,8 @@ def list_events(query: Mapping[str, Any], match_id: MatchId) -> Response:
     if form is None:
         if "ticket" in query:
             raise Refused("invalid-parameter", "A ticket is for a stream; send the token.", parameter="ticket")
-        if query.get("wait") and match.head.version == query["after"] and match.server_seed is None:
+        has_all = match.head.version == query["after"] and match.head.hash.startswith(query.get("head", ""))
+        if query.get("wait") and has_all and match.server_seed is None:
             match, viewer = _waited(match, query)
         response = unchanged(match, query) or _page(match, viewer, query)
     else:
@@ -284,14 +285,15 @@ def export_match(match_id: MatchId) -> Response:
     match, _ = ports.history.newest(match_id)
     viewer_of(match, context.caller_id())
     lines = match_file.export(ports, match)
-    if (same := unchanged(match, {})) is not None:
-        return same
-    name = f'attachment; filename="moonstone-{match.id}.ndjson"'
-    headers = {"Content-Disposition": name, "ETag": conditions.etag(match.head)}
+    response = unchanged(match, {})
+    if response is None:
+        # Whole before the first byte is sent: a log that fails half-way is a problem, not a file that looks complete.
+        response = Response(b"".join(lines), content_type=NDJSON.media_type)
+        response.headers["Content-Disposition"] = f'attachment; filename="moonstone-{match.id}.ndjson"'
+        response.headers["ETag"] = conditions.etag(match.head)
     if not match.created.private:
-        headers["Cache-Control"] = "public, max-age=86400"
-    # Whole before the first byte is sent: a log that fails half-way is a problem, not a file that looks complete.
-    return Response(b"".join(lines), headers=headers, content_type=NDJSON.media_type)
+        response.headers["Cache-Control"] = "public, max-age=86400"
+    return response
 
 
 blueprint.answers += [SeenEvent, StreamHello, StreamEnd]

@@ -47,12 +47,16 @@ class Begin(msgspec.Struct, frozen=True, tag="begin"):
 
 
 class StoredMatch(msgspec.Struct, frozen=True, tag="match"):
-    """A match as the log holds it; `key` is what the names of its keys begin with."""
+    """A match as the log holds it; `key` is what the names of its keys begin with.
+
+    `noted` is the hash of the newest event as the log noted it: what does not fit its events stays found out.
+    """
 
     key: bytes
     events: tuple[bytes, ...]
     commands: tuple[bytes, ...]
     seed: bytes | None
+    noted: bytes
 
 
 class Record(msgspec.Struct, frozen=True, tag="record"):
@@ -112,7 +116,7 @@ def take(client: Redis | RedisCluster, now: int) -> Iterator[Frame]:
         if entries:
             matches += 1
             events = tuple(fields.get(b"e", b"") for _, fields in entries)
-            yield StoredMatch(key, events, _flat(commands), seed)
+            yield StoredMatch(key, events, _flat(commands), seed, entries[-1][1].get(b"h", b""))
     for key in client.scan_iter(count=1000):
         if not key.startswith(_DERIVED):
             record = _record(client, key)
@@ -161,9 +165,10 @@ def put(client: Redis | RedisCluster, frames: Iterable[Frame]) -> Iterator[Match
 
 
 def _put_match(client: Redis | RedisCluster, stored: StoredMatch) -> None:
+    hashes = [*(digest(event).encode() for event in stored.events[:-1]), stored.noted]
     commands: list[Command] = [
-        ("XADD", stored.key + b":events", f"{version}-0", "e", event, "h", digest(event))
-        for version, event in enumerate(stored.events, 1)
+        ("XADD", stored.key + b":events", f"{version}-0", "e", event, "h", noted)
+        for version, (event, noted) in enumerate(zip(stored.events, hashes, strict=True), 1)
     ]
     pairs = stored.commands
     commands += [

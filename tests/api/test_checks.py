@@ -273,6 +273,19 @@ def test_the_front_door_leads_to_the_reference(app: Flask) -> None:
     assert client.get("/", follow_redirects=True).get_data() == client.get("/docs").get_data()
 
 
+@pytest.mark.parametrize("name", ["If-Modified-Since", "If-Unmodified-Since", "If-Range"])
+@pytest.mark.parametrize("year", ["9" * 20, "10000"])
+def test_a_date_that_is_none_is_no_condition(client: FlaskClient, name: str, year: str) -> None:
+    for date in (
+        f"Mon, 01 Jan {year} 00:00:00 GMT",
+        f"Mon, {year} Jan 2026 00:00:00 GMT",
+        f"Mon, 01 Jan 2026 00:00:00 +{year}",
+    ):
+        for path in ("/openapi.yaml", "/openapi.json", "/docs/swagger-ui.css", "/v1/stones"):
+            with client.get(path, headers={name: date, "Range": "bytes=0-9"}) as answer:
+                assert answer.status_code in {200, 206}
+
+
 def test_the_reference_is_not_sent_twice(client: FlaskClient) -> None:
     first = client.get("/openapi.yaml")
     again = client.get("/openapi.yaml", headers={"If-None-Match": first.headers["ETag"]})

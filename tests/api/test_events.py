@@ -283,6 +283,7 @@ def test_an_export_is_the_match_file_and_stands_every_check(
     assert response.data == b"".join(match_file.export(container.ports, match))
     same = client.get(f"/v1/matches/{over.match_id}/export", headers={"If-None-Match": response.headers["ETag"]})
     assert (same.status_code, same.data, same.headers["ETag"]) == (304, b"", response.headers["ETag"])
+    assert same.headers["Cache-Control"] == response.headers["Cache-Control"]
     verdict = verify(response.data.splitlines(keepends=True), GAMES)
     assert (verdict.match.head, verdict.checks) == (match.head, CHECKS)
 

@@ -180,6 +180,13 @@ def test_a_file_that_came_compressed_is_checked_as_it_is(file: Path) -> None:
         assert "gzip, but damaged" in done.output
 
 
+def test_what_unpacks_to_more_than_any_match_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_commands, "_MOST", 1 << 20)
+    file.write_bytes(gzip.compress(bytes((1 << 20) + 1)))
+    done = run("verify", file)
+    assert (done.exit_code, "more than any match" in done.output) == (1, True)
+
+
 def test_what_a_file_says_cannot_steer_the_terminal(file: Path) -> None:
     forged = File(tuple(file.read_bytes().splitlines()))
     forged.events[3]["by"] = "\x1b[2Jplayer:\x85\u2028\u202ebots"

@@ -5,6 +5,7 @@ from typing import Any, Final, get_args
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from events.record import MatchId
 from service.audit import verify
@@ -13,9 +14,10 @@ from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.history import viewer_of
 from service.lobby import listed_for
+from service.match import LATE_MS
 from service.match_file import export
 from service.ports import Mine
-from tests.service.arena import START, Arena, person, refused
+from tests.service.arena import START, Arena, person, refused, with_bot
 
 MONKEYS = "monkeys_on_the_moon"
 
@@ -170,6 +172,21 @@ def test_a_bot_plays_at_its_pace_and_not_before() -> None:
     assert len(set(waits)) > 5, "every bot waits the same"
 
 
+def test_a_bot_that_waited_reacts_to_others_no_sooner_than_it_thinks() -> None:
+    asked: list[int] = []
+    arena = with_bot(lambda *_: asked.append(arena.time))
+    table = arena.create("toy", 2, bots=("odd",), clock={"bot_pace_ms": 2_000}, options={"trick_ms": 600_000})
+    arena.join(table, "anna")
+    decision = next(one for one in arena.match(table).decisions() if one.seat == 0)
+    assert decision.plays_at is not None
+    wait = decision.plays_at - decision.opens_at
+    for late, slots in ((LATE_MS, 0), (LATE_MS + 1, 1), (LATE_MS + 3 * wait, 3), (LATE_MS + 3 * wait + 1, 4)):
+        match = replace(arena.match(table), at=decision.plays_at + late)
+        again = next(one for one in match.decisions() if one.seat == 0)
+        assert again.asked_at == max(match.at, decision.plays_at + slots * wait)
+        assert again.plays_at == match.at
+
+
 @pytest.mark.parametrize(
     ("clock", "place"),
     [
@@ -177,6 +194,8 @@ def test_a_bot_plays_at_its_pace_and_not_before() -> None:
         ({"turn_seconds": 10, "increment_seconds": 1}, ("clock", "increment_seconds")),
         ({"increment_seconds": 1}, ("clock", "increment_seconds")),
         ({"on_timeout": "bot"}, ("clock", "on_timeout")),
+        ({"turn_seconds": 10, "bot_pace_ms": 5_001}, ("clock", "bot_pace_ms")),
+        ({"bank_seconds": 100, "bot_pace_ms": 50_001}, ("clock", "bot_pace_ms")),
     ],
 )
 def test_a_clock_that_contradicts_itself_is_refused(clock: dict[str, Any], place: object) -> None:

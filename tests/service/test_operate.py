@@ -1,11 +1,12 @@
 """The operator's commands on real servers: what a backup brings back, what a check finds, and what each refuses."""
 
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
+from typing import IO, cast
 
 import pytest
 from redis import Redis, RedisCluster
@@ -266,6 +267,42 @@ def test_nothing_is_overwritten(store: Store, tmp_path: Path) -> None:
         operate.restore({"MOONSTONE_DATA_DIR": str(used)}, file, store.told.append)
     operate.backup(store.environ, used, store.told.append)
     assert len(list(used.glob("moonstone-*.backup"))) == 1
+
+
+def test_a_name_that_another_backup_took_meanwhile_is_left_to_it(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.bots()
+    written = backups.written
+
+    def beside_another(file: IO[bytes], frames: Iterable[backups.Frame]) -> Iterator[backups.Frame]:
+        monkeypatch.setattr(backups, "written", written)
+        backed_up(store, tmp_path)
+        return written(file, frames)
+
+    monkeypatch.setattr(backups, "written", beside_another)
+    with pytest.raises(CannotOperate, match="never replaces a file"):
+        backed_up(store, tmp_path)
+    (whole,) = tmp_path.glob("*backup*")
+    assert isinstance(list(backups.read(whole))[-1], backups.End)
+
+
+def test_what_is_damaged_in_the_store_is_damaged_in_what_is_restored(
+    store: Store, empty: Callable[[str], dict[str, str]], tmp_path: Path
+) -> None:
+    match = store.bots()
+    stream = f"{store.key(match)}:events"
+    entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", store.client.xrange(stream))
+    newest = entries[-1][1]
+    newest[b"e"] = newest[b"e"].replace(b'"by":"', b'"by":"x')
+    adds = [("XADD", stream, place, "e", fields[b"e"], "h", fields[b"h"]) for place, fields in entries]
+    send(store.client, ("DEL", stream), *adds)
+    assert not store.check()
+    found = list(store.told)
+    restored = empty("restored")
+    store.told.clear()
+    assert not operate.restore(restored, backed_up(store, tmp_path), store.told.append)
+    assert set(found) <= set(store.told)
 
 
 def test_what_a_backup_would_not_know_is_told_rather_than_left_out(store: Store, tmp_path: Path) -> None:
