@@ -25,6 +25,14 @@ _REFUSED: Final = "tests/service/test_play_refusals.py::test_a_refused_action_ch
 
 # fmt: off
 APPEND: Final = (
+    Mutation("an end that was refused stays announced", "service/lobby.py",
+        "    if not newest.is_over:\n        ports.index.withdraw",
+        "    if newest.is_over:\n        ports.index.withdraw",
+        "tests/service/test_ended_lists.py::test_an_end_that_was_refused_holds_nobody_up"),
+    Mutation("a bot that waits snipes", "service/match.py",
+        "if wait and self.at > due + LATE_MS",
+        "if False",
+        "tests/service/test_match_clocks.py::test_a_bot_that_waited_reacts_to_others_no_sooner_than_it_thinks"),
     Mutation("a repeated command is not known", _LUA,
         "  if seen then\n",
         "  if false then\n",
