@@ -31,7 +31,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "increment_seconds": "Seconds that each decision adds to the bank.",
     "on_timeout": "What happens when a seat's time is over: `default_action` (where nothing is said), a `bot` takes over, or the seat is played by default actions from then on (`resign`).",
     "SeenDecision.on_timeout": "The action that is taken at the deadline; shown to the seat itself only, null where the game's own bell ends the wait.",
-    "bot_pace_ms": "Milliseconds that a bot waits before each action: half of that at least, half as much again at most. Where nothing is said, none, but 2500 in a game that keeps its own time (4 Monkeys).",
+    "bot_pace_ms": "Milliseconds that a bot waits before each action: half of that at least, half as much again at most; half of `turn_seconds` or `bank_seconds` is the most that it may be. Where nothing is said, none, but 2500 in a game that keeps its own time (4 Monkeys).",
     "creator": "The id of the player who made the match.",
     "seats": "The seats in order, each with who sits in it.",
     "GamePage.seats": "The numbers of seats that the game can be played with.",
