@@ -21,7 +21,7 @@ PEOPLE: Final = (None, "host", "anna", "ben", "gone", "eve")
 """Somebody without a token, the creator, both seats, one who left before the start, and one who never came."""
 OWN: Final = frozenset({"host", "anna", "ben"})
 LISTED: Final = OWN | {"gone"}
-"""Those whom the index names; the one who left too, until that player looks at a list. It counts where that they left
+"""Those whom the index names; where a crash left a place too much, the one who left too. It counts where that they left
 cannot be read."""
 
 
@@ -32,6 +32,7 @@ def table(*, private: bool) -> tuple[Arena, str]:
     code = join_code_of(arena.ports.secret, match)
     join(arena.ports, "gone", match.id, "sit", join_code=code)
     leave(arena.ports, "gone", match.id, "leave")
+    arena.index.enrol("gone", match.id, match.created_at)  # as a crash may leave it
     for player in ("anna", "ben"):
         join(arena.ports, player, match.id, "sit", join_code=code)
     return arena, match.id
