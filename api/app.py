@@ -10,6 +10,7 @@ import msgspec
 from flask import Flask, Request, Response
 from flask.sessions import NullSession, SessionInterface, SessionMixin
 from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.routing import MapAdapter
 
 from api import access, checks, compression, context, headers, openapi
 from api.blueprint import Api, Blueprint
@@ -64,6 +65,14 @@ class App(Flask):
     def ensure_sync(self, func: T) -> T:
         """The function itself, so that no call asks whether it is a coroutine."""
         return func
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        """Routes by the path alone: whatever the host, the scheme or an upgrade that is asked for, they are the same."""
+        if request is None:
+            return None
+        environ = request.environ
+        path = environ["PATH_INFO"].encode("latin-1").decode(errors="replace")
+        return MapAdapter(self.url_map, "", "/", "", "http", path, request.method, environ.get("QUERY_STRING", ""))
 
     def process_response(self, response: Response) -> Response:
         asked = context.asked()

@@ -11,7 +11,6 @@ from typing import Final, TypeAlias
 
 from flask import Flask, Request
 from werkzeug.exceptions import BadRequest, LengthRequired, RequestEntityTooLarge, UnsupportedMediaType
-from werkzeug.http import parse_date
 
 from api import auth, context, problems, rate
 from api.blueprint import Operation, operation_of
@@ -28,7 +27,6 @@ RATE_WINDOW: Final = 10
 """Seconds in which a token, or an address without one, may send its quota of requests."""
 
 _HOST: Final = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?", re.ASCII)
-_DATED: Final = ("If-Modified-Since", "If-Unmodified-Since", "If-Range")
 _MEDIA_TYPE: Final = re.compile(r'application/json(?:\s*;\s*charset="?utf-8"?)?', re.IGNORECASE)
 
 Deadline: TypeAlias = Callable[[], AbstractContextManager[object]]
@@ -48,17 +46,6 @@ def framing(asked: Request, operation: Operation) -> None:
         raise RequestEntityTooLarge
     if length and asked.endpoint is not None and asked.method not in WRITES:
         raise Refused("bad-request", f"{asked.method} takes no body.")
-    for name in _DATED:
-        _pass_over_no_date(asked, name)
-
-
-def _pass_over_no_date(asked: Request, name: str) -> None:
-    """Take a condition away whose date is none, which is to be ignored (RFC 9110, 13.1.3); werkzeug fails at some."""
-    if (value := context.header(asked, name)) is not None:
-        try:
-            parse_date(value)
-        except (OverflowError, ValueError):
-            del asked.environ[context.variable(name)]
 
 
 @dataclass(frozen=True, slots=True)

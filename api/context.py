@@ -73,12 +73,12 @@ def asked() -> Request:
 
 def header(sent: Request, name: str) -> str | None:
     """A header of a request. Flask's own look-up raises and catches two exceptions for each that was not sent."""
-    value: str | None = sent.environ.get(variable(name))
+    value: str | None = sent.environ.get(_variable(name))
     return value
 
 
 @cache
-def variable(header: str) -> str:
+def _variable(header: str) -> str:
     """A header's name in WSGI's environment (PEP 3333)."""
     name = header.upper().replace("-", "_")
     return name if name in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{name}"

@@ -8,6 +8,7 @@ from typing import Final
 
 from flask import Blueprint, Response, current_app, request, send_from_directory
 from werkzeug.exceptions import PreconditionFailed
+from werkzeug.http import parse_date
 
 from api.context import asked
 from api.headers import PAGE
@@ -20,6 +21,7 @@ REFERENCE: Final = "moonstone.reference"
 
 _DIST: Final = Path(str(files("flask_swagger_ui"))) / "dist"
 _FILES: Final = frozenset({"swagger-ui-bundle.js", "swagger-ui.css", "favicon-16x16.png", "favicon-32x32.png"})
+_DATED: Final = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_RANGE")
 _PUBLIC: Final = {"Cache-Control": "public, max-age=3600"}
 # Swagger UI's icons are data: images; it needs neither inline scripts nor inline styles nor any other host.
 _CSP: Final = (
@@ -47,6 +49,16 @@ _PAGE: Final = """<!doctype html>
 
 _START: Final = """SwaggerUIBundle({url: "openapi.yaml", dom_id: "#reference", deepLinking: true, validatorUrl: null});
 """
+
+
+@blueprint.before_request
+def pass_over_no_date() -> None:
+    """Take conditions away whose date is none, which are to be ignored (RFC 9110, 13.1.3); werkzeug fails at some."""
+    for name in _DATED:
+        try:
+            parse_date(request.environ.get(name))
+        except (OverflowError, ValueError):
+            del request.environ[name]
 
 
 @blueprint.get("/")
