@@ -54,13 +54,15 @@ class App(Flask):
     """Flask for views that are plain functions, for clients without sessions, and with one end for all answers."""
 
     session_interface = Sessionless()
-    origins: tuple[str, ...] = ()
 
-    def __init__(self) -> None:
+    def __init__(self, container: context.Container, alive: Callable[[], bool]) -> None:
         super().__init__("moonstone", static_folder=None)
         self.url_map.merge_slashes = False
         self.config.update(MAX_CONTENT_LENGTH=checks.MAX_BODY, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
         self.limiter = Limiter()
+        self.origins = tuple(container.settings.cors_origins)
+        facts = partial(context.Facts, container, self.limiter, alive)
+        self.app_ctx_globals_class = facts  # type: ignore[assignment]  # Flask calls what it is
 
     def ensure_sync(self, func: T) -> T:
         """The function itself, so that no call asks whether it is a coroutine."""
@@ -121,14 +123,12 @@ def create_app(
     alive: Callable[[], bool] = lambda: True,
 ) -> App:
     """The app on a container of use cases; `deadline` and `alive` come from the server that runs it."""
-    app = App()
-    app.app_ctx_globals_class = partial(context.Facts, container, app.limiter, alive)  # type: ignore[assignment]  # Flask calls what it is
+    app = App(container, alive)
     settings = container.settings
     if settings.proxies:
         # Nothing but the address: what is served does not depend on the scheme, and proxies pass the Host on.
         behind = ProxyFix(app.wsgi_app, x_for=settings.proxies, x_proto=0, x_host=0)
         app.wsgi_app = behind  # type: ignore[method-assign]  # as Flask's docs say
-    app.origins = tuple(settings.cors_origins)
     access.begin()
     checks.install(
         app,

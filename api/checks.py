@@ -17,6 +17,7 @@ from api.blueprint import Operation, operation_of
 from api.request_headers import judge
 from service.errors import Refused
 from service.ports import Player
+from service.settings import HOST
 
 MAX_BODY: Final = 16 * 1024
 MAX_WAIT_FOR_BODY: Final = 5.0
@@ -26,7 +27,7 @@ WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
 RATE_WINDOW: Final = 10
 """Seconds in which a token, or an address without one, may send its quota of requests."""
 
-_HOST: Final = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?", re.ASCII)
+_HOST: Final = re.compile(rf"({HOST})(:\d{{1,5}})?", re.ASCII)
 _MEDIA_TYPE: Final = re.compile(r'application/json(?:\s*;\s*charset="?utf-8"?)?', re.IGNORECASE)
 
 Deadline: TypeAlias = Callable[[], AbstractContextManager[object]]

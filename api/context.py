@@ -38,8 +38,9 @@ class Container(Protocol):
 class Facts:
     """What is found out about a request while it is answered: the app's kind of Flask's `g`.
 
-    `container`, `limiter` and `alive`, which says whether the server still runs, are those of the app. `began` is a moment of `time.perf_counter`; `player` is None for nobody, `ticket_of` the digest of the token that a
-    ticket stands for, `problem` the code of the problem that is the answer.
+    `container`, `limiter` and `alive`, which says whether the server still runs, are those of the app. `began` is a moment
+    of `time.perf_counter`; `player` is None for nobody, `ticket_of` the digest of the token that a ticket stands for,
+    `problem` the code of the problem that is the answer.
     """
 
     __slots__ = ("alive", "allowance", "began", "container", "id", "limiter", "player", "problem", "ticket_of")

@@ -4,10 +4,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from api import context, problems
+from api import access, problems
 from api.app import App
 from api.resources.health import healthz, readyz
 from events.log import LogUnavailable
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from events.feed import Feed
 
 PAUSE: Final = 0.5
-_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 _log = logging.getLogger("moonstone.api")
 
@@ -83,14 +81,14 @@ class _Away:
 
 
 def _app(away: _Away, alive: Callable[[], bool]) -> App:
-    app = App()
-    app.origins = tuple(away.settings.cors_origins)
-    app.app_ctx_globals_class = partial(context.Facts, away, app.limiter, alive)  # type: ignore[assignment]  # as in api.app
+    app = App(away, alive)
     problems.install(app)
     app.add_url_rule("/healthz", view_func=healthz)
     app.add_url_rule("/readyz", view_func=readyz)
     for rule in ("/", "/<path:_>"):
-        app.add_url_rule(rule, "all else", _unavailable, methods=_METHODS, provide_automatic_options=False)
+        app.add_url_rule(
+            rule, "all else", _unavailable, methods=sorted(access.METHODS), provide_automatic_options=False
+        )
     return app
 
 

@@ -189,9 +189,8 @@ def leave(ports: Ports, player: str, match_id: MatchId, key: str) -> Submitted:
     try:
         submitted = submit(ports, match_id, player_command(player, key, {"leave": {}}), decide, player=player)
     except Refused:
-        # It was announced of a match that had gone on already.
-        for match in announced[-1:]:
-            not_ending(ports, match)
+        if announced:  # of a match that had gone on already
+            not_ending(ports, announced[-1])
         raise
     left(ports, submitted.match, player)
     return _shelved(ports, submitted)

@@ -57,8 +57,8 @@ class Variable:
         return self.name.removeprefix(PREFIX).lower()
 
 
-_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
-"""A host as a request may name it."""
+HOST: Final = r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]"
+"""The pattern of a host as a request may name it, without a port."""
 
 
 def _text(value: str) -> str:
@@ -124,7 +124,7 @@ def _is_address(url: str) -> bool:
 
 def _hosts(value: str) -> tuple[str, ...]:
     hosts = _list(value)
-    if not all(map(_NAME.fullmatch, hosts)):
+    if not all(re.fullmatch(HOST, host) for host in hosts):
         raise ValueError("names without a port, such as moon.example, with commas between them")
     return hosts
 

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from service.adapters.valkey import Valkey, free_port
 from tests.api.conftest import TOKEN
 from tests.serving import ROOT
-from tests.waiting import until
+from tests.waiting import in_time, until
 
 PATIENCE: Final = 60
 
@@ -96,23 +97,33 @@ def test_it_lives_tells_why_it_cannot_serve_and_serves_once_it_can(
 
 
 def test_it_ends_when_it_is_told_to(servers: tuple[Valkey, Valkey], tmp_path: Path) -> None:
-    with alone(*servers, tmp_path / "data") as client:
-        client.process.terminate()
-        assert client.process.wait(PATIENCE) == 0
+    def stopped() -> float:
+        with alone(*servers, tmp_path / "data") as client:
+            client.close()
+            began = time.monotonic()
+            client.process.terminate()
+            assert client.process.wait(PATIENCE) == 0
+            return time.monotonic() - began
+
+    in_time(stopped, 8, "it ends")
 
 
 def test_its_workers_end_with_their_parent_and_leave_the_port_free(
     servers: tuple[Valkey, Valkey], tmp_path: Path
 ) -> None:
-    with alone(*servers, tmp_path / "data") as client:
-        client.process.send_signal(signal.SIGKILL)
+    def freed() -> float:
+        with alone(*servers, tmp_path / "data") as client:
+            began = time.monotonic()
+            client.process.send_signal(signal.SIGKILL)
+            until(lambda: is_free(client.port), PATIENCE, "nobody listens any more")
+            return time.monotonic() - began
 
-        def is_free() -> bool:
-            with socket.socket() as taken:
-                taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                return taken.connect_ex(("127.0.0.1", client.port)) != 0
+    in_time(freed, 8, "its workers end")
 
-        until(is_free, PATIENCE, "nobody listens any more")
+
+def is_free(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) != 0
 
 
 @pytest.mark.parametrize("missing", ["MOONSTONE_LOG_URL", "MOONSTONE_QUEUE_URL"])
