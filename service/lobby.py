@@ -130,17 +130,16 @@ def _own(ports: Ports, place: str, match: Match | Corrupt | Refused, player: str
     return match if theirs else None
 
 
-def waiting(ports: Ports, creator: str, limit: int) -> int:
-    """How many matches a player has waiting for players, those in the making included; exact from `limit` on.
+def admitted(ports: Ports, creator: str, match_id: MatchId, created_at: int, limit: int) -> bool:
+    """Whether a player may have one more match waiting for players; it counts from now on, though it is yet to be made.
 
-    There the index is mended: what it holds too much of after a crash must not shut a player out for ever.
+    At the limit the index is mended: what it holds too much of after a crash must not shut a player out for ever.
     """
-    places = ports.index.open_places(creator)
-    if len(places) < limit:
-        return len(places)
-    for place, match in _at(ports, places):
+    if ports.index.admit(match_id, created_at, creator, limit):
+        return True
+    for place, match in _at(ports, ports.index.open_places(creator)):
         _belonging(ports, place, match, "open", creator)
-    return len(ports.index.open_places(creator))
+    return ports.index.admit(match_id, created_at, creator, limit)
 
 
 def _at(ports: Ports, places: Sequence[str]) -> Sequence[tuple[str, Match | Corrupt | Refused]]:

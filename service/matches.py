@@ -16,7 +16,7 @@ from service.command import Submitted, hint, player_command, put, replay, server
 from service.errors import Corrupt, Refused, no_match
 from service.games.protocol import AnyGame
 from service.games.visibility import Seat
-from service.lobby import ending, left, not_ending, shelve, waiting
+from service.lobby import admitted, ending, left, not_ending, shelve
 from service.match import Match
 from service.match_events import (
     MatchAborted,
@@ -49,7 +49,8 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
     if seen is not None:
         return _shelved(ports, replay(ports, ports.history.newest(match_id)[0], command, seen))
     game, options = checked(ports.games, wanted)
-    if waiting(ports, player, OPEN_MATCHES) >= OPEN_MATCHES:
+    at = ports.now()
+    if not admitted(ports, player, match_id, at, OPEN_MATCHES):
         raise Refused(
             "too-many-open-matches", f"You have {OPEN_MATCHES} matches waiting for players; start or leave one first."
         )
@@ -64,7 +65,6 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
         manual_start=wanted.manual_start,
         seed_commitment=randomness.commitment(secret_seed),
     )
-    at = ports.now()
     drafts = [Draft("match_created", by := f"player:{player}", canonical(created))]
     drafts += [
         Draft("seat_taken", by, canonical(SeatTaken(seat, name, "bot"))) for seat, name in enumerate(wanted.bots)

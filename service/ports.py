@@ -73,6 +73,13 @@ class Tickets(Protocol):
 class MatchIndex(Protocol):
     """Which matches there are. It may hold too much after a crash, never too little; what a match is, its log says."""
 
+    def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
+        """Count a match that is about to be created among its creator's that wait for players, unless those are so many.
+
+        However many are told at once, no more than the limit are admitted.
+        """
+        ...
+
     def add(self, match_id: MatchId, created_at: int, creator: str, *, private: bool) -> None:
         """A match that is about to be created, also among its creator's."""
         ...

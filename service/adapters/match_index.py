@@ -27,6 +27,14 @@ return redis.call('ZADD', KEYS[1], string.format('%d', math.max(ARGV[2], last + 
 """
 """KEYS the set; ARGV a place, when it ended, and for how long it keeps its number if that is later."""
 
+_ADMIT: Final = """
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) then
+  return 1
+end
+return redis.call('ZCARD', KEYS[1]) < tonumber(ARGV[2]) and redis.call('ZADD', KEYS[1], 0, ARGV[1]) or 0
+"""
+"""KEYS the set; ARGV a place, and how many the set may hold with it."""
+
 
 def _shelf_key(shelf: Shelf) -> str:
     return f"index:{shelf}"
@@ -41,10 +49,17 @@ def _player_key(player: str, mine: Mine) -> str:
 
 
 class RedisIndex:
-    """`MatchIndex` by commands of a single key each, all safe to send twice; a match's end is one script."""
+    """`MatchIndex` by commands of a single key each, all safe to send twice; two of them are scripts."""
 
     def __init__(self, client: Redis | RedisCluster) -> None:
         self._client = client
+
+    def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
+        counted: int
+        (counted,) = send(
+            self._client, ("EVAL", _ADMIT, 1, _creator_key(creator), f"{created_at:013d}:{match_id}", limit)
+        )
+        return counted == 1
 
     def add(self, match_id: MatchId, created_at: int, creator: str, *, private: bool) -> None:
         self.enrol(creator, match_id, created_at)

@@ -66,6 +66,13 @@ class MemoryIndex:
         self._private: set[str] = set()
         self._ended: dict[str, int] = {}
 
+    def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
+        place = (creator, f"{created_at:013d}:{match_id}")
+        if place not in self._waiting and len(self.open_places(creator)) >= limit:
+            return False
+        self._waiting.add(place)
+        return True
+
     def add(self, match_id: MatchId, created_at: int, creator: str, *, private: bool) -> None:
         self.enrol(creator, match_id, created_at)
         self.move(match_id, created_at, creator, "open", private=private)

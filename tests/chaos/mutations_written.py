@@ -225,7 +225,7 @@ LOBBY: Final = (
         "if False:",
         f"{_MATCHES}::test_a_full_match_that_is_started_by_hand_waits_for_its_creator"),
     Mutation("a player makes any number of matches", "service/matches.py",
-        "if waiting(ports, player, OPEN_MATCHES) >= OPEN_MATCHES:",
+        "if not admitted(ports, player, match_id, at, OPEN_MATCHES):",
         "if False:",
         f"{_MATCHES}::test_a_player_has_only_so_many_matches_waiting"),
     Mutation("a match that is over is left", "service/matches.py",

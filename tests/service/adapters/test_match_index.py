@@ -1,5 +1,6 @@
 """The index of matches, in memory and on a server."""
 
+from concurrent.futures import ThreadPoolExecutor
 from secrets import token_hex
 from typing import get_args
 
@@ -50,6 +51,23 @@ def test_a_private_match_stands_on_no_shelf_but_counts_as_open(index: MatchIndex
     assert (where(index, "0000000000012:m"), list(index.open_places(creator))) == ([], ["0000000000012:m"])
     index.move("m", 12, creator, "running", private=True)
     assert (where(index, "0000000000012:m"), list(index.open_places(creator))) == ([], [])
+
+
+def test_no_more_matches_are_admitted_than_may_wait_and_one_told_twice_counts_once(
+    index: MatchIndex, creator: str
+) -> None:
+    asked = [1, 2, 2, 3, 4, 1]
+    assert [index.admit(f"m{number}", 12, creator, 3) for number in asked] == [True, True, True, True, False, True]
+    assert list(index.open_places(creator)) == [f"0000000000012:m{number}" for number in (1, 2, 3)]
+    index.move("m2", 12, creator, None, private=False)
+    assert index.admit("m4", 12, creator, 3)
+
+
+def test_matches_that_are_asked_for_at_once_are_no_more_than_may_wait(valkey_log_url: str, creator: str) -> None:
+    index = RedisIndex(connect(valkey_log_url))
+    with ThreadPoolExecutor(16) as pool:
+        admitted = list(pool.map(lambda number: index.admit(f"m{number}", 12, creator, 20), range(64)))
+    assert (sum(admitted), len(index.open_places(creator))) == (20, 20)
 
 
 def test_pages_go_from_the_newest_to_the_oldest_and_hold_each_match_once(index: MatchIndex, creator: str) -> None:
