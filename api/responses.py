@@ -1,13 +1,17 @@
 """Answers: structs in, JSON out, encoded by msgspec. Nothing else of the API makes JSON."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from flask import Response
+from werkzeug.datastructures import Headers
 
 from api import conditions
 from events.record import Head
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 DOCUMENTED: Final[Mapping[str, Mapping[str, Any]]] = {
     "ETag": {
@@ -26,6 +30,14 @@ DOCUMENTED: Final[Mapping[str, Mapping[str, Any]]] = {
 _encode = msgspec.json.Encoder().encode
 
 
+class Answer(Response):
+    """An answer whose headers are sent as they stand: werkzeug would go through them twice, and find nothing to mend."""
+
+    def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:
+        del environ
+        return self.headers
+
+
 def answer(
     value: object, status: int = 200, *, head: Head | None = None, headers: Mapping[str, str] | None = None
 ) -> Response:
@@ -33,4 +45,4 @@ def answer(
     told = dict(headers or {})
     if head is not None:
         told["ETag"] = conditions.etag(head)
-    return Response(_encode(value), status, told, content_type="application/json")
+    return Answer(_encode(value), status, told, content_type="application/json")
