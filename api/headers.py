@@ -6,7 +6,10 @@ from flask import Request
 
 from api import context
 
-EXPOSED: Final = "ETag, Location, Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replay, X-Request-Id"
+EXPOSED: Final = (
+    "ETag, Location, Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replay, X-Request-Id, Date, Content-Language, "
+    "Content-Disposition"
+)
 ALLOWED: Final = "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID"
 PAGE: Final = {"Referrer-Policy": "no-referrer"}
 """Of what a browser shows as a page."""

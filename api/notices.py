@@ -173,7 +173,7 @@ class Notices:
     def _state_of(self, match: Match) -> _Told:
         seat = match.seat_of(self._player)
         decisions = frozenset(decision.id for decision in own_decisions(match, seat))
-        return _Told(match.started_at is not None, decisions, lost=seat is None and self._player in match.former)
+        return _Told(match.started_at is not None, decisions, lost=seat is None and match.was_of(self._player))
 
     def _notice(self, kind: Kind, match: Match) -> Notice:
         seat = match.seat_of(self._player)

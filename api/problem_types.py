@@ -224,7 +224,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         409,
         "Illegal action",
         "The rules do not allow this action now; `reason` and `clause` say why, `facts` what it met.",
-        "Choose from `legal`, or GET /v1/matches/{id}/legal-actions.",
+        "Choose from `legal`, which is left out where there are more than 50: GET /v1/matches/{id}/legal-actions has them all.",
     ),
     "invalid-action": ProblemType(
         422,

@@ -27,12 +27,13 @@ BOT_PACE_MS: Final = 2_500
 
 
 class Sitter(msgspec.Struct, frozen=True):
-    """Who holds a seat; a seat that resigned is played by default actions."""
+    """Who holds a seat; a seat that resigned is played by default actions. A bot that took it over tells from whom."""
 
     player: str
     kind: SeatKind
     client_seed: str | None = None
     resigned: bool = False
+    former: str | None = None
 
 
 class Opening(msgspec.Struct, frozen=True, gc=False):
@@ -92,8 +93,6 @@ class Match(msgspec.Struct, frozen=True, dict=True):
     suspended_at: int | None = None
     outcome: Outcome | None = None
     server_seed: str | None = None
-    former: tuple[str, ...] = ()
-    """The people whose seats were handed over: they play no more, but what they were dealt into stays theirs to follow."""
 
     @property
     def is_over(self) -> bool:
@@ -181,9 +180,13 @@ class Match(msgspec.Struct, frozen=True, dict=True):
                 return seat
         return None
 
+    def was_of(self, player: str) -> bool:
+        """Whether a seat was taken from a person: who plays no more, but may follow what they were dealt into."""
+        return any(sitter is not None and sitter.former == player for sitter in self.seats)
+
     def is_of(self, player: str) -> bool:
         """Whether a match is among a player's own: made, played, or played until the seat was handed over."""
-        return player == self.creator or player in self.former or self.seat_of(player) is not None
+        return player == self.creator or self.was_of(player) or self.seat_of(player) is not None
 
     def job_at(self, after: int = -1) -> int | None:
         """When workers have something to do: a bot's decision, a seat whose player left, the scoring; None for nothing.

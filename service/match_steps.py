@@ -129,12 +129,12 @@ def _seat_left(match: Match, event: Event, head: Head) -> Match:
 def _seat_handed_over(match: Match, event: Event, head: Head) -> Match:
     data = _handed_over(event.data)
     before = _sitter(match, data.seat)
-    seats = _seated(match, data.seat, Sitter(data.player, data.kind, before.client_seed))
+    former = before.player if before.kind == "human" else before.former
+    seats = _seated(match, data.seat, Sitter(data.player, data.kind, before.client_seed, former=former))
     opened = Opening(event.version, event.at - match.paused)
     openings = zip(match.asked, match.since, strict=True)
     since = tuple(opened if decision.seat == data.seat else since for decision, since in openings)
-    former = (*match.former, before.player) if before.kind == "human" else match.former
-    match = replace(match, head=head, at=event.at, seats=seats, opened=opened, since=since, former=former)
+    match = replace(match, head=head, at=event.at, seats=seats, opened=opened, since=since)
     banks = match.created.full_banks()
     return replace(
         match, banks=(*match.banks[: data.seat], *banks[data.seat : data.seat + 1], *match.banks[data.seat + 1 :])

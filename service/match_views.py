@@ -18,19 +18,25 @@ Names: TypeAlias = Mapping[str, Player]
 
 
 class SeatView(msgspec.Struct, frozen=True):
-    """Who sits where; `player` is null in a free seat. The `name` is no part of the match, and may be null."""
+    """Who sits where; `player` is null in a free seat. Names are no part of the match, and may be null.
+
+    `former` is who had the seat until the time was up and a bot took it over.
+    """
 
     seat: Seat
     player: str | None
     name: str | None
     kind: SeatKind | None
     resigned: bool
+    former: str | None
+    former_name: str | None
 
 
 class MatchSummary(msgspec.Struct, frozen=True):
     """What is public of a match, without its table. Times are server time in milliseconds.
 
-    `paused` is what to add to a time in an observation or effect, which is match time, to get server time.
+    `paused` is what to add to a time in an observation or effect, which is match time, to get server time. `banks` are
+    what each seat has left, or had when the decision opened that it is asked, in milliseconds; empty without banks.
     """
 
     id: MatchId
@@ -49,13 +55,14 @@ class MatchSummary(msgspec.Struct, frozen=True):
     started_at: int | None
     ended_at: int | None
     paused: int
+    banks: tuple[int, ...]
     seed_commitment: str
     outcome: Outcome | None
     server_seed: str | None
 
 
 class OwnMatch(MatchSummary, frozen=True, kw_only=True):
-    """A match of the player who asks: the `seat` (null for a creator without one), and what it has to decide now."""
+    """A match of the player who asks: the `seat` (null for a player without one), and what it has to decide now."""
 
     seat: Seat | None
     decisions: tuple[SeenDecision, ...]
@@ -106,10 +113,10 @@ def see(ports: Ports, match: Match, viewer: Viewer, join_code: str | None = None
 
 def _names(ports: Ports, matches: Iterable[Match]) -> Names:
     people = {
-        sitter.player: None
+        person: None
         for match in matches
         for sitter in match.seats
-        if sitter is not None and sitter.kind == "human"
+        if sitter is not None and (person := sitter.player if sitter.kind == "human" else sitter.former) is not None
     }
     return ports.accounts.players(tuple(people))
 
@@ -133,6 +140,7 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
         "started_at": match.started_at,
         "ended_at": match.ended_at,
         "paused": match.paused,
+        "banks": match.banks,
         "seed_commitment": created.seed_commitment,
         "outcome": match.outcome,
         "server_seed": match.server_seed,
@@ -141,7 +149,11 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
 
 def _see_seat(seat: Seat, sitter: Sitter | None, names: Names) -> SeatView:
     if sitter is None:
-        return SeatView(seat, None, None, None, resigned=False)
-    player = names.get(sitter.player) if sitter.kind == "human" else None
-    name = sitter.player if sitter.kind == "bot" else player.name if player else None
-    return SeatView(seat, sitter.player, name, sitter.kind, sitter.resigned)
+        return SeatView(seat, None, None, None, resigned=False, former=None, former_name=None)
+    name = sitter.player if sitter.kind == "bot" else _name(sitter.player, names)
+    return SeatView(seat, sitter.player, name, sitter.kind, sitter.resigned, sitter.former, _name(sitter.former, names))
+
+
+def _name(player: str | None, names: Names) -> str | None:
+    known = None if player is None else names.get(player)
+    return None if known is None else known.name

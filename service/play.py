@@ -150,7 +150,7 @@ def admit(
     """The seat and typed action of a request that may be put to the rules; `came_at` is earlier if it was overtaken."""
     seat = match.seat_of(player)
     if seat is None:
-        if player in match.former:
+        if match.was_of(player):
             raise Refused("not-seated", "Your time was up, and a bot has your seat; you may look on.")
         raise Refused("not-seated", "Only a player with a seat in this match can act.")
     if request.seat is not None and request.seat != seat:

@@ -26,7 +26,7 @@ that people need not wait for them, however many there are."""
 
 
 class Player(msgspec.Struct, frozen=True):
-    """An account: `id` is opaque and public, the name can be changed or erased without touching a match."""
+    """An account: `id` is opaque and public, the name is no part of any match."""
 
     id: str
     name: str

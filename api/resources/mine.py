@@ -42,7 +42,7 @@ class OwnMatchesQuerySchema(schemas.PageSchema):
 @blueprint.refuses(*STORE_PROBLEMS)
 @blueprint.leads_to(200, show_match={"match_id": "$response.body#/matches/0/id"})
 def list_own_matches(query: Mapping[str, Any]) -> Response:
-    """List the matches that the player made or has a seat in, private ones too, the last made first.
+    """List the matches that the player made, or has or had a seat in, private ones too, the last made first.
 
     `active` leaves out those that are over.
     """

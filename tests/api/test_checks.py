@@ -248,7 +248,7 @@ def test_browsers_of_the_configured_origins_may_call(origins: tuple[str, ...], a
     assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
     names = {"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "Last-Event-ID"}
     assert names <= set(preflight.headers["Access-Control-Allow-Headers"].split(", "))
-    exposed = {"ETag", "Location", "Retry-After", "RateLimit", "RateLimit-Policy", "Idempotent-Replay"}
+    exposed = {"ETag", "Location", "Retry-After", "RateLimit", "RateLimit-Policy", "Idempotent-Replay", "Date"}
     assert exposed <= set(call.headers["Access-Control-Expose-Headers"].split(", "))
 
 

@@ -39,6 +39,30 @@ def test_a_seat_shows_the_name_that_its_player_has_now() -> None:
     assert [seat.name for seat in summary.seats] == ["Anna", None, None]
 
 
+def test_a_seat_that_a_bot_took_over_tells_whose_it_was() -> None:
+    arena = Arena()
+    player, _ = accounts.sign_up(arena.ports, "Anna")
+    clock = {"bank_seconds": 20, "on_timeout": "bot"}
+    table = arena.join(arena.create("monkeys_on_the_moon", 2, clock=clock), player.id, "gone")
+    arena.ring(table)
+    (summary,) = summaries(arena.ports, [arena.match(table)])
+    lost, kept = sorted(summary.seats, key=lambda seat: seat.kind or "")
+    assert (lost.kind, lost.former, lost.former_name) in [("bot", player.id, "Anna"), ("bot", "gone", None)]
+    assert (kept.kind, kept.former, kept.former_name) == ("human", None, None)
+
+
+def test_banks_are_shown_for_every_seat() -> None:
+    arena = Arena()
+    table = arena.join(
+        arena.create("toy", 2, clock={"bank_seconds": 60}, options={"tricks": 3, "hand": 3}), "anna", "ben"
+    )
+    arena.wait(1_000)
+    arena.act(table, "anna", arena.legal(table, "anna")[0])
+    views = [see(arena.ports, arena.match(table), viewer) for viewer in (0, 1, None)]
+    assert [view.banks for view in views] == [(59_000, 60_000)] * 3
+    assert see(arena.ports, arena.match(arena.toy("anna", "ben")), 0).banks == ()
+
+
 def test_a_view_of_a_match_that_waits_for_players_shows_free_seats_and_no_table() -> None:
     arena = Arena()
     view = see(arena.ports, arena.match(arena.create(seats=3)), None, "code")
