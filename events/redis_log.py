@@ -269,7 +269,7 @@ def _part(match: MatchId, first: Version | None, last: Version | None) -> Comman
 def _tail(part: Any, first: Version | None, seen: Seen | None) -> Tail:
     """What the reply to a `_part` says."""
     snapshot, entries = (None, part) if first is not None else part
-    fields = [_pairs(told) for _, told in entries]
+    fields = [pairs(told) for _, told in entries]
     # An entry of another hand may lack the field; empty bytes break the chain at its place.
     stored = [told.get(b"e", b"") for told in fields]
     # No event after the last one names its hash, so what was noted with it must agree.
@@ -278,8 +278,8 @@ def _tail(part: Any, first: Version | None, seen: Seen | None) -> Tail:
     return Tail(tuple(stored), seen, snapshot)
 
 
-def _pairs(told: Sequence[bytes] | dict[bytes, bytes]) -> dict[bytes, bytes]:
-    """An entry's fields: they come as they are, or from a cluster as redis-py reads them."""
+def pairs(told: Sequence[bytes] | dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """The fields of an entry or a hash: they come as they are, or as redis-py reads them."""
     return told if isinstance(told, dict) else dict(zip(told[::2], told[1::2], strict=True))
 
 

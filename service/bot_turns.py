@@ -159,8 +159,11 @@ def or_suspend(ports: Ports, match: Match, step: Callable[[], Submitted | None])
     except LogUnavailable:
         raise
     except Exception as error:  # noqa: BLE001  (rules may fail in any way; other matches go on)
-        _log.exception("match %s is suspended at version %d", match.id, match.head.version)
-        return suspend(ports, match, type(error).__name__)
+        _log.exception("the rules failed in match %s at version %d", match.id, match.head.version)
+        suspended = suspend(ports, match, type(error).__name__)
+        if suspended is not None:
+            _log.error("match %s is suspended at version %d", match.id, suspended.match.head.version)
+        return suspended
 
 
 def suspend(ports: Ports, match: Match, reason: str) -> Submitted | None:

@@ -1,10 +1,12 @@
-"""A time limit for what a bot does in the main thread of a worker, whether it waits or computes."""
+"""Time limits for what runs in the main thread of a worker. A process that is stopped for a while has used up none of them."""
 
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Final
+
+from rq.timeouts import BaseDeathPenalty
 
 BOT_SECONDS: Final = 1.0
 """Many times what any bot of ours takes, and less than a bot's usual pace where people play against the clock."""
@@ -16,24 +18,42 @@ class _TooLong(BaseException):
 
 @contextmanager
 def alarm(seconds: float = BOT_SECONDS) -> Iterator[None]:
-    """End the block after so long; RQ's own alarm for the whole job goes on afterwards.
+    """End the block after so long, whether it waits or computes.
 
     Raises:
         TimeoutError: it took longer.
     """
+    rings = count(1)
 
     def ring(*_: object) -> None:
-        raise _TooLong
+        # The first is let go by: all that were due while the process stood still come as one.
+        if next(rings) > 1:
+            raise _TooLong
 
-    before = signal.signal(signal.SIGALRM, ring)
-    left, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
-    began = time.monotonic()
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds / 2, seconds / 2)
     try:
         yield
     except _TooLong:
         raise TimeoutError(f"it took longer than {seconds:g} s") from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        if left:
-            signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - began), 0.001))
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+
+
+class ProcessorTime(BaseDeathPenalty):
+    """The limit of a job, in seconds that it computes: only rules can take so long, for bots and the log have limits of their own.
+
+    It rings again and again, since what ends first may ask the same rules once more.
+    """
+
+    def setup_death_penalty(self) -> None:
+        signal.signal(signal.SIGPROF, self._ring)
+        signal.setitimer(signal.ITIMER_PROF, self._timeout, self._timeout)
+
+    def cancel_death_penalty(self) -> None:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, signal.SIG_IGN)
+
+    def _ring(self, *_: object) -> None:
+        raise self._exception(f"it computed for more than {self._timeout} s")

@@ -1,6 +1,8 @@
 """The RQ worker: runs jobs one after another in this process, and only those that are on its list."""
 
 import logging
+import zlib
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -15,7 +17,8 @@ from rq.serializers import JSONSerializer
 from rq.utils import now
 from rq.worker import SimpleWorker
 
-from service.adapters.jobs import ADVANCE, LANES
+from service.adapters.jobs import ADVANCE, FAILED_SECONDS, JOB_SECONDS, LANES
+from workers.alarm import ProcessorTime
 
 ALLOWED: Final = frozenset({ADVANCE})
 """Whoever writes to the queue could else call any function that can be imported."""
@@ -24,6 +27,10 @@ WORKER_TTL: Final = 25
 MAINTENANCE: Final = 60
 """Seconds; RQ's own clean-up of what died workers left. No match waits for it."""
 HEARTBEAT: Final = timedelta(seconds=5)
+MAX_DATA: Final = 1024
+"""Bytes; what a job of ours calls takes a tenth of it."""
+MAX_TOLD: Final = 80
+"""Characters of what a stranger may have put into the queue."""
 
 _log = logging.getLogger("moonstone.worker")
 
@@ -33,11 +40,21 @@ class NotAllowed(Exception):
 
 
 class TurnJob(Job):
-    """A job that runs a function of the list on one match id, and nothing else that its record may name."""
+    """A job that runs a function of the list on one match id, and nothing else that its record may name.
+
+    Of the record only that call is read, and where it waited: how long, how often and with what else is not for it to say.
+    """
+
+    def restore(self, raw_data: Mapping[bytes, bytes]) -> None:
+        super().restore({name: raw_data[name] for name in (b"origin", b"status") if name in raw_data} | {b"data": b""})
+        self.data = _inflated(raw_data.get(b"data", b""))
+        self.timeout, self.result_ttl, self.failure_ttl = JOB_SECONDS, 0, FAILED_SECONDS
 
     def perform(self) -> None:
         if self.func_name not in ALLOWED or self.instance or self.kwargs:
-            raise NotAllowed(f"{self.func_name!r} is not on the list")
+            raise NotAllowed(f"{(self.func_name or '')[:MAX_TOLD]!r} is not on the list")
+        if len(self.args) != 1 or not isinstance(self.args[0], str):
+            raise NotAllowed("it names no match")
         super().perform()
 
     success_callback = failure_callback = stopped_callback = None
@@ -46,9 +63,20 @@ class TurnJob(Job):
         """None are sent: a URL in the queue is a stranger's."""
 
 
-class TurnWorker(SimpleWorker):
-    """A `SimpleWorker` that waits no longer than a second for a server that went away, and takes no orders by pubsub."""
+def _inflated(packed: bytes) -> bytes:
+    """RQ's packed form of a call; nothing where it would be larger than any of ours, which is then no call."""
+    unpacking = zlib.decompressobj()
+    try:
+        call = unpacking.decompress(packed, MAX_DATA)
+    except zlib.error:
+        call = packed[: MAX_DATA + 1]
+    return call if len(call) < MAX_DATA else b""
 
+
+class TurnWorker(SimpleWorker):
+    """A `SimpleWorker` that waits no longer than a second for a server that went away, and takes no orders from it."""
+
+    death_penalty_class = ProcessorTime
     exponential_backoff_factor = 1.0
     log_result_lifespan = False
     stopping = False
@@ -74,6 +102,9 @@ class TurnWorker(SimpleWorker):
     def unsubscribe(self) -> None:
         """Not at all."""
 
+    def check_for_suspension(self, burst: bool) -> None:
+        """Not at all."""
+
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
         # RQ beats several times a job, each in three round trips.
         if pipeline is not None or self.last_heartbeat is None or now() - self.last_heartbeat > HEARTBEAT:
@@ -82,9 +113,9 @@ class TurnWorker(SimpleWorker):
     def handle_exception(self, job: Job, *exc_info: Any) -> None:
         error = exc_info[1]
         if isinstance(error, NotAllowed | DeserializationError):
-            _log.error("job %s is refused: %s", job.id, str(error) or "its data is not JSON")
+            _log.error("job %.80s is refused: %s", job.id, str(error)[: 2 * MAX_TOLD] or "its data is not JSON")
         else:
-            _log.error("job %s failed", job.id, exc_info=exc_info)
+            _log.error("job %.80s failed", job.id, exc_info=exc_info)
 
     def handle_job_failure(self, *args: Any, **named: Any) -> None:
         """The queue keeps that a job failed; with what, nobody, for an exception's text may tell what is hidden."""

@@ -17,7 +17,7 @@ import msgspec
 from redis import Redis, RedisCluster
 
 from events.record import MatchId, digest
-from events.redis_log import send
+from events.redis_log import pairs, send
 from events.redis_pool import Command
 from service.adapters import store
 
@@ -115,8 +115,10 @@ def take(client: Redis | RedisCluster, now: int) -> Iterator[Frame]:
             entries, commands, seed = pipeline.execute()
         if entries:
             matches += 1
-            events = tuple(fields.get(b"e", b"") for _, fields in entries)
-            yield StoredMatch(key, events, _flat(commands), seed, entries[-1][1].get(b"h", b""))
+            # A transaction on a cluster gives replies as they come, elsewhere redis-py has read them.
+            fields = [pairs(told) for _, told in entries]
+            events = tuple(told.get(b"e", b"") for told in fields)
+            yield StoredMatch(key, events, _flat(pairs(commands)), seed, fields[-1].get(b"h", b""))
     for key in client.scan_iter(count=1000):
         if not key.startswith(_DERIVED):
             record = _record(client, key)
@@ -144,8 +146,8 @@ def _record(client: Redis | RedisCluster, key: bytes) -> Record | None:
     return Record(key, kind, tuple(value))
 
 
-def _flat(pairs: Mapping[bytes, bytes]) -> tuple[bytes, ...]:
-    return tuple(part for pair in pairs.items() for part in pair)
+def _flat(fields: Mapping[bytes, bytes]) -> tuple[bytes, ...]:
+    return tuple(part for field in fields.items() for part in field)
 
 
 def put(client: Redis | RedisCluster, frames: Iterable[Frame]) -> Iterator[MatchId]:
@@ -170,9 +172,9 @@ def _put_match(client: Redis | RedisCluster, stored: StoredMatch) -> None:
         ("XADD", stored.key + b":events", f"{version}-0", "e", event, "h", noted)
         for version, (event, noted) in enumerate(zip(stored.events, hashes, strict=True), 1)
     ]
-    pairs = stored.commands
+    ids = stored.commands
     commands += [
-        ("HSET", stored.key + b":commands", *pairs[first : first + BATCH]) for first in range(0, len(pairs), BATCH)
+        ("HSET", stored.key + b":commands", *ids[first : first + BATCH]) for first in range(0, len(ids), BATCH)
     ]
     if stored.seed is not None:
         commands.append(("SET", stored.key + b":seed", stored.seed))

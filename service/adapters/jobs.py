@@ -21,7 +21,7 @@ LANES: Final[tuple[Lane, ...]] = get_args(Lane)
 
 ADVANCE: Final = "workers.jobs.advance"
 JOB_SECONDS: Final = 30
-"""The end of a job that hangs; longer than all that the log's client may wait, so that only bots and rules meet it."""
+"""The end of a job whose rules hang, in seconds that it computes; some hundred times what one of ours does."""
 FAILED_SECONDS: Final = 60
 SET_ASIDE_SECONDS: Final = 60
 _QUEUED_SECONDS: Final = 3600

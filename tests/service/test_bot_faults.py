@@ -197,7 +197,8 @@ def test_rules_that_fail_are_told_with_their_place_and_not_with_the_table(caplog
     table = arena.toy("anna", "ben")
     arena.ring(table)
     assert arena.data(table) == {"reason": "KeyError"}
-    (line,) = told(caplog.records)
+    line, suspended = told(caplog.records)
+    assert suspended.endswith(f'"match {table} is suspended at version {arena.version(table)}"')
     state = arena.match(table).state
     assert not [card for card in (*state.deck, *state.hands[0], *state.hands[1]) if card in line]
     assert line.endswith('KeyError"')

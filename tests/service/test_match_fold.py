@@ -116,7 +116,7 @@ def test_a_seat_handed_over_keeps_its_part_in_the_draws() -> None:
     _, match = running()
     resigned = one_more(match, "resigned", {"seat": 1})
     handed = one_more(resigned, "seat_handed_over", {"seat": 1, "player": "random", "kind": "bot"})
-    assert handed.seats[1] == Sitter("random", "bot", "hers", resigned=False)
+    assert handed.seats[1] == Sitter("random", "bot", "hers", resigned=False, former="anna")
     assert handed.client_seeds() == match.client_seeds()
     assert handed.seat_of("anna") is None
     back = one_more(handed, "seat_handed_over", {"seat": 1, "player": "anna", "kind": "human"})

@@ -1,6 +1,8 @@
 """A bot that hangs, whatever it hangs in, stops neither the other bots of its match nor other matches."""
 
 import signal
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -85,17 +87,23 @@ def test_bots_that_hang_stop_nobody_else(world: World, hanging: str) -> None:
     service.close()
 
 
-def overstay_twice() -> None:
-    with suppress(TimeoutError), alarm(0.1):
-        time.sleep(10)
-    with alarm(10):
-        pass
-    time.sleep(10)
-
-
-def test_an_alarm_inside_an_alarm_leaves_the_outer_one_its_time() -> None:
+def test_an_alarm_ends_what_takes_too_long_and_rings_no_more_afterwards() -> None:
     began = time.monotonic()
     with pytest.raises(TimeoutError, match=r"0\.3"), alarm(0.3):
-        overstay_twice()
+        time.sleep(10)
     assert 0.25 < time.monotonic() - began < 5
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+FROZEN = """
+import os, signal, subprocess
+from workers.alarm import alarm
+with alarm(0.5):
+    waker = subprocess.Popen(["sh", "-c", f"sleep 1.5; kill -CONT {os.getpid()}"])
+    os.kill(os.getpid(), signal.SIGSTOP)
+waker.wait()
+"""
+
+
+def test_a_bot_is_not_blamed_for_the_time_in_which_its_process_stood_still() -> None:
+    subprocess.run([sys.executable, "-c", FROZEN], check=True, timeout=60)

@@ -1,8 +1,11 @@
 """The RQ worker runs what is on its list and refuses all else."""
 
+import json
 import logging
 import time
+import zlib
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,9 @@ from rq import Callback, Queue
 from rq.results import Result
 from rq.serializers import DefaultSerializer, JSONSerializer
 
+from events.log import Append, Appended, Conflict, Reused
 from events.redis_log import send
-from service.adapters.jobs import ADVANCE, LANES
+from service.adapters.jobs import ADVANCE, FAILED_SECONDS, LANES
 from service.games.registry import GAMES
 from service.history import History
 from service.matches import create
@@ -106,6 +110,78 @@ def test_a_bot_that_hangs_is_cut_short_and_its_turn_played_by_default(world: Wor
     turn_worker.work(burst=True, max_jobs=1, logging_level="WARNING")
     default = next(event for event in world.events(match) if event.type == "default_action")
     assert b'"reason":"bot-failed"' in bytes(default.data)
+
+
+def test_rules_that_hang_suspend_the_match(
+    world: World, turn_worker: TurnWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hang(*_: object) -> Any:
+        while True:
+            pass
+
+    monkeypatch.setattr(worker, "JOB_SECONDS", 1)
+    games = {GAME: replace(GAMES[GAME], decide=hang)}
+    ports = replace(
+        world.service.ports, games=games, history=History(world.service.ports.log, games, world.service.ports.secret)
+    )
+    match = world.bots()
+    jobs.use(replace(world.service, ports=ports))
+    turn_worker.work(burst=True, max_jobs=1, logging_level="WARNING")
+    assert world.newest(match).status == "suspended"
+
+
+def test_a_job_that_only_waits_for_the_log_has_all_the_time_it_takes(
+    world: World, turn_worker: TurnWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "JOB_SECONDS", 1)
+    append, slow = world.service.ports.log.append, count()
+
+    def late(asked: Append) -> Appended | Conflict | Reused:
+        if next(slow) == 3:
+            time.sleep(2)
+        return append(asked)
+
+    match = world.bots()
+    monkeypatch.setattr(world.service.ports.log, "append", late)
+    run(turn_worker)
+    assert next(slow) > 4
+    assert world.newest(match).status == "finished"
+
+
+# What RQ would do at the word of a job's record, and more of it than any job of ours calls.
+ORDERS: dict[str, dict[str, str | bytes]] = {
+    "ends it at once": {"timeout": "1"},
+    "does it again and again": {"retries_left": "1000", "number_of_retries": "1000", "retry_intervals": "[0]"},
+    "repeats it": {"repeats_left": "1000", "repeat_intervals": "[0]"},
+    "keeps it": {"result_ttl": "-1", "failure_ttl": "-1"},
+    "unpacks what has no end": {"data": zlib.compress(b" " * 50_000_000)},
+    "calls with much": {"data": json.dumps([ADVANCE, None, ["m" * 5_000], {}]).encode()},
+    "calls with what is no id": {"data": json.dumps([ADVANCE, None, [{"m": 1}], {}]).encode()},
+    "reads a date": {"created_at": "yesterday", "enqueued_at": "2026-13-41T00:00:00Z"},
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_job_s_record_says_what_to_call_and_nothing_else(
+    world: World, turn_worker: TurnWorker, caplog: pytest.LogCaptureFixture, order: str
+) -> None:
+    client = world.service.queue_client
+    client.flushall()
+    job = queue_of(world).enqueue(ADVANCE, "no-such-match")
+    client.hset(job.key, mapping=ORDERS[order])  # type: ignore[arg-type]  # as its stub errs
+    match = world.bots()
+    run(turn_worker)
+    assert world.newest(match).status == "finished"
+    assert [len(record.getMessage()) < 300 for record in caplog.records] == [True]
+    assert client.ttl(job.key) <= FAILED_SECONDS
+    assert client.zcard("rq:scheduled:turns") == 0
+
+
+def test_nobody_suspends_the_workers_by_the_queue(world: World, turn_worker: TurnWorker) -> None:
+    match = world.bots()
+    world.service.queue_client.set("rq:suspended", 1)
+    run(turn_worker)
+    assert world.newest(match).status == "finished"
 
 
 def test_turns_come_before_overtime(turn_worker: TurnWorker) -> None:

@@ -1,0 +1,54 @@
+"""What a backup takes from a log's server is the same, whatever kind of server it is."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis, RedisCluster
+
+from events.redis_log import RedisLog, connect, connect_cluster, send
+from service.adapters import backup
+from service.adapters.backup import Begin, Frame, Record, StoredMatch
+from service.adapters.store import open_store
+from tests.events.log_contract import build, create
+
+
+@pytest.fixture(params=[0, 1, 3])
+def client(
+    request: pytest.FixtureRequest, valkey_log_url: str, clusters: Callable[[int], str]
+) -> Iterator[Redis | RedisCluster]:
+    """A server, or a cluster of so many."""
+    with connect_cluster(clusters(request.param)) if request.param else connect(valkey_log_url) as client:
+        client.flushall()
+        yield client
+        client.flushall()
+
+
+def told(frames: list[Frame]) -> list[object]:
+    """The frames in an order of their own, hashes and sets too."""
+    parts = [
+        (frame.key, frame.events, sorted(frame.commands), frame.seed, frame.noted)
+        if isinstance(frame, StoredMatch)
+        else (frame.key, frame.kind, sorted(frame.value))
+        for frame in frames
+        if isinstance(frame, StoredMatch | Record)
+    ]
+    return sorted(parts, key=repr)
+
+
+def test_a_backup_holds_all_that_was_put_there_from_a_backup(client: Redis | RedisCluster, tmp_path: Path) -> None:
+    open_store(client, tmp_path)
+    log = RedisLog(client)
+    log.load()
+    for match in ("m", "n"):
+        _, head = create(log, match, events=2)
+        log.append(build(match, head, "more", snapshot=b"put by")[0])
+    send(client, ("HSET", "a hash", "field", "1"), ("SADD", "a set", "x", "y"), ("ZADD", "scored", 5, "x", 7, "y"))
+    first = list(backup.take(client, 12))
+    store = next(frame for frame in first if isinstance(frame, Begin)).store
+    assert [len(frame.events) for frame in first if isinstance(frame, StoredMatch)] == [3, 3]
+    client.flushall()
+    assert sorted(backup.put(client, first)) == ["m", "n"]
+    again = list(backup.take(client, 13))
+    assert again[0] == Begin(backup.FORMAT, store, 13)
+    assert (told(again), again[-1]) == (told(first), first[-1])
