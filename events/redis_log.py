@@ -55,7 +55,7 @@ _REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, Unavai
 """By class and by the start of the text, for redis-py knows no class for some codes."""
 
 _RAISED = (errors.RedisError, errors.RedisClusterException)
-# A dead server is told within a second, a hung one within three.
+# A dead server is told within a second, a hung one within three; on a cluster all is asked twice.
 _SETTINGS: dict[str, Any] = {
     "protocol": 2,
     "decode_responses": False,
