@@ -33,6 +33,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "SeenDecision.on_timeout": "The action that is taken at the deadline; shown to the seat itself only, null where the game's own bell ends the wait.",
     "bot_pace_ms": "Milliseconds that a bot waits before each action: half of that at least, half as much again at most; half of `turn_seconds` or `bank_seconds` is the most that it may be. Where nothing is said, none, but 2500 in a game that keeps its own time (4 Monkeys).",
     "creator": "The id of the player who made the match.",
+    "creator_name": "The name that this player chose.",
     "seats": "The seats in order, each with who sits in it.",
     "GamePage.seats": "The numbers of seats that the game can be played with.",
     "GameSummary.seats": "The numbers of seats that the game can be played with.",

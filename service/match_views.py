@@ -48,6 +48,7 @@ class MatchSummary(msgspec.Struct, frozen=True):
     manual_start: bool
     clock: MatchClock | None
     creator: str
+    creator_name: str | None
     seats: tuple[SeatView, ...]
     version: Version
     head: str
@@ -112,12 +113,13 @@ def see(ports: Ports, match: Match, viewer: Viewer, join_code: str | None = None
 
 
 def _names(ports: Ports, matches: Iterable[Match]) -> Names:
-    people = {
-        person: None
-        for match in matches
-        for sitter in match.seats
-        if sitter is not None and (person := sitter.player if sitter.kind == "human" else sitter.former) is not None
-    }
+    people: dict[str, None] = {}
+    for match in matches:
+        people[match.creator] = None
+        for sitter in match.seats:
+            person = None if sitter is None else sitter.player if sitter.kind == "human" else sitter.former
+            if person is not None:
+                people[person] = None
     return ports.accounts.players(tuple(people))
 
 
@@ -133,6 +135,7 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
         "manual_start": created.manual_start,
         "clock": created.clock,
         "creator": match.creator,
+        "creator_name": _name(match.creator, names),
         "seats": tuple(_see_seat(seat, sitter, names) for seat, sitter in enumerate(match.seats)),
         "version": match.head.version,
         "head": match.head.hash,

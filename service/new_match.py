@@ -50,7 +50,11 @@ def checked(games: Mapping[str, AnyGame], wanted: NewMatch) -> tuple[AnyGame, An
             parameter="seats",
         )
     if len(wanted.bots) > wanted.seats:
-        raise Refused("invalid-options", "There are more bots than seats.", parameter="bots")
+        raise Refused(
+            "invalid-options",
+            f"The match has {wanted.seats} seats, and {len(wanted.bots)} bots are named.",
+            parameter="bots",
+        )
     for name in wanted.bots:
         check_bot(game, name)
     check_clock(game, wanted.clock)

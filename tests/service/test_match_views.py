@@ -34,9 +34,11 @@ def test_a_view_shows_the_seats_the_clock_and_what_is_open() -> None:
 def test_a_seat_shows_the_name_that_its_player_has_now() -> None:
     arena = Arena()
     player, _ = accounts.sign_up(arena.ports, "Anna")
-    table = arena.join(arena.create(seats=3), player.id, "gone")
+    table = arena.join(arena.create(seats=3, by=player.id), player.id, "gone")
     (summary,) = summaries(arena.ports, [arena.match(table)])
     assert [seat.name for seat in summary.seats] == ["Anna", None, None]
+    assert summary.creator_name == "Anna"
+    assert see(arena.ports, arena.match(arena.create()), None).creator_name is None
 
 
 def test_a_seat_that_a_bot_took_over_tells_whose_it_was() -> None:
