@@ -15,7 +15,7 @@ _MEANINGS: Final[Mapping[RequestHeader, str]] = {
     "If-Match": "The ETag of the version that the command insists on; another newest version refuses it with 412.",
     "If-None-Match": "The ETag of a version that the client has from the same address with the same token; 304 if it would be "
     "answered again. With texts the answer is always whole, for a tag names no language.",
-    "Accept-Language": "For texts: `en` (the default) or `de`.",
+    "Accept-Language": "For texts, and for why one may not move or leave: `en` (the default) or `de`.",
     "Last-Event-ID": "With `text/event-stream`: the `id` of the last event that the client has; it wins over `after`.",
 }
 _TAGS: Final = {"pattern": '^(\\*|(W/)?"[!#-~]{0,64}"(, ?(W/)?"[!#-~]{0,64}"){0,9})$'}

@@ -31,6 +31,7 @@ from service.match_fold import begin, fold
 from service.new_match import NewMatch, check_bot, checked
 from service.play import check_running
 from service.ports import Ports
+from service.refusals import refused
 
 OPEN_MATCHES: Final = 20
 """That one player may have waiting for players at a time."""
@@ -177,13 +178,13 @@ def leave(ports: Ports, player: str, match_id: MatchId, key: str) -> Submitted:
             ending(ports, match, at)
             return aborted
         if seat is None:
-            raise Refused("not-seated", "You have no seat in this match.")
+            raise refused("not-seated.nothing-to-leave")
         if match.status == "open":
             return [Draft("seat_left", f"seat:{seat}", canonical(SeatLeft(seat)))]
         check_running(match)
         sitter = match.seats[seat]
         if sitter is not None and sitter.resigned:
-            raise Refused("not-seated", "You have left this match before.")
+            raise refused("not-seated.left-before")
         return [Draft("resigned", f"seat:{seat}", canonical(Resigned(seat)))]
 
     try:

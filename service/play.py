@@ -20,6 +20,7 @@ from service.match import Match
 from service.match_events import Acted, DefaultReason, codec
 from service.ports import Ports
 from service.randomness import Draws
+from service.refusals import refused
 from service.texts import refusal_texts
 
 LISTED_WHOLE: Final = 50
@@ -151,40 +152,36 @@ def admit(
     seat = match.seat_of(player)
     if seat is None:
         if match.was_of(player):
-            raise Refused("not-seated", "Your time was up, and a bot has your seat; you may look on.")
-        raise Refused("not-seated", "Only a player with a seat in this match can act.")
+            raise refused("not-seated.replaced")
+        raise refused("not-seated.outsider")
     if request.seat is not None and request.seat != seat:
-        raise Refused("not-your-seat", f"Your seat in this match is {seat}.", seat=seat)
+        raise refused("not-your-seat", seat=seat)
     check_running(match)
     sitter = match.seats[seat]
     if sitter is not None and sitter.resigned:
-        raise Refused(
-            "not-seated", "You left this match, or your time in it ran out; default actions are played for your seat."
-        )
+        raise refused("not-seated.resigned")
     if came_at is not None and came_at < at and match.game.info.simultaneous:
         # What overtook it may be the bell: it is never taken for an action of the round that follows, and the rules say
         # more of it than that its decision is closed.
         acted(match, seat, parse_action(match.game, request.action), came_at, _no_draws(), by="")
     mine = [decision for decision in match.decisions() if decision.seat == seat]
     if request.decision is not None and request.decision not in {decision.id for decision in mine}:
-        raise Refused(
-            "decision-closed", "That decision is not open for your seat (any more).", **_position(match, seat)
-        )
+        raise refused("decision-closed", **_position(match, seat))
     if not mine and not match.game.info.simultaneous:
-        raise Refused("not-your-turn", "The match waits for others.", **_position(match, seat))
+        raise refused("not-your-turn", **_position(match, seat))
     if mine and all(decision.deadline is not None and at >= decision.deadline for decision in mine):
         # The server's time of receipt decides, whether or not the clock was enforced yet.
-        raise Refused("too-late", "The deadline of this decision has passed.", received_at=at, **_position(match, seat))
+        raise refused("too-late", received_at=at, **_position(match, seat))
     return seat, parse_action(match.game, request.action)
 
 
 def check_running(match: Match) -> None:
     if match.status == "open":
-        raise Refused("match-not-running", "The match has not started yet.")
+        raise refused("match-not-running")
     if match.status == "suspended":
-        raise Refused("match-suspended", "The match is suspended; nothing is lost, and no clock runs.")
+        raise refused("match-suspended")
     if not match.decisions():
-        raise Refused("match-over", "The match is over.")
+        raise refused("match-over")
 
 
 def parse_action(game: AnyGame, action: Mapping[str, Any]) -> Any:
@@ -274,8 +271,8 @@ def must_be_newest(ports: Ports, version: Version, hash_prefix: str) -> Callable
         if 0 < version < match.head.version:
             seen = ports.log.read(match.id, first=version, last=version).events
             if any(digest(stored).startswith(hash_prefix) for stored in seen):
-                raise Refused("stale-version", "The match went on since the version you saw.", **newest)
+                raise refused("stale-version", **newest)
         if version != match.head.version or not match.head.hash.startswith(hash_prefix):
-            raise Refused("history-diverged", "The match has another history than the one you saw.", **newest)
+            raise refused("history-diverged", **newest)
 
     return check

@@ -29,7 +29,7 @@ def with_text(game: AnyGame, language: str, event: SeenEvent) -> SeenEvent:
     teller = _Teller(language, game.texts[language])
     told = [teller.effect(effect) for effect in data.get("effects", ())]
     if event.type != "action":
-        told.insert(0, teller.happened(event.type, data))
+        told.insert(0, teller.happened(event.type, data, event.by))
     elif not told:
         told = [teller.action(data["action"])]
     return replace(event, text=" ".join(told))
@@ -75,8 +75,9 @@ class _Teller:
             key.partition(".")[2]: text for key, text in texts.items() if "." in key and not key.startswith(_SENTENCES)
         }
 
-    def happened(self, kind: str, data: Mapping[str, Any]) -> str:
-        template = self._own.get(kind) or self._own[f"{kind}.{data['kind']}"]
+    def happened(self, kind: str, data: Mapping[str, Any], by: str) -> str:
+        """An event by its type; where it may mean several things, by its kind, or by who brought it: a seat or a worker."""
+        template = self._own.get(kind) or self._own[f"{kind}.{data.get('kind', by.partition(':')[0])}"]
         return template.format_map(_Phrases(self, data["outcome"] if kind == "match_scored" else data))
 
     def effect(self, effect: Mapping[str, Any]) -> str:
@@ -112,12 +113,22 @@ class _Teller:
         return str(value)
 
     def _name(self, field: str, value: str) -> str:
-        """What a thing is called; one of several of a kind, such as K07-2 of the combos K07, by its kind and itself."""
-        kind = self._texts.get(f"{field}.{value.rpartition('-')[0]}")
-        if kind is not None:
-            return f"{kind} ({value})"
-        found = self._texts.get(f"{field}.{value}") or self._own.get(f"{field}.{value}")
-        return found or self._names.get(value, value)
+        """What a thing is called; one of several alike, such as K07-2 of the combos K07, by their name and itself."""
+        kind = None if (found := self._called(field, value)) else self._kind(field, value)
+        return found or (f"{kind} ({value})" if kind else value)
+
+    def _called(self, field: str, value: str) -> str | None:
+        key = f"{field}.{value}"
+        return self._texts.get(key) or self._own.get(key) or self._names.get(value)
+
+    def _kind(self, field: str, value: str) -> str | None:
+        """What things that differ in their owner and last number are called: K07, or the words of circle-square."""
+        kind, _, number = value.rpartition(":")[2].rpartition("-")
+        if not number.isdigit():
+            return None
+        words = kind.split("-")
+        names = [word if word.isdigit() else self._called(field, word) for word in words]
+        return None if None in names or names == words else " ".join(filter(None, names))
 
     @property
     def hidden(self) -> str:

@@ -12,8 +12,8 @@ from api.blueprint import Blueprint
 from api.resources.matches import COMMAND_PROBLEMS, LOOK_PROBLEMS, MAX_SEATS, TEXTS, LookSchema, look, unchanged
 from api.responses import DOCUMENTED, answer
 from service import history, play, texts
-from service.errors import Refused
 from service.match import Match
+from service.refusals import refused
 
 MOVES: Final = "moves"
 """The bucket of actions: whoever reads too much can still play."""
@@ -166,8 +166,6 @@ def _precondition() -> Callable[[Match], None] | None:
             return
         for version, hash_prefix in sorted(filter(None, map(conditions.split, tags)), reverse=True):
             play.must_be_newest(ports, version, hash_prefix)(match)
-        raise Refused(
-            "stale-version", "No tag is that of the newest version.", version=match.head.version, head=match.head.hash
-        )
+        raise refused("stale-version.no-tag", version=match.head.version, head=match.head.hash)
 
     return check

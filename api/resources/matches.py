@@ -289,7 +289,7 @@ def start_match(match_id: str) -> Response:
 
 @blueprint.at("/v1/matches/<match_id>/leave", methods=["POST"])
 @blueprint.knows_caller(required=True)
-@blueprint.reads("Idempotency-Key")
+@blueprint.reads("Idempotency-Key", "Accept-Language")
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=_MADE)
 @blueprint.refuses("not-seated", "match-over", "match-suspended", *COMMAND_PROBLEMS)
 def leave_match(match_id: str) -> Response:

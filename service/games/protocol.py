@@ -173,7 +173,8 @@ class Game(Generic[S, A, E, O, V]):
     texts: Mapping[str, Mapping[str, str]]
     """Texts by language, then key: `effect.<tag>`, `action.<tag>`, `step.<step>` (a bell's label too), `refusal.<code>`.
 
-    `{name}` stands for a field of the effect or action, or for a fact of the refusal.
+    `{name}` stands for a field of the effect or action, or for a fact of the refusal. Any other key, `<kind>.<id>`, names a
+    thing: `combo.K07` names K07-2 too, `tribe.black` helps to name the card black-3-2.
     """
     components: Mapping[str, Any]
     """The component file, provenance included."""

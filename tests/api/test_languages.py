@@ -1,5 +1,7 @@
 """Texts where they are asked for, in English and German."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from tests.api.checked import Client
@@ -37,6 +39,37 @@ def test_a_refusal_of_the_rules_is_told_in_the_language_that_is_asked_for(client
     assert details[0] == details[2] == details[3] != details[1]
     assert [answer.headers["Content-Language"] for answer in answers] == ["en", "de", "en", "en"]
     assert all("Accept-Language" in answer.headers["Vary"] for answer in answers)
+
+
+def test_a_refusal_before_the_rules_are_asked_is_told_in_the_language_that_is_asked_for() -> None:
+    table = seated()
+    move, stranger = {"action": {"type": "pass"}}, table.client.sign_up()
+    mine = table.client.ask(table.path, table.turn)["viewer"]
+    moves: list[tuple[str, Mapping[str, object], str, Mapping[str, str]]] = [
+        ("not-your-turn", move, table.other, {}),
+        ("not-seated", move, stranger, {}),
+        ("not-your-seat", {**move, "seat": 1 - mine}, table.turn, {}),
+        ("decision-closed", {**move, "decision": "0:1"}, table.turn, {}),
+        ("stale-version", move, table.turn, {"if_match": '"other"'}),
+        ("history-diverged", move, table.turn, {"if_match": '"99-0123456789abcdef"'}),
+    ]
+    asked = [
+        (code, f"{table.path}/actions{query}", body, token, headers)
+        for code, body, token, headers in moves
+        for query in ("", "?dry_run=true")
+    ]
+    for code, path, body, token, headers in [*asked, ("not-seated", f"{table.path}/leave", None, stranger, {})]:
+        english, german, french = (
+            table.client.post(path, body, token, **headers, **language)
+            for language in ({}, GERMAN, {"accept_language": "fr"})
+        )
+        told = [problem(answer).document | {"instance": ""} for answer in (english, german, french)]
+        assert {one["code"] for one in told} == {code}
+        assert told[0] == told[2]
+        assert told[0]["detail"] != told[1]["detail"]
+        assert told[0] | {"detail": ""} == told[1] | {"detail": ""}
+        assert [answer.headers["Content-Language"] for answer in (english, german, french)] == ["en", "de", "en"]
+        assert all("Accept-Language" in answer.headers["Vary"] for answer in (english, german, french))
 
 
 @pytest.mark.parametrize(("headers", "language"), [({}, "en"), (GERMAN, "de")])

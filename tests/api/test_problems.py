@@ -118,31 +118,28 @@ def test_ten_kilobytes_of_faults_get_a_short_answer(client: FlaskClient, body: d
     assert "x" * 200 not in response.get_data(as_text=True)
 
 
-def refusals() -> Iterator[tuple[str, ast.Call]]:
-    """Every `Refused(…)` in the sources, with where it stands."""
+def refusals() -> Iterator[tuple[str, str, ast.Call]]:
+    """Every `Refused(…)` and `refused(…)` in the sources, with where it stands and its code, if it is written there."""
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Refused":
-                yield f"{path.relative_to(ROOT)}:{node.lineno}", node
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in {"Refused", "refused"}:
+                reason = str(node.args[0].value) if isinstance(node.args[0], ast.Constant) else ""
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", reason.partition(".")[0], node
 
 
 def test_every_refusal_in_the_sources_has_a_code_of_the_table() -> None:
-    codes = {
-        place: ast.literal_eval(call.args[0]) for place, call in refusals() if isinstance(call.args[0], ast.Constant)
-    }
-    assert codes
+    codes = {place: code for place, code, _ in refusals() if code}
+    assert codes.keys() >= {place for place, _, call in refusals() if ast.unparse(call.func) == "refused"} != set()
     assert {place: code for place, code in codes.items() if code not in PROBLEM_TYPES} == {}
 
 
 def test_no_refusal_has_a_fact_named_like_a_member_of_every_problem() -> None:
     members = set(Problem.__struct_fields__)
-    assert [place for place, call in refusals() if any(keyword.arg in members for keyword in call.keywords)] == []
+    assert [place for place, _, call in refusals() if any(keyword.arg in members for keyword in call.keywords)] == []
 
 
 def test_a_refusal_of_a_part_of_a_request_names_the_part() -> None:
-    located = [
-        call for _, call in refusals() if isinstance(call.args[0], ast.Constant) and call.args[0].value in LOCATED
-    ]
+    located = [call for _, code, call in refusals() if code in LOCATED]
     assert len(located) > 10
     assert [
         ast.unparse(call) for call in located if "parameter" not in {keyword.arg for keyword in call.keywords}
@@ -192,8 +189,8 @@ def facts_of(code: str) -> list[tuple[str, set[str]]]:
     """Which facts the sources tell with a code, and where; those that come together under one name are left out."""
     return [
         (place, {keyword.arg for keyword in call.keywords if keyword.arg})
-        for place, call in refusals()
-        if isinstance(call.args[0], ast.Constant) and call.args[0].value == code
+        for place, found, call in refusals()
+        if found == code
     ]
 
 

@@ -4,13 +4,18 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import pytest
 
 from service.games.protocol import AnyGame, IllegalAction, Move
+from service.texts import refusal_texts
 from tests.service.games.rng import ScriptedRng
+from tests.service.games.words import raw_words
+
+UNNAMED: Final = r"\d-\d|D\d|[AB]\d\d|nonsense"
+"""Fields, districts and cards that have no other name than their ids; what nobody knows is told as it was sent."""
 
 
 class Fault(NamedTuple):
@@ -30,8 +35,8 @@ def check_refused(game: AnyGame, fault: Fault) -> None:
     with pytest.raises(IllegalAction) as refusal:
         game.decide(fault.state, move, ScriptedRng())
     assert (refusal.value.code, refusal.value.clause, refusal.value.facts) == (fault.code, fault.clause, fault.facts)
-    for texts in game.texts.values():
-        assert texts[f"refusal.{fault.code}"].format(**fault.facts)
+    for language, told in refusal_texts(game, refusal.value).items():
+        assert not raw_words(game.texts[language], f"refusal.{fault.code}", told, fault.facts, UNNAMED)
 
 
 def check_codes(game: AnyGame, folder: ModuleType, faults: Iterable[Fault]) -> None:
