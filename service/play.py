@@ -160,10 +160,11 @@ def admit(
     sitter = match.seats[seat]
     if sitter is not None and sitter.resigned:
         raise refused("not-seated.resigned")
+    action = parse_action(match.game, request.action)
     if came_at is not None and came_at < at and match.game.info.simultaneous:
         # What overtook it may be the bell: it is never taken for an action of the round that follows, and the rules say
         # more of it than that its decision is closed.
-        acted(match, seat, parse_action(match.game, request.action), came_at, _no_draws(), by="")
+        acted(match, seat, action, came_at, _no_draws(), by="")
     mine = [decision for decision in match.decisions() if decision.seat == seat]
     if request.decision is not None and request.decision not in {decision.id for decision in mine}:
         raise refused("decision-closed", **_position(match, seat))
@@ -172,7 +173,7 @@ def admit(
     if mine and all(decision.deadline is not None and at >= decision.deadline for decision in mine):
         # The server's time of receipt decides, whether or not the clock was enforced yet.
         raise refused("too-late", received_at=at, **_position(match, seat))
-    return seat, parse_action(match.game, request.action)
+    return seat, action
 
 
 def check_running(match: Match) -> None:

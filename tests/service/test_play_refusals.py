@@ -83,6 +83,7 @@ REFUSALS: list[tuple[Callable[[Arena], str], str, ActionRequest, str]] = [
     (_running, "anna", ActionRequest({"type": "commit", "card": 1}), "invalid-action"),
     (_running, "anna", ActionRequest({**COMMIT, "seat": 0}), "invalid-action"),
     (_running, "anna", ActionRequest({}), "invalid-action"),
+    (_running, "anna", ActionRequest({"type": "fly"}, decision="0:3"), "invalid-action"),
     (_running, "anna", ActionRequest({"type": "commit", "card": "no such"}), "illegal-action"),
     (_running, "anna", ActionRequest({"type": "keep"}), "illegal-action"),
 ]
