@@ -3,12 +3,16 @@
 A type that a client may send (an action, options, what stands in them) has its bare name and is closed. What the service
 sends is open, so that it can grow, and leaves out what a viewer may not see; where a type goes both ways, the form that
 is sent out has `Seen` at the end of its name.
+
+Of what is sent, a member is required if it is never left out. What one that may be left out is then, `api.openapi` says in
+words: generators take a member with a `default` for one that is always there.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import msgspec
+from msgspec import UNSET
 
 from service.games.kit.patterns import AnyOf
 from service.games.protocol import AnyGame, GameInfo
@@ -42,8 +46,13 @@ def frame_schema(data: Sequence[Schema], description: str) -> Schema:
     return {"description": description, "anyOf": [{"type": "string"}, event]}
 
 
+_OPTIONS: Final = {"options": ref("OptionsSeen")}
 GAMES_OWN: Final[Mapping[str, Mapping[str, Schema]]] = {
+    "MatchSummary": _OPTIONS,
+    "OwnMatch": _OPTIONS,
+    "MatchCreated": _OPTIONS,
     "MatchView": {
+        **_OPTIONS,
         "observation": {"anyOf": [ref("Observation"), {"type": "null"}]},
         "legal_actions": _items("ActionSeen"),
     },
@@ -73,12 +82,54 @@ def _generate(types: Iterable[Any]) -> dict[str, Schema]:
     return found
 
 
+def _structs(told: object, found: dict[str, type[msgspec.Struct]]) -> dict[str, type[msgspec.Struct]]:
+    """The classes in what msgspec tells of types, by name."""
+    inner: Iterable[object] = ()
+    match told:
+        case msgspec.inspect.StructType(cls=cls):
+            if cls.__name__ not in found:
+                found[cls.__name__] = cls
+                inner = told.fields
+        case msgspec.Struct():
+            inner = (getattr(told, name) for name in told.__struct_fields__)
+        case list() | tuple():
+            inner = told
+    for one in inner:
+        _structs(one, found)
+    return found
+
+
+def _sent_always(cls: type[msgspec.Struct]) -> Iterator[str]:
+    """The members of a struct that its JSON never lacks, though its constructor does not want all of them."""
+    for field in msgspec.structs.fields(cls):
+        if field.required or not (cls.__struct_config__.omit_defaults or field.default is UNSET):
+            yield field.encode_name
+
+
+def _generate_sent(types: Sequence[Any]) -> dict[str, Schema]:
+    """As `_generate`, of what is sent out."""
+    found = _generate(types)
+    for name, cls in _structs(msgspec.inspect.multi_type_info(types), {}).items():
+        members = found[name]["properties"]
+        known = {*found[name]["required"], *_sent_always(cls)}
+        found[name]["required"] = [member for member in members if member in known]
+        for member, schema in members.items():
+            if "default" in schema and (member in known or schema["default"] is None):
+                del schema["default"]
+                if member not in known and "anyOf" in schema:  # left out instead of null
+                    schema["anyOf"] = [kind for kind in schema["anyOf"] if kind != {"type": "null"}]
+    return found
+
+
 def _rework(value: Any, rename: Callable[[str], str], *, is_open: bool) -> Any:
     """A generated schema as OpenAPI's generators like it, its references renamed, its objects open or closed."""
     if isinstance(value, list):
         return [_rework(item, rename, is_open=is_open) for item in value]
     if not isinstance(value, dict):
         return value
+    if len(value.get("anyOf", ())) == 1:
+        value = {**value, **value["anyOf"][0]}
+        del value["anyOf"]
     if "$ref" in value:
         # Nothing beside a reference: generators disagree on what it would mean.
         return ref(rename(value["$ref"].removeprefix(PREFIX)))
@@ -123,10 +174,10 @@ def union(property_name: str, members: Mapping[str, str]) -> Schema:
     }
 
 
-def of_answers(types: Iterable[type[msgspec.Struct]]) -> dict[str, Schema]:
+def of_answers(types: Sequence[type[msgspec.Struct]]) -> dict[str, Schema]:
     """The components of what views answer."""
     components: dict[str, Schema] = {
-        name: _rework(schema, str, is_open=True) for name, schema in _generate(types).items()
+        name: _rework(schema, str, is_open=True) for name, schema in _generate_sent(types).items()
     }
     for name in GAMES_OWN.keys() & components.keys():
         components[name]["properties"] |= GAMES_OWN[name]
@@ -145,7 +196,7 @@ def of_game(info: GameInfo[Any, Any, Any, Any]) -> dict[str, Schema]:
     """
     game, names = pascal(info.id), _names(info)
     sent = _generate((*info.actions, info.options))
-    shown = _generate((*info.actions, *info.effects, info.observation))
+    shown = _generate_sent((*info.actions, *info.effects, info.observation, info.options))
     both_ways = {name for name, schema in sent.items() if name in shown and "properties" in schema}
     hidden: dict[str, Iterable[str]] = {cls.__name__: cls.hidden for cls in (*info.actions, *info.effects)}
 
@@ -183,10 +234,7 @@ def _without_patterns(value: Any) -> Any:
         return [_without_patterns(item) for item in value if item != ref(_PATTERN_CLASS)]
     if not isinstance(value, dict):
         return value
-    schema = {key: _without_patterns(inner) for key, inner in value.items()}
-    if len(schema.get("anyOf", ())) == 1:
-        schema |= schema.pop("anyOf")[0]
-    return schema
+    return {key: _without_patterns(inner) for key, inner in value.items()}
 
 
 def _tag(cls: type[msgspec.Struct]) -> str:
@@ -203,9 +251,13 @@ def of_games(games: Mapping[str, AnyGame]) -> dict[str, Schema]:
         components |= of_game(game.info)
     any_game = [pascal(game) for game in games]
     components["Observation"] = union("game", {game: f"{pascal(game)}Observation" for game in games})
-    for kind in ("Action", "ActionSeen", "Effect", "Options"):
-        members = [ref(game + kind) for game in any_game]
-        components[kind] = {"anyOf": members} if members else {"type": "object"}
-    own = ", ".join(f"`{pascal(game)}Options` where `game` is `{game}`" for game in games)
-    components["Options"]["description"] = f"The options of one game: {own}." if own else "The options of a game."
+    for kind in ("Action", "ActionSeen", "Effect", "Options", "OptionsSeen"):
+        members = [game + kind for game in any_game]
+        if kind == "OptionsSeen":
+            # No tag tells them apart: who takes the first that fits needs the one that wants most before the others.
+            members.sort(key=lambda name: -len(components[name]["required"]))
+        components[kind] = {"anyOf": [ref(name) for name in members]} if members else {"type": "object"}
+    for kind in ("Options", "OptionsSeen"):
+        own = ", ".join(f"`{pascal(game)}{kind}` where `game` is `{game}`" for game in games)
+        components[kind]["description"] = f"The options of one game: {own}." if own else "The options of a game."
     return components

@@ -59,16 +59,29 @@ def add_components(api: Api, answers: list[type[msgspec.Struct]], games: Mapping
         api.spec.components.schema(name, schema)
 
 
-def _without_siblings(value: Any) -> Any:
-    """A document in which nothing stands beside a schema's `$ref`; generators disagree on what that would mean."""
+def _unmistakable(value: Any) -> Any:
+    """A document without what generators disagree on: something beside a schema's `$ref`, and an object of which nothing
+    is said, which is one without members to some.
+    """
     match value:
         case {"$ref": str(target)}:
             return {"$ref": target}
         case dict():
-            return {key: _without_siblings(inner) for key, inner in value.items()}
+            unsaid = value.get("type") == "object" and not value.keys() & {"properties", "additionalProperties"}
+            free = {"additionalProperties": True} if unsaid else {}
+            return {key: _unmistakable(inner) for key, inner in value.items()} | free
         case list() | tuple():
-            return [_without_siblings(inner) for inner in value]
+            return [_unmistakable(inner) for inner in value]
     return value
+
+
+def _tell_defaults(schema: dict[str, Any]) -> None:
+    """Say in words what a property is where it is left out: to generators one that has a `default` is always there."""
+    for inner in schema.get("properties", {}).values():
+        if "default" in inner:
+            default = f"Default: `{msgspec.json.encode(inner.pop('default')).decode()}`."
+            inner["description"] = " ".join(filter(None, (inner.get("description"), default)))
+        _tell_defaults(inner)
 
 
 def _add_examples(spec: Mapping[str, Any]) -> None:
@@ -91,7 +104,7 @@ def _add_examples(spec: Mapping[str, Any]) -> None:
 
 def document(api: Api) -> dict[str, Any]:
     """The whole reference as a JSON object, in an order that depends on nothing but the code."""
-    spec: dict[str, Any] = _without_siblings(api.spec.to_dict())
+    spec: dict[str, Any] = _unmistakable(api.spec.to_dict())
     order = ("openapi", "info", "servers", "security", "tags", "paths", "components")
     _add_examples(spec)
     spec["components"]["schemas"].pop("PaginationMetadata", None)  # flask-smorest's own, which nothing here uses
@@ -101,6 +114,7 @@ def document(api: Api) -> dict[str, Any]:
     )
     for name, schema in schemas.items():
         glossary.describe(glossary.OF_GAMES if name.startswith(games) else glossary.MEANINGS, name, schema)
+        _tell_defaults(schema)
     spec["paths"] = dict(sorted(spec["paths"].items()))
     for operation in (one for methods in spec["paths"].values() for one in methods.values() if "security" in one):
         if {"ticket": []} in operation["security"]:  # which says where it stands

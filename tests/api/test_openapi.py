@@ -117,6 +117,7 @@ def test_names_begin_with_the_game(reference: dict[str, Any]) -> None:
         "ToyStonesEffect",
         "ToyStonesObservation",
         "ToyStonesOptions",
+        "ToyStonesOptionsSeen",
         "ToyStonesPassTurn",
         "ToyStonesPassTurnSeen",
         "ToyStonesPlace",
@@ -170,7 +171,9 @@ EFFECT: Final = StonePlaced(0, Place(1), "red", 5)
         ("Pattern", PATTERN, True),
         ("Pattern", {"any_of": ["a"]}, False),
         ("ActionSeen", redact(ACTION, None, 0), True),
-        ("ActionSeen", {**msgspec.to_builtins(ACTION), "extra": 1, "place": {"row": 1, "extra": 1}}, True),
+        ("ActionSeen", {**msgspec.to_builtins(ACTION), "extra": 1, "place": {"row": 1, "column": 0, "extra": 1}}, True),
+        ("ActionSeen", {**msgspec.to_builtins(ACTION), "place": {"row": 1}}, False),
+        ("Action", {**msgspec.to_builtins(ACTION), "place": {"row": 1}}, True),
         ("ActionSeen", {"type": "place_stone"}, False),
         ("Effect", EFFECT, True),
         ("Effect", redact(EFFECT, None), True),
@@ -181,6 +184,8 @@ EFFECT: Final = StonePlaced(0, Place(1), "red", 5)
         ("Observation", {"game": "chess", "stones": []}, False),
         ("Options", {}, True),
         ("Options", {"size": 9, "komi": 6}, False),
+        ("OptionsSeen", {"size": 9, "komi": 6}, True),
+        ("OptionsSeen", {}, False),
     ],
 )
 def test_the_schemas_accept_what_the_service_means(
@@ -246,6 +251,30 @@ def test_every_operation_has_a_name_a_summary_and_says_whether_it_wants_a_token(
         told = operation["responses"]["401"]["description"]
         assert ("`token-missing`" in told) == (wanted != [] and {} not in wanted)
         assert ("`ticket-invalid`" in told) == by_ticket
+
+
+def test_no_member_has_a_default_but_in_words(reference: dict[str, Any]) -> None:
+    """Generators take a member with a default for one that is always there."""
+    described = openapi.document(describe())["components"]["schemas"]
+    members = [inner for schema in described.values() for inner in schema.get("properties", {}).values()]
+    assert members
+    assert [inner for inner in members if "default" in inner] == []
+    own = reference["components"]["schemas"]
+    assert own["ToyStonesOptions"]["properties"]["size"] == {"type": "integer", "description": "Default: `9`."}
+    assert own["ToyStonesOptionsSeen"]["properties"]["size"] == {"type": "integer"}
+    said = [described["NewMatch"]["properties"][name]["description"] for name in ("bots", "private")]
+    assert [one.rpartition(". ")[2] for one in said] == ["Default: `[]`.", "Default: `false`."]
+
+
+def test_what_is_always_sent_is_required_and_what_is_left_out_is_never_null() -> None:
+    described = openapi.document(describe())["components"]["schemas"]
+    assert described["CheckResult"]["required"] == ["check", "result", "version", "detail"]
+    assert described["FieldError"]["required"] == ["detail"]
+    assert described["FieldError"]["properties"]["pointer"]["type"] == "string"
+    assert "errors" not in described["Problem"]["required"]
+    for name, schema in described.items():
+        if name.endswith("OptionsSeen") and "properties" in schema:
+            assert schema["required"] == list(schema["properties"])
 
 
 def test_an_answer_leaves_nothing_undescribed() -> None:

@@ -59,7 +59,7 @@ def play(
     made = create_match.sync(client=client, body=NewMatch(game=game, seats=seats, bots=["random"] * (seats - 1)))
     seated = take_seat.sync(match_id=_view(made).id, client=client, body=TakeSeat(client_seed="a stranger's"))
     match, played = _view(seated).id, 0
-    while _view(show_match.sync(match_id=match, client=client)).status == "running":
+    while look(client, match).status == "running":
         listed = list_legal_actions.sync(match_id=match, client=client)
         if not isinstance(listed, LegalActions):
             raise TypeError(listed)
@@ -98,6 +98,11 @@ def look_back(client: AuthenticatedClient, match: str) -> tuple[int, list[str]]:
     if not isinstance(audit, Audit):
         raise TypeError(audit)
     return seen, [check.check.value for check in audit.checks]
+
+
+def look(client: AuthenticatedClient, match: str) -> MatchView:
+    """A match as the player sees it."""
+    return _view(show_match.sync(match_id=match, client=client))
 
 
 def matches(client: AuthenticatedClient) -> list[str]:

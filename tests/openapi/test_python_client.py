@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from api.app import create_app
+from api.components import pascal
 from service.clock import enforce
 from service.games.registry import GAMES
 from tests.api.conftest import Container
@@ -142,3 +143,4 @@ def test_the_client_plays_whole_matches(player: Any, game: str) -> None:
         seen, checks = player.look_back(stranger, match)
         assert (seen, house.match(match).status) == (house.version(match), "finished")
         assert "outcome" in checks
+        assert type(player.look(stranger, match).options).__name__ == f"{pascal(game)}OptionsSeen"

@@ -19,7 +19,9 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Each player has a banana skin, to be handed on after a grab (FOU-30)."""
     family: bool = False
     """The lighter scoring, and rounds of 300 seconds where `round_seconds` says nothing else (FOU-33)."""
-    round_seconds: Annotated[int, msgspec.Meta(ge=30, le=600)] = BOX.round_seconds
+    round_seconds: Annotated[
+        int, msgspec.Meta(ge=30, le=600, description="Where nothing is said of it, 300 with `family`.")
+    ] = BOX.round_seconds
     timer_visible: bool = True
     """False for a clock that nobody looks at: no observation shows the deadline (FOU-4)."""
     countdown_seconds: Annotated[int, msgspec.Meta(ge=0, le=60)] = 5

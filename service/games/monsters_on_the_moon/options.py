@@ -19,7 +19,12 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     layout: LayoutName | OwnLayout = "just_landed"
     """One of the printed layouts, or one of the host's own: the cards M1, M2, ARM, d1 and d2, the last two needed (MON-4)."""
-    monsters: Annotated[tuple[Monster, ...], msgspec.Meta(min_length=1, max_length=4)] = MONSTERS
+    monsters: Annotated[
+        tuple[Monster, ...],
+        msgspec.Meta(
+            min_length=1, max_length=4, description="In seat order; of the default, as many as there are seats."
+        ),
+    ] = MONSTERS
     """The monsters in seat order; where none are named, the first ones of the default (MON-1)."""
     missions: MissionVariant | None = None
     """Two secret missions for each seat, or three open ones for all (MON-70)."""

@@ -1,0 +1,133 @@
+"""The types that openapi-typescript makes of the reference, with its defaults: what programs on them may do, and whether
+answers are of their types. A compiler finds more than a schema does: members that the reference does not name, too.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pytest
+
+from service.adapters.memory import local_ports
+from service.bot_turns import advance
+from service.clock import enforce
+from service.games.registry import GAMES
+from tests.api.checked import Client, reference
+from tests.api.conftest import Container
+from tests.api.two_seats import unlimited
+from tests.openapi.examples import NOW
+from tests.openapi.tools import HERE, REFERENCE, run
+
+MUST_NOT: Final = re.compile(r"// @ts-expect-error:")
+EMPTY: Final = {"ApeTownOptions", "ApeTownOptionsSeen", "MatchResumed"}
+"""Components that have no members."""
+OPTIONS: Final[dict[str, dict[str, Any]]] = {
+    "four_monkeys": {"family": True, "banana_skins": True, "round_seconds": 30},
+    "monkeys_on_the_moon": {"treachery": True, "maximum_scorn": True},
+    "monsters_on_the_moon": {"walls": True, "missions": "secret"},
+}
+LONGEST: Final = 5000
+"""Looks at the log, of which a match takes far fewer."""
+
+
+@pytest.fixture(scope="module")
+def types(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("types") / "moonstone.d.ts"
+    done = run("openapi-typescript/bin/cli.js", str(REFERENCE), "-o", str(made))
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def check(types: Path, program: str) -> list[str]:
+    """What is wrong with a program, as `<line> <code>`."""
+    path = types.parent / "program.ts"
+    path.write_text(program, encoding="utf-8")
+    done = run("typescript/bin/tsc", "--noEmit", "--strict", "--target", "es2022", "--pretty", "false", str(path))
+    return [" ".join(found) for found in re.findall(r"\((\d+),\d+\): error (TS\d+)", done.stdout)]
+
+
+def test_a_program_on_the_types_holds_and_a_wrong_one_does_not(types: Path) -> None:
+    program = (HERE / "player.ts").read_text(encoding="utf-8")
+    assert check(types, program) == []
+    assert check(types, program.replace('"bid"', '"bit"')) != []
+
+
+def test_ordinary_client_code_compiles_and_mistakes_do_not(types: Path) -> None:
+    program = (HERE / "client.ts").read_text(encoding="utf-8")
+    assert check(types, program) == []
+    mistakes = [number for number, line in enumerate(program.splitlines(), 2) if MUST_NOT.search(line)]
+    found = check(types, MUST_NOT.sub("//", program))
+    assert [int(line.split()[0]) for line in found] == mistakes
+    # Types that do not fit, members that are missing or unknown, and what may be undefined; not a slip of the pen.
+    assert {line.split()[1] for line in found} == {"TS2322", "TS2741", "TS2353", "TS2339", "TS18048"}
+
+
+def test_only_what_has_no_members_is_an_object_without_any(types: Path) -> None:
+    text = types.read_text(encoding="utf-8")
+    assert set(re.findall(r"(\w+): Record<string, never>", text)) == EMPTY
+    assert text.count("Record<string, never>") == len(EMPTY) + len(["webhooks", "$defs"])
+
+
+def program_of(constants: Iterator[tuple[str, object]]) -> str:
+    """A program of typed constants."""
+    lines = ['import type { components, paths } from "./moonstone";', 'type Schemas = components["schemas"];']
+    for number, (type_, value) in enumerate(constants):
+        lines.append(f"export const c{number}: {type_} = {msgspec.json.encode(value).decode()};")
+    return "\n".join(lines)
+
+
+def examples() -> Iterator[tuple[str, object]]:
+    for path, methods in reference()["paths"].items():
+        for method, operation in methods.items():
+            for status, response in operation["responses"].items() if method != "parameters" else ():
+                for media_type, content in response.get("content", {}).items():
+                    place = (path, method, "responses", status, "content", media_type)
+                    for example in (one for one in content["examples"].values() if "value" in one):
+                        yield "paths" + "".join(f'["{step}"]' for step in place), example["value"]
+    for example in reference()["components"]["examples"].values():
+        yield 'Schemas["Problem"]', example["value"]
+
+
+def test_every_example_is_of_its_type(types: Path) -> None:
+    found = list(examples())
+    assert len(found) > len(reference()["paths"])
+    assert check(types, program_of(iter(found))) == []
+
+
+def played(game: str) -> Iterator[tuple[str, object]]:
+    """What is answered of a match of bots to its end: to who looks from a seat, and to a spectator."""
+    moments = itertools.count(NOW, 500)
+    container = Container(unlimited(), None)
+    ports = container.ports = local_ports(GAMES, lambda: next(moments), wake=container.feed.wake)
+    client = Client(container, hasty=True)
+    token = client.sign_up()
+    wanted = {"game": game, "seats": 2, "bots": ["greedy", "random"], "options": OPTIONS.get(game, {})}
+    match = f"/v1/matches/{client.do('/v1/matches', wanted, token)['id']}"
+    for _ in range(LONGEST):
+        if client.ask(match)["status"] == "finished":
+            break
+        advance(ports, match.rpartition("/")[2], moves=1)
+        enforce(ports, match.rpartition("/")[2])
+    last = client.ask(match)["version"]
+    yield 'Schemas["GamePage"]', client.ask(f"/v1/games/{game}")
+    yield 'Schemas["Audit"]', client.ask(f"{match}/audit")
+    for version in range(2, last, last // 10):
+        seen = client.ask(f"{match}?include=legal_actions,texts&viewer=0&version={version}")
+        # One by one, for a list of unlike literals is soon more than the compiler takes.
+        yield from (('Schemas["ActionSeen"]', action) for action in seen.pop("legal_actions")[:3])
+        yield 'Schemas["MatchView"]', seen
+    for viewer in ("viewer=0&include=texts&", ""):
+        events = client.ask(f"{match}/events?{viewer}limit=500")["events"]
+        for event in events:
+            if effects := event["data"].get("effects"):
+                yield from (('Schemas["Effect"]', effect) for effect in effects)
+                event["data"]["effects"] = []
+            yield 'Schemas["SeenEvent"]', event
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_answered_of_a_match_is_of_its_type(types: Path, game: str) -> None:
+    assert check(types, program_of(played(game))) == []
