@@ -84,7 +84,7 @@ def build(settings: Settings, *, games: Mapping[str, AnyGame] = GAMES, listen: b
     ports = replace(
         ports_on(log_client, opened, games, ferry, bold=listen),
         accounts=known,
-        tickets=tickets.RedisTickets(queue_client),
+        tickets=tickets.RedisTickets(queue_client, opened.secret),
         jobs=jobs.RqJobs(queue_client),
     )
     listener = Listener(log_client, {accounts.CHANNEL: known}, feed) if listen else None
@@ -115,7 +115,7 @@ def ports_on(
         log=log,
         history=History(log, games, opened.secret, bold=bold),
         accounts=accounts.RedisAccounts(client),
-        tickets=tickets.RedisTickets(client),
+        tickets=tickets.RedisTickets(client, opened.secret),
         index=RedisIndex(client),
         jobs=jobs.Unheard(),
         games=games,

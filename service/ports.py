@@ -148,5 +148,5 @@ class Ports:
     silence: Callable[[], int]
     """Milliseconds without a sweeper, of an outage that lasts or that not every match was given back yet."""
     secret: bytes
-    """The store's own secret: match ids and join codes are derived from it."""
+    """The store's own secret: match ids and join codes are derived from it, snapshots and tickets sealed with it."""
     turnstile: Turnstile = field(default_factory=Turnstile)

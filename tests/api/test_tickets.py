@@ -12,6 +12,8 @@ from tests.api.checked import Client
 from tests.api.conftest import problem
 from tests.service.arena import Arena
 
+SECRET = bytes(32)
+
 
 @pytest.fixture
 def client() -> Client:
@@ -104,7 +106,7 @@ def test_a_ticket_is_kept_by_its_digest_and_redeemed_once(where: str, request: p
     tickets: Tickets = MemoryTickets(lambda: 0)
     if where == "redis":
         client = connect(request.getfixturevalue("valkey_queue_url"))
-        tickets = RedisTickets(client)
+        tickets = RedisTickets(client, SECRET)
     tickets.keep(digest("secret"), "t", 30)
     if where == "redis":
         assert 28 <= client.ttl(f"ticket:{digest('secret')}") <= 30
@@ -112,8 +114,34 @@ def test_a_ticket_is_kept_by_its_digest_and_redeemed_once(where: str, request: p
     assert [tickets.redeem(digest("secret")) for _ in range(2)] == ["t", None]
 
 
+def test_who_can_write_to_the_queue_makes_no_ticket(valkey_queue_url: str) -> None:
+    client = connect(valkey_queue_url)
+    tickets, theirs, mine = RedisTickets(client, SECRET), digest("theirs"), digest("mine")
+
+    def kept(ticket: str, token: str, tickets: RedisTickets = tickets) -> bytes:
+        tickets.keep(ticket, token, 30)
+        return bytes(client.get(f"ticket:{ticket}"))  # type: ignore[arg-type]  # its types are of both kinds of client
+
+    token, own = kept(theirs, digest("their token")), kept(mine, digest("my token"))
+    forged = [
+        token,  # copied to a ticket of one's own
+        token[:64],
+        token[:64] + own[64:],
+        kept(mine, digest("their token"), RedisTickets(client, b"guessed")),
+        b"",
+        b":",
+        b"\xff" + token,
+        token + b":",
+    ]
+    for value in forged:
+        client.set(f"ticket:{mine}", value)
+        assert tickets.redeem(mine) is None, value
+    client.set(f"ticket:{mine}", own)
+    assert [tickets.redeem(mine), tickets.redeem(theirs)] == [digest("my token"), digest("their token")]
+
+
 def test_where_no_ticket_can_be_kept_the_service_says_so() -> None:
-    tickets = RedisTickets(connect("redis://127.0.0.1:1"))
+    tickets = RedisTickets(connect("redis://127.0.0.1:1"), SECRET)
     with pytest.raises(Exception, match="unavailable"):
         tickets.keep("a", "b", 1)
     with pytest.raises(Exception, match="unavailable"):
