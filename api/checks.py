@@ -15,9 +15,9 @@ from werkzeug.exceptions import BadRequest, LengthRequired, RequestEntityTooLarg
 from api import auth, context, problems, rate
 from api.blueprint import Operation, operation_of
 from api.request_headers import judge
+from service.addresses import HOST
 from service.errors import Refused
 from service.ports import Player
-from service.settings import HOST
 
 MAX_BODY: Final = 16 * 1024
 MAX_WAIT_FOR_BODY: Final = 5.0

@@ -10,26 +10,27 @@ import click
 
 from service import operate
 from service import serve as running
+from service.arguments import Command, printable
 from service.local_commands import play, verify
 from service.log_lines import log_to_stderr
-from service.settings import PREFIX, VARIABLES, BadSetting, read, servers
+from service.settings import FILES, PREFIX, VARIABLES, BadSetting, read, servers
 
 T = TypeVar("T")
-Command = TypeVar("Command", bound=Callable[..., None])
+Function = TypeVar("Function", bound=Callable[..., None])
 
 _VARIABLES: Final = {variable.setting: variable for variable in VARIABLES}
 
 
-def _takes(*settings: str) -> Callable[[Command], Command]:
+def _takes(*settings: str) -> Callable[[Function], Function]:
     """Options for some settings."""
 
-    def decorate(command: Command) -> Command:
+    def decorate(command: Function) -> Function:
         for setting in reversed(settings):
             variable = _VARIABLES[setting]
             flag = f"--{setting.replace('_', '-')}"
-            command = click.option(flag, help=f"{variable.meaning}  [{variable.name}, else {variable.default}]")(
-                command
-            )
+            told = f"{variable.meaning}  [{variable.name}, else {variable.default}]"
+            kind = click.Path(readable=False) if setting in FILES else None
+            command = click.option(flag, help=told, type=kind)(command)
         return command
 
     return decorate
@@ -40,7 +41,11 @@ def _environ(given: dict[str, Any]) -> dict[str, str]:
     return {**os.environ, **options}
 
 
-@click.group()
+class _Group(click.Group):
+    command_class = Command
+
+
+@click.group(cls=_Group)
 @click.version_option(package_name="moonstone")
 def main() -> None:
     """Board games as an event-sourced service that anyone can check."""
@@ -55,7 +60,7 @@ main.add_command(verify)
 def serve(**given: str | None) -> None:
     """Run everything on this machine."""
     log_to_stderr()
-    _report(lambda: running.serve(_environ(given), click.echo))
+    _report(lambda: running.serve(_environ(given), _tell))
 
 
 @main.command()
@@ -80,7 +85,7 @@ def api(**given: str | None) -> None:
 @_takes("data_dir")
 def backup(target: Path, **given: str | None) -> None:
     """Write a backup to TARGET, a new file or a folder, while the service runs or not. It holds every secret."""
-    _report(lambda: operate.backup(_environ(given), target, click.echo))
+    _report(lambda: operate.backup(_environ(given), target, _tell))
 
 
 @main.command()
@@ -88,14 +93,14 @@ def backup(target: Path, **given: str | None) -> None:
 @_takes("data_dir")
 def restore(source: Path, **given: str | None) -> None:
     """Fill an empty data folder, or the empty server of MOONSTONE_LOG_URL, from the backup SOURCE, and check it."""
-    sys.exit(0 if _report(lambda: operate.restore(_environ(given), source, click.echo)) else 1)
+    sys.exit(0 if _report(lambda: operate.restore(_environ(given), source, _tell)) else 1)
 
 
 @main.command()
 @_takes("data_dir")
 def check(**given: str | None) -> None:
     """Fold every match, check its chain, and audit those that are over."""
-    sys.exit(0 if _report(lambda: operate.check(_environ(given), click.echo)) else 1)
+    sys.exit(0 if _report(lambda: operate.check(_environ(given), _tell)) else 1)
 
 
 @main.command()
@@ -103,7 +108,11 @@ def check(**given: str | None) -> None:
 @_takes("data_dir")
 def resume(match: str, **given: str | None) -> None:
     """Let the suspended MATCH go on."""
-    _report(lambda: operate.resume(_environ(given), match, click.echo))
+    _report(lambda: operate.resume(_environ(given), match, _tell))
+
+
+def _tell(text: str) -> None:
+    click.echo(printable(text))
 
 
 def _report(run: Callable[[], T]) -> T:

@@ -3,14 +3,16 @@
 import gzip
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from io import BufferedIOBase, BytesIO
 from typing import Any, Final
 
 import click
 import msgspec
 
+from events.log import MAX_BYTES
 from service import audit, kept, local, texts
+from service.arguments import LocalCommand, printable
 from service.audit_places import Fault
 from service.bots.builtin import bots_of
 from service.errors import Refused
@@ -25,21 +27,21 @@ _SEED: Final = re.compile(r"[0-9a-f]{64}")
 _GZIP: Final = b"\x1f\x8b"
 """What such files begin with (RFC 1952)."""
 _MOST: Final = 1 << 28
-"""Bytes of a file that comes compressed."""
+"""Bytes of a file, also of one that comes compressed."""
+_LEAST: Final = 100
+"""Bytes for which each line counts, so that there are not too many: an event's holds a hash and a salt."""
 
 
-@click.command()
+@click.command(cls=LocalCommand)
 @click.argument("game")
 @click.option("--bots", required=True, metavar="A[,B...]", help="One bot for each seat, in the seats' order.")
 @click.option(
     "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game: JSON, else text."
 )
 @click.option("--seed", metavar="HEX", help="64 hex digits: the same seed is the same match.")
-@click.option("--export", "file", type=click.File("wb", lazy=True), help="Where to write the match file.")
+@click.option("--export", "file", type=click.Path(readable=False), help="Where to write the match file.")
 @click.option("--json", "as_json", is_flag=True, help="Tell the outcome as JSON.")
-def play(
-    game: str, bots: str, options: tuple[str, ...], seed: str | None, file: BufferedIOBase | None, *, as_json: bool
-) -> None:
+def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file: str | None, *, as_json: bool) -> None:
     """Play a match of bots in this process."""
     if game not in GAMES:
         raise click.UsageError(f"There is no game {game}. There are: {', '.join(sorted(GAMES))}.")
@@ -52,11 +54,11 @@ def play(
         advice = _advice(refusal, rules, bots.count(",") + 1)
         raise click.UsageError(f"{refusal.detail} {advice}") from None
     if file is not None:
-        file.writelines(export(ports, match))
+        _write(file, export(ports, match))
     click.echo(msgspec.json.encode(summary(match)).decode() if as_json else _told(ports, match))
 
 
-@click.command()
+@click.command(cls=LocalCommand)
 @click.argument("file", type=click.File("rb"))
 @click.option(
     "--head",
@@ -86,9 +88,9 @@ def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIO
         for feed in known:
             kept.check_feed(lines, verdict.match, viewer, feed)
     except Fault as fault:
-        raise click.ClickException(_in_one_line(f"version {fault.version}, {fault.check}: {fault.text}")) from None
+        raise click.ClickException(printable(f"version {fault.version}, {fault.check}: {fault.text}")) from None
     except kept.Differs as found:
-        raise click.ClickException(_in_one_line(f"version {found.version}, {found.kept}: {found.text}")) from None
+        raise click.ClickException(printable(f"version {found.version}, {found.kept}: {found.text}")) from None
     match = verdict.match
     told = f"{match.id}, {match.game.info.title}, {match.head.version} events: {', '.join(verdict.checks)} hold."
     told += f" Head {match.head.version}:{match.head.hash[:16]}."
@@ -97,11 +99,6 @@ def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIO
     if heads or feeds:
         told += f" What was kept agrees: heads {len(heads)}, events {sum(len(feed.events) for feed in known)}."
     click.echo(told)
-
-
-def _in_one_line(text: str) -> str:
-    """What a stranger's file says, without what ends a line or steers a terminal."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def _head(given: str) -> kept.KeptHead:
@@ -116,7 +113,7 @@ def _head(given: str) -> kept.KeptHead:
 
 def _feed(file: BufferedIOBase) -> kept.Feed:
     try:
-        return kept.read_feed(file.read())
+        return kept.read_feed(_read(file))
     except ValueError as error:
         raise click.UsageError(f"--feed {getattr(file, 'name', '')}: {error}.") from None
 
@@ -124,9 +121,10 @@ def _feed(file: BufferedIOBase) -> kept.Feed:
 def _viewer(seat: str | None, match: Match) -> Viewer:
     if seat is None or seat == "spectator":
         return None
-    if not (seat.isdecimal() and int(seat) < len(match.seats)):
-        raise click.UsageError(f"--seat {seat}: the match has seats 0 to {len(match.seats) - 1}, and spectator.")
-    return int(seat)
+    seats = [str(number) for number in range(len(match.seats))]
+    if seat not in seats:
+        raise click.UsageError(f"--seat {seat}: the match has seats 0 to {seats[-1]}, and spectator.")
+    return seats.index(seat)
 
 
 def _options(given: tuple[str, ...]) -> Mapping[str, Any]:
@@ -142,18 +140,50 @@ def _options(given: tuple[str, ...]) -> Mapping[str, Any]:
     return found
 
 
+def _write(file: str, lines: Iterable[bytes]) -> None:
+    try:
+        with click.open_file(file, "wb") as opened:
+            opened.writelines(lines)
+    except OSError as error:
+        error.filename = file  # of a full disk the system does not say it
+        raise
+
+
 def _lines(file: BufferedIOBase) -> list[bytes]:
     """A match file's lines, also of one that was kept as it was sent, compressed."""
-    content = file.read()
-    if content.startswith(_GZIP):
-        try:
-            with gzip.open(BytesIO(content)) as packed:
-                content = packed.read(_MOST + 1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise click.ClickException(f"The file is gzip, but damaged: {error}.") from None
-        if len(content) > _MOST:
-            raise click.ClickException("The file holds more than any match does.")
-    return BytesIO(content).readlines()
+    start = file.readline(MAX_BYTES + 2)
+    if not start.startswith(_GZIP):
+        return list(_bounded(file, start))
+    content = BytesIO(start + _read(file))
+    try:
+        with gzip.open(content) as packed:
+            return list(_bounded(packed, packed.readline(MAX_BYTES + 2)))
+    except (OSError, EOFError, zlib.error) as error:
+        raise click.ClickException(f"The file is gzip, but damaged: {error}.") from None
+
+
+def _bounded(file: BufferedIOBase | gzip.GzipFile, line: bytes) -> Iterator[bytes]:
+    """All lines, from the first one on; an end comes soon, also of a file that has none."""
+    size = number = 0
+    while line:
+        size, number = size + max(len(line), _LEAST), number + 1
+        if len(line) > MAX_BYTES + 1:
+            raise click.ClickException(f"Line {number} of the file is longer than any event is.")
+        if size > _MOST:
+            raise _too_long()
+        yield line
+        line = file.readline(MAX_BYTES + 2)
+
+
+def _read(file: BufferedIOBase) -> bytes:
+    content = file.read(_MOST + 1)
+    if len(content) > _MOST:
+        raise _too_long()
+    return content
+
+
+def _too_long() -> click.ClickException:
+    return click.ClickException("The file holds more than any match does.")
 
 
 def _seed(seed: str | None) -> bytes | None:

@@ -27,8 +27,8 @@ from service.inspection import inspect
 from service.lobby import index_anew, shelve_ended
 from service.match import Match
 from service.ports import Ports
-from service.serve import CannotServe, lock
-from service.settings import Settings, read
+from service.serve import CannotServe, FolderTaken, lock
+from service.settings import BadSetting, Settings, read
 from service.supervisor import URL
 
 LOG: Final = "log"
@@ -211,9 +211,20 @@ def log_of(settings: Settings) -> Iterator[LogClient]:
             try:
                 stack.enter_context(lock(settings.data_dir))
                 url = stack.enter_context(Valkey.start(folder, durable=True)).url
-            except CannotServe:
-                url = (folder / URL).read_text("ascii")
+            except FolderTaken:
+                url = _url_in(folder / URL)
         yield stack.enter_context(connect_log(url))
+
+
+def _url_in(file: Path) -> str:
+    """Where the server listens that another process runs on its folder."""
+    try:
+        url = read({"MOONSTONE_LOG_URL": file.read_text("utf-8")}).log_url
+    except (BadSetting, UnicodeDecodeError):
+        url = None
+    if url is None:
+        raise CannotOperate(f"{file} does not say where the log listens; stop `moonstone serve` and try again")
+    return url
 
 
 @contextmanager

@@ -13,15 +13,19 @@ from typing import Final
 from prometheus_client import start_http_server
 
 from service import container, metrics, metrics_folder
-from service.adapters.valkey import ValkeyFailed
+from service.adapters.valkey import ValkeyFailed, fault_of
 from service.settings import BadSetting, Settings, read
-from service.supervisor import Module, Server, Supervisor
+from service.supervisor import WORKER_PATIENCE, Module, Server, Supervisor
 
 TICK: Final = 0.1
 
 
 class CannotServe(Exception):
     """The service cannot start here; the text says why and what to do."""
+
+
+class FolderTaken(CannotServe):
+    """Another process has the data folder."""
 
 
 def serve(environ: Mapping[str, str], tell: Callable[[str], object]) -> None:
@@ -81,11 +85,13 @@ def _start_server(supervisor: Supervisor, server: Server) -> None:
         supervisor.start(server)
     except ValkeyFailed as error:
         raise CannotServe(str(error)) from error
+    except OSError as error:
+        raise _no_folder(server.folder, error) from error
 
 
 def _start_workers(supervisor: Supervisor, settings: Settings, environ: Mapping[str, str]) -> None:
     for number in range(settings.workers):
-        supervisor.start(Module(f"worker {number + 1}", "workers", environ))
+        supervisor.start(Module(f"worker {number + 1}", "workers", environ, WORKER_PATIENCE))
 
 
 def _check(settings: Settings) -> None:
@@ -152,15 +158,23 @@ def lock(folder: Path) -> Iterator[None]:
     """Make a data folder this process's alone.
 
     Raises:
-        CannotServe: another process has it.
+        FolderTaken: another process has it.
+        CannotServe: it can be no data folder.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (folder / "serve.lock").open("w") as file:
+    with ExitStack() as stack:
         try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = stack.enter_context((folder / "serve.lock").open("w"))
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise CannotServe(f"{folder} is in use by another `moonstone serve`; set MOONSTONE_DATA_DIR") from None
+            raise FolderTaken(f"{folder} is in use by another `moonstone serve`; set MOONSTONE_DATA_DIR") from None
+        except OSError as error:
+            raise _no_folder(folder, error) from error
         yield
+
+
+def _no_folder(folder: Path, error: OSError) -> CannotServe:
+    return CannotServe(f"{folder} cannot be used ({fault_of(error)}); set MOONSTONE_DATA_DIR")
 
 
 @contextmanager

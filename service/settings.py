@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
-from urllib.parse import urlsplit
+
+from service.addresses import HOST, is_origin, is_place, is_server
 
 PREFIX: Final = "MOONSTONE_"
 
@@ -15,6 +16,15 @@ Audience: TypeAlias = Literal["machine", "all", "none"]
 
 class BadSetting(Exception):
     """A variable has a value that it cannot have; the text names the variable and never repeats a URL."""
+
+
+FILES: Final = frozenset({"data_dir"})
+"""Settings that name files, which the system lets be of any bytes."""
+
+
+def is_text(value: str) -> bool:
+    """Whether what the system gave as text is text: bytes that are not UTF-8 come as halves of surrogate pairs."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +67,6 @@ class Variable:
         return self.name.removeprefix(PREFIX).lower()
 
 
-HOST: Final = r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]"
-"""The pattern of a host as a request may name it, without a port."""
-
-
 def _text(value: str) -> str:
     if not value:
         raise ValueError("a value")
@@ -71,13 +77,25 @@ def _optional(value: str) -> str | None:
     return value or None
 
 
-def _list(value: str) -> tuple[str, ...]:
-    return tuple(item for part in value.split(",") if (item := part.strip()))
+def _host(value: str) -> str:
+    if not is_place(value):
+        raise ValueError("an address or a name of this machine, without a port, such as 127.0.0.1 or ::1")
+    return value
+
+
+def _list(value: str, fits: Callable[[str], object], wanted: str) -> tuple[str, ...]:
+    """What stands between commas; nothing between them is no list, for none would mean the default."""
+    items = tuple(item for part in value.split(",") if (item := part.strip()))
+    if value and not (items and all(map(fits, items))):
+        raise ValueError(f"{wanted}, with commas between them")
+    return items
 
 
 def _whole(low: int, high: int) -> Callable[[str], int]:
+    digits = re.compile("[0-9]{1,20}")  # Python would read no more than 4300 of them
+
     def parse(value: str) -> int:
-        if not (value.isascii() and value.isdigit() and low <= int(value) <= high):
+        if not (digits.fullmatch(value) and low <= int(value) <= high):
             raise ValueError(f"a whole number from {low} to {high}")
         return int(value)
 
@@ -101,41 +119,25 @@ def _flag(value: str) -> bool:
 
 
 def _server(*more_schemes: str) -> Callable[[str], str | None]:
-    schemes = tuple(f"{scheme}://" for scheme in ("redis", "rediss", "unix", *more_schemes))
+    schemes = ("redis", "rediss", "unix", *more_schemes)
 
     def parse(value: str) -> str | None:
-        if value and not (value.startswith(schemes) and _is_address(value)):
+        if value and not is_server(value, schemes):
             raise ValueError(
-                "a URL such as redis://host:6379/0, with % and two hex digits for other signs in a password"
+                "a URL such as redis://host:6379/0, with % and two hex digits for other signs in a password, and no "
+                "options but ?db= and those of rediss:// for certificates"
             )
         return value or None
 
     return parse
 
 
-def _is_address(url: str) -> bool:
-    """Whether a URL says where a server is, and holds no sign that ends its password too early."""
-    try:
-        parts = urlsplit(url)
-        return parts.port != 0 and not parts.fragment and bool(parts.path if parts.scheme == "unix" else parts.hostname)
-    except ValueError:  # whose text may hold a part of the password
-        return False
-
-
 def _hosts(value: str) -> tuple[str, ...]:
-    hosts = _list(value)
-    if not all(re.fullmatch(HOST, host) for host in hosts):
-        raise ValueError("names without a port, such as moon.example, with commas between them")
-    return hosts
+    return _list(value, re.compile(HOST).fullmatch, "names without a port, such as moon.example")
 
 
 def _origins(value: str) -> tuple[str, ...]:
-    origins = _list(value)
-    for origin in origins:
-        parts = urlsplit(origin)
-        if origin != "*" and (parts.scheme not in {"http", "https"} or origin != f"{parts.scheme}://{parts.netloc}"):
-            raise ValueError("* or origins such as https://example.org, with commas between them")
-    return origins
+    return _list(value, lambda item: item == "*" or is_origin(item), "* or origins such as https://example.org")
 
 
 VARIABLES: Final = (
@@ -152,7 +154,7 @@ VARIABLES: Final = (
         "Valkey or Redis for the job queue, which may be lost; `moonstone serve` starts one if this is empty",
         _server(),
     ),
-    Variable("MOONSTONE_HOST", "127.0.0.1", "address that the API listens on", _text),
+    Variable("MOONSTONE_HOST", "127.0.0.1", "address that the API listens on", _host),
     Variable("MOONSTONE_PORT", "8080", "port that the API listens on; 0 takes a free one", _whole(0, 65535)),
     Variable(
         "MOONSTONE_DATA_DIR", "./data", "folder of the embedded servers and of the store's id", lambda v: Path(_text(v))
@@ -237,8 +239,11 @@ def read(environ: Mapping[str, str]) -> Settings:
         raise BadSetting(f"there is no setting {unknown[0]}; there are {', '.join(v.name for v in VARIABLES)}")
     found: dict[str, Any] = {}
     for variable in VARIABLES:
+        value = environ.get(variable.name) or variable.default
+        if variable.setting not in FILES and not is_text(value):
+            raise BadSetting(f"{variable.name} must be text in UTF-8")
         try:
-            found[variable.setting] = variable.parse(environ.get(variable.name) or variable.default)
+            found[variable.setting] = variable.parse(value)
         except ValueError as wanted:
             raise BadSetting(f"{variable.name} must be {wanted}") from None
     return Settings(**found)

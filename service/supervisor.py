@@ -21,6 +21,9 @@ URL: Final = "url"
 SETTLED: Final = 10.0
 """Seconds; a child that ran for longer is started again without delay."""
 STOP_PATIENCE: Final = 12.0
+"""Longer than gunicorn's, after which it ends its own."""
+WORKER_PATIENCE: Final = 8.0
+"""A worker that is in the middle of a job may be ended at any time: another one does it again."""
 
 _log = logging.getLogger("moonstone.supervisor")
 
@@ -34,32 +37,44 @@ class Child(Protocol):
 
     def has_ended(self) -> bool: ...
 
+    def bid_end(self) -> None:
+        """Ask it to end, if no other child needs it to end itself."""
+        ...
+
     def stop(self) -> None: ...
 
 
 class Module:
-    """`python -m <module>` with an environment of its own."""
+    """`python -m <module>` with an environment of its own; `patience`: seconds in which it may end by itself."""
 
-    def __init__(self, name: str, module: str, environ: Mapping[str, str]) -> None:
+    def __init__(self, name: str, module: str, environ: Mapping[str, str], patience: float = STOP_PATIENCE) -> None:
         self.name = name
+        self._patience = patience
         self._module = module
         self._environ = environ
         self._process: subprocess.Popen[bytes] | None = None
+        self._bidden = False
 
     def start(self) -> None:
         # -P: a folder called `api` where the operator stands must not be taken for ours.
         environ = {**self._environ, PROCESS: self.name.replace(" ", "-")}
+        self._bidden = False
         self._process = spawn([sys.executable, "-P", "-m", self._module], env=environ)
 
     def has_ended(self) -> bool:
         return self._process is not None and self._process.poll() is not None
 
+    def bid_end(self) -> None:
+        if self._process is not None and not self._bidden:
+            self._bidden = True  # RQ takes a second signal for an order to drop its job
+            self._process.terminate()
+
     def stop(self) -> None:
         if self._process is None:
             return
-        self._process.terminate()
+        self.bid_end()
         try:
-            self._process.wait(STOP_PATIENCE)
+            self._process.wait(self._patience)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -70,7 +85,7 @@ class Server:
 
     def __init__(self, name: str, folder: Path, *, durable: bool) -> None:
         self.name = name
-        self._folder = folder
+        self.folder = folder
         self._durable = durable
         self._valkey: Valkey | None = None
 
@@ -80,13 +95,16 @@ class Server:
 
     def start(self) -> None:
         if self._valkey is None:
-            self._valkey = Valkey.start(self._folder, durable=self._durable)
-            (self._folder / URL).write_text(self._valkey.url, encoding="ascii")
+            self._valkey = Valkey.start(self.folder, durable=self._durable)
+            (self.folder / URL).write_text(self._valkey.url, encoding="ascii")
         else:
             self._valkey.restart()
 
     def has_ended(self) -> bool:
         return self._valkey is not None and self._valkey.wait(0)
+
+    def bid_end(self) -> None:
+        """Not before the others have ended."""
 
     def stop(self) -> None:
         if self._valkey is not None:
@@ -102,7 +120,10 @@ class _Watched:
 
 
 class Supervisor:
-    """Children are started in order, the first being needed by the others, and stopped from the last to the first."""
+    """Children are started in order, the first being needed by the others, and stopped from the last to the first.
+
+    Those that nobody needs are all told before the first is waited for: however many hang, they cost one's patience.
+    """
 
     def __init__(self) -> None:
         self._watched: list[_Watched] = []
@@ -126,5 +147,7 @@ class Supervisor:
                     watched.child.start()
 
     def stop(self) -> None:
+        for watched in reversed(self._watched):
+            watched.child.bid_end()
         for watched in reversed(self._watched):
             watched.child.stop()

