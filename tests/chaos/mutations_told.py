@@ -130,6 +130,14 @@ WORLDS: Final = (
         "tests/api/test_languages.py::test_a_text_that_a_client_never_had_is_not_answered_with_304"),
 )
 INPUT: Final = (
+    Mutation("a ticket is believed whoever wrote it", "service/adapters/tickets.py",
+        "return token_digest if hmac.compare_digest(found, self._sealed(ticket_digest, token_digest)) else None",
+        "return token_digest",
+        "tests/api/test_tickets.py::test_who_can_write_to_the_queue_makes_no_ticket"),
+    Mutation("the record of a ticket may be copied to another", "service/adapters/tickets.py",
+        'about = f"ticket:{ticket_digest}:{token_digest}"',
+        'about = f"ticket:{token_digest}"',
+        "tests/api/test_tickets.py::test_who_can_write_to_the_queue_makes_no_ticket"),
     Mutation("a body that nothing reads is let in", "api/checks.py",
         "if length and asked.endpoint is not None and asked.method not in WRITES:",
         "if False:",

@@ -23,7 +23,7 @@ from service.matches import create
 from service.new_match import NewMatch
 from service.settings import read
 from tests.serving import COMMAND, ROOT, Serving, began, command, serving
-from tests.waiting import until
+from tests.waiting import in_time, until
 
 PATIENCE = 60
 """Seconds; as long as a busy machine may take for what is not held against a clock."""
@@ -169,6 +169,23 @@ def test_what_an_operator_can_mend_is_told_in_a_sentence(tmp_path: Path) -> None
     told = refused("workers", *data, MOONSTONE_LOG_URL=gone_url, MOONSTONE_QUEUE_URL=gone_url)
     assert "the log at 127.0.0.1:1 is not available: unavailable" in told
     assert "secret" not in told
+
+
+@pytest.mark.parametrize("part", ["log", "queue"])
+def test_a_server_that_hangs_holds_up_the_end_for_no_more_than_ten_seconds(
+    serve: Callable[[], Serving], part: str
+) -> None:
+    def ended() -> float:
+        running = serve()
+        until(lambda: len(running.pids("-m workers")) == 2, PATIENCE, "the workers are there")
+        servers = {Path(f"/proc/{pid}/cwd").resolve().name: pid for pid in running.processes()}
+        os.kill(servers[part], signal.SIGSTOP)
+        asked = time.monotonic()
+        running.process.send_signal(signal.SIGINT)
+        assert running.process.wait(PATIENCE) == 0
+        return time.monotonic() - asked
+
+    in_time(ended, 10, "it ends")
 
 
 def told(port: int) -> str:

