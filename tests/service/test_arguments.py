@@ -6,6 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from service import cli
 from service.cli import main
 
 NO_TEXT = "\udcff"
@@ -50,6 +51,14 @@ def test_a_file_may_have_any_name(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, ["verify", str(file)]).exit_code == 0
     done = CliRunner().invoke(main, ["check", "--data-dir", str(file)])
     assert (done.exit_code, "there is no log in" in done.output) == (1, True)
+
+
+def test_what_is_told_of_a_file_can_be_written() -> None:
+    @click.command
+    def telling() -> None:
+        cli._tell(f"backed up to {NO_TEXT}\n")
+
+    assert CliRunner().invoke(telling).output == "backed up to \ufffd\ufffd\n"
 
 
 def test_a_file_that_cannot_be_read_is_told() -> None:

@@ -79,6 +79,13 @@ def test_only_a_folder_that_another_process_has_is_said_to_be_in_use(tmp_path: P
     assert not isinstance(told.value, FolderTaken)
 
 
+def test_a_folder_that_cannot_be_locked_is_not_taken_for_one_in_use(tmp_path: Path) -> None:
+    for name in ("serve.lock", "log"):
+        folder(tmp_path / name)
+    with pytest.raises(CannotOperate, match=r"cannot be used .*serve.lock: Is a directory"):
+        operate.check(environ(tmp_path), lambda _: None)
+
+
 @pytest.mark.parametrize("url", [b"\xff", b"", b"redis://h?foo=bar", b"/"])
 def test_a_server_whose_address_is_damaged_is_not_asked(tmp_path: Path, url: bytes) -> None:
     file(tmp_path / "log" / "url", url)

@@ -23,6 +23,7 @@ from service.games.registry import GAMES
 from service.history import History
 from service.matches import create
 from service.new_match import NewMatch
+from tests.waiting import in_time
 from tests.workers.world import GAME, World
 from workers import jobs, worker
 from workers.worker import TurnWorker
@@ -194,9 +195,15 @@ def test_a_queue_that_hangs_holds_up_no_farewell(
     world: World, turn_worker: TurnWorker, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "FAREWELL", 0.01)
+
+    def farewell() -> float:
+        began = time.monotonic()
+        turn_worker.teardown()
+        return time.monotonic() - began
+
     os.kill(world.queue.pid, signal.SIGSTOP)
     try:
-        turn_worker.teardown()
+        in_time(farewell, 10, "it says goodbye", tries=1)  # for an answer to a job's command it waits 20 s
     finally:
         os.kill(world.queue.pid, signal.SIGCONT)
     assert "the queue does not answer" in caplog.text

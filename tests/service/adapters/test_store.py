@@ -67,6 +67,12 @@ def test_another_store_than_the_pinned_is_refused(client: Redis, tmp_path: Path)
     assert open_store(client, tmp_path / "data", made.id) == made
 
 
+def test_a_folder_that_cannot_keep_the_id_is_told(client: Redis, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(WrongStore, match=r"store-id must hold the store's id, but cannot \(Not a directory\)"):
+        open_store(client, tmp_path / "file" / "data")
+
+
 def test_a_server_that_holds_other_things_is_no_empty_store(client: Redis, tmp_path: Path) -> None:
     client.set("somebody", "else's")
     with pytest.raises(WrongStore, match="1 keys"):
