@@ -28,7 +28,7 @@ _TLS_OPTIONS: Final = {
     "ssl_keyfile": _FILE,
     "ssl_password": ".+",
     "ssl_cert_reqs": "none|optional|required",
-    "ssl_check_hostname": "true|false",
+    "ssl_check_hostname": "(?i:true|false|yes|no|[01])",
 }
 """Of all that redis-py would take, what says where a server is and whom to trust; how long to wait is ours to say."""
 

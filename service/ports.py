@@ -76,7 +76,8 @@ class MatchIndex(Protocol):
     def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
         """Count a match that is about to be created among its creator's that wait for players, unless those are so many.
 
-        However many are told at once, no more than the limit are admitted.
+        However many are told at once, no more than the limit are admitted. One that is counted already is admitted again,
+        whenever it was to be created.
         """
         ...
 

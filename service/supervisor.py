@@ -45,7 +45,7 @@ class Child(Protocol):
 
 
 class Module:
-    """`python -m <module>` with an environment of its own; `patience`: seconds in which it may end by itself."""
+    """`python -m <module>` with an environment of its own; `patience`: seconds in which it may end, once it is bidden."""
 
     def __init__(self, name: str, module: str, environ: Mapping[str, str], patience: float = STOP_PATIENCE) -> None:
         self.name = name
@@ -53,20 +53,20 @@ class Module:
         self._module = module
         self._environ = environ
         self._process: subprocess.Popen[bytes] | None = None
-        self._bidden = False
+        self._ends_by: float | None = None
 
     def start(self) -> None:
         # -P: a folder called `api` where the operator stands must not be taken for ours.
         environ = {**self._environ, PROCESS: self.name.replace(" ", "-")}
-        self._bidden = False
+        self._ends_by = None
         self._process = spawn([sys.executable, "-P", "-m", self._module], env=environ)
 
     def has_ended(self) -> bool:
         return self._process is not None and self._process.poll() is not None
 
     def bid_end(self) -> None:
-        if self._process is not None and not self._bidden:
-            self._bidden = True  # RQ takes a second signal for an order to drop its job
+        if self._process is not None and self._ends_by is None:  # RQ takes a second signal for an order to drop its job
+            self._ends_by = time.monotonic() + self._patience
             self._process.terminate()
 
     def stop(self) -> None:
@@ -74,7 +74,7 @@ class Module:
             return
         self.bid_end()
         try:
-            self._process.wait(self._patience)
+            self._process.wait(max(0.0, (self._ends_by or 0.0) - time.monotonic()))
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

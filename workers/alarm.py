@@ -1,4 +1,4 @@
-"""Time limits for what runs in the main thread of a worker. A process that is stopped for a while has used up none of them."""
+"""Time limits for what runs in the main thread of a worker. A process that is stopped for a while has not used them up."""
 
 import signal
 from collections.abc import Iterator
@@ -10,6 +10,8 @@ from rq.timeouts import BaseDeathPenalty
 
 BOT_SECONDS: Final = 1.0
 """Many times what any bot of ours takes, and less than a bot's usual pace where people play against the clock."""
+RINGS: Final = 2
+"""Into so many parts a bot's time is divided, of which a process that is stopped uses up one at most."""
 
 
 class _TooLong(BaseException):
@@ -24,19 +26,22 @@ def alarm(seconds: float = BOT_SECONDS) -> Iterator[None]:
         TimeoutError: it took longer.
     """
     rings = count(1)
+    over = False
 
     def ring(*_: object) -> None:
         # The first is let go by: all that were due while the process stood still come as one.
-        if next(rings) > 1:
+        if next(rings) == RINGS and not over:
             raise _TooLong
 
     signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds / 2, seconds / 2)
+    signal.setitimer(signal.ITIMER_REAL, seconds / RINGS, seconds / RINGS)
     try:
         yield
+        over = True
     except _TooLong:
         raise TimeoutError(f"it took longer than {seconds:g} s") from None
     finally:
+        over = True
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_IGN)
 
@@ -47,13 +52,17 @@ class ProcessorTime(BaseDeathPenalty):
     It rings again and again, since what ends first may ask the same rules once more.
     """
 
+    _over = False
+
     def setup_death_penalty(self) -> None:
         signal.signal(signal.SIGPROF, self._ring)
         signal.setitimer(signal.ITIMER_PROF, self._timeout, self._timeout)
 
     def cancel_death_penalty(self) -> None:
+        self._over = True
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, signal.SIG_IGN)
 
     def _ring(self, *_: object) -> None:
-        raise self._exception(f"it computed for more than {self._timeout} s")
+        if not self._over:
+            raise self._exception(f"it computed for more than {self._timeout} s")

@@ -12,7 +12,7 @@ from redis.client import Pipeline
 from redis.exceptions import RedisError
 from redis.retry import Retry
 from rq.exceptions import DeserializationError
-from rq.job import Job
+from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 from rq.utils import now
 from rq.worker import SimpleWorker
@@ -29,6 +29,11 @@ MAINTENANCE: Final = 60
 HEARTBEAT: Final = timedelta(seconds=5)
 MAX_DATA: Final = 1024
 """Bytes; what a job of ours calls takes a tenth of it."""
+KNOWN: Final = {
+    b"origin": frozenset(lane.encode() for lane in LANES),
+    b"status": frozenset(status.value.encode() for status in JobStatus),
+}
+"""All that a job's record may say of itself, besides its call."""
 MAX_TOLD: Final = 80
 """Characters of what a stranger may have put into the queue."""
 FAREWELL: Final = 1.0
@@ -48,7 +53,8 @@ class TurnJob(Job):
     """
 
     def restore(self, raw_data: Mapping[bytes, bytes]) -> None:
-        super().restore({name: raw_data[name] for name in (b"origin", b"status") if name in raw_data} | {b"data": b""})
+        kept = {name: raw_data[name] for name, known in KNOWN.items() if raw_data.get(name) in known}
+        super().restore(kept | {b"data": b""})
         self.data = _inflated(raw_data.get(b"data", b""))
         self.timeout, self.result_ttl, self.failure_ttl = JOB_SECONDS, 0, FAILED_SECONDS
 

@@ -28,12 +28,16 @@ return redis.call('ZADD', KEYS[1], string.format('%d', math.max(ARGV[2], last + 
 """KEYS the set; ARGV a place, when it ended, and for how long it keeps its number if that is later."""
 
 _ADMIT: Final = """
-if redis.call('ZSCORE', KEYS[1], ARGV[1]) then
-  return 1
+local waiting = redis.call('ZRANGE', KEYS[1], 0, -1)
+local id = string.match(ARGV[1], ':.*')
+for _, place in ipairs(waiting) do
+  if string.match(place, ':.*') == id then
+    return 1
+  end
 end
-return redis.call('ZCARD', KEYS[1]) < tonumber(ARGV[2]) and redis.call('ZADD', KEYS[1], 0, ARGV[1]) or 0
+return #waiting < tonumber(ARGV[2]) and redis.call('ZADD', KEYS[1], 0, ARGV[1]) or 0
 """
-"""KEYS the set; ARGV a place, and how many the set may hold with it."""
+"""KEYS the set; ARGV a place, and how many the set may hold with it. A match that is asked for again has its place."""
 
 
 def _shelf_key(shelf: Shelf) -> str:

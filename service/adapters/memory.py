@@ -67,10 +67,12 @@ class MemoryIndex:
         self._ended: dict[str, int] = {}
 
     def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
-        place = (creator, f"{created_at:013d}:{match_id}")
-        if place not in self._waiting and len(self.open_places(creator)) >= limit:
+        waiting = self.open_places(creator)
+        if any(place.endswith(f":{match_id}") for place in waiting):
+            return True
+        if len(waiting) >= limit:
             return False
-        self._waiting.add(place)
+        self._waiting.add((creator, f"{created_at:013d}:{match_id}"))
         return True
 
     def add(self, match_id: MatchId, created_at: int, creator: str, *, private: bool) -> None:

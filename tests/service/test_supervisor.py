@@ -1,5 +1,7 @@
 """The end of children: all are told before the first is waited for, and what others need ends last."""
 
+import time
+
 import pytest
 
 from service import supervisor
@@ -45,6 +47,18 @@ def test_a_module_is_told_once_and_ended_when_its_time_is_up(monkeypatch: pytest
     module.bid_end()
     module.stop()
     assert (told, module.has_ended(), process.returncode) == (["once"], True, -9)
+
+
+def test_modules_that_hang_cost_the_patience_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    watching = Supervisor()
+    modules = [Module(f"sleeper {number}", "http.server", {}, patience=1.0) for number in range(4)]
+    for module in modules:
+        watching.start(module)
+        monkeypatch.setattr(module._process, "terminate", lambda: None)
+    began = time.monotonic()
+    watching.stop()
+    assert time.monotonic() - began < 3
+    assert all(module.has_ended() for module in modules)
 
 
 def test_a_worker_is_waited_for_less_than_an_api_and_that_longer_than_its_own() -> None:

@@ -10,6 +10,7 @@ from itertools import count
 from typing import Any
 
 import pytest
+from rq.timeouts import JobTimeoutException
 
 from service.container import Service, build
 from service.games.registry import GAMES
@@ -21,7 +22,7 @@ from service.settings import read
 from tests.waiting import until
 from tests.workers.world import World
 from workers import jobs
-from workers.alarm import BOT_SECONDS, alarm
+from workers.alarm import BOT_SECONDS, ProcessorTime, alarm
 
 
 def asleep(*_: Any) -> Any:
@@ -93,6 +94,23 @@ def test_an_alarm_ends_what_takes_too_long_and_rings_no_more_afterwards() -> Non
         time.sleep(10)
     assert 0.25 < time.monotonic() - began < 5
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_ring_that_comes_as_the_time_is_up_ends_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    disarm = signal.setitimer
+
+    def late(timer: int, seconds: float, interval: float = 0.0) -> tuple[float, float]:
+        if seconds == 0:
+            for _ in range(3):
+                signal.raise_signal(signal.SIGALRM if timer == signal.ITIMER_REAL else signal.SIGPROF)
+        return disarm(timer, seconds, interval)
+
+    monkeypatch.setattr(signal, "setitimer", late)
+    with alarm(10):
+        pass
+    with ProcessorTime(10, JobTimeoutException):  # type: ignore[no-untyped-call]  # RQ's types are not complete
+        pass
+    assert [disarm(timer, 0) for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF)] == [(0.0, 0.0)] * 2
 
 
 FROZEN = """

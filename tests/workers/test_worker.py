@@ -160,6 +160,7 @@ ORDERS: dict[str, dict[str, str | bytes]] = {
     "unpacks what has no end": {"data": zlib.compress(b" " * 50_000_000)},
     "calls with much": {"data": json.dumps([ADVANCE, None, ["m" * 5_000], {}]).encode()},
     "calls with what is no id": {"data": json.dumps([ADVANCE, None, [{"m": 1}], {}]).encode()},
+    "is of no state": {"status": "nonsense", "origin": b"\xff"},
     "reads a date": {"created_at": "yesterday", "enqueued_at": "2026-13-41T00:00:00Z"},
 }
 

@@ -56,8 +56,9 @@ def test_a_private_match_stands_on_no_shelf_but_counts_as_open(index: MatchIndex
 def test_no_more_matches_are_admitted_than_may_wait_and_one_told_twice_counts_once(
     index: MatchIndex, creator: str
 ) -> None:
-    asked = [1, 2, 2, 3, 4, 1]
-    assert [index.admit(f"m{number}", 12, creator, 3) for number in asked] == [True, True, True, True, False, True]
+    asked = [(1, 12), (2, 12), (2, 12), (3, 12), (4, 12), (1, 12), (3, 99)]
+    admitted = [index.admit(f"m{number}", at, creator, 3) for number, at in asked]
+    assert admitted == [True, True, True, True, False, True, True]
     assert list(index.open_places(creator)) == [f"0000000000012:m{number}" for number in (1, 2, 3)]
     index.move("m2", 12, creator, None, private=False)
     assert index.admit("m4", 12, creator, 3)
