@@ -37,7 +37,6 @@ def alarm(seconds: float = BOT_SECONDS) -> Iterator[None]:
     signal.setitimer(signal.ITIMER_REAL, seconds / RINGS, seconds / RINGS)
     try:
         yield
-        over = True
     except _TooLong:
         raise TimeoutError(f"it took longer than {seconds:g} s") from None
     finally:

@@ -69,7 +69,8 @@ class Legal(msgspec.Struct, frozen=True):
 def list_legal_actions(query: Mapping[str, Any], match_id: str) -> Response:
     """List all that the caller's seat may do, in a fixed order.
 
-    Where a decision has yet to open (`opens_at`), these are what it may do then; before, each is `too-early`. An entry may hold a pattern (`Pattern`) that stands for many actions; a client chooses among them.
+    Where a decision has yet to open (`opens_at`), these are what it may do then; before, each is `too-early`. An entry may
+    hold a pattern (`Pattern`) that stands for many actions; a client chooses among them.
     """
     match, viewer = look(match_id, query)
     if (same := unchanged(match, query)) is not None:
