@@ -13,12 +13,14 @@ from api import conditions, context, languages, pagination, schemas
 from api.blueprint import STORE_PROBLEMS, Blueprint
 from api.rate import Policy
 from api.responses import DOCUMENTED, answer
-from service import history, lobby, match_views, matches, texts
-from service.command import Submitted
+from service import lobby, match_views, matches, redaction, texts
+from service.commands import SeenHead
 from service.games.visibility import Viewer
 from service.match import Match
 from service.match_events import LONGEST_CLOCK, LONGEST_INCREMENT, SHORTEST_CLOCK, SLOWEST_PACE, MatchClock
 from service.new_match import NewMatch
+from service.ports import Ports
+from service.submit import Submitted
 
 blueprint: Final = Blueprint("matches", description="Matches: making, finding, joining, leaving and watching them.")
 
@@ -35,6 +37,8 @@ COMMAND_PROBLEMS: Final = (
     "version-conflict",
     *STORE_PROBLEMS,
 )
+CONDITIONAL_PROBLEMS: Final = ("stale-version", "history-diverged", *COMMAND_PROBLEMS)
+"""Of commands that read If-Match."""
 LOOK_PROBLEMS: Final = (
     "match-not-found",
     "version-not-found",
@@ -136,7 +140,7 @@ def look(match_id: str, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
     """A match at the version that a query asks for (the newest by itself), and as whom the caller may look at it."""
     ports = context.ports()
     match, _ = ports.history.newest(match_id)
-    viewer = history.viewer_of(match, context.caller_id(), query.get("viewer"))
+    viewer = redaction.viewer_of(match, context.caller_id(), query.get("viewer"))
     version = query.get("version", match.head.version)
     return match if version == match.head.version else ports.history.at(match_id, version), viewer
 
@@ -155,6 +159,14 @@ def _view(match: Match, viewer: Viewer) -> match_views.MatchView:
     ports, player = context.ports(), context.caller_id()
     join_code = None if player is None else matches.seen_join_code(ports, match, player)
     return match_views.see(ports, match, viewer, join_code)
+
+
+def _command(match_id: str) -> tuple[Ports, str, str, str]:
+    return context.ports(), context.caller().id, match_id, context.command_key()
+
+
+def _if_match() -> tuple[SeenHead, ...] | None:
+    return conditions.wanted_heads(context.header(context.asked(), "If-Match"))
 
 
 def _done(submitted: Submitted, status: int, **headers: str) -> Response:
@@ -232,7 +244,7 @@ def show_match(query: Mapping[str, Any], match_id: str) -> Response:
     view = _view(match, viewer)
     included = query.get("include", "")
     if "legal_actions" in included:
-        view = replace(view, legal_actions=history.legal_actions(match, viewer))
+        view = replace(view, legal_actions=redaction.legal_actions(match, viewer))
     if TEXTS not in included:
         return answer(view, head=match.head)
     language = languages.wanted()
@@ -244,57 +256,59 @@ def show_match(query: Mapping[str, Any], match_id: str) -> Response:
 
 @blueprint.at("/v1/matches/<match_id>/seats", methods=["POST"])
 @blueprint.knows_caller(required=True)
-@blueprint.reads("Idempotency-Key")
+@blueprint.reads("Idempotency-Key", "If-Match")
 @blueprint.takes(TakeSeatSchema)
 @blueprint.answers_with(201, match_views.MatchView, description="The match, seen from the seat.", headers=_MADE)
-@blueprint.refuses("match-not-open", "already-seated", "match-full", "seat-taken", *COMMAND_PROBLEMS)
+@blueprint.refuses("match-not-open", "already-seated", "match-full", "seat-taken", *CONDITIONAL_PROBLEMS)
 @blueprint.leads_to(201, **_LOOKS, leave_match=_ID)
 def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
     """Take a free seat: the lowest, or the one named. A private match wants its `join_code`.
 
     The `client_seed` becomes part of the match's chance, so that the server alone cannot choose it.
     """
-    joined = matches.join(context.ports(), context.caller().id, match_id, context.command_key(), **body)
+    joined = matches.join(*_command(match_id), **body, if_match=_if_match())
     return _done(joined, 201)
 
 
 @blueprint.at("/v1/matches/<match_id>/bots", methods=["POST"])
 @blueprint.knows_caller(required=True)
-@blueprint.reads("Idempotency-Key")
+@blueprint.reads("Idempotency-Key", "If-Match")
 @blueprint.takes(SeatBotSchema)
 @blueprint.answers_with(201, match_views.MatchView, description="The match.", headers=_MADE)
-@blueprint.refuses("not-the-creator", "bot-not-found", "match-not-open", "match-full", "seat-taken", *COMMAND_PROBLEMS)
+@blueprint.refuses(
+    "not-the-creator", "bot-not-found", "match-not-open", "match-full", "seat-taken", *CONDITIONAL_PROBLEMS
+)
 @blueprint.leads_to(201, **_LOOKS, start_match=_ID)
 def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
     """Seat a bot; the creator's right.
 
     It takes the lowest free seat, or the one named, and plays it to the end.
     """
-    return _done(matches.add_bot(context.ports(), context.caller().id, match_id, context.command_key(), **body), 201)
+    return _done(matches.add_bot(*_command(match_id), **body, if_match=_if_match()), 201)
 
 
 @blueprint.at("/v1/matches/<match_id>/start", methods=["POST"])
 @blueprint.knows_caller(required=True)
-@blueprint.reads("Idempotency-Key")
+@blueprint.reads("Idempotency-Key", "If-Match")
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=_MADE)
-@blueprint.refuses("not-the-creator", "match-not-open", "seats-empty", *COMMAND_PROBLEMS)
+@blueprint.refuses("not-the-creator", "match-not-open", "seats-empty", *CONDITIONAL_PROBLEMS)
 @blueprint.leads_to(200, **_LOOKS, leave_match=_ID)
 def start_match(match_id: str) -> Response:
     """Start a full match by hand; the creator's right.
 
     Only a match with `manual_start` waits for this.
     """
-    return _done(matches.start(context.ports(), context.caller().id, match_id, context.command_key()), 200)
+    return _done(matches.start(*_command(match_id), if_match=_if_match()), 200)
 
 
 @blueprint.at("/v1/matches/<match_id>/leave", methods=["POST"])
 @blueprint.knows_caller(required=True)
-@blueprint.reads("Idempotency-Key", "Accept-Language")
+@blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=_MADE)
-@blueprint.refuses("not-seated", "match-over", "match-suspended", *COMMAND_PROBLEMS)
+@blueprint.refuses("not-seated", "match-over", "match-suspended", *CONDITIONAL_PROBLEMS)
 def leave_match(match_id: str) -> Response:
     """Leave a match: before the start the seat is free again, later it is played by default actions.
 
     A creator without a seat who leaves a match that has not started ends it.
     """
-    return _done(matches.leave(context.ports(), context.caller().id, match_id, context.command_key()), 200)
+    return _done(matches.leave(*_command(match_id), if_match=_if_match()), 200)

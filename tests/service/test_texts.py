@@ -10,9 +10,9 @@ from service import texts
 from service.bot_turns import suspend
 from service.games.protocol import AnyGame, IllegalAction
 from service.games.registry import GAMES
-from service.history import SeenEvent, legal_actions, see_decisions
 from service.match_events import DefaultReason
 from service.match_steps import STEPS
+from service.redaction import SeenEvent, legal_actions, see_decisions
 from tests.service.arena import Arena
 from tests.service.games.words import raw_words
 
