@@ -132,7 +132,9 @@ def _check_head(match: Match, wanted: tuple[SeenHead, ...] | None) -> None:
     newest = {"version": head.version, "head": head.hash}
     if not wanted:
         raise refused("stale-version.no-tag", **newest)
-    raise refused("stale-version" if 0 < max(wanted)[0] < head.version else "history-diverged", **newest)
+    if 0 < max(wanted)[0] < head.version:
+        raise refused("stale-version", **newest)
+    raise refused("history-diverged", **newest)
 
 
 def _create(command: Create, at: int, chance: Chance) -> tuple[Draft, ...]:

@@ -73,8 +73,8 @@ class OpenDecision(Decision[Any], frozen=True, kw_only=True):
         return self.plays_at is not None and self.plays_at <= at
 
 
-class Match(msgspec.Struct, frozen=True, dict=True):
-    """All that follows from a match's events.
+class Folding(msgspec.Struct):
+    """All that follows from a match's events, while they are being folded: never shared, and left as a `Match`.
 
     `paused` is how far match time lies behind server time, in milliseconds. `opened` is when every decision of a
     sequential game opened; in a simultaneous one `since` says it for each that is `asked`. `banks` are what is left of each
@@ -103,6 +103,10 @@ class Match(msgspec.Struct, frozen=True, dict=True):
     suspended_at: int | None = None
     outcome: Outcome | None = None
     server_seed: str | None = None
+
+
+class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec lets a frozen struct have these fields
+    """A match at a version: what `Folding` says, frozen, and what follows from it."""
 
     @property
     def is_over(self) -> bool:

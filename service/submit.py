@@ -175,7 +175,7 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
     events, _ = seal(match.head, drafts, at, new_salts(len(drafts)))
     try:
         after = fold(match, events)
-    except Corrupt as fault:
+    except (Corrupt, Refused) as fault:
         raise RuntimeError(f"what was decided cannot be folded and is not written: {fault}") from fault
     announce(ports, match, after)
     snapshot = ports.history.snapshot(after, match.head.version)

@@ -20,9 +20,9 @@ from service.match import Match
 from service.match_events import SeedRevealed
 from service.match_file import FirstLine, split
 from service.match_fold import begin, step
-from service.match_steps import STEPS
 from service.randomness import Chance, commitment
 from service.redecide import RULED, decided_again, is_current
+from service.transitions import TRANSITIONS
 from service.where import place
 
 Check: TypeAlias = Literal["chain", "draws", "effects", "actions", "outcome"]
@@ -72,7 +72,7 @@ def verify(lines: Iterable[bytes], games: Mapping[str, AnyGame]) -> Verdict:
     expected = deque(_decided_again(match, events[0], lambda: seed))
     _compare(expected.popleft(), events[0], match)
     for event, entry in zip(events[1:], stored[1:], strict=True):
-        if event.type in STEPS or event.type == "match_created":  # the fold says which types are not known
+        if event.type in TRANSITIONS or event.type == "match_created":  # the fold says which types are not known
             if not expected:
                 expected.extend(_decided_again(match, event, lambda: seed))
             elif event.at != match.at:

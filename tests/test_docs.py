@@ -25,8 +25,8 @@ from service.match_events import (
     SeatTaken,
     SeedRevealed,
 )
-from service.match_steps import STEPS
 from service.settings import VARIABLES
+from service.transitions import TRANSITIONS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -87,7 +87,7 @@ FIELDS: dict[str, type] = {
 
 def test_a_verifier_is_told_every_type_of_event_with_its_fields() -> None:
     rows = dict(re.findall(r"^\| `(\w+_\w+|action|timer|resigned)` \| (.*?) \|", VERIFYING, re.MULTILINE))
-    assert rows.keys() - set(GAMES) == {"match_created", *STEPS}
+    assert rows.keys() - set(GAMES) == {"match_created", *TRANSITIONS}
     for kind, data in FIELDS.items():
         told = set(re.findall(r"`(\w+)`", rows[kind]))
         assert {field.encode_name for field in msgspec.structs.fields(data)} - told <= (
