@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from events.log import Due, DueKind
+from events.due import Due, DueKind
 from events.record import Head, MatchId, Version
 from service.games.protocol import CLOCK, AnyGame, Decision, Outcome
 from service.games.visibility import Seat, Viewer

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from api import conditions, context, languages, schemas
 from api.blueprint import Blueprint
-from api.resources.matches import CONDITIONAL_PROBLEMS, LOOK_PROBLEMS, MAX_SEATS, TEXTS, LookSchema, look, unchanged
+from api.resources.matches import LOOK_PROBLEMS, MAX_SEATS, TEXTS, LookSchema, look, unchanged
+from api.resources.seats import CONDITIONAL_PROBLEMS
 from api.responses import DOCUMENTED, answer
 from service import play, redaction, texts
 

@@ -12,7 +12,8 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from events.chain import BrokenChain
-from events.log import Append, Appended, Conflict, Due, LogUnavailable, Reused, Seen, Tail
+from events.due import Due
+from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Seen, Tail
 from events.record import Head
 from events.redis_log import RedisLog, check_durability, connect
 from service.adapters.valkey import Valkey

@@ -4,8 +4,9 @@ from hashlib import sha1
 import pytest
 from redis.connection import Connection
 
+from events.due import Due
 from events.feed import Feed, Listener
-from events.log import Due, Log, LogUnavailable
+from events.log import Log, LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
 from events.redis_pool import Ferry
 from service.adapters.valkey import free_port

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from events.log import Due, LogUnavailable
+from events.due import Due
+from events.log import LogUnavailable
 from service import play
 from service.bot_turns import suspend
 from service.clock import STEPS, enforce, extend, resume

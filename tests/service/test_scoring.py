@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from events.log import Due
+from events.due import Due
 from service.bot_turns import score as score_at
 from service.clock import extend
 from service.errors import Corrupt
