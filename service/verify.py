@@ -117,9 +117,9 @@ def _compare(draft: Draft, event: Event, match: Match) -> None:
         raise Fault(event.version, "actions", f"is by {event.by}, not by {draft.by}")
     if draft.data == bytes(event.data) or (event.type in RULED and not is_current(match)):
         return
-    found, expected = msgspec.json.decode(event.data), msgspec.json.decode(draft.data, type=dict[str, Any])
+    found, expected = (msgspec.json.decode(data, type=dict[str, Any]) for data in (event.data, draft.data))
     checks: tuple[Check, ...] = ("draws", "effects", "outcome")
-    for check in checks if isinstance(found, dict) else ():
+    for check in checks:
         if found.get(check) != expected.get(check):
             raise Fault(event.version, check, f"{check}: not what the seed and the rules give")
     raise Fault(event.version, "effects" if event.version == 1 else "actions", "is not what the rules decide")
@@ -143,6 +143,8 @@ def check_chain(first: FirstLine, stored: Sequence[bytes]) -> tuple[list[Event],
             raise Fault(error.version, "chain", error.fault) from None
         except (ValueError, RecursionError) as error:
             raise Fault(version, "chain", f"the data is no JSON of ours: {error}") from None
+        if not isinstance(data, dict):
+            raise Fault(version, "chain", "the data is not an object")
         if not plain:
             raise Fault(version, "chain", "the data is not in canonical form")
         if not _exact([event.at, data]):

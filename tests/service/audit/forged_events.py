@@ -188,7 +188,7 @@ SEATS: Final = (
 )
 FORMS: Final = (
     Forgery("more in an action", "action", GOOD_MOOD, "actions"),
-    Forgery("a list for the start", "match_started", put("data", value=[1]), "actions"),
+    Forgery("a list for the start", "match_started", put("data", value=[1]), "chain"),
     Forgery("more in the start", "match_started", GOOD_MOOD, "actions"),
     Forgery("more in a score", "match_scored", GOOD_MOOD, "actions"),
     Forgery("more in a suspension", "match_suspended", GOOD_MOOD, "actions"),
