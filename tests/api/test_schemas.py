@@ -18,6 +18,7 @@ OURS = (
     schemas.Integer,
     schemas.Boolean,
     schemas.String,
+    schemas.Name,
     schemas.Choice,
     schemas.List,
     schemas.Object,
@@ -85,6 +86,7 @@ FIELDS: dict[str, tuple[fields.Field[Any], list[object], list[object]]] = {
         ["a", "ä€😀", "     "],
         ["", "abcdef", 5, None, [], "a\n", "a\x00", "\x7f", "\x85", "\u2028", "\ud800"],
     ),
+    "name": (schemas.Name(), ["Ada", "👩‍💻"], ["", " ", "x" * 41, " " * 40 + "x", "\u200b", 5, None, [], "a\n"]),
     "pattern": (schemas.String(5, pattern="[a-z]+"), ["abc"], ["", "aB", "a1", "abc\n", "ä"]),
     "choice": (schemas.Choice("red", "blue"), ["red"], ["Red", "", 1, None, ["red"]]),
     "list": (
