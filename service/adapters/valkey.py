@@ -4,20 +4,15 @@ It listens on a Unix socket that only the account of this process can reach: who
 seeds and hidden cards, and whoever can talk to either one writes to it.
 """
 
-import fcntl
-import hashlib
-import os
-import signal
-import stat
+import logging
+import re
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from socket import AF_UNIX, socket
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import Self
 from urllib.parse import quote
 
 from redis import Redis
@@ -26,14 +21,12 @@ from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import TimeoutError as NoAnswer
 from redis.retry import Retry
 
+from service.adapters import log_file
 from service.adapters.child import spawn
+from service.adapters.server_folder import PRIVATE, ValkeyFailed, address_in, make_private, os_errors_named, own
 
 LOG = "valkey.log"
 """What the server says, a file in its folder."""
-SOCKET: Final = "socket"
-"""Where the server listens, a file in its folder."""
-PRIVATE: Final = 0o700
-
 _SETTINGS = {
     "port": "0",
     "bind": "127.0.0.1",
@@ -46,34 +39,28 @@ _DURABLE = {
     "appendonly": "yes",
     "appendfsync": "always",
     "no-appendfsync-on-rewrite": "no",
-    "aof-load-truncated": "yes",
+    "aof-load-truncated": "no",  # the server would cut without a word, also a file that is damaged in its middle
 }
 _VOLATILE = {"appendonly": "no"}
 _PACKAGED = {"log-format": "logfmt", "log-timestamp-format": "iso8601"}
 """What every server of the package knows, and not every other."""
 
+_UNREADABLE = re.compile(
+    r"(Unable to obtain|Error reading|Wrong RDB|Short read|Unknown RDB)[^\"\n]*?(?=\. |\"|$)", re.MULTILINE
+)
+"""The last words of a server that could not load its files."""
+_HIDDEN = re.compile(r", with args beginning with.*")
+"""What a server may repeat of a command in its file, which may be secret."""
 _POLL = 0.01
 _STOP_PATIENCE = 5
 """Seconds; then a server that is silent is ended as a crash would, which costs nothing that it acknowledged."""
-_ORPHAN_PATIENCE = 10
 
 
-class ValkeyFailed(Exception):
-    """The server cannot be started: the text says why, with its last log lines where there are any."""
+_log = logging.getLogger("moonstone.valkey")
 
 
-def fault_of(error: OSError) -> str:
-    """What the system says, and of which file."""
-    return ": ".join(str(part) for part in (error.filename, error.strerror or error) if part is not None)
-
-
-@contextmanager
-def _told(folder: Path) -> Iterator[None]:
-    """What a folder does not bear, as a failure of its server."""
-    try:
-        yield
-    except OSError as error:
-        raise ValkeyFailed(f"no server can run in {folder}: {fault_of(error)}") from error
+class _Ended(ValkeyFailed):
+    """The server ended by itself before it answered."""
 
 
 class Valkey:
@@ -87,9 +74,9 @@ class Valkey:
     def __init__(self, data_dir: Path, binary: Path, settings: dict[str, str]) -> None:
         self.data_dir = data_dir
         self._keeps = settings["appendonly"] != "no"
-        self._owner = _own(data_dir)
+        self._owner = own(data_dir)
         try:
-            self._address = _address(data_dir)
+            self._address = address_in(data_dir)
             self.url = f"unix://{quote(str(self._address))}"
             words = (settings | {"unixsocket": str(self._address)}).items()
             self._command = [str(binary), *(word for name, value in words for word in (f"--{name}", value))]
@@ -118,17 +105,17 @@ class Valkey:
         Raises:
             ValkeyFailed: the folder is in use or none, there is no binary, or the server ends or does not answer in time.
         """
-        with _told(data_dir):
+        with os_errors_named(data_dir):
             data_dir.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
             data_dir = data_dir.resolve()
-            _make_private(data_dir)
+            make_private(data_dir)
         found = binary or _packaged_binary()
         settings = _SETTINGS | (_DURABLE if durable else _VOLATILE) | ({} if binary else _PACKAGED)
         settings |= dict(options or {}) | {"dir": str(data_dir)}
-        with _told(data_dir):
+        with os_errors_named(data_dir):
             server = cls(data_dir, found, settings)
         try:
-            server._await_ready(patience)
+            server._come_up(patience)
         except BaseException:
             server.stop()
             raise
@@ -169,9 +156,9 @@ class Valkey:
             ValkeyFailed: it does not start; it may be tried again.
         """
         self.kill()
-        with _told(self.data_dir):
+        with os_errors_named(self.data_dir):
             self._process = self._spawn()
-        self._await_ready(patience)
+        self._come_up(patience)
 
     def __enter__(self) -> Self:
         return self
@@ -191,6 +178,32 @@ class Valkey:
                 umask=~PRIVATE & 0o777,
             )
 
+    def _come_up(self, patience: float) -> None:
+        """Wait for the server, and again where its newest file ended in what a loss of power leaves."""
+        while True:
+            try:
+                self._await_ready(patience)
+            except _Ended as ended:
+                with os_errors_named(self.data_dir):
+                    if not (self._keeps and self._mended(ended)):
+                        raise
+                    self._process = self._spawn()
+            else:
+                return
+
+    def _mended(self, ended: "_Ended") -> bool:
+        try:
+            done = log_file.mend(self.data_dir / log_file.FOLDER)
+        except log_file.Damaged as error:
+            raise ValkeyFailed(str(error)) from None
+        if done is not None:
+            _log.warning(done)
+        elif found := _UNREADABLE.search(str(ended)):
+            raise ValkeyFailed(
+                f"the files in {self.data_dir} cannot be read ({found[0]}); nothing was changed. {log_file.RESTORE}"
+            ) from None
+        return done is not None
+
     def _await_ready(self, patience: float) -> None:
         deadline = time.monotonic() + patience
         with Redis.from_url(
@@ -198,78 +211,14 @@ class Valkey:
         ) as client:
             while not _is_ready(client, self.pid):
                 if self.wait(_POLL):
-                    raise ValkeyFailed(f"{self._command[0]} ended at its start:\n{self._last_words()}")
+                    raise _Ended(f"{self._command[0]} ended at its start:\n{self._last_words()}")
                 if time.monotonic() > deadline:
                     self.kill()
                     raise ValkeyFailed(f"no answer from {self.url} in {patience} s:\n{self._last_words()}")
 
     def _last_words(self) -> str:
-        return "\n".join((self.data_dir / LOG).read_text("utf-8", "replace").splitlines()[-5:])
-
-
-def _make_private(folder: Path) -> None:
-    """Keep every other account out, also of a folder that an earlier release or a copy left open."""
-    if stat.S_IMODE(folder.stat().st_mode) & ~PRIVATE:
-        folder.chmod(PRIVATE)
-
-
-def _address(folder: Path) -> Path:
-    """Where the server of a folder listens.
-
-    In the folder, unless no socket can be there: its path is too long (107 bytes on Linux) or no UTF-8, as which redis-py
-    reads it, or its file system has none. Then in a folder whose name follows from the path, so that none is left over.
-    """
-    address = folder / SOCKET
-    try:
-        str(address).encode()
-        address.unlink(missing_ok=True)
-        with socket(AF_UNIX) as probe:
-            probe.bind(str(address))
-        address.unlink()
-    except (OSError, UnicodeEncodeError):
-        name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-        return _private_folder(Path(tempfile.gettempdir(), f"moonstone-{os.getuid()}-{name}")) / SOCKET
-    return address
-
-
-def _private_folder(folder: Path) -> Path:
-    """A folder in a place where everybody can write, and where another account may have taken its name."""
-    with suppress(FileExistsError):
-        folder.mkdir(mode=PRIVATE)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & ~PRIVATE:
-        raise ValkeyFailed(f"{folder} is another account's; set MOONSTONE_DATA_DIR to a shorter path")
-    return folder
-
-
-def _own(folder: Path) -> IO[str]:
-    """The locked file that makes this process the only one to run a server on `folder`; an orphan on it is ended."""
-    owner = (folder / "owner.lock").open("a")  # it holds the lock until `stop` closes it
-    try:
-        fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        owner.close()
-        raise ValkeyFailed(f"{folder} is in use by another process") from error
-    deadline = time.monotonic() + _ORPHAN_PATIENCE
-    while orphan := _orphan(folder):
-        if time.monotonic() > deadline:
-            owner.close()
-            raise ValkeyFailed(f"process {orphan}, a server of an earlier run on {folder}, does not end")
-        with suppress(ProcessLookupError):
-            os.kill(orphan, signal.SIGTERM)
-        time.sleep(_POLL)
-    return owner
-
-
-def _orphan(folder: Path) -> int | None:
-    """The server that holds the lock on `folder`."""
-    with (folder / "server.lock").open("a+") as lock:
-        try:
-            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            return int(lock.read() or 0) or None
-    return None
+        words = "\n".join((self.data_dir / LOG).read_text("utf-8", "replace").splitlines()[-5:])
+        return _HIDDEN.sub("", words)
 
 
 def _is_ready(client: Redis, pid: int) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from service.adapters.valkey import SOCKET
+from service.adapters.server_folder import SOCKET
 from tests.serving import Serving, serving
 
 NOBODY = 65534

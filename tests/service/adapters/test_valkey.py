@@ -11,8 +11,9 @@ import pytest
 from redis import Redis
 
 from events.redis_log import connect
-from service.adapters import valkey
-from service.adapters.valkey import Valkey, ValkeyFailed
+from service.adapters import server_folder, valkey
+from service.adapters.server_folder import ValkeyFailed
+from service.adapters.valkey import Valkey
 from service.addresses import is_server
 from tests.waiting import until
 
@@ -96,9 +97,9 @@ def mode(path: Path) -> int:
 
 def test_a_unix_socket_is_the_only_way_in_and_only_for_its_owner(server: Valkey) -> None:
     put(server)
-    assert server.url == f"unix://{server.data_dir}/{valkey.SOCKET}"
+    assert server.url == f"unix://{server.data_dir}/{server_folder.SOCKET}"
     assert settings(server, "port") == ["0"]
-    assert mode(server.data_dir) == mode(server.data_dir / valkey.SOCKET) == 0o700
+    assert mode(server.data_dir) == mode(server.data_dir / server_folder.SOCKET) == 0o700
     written = [path for path in (server.data_dir / "appendonlydir").iterdir() if path.is_file()]
     assert len(written) >= 2
     assert {mode(path) for path in written} == {0o600}
@@ -238,7 +239,7 @@ def test_an_orphan_is_ended_before_the_next_server_starts(tmp_path: Path) -> Non
 
 def test_an_orphan_that_does_not_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pid = killed_parent(tmp_path, "orphan")
-    monkeypatch.setattr(valkey, "_ORPHAN_PATIENCE", 0.1)
+    monkeypatch.setattr(server_folder, "_ORPHAN_PATIENCE", 0.1)
     os.kill(pid, signal.SIGSTOP)
     with pytest.raises(ValkeyFailed, match=f"process {pid}, a server of an earlier run"):
         Valkey.start(tmp_path, durable=True)
