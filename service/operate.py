@@ -19,7 +19,8 @@ from service import clock
 from service.adapters import backup as backups
 from service.adapters import store
 from service.adapters.clock import wall_clock
-from service.adapters.valkey import Valkey, ValkeyFailed
+from service.adapters.server_folder import ValkeyFailed
+from service.adapters.valkey import Valkey
 from service.container import SERVER_FAULTS, LogClient, connect_log, ports_on
 from service.errors import Corrupt, Refused
 from service.inspection import inspect

@@ -17,6 +17,7 @@ class Row(NamedTuple):
 
 
 _LOG: Final = "tests/chaos/test_log_faults.py"
+_FILE: Final = "tests/chaos/test_log_file.py"
 _POWER: Final = "tests/chaos/test_power.py"
 _PROCESSES: Final = "tests/chaos/test_processes.py"
 _KILLED_OR_CUT: Final = (
@@ -259,8 +260,12 @@ ROWS: Final = (
     ),
     Row(
         40,
-        "the log's file is torn, or has garbage in it",
-        (f"{_LOG}::test_row_40_a_torn_tail_is_cut_off_and_garbage_in_the_middle_is_not_served",),
+        "the log's file ends in zeros or a torn command, or is damaged",
+        (
+            f"{_FILE}::test_row_40_what_a_loss_of_power_leaves_is_cut_off_and_other_damage_is_not_served",
+            f"{_FILE}::test_row_40_what_the_server_cannot_read_is_told_without_what_stands_in_it",
+            "tests/service/adapters/test_log_file.py::test_no_changed_byte_lets_a_whole_command_after_it_be_cut",
+        ),
     ),
     Row(
         41,

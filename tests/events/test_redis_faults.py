@@ -23,7 +23,7 @@ from tests.waiting import until
 
 
 def test_a_lost_reply_is_asked_for_again_and_the_event_is_there_once(client: Redis, valkey_log_url: str) -> None:
-    with Proxy(urlsplit(valkey_log_url).port or 0) as proxy, connect(proxy.url) as far:
+    with Proxy(urlsplit(valkey_log_url).path) as proxy, connect(proxy.url) as far:
         log = RedisLog(far)
         append, head = create(log, "m")
         proxy.to_lose = 2
