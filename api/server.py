@@ -65,6 +65,8 @@ class ProblemWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no type
 
     def handle_request(self, listener_name: Any, req: Any, sock: connection.Connection, addr: Any) -> None:
         sock.take_turn()
+        # A later minor version is answered by the highest that is spoken here (RFC 9110, 2.5).
+        req.version = min(req.version, (1, 1))
         unwrapped = req.body
         req.body = body = connection.Body(req, sock)
         try:
