@@ -92,7 +92,7 @@ class Callers:
         except Refused as error:
             refusal = error
         if player is None:
-            allowance = self.limiter.take(self.by_address, asked.remote_addr or "")
+            allowance = self.limiter.take(self.by_address, context.address())
         else:
             # By the player: a header can be written in many ways, and a player can have many tokens.
             policy = self.moves if operation.bucket == self.moves.name else self.by_token
