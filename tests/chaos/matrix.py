@@ -32,6 +32,7 @@ _WORKER_KILLED: Final = (
     _KILLS,
 )
 _ONCE: Final = f"{_PROCESSES}::test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_comes"
+_SENDERS: Final = "tests/chaos/test_senders.py"
 _SLOW_CLIENTS: Final = "tests/api/test_server.py::test_slow_silent_and_half_clients_end_and_disturb_nobody"
 _ACTIONS: Final = "tests/api/test_actions.py"
 
@@ -216,12 +217,15 @@ ROWS: Final = (
     Row(33, "clients send half a request", (_SLOW_CLIENTS,)),
     Row(
         34,
-        "a body is larger than it says, or than allowed",
+        "a body is larger than it says, or than allowed, or never ends",
         (
             "tests/api/test_server.py::test_a_request_of_that_shape_gets_its_status",
             "tests/api/test_server.py::test_a_body_as_large_as_may_be_is_read_to_its_end",
             "tests/api/test_server.py::test_what_follows_a_body_that_is_shorter_than_it_should_be_is_no_request",
             "tests/api/test_server.py::test_a_body_that_ends_early_is_refused",
+            "tests/api/test_server.py::test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes",
+            f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_nobody",
+            f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_nobody_behind_nginx",
         ),
     ),
     Row(
