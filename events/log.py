@@ -9,7 +9,7 @@ reads nor vouches for them, and may lose them all.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, get_args
 
 import msgspec
 
@@ -21,9 +21,12 @@ MAX_EVENTS = 64
 MAX_BYTES = 256 * 1024
 """Of events in one append."""
 
-DueKind: TypeAlias = Literal["job", "clock"]
-"""`job`: work for the queue (a bot's turn, scoring), claimed with a lease. `clock`: a deadline, enforced by any sweeper."""
-DUE_KINDS: tuple[DueKind, ...] = ("job", "clock")
+DueKind: TypeAlias = Literal["job", "clock", "bots"]
+"""`job`: work for the queue (a bot's turn, scoring), claimed with a lease. `clock`: a deadline, enforced by any sweeper.
+`bots`: the job or the deadline of a match without people, whichever comes first; claimed with a lease by workers that no
+person waits for.
+"""
+DUE_KINDS: tuple[DueKind, ...] = get_args(DueKind)
 
 
 class Due(msgspec.Struct, frozen=True):
@@ -165,8 +168,8 @@ class Log(Protocol):
         """The match's server seed. Never part of any state, view, log line or job."""
         ...
 
-    def claim(self, now: int, lease: int, limit: int) -> Sequence[Due]:
-        """At most `limit` jobs due at `now` (milliseconds), the earliest first, with the time each was due.
+    def claim(self, now: int, lease: int, limit: int, kind: DueKind = "job") -> Sequence[Due]:
+        """At most `limit` entries of a kind due at `now` (milliseconds), the earliest first, with the time each was due.
 
         Each is due again `lease` milliseconds after `now`, so that another claimer leaves it alone until then.
         """
@@ -180,8 +183,12 @@ class Log(Protocol):
         """All clock entries, due or not, the earliest first."""
         ...
 
-    def next_due(self) -> int | None:
-        """The earliest time at which anything is due, None if nothing is."""
+    def next_due(self, kinds: Sequence[DueKind] = DUE_KINDS) -> int | None:
+        """The earliest time at which an entry of these kinds is due, None if there is none."""
+        ...
+
+    def count_due(self, kind: DueKind, until: int) -> int:
+        """How many entries of a kind are due by a time (milliseconds)."""
         ...
 
     def rearm(self, match: MatchId, version: Version, due: tuple[Due, ...]) -> bool:

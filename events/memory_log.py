@@ -87,10 +87,10 @@ class MemoryLog:
         with self._lock:
             return known.seed if (known := self._matches.get(match)) else None
 
-    def claim(self, now: int, lease: int, limit: int) -> Sequence[Due]:
+    def claim(self, now: int, lease: int, limit: int, kind: DueKind = "job") -> Sequence[Due]:
         with self._lock:
-            claimed = self._owed("job", until=now)[:limit]
-            self._due.update({("job", due.match): now + lease for due in claimed})
+            claimed = self._owed(kind, until=now)[:limit]
+            self._due.update({(kind, due.match): now + lease for due in claimed})
             return claimed
 
     def overdue(self, now: int, limit: int) -> Sequence[Due]:
@@ -101,9 +101,13 @@ class MemoryLog:
         with self._lock:
             return self._owed("clock")
 
-    def next_due(self) -> int | None:
+    def next_due(self, kinds: Sequence[DueKind] = DUE_KINDS) -> int | None:
         with self._lock:
-            return min(self._due.values(), default=None)
+            return min((at for (kind, _), at in self._due.items() if kind in kinds), default=None)
+
+    def count_due(self, kind: DueKind, until: int) -> int:
+        with self._lock:
+            return len(self._owed(kind, until))
 
     def rearm(self, match: MatchId, version: Version, due: tuple[Due, ...]) -> bool:
         check_due(match, due)

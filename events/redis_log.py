@@ -36,7 +36,7 @@ WAKE_CHANNEL = "wake:"
 
 _LIBRARY = files("events").joinpath("functions.lua").read_text("utf-8")
 _LOST = "Function not found"
-_APPEND, _RECALL, _CLAIM, _REARM = (f"moonstone_1_{name}" for name in ("append", "recall", "claim", "rearm"))
+_APPEND, _RECALL, _CLAIM, _REARM = (f"moonstone_2_{name}" for name in ("append", "recall", "claim", "rearm"))
 
 # redis-py's commands are typed for its synchronous and asynchronous clients at once, so replies are named here.
 _Scored: TypeAlias = Sequence[bytes]
@@ -146,11 +146,10 @@ class RedisLog:
         check(append)
         match, expected = append.match, append.expected
         keys = (*(key(match, part) for part in ("events", "commands", "seed", "snapshot")), *due_keys(match))
-        told = (match, append.command, append.digest, expected.version, expected.hash, *_times(append.due))
+        told = (match, append.command, append.digest, expected.version, expected.hash)
+        beside = (append.seed or b"", append.snapshot or b"", *_times(append.due))
         events = [part for stored in append.events for part in (stored, digest(stored))]
-        (reply,) = self._send(
-            ("FCALL", _APPEND, len(keys), *keys, *told, append.seed or b"", append.snapshot or b"", *events)
-        )
+        (reply,) = self._send(("FCALL", _APPEND, len(keys), *keys, *told, *beside, *events))
         match reply:
             case [b"APPENDED", version]:
                 return Appended(version, replayed=False)
@@ -185,14 +184,14 @@ class RedisLog:
         (seed,) = self._send(("GET", key(match, "seed")))
         return seed
 
-    def claim(self, now: int, lease: int, limit: int) -> Sequence[Due]:
+    def claim(self, now: int, lease: int, limit: int, kind: DueKind = "job") -> Sequence[Due]:
         # Looking first keeps the limit over all partitions; the second round trip is paid only when there is work.
-        shares = Counter(partition_of(due.match) for due in self._until(now, "job", limit))
+        shares = Counter(partition_of(due.match) for due in self._until(now, kind, limit))
         claims = [
-            ("FCALL", _CLAIM, 1, due_key(partition, "job"), now, now + lease, share)
+            ("FCALL", _CLAIM, 1, due_key(partition, kind), now, now + lease, share)
             for partition, share in shares.items()
         ]
-        return _dues("job", self._send(*claims))
+        return _dues(kind, self._send(*claims))
 
     def overdue(self, now: int, limit: int) -> Sequence[Due]:
         return self._until(now, "clock", limit)
@@ -200,10 +199,13 @@ class RedisLog:
     def clocked(self) -> Sequence[Due]:
         return _dues("clock", self._send(*(("ZRANGE", key, 0, -1, "WITHSCORES") for key in ALL_DUE["clock"])))
 
-    def next_due(self) -> int | None:
-        keys = chain.from_iterable(ALL_DUE.values())
+    def next_due(self, kinds: Sequence[DueKind] = DUE_KINDS) -> int | None:
+        keys = chain.from_iterable(ALL_DUE[kind] for kind in kinds)
         firsts: Sequence[_Scored] = self._send(*(("ZRANGE", key, 0, 0, "WITHSCORES") for key in keys))
         return min((int(score) for _, score in filter(None, firsts)), default=None)
+
+    def count_due(self, kind: DueKind, until: int) -> int:
+        return sum(self._send(*(("ZCOUNT", key, "-inf", until) for key in ALL_DUE[kind])))
 
     def rearm(self, match: MatchId, version: Version, due: tuple[Due, ...]) -> bool:
         check_due(match, due)

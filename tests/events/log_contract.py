@@ -259,6 +259,19 @@ class LogContract:
         assert log.claim(1000, 10_000, 1000) == order[51:]
         assert log.claim(1000, 10_000, 1000) == ()
 
+    def test_kinds_are_claimed_and_counted_apart_and_an_append_may_move_a_match_from_one_to_another(
+        self, log: Log
+    ) -> None:
+        _, head = create(log, "m", due={"job": 10, "clock": 20})
+        create(log, "n", due={"bots": 5})
+        assert log.claim(100, 10, 10) == (Due("m", "job", 10),)
+        assert log.claim(100, 10, 10, "bots") == (Due("n", "bots", 5),)
+        append, _ = build("m", head, "c", due={"bots": 30})
+        log.append(append)
+        assert (log.claim(1000, 10, 10), log.clocked(), log.overdue(1000, 10)) == ((), (), ())
+        assert [log.count_due("bots", until) for until in (29, 30, 109, 110)] == [0, 1, 1, 2]
+        assert (log.next_due(), log.next_due(["bots"]), log.next_due(["job", "clock"])) == (30, 30, None)
+
     def test_clocks_stay_overdue_until_an_append_replaces_them(self, log: Log) -> None:
         _, head = create(log, "m", due={"clock": 20})
         create(log, "n", due={"clock": 10, "job": 1})

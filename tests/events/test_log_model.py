@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from redis import Redis
 
-from events.log import Append, Due, DueKind, Log
+from events.log import DUE_KINDS, Append, Due, DueKind, Log
 from events.memory_log import MemoryLog
 from events.record import Head
 from events.redis_log import RedisLog, connect
@@ -15,7 +15,8 @@ from tests.events.log_contract import build, chained
 
 MATCHES = st.sampled_from([f"m{n}" for n in range(4)])
 TIMES = st.integers(0, 50)
-DUES = st.dictionaries(st.sampled_from(["job", "clock"]), TIMES)
+KINDS = st.sampled_from(DUE_KINDS)
+DUES = st.dictionaries(KINDS, TIMES)
 
 
 # Shrinking takes minutes on a real server; the seed that a failure prints brings the same history again.
@@ -70,9 +71,9 @@ class Logs(RuleBasedStateMachine):
         if version:
             self.both(build(match, Head(version, hash_), "never")[0])
 
-    @rule(now=TIMES, lease=st.integers(0, 20), limit=st.integers(1, 5))
-    def claim(self, now: int, lease: int, limit: int) -> None:
-        assert self.log.claim(now, lease, limit) == self.model.claim(now, lease, limit)
+    @rule(now=TIMES, lease=st.integers(0, 20), limit=st.integers(1, 5), kind=KINDS)
+    def claim(self, now: int, lease: int, limit: int, kind: DueKind) -> None:
+        assert self.log.claim(now, lease, limit, kind) == self.model.claim(now, lease, limit, kind)
 
     @rule(match=MATCHES, version=st.integers(0, 9), due=DUES)
     def rearm(self, match: str, version: int, due: dict[DueKind, int]) -> None:
@@ -105,6 +106,9 @@ class Logs(RuleBasedStateMachine):
         assert self.log.next_due() == self.model.next_due()
         assert self.log.clocked() == self.model.clocked()
         assert self.log.overdue(25, 2) == self.model.overdue(25, 2)
+        for kind in DUE_KINDS:
+            assert self.log.next_due([kind]) == self.model.next_due([kind])
+            assert self.log.count_due(kind, 25) == self.model.count_due(kind, 25)
 
     def teardown(self) -> None:
         for n in range(4):
