@@ -187,10 +187,7 @@ def has_job(match: Match, now: int) -> bool:
 def hint(ports: Ports, match: Match) -> None:
     """Tell the workers if a match has a job for them now."""
     if has_job(match, ports.now()):
-        people = [
-            sitter for sitter in match.seats if sitter is not None and sitter.kind == "human" and not sitter.resigned
-        ]
-        ports.jobs.hint(match.id, "turns" if people else "overtime")
+        ports.jobs.hint(match.id, "turns" if match.has_people else "bots")
 
 
 def _reused() -> Refused:

@@ -184,6 +184,11 @@ class Match(msgspec.Struct, frozen=True, dict=True):
         """Whether a seat was taken from a person: who plays no more, but may follow what they were dealt into."""
         return any(sitter is not None and sitter.former == player for sitter in self.seats)
 
+    @property
+    def has_people(self) -> bool:
+        """Whether a person holds a seat and has not left it."""
+        return any(sitter is not None and sitter.kind == "human" and not sitter.resigned for sitter in self.seats)
+
     def is_of(self, player: str) -> bool:
         """Whether a match is among a player's own: made, played, or played until the seat was handed over."""
         return player == self.creator or self.was_of(player) or self.seat_of(player) is not None
@@ -209,7 +214,7 @@ class Match(msgspec.Struct, frozen=True, dict=True):
 
     def owed(self, after: int = -1) -> tuple[Due, ...]:
         """What the service owes the match next: a job for the workers, after a time where one is given; a clock for
-        deadlines.
+        deadlines. Without people both are one entry, `bots`.
         """
         if self.status != "running":
             return ()
@@ -217,7 +222,9 @@ class Match(msgspec.Struct, frozen=True, dict=True):
         jobs = [] if job_at is None else [job_at + HINT_MS if job_at <= self.at else job_at]
         first = self.first_due()
         clocks = [] if first is None or first.enforced_at is None else [first.enforced_at]
-        kinds: tuple[tuple[DueKind, list[int]], ...] = (("job", jobs), ("clock", clocks))
+        kinds: tuple[tuple[DueKind, list[int]], ...] = (
+            (("job", jobs), ("clock", clocks)) if self.has_people else (("bots", jobs + clocks),)
+        )
         return tuple(Due(self.id, kind, min(times)) for kind, times in kinds if times)
 
     def client_seeds(self) -> list[str | None]:

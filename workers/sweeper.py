@@ -1,7 +1,7 @@
-"""The sweeper: nothing that a match is owed depends on the queue or on one process.
+"""The sweeper: deadlines depend neither on the queue nor on one process.
 
-Every worker process has one. It claims jobs whose hint got lost and puts them in again, enforces deadlines by itself, and
-after an outage gives the players their time back before any deadline counts.
+Every worker process has one that plays matches with people. It enforces their deadlines, and after an outage gives the
+players their time back before any deadline counts.
 """
 
 import logging
@@ -17,15 +17,12 @@ from service.adapters.beat import GAP_MS, Beat, Outage
 from service.bot_turns import suspend
 from service.errors import Corrupt, Refused
 from service.ports import Ports
+from workers.rests import Rests
 
 TICK_MS: Final = 200
 BEAT_MS: Final = 1_000
-LEASE_MS: Final = 2_000
 BATCH: Final = 100
 PAUSE: Final = 0.5
-REST: Final = 1.0
-"""Seconds for which a match that failed is left alone; each time twice as long, up to `LONGEST_REST`."""
-LONGEST_REST: Final = 64.0
 
 _log = logging.getLogger("moonstone.sweeper")
 
@@ -40,7 +37,7 @@ class Sweeper:
         self._beaten_at: int | None = None
         self._lead: int | None = None
         self._outages: tuple[Outage, ...] = ()
-        self._rests: dict[MatchId, tuple[float, float]] = {}
+        self._rests = Rests()
         self._stopped = Event()
         self._thread = Thread(target=self._run, name="sweeper", daemon=True)
 
@@ -74,9 +71,6 @@ class Sweeper:
         """
         now = self._ports.now()
         self._keep_beating(now)
-        for due in self._ports.log.claim(now, LEASE_MS, BATCH):
-            crash.point("job-claimed")
-            self._ports.jobs.hint(due.match)
         if self._outages:
             self._give_back()
         return self._enforce(now)
@@ -125,7 +119,7 @@ class Sweeper:
         for due in found:
             if due.at > now:
                 return (due.at - now) / 1000
-            if time.monotonic() < self._rests.get(due.match, (0.0, 0.0))[0]:
+            if self._rests.is_resting(due.match):
                 continue
             self._keep_beating(self._ports.now())
             if self._outages:
@@ -141,16 +135,11 @@ class Sweeper:
             raise
         except (Refused, Corrupt) as error:
             _log.error("match %s cannot go on: %s", match_id, error)
-            self._rest(match_id)
+            self._rests.begin(match_id)
         except Exception as error:  # noqa: BLE001
             _log.exception("the rules failed in match %s", match_id)
-            self._rest(match_id)
+            self._rests.begin(match_id)
             match, _ = self._ports.history.newest(match_id)
             suspend(self._ports, match, type(error).__name__)
         else:
-            self._rests.pop(match_id, None)
-
-    def _rest(self, match_id: MatchId) -> None:
-        _, last = self._rests.get(match_id, (0.0, 0.0))
-        seconds = min(last * 2, LONGEST_REST) if last else REST
-        self._rests[match_id] = (time.monotonic() + seconds, seconds)
+            self._rests.end(match_id)

@@ -9,9 +9,8 @@ from marshmallow import fields
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from api import conditions, context, languages, pagination, schemas
+from api import admission, conditions, context, languages, pagination, schemas
 from api.blueprint import STORE_PROBLEMS, Blueprint
-from api.rate import Policy
 from api.responses import DOCUMENTED, answer
 from service import history, lobby, match_views, matches, texts
 from service.command import Submitted
@@ -22,9 +21,6 @@ from service.new_match import NewMatch
 
 blueprint: Final = Blueprint("matches", description="Matches: making, finding, joining, leaving and watching them.")
 
-CREATION_WINDOW: Final = 60
-"""Seconds in which a player may make its quota of matches. One of bots alone begins at once and plays to its end: each
-costs seconds of work, and its events are kept for ever."""
 MAX_SEATS: Final = 64
 MAX_VERSION: Final = 10**9
 COMMAND_PROBLEMS: Final = (
@@ -35,6 +31,7 @@ COMMAND_PROBLEMS: Final = (
     "version-conflict",
     *STORE_PROBLEMS,
 )
+BEGIN_PROBLEMS: Final = ("bots-busy", *COMMAND_PROBLEMS)
 LOOK_PROBLEMS: Final = (
     "match-not-found",
     "version-not-found",
@@ -197,16 +194,17 @@ def list_matches(query: Mapping[str, Any]) -> Response:
 @blueprint.answers_with(
     201, match_views.MatchView, description="The match.", headers={**_MADE, "Location": DOCUMENTED["Location"]}
 )
-@blueprint.refuses("game-not-found", "bot-not-found", "invalid-options", "too-many-open-matches", *COMMAND_PROBLEMS)
+@blueprint.refuses("game-not-found", "bot-not-found", "invalid-options", "too-many-open-matches", *BEGIN_PROBLEMS)
 @blueprint.leads_to(201, **_LOOKS, **_COMES)
 def create_match(body: Mapping[str, Any]) -> Response:
     """Make a match.
 
     That takes no seat. `bots` sit down in the lowest seats; a full match starts by itself unless `manual_start`. How many
-    matches a player may make in a minute is limited.
+    matches a player and an address may make in a minute is limited, and how many of bots alone may begin.
     """
-    quota = context.container().settings.creations_by_token
-    context.take(Policy("creations", quota, CREATION_WINDOW), context.caller().id)
+    admission.admit_creation()
+    if len(body["bots"]) == body["seats"] and not body["manual_start"]:
+        admission.admit_match_of_bots()
     clock = MatchClock(**body["clock"]) if body.get("clock") else None
     wanted = NewMatch(**{**body, "bots": tuple(body["bots"]), "clock": clock})
     made = matches.create(context.ports(), context.caller().id, wanted, context.command_key())
@@ -263,13 +261,14 @@ def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
 @blueprint.reads("Idempotency-Key")
 @blueprint.takes(SeatBotSchema)
 @blueprint.answers_with(201, match_views.MatchView, description="The match.", headers=_MADE)
-@blueprint.refuses("not-the-creator", "bot-not-found", "match-not-open", "match-full", "seat-taken", *COMMAND_PROBLEMS)
+@blueprint.refuses("not-the-creator", "bot-not-found", "match-not-open", "match-full", "seat-taken", *BEGIN_PROBLEMS)
 @blueprint.leads_to(201, **_LOOKS, start_match=_ID)
 def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
     """Seat a bot; the creator's right.
 
     It takes the lowest free seat, or the one named, and plays it to the end.
     """
+    admission.admit_start(match_id, with_bot=True)
     return _done(matches.add_bot(context.ports(), context.caller().id, match_id, context.command_key(), **body), 201)
 
 
@@ -277,13 +276,14 @@ def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
 @blueprint.knows_caller(required=True)
 @blueprint.reads("Idempotency-Key")
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=_MADE)
-@blueprint.refuses("not-the-creator", "match-not-open", "seats-empty", *COMMAND_PROBLEMS)
+@blueprint.refuses("not-the-creator", "match-not-open", "seats-empty", *BEGIN_PROBLEMS)
 @blueprint.leads_to(200, **_LOOKS, leave_match=_ID)
 def start_match(match_id: str) -> Response:
     """Start a full match by hand; the creator's right.
 
     Only a match with `manual_start` waits for this.
     """
+    admission.admit_start(match_id, with_bot=False)
     return _done(matches.start(context.ports(), context.caller().id, match_id, context.command_key()), 200)
 
 

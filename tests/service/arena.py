@@ -233,8 +233,10 @@ class Arena:
 
     def ring(self, match_id: MatchId) -> None:
         """Wait for the next deadline and let it be enforced."""
-        due = [due.at for due in self.log.clocked() if due.match == match_id]
-        self.time = max(self.time, *due)
+        first = self.match(match_id).first_due()
+        assert first is not None
+        assert first.enforced_at is not None
+        self.time = max(self.time, first.enforced_at)
         enforce(self.ports, match_id)
 
     def work(self, match_id: MatchId) -> None:

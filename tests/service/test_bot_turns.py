@@ -12,7 +12,7 @@ from events.log import Append, Due
 from events.memory_log import MemoryLog
 from events.record import canonical
 from service.bot_turns import BUDGET_MS, MOVES, advance, suspend
-from service.match import HINT_MS
+from service.match import GRACE_MS, HINT_MS
 from service.patience import REMEMBERED, REST_MS, Patience
 from tests.service.arena import START, Arena, with_bot
 from tests.service.games.toy.state import Commit, Keep
@@ -26,7 +26,8 @@ def fail(*_: Any) -> Any:
 
 def owed(arena: Arena, table: str) -> list[Due]:
     """What the log holds that the match is owed."""
-    return [*arena.log.claim(10**15, 0, 99), *(due for due in arena.log.clocked() if due.match == table)]
+    claimed = [due for kind in ("job", "bots") for due in arena.log.claim(10**15, 0, 99, kind)]
+    return [*claimed, *(due for due in arena.log.clocked() if due.match == table)]
 
 
 def test_bots_play_whole_matches() -> None:
@@ -92,20 +93,30 @@ def test_matches_in_which_no_person_plays_keep_nobody_waiting() -> None:
     arena = Arena()
     arena.create("monkeys_on_the_moon", bots=("random", "random"))
     arena.monkeys("anna", bots=("random",))
-    assert arena.jobs.lanes[0] == "overtime"
+    assert arena.jobs.lanes[0] == "bots"
     assert set(arena.jobs.lanes[1:]) <= {"turns"}
     table = arena.monkeys("anna", "ben")
     arena.jobs.lanes.clear()
     for player in ("anna", "ben"):
         arena.leave(table, player)
-    assert arena.jobs.lanes[-1] == "overtime"
+    assert arena.jobs.lanes[-1] == "bots"
+
+
+def test_what_a_match_is_owed_moves_to_the_bots_when_its_last_person_leaves() -> None:
+    arena = Arena()
+    table = arena.monkeys("anna", "ben", bots=("random",), turn_seconds=60)
+    assert {due.kind for due in owed(arena, table)} <= {"job", "clock"}
+    arena.leave(table, "anna")
+    assert "bots" not in {due.kind for due in owed(arena, table)}
+    arena.leave(table, "ben")
+    assert owed(arena, table) == [Due(table, "bots", arena.match(table).at + HINT_MS)]
 
 
 def test_a_bot_waits_for_its_decision_to_open() -> None:
     arena = Arena()
     table = arena.toy(bots=("high", "high"), countdown_ms=5_000)
     assert advance(arena.ports, table) is False
-    assert owed(arena, table)[0] == Due(table, "job", START + 5_000)
+    assert owed(arena, table) == [Due(table, "bots", START + 5_000)]
     arena.wait(4_999)
     assert advance(arena.ports, table) is False
     assert "action" not in arena.types(table)
@@ -123,7 +134,8 @@ def test_a_bot_that_comes_too_late_leaves_the_decision_to_the_clock() -> None:
         arena.time = START + deadline
         assert advance(arena.ports, table) is False
         assert arena.types(table)[-1] == "match_started"
-        assert [due.kind for due in owed(arena, table) if due.match == table] == ["clock"]
+        enforced_at = START + deadline + GRACE_MS
+        assert [due for due in owed(arena, table) if due.match == table] == [Due(table, "bots", enforced_at)]
         arena.ring(table)
         assert arena.types(table)[4] in {"timer", "default_action"}
         arena.time = START
@@ -202,8 +214,8 @@ def test_a_bot_that_fails_takes_no_other_bot_s_turn_with_it() -> None:
     arena = with_bot(fail)
     table = arena.create("toy", 4, bots=("odd", "high", "odd", "high"), clock={"bot_pace_ms": 4_000})
     turns = [one.plays_at or 0 for one in arena.match(table).decisions() if one.seat in {1, 3}]
-    while due := [one for one in owed(arena, table) if one.kind == "job"]:
-        arena.time = due[0].at
+    while (due := owed(arena, table)[0]).at <= max(turns):
+        arena.time = due.at
         advance(arena.ports, table)
     assert [event.at for event in arena.events(table) if event.by == "bot:high"] == sorted(turns)
 
@@ -327,10 +339,10 @@ def test_a_lost_job_is_played_by_the_next_one() -> None:
     arena = Arena()
     table = arena.monkeys(bots=BOTH)
     taken_for_lost = START + HINT_MS
-    assert arena.log.claim(taken_for_lost - 1, 2_000, 9) == ()
-    assert [due.match for due in arena.log.claim(taken_for_lost, 2_000, 9)] == [table]
+    assert arena.log.claim(taken_for_lost - 1, 2_000, 9, "bots") == ()
+    assert [due.match for due in arena.log.claim(taken_for_lost, 2_000, 9, "bots")] == [table]
     assert arena.log.next_due() == taken_for_lost + 2_000
-    assert [due.match for due in arena.log.claim(taken_for_lost + 2_000, 2_000, 9)] == [table]
+    assert [due.match for due in arena.log.claim(taken_for_lost + 2_000, 2_000, 9, "bots")] == [table]
     arena.work(table)
     assert arena.match(table).status == "finished"
     assert arena.log.next_due() is None
