@@ -34,6 +34,10 @@ class Container(Protocol):
         """Why this process should not be asked; empty if it should."""
         ...
 
+    def warnings(self) -> tuple[str, ...]:
+        """What an operator should mend though the process can serve."""
+        ...
+
 
 class Facts:
     """What is found out about a request while it is answered: the app's kind of Flask's `g`.
@@ -127,12 +131,14 @@ def command_key() -> str:
     return idempotency.key(header(asked(), "Idempotency-Key"))
 
 
-def take(policy: rate.Policy, key: str) -> None:
-    """Count the request against a policy of its own, which its answer then tells about.
+def take(policy: rate.Policy, key: str, *, quiet: bool = False) -> None:
+    """Count the request against a policy of its own, which its answer then tells about; a `quiet` one only if it refuses.
 
     Raises:
         Refused: `rate-limited`.
     """
     known = facts()
-    known.allowance = allowance = known.limiter.take(policy, key)
+    allowance = known.limiter.take(policy, key)
+    if allowance.wait or not quiet:
+        known.allowance = allowance
     allowance.check()

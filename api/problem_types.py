@@ -120,7 +120,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "rate-limited": ProblemType(
         429,
         "Too many requests",
-        "You asked more often than the limit allows.",
+        "You asked more often than allowed.",
         "Wait as long as Retry-After says.",
         retry_after=1,
     ),
@@ -260,6 +260,9 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "This process cannot serve now; `faults` says why.",
         "Ask again later; balance requests to processes that are ready.",
         retry_after=2,
+    ),
+    "bots-busy": ProblemType(
+        503, "Bots are busy", "The most allowed matches of bots alone wait for a worker.", _REPEAT, retry_after=10
     ),
     "store-unavailable": ProblemType(
         503, "Store unavailable", "The log of matches does not answer.", _REPEAT, retry_after=2

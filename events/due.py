@@ -1,19 +1,22 @@
-"""What a match is owed next, and when."""
+"""What a match is owed: an entry in the due set of each kind for which something is due."""
 
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import TypeAlias
 
 import msgspec
 
 from events.record import MatchId
 
-DueKind: TypeAlias = Literal["job", "clock"]
-"""`job`: work for the queue (a bot's turn, scoring), claimed with a lease. `clock`: a deadline, enforced by any sweeper."""
-DUE_KINDS: tuple[DueKind, ...] = ("job", "clock")
+Owed: TypeAlias = Mapping[str, int | None]
+"""By the name of a kind: when it is due, in server milliseconds, or None where nothing of it is due.
+
+The log knows no kinds: a kind that is not named stays as it is.
+"""
 
 
 class Due(msgspec.Struct, frozen=True):
-    """What a match is owed, and when: `at` is server time in milliseconds."""
+    """An entry of a due set: `at` is server time in milliseconds."""
 
     match: MatchId
-    kind: DueKind
+    kind: str
     at: int

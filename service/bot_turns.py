@@ -20,6 +20,7 @@ from service.games.protocol import Rng, Task
 from service.games.visibility import Seat
 from service.lobby import shelve
 from service.match import Match, OpenDecision, Sitter
+from service.owed import owed
 from service.patience import Patience
 from service.ports import Ports
 from service.randomness import Draws
@@ -62,13 +63,13 @@ def advance(
         if written is None:
             # Nothing is left that could be played now, though a bot may be next that has to wait for its time.
             crash.point("job-played")
-            if ports.log.rearm(match.id, match.head.version, match.owed(after=at)):
+            if ports.log.rearm(match.id, match.head.version, owed(match, after=at)):
                 return False
             # Another command came first. The bot tries again at once: where people never rest, it would lose each race.
             match, _ = ports.history.newest(match_id)
         else:
             if since is not None:
-                metrics.DUE_WAIT.labels("job").observe(max(began - since, 0) / 1000)
+                metrics.DUE_WAIT.labels("job" if match.has_people else "bots").observe(max(began - since, 0) / 1000)
                 since = None
             match = written.match
         if ports.now() - began >= BUDGET_MS:

@@ -8,6 +8,7 @@ from service import crash, metrics
 from service.bot_turns import or_suspend
 from service.commands import Command, Extend, Forfeit, HandOver, Resume, Ring, TakeDefault
 from service.match import Expiry, Match, OpenDecision
+from service.owed import owed
 from service.ports import Ports
 from service.submit import CommandKey, Submitted, attempt, hint, submit
 
@@ -34,7 +35,7 @@ def enforce(ports: Ports, match_id: MatchId) -> None:
             metrics.DUE_WAIT.labels("clock").observe((now - first.enforced_at) / 1000)
         match = written.match
     crash.point("deadlines-enforced")
-    ports.log.rearm(match.id, match.head.version, match.owed())
+    ports.log.rearm(match.id, match.head.version, owed(match))
     hint(ports, match)
 
 

@@ -8,7 +8,6 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from events.due import Due, DueKind
 from events.record import Head, MatchId, Version
 from service.games.protocol import CLOCK, AnyGame, Decision, Outcome
 from service.games.visibility import Seat, Viewer
@@ -198,14 +197,14 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         """Whether a seat was taken from a person: who plays no more, but may follow what they were dealt into."""
         return any(sitter is not None and sitter.former == player for sitter in self.seats)
 
+    @property
+    def has_people(self) -> bool:
+        """Whether a person holds a seat and has not left it."""
+        return any(sitter is not None and sitter.kind == "human" and not sitter.resigned for sitter in self.seats)
+
     def is_of(self, player: str) -> bool:
         """Whether a match is among a player's own: made, played, or played until the seat was handed over."""
         return player == self.creator or self.was_of(player) or self.seat_of(player) is not None
-
-    @property
-    def has_people(self) -> bool:
-        """Whether a person plays who has not resigned."""
-        return any(sitter is not None and sitter.kind == "human" and not sitter.resigned for sitter in self.seats)
 
     def job_at(self, after: int = -1) -> int | None:
         """When workers have something to do: a bot's decision, a seat whose player left, the scoring; None for nothing.
@@ -225,19 +224,6 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         """The decision whose deadline is enforced before all others; None if there is no deadline."""
         timed = (one for one in self.decisions() if one.enforced_at is not None)
         return min(timed, key=lambda one: (one.enforced_at or 0, one.seat, one.step), default=None)
-
-    def owed(self, after: int = -1) -> tuple[Due, ...]:
-        """What the service owes the match next: a job for the workers, after a time where one is given; a clock for
-        deadlines.
-        """
-        if self.status != "running":
-            return ()
-        job_at = self.job_at(after)
-        jobs = [] if job_at is None else [job_at + HINT_MS if job_at <= self.at else job_at]
-        first = self.first_due()
-        clocks = [] if first is None or first.enforced_at is None else [first.enforced_at]
-        kinds: tuple[tuple[DueKind, list[int]], ...] = (("job", jobs), ("clock", clocks))
-        return tuple(Due(self.id, kind, min(times)) for kind, times in kinds if times)
 
     def expiry(self, decision: OpenDecision) -> Expiry:
         """The type of the event that a decision's passed deadline brings.

@@ -86,6 +86,8 @@ def fold(match: Match, events: Sequence[bytes]) -> Match:
         Corrupt: an event breaks the chain, or cannot happen in the match.
         Refused: `engine-too-old`: an event has a type, a field or a value that this service does not know.
     """
+    if not events:
+        return match  # the same one, with all that was worked out of it
     folding = Folding(*astuple(match))
     for stored in events:
         try:

@@ -18,6 +18,7 @@ from service.lobby import admitted, left, shelve
 from service.match import Match
 from service.match_fold import begin, fold
 from service.new_match import NewMatch, check_pace, game_named
+from service.owed import owed
 from service.ports import Ports
 from service.submit import Submitted, hint, player_key, put, replay, submit
 
@@ -51,7 +52,7 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
     match = fold(begin(match_id, events[0], ports.games), events[1:])
     ports.index.add(match_id, at, player, private=wanted.private)
     crash.point("create-indexed")
-    append = Append(match_id, command_key.id, command_key.digest, head, events, match.owed(), secret_seed)
+    append = Append(match_id, command_key.id, command_key.digest, head, events, owed(match), secret_seed)
     written = put(ports, match, append)
     if written is None:
         raise Corrupt(1, "the log has a match, but not the command that created it")

@@ -26,6 +26,7 @@ from service.errors import Corrupt, Refused
 from service.inspection import inspect
 from service.lobby import index_anew, shelve_ended
 from service.match import Match
+from service.owed import owed
 from service.ports import Ports
 from service.serve import CannotServe, FolderTaken, lock
 from service.settings import BadSetting, Settings, read
@@ -121,7 +122,7 @@ def _taken_up(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[Match]:
             match, _ = ports.history.newest(match_id)
         except (Refused, Corrupt):  # the check will tell
             continue
-        ports.log.rearm(match.id, match.head.version, match.owed())
+        ports.log.rearm(match.id, match.head.version, owed(match))
         index_anew(ports, match)
         yield match
 

@@ -91,7 +91,9 @@ def _start_server(supervisor: Supervisor, server: Server) -> None:
 
 def _start_workers(supervisor: Supervisor, settings: Settings, environ: Mapping[str, str]) -> None:
     for number in range(settings.workers):
-        supervisor.start(Module(f"worker {number + 1}", "workers", environ, WORKER_PATIENCE))
+        supervisor.start(Module(f"worker {number + 1}", "workers", environ, WORKER_PATIENCE, "people"))
+    for number in range(settings.bot_workers):
+        supervisor.start(Module(f"bot worker {number + 1}", "workers", environ, WORKER_PATIENCE, "bots"))
 
 
 def _check(settings: Settings) -> None:

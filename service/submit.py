@@ -22,6 +22,7 @@ from service.errors import Corrupt, Refused
 from service.lobby import announce, withdraw
 from service.match import Match
 from service.match_fold import fold
+from service.owed import owed
 from service.ports import Ports
 from service.randomness import commitment, new_salts
 from service.refusals import refused
@@ -179,7 +180,7 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
         raise RuntimeError(f"what was decided cannot be folded and is not written: {fault}") from fault
     announce(ports, match, after)
     snapshot = ports.history.snapshot(after, match.head.version)
-    appended = put(ports, after, Append(match.id, key.id, key.digest, match.head, events, after.owed(), None, snapshot))
+    appended = put(ports, after, Append(match.id, key.id, key.digest, match.head, events, owed(after), None, snapshot))
     if appended is None:
         withdraw(ports, match, after)
     return appended
@@ -245,4 +246,4 @@ def has_job(match: Match, now: int) -> bool:
 def hint(ports: Ports, match: Match) -> None:
     """Give the workers a hint if a match has a job for them now."""
     if has_job(match, ports.now()):
-        ports.jobs.hint(match.id, "turns" if match.has_people else "overtime")
+        ports.jobs.hint(match.id, "turns" if match.has_people else "bots")

@@ -9,9 +9,8 @@ from marshmallow import fields
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from api import conditions, context, languages, pagination, schemas
+from api import admission, conditions, context, languages, pagination, schemas
 from api.blueprint import STORE_PROBLEMS, Blueprint
-from api.rate import Policy
 from api.responses import DOCUMENTED, answer
 from service import lobby, match_views, matches, redaction, texts
 from service.games.visibility import Viewer
@@ -22,9 +21,6 @@ from service.submit import Submitted
 
 blueprint: Final = Blueprint("matches", description="Matches: making, finding, joining, leaving and watching them.")
 
-CREATION_WINDOW: Final = 60
-"""Seconds in which a player may make its quota of matches. One of bots alone begins at once and plays to its end: each
-costs seconds of work, and its events are kept for ever."""
 MAX_SEATS: Final = 64
 MAX_VERSION: Final = 10**9
 COMMAND_PROBLEMS: Final = (
@@ -35,6 +31,7 @@ COMMAND_PROBLEMS: Final = (
     "version-conflict",
     *STORE_PROBLEMS,
 )
+BEGIN_PROBLEMS: Final = ("bots-busy", *COMMAND_PROBLEMS)
 LOOK_PROBLEMS: Final = (
     "match-not-found",
     "version-not-found",
@@ -186,16 +183,17 @@ def list_matches(query: Mapping[str, Any]) -> Response:
 @blueprint.answers_with(
     201, match_views.MatchView, description="The match.", headers={**MADE, "Location": DOCUMENTED["Location"]}
 )
-@blueprint.refuses("game-not-found", "bot-not-found", "invalid-options", "too-many-open-matches", *COMMAND_PROBLEMS)
+@blueprint.refuses("game-not-found", "bot-not-found", "invalid-options", "too-many-open-matches", *BEGIN_PROBLEMS)
 @blueprint.leads_to(201, **LOOKS, **_COMES)
 def create_match(body: Mapping[str, Any]) -> Response:
     """Make a match.
 
     That takes no seat. `bots` sit down in the lowest seats; a full match starts by itself unless `manual_start`. How many
-    matches a player may make in a minute is limited.
+    matches a player and an address may make in a minute is limited, and how many of bots alone may begin.
     """
-    quota = context.container().settings.creations_by_token
-    context.take(Policy("creations", quota, CREATION_WINDOW), context.caller().id)
+    admission.admit_creation()
+    if len(body["bots"]) == body["seats"] and not body["manual_start"]:
+        admission.admit_match_of_bots()
     clock = MatchClock(**body["clock"]) if body.get("clock") else None
     wanted = NewMatch(**{**body, "bots": tuple(body["bots"]), "clock": clock})
     made = matches.create(context.ports(), context.caller().id, wanted, context.command_key())

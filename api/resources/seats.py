@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from flask import Response
 
-from api import conditions, context, schemas
+from api import admission, conditions, context, schemas
 from api.resources import matches as match_resource
 from api.resources.matches import COMMAND_PROBLEMS, ID, LOOKS, MADE, MAX_SEATS, done
 from service import match_views, matches
@@ -66,6 +66,7 @@ def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
 
     It takes the lowest free seat, or the one named, and plays it to the end.
     """
+    admission.admit_start(match_id, with_bot=True)
     return done(matches.add_bot(*_command(match_id), **body, if_match=_if_match()), 201)
 
 
@@ -73,13 +74,14 @@ def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
 @blueprint.knows_caller(required=True)
 @blueprint.reads("Idempotency-Key", "If-Match")
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=MADE)
-@blueprint.refuses("not-the-creator", "match-not-open", "seats-empty", *CONDITIONAL_PROBLEMS)
+@blueprint.refuses("not-the-creator", "match-not-open", "seats-empty", "bots-busy", *CONDITIONAL_PROBLEMS)
 @blueprint.leads_to(200, **LOOKS, leave_match=ID)
 def start_match(match_id: str) -> Response:
     """Start a full match by hand; the creator's right.
 
     Only a match with `manual_start` waits for this.
     """
+    admission.admit_start(match_id, with_bot=False)
     return done(matches.start(*_command(match_id), if_match=_if_match()), 200)
 
 

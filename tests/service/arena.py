@@ -26,6 +26,7 @@ from service.match import Match
 from service.match_events import MatchClock
 from service.match_fold import step
 from service.new_match import NewMatch
+from service.owed import KINDS, owed
 from service.play import ActionRequest
 from service.ports import Ports
 from service.redaction import legal_actions
@@ -235,8 +236,10 @@ class Arena:
 
     def ring(self, match_id: MatchId) -> None:
         """Wait for the next deadline and let it be enforced."""
-        due = [due.at for due in self.log.clocked() if due.match == match_id]
-        self.time = max(self.time, *due)
+        first = self.match(match_id).first_due()
+        assert first is not None
+        assert first.enforced_at is not None
+        self.time = max(self.time, first.enforced_at)
         enforce(self.ports, match_id)
 
     def work(self, match_id: MatchId) -> None:
@@ -257,7 +260,7 @@ class Arena:
                 self.time = max(self.time, opens_at)
                 self.act(match_id, who)
             else:
-                self.time = max(self.time, self.log.next_due() or 0)
+                self.time = max(self.time, self.log.next_due(KINDS) or 0)
                 enforce(self.ports, match_id)
 
 
@@ -290,3 +293,8 @@ def refused(code: str, act: Callable[P, object], *args: P.args, **kwargs: P.kwar
         act(*args, **kwargs)
     assert caught.value.code == code, caught.value
     return caught.value
+
+
+def due_kinds(match: Match, after: int = -1) -> list[str]:
+    """The kinds of which something is due."""
+    return [kind for kind, at in owed(match, after).items() if at is not None]

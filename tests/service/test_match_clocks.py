@@ -14,6 +14,7 @@ from service.games.registry import GAMES
 from service.lobby import listed_for
 from service.match import LATE_MS
 from service.match_file import export
+from service.owed import KINDS
 from service.ports import Mine
 from service.redaction import viewer_of
 from service.verify import verify
@@ -159,7 +160,7 @@ def test_a_bot_plays_at_its_pace_and_not_before() -> None:
     table = table_with(arena, bots=("random", "random"), bot_pace_ms=1_000)
     times = [arena.time]
     for _ in range(20):
-        due = arena.log.next_due()
+        due = arena.log.next_due(KINDS)
         assert due is not None
         arena.time = due - 1
         arena.work(table)

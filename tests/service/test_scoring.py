@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from events.due import Due
 from service.bot_turns import score as score_at
 from service.clock import extend
 from service.errors import Corrupt
 from service.match import HINT_MS, Match
+from service.owed import KINDS, owed
 from service.ports import Ports
 from service.randomness import Draws, match_key
 from service.submit import Submitted
@@ -32,7 +32,7 @@ def test_a_match_that_is_over_is_owed_its_scoring_at_once() -> None:
     arena = Arena()
     match = decided(arena)
     assert (match.status, match.decisions()) == ("running", ())
-    assert match.owed() == (Due(match.id, "job", match.at + HINT_MS),)
+    assert owed(match) == {"job": match.at + HINT_MS, "clock": None, "bots": None}
     assert arena.jobs.hinted == [match.id]
 
 
@@ -52,8 +52,8 @@ def test_the_outcome_and_the_seed_come_in_one_append() -> None:
     rng = Draws(lambda: match_key(seed, [None, None]), match.drawn)
     assert written.match.outcome == match.game.score(match.state, rng)
     assert (written.match.status, written.match.server_seed) == ("finished", seed.hex())
-    assert written.match.owed() == ()
-    assert arena.log.next_due() is None
+    assert set(owed(written.match).values()) == {None}
+    assert arena.log.next_due(KINDS) is None
 
 
 def test_ties_are_drawn_from_the_seed_and_recorded() -> None:

@@ -25,6 +25,7 @@ from service.inspection import inspect
 from service.local import play
 from service.match import Match
 from service.match_fold import begin, step
+from service.owed import owed
 from service.snapshots import EVERY, Folds
 from service.verify import Fault
 from tests.playthroughs.record import cases
@@ -108,7 +109,7 @@ def test_a_snapshot_and_the_events_after_it_are_the_whole_match(data: st.DataObj
                 (reader.newest(match.id)[0], match.states[-1]),
             ):
                 assert found == truth
-                assert (found.decisions(), found.owed()) == (truth.decisions(), truth.owed())
+                assert (found.decisions(), owed(found)) == (truth.decisions(), owed(truth))
 
 
 # --- what a reading costs -----------------------------------------------------------------------------------------------

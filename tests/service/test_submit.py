@@ -141,7 +141,7 @@ def test_a_refusal_is_of_the_newest_match_and_decided_once_where_memory_had_it(m
     ping(arena, table, ports=elsewhere)
     refusal = refused("decision-closed", submit, arena.ports, table, CommandKey("id", ""), command)
     assert refusal.facts["version"] == 5
-    assert deciding.versions == [4, 4, 4, 5]
+    assert deciding.versions == [4, 4, 4, 5]  # the one that overtook it among them
 
 
 def test_a_store_that_lost_its_past_is_noticed_by_a_command_tried_on_memory() -> None:

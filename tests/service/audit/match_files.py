@@ -16,6 +16,7 @@ from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.registry import GAMES
 from service.match_file import export
 from service.matches import start
+from service.owed import KINDS
 from service.randomness import Draws
 from service.redaction import legal_actions
 from tests.service.arena import COUNTDOWN, Arena, person
@@ -173,7 +174,7 @@ def played(name: str) -> Lines:
             with suppress(Refused):  # a pattern may be filled in too little
                 arena.act(table, person(match, seat) or "", msgspec.to_builtins(action))
         else:
-            arena.time = max(arena.time, arena.log.next_due() or 0)
+            arena.time = max(arena.time, arena.log.next_due(KINDS) or 0)
             enforce(arena.ports, table)
         if match.status != "running":
             break
