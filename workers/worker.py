@@ -29,7 +29,7 @@ WORKER_TTL: Final = 16
 MAINTENANCE: Final = 60
 """Seconds; RQ's own clean-up of what died workers left. No match waits for it."""
 HEARTBEAT: Final = timedelta(seconds=5)
-LOOK_S: Final = 5.0
+LOOK_S: Final = 2.0
 MAX_DATA: Final = 1024
 """Bytes; what a job of ours calls takes a tenth of it."""
 KNOWN: Final = {

@@ -9,11 +9,11 @@ from typing import Final, Literal, TypeAlias
 import redis.exceptions as errors
 from redis import Redis
 
-from service.adapters.jobs import LANE_LENGTH, LANES, lane_key
+from service.adapters.jobs import LANES, lane_key
 
 Fault: TypeAlias = Literal["unavailable", "loading", "full", "read-only", "damaged"]
 """`unavailable`: no answer in time, or no leave to write. `loading`: the server reads its files. `full`: it has no memory
-left. `read-only`: it is a replica. `damaged`: a key of ours has a wrong type, or a lane has more entries than we put in.
+left. `read-only`: it is a replica. `damaged`: a key of ours has a wrong type.
 """
 
 SENTENCES: Final[dict[Fault, str]] = {
@@ -34,8 +34,6 @@ _TYPES: Final[dict[str, str]] = {
     "rq:clean_groups": "string",
 }
 """The keys with fixed names that RQ uses for our lanes."""
-_OVERLONG: Final = 10 * LANE_LENGTH
-"""A lane of this length holds more than processes that race for its last places put in."""
 _PROBE: Final = "queue:probe"
 _PROBE_SECONDS: Final = 60
 _PAGE: Final = 1000
@@ -54,16 +52,13 @@ def fault(client: Redis) -> Fault | None:
             pipeline.set(_PROBE, 1, ex=_PROBE_SECONDS)
             for key in _TYPES:
                 pipeline.type(key)
-            for lane in _LANES:
-                pipeline.llen(lane)
-            written, *found = pipeline.execute(raise_on_error=False)
+            written, *types = pipeline.execute(raise_on_error=False)
     except errors.RedisError as error:
         return _named(error)
     if isinstance(written, Exception):
         return _named(written)
-    types, lengths = found[: len(_TYPES)], found[len(_TYPES) :]
-    is_ours = all(kind in {b"none", wanted.encode()} for kind, wanted in zip(types, _TYPES.values(), strict=True))
-    return None if is_ours and all(length < _OVERLONG for length in lengths) else "damaged"
+    is_ours = all(found in {b"none", wanted.encode()} for found, wanted in zip(types, _TYPES.values(), strict=True))
+    return None if is_ours else "damaged"
 
 
 def _named(error: Exception) -> Fault:

@@ -102,7 +102,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_finds_every_matc
 
 
 @pytest.mark.parametrize(
-    ("part", "processes"), [("-m api", 3), ("-m workers", 2), ("/log/socket", 1), ("/queue/socket", 1)]
+    ("part", "processes"), [("-m api", 3), ("-m workers", 3), ("/log/socket", 1), ("/queue/socket", 1)]
 )
 def test_whatever_dies_is_back_within_three_seconds(serve: Callable[[], Serving], part: str, processes: int) -> None:
     running = serve()
@@ -176,7 +176,7 @@ def test_a_server_that_hangs_holds_up_the_end_for_no_more_than_ten_seconds(
 ) -> None:
     def ended() -> float:
         running = serve()
-        until(lambda: len(running.pids("-m workers")) == 2, PATIENCE, "the workers are there")
+        until(lambda: len(running.pids("-m workers")) == 3, PATIENCE, "the workers are there")
         servers = {Path(f"/proc/{pid}/cwd").resolve().name: pid for pid in running.processes()}
         os.kill(servers[part], signal.SIGSTOP)
         asked = time.monotonic()
