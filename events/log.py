@@ -13,6 +13,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
+from events.due import Due
 from events.record import Head, MatchId, Version
 
 GENESIS_VERSION = 0
@@ -20,18 +21,6 @@ MAX_EVENTS = 64
 """In one append."""
 MAX_BYTES = 256 * 1024
 """Of events in one append."""
-
-DueKind: TypeAlias = Literal["job", "clock"]
-"""`job`: work for the queue (a bot's turn, scoring), claimed with a lease. `clock`: a deadline, enforced by any sweeper."""
-DUE_KINDS: tuple[DueKind, ...] = ("job", "clock")
-
-
-class Due(msgspec.Struct, frozen=True):
-    """What a match is owed, and when: `at` is server time in milliseconds."""
-
-    match: MatchId
-    kind: DueKind
-    at: int
 
 
 class Append(msgspec.Struct, frozen=True):

@@ -4,20 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
-from events.log import (
-    DUE_KINDS,
-    GENESIS_VERSION,
-    Append,
-    Appended,
-    Conflict,
-    Due,
-    DueKind,
-    Reused,
-    Seen,
-    Tail,
-    check,
-    check_due,
-)
+from events.due import DUE_KINDS, Due, DueKind
+from events.log import GENESIS_VERSION, Append, Appended, Conflict, Reused, Seen, Tail, check, check_due
 from events.record import Head, MatchId, Version, digest
 
 

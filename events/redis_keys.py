@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 from zlib import crc32
 
-from events.log import DUE_KINDS, DueKind
+from events.due import DUE_KINDS, DueKind
 from events.record import MatchId
 
 PARTITIONS: Final = 64

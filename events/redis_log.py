@@ -11,21 +11,8 @@ from redis import Redis, RedisCluster
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.retry import Retry
 
-from events.log import (
-    DUE_KINDS,
-    Append,
-    Appended,
-    Conflict,
-    Due,
-    DueKind,
-    LogUnavailable,
-    Reused,
-    Seen,
-    Tail,
-    Unavailability,
-    check,
-    check_due,
-)
+from events.due import DUE_KINDS, Due, DueKind
+from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Seen, Tail, Unavailability, check, check_due
 from events.record import Head, MatchId, Version, digest
 from events.redis_keys import ALL_DUE, due_key, due_keys, key, partition_of
 from events.redis_pool import Command, Ferry, Pool, exchange

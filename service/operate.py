@@ -19,8 +19,8 @@ from service import clock
 from service.adapters import backup as backups
 from service.adapters import store
 from service.adapters.clock import wall_clock
-from service.adapters.valkey import Valkey, ValkeyFailed
-from service.audit_places import Fault
+from service.adapters.server_folder import ValkeyFailed
+from service.adapters.valkey import Valkey
 from service.container import SERVER_FAULTS, LogClient, connect_log, ports_on
 from service.errors import Corrupt, Refused
 from service.inspection import inspect
@@ -30,6 +30,7 @@ from service.ports import Ports
 from service.serve import CannotServe, FolderTaken, lock
 from service.settings import BadSetting, Settings, read
 from service.supervisor import URL
+from service.verify import Fault
 
 LOG: Final = "log"
 """The embedded log's folder in the data folder."""

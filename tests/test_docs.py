@@ -27,8 +27,8 @@ from service.match_events import (
     SeatTaken,
     SeedRevealed,
 )
-from service.match_steps import STEPS
 from service.settings import VARIABLES
+from service.transitions import TRANSITIONS
 from tests.service.games.matches import Table, random_match
 from tests.service.games.tables import HOSTED
 
@@ -93,7 +93,7 @@ FIELDS: dict[str, type] = {
 
 def test_a_verifier_is_told_every_type_of_event_with_its_fields() -> None:
     rows = dict(re.findall(r"^\| `(\w+_\w+|action|timer|resigned)` \| (.*?) \|", VERIFYING, re.MULTILINE))
-    assert rows.keys() - set(GAMES) == {"match_created", *STEPS}
+    assert rows.keys() - set(GAMES) == {"match_created", *TRANSITIONS}
     for kind, data in FIELDS.items():
         told = set(re.findall(r"`(\w+)`", rows[kind]))
         assert {field.encode_name for field in msgspec.structs.fields(data)} - told <= (

@@ -134,7 +134,7 @@ class Stage:
             if seat == bot:
                 add_bot(self.ports, creator, match.id, "bot", bot=LISTENER, seat=seat)
             else:
-                code = join_code_of(self.ports.secret, match)
+                code = join_code_of(self.ports.secret, match.id)
                 join(self.ports, self.people[seat].player.id, match.id, f"sit {seat}", seat=seat, join_code=code)
         match, _ = self.ports.history.newest(match.id)
         for first in range(0, len(pages), 50):

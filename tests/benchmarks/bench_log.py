@@ -11,7 +11,8 @@ from statistics import median
 from threading import Thread
 
 from events.chain import Draft, follow, genesis, seal
-from events.log import Append, Due
+from events.due import Due
+from events.log import Append
 from events.record import Head, MatchId, digest
 from events.redis_log import RedisLog, connect
 from service.adapters.valkey import Valkey

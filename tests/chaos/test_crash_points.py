@@ -16,12 +16,12 @@ from events.chain import genesis
 from events.record import Event
 from events.redis_log import send
 from service.adapters.beat import KEY as BEAT
-from service.audit import verify
 from service.container import Service, build
 from service.crash import KILLED, VARIABLE, Point
 from service.games.registry import GAMES
 from service.lobby import listed
 from service.settings import read
+from service.verify import verify
 from tests.chaos.actor import NOWHERE, SCRIPTS
 from tests.chaos.length import LENGTH, LONG
 from tests.e2e.conftest import UNHURRIED

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from events.chain import Draft, follow, genesis, seal
-from events.log import MAX_BYTES, MAX_EVENTS, Append, Appended, Conflict, Due, DueKind, Log, Reused, Seen, Tail
+from events.due import Due, DueKind
+from events.log import MAX_BYTES, MAX_EVENTS, Append, Appended, Conflict, Log, Reused, Seen, Tail
 from events.record import Head, MatchId
 
 SEED = bytes(range(32))

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from redis import Redis
 
-from events.log import Append, Due, DueKind, Log
+from events.due import Due, DueKind
+from events.log import Append, Log
 from events.memory_log import MemoryLog
 from events.record import Head
 from events.redis_log import RedisLog, connect

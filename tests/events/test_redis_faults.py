@@ -12,7 +12,8 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from events.chain import BrokenChain
-from events.log import Append, Appended, Conflict, Due, LogUnavailable, Reused, Seen, Tail
+from events.due import Due
+from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Seen, Tail
 from events.record import Head
 from events.redis_log import RedisLog, check_durability, connect
 from service.adapters.valkey import Valkey
@@ -22,7 +23,7 @@ from tests.waiting import until
 
 
 def test_a_lost_reply_is_asked_for_again_and_the_event_is_there_once(client: Redis, valkey_log_url: str) -> None:
-    with Proxy(urlsplit(valkey_log_url).port or 0) as proxy, connect(proxy.url) as far:
+    with Proxy(urlsplit(valkey_log_url).path) as proxy, connect(proxy.url) as far:
         log = RedisLog(far)
         append, head = create(log, "m")
         proxy.to_lose = 2

@@ -2,14 +2,15 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha1
 
 import pytest
-from redis.connection import Connection
+from redis.connection import AbstractConnection
 
+from events.due import Due
 from events.feed import Feed, Listener
-from events.log import Due, Log, LogUnavailable
+from events.log import Log, LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
 from events.redis_pool import Ferry
-from service.adapters.valkey import free_port
 from tests.events.log_contract import SEED, LogContract, create
+from tests.ports import free_port
 
 
 class TestRedisLog(LogContract):
@@ -114,14 +115,14 @@ def test_each_append_is_one_round_trip_and_so_is_each_read(
     valkey_log_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trips = 0
-    send = Connection.send_packed_command
+    send = AbstractConnection.send_packed_command
 
-    def counted(connection: Connection, packed: Sequence[bytes], check_health: bool = True) -> None:
+    def counted(connection: AbstractConnection, packed: Sequence[bytes], check_health: bool = True) -> None:
         nonlocal trips
         trips += bool(packed)
         send(connection, packed, check_health)  # type: ignore[no-untyped-call]
 
-    monkeypatch.setattr(Connection, "send_packed_command", counted)
+    monkeypatch.setattr(AbstractConnection, "send_packed_command", counted)
     with connect(valkey_log_url) as client:
         client.flushall()
         log = RedisLog(client)

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from events.chain import Draft, seal
-from events.log import Append, Due
+from events.due import Due
+from events.log import Append
 from events.memory_log import MemoryLog
 from events.record import canonical
 from service.bot_turns import BUDGET_MS, MOVES, advance, suspend

@@ -5,16 +5,17 @@ from typing import Any
 
 import pytest
 
-from events.log import Due, LogUnavailable
+from events.due import Due
+from events.log import LogUnavailable
 from service import play
-from service.audit import verify
 from service.bot_turns import suspend
 from service.clock import STEPS, enforce, extend, resume
 from service.games.protocol import CLOCK, Decision
-from service.history import see_decisions
 from service.match import GRACE_MS, Match
 from service.match_file import export
 from service.play import ActionRequest
+from service.redaction import see_decisions
+from service.verify import verify
 from tests.service.arena import START, Arena, refused, unavailable
 from tests.service.games.toy.game import TOY
 

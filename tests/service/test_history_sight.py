@@ -9,8 +9,8 @@ from msgspec import UNSET
 
 from events.record import canonical
 from service.games.visibility import Viewer
-from service.history import SeenEvent, legal_actions, see_decisions, see_event, viewer_of
 from service.match import Match
+from service.redaction import SeenEvent, legal_actions, see_decisions, see_event, viewer_of
 from tests.service.arena import START, Arena, refused
 
 SEATS = (0, 1, 2)

@@ -8,15 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from events.record import MatchId
-from service.audit import verify
 from service.errors import Refused
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
-from service.history import viewer_of
 from service.lobby import listed_for
 from service.match import LATE_MS
 from service.match_file import export
 from service.ports import Mine
+from service.redaction import viewer_of
+from service.verify import verify
 from tests.service.arena import START, Arena, person, refused, with_bot
 
 MONKEYS = "monkeys_on_the_moon"

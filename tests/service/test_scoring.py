@@ -4,12 +4,19 @@ from collections.abc import Mapping
 
 import pytest
 
-from events.log import Due
+from events.due import Due
+from service.bot_turns import score as score_at
+from service.clock import extend
 from service.errors import Corrupt
 from service.match import HINT_MS, Match
+from service.ports import Ports
 from service.randomness import Draws, match_key
-from service.scoring import score
+from service.submit import Submitted
 from tests.service.arena import Arena
+
+
+def score(ports: Ports, match: Match) -> Submitted | None:
+    return score_at(ports, match, match.at)
 
 
 def decided(arena: Arena, ties: str = "drawn") -> Match:
@@ -75,8 +82,9 @@ def test_two_workers_score_once() -> None:
 def test_scoring_gives_way_to_a_command_that_came_first() -> None:
     arena = Arena()
     match = decided(arena)
-    old = arena.ports.history.at(match.id, match.head.version - 1)
-    assert score(arena.ports, old) is None
+    arena.wait(10)
+    extend(arena.ports, match.id, "outage", 5)
+    assert score(arena.ports, match) is None
     assert "match_scored" not in arena.types(match.id)
 
 

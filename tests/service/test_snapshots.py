@@ -17,7 +17,6 @@ from events.memory_log import MemoryLog
 from events.record import Head, MatchId
 from service import clock, snapshots
 from service.audit import audit
-from service.audit_places import Fault
 from service.bot_turns import suspend
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
@@ -27,6 +26,7 @@ from service.local import play
 from service.match import Match
 from service.match_fold import begin, step
 from service.snapshots import EVERY, Folds
+from service.verify import Fault
 from tests.playthroughs.record import cases
 from tests.service.arena import Arena
 from tests.service.games.toy.game import TOY

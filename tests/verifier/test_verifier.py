@@ -10,14 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.audit import verify
-from service.audit_places import Fault
 from service.games.ape_town.game import GAME as APE
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.local import play
 from service.match_file import export
+from service.verify import Fault, verify
 from tests.playthroughs.record import cases
 from tests.service.arena import ENDLESS, Arena
 from tests.service.audit import forged_events, forged_files, match_files

@@ -13,12 +13,12 @@ import msgspec
 from events.chain import genesis
 from events.record import Event
 from service.adapters.valkey import Valkey
-from service.audit import Verdict, verify
 from service.container import Service
 from service.match import Match
 from service.match_events import MatchClock
 from service.matches import create, join
 from service.new_match import NewMatch
+from service.verify import Verdict, verify
 
 ROOT = Path(__file__).parents[2]
 GAME = "monkeys_on_the_moon"

@@ -14,10 +14,10 @@ from service.errors import Refused
 from service.games.kit.patterns import picked
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.registry import GAMES
-from service.history import legal_actions
 from service.match_file import export
 from service.matches import start
 from service.randomness import Draws
+from service.redaction import legal_actions
 from tests.service.arena import COUNTDOWN, Arena, person
 
 Lines: TypeAlias = tuple[bytes, ...]

@@ -1,6 +1,6 @@
 """The toy with one fault at a time: each breaks the law that it names, and no other.
 
-Faults of sight stand in `broken_sight`.
+Faults of sight stand in `broken_sight`, those of pictures in `broken_pictures`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -73,7 +73,7 @@ def lists_twice(state: State, seat: Seat) -> Iterator[ToyAction]:
 def lists_what_is_refused(state: State, seat: Seat) -> Iterator[ToyAction]:
     yield from TOY.legal_actions(state, seat)
     if state.step == "commit" and seat != CLOCK and state.waiting[seat]:
-        yield Commit(NO_CARD)
+        yield Keep()
 
 
 def leaves_out_the_last(state: State, seat: Seat) -> Iterator[ToyAction]:
