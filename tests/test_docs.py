@@ -159,7 +159,7 @@ def test_a_verifier_is_told_each_list_with_its_first_and_last_item(game: str, se
 
 def draws_in_verifying(game: AnyGame) -> dict[str, str]:
     """The list of a game's draws: by kind and label, what is drawn from."""
-    section = re.split(r"\n(?=`\w+`, in `match_started`:|The rules tell)", VERIFYING)
+    section = re.split(r"\n(?=`\w+`, in `match_started`:|\[games.mjs\])", VERIFYING)
     (own,) = [part for part in section if part.startswith(f"`{game.info.id}`, in `match_started`:")]
     rows = re.findall(r"^\d\. ((?:shuffle|pick) `[^`]+`)(.*?\.)$", own, re.MULTILINE | re.DOTALL)
     return {name: " ".join(row.split()) for name, row in rows}
