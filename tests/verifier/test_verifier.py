@@ -85,6 +85,19 @@ def test_it_passes_people_and_clocks_in_every_game(tmp_path: Path) -> None:
     assert verdicts(files, tmp_path) == dict.fromkeys(files)
 
 
+def test_times_that_are_all_the_same_pass_where_nothing_depends_on_time(tmp_path: Path) -> None:
+    """As VERIFYING.md says under "What no check shows"."""
+    files = {}
+    for game in GAMES:
+        file = File(played(game, ("random", "random"), {}, bytes(32)))
+        for event in file.events[1:]:
+            event["at"] = 0
+        files[game] = file.sealed()
+    found = verdicts(files, tmp_path)
+    assert {game for game in GAMES if found[game] or ours(files[game])} == {"four_monkeys"}
+    assert same(found["four_monkeys"], ours(files["four_monkeys"]))
+
+
 def test_it_holds_to_the_published_vectors() -> None:
     assert run("vectors.mjs") == (0, "6 canonical forms, 2 cases of draws\n")
 
