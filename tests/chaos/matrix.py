@@ -149,7 +149,7 @@ ROWS: Final = (
         (
             "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_asked_about_before_a_deadline_is_judged",
             "tests/workers/test_sweeper.py::test_a_jump_of_the_clock_of_processes_alone_costs_nobody_the_turn",
-            "tests/service/test_command.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
+            "tests/service/test_submit.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
         ),
     ),
     Row(
