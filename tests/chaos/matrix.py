@@ -17,6 +17,7 @@ class Row(NamedTuple):
 
 
 _LOG: Final = "tests/chaos/test_log_faults.py"
+_HEADS: Final = "tests/service/adapters/test_heads.py"
 _FILE: Final = "tests/chaos/test_log_file.py"
 _POWER: Final = "tests/chaos/test_power.py"
 _PROCESSES: Final = "tests/chaos/test_processes.py"
@@ -292,5 +293,14 @@ ROWS: Final = (
         47,
         "no connection to the log is free",
         (f"{_LOG}::test_row_47_requests_that_find_no_connection_are_told_in_time_and_the_next_ones_are_served",),
+    ),
+    Row(
+        53,
+        "the log lost its end, and is whole otherwise",
+        (
+            "tests/service/test_serve.py::test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing",
+            f"{_HEADS}::test_a_log_that_lost_its_end_is_found_out_also_where_no_match_lost_anything",
+            f"{_HEADS}::test_what_the_log_no_longer_holds_is_found_and_not_forgotten",
+        ),
     ),
 )

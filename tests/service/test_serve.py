@@ -1,6 +1,7 @@
 """`moonstone serve`: everything starts, comes back when it dies, and goes away with its supervisor."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -9,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from mmap import mmap
 from pathlib import Path
 from secrets import token_hex
 
@@ -16,6 +18,8 @@ import httpx
 import pytest
 
 from events.log import LogUnavailable
+from service import operate
+from service.adapters.log_file import _after_unit
 from service.container import Service, build
 from service.match import Match
 from service.matches import create
@@ -152,6 +156,45 @@ def test_a_data_folder_is_served_once_and_an_emptied_store_not_at_all(
     assert running.process.wait(PATIENCE) == 0
     shutil.rmtree(data / "log" / "appendonlydir")
     assert "the log's server is empty" in refused("serve", "--port", "0", "--data-dir", str(data))
+
+
+def test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing(
+    serve: Callable[[], Serving], tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    running = serve()
+    service = service_of(running)
+    match = bots(service)
+    until(lambda: played(service, match), PATIENCE, "the bots play")
+    service.close()
+    running.process.terminate()
+    assert running.process.wait(PATIENCE) == 0
+    environ, told = {"MOONSTONE_DATA_DIR": str(data)}, list[str]()
+    assert operate.check(environ, told.append)
+    assert re.fullmatch(r"compared 1 heads that were kept outside the log, last at 20\S+Z: 0 faults", told[-1])
+
+    (file,) = (data / "log" / "appendonlydir").glob("*.incr.aof")
+    with file.open("r+b") as opened, mmap(opened.fileno(), 0) as content:
+        whole = len(content)
+        at = 0
+        while at < whole * 2 // 3:
+            at = _after_unit(content, at, whole)
+        content.resize(at)
+    refusal = refused("serve", "--port", "0", "--data-dir", str(data))
+    assert re.search(r"the log no longer holds all that it held at 20\S+Z \(version \d+ of match \w+\)", refusal)
+    assert f"`moonstone restore`; or, to go on with what is there, remove {data}/heads.db" in refusal
+    told.clear()
+    assert not operate.check(environ, told.append)
+    checked, missing, mark, compared = told
+    assert checked.endswith("0 faults")  # in what is there nothing is wrong
+    assert re.fullmatch(rf"match {match.id}, version \d+: the log held it and no longer does", missing)
+    assert mark.startswith("the log lost what it acknowledged last before 20")
+    assert compared.endswith("2 faults")
+
+    (data / "heads.db").unlink()
+    service = service_of(serve())
+    until(lambda: played(service, match), PATIENCE, "the match is played on from where it is")
+    service.close()
 
 
 def test_what_an_operator_can_mend_is_told_in_a_sentence(tmp_path: Path) -> None:
