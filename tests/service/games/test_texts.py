@@ -38,6 +38,7 @@ NAMED: Final[Mapping[str, Mapping[str, Iterable[object]]]] = {
         "combo": four.BOX.kinds,
         "mode": ("redraw", "extra"),
         "ending": get_args(Ending),
+        "picture": ("round", "seconds", "area", "checked", "replenish", "hand", "deck", "discards", "skins"),
     },
     "monkeys_on_the_moon": {
         "step": get_args(MonkeysStep),
