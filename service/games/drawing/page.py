@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from service.games.drawing.style import STYLE
 from service.games.drawing.svg import ART, CLASS, Element, escaped, rect, write
 
-_USED: Final = re.compile(f' href="#{ART}([a-z0-9-]+)"')
+_USED: Final = re.compile(f' href="#{ART}([^"]+)"')
 
 
 class Picture(NamedTuple):

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from service.games.drawing.page import document
+from service.games.drawing.changes import CHANGED, marked
+from service.games.drawing.page import Picture, document
 from service.games.drawing.words import spoken
 from service.games.protocol import AnyGame, Outcome
 from service.games.visibility import Viewer
@@ -75,6 +76,16 @@ def drawn(
     game: AnyGame, state: Any, viewer: Viewer = None, language: str = "en", outcome: Outcome | None = None
 ) -> Drawn:
     """What a viewer is drawn of a state."""
+    return Drawn(ET.fromstring(document(_picture(game, state, viewer, language, outcome))))
+
+
+def changed(game: AnyGame, before: Any, after: Any, viewer: Viewer = None) -> set[str]:
+    """The ids of what is marked as changed from one state to another."""
+    pictures = [_picture(game, state, viewer, "en", None) for state in (before, after)]
+    root = ET.fromstring(document(marked(*pictures)))
+    return {element.get("id", "") for element in root.iter() if CHANGED in _classes(element)}
+
+
+def _picture(game: AnyGame, state: Any, viewer: Viewer, language: str, outcome: Outcome | None) -> Picture:
     assert game.picture is not None
-    seen = game.observation(state, viewer)
-    return Drawn(ET.fromstring(document(game.picture(seen, viewer, spoken(game.texts, language), outcome))))
+    return game.picture(game.observation(state, viewer), viewer, spoken(game.texts, language), outcome)

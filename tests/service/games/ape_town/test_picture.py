@@ -5,11 +5,6 @@ import pytest
 from service.games.ape_town.actions import TakeTile
 from service.games.ape_town.board import OUTLINES, place_of
 from service.games.ape_town.game import GAME
-from service.games.ape_town.state import State
-from service.games.drawing.changes import CHANGED, marked
-from service.games.drawing.page import Picture
-from service.games.drawing.svg import Element
-from service.games.drawing.words import spoken
 from service.games.protocol import Outcome
 from tests.service.games.ape_town.builders import (
     DEAL,
@@ -23,7 +18,7 @@ from tests.service.games.ape_town.builders import (
     seat_has,
     table,
 )
-from tests.service.games.drawn import drawn
+from tests.service.games.drawn import changed, drawn
 
 
 def test_the_display_has_prices_and_the_rest_lies_face_down() -> None:
@@ -96,20 +91,6 @@ def test_districts_are_outlined_and_the_track_is_a_ring() -> None:
 @pytest.mark.parametrize("segment", [0, 1])
 def test_what_a_turn_changed_is_marked(segment: int) -> None:
     before = table()
-    found = changed(before, play(before, TakeTile(segment)))
+    found = changed(GAME, before, play(before, TakeTile(segment)))
     paid = {"segment-0", "seat-0-money"} if segment else set()
     assert found == {f"segment-{segment}-tile", *paid}
-
-
-def changed(before: State, after: State) -> set[str]:
-    return set(_changed(marked(_picture(before), _picture(after)).body))
-
-
-def _picture(state: State) -> Picture:
-    assert GAME.picture is not None
-    return GAME.picture(GAME.observation(state, None), None, spoken(GAME.texts, "en"), None)
-
-
-def _changed(elements: tuple[Element | str, ...]) -> list[str]:
-    found = [one.id for one in elements if isinstance(one, Element) and CHANGED in one.kind.split()]
-    return found + [name for one in elements if isinstance(one, Element) for name in _changed(one.children)]
