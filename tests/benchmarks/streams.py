@@ -20,10 +20,10 @@ from typing import Final
 
 import msgspec
 
-from api.streams import GLANCE
 from service import accounts, settings
 from service.adapters.valkey import Valkey
 from service.container import Service, build
+from service.subscriptions.streams import GLANCE
 from tests.api.live import Server, serving
 from tests.api.table import set_table
 from tests.benchmarks.http import script
