@@ -66,5 +66,5 @@ openapi: $(STAMP) ## write openapi.yaml anew
 playthroughs: $(STAMP) ## write the golden playthroughs anew; review the diff
 	@$(BIN)/python -m tests.playthroughs
 
-bench: $(STAMP) ## measure, each figure beside its floor
-	@$(BIN)/python -m tests.benchmarks
+bench: $(STAMP) ## measure, each figure beside its floor; BENCH="--json FILE PART ..." for less or more
+	@$(BIN)/python -m tests.benchmarks $(BENCH)

@@ -4,18 +4,15 @@ import os
 import time
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from flask import Request, g, request
 
 from api import auth, client_address, idempotency, rate
+from events.feed import Feed
 from service import accounts
 from service.ports import Player, Ports
 from service.settings import Settings
-
-if TYPE_CHECKING:
-    # It imports redis, which must not come before gevent's patches (api.server).
-    from events.feed import Feed
 
 
 class Container(Protocol):
@@ -28,7 +25,7 @@ class Container(Protocol):
     def ports(self) -> Ports: ...
 
     @property
-    def feed(self) -> "Feed": ...
+    def feed(self) -> Feed: ...
 
     def readiness(self) -> tuple[str, ...]:
         """Why this process should not be asked; empty if it should."""

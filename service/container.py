@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 from redis import Redis, RedisCluster
 from redis.exceptions import RedisClusterException, RedisError
 
-from events.feed import Feed, Listener
+from events.feed import Feed
+from events.listener import Listener
 from events.log import LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
 from events.redis_pool import Ferry

@@ -62,11 +62,11 @@ APPEND: Final = (
         "  local seen = redis.call('HGET', commands, command)\n",
         "  redis.call('PUBLISH', 'wake:' .. match, args[4] + (#args - 9) / 2)\n"
         "  local seen = redis.call('HGET', commands, command)\n",
-        "tests/events/test_feed.py::test_each_channel_has_its_hearer_and_an_append_is_told_once"),
+        "tests/events/test_listener.py::test_each_channel_has_its_hearer_and_an_append_is_told_once"),
     Mutation("an append is not told", _LUA,
         "  redis.call('PUBLISH', 'wake:' .. match, expected)\n",
         "",
-        "tests/events/test_feed.py::test_each_channel_has_its_hearer_and_an_append_is_told_once"),
+        "tests/events/test_listener.py::test_each_channel_has_its_hearer_and_an_append_is_told_once"),
     Mutation("what a match is owed stays as it was", _LUA,
         "  replace_due(match, { { keys[5], args[6] }, { keys[6], args[7] } })\n",
         "",

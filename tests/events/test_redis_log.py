@@ -4,7 +4,8 @@ from hashlib import sha1
 import pytest
 from redis.connection import AbstractConnection
 
-from events.feed import Feed, Listener
+from events.feed import Feed
+from events.listener import Listener
 from events.log import Log, LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
 from events.redis_pool import Ferry
@@ -58,9 +59,13 @@ def test_every_server_of_a_cluster_gets_the_functions_and_tells_its_appends(clus
         feed = Feed()
         listener = Listener(client, feed=feed)
         for n in range(12):
-            assert feed.wait({f"m{n}": 0}, 10)  # heard from now on
-            create(log, f"m{n}")
-            assert feed.wait({f"m{n}": 0}, 10)
+            with feed.waiter() as waiter:
+                waiter.follow([f"m{n}"])
+                assert waiter.wait(10)
+                assert waiter.take()[f"m{n}"].version is None  # heard from now on
+                create(log, f"m{n}")
+                assert waiter.wait(10)
+                assert waiter.take()[f"m{n}"].version == 1
         listener.stop()
         assert len({client.keyslot(f"{{p{n}}}") * 3 // 16384 for n in range(64)}) == 3
 

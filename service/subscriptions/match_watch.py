@@ -4,19 +4,22 @@ import threading
 import time
 from typing import Final, NamedTuple
 
-from api.frames import Form, Reason
+from events.feed import Wake
 from events.log import LogUnavailable
 from events.record import Head, MatchId, Version
 from service.errors import Corrupt, Refused
 from service.games.visibility import Viewer
 from service.history import History
 from service.match import Match
+from service.subscriptions.frames import Form, Reason
 from service.texts import with_text
 
 CHUNK: Final = 100
 """Events sent in one piece."""
 
 _CHUNKS_KEPT: Final = 16
+_FALSE_ALARM: Final = 0.01
+"""Seconds before the next read after a wake-up that was not true: anyone who reaches the server may send them."""
 
 
 class Ended(Exception):
@@ -36,50 +39,61 @@ class Chunk(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """When a read of a match began, and what it gave: neither a match nor a reason where the log did not answer."""
+    """When a read of a match began, and what it gave: neither a match nor a reason where the log did not answer.
+
+    `is_false_alarm`: the wake-up that it was made for was not true.
+    """
 
     began: float
-    match: Match | None
-    refused: Reason | None
+    match: Match | None = None
+    refused: Reason | None = None
+    is_false_alarm: bool = False
+
+    def answers(self, wake: Wake) -> bool:
+        if self.began >= wake.at:
+            return True
+        return wake.version is not None and self.match is not None and not wake.brings(self.match.head.version)
 
 
-class Watch:
+class MatchWatch:
     """What the streams of one match in this process share: whoever asks while a read is under way shares the next one."""
 
     def __init__(self, history: History, match_id: MatchId) -> None:
         self.match_id = match_id
-        self.streams = 0
         self._history = history
         self._lock = threading.Lock()
-        self._newest = _Read(float("-inf"), None, None)
+        self._newest = _Read(float("-inf"))
         self._chunks: dict[tuple[Head, Viewer, Version, str, str | None], Chunk] = {}
 
-    def newest(self, since: float) -> Match | None:
-        """The match, from a read that began at `since` (monotonic) or later; None if the log did not answer.
+    def newest(self, wake: Wake) -> Match | None:
+        """The match, from a read that shows what a wake-up is about; None if the log did not answer.
 
         Raises:
             Ended: the match cannot be told any more.
         """
         # Most find what another has read, and need no lock for it.
-        if self._newest.began < since:
+        if not self._newest.answers(wake):
             with self._lock:
-                if self._newest.began < since:
-                    self._newest = self._read()
+                if not self._newest.answers(wake):
+                    self._newest = self._read(wake)
         newest = self._newest
         if newest.refused is not None:
             raise Ended(newest.refused)
         return newest.match
 
-    def _read(self) -> _Read:
+    def _read(self, wake: Wake) -> _Read:
+        if self._newest.is_false_alarm:
+            time.sleep(max(0.0, self._newest.began + _FALSE_ALARM - time.monotonic()))
         began = time.monotonic()
         try:
-            return _Read(began, self._history.newest(self.match_id)[0], None)
+            match, _ = self._history.newest(self.match_id)
         except LogUnavailable:
-            return _Read(began, None, None)
+            return _Read(began)
         except Refused as error:
-            return _Read(began, None, "engine-too-old" if error.code == "engine-too-old" else "match-not-found")
+            return _Read(began, refused="engine-too-old" if error.code == "engine-too-old" else "match-not-found")
         except Corrupt:
-            return _Read(began, None, "match-corrupt")
+            return _Read(began, refused="match-corrupt")
+        return _Read(began, match, is_false_alarm=wake.version is not None and wake.brings(match.head.version))
 
     def after(self, match: Match, viewer: Viewer, sent: Version, form: Form, language: str | None) -> Chunk | None:
         """The next events after a version that is not the newest, with texts in a language; None if the log is silent.

@@ -10,19 +10,20 @@ import jsonschema
 import msgspec
 import pytest
 
-from api import notices, openapi, streams
+from api import openapi
 from api.app import describe
-from api.frames import EVENT_STREAM, NDJSON, Form
-from api.notices import Notices
-from api.streams import Streams
-from events.feed import Feed
+from events.feed import Feed, Waiter
 from events.log import LogUnavailable
 from service.adapters.memory import MemoryIndex
 from service.errors import Refused
 from service.games.registry import GAMES
+from service.subscriptions import notices, streams
+from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
+from service.subscriptions.notices import PlayerSubscription
+from service.subscriptions.streams import Streams
 from tests.api.checked import Client
 from tests.api.conftest import problem
-from tests.service.arena import Arena
+from tests.service.arena import Arena, person
 from tests.service.games.toy.game import TOY
 
 HEARTBEAT: Final = 0.2
@@ -53,7 +54,7 @@ class House(Arena):
             raise Refused("token-invalid", "")
 
     def follow(self, player: str, form: Form = NDJSON) -> Iterator[bytes]:
-        return Notices(self.ports, self.streams, player).run(form, self.authorize, lambda: False)
+        return self.streams.run(PlayerSubscription(self.ports, player, form), self.authorize)
 
     def told(self, player: str) -> Iterator[Told]:
         """The lines of a stream but heartbeats, each as the reference says."""
@@ -81,7 +82,6 @@ def components() -> dict[str, object]:
 @pytest.fixture
 def house(monkeypatch: pytest.MonkeyPatch) -> House:
     monkeypatch.setattr(streams, "HEARTBEAT", 60.0)
-    monkeypatch.setattr(streams, "_PAUSE", 0.01)
     return House()
 
 
@@ -138,6 +138,39 @@ def test_each_turn_is_told_once_and_so_is_the_end(house: House) -> None:
     assert (told[-1]["status"], told[-1]["decisions"]) == ("finished", [])
     assert told[-1]["outcome"]["ranks"]
     assert house.index.matches_of("anna", "active", None, 9) == []
+
+
+def test_no_wake_up_makes_a_stream_wait(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One's own moves and parts of the other's turn wake the stream and tell it nothing: it goes on to wait for the next."""
+    table = house.monkeys("anna", "ben")
+    others = [house.monkeys("anna", "ben") for _ in range(49)]
+    waits: list[bool] = []
+    reads: list[int] = []
+    slept: list[threading.Thread] = []
+
+    def wait(waiter: Waiter, _timeout: float) -> bool:
+        """A stream that has nothing to do meets the next move."""
+        waits.append(bool(waiter.news))
+        if not waiter.news:
+            before = house.log.calls.count("read")
+            house.act(table, str(person(house.match(table), house.match(table).decisions()[0].seat)))
+            reads.append(house.log.calls.count("read") - before)
+        return bool(waiter.news)
+
+    stream = house.told("anna")
+    assert {match["id"] for match in next(stream)["matches"]} == {table, *others}
+    monkeypatch.setattr(Waiter, "wait", wait)
+    monkeypatch.setattr(time, "sleep", lambda _: slept.append(threading.current_thread()))
+    house.log.calls.clear()
+    for _ in range(20):
+        told = next(stream)
+        match = house.ports.history._recent[table]
+        assert (brief(told), told["version"]) == (("your_turn", table), match.head.version)
+        assert [one.seat for one in match.decisions()] == [0]
+    assert not any(waits), "it looked again before the next move"
+    assert len(waits) > 20 + 10, "too few wake-ups told nothing"
+    assert threading.current_thread() not in slept
+    assert house.log.calls.count("read") - sum(reads) <= len(waits)
 
 
 def test_a_seat_that_is_lost_to_a_bot_is_told_and_so_is_the_end(house: House) -> None:
