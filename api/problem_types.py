@@ -261,9 +261,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "Ask again later; balance requests to processes that are ready.",
         retry_after=2,
     ),
-    "bots-busy": ProblemType(
-        503, "Bots are busy", "The most allowed matches of bots alone wait for a worker.", _REPEAT, retry_after=10
-    ),
+    "bots-busy": ProblemType(503, "Bots are busy", "Too many matches of bots alone wait.", _REPEAT, retry_after=10),
     "store-unavailable": ProblemType(
         503, "Store unavailable", "The log of matches does not answer.", _REPEAT, retry_after=2
     ),
@@ -295,9 +293,6 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         retry_after=60,
     ),
     "internal-error": ProblemType(
-        500,
-        "Internal error",
-        "The service failed in a way that nobody foresaw.",
-        "Tell the operator the id in `instance`.",
+        500, "Internal error", "The service failed in an unforeseen way.", "Tell the operator the id in `instance`."
     ),
 }
