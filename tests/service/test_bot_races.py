@@ -9,7 +9,7 @@ from events.record import canonical
 from service.bot_turns import advance, suspend
 from service.match import HINT_MS
 from service.owed import KINDS, owed
-from tests.service.arena import START, Arena
+from tests.service.arena import START, Arena, due_kinds
 
 BOTH = ("random", "greedy")
 
