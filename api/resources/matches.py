@@ -67,20 +67,20 @@ class NewMatchSchema(schemas.Schema):
     seats = schemas.Integer(1, MAX_SEATS, required=True)
     options = schemas.Object(component="Options", load_default=dict)
     bots = schemas.List(schemas.String(40, shortest=1), MAX_SEATS, load_default=())
-    clock = fields.Nested(ClockSchema)
+    clock = fields.Nested(ClockSchema, allow_none=True)
     private = schemas.Boolean(load_default=False)
     manual_start = schemas.Boolean(load_default=False)
 
 
 class TakeSeatSchema(schemas.Schema):
-    seat = schemas.Integer(0, MAX_SEATS - 1)
+    seat = schemas.Integer(0, MAX_SEATS - 1, allow_none=True)
     join_code = schemas.String(40, shortest=1)
     client_seed = schemas.String(64, shortest=1)
 
 
 class SeatBotSchema(schemas.Schema):
     bot = schemas.String(40, shortest=1, required=True)
-    seat = schemas.Integer(0, MAX_SEATS - 1)
+    seat = schemas.Integer(0, MAX_SEATS - 1, allow_none=True)
 
 
 ENDED: Final = "ended"
