@@ -58,7 +58,8 @@ class App(Flask):
     def __init__(self, container: context.Container, alive: Callable[[], bool]) -> None:
         super().__init__("moonstone", static_folder=None)
         self.url_map.merge_slashes = False
-        self.config.update(MAX_CONTENT_LENGTH=checks.MAX_BODY, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
+        # Of a chunked body Flask reads so much and no more, without a word: one byte more shows that it is too large.
+        self.config.update(MAX_CONTENT_LENGTH=checks.MAX_BODY + 1, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
         self.limiter = Limiter()
         self.origins = tuple(container.settings.cors_origins)
         facts = partial(context.Facts, container, self.limiter, alive)

@@ -3,14 +3,13 @@
 Each check stands before the next costs anything: a request that is refused early reads nothing from the socket.
 """
 
-import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from flask import Flask, Request
-from werkzeug.exceptions import BadRequest, LengthRequired, RequestEntityTooLarge, UnsupportedMediaType
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnsupportedMediaType
 
 from api import auth, context, problems, rate
 from api.blueprint import Operation, operation_of
@@ -27,24 +26,22 @@ WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
 RATE_WINDOW: Final = 10
 """Seconds in which a token, or an address without one, may send its quota of requests."""
 
-_MEDIA_TYPE: Final = re.compile(r'application/json(?:\s*;\s*charset="?utf-8"?)?', re.IGNORECASE)
+_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
+"""Names of UTF-8 and of a part of it, as a Content-Type may give them."""
 
 Deadline: TypeAlias = Callable[[], AbstractContextManager[object]]
 """Makes a context in which reading a body that is too slow raises werkzeug's RequestTimeout."""
 
 
-def framing(asked: Request, operation: Operation) -> None:
-    """Refuse a body whose end is not known from the start (servers cut chunked ones at the limit, in silence), and one that
-    nothing would read.
-    """
-    length = asked.content_length
-    if context.header(asked, "Transfer-Encoding") is not None:
-        raise LengthRequired
-    if length is None and asked.method in WRITES and "json" in operation.takes:
-        raise LengthRequired
-    if (length or 0) > MAX_BODY:
+def framing(asked: Request, _: Operation) -> None:
+    """Refuse a body that says that it is too large, one in a coding that nobody undoes, and one that nothing would read."""
+    length = asked.content_length or 0
+    coding = context.header(asked, "Transfer-Encoding")
+    if coding is not None and coding.lower() != "chunked":
+        raise Refused("bad-request", "The only Transfer-Encoding that is taken is chunked, and nothing beside it.")
+    if length > MAX_BODY:
         raise RequestEntityTooLarge
-    if length and asked.endpoint is not None and asked.method not in WRITES:
+    if (length or coding) and asked.endpoint is not None and asked.method not in WRITES:
         raise Refused("bad-request", f"{asked.method} takes no body.")
 
 
@@ -128,17 +125,24 @@ class Bodies:
                 judge(name, value)
         if asked.method not in WRITES:
             return
-        length = asked.content_length or 0
-        plain = context.header(asked, "Content-Encoding") is None
-        if length and not (plain and _MEDIA_TYPE.fullmatch((context.header(asked, "Content-Type") or "").strip())):
-            raise UnsupportedMediaType
         with self.deadline():
             body = asked.get_data()
-        if len(body) != length:
+        if len(body) > MAX_BODY:
+            raise RequestEntityTooLarge
+        if len(body) < (asked.content_length or 0):
             # What came before the client went may be JSON by itself, but is not what it meant to send.
             raise BadRequest
+        if body and not _is_plain_json(asked):
+            raise UnsupportedMediaType
         if "json" not in operation.takes and body.strip() not in {b"", b"{}"}:
             raise problems.Invalid({"_schema": ["This operation takes no body."]}, "json")
+
+
+def _is_plain_json(asked: Request) -> bool:
+    """Whether a body is said to be JSON in UTF-8, uncompressed. Other parameters of the media type mean nothing here."""
+    if context.header(asked, "Content-Encoding") is not None or asked.mimetype != "application/json":
+        return False
+    return asked.mimetype_params.get("charset", "utf-8").lower() in _CHARSETS
 
 
 def _check_query(asked: Request, has_schema: bool) -> None:

@@ -58,14 +58,11 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "Send the request again, faster.",
         retry_after=1,
     ),
-    "length-required": ProblemType(
-        411,
-        "Length required",
-        "A write came without Content-Length, or with a Transfer-Encoding.",
-        "Send the body in one piece, with its length; where there is nothing to say, send {}.",
-    ),
     "body-too-large": ProblemType(
-        413, "Body too large", "No request of this API needs more than 16 KiB.", "Send only what the schema names."
+        413,
+        "Body too large",
+        "No request of this API needs more than 16 KiB, or 32 KiB with the framing of its chunks.",
+        "Send only what the schema names, in one piece or in larger chunks.",
     ),
     "unsupported-media-type": ProblemType(
         415,

@@ -34,7 +34,6 @@ _BY_STATUS: Final[Mapping[int, str]] = {
     405: "method-not-allowed",
     406: "not-acceptable",
     408: "request-timeout",
-    411: "length-required",
     413: "body-too-large",
     415: "unsupported-media-type",
     422: "invalid-request",

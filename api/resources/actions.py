@@ -22,7 +22,7 @@ blueprint: Final = Blueprint("actions", description="Playing: what is legal, and
 
 class ActSchema(schemas.Schema):
     action = schemas.Object(component="Action", required=True)
-    seat = schemas.Integer(0, MAX_SEATS - 1)
+    seat = schemas.Integer(0, MAX_SEATS - 1, allow_none=True)
     decision = schemas.String(40, shortest=1)
 
 

@@ -64,7 +64,7 @@ class NewMatchSchema(schemas.Schema):
     seats = schemas.Integer(1, MAX_SEATS, required=True)
     options = schemas.Object(component="Options", load_default=dict)
     bots = schemas.List(schemas.String(40, shortest=1), MAX_SEATS, load_default=())
-    clock = fields.Nested(ClockSchema)
+    clock = fields.Nested(ClockSchema, allow_none=True)
     private = schemas.Boolean(load_default=False)
     manual_start = schemas.Boolean(load_default=False)
 

@@ -18,14 +18,14 @@ CONDITIONAL_PROBLEMS: Final = ("stale-version", "history-diverged", *COMMAND_PRO
 
 
 class TakeSeatSchema(schemas.Schema):
-    seat = schemas.Integer(0, MAX_SEATS - 1)
+    seat = schemas.Integer(0, MAX_SEATS - 1, allow_none=True)
     join_code = schemas.String(40, shortest=1)
     client_seed = schemas.String(64, shortest=1)
 
 
 class SeatBotSchema(schemas.Schema):
     bot = schemas.String(40, shortest=1, required=True)
-    seat = schemas.Integer(0, MAX_SEATS - 1)
+    seat = schemas.Integer(0, MAX_SEATS - 1, allow_none=True)
 
 
 def _command(match_id: str) -> tuple[Ports, str, str, str]:

@@ -108,6 +108,11 @@ def fits(schema: Json, value: object) -> bool:
     return jsonschema.Draft202012Validator({**schema, "components": reference()["components"]}).is_valid(value)
 
 
+def kinds_of(schema: Json) -> list[str]:
+    """The types that a value may have; where null is one of them, it is not the first."""
+    return [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+
+
 def sample(schema: Json) -> Any:
     """A value that fits."""
     schema = resolved(schema)
@@ -115,7 +120,7 @@ def sample(schema: Json) -> Any:
         return schema["enum"][0]
     for kind in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
         return sample(kind)
-    match schema["type"]:
+    match kinds_of(schema)[0]:
         case "integer":
             return max(schema.get("minimum", 0), 0)
         case "string":
@@ -196,12 +201,14 @@ def of_object(operation: str, place: Place, schema: Json) -> Iterator[Case]:
         yield Case(operation, f"{pointer}/{name} twice", frozenset({"bad-json"}), body=(twice,))
         if name in schema.get("required", ()):
             yield Case(operation, f"{pointer}/{name} missing", refused, f"{pointer}/{name}", body=(Edit(at, None),))
-        if "anyOf" in resolved(field):
+        kinds = resolved(field).get("anyOf", [field])
+        if len(kinds) == len(GAMES):
             yield from of_games(operation, at, field)
         else:
             yield from of_field(operation, at, field, "invalid-request")
-            if "properties" in resolved(field):
-                yield from of_object(operation, at, resolved(field))
+            for kind in map(resolved, kinds):
+                if "properties" in kind:
+                    yield from of_object(operation, at, kind)
 
 
 def of_games(operation: str, place: Place, schema: Json) -> Iterator[Case]:
@@ -238,7 +245,13 @@ BODIES: Final[Mapping[str, bytes]] = {
 NO_OBJECTS: Final = (b"null", b"[]", b'"x"', b"1", b"true", b"[{}]")
 MEDIA_TYPES: Final = (
     *(None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml"),
-    *("application/json; charset=latin-1", "application/json, text/plain", "application/problem+json", ""),
+    *(
+        "application/json; charset=latin-1",
+        "application/json; charset=utf-16",
+        "application/json, text/plain",
+        "application/problem+json",
+        "",
+    ),
 )
 
 
@@ -246,9 +259,9 @@ def of_framing(operation: str, schema: Json | None) -> Iterator[Case]:
     """Faults of a body as such, or of a body where there should be none."""
     if not operation.startswith("POST"):
         yield Case(operation, "a body", frozenset({"bad-request"}), body=b"{}")
-    yield Case(
-        operation, "chunked", frozenset({"length-required"}), headers={"Transfer-Encoding": "chunked"}, body=b"{}"
-    )
+        yield Case(operation, "chunks", frozenset({"bad-request"}), headers={"Transfer-Encoding": "chunked"})
+    coding = {"Transfer-Encoding": "gzip, chunked"}
+    yield Case(operation, "a coding", frozenset({"bad-request"}), headers=coding, body=b"{}")
     yield Case(operation, "too large", frozenset({"body-too-large"}), body=b"{" + b" " * 16_384 + b"}")
     if not operation.startswith("POST"):
         return
@@ -258,9 +271,11 @@ def of_framing(operation: str, schema: Json | None) -> Iterator[Case]:
     yield Case(
         operation, "gzip", frozenset({"unsupported-media-type"}), headers={"Content-Encoding": "gzip"}, body=b"{}"
     )
+    if schema is not None and schema_requires(schema):
+        yield Case(operation, "no body", frozenset({"invalid-request"}), "#", body=None)
+        yield Case(operation, "empty", frozenset({"invalid-request"}), "#", body=b"")
     if schema is not None:
-        yield Case(operation, "no length", frozenset({"length-required"}), body=None)
-        yield Case(operation, "empty", frozenset({"bad-json"}), body=b"")
+        yield Case(operation, "white space", frozenset({"bad-json"}), body=b" \n")
     for fault, body in BODIES.items():
         if schema is not None:
             yield Case(operation, fault, frozenset({"bad-json"}), body=body)
@@ -268,6 +283,10 @@ def of_framing(operation: str, schema: Json | None) -> Iterator[Case]:
             yield Case(operation, fault, frozenset({"invalid-request"}), "#", body=body)
     for body in NO_OBJECTS:
         yield Case(operation, body.decode(), frozenset({"invalid-request"}), "#", body=body)
+
+
+def schema_requires(schema: Json) -> bool:
+    return bool(resolved(schema).get("required"))
 
 
 def of_parameter(operation: str, parameter: Json) -> Iterator[Case]:
@@ -327,9 +346,10 @@ def body_schema(told: Json) -> Json | None:
 
 
 def of_caller(operation: str, told: Json) -> Iterator[Case]:
-    for host in ("", "a b", "moon/", "moon:x", "moon@evil", "é"):
+    is_probe = operation.split()[1] in {"/healthz", "/readyz"}
+    for host in (*(() if is_probe else ("",)), "a b", "moon/", "moon:x", "moon:65536", "moon@evil", "é"):
         yield Case(operation, f"Host: {host!r}", frozenset({"bad-host"}), headers={"Host": host})
-    if "429" in told["responses"] and operation.split()[1] not in {"/healthz", "/readyz"}:
+    if "429" in told["responses"] and not is_probe:
         for token in ("", "x", "Bearer", "Bearer  ", "Basic eDp5", "Bearer é", "Bearer x y", f"Bearer {'x' * 300}"):
             headers = {"Authorization": token}
             yield Case(operation, f"Authorization: {token[:40]!r}", frozenset({"token-invalid"}), headers=headers)

@@ -33,6 +33,9 @@ SHAPES: Final[Mapping[str, Shape]] = {
     "endless chunks": Shape(
         POST + HOST + JSON + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\n%b\r\n" % (len(PART), PART)
     ),
+    "chunks that are mostly framing": Shape(
+        POST + HOST + JSON + b"Transfer-Encoding: chunked\r\n\r\n", (b"1;%b\r\nx\r\n" % (b"a" * 3000)) * 20
+    ),
     "a body that no GET takes": Shape(GET + HOST + LONG),
     "an endless header": Shape(GET + HOST + b"A: "),
     "no HTTP": Shape(b""),

@@ -55,7 +55,6 @@ def _requests(refusals: Refusals) -> None:
     players = ("POST", "/v1/players")
     refusals.meet("bad-json", *players, data=b'{"name": 1.5}')
     refusals.meet("invalid-request", *players, {"name": "", "colour": "red"})
-    refusals.meet("length-required", *players, {"name": "Ada"}, transfer_encoding="chunked")
     refusals.meet("body-too-large", *players, {"name": "A" * 20_000})
     refusals.meet("unsupported-media-type", *players, {"name": "Ada"}, content_type="text/plain")
     refusals.meet("invalid-parameter", "GET", "/v1/matches?limit=0")
