@@ -187,10 +187,7 @@ class RedisLog:
     def claim(self, now: int, lease: int, limit: int, kind: DueKind = "job") -> Sequence[Due]:
         # Looking first keeps the limit over all partitions; the second round trip is paid only when there is work.
         shares = Counter(partition_of(due.match) for due in self._until(now, kind, limit))
-        claims = [
-            ("FCALL", _CLAIM, 1, due_key(partition, kind), now, now + lease, share)
-            for partition, share in shares.items()
-        ]
+        claims = [("FCALL", _CLAIM, 1, due_key(p, kind), now, now + lease, share) for p, share in shares.items()]
         return _dues(kind, self._send(*claims))
 
     def overdue(self, now: int, limit: int) -> Sequence[Due]:
