@@ -15,7 +15,7 @@ from werkzeug.routing import MapAdapter
 from api import access, checks, compression, context, headers, openapi
 from api.blueprint import Api, Blueprint
 from api.rate import Limiter, Policy
-from api.resources import actions, audit, catalogue, docs, events, health, matches, metrics, mine, players, problems
+from api.resources import actions, audit, catalogue, docs, events, health, metrics, mine, players, problems, seats
 from service import accounts
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
@@ -27,7 +27,7 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     catalogue.blueprint,
     players.blueprint,
     mine.blueprint,
-    matches.blueprint,
+    seats.blueprint,  # of matches too
     actions.blueprint,
     events.blueprint,
     audit.blueprint,

@@ -15,7 +15,7 @@ from werkzeug.exceptions import BadRequest, LengthRequired, RequestEntityTooLarg
 from api import auth, context, problems, rate
 from api.blueprint import Operation, operation_of
 from api.request_headers import judge
-from service.addresses import HOST
+from service.addresses import host_of
 from service.errors import Refused
 from service.ports import Player
 
@@ -27,7 +27,6 @@ WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
 RATE_WINDOW: Final = 10
 """Seconds in which a token, or an address without one, may send its quota of requests."""
 
-_HOST: Final = re.compile(rf"({HOST})(:\d{{1,5}})?", re.ASCII)
 _MEDIA_TYPE: Final = re.compile(r'application/json(?:\s*;\s*charset="?utf-8"?)?', re.IGNORECASE)
 
 Deadline: TypeAlias = Callable[[], AbstractContextManager[object]]
@@ -56,9 +55,14 @@ class Hosts:
     served: frozenset[str]
 
     def __call__(self, asked: Request, _: Operation) -> None:
-        given = context.header(asked, "Host") or ""
-        found = _HOST.fullmatch(given)
-        if found is None or (self.served and found[1].lower() not in self.served and asked.path not in PROBED):
+        given = context.header(asked, "Host")
+        is_probe = asked.path in PROBED
+        if is_probe and (given == "" or (given is None and asked.environ.get("SERVER_PROTOCOL") == "HTTP/1.0")):
+            # As load balancers ask. In HTTP/1.1 a request without the header is malformed (RFC 9112, 3.2).
+            return
+        given = given or ""
+        host = host_of(given)
+        if host is None or (self.served and host.lower() not in self.served and not is_probe):
             raise Refused("bad-host", f"The Host header names no host that is served here: {given}")
 
 
@@ -88,7 +92,7 @@ class Callers:
         except Refused as error:
             refusal = error
         if player is None:
-            allowance = self.limiter.take(self.by_address, asked.remote_addr or "")
+            allowance = self.limiter.take(self.by_address, context.address())
         else:
             # By the player: a header can be written in many ways, and a player can have many tokens.
             policy = self.moves if operation.bucket == self.moves.name else self.by_token

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from flask import Request, g, request
 
-from api import auth, idempotency, rate
+from api import auth, client_address, idempotency, rate
 from service import accounts
 from service.ports import Player, Ports
 from service.settings import Settings
@@ -111,6 +111,11 @@ def caller_id() -> str | None:
     """The player's id, None for somebody without a token."""
     player = facts().player
     return None if player is None else player.id
+
+
+def address() -> str:
+    """The bucket of the client's address, for limits of those who send no token."""
+    return client_address.bucket(asked().remote_addr or "")
 
 
 def credential() -> str | None:

@@ -82,7 +82,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "former": "The id of the player who had the seat until the time was up and a bot took it over; null in any other seat.",
     "former_name": "The name that this player chose.",
     "BotView.name": "The bot's name in requests.",
-    "NewPlayer.name": "1 to 40 characters; white space at its ends is taken away.",
+    "NewPlayer.name": "1 to 40 characters of any script, and emoji, as the Nickname profile of PRECIS has them (RFC 8266), but in "
+    "NFC. Spaces at its ends are removed, and several inside become one. Refused: characters that cannot be seen, and more "
+    "than two accents, or four marks of its script, on one letter.",
     "resigned": "Whether the player has left, so that default actions play the seat.",
     "viewer": "The seat that the match is seen from, null for a spectator.",
     "token": "What to send as `Authorization: Bearer`; it is shown only here.",

@@ -30,7 +30,7 @@ def streams() -> Streams:
 
 def holder() -> str:
     """Whose streams this request counts among: those of a player, or of an address without a token."""
-    return context.caller_id() or f"address {request.remote_addr}"
+    return context.caller_id() or f"address {context.address()}"
 
 
 def authorize() -> Callable[[], object]:

@@ -16,10 +16,10 @@ from events.record import MatchId, Version
 from service import lobby
 from service.games.protocol import Outcome
 from service.games.visibility import Viewer
-from service.history import SeenDecision, own_decisions
 from service.match import Match, Status
 from service.match_views import OwnMatch, own_summaries
 from service.ports import Mine, Ports, news_of
+from service.redaction import SeenDecision, own_decisions
 
 Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished"]
 

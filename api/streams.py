@@ -19,8 +19,9 @@ from events.record import Head, MatchId, Version
 from service import metrics
 from service.errors import Refused
 from service.games.visibility import Seat
-from service.history import History, viewer_of
+from service.history import History
 from service.match import Match
+from service.redaction import viewer_of
 
 if TYPE_CHECKING:
     # It imports redis, which must not come before gevent's patches (api.server).

@@ -13,6 +13,7 @@ from service.match import Match
 from service.match_events import MatchClock
 from service.matches import create
 from service.new_match import NewMatch
+from service.owed import owed
 from service.ports import Ports
 from service.randomness import Draws, bot_key, new_seed
 
@@ -46,7 +47,7 @@ def play(
     wanted = NewMatch(game=game.info.id, seats=len(bots), options=options, bots=tuple(bots), clock=clock)
     match_id = create(ports, "local", wanted, "local", seed=server_seed).match.id
     stuck = None
-    while (match := ports.history.newest(match_id)[0]).owed():
+    while owed(match := ports.history.newest(match_id)[0])["bots"] is not None:
         first = match.first_due()
         clock_at = None if first is None else first.enforced_at
         job_at = match.job_at(after=time) if stuck == match.head else match.job_at()

@@ -11,9 +11,8 @@ import click
 import msgspec
 
 from events.log import MAX_BYTES
-from service import audit, kept, local, texts
+from service import kept, local, texts
 from service.arguments import LocalCommand, printable
-from service.audit_places import Fault
 from service.bots.builtin import bots_of
 from service.errors import Refused
 from service.games.protocol import AnyGame, Outcome
@@ -22,6 +21,8 @@ from service.games.visibility import Viewer
 from service.match import Match
 from service.match_file import export, summary
 from service.ports import Ports
+from service.verify import CHECKS, Fault
+from service.verify import verify as verify_file
 
 _SEED: Final = re.compile(r"[0-9a-f]{64}")
 _GZIP: Final = b"\x1f\x8b"
@@ -82,7 +83,7 @@ def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIO
     known = [_feed(feed) for feed in feeds]
     lines = _lines(file)
     try:
-        verdict = audit.verify(lines, GAMES)
+        verdict = verify_file(lines, GAMES)
         viewer = _viewer(seat, verdict.match)
         kept.check_heads(lines, wanted)
         for feed in known:
@@ -94,7 +95,7 @@ def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIO
     match = verdict.match
     told = f"{match.id}, {match.game.info.title}, {match.head.version} events: {', '.join(verdict.checks)} hold."
     told += f" Head {match.head.version}:{match.head.hash[:16]}."
-    if verdict.checks != audit.CHECKS:
+    if verdict.checks != CHECKS:
         told += f" It was played by ruleset {match.created.ruleset}, so nothing was decided again."
     if heads or feeds:
         told += f" What was kept agrees: heads {len(heads)}, events {sum(len(feed.events) for feed in known)}."

@@ -19,17 +19,19 @@ from service import clock
 from service.adapters import backup as backups
 from service.adapters import store
 from service.adapters.clock import wall_clock
-from service.adapters.valkey import Valkey, ValkeyFailed
-from service.audit_places import Fault
+from service.adapters.server_folder import ValkeyFailed
+from service.adapters.valkey import Valkey
 from service.container import SERVER_FAULTS, LogClient, connect_log, ports_on
 from service.errors import Corrupt, Refused
 from service.inspection import inspect
 from service.lobby import index_anew, shelve_ended
 from service.match import Match
+from service.owed import owed
 from service.ports import Ports
 from service.serve import CannotServe, FolderTaken, lock
 from service.settings import BadSetting, Settings, read
 from service.supervisor import URL
+from service.verify import Fault
 
 LOG: Final = "log"
 """The embedded log's folder in the data folder."""
@@ -120,7 +122,7 @@ def _taken_up(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[Match]:
             match, _ = ports.history.newest(match_id)
         except (Refused, Corrupt):  # the check will tell
             continue
-        ports.log.rearm(match.id, match.head.version, match.owed())
+        ports.log.rearm(match.id, match.head.version, owed(match))
         index_anew(ports, match)
         yield match
 

@@ -13,7 +13,7 @@ from typing import Final
 from prometheus_client import start_http_server
 
 from service import container, metrics, metrics_folder
-from service.adapters.valkey import ValkeyFailed, fault_of
+from service.adapters.server_folder import ValkeyFailed, fault_of
 from service.settings import BadSetting, Settings, read
 from service.supervisor import WORKER_PATIENCE, Module, Server, Supervisor
 

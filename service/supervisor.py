@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from service.adapters.child import spawn
-from service.adapters.valkey import Valkey, ValkeyFailed
+from service.adapters.server_folder import ValkeyFailed
+from service.adapters.valkey import Valkey
 from service.metrics_folder import PROCESS
 
 FIRST_DELAY: Final = 0.1

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from redis import Redis
 
-from service.adapters.valkey import Valkey, free_port
+from service.adapters.valkey import Valkey
+from tests.ports import free_port, tcp_url
 
 SLOTS = 16384
 """Of every cluster."""
@@ -39,7 +40,7 @@ def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int
     with ExitStack() as stack:
 
         def node() -> Valkey:
-            options = {"cluster-enabled": "yes", "cluster-port": str(free_port())}
+            options = {"cluster-enabled": "yes", "port": str(free_port()), "cluster-port": str(free_port())}
             return stack.enter_context(Valkey.start(tmp_path_factory.mktemp("node"), durable=True, options=options))
 
         @cache
@@ -53,7 +54,7 @@ def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int
                 client.cluster("MEET", "127.0.0.1", first, bus)
             while not all(is_whole(client, size) for client in clients):
                 time.sleep(0.02)
-            return nodes[0].url
+            return tcp_url(nodes[0])
 
         yield cluster
 

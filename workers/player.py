@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from threading import Condition, Event
 from typing import Final, Literal, TypeAlias
 
-from events.log import Due, DueKind, LogUnavailable
+from events.due import Due
+from events.log import LogUnavailable
 from events.record import MatchId
 from service import crash, metrics
 from service.errors import Corrupt, Refused
@@ -22,7 +23,7 @@ from service.match import HINT_MS
 from service.ports import Lane, Ports
 from workers.rests import Rests
 
-KINDS: Final[dict[Lane, DueKind]] = {"turns": "job", "bots": "bots"}
+KINDS: Final[dict[Lane, str]] = {"turns": "job", "bots": "bots"}
 LOOK_S: Final = 0.2
 LEASE_MS: Final = 2_000
 CLAIMED: Final = 8
@@ -122,7 +123,7 @@ class Player:
         self._look_at = time.monotonic() + (0.0 if is_more else LOOK_S)
 
     def _claim(self, lane: Lane) -> Sequence[Due]:
-        claimed = self._ports.log.claim(self._ports.now(), LEASE_MS, CLAIMED, KINDS[lane])
+        claimed = self._ports.log.claim(KINDS[lane], self._ports.now(), LEASE_MS, CLAIMED)
         if claimed:
             crash.point("job-claimed")
         return claimed

@@ -11,6 +11,7 @@ from service.adapters.beat import GAP_MS
 from service.adapters.jobs import LANES, NullJobs
 from service.bot_turns import advance
 from service.match import Match
+from service.owed import owed
 from service.patience import Limit, Patience
 from service.ports import Lane, Ports
 
@@ -53,7 +54,7 @@ class Turns:
             lane: Lane = "turns" if match.has_people else "bots"
             if lane not in self._lanes:
                 # A person left, or an older process wrote what is due: from now on it is due where it belongs.
-                self._ports.log.rearm(match_id, match.head.version, match.owed())
+                self._ports.log.rearm(match_id, match.head.version, owed(match))
                 return None
             if lane == "bots":
                 self._enforce(match)

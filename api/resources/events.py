@@ -21,8 +21,8 @@ from events.record import Head, MatchId, Version
 from service import match_file
 from service.errors import Refused
 from service.games.visibility import Viewer
-from service.history import SeenEvent, viewer_of
 from service.match import Match
+from service.redaction import SeenEvent, viewer_of
 from service.texts import with_text
 
 PAGE: Final = 100

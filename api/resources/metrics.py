@@ -1,11 +1,10 @@
 """`/metrics`: what the service counts of itself, in Prometheus' text format, for those who may know it."""
 
-from ipaddress import ip_address
 from typing import Final
 
 from flask import Response, request
 
-from api import context
+from api import client_address, context
 from api.blueprint import Blueprint
 from events.log import LogUnavailable
 from service import metrics
@@ -37,10 +36,7 @@ def _is_of_this_machine() -> bool:
     """Whether the client runs here, and did not only come through a proxy that does."""
     if any(context.header(context.asked(), name) is not None for name in _FORWARDED):
         return False
-    try:
-        return ip_address(request.remote_addr or "").is_loopback
-    except ValueError:
-        return False
+    return client_address.is_of_this_machine(request.remote_addr or "")
 
 
 def _backlog() -> metrics.Backlog | None:

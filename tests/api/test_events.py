@@ -14,10 +14,10 @@ from api import openapi
 from api.app import create_app, describe
 from api.live import STREAMS
 from service import match_file
-from service.audit import CHECKS, verify
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
 from service.match import Match
+from service.verify import CHECKS, verify
 from tests.api.conftest import Container, problem, settings
 from tests.api.table import Table, set_table
 

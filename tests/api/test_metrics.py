@@ -10,16 +10,16 @@ from prometheus_client.parser import text_string_to_metric_families
 from api.app import create_app
 from api.resources import health, metrics
 from events.chain import Draft
-from events.log import DueKind, LogUnavailable
+from events.log import LogUnavailable
 from events.memory_log import MemoryLog
 from service.adapters.memory import local_ports
-from service.command import Command, write
 from service.errors import Refused
 from service.games.registry import GAMES
 from service.log_lines import Logfmt
 from service.match_events import MatchClock
 from service.matches import create, join
 from service.new_match import NewMatch
+from service.submit import CommandKey, append
 from tests.api.conftest import TOKEN, Container, problem, settings, stones_blueprint
 
 
@@ -28,6 +28,8 @@ from tests.api.conftest import TOKEN, Container, problem, settings, stones_bluep
     [
         ({}, "127.0.0.1", {}, 200),
         ({}, "::1", {}, 200),
+        ({}, "::ffff:127.0.0.1", {}, 200),
+        ({}, "::ffff:203.0.113.7", {}, 404),
         ({}, "203.0.113.7", {}, 404),
         ({}, "", {}, 404),
         ({}, "127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, 404),
@@ -112,7 +114,7 @@ def test_what_is_overdue_is_told_as_long_as_the_log_answers() -> None:
 
 
 class Away(MemoryLog):
-    def count_due(self, kind: DueKind, until: int) -> int:
+    def count_due(self, kind: str, until: int) -> int:
         del kind, until
         raise LogUnavailable("unavailable")
 
@@ -128,7 +130,10 @@ def test_a_command_is_counted_by_what_became_of_it() -> None:
     join(ports, "pl_a", match.id, "join")
     with pytest.raises(Refused, match="idempotency-key-reused"):
         join(ports, "pl_a", match.id, "join", seat=1)
-    assert write(ports, match, Command("late", "late"), [Draft("seat_left", "worker", b'{"seat":0}')], match.at) is None
+    assert (
+        append(ports, match, CommandKey("late", "late"), [Draft("seat_left", "worker", b'{"seat":0}')], match.at)
+        is None
+    )
     after = told(client.get("/metrics").text)
     gained = {name: value - before.get(name, 0) for name, value in after.items()}
     results = {"appended": 2, "replayed": 2, "reused": 1, "conflict": 1}

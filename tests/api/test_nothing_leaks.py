@@ -13,7 +13,7 @@ import pytest
 from redis import Redis
 from redis.client import PubSub
 
-from service import bot_turns, command
+from service import bot_turns, submit
 from tests.api.checked import documented
 from tests.api.overheard import Comparison
 from tests.api.rows import ROWS, leave, nothing, told_alike
@@ -101,7 +101,7 @@ def _worked(stage: Stage, world: World) -> Worked:
     queue.flushall()
     stage.tasks.clear()
     with published(stage.service.settings.log_url or "") as heard:
-        command.hint(stage.ports, stage.match(world))
+        submit.hint(stage.ports, stage.match(world))
         chance = draws("a bot's own")
         bot_turns.advance(stage.ports, world.id, moves=1, chance_of=lambda _: chance)
         told = [(mask(channel, masks), mask(said, masks)) for channel, said in heard()]

@@ -1,78 +1,17 @@
 """A real gunicorn against clients that are wrong, slow or hostile; a table, so that an upgrade cannot loosen it."""
 
 import json
-import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, Final, NamedTuple
+from contextlib import ExitStack
+from typing import Final
 
 import pytest
 
 from api.headers import UNLESS_SAID
-from tests.api.conftest import TOKEN
+from tests.api.raw import CLOSE, GET, HOST, JSON, PATIENCE, POST, Running, gunicorn, read_reply
 from tests.waiting import until
-
-ROOT: Final = Path(__file__).parents[2]
-PATIENCE: Final = 60
-"""Seconds; as long as a busy machine may take for what is not held against a clock."""
-
-
-class Reply(NamedTuple):
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-
-class Running(NamedTuple):
-    process: subprocess.Popen[str]
-    port: int
-    log: IO[bytes]
-
-    def lines(self) -> list[str]:
-        """All log lines so far. The process writes to the same file, so its place there must not move."""
-        return os.pread(self.log.fileno(), 16 << 20, 0).decode().splitlines()
-
-    def connect(self, timeout: float = PATIENCE) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout)
-
-    def send(self, request: bytes, timeout: float = PATIENCE) -> Reply:
-        """The reply to raw bytes, after which the server closes or the body is complete."""
-        with self.connect(timeout) as client:
-            client.sendall(request)
-            return read_reply(client)
-
-
-def read_reply(client: socket.socket) -> Reply:
-    with client.makefile("rb") as stream:
-        status = int(stream.readline().split()[1])
-        headers = {}
-        while line := stream.readline().strip().decode():
-            name, _, value = line.partition(":")
-            headers[name.lower()] = value.strip()
-        return Reply(status, headers, stream.read(int(headers.get("content-length", 0))))
-
-
-def _started(log: IO[bytes]) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.api.stones_server"]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True)
-
-
-@contextmanager
-def gunicorn() -> Iterator[Running]:
-    with TemporaryFile() as log, _started(log) as process:
-        assert process.stdout
-        try:
-            yield Running(process, int(process.stdout.readline()), log)
-            process.terminate()
-            assert process.wait(PATIENCE) == 0
-        finally:
-            process.kill()
 
 
 @pytest.fixture(scope="module")
@@ -80,12 +19,6 @@ def server() -> Iterator[Running]:
     with gunicorn() as running:
         yield running
 
-
-GET: Final = b"GET /v1/stones HTTP/1.1\r\n"
-POST: Final = f"POST /v1/stones HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
-HOST: Final = b"Host: moon\r\n"
-JSON: Final = b"Content-Type: application/json\r\n"
-CLOSE: Final = b"Connection: close\r\n"
 
 STONE: Final = b'{"weight":1,"name":"agate"}'
 
@@ -162,6 +95,83 @@ def test_a_body_that_ends_early_is_refused(server: Running) -> None:
         assert read_reply(client).status == 400
 
 
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        (b"HTTP/1.0", b"HTTP/1.0 200"),
+        (b"HTTP/1.1", b"HTTP/1.1 200"),
+        (b"HTTP/1.2", b"HTTP/1.1 200"),
+        (b"HTTP/1.9", b"HTTP/1.1 200"),
+        (b"HTTP/2.0", b"HTTP/1.1 400"),
+        (b"HTTP/0.9", b"HTTP/1.1 400"),
+    ],
+)
+def test_a_request_is_answered_in_a_version_that_is_spoken_here(server: Running, asked: bytes, answered: bytes) -> None:
+    with server.connect() as client:
+        client.sendall(b"GET /v1/stones " + asked + b"\r\n" + HOST + CLOSE + b"\r\n")
+        assert client.recv(12) == answered
+
+
+PROBES: Final = {
+    b"GET /healthz HTTP/1.0\r\n": 200,
+    b"GET /readyz HTTP/1.0\r\n": 200,
+    b"GET /healthz HTTP/1.1\r\nHost:\r\n": 200,
+    b"GET /readyz HTTP/1.1\r\nHost:\r\n": 200,
+    b"GET /healthz HTTP/1.1\r\nHost: 10.0.0.7:8080\r\n": 200,
+    b"GET /healthz HTTP/1.1\r\n": 400,  # RFC 9112, 3.2
+    b"GET /healthz HTTP/1.0\r\nHost: moon/\r\n": 400,
+    b"GET /v1/stones HTTP/1.0\r\n": 400,
+    b"GET /v1/stones HTTP/1.1\r\nHost:\r\n": 400,
+}
+
+
+@pytest.mark.parametrize("probe", PROBES, ids=bytes.decode)
+def test_load_balancers_may_ask_for_health_without_a_host(server: Running, probe: bytes) -> None:
+    assert server.send(probe + CLOSE + b"\r\n").status == PROBES[probe]
+
+
+NOWHERE: Final = b"POST /nowhere HTTP/1.1\r\n" + HOST + JSON
+UNREAD: Final = {
+    "too large": (413, NOWHERE + b"Content-Length: 300000\r\n\r\n" + b" " * 300_000),
+    "for no address": (404, NOWHERE + CLOSE + b"Content-Length: 16000\r\n\r\n" + b" " * 16_000),
+    "chunked": (411, NOWHERE + b"Transfer-Encoding: chunked\r\n\r\n" + b"8000\r\n" + b" " * 32_768),
+    "long header": (431, GET + HOST + b"A: " + b"a" * 300_000),
+}
+
+
+@pytest.mark.parametrize(("status", "request_"), UNREAD.values(), ids=UNREAD.keys())
+def test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes(
+    server: Running, status: int, request_: bytes
+) -> None:
+    with server.connect() as client:
+        client.sendall(request_)
+        reply = read_reply(client)
+        assert (reply.status, reply.headers["connection"]) == (status, "close")
+        assert client.recv(10) == b""  # not ConnectionResetError
+
+
+def test_a_short_body_that_is_refused_does_not_cost_its_connection(server: Running) -> None:
+    with server.connect() as client:
+        for _ in range(3):
+            client.sendall(NOWHERE + b"Content-Length: %d\r\n\r\n" % len(STONE) + STONE)
+            reply = read_reply(client)
+            assert (reply.status, reply.headers["connection"]) == (404, "keep-alive")
+
+
+def test_a_client_that_asks_first_is_invited_only_to_send_a_body_that_is_read(server: Running) -> None:
+    asks = HOST + JSON + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(STONE)
+    with server.connect() as client:
+        client.sendall(POST + asks)
+        assert client.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        client.sendall(STONE)
+        reply = read_reply(client)
+        assert (reply.status, reply.headers["connection"]) == (201, "keep-alive")
+        client.sendall(b"POST /nowhere HTTP/1.1\r\n" + asks)
+        reply = read_reply(client)
+        assert (reply.status, reply.headers["connection"]) == (404, "close")
+        assert client.recv(10) == b""
+
+
 def test_slow_silent_and_half_clients_end_and_disturb_nobody(server: Running) -> None:
     """Slow bodies by the deadline, half requests by the keep-alive time, clients that never read by TCP_USER_TIMEOUT."""
     with ExitStack() as open_clients:
@@ -180,6 +190,7 @@ def test_slow_silent_and_half_clients_end_and_disturb_nobody(server: Running) ->
         beside_all = answered(server)
         replies = [read_reply(client) for client in slow]
         assert {(reply.status, json.loads(reply.body)["code"]) for reply in replies} == {(408, "request-timeout")}
+        assert {reply.headers["connection"] for reply in replies} == {"close"}
         assert 4 < time.monotonic() - began < 15  # it is five on a machine that has nothing else to do
         beside_silent = answered(server)
         assert all(client.recv(10) == b"" for client in half)

@@ -223,7 +223,7 @@ def test_a_stream_ends_at_its_age(house: House, table: Table, monkeypatch: pytes
 def test_who_gives_a_private_seat_up_sees_nothing_from_then_on(house: House) -> None:
     (anna, _), (ben, token) = (accounts.sign_up(house.ports, name) for name in ("Anna", "Ben"))
     match = create(house.ports, anna.id, NewMatch("monkeys_on_the_moon", 2, private=True), "create").match
-    joined = join(house.ports, ben.id, match.id, "join", join_code=join_code_of(house.ports.secret, match)).match
+    joined = join(house.ports, ben.id, match.id, "join", join_code=join_code_of(house.ports.secret, match.id)).match
     stream = up_to_date(house.follow(match.id, player=ben, token=token), joined.head)
     leave(house.ports, ben.id, match.id, "leave")
     assert end(stream) == "match-not-found"

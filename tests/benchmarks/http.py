@@ -13,11 +13,11 @@ import msgspec
 
 from events.record import Event, canonical
 from service import accounts, matches
-from service.adapters.valkey import free_port
 from service.container import Service
 from service.local import play
 from service.new_match import NewMatch
 from tests.benchmarks.load import drive, request
+from tests.ports import free_port
 
 GAME = "monkeys_on_the_moon"
 CONNECTIONS = 16

@@ -17,12 +17,12 @@ from msgspec.structs import replace
 
 from api.checks import Deadline
 from api.server import Server
-from service.adapters.valkey import free_port
 from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.state import State
 from tests.api.checked import Client
 from tests.benchmarks.http import serving
 from tests.benchmarks.load import drive, request
+from tests.ports import free_port
 from tests.service.games.monsters_on_the_moon.largest import largest_display, most_walls
 
 SEATS: Final = 4

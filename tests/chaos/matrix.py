@@ -17,6 +17,7 @@ class Row(NamedTuple):
 
 
 _LOG: Final = "tests/chaos/test_log_faults.py"
+_FILE: Final = "tests/chaos/test_log_file.py"
 _POWER: Final = "tests/chaos/test_power.py"
 _PROCESSES: Final = "tests/chaos/test_processes.py"
 _KILLED_OR_CUT: Final = (
@@ -31,6 +32,7 @@ _WORKER_KILLED: Final = (
     _KILLS,
 )
 _ONCE: Final = f"{_PROCESSES}::test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_comes"
+_SENDERS: Final = "tests/chaos/test_senders.py"
 _SLOW_CLIENTS: Final = "tests/api/test_server.py::test_slow_silent_and_half_clients_end_and_disturb_nobody"
 _ACTIONS: Final = "tests/api/test_actions.py"
 
@@ -147,7 +149,7 @@ ROWS: Final = (
         (
             "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_asked_about_before_a_deadline_is_judged",
             "tests/workers/test_sweeper.py::test_a_jump_of_the_clock_of_processes_alone_costs_nobody_the_turn",
-            "tests/service/test_command.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
+            "tests/service/test_submit.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
         ),
     ),
     Row(
@@ -215,12 +217,15 @@ ROWS: Final = (
     Row(33, "clients send half a request", (_SLOW_CLIENTS,)),
     Row(
         34,
-        "a body is larger than it says, or than allowed",
+        "a body is larger than it says, or than allowed, or never ends",
         (
             "tests/api/test_server.py::test_a_request_of_that_shape_gets_its_status",
             "tests/api/test_server.py::test_a_body_as_large_as_may_be_is_read_to_its_end",
             "tests/api/test_server.py::test_what_follows_a_body_that_is_shorter_than_it_should_be_is_no_request",
             "tests/api/test_server.py::test_a_body_that_ends_early_is_refused",
+            "tests/api/test_server.py::test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes",
+            f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_nobody",
+            f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_nobody_behind_nginx",
         ),
     ),
     Row(
@@ -259,8 +264,12 @@ ROWS: Final = (
     ),
     Row(
         40,
-        "the log's file is torn, or has garbage in it",
-        (f"{_LOG}::test_row_40_a_torn_tail_is_cut_off_and_garbage_in_the_middle_is_not_served",),
+        "the log's file ends in zeros or a torn command, or is damaged",
+        (
+            f"{_FILE}::test_row_40_what_a_loss_of_power_leaves_is_cut_off_and_other_damage_is_not_served",
+            f"{_FILE}::test_row_40_what_the_server_cannot_read_is_told_without_what_stands_in_it",
+            "tests/service/adapters/test_log_file.py::test_no_changed_byte_lets_a_whole_command_after_it_be_cut",
+        ),
     ),
     Row(
         41,

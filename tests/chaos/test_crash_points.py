@@ -16,12 +16,13 @@ from events.chain import genesis
 from events.record import Event
 from events.redis_log import send
 from service.adapters.beat import KEY as BEAT
-from service.audit import verify
 from service.container import Service, build
 from service.crash import KILLED, VARIABLE, Point
 from service.games.registry import GAMES
 from service.lobby import listed
+from service.owed import KINDS
 from service.settings import read
+from service.verify import verify
 from tests.chaos.actor import NOWHERE, SCRIPTS
 from tests.chaos.length import LENGTH, LONG
 from tests.e2e.conftest import UNHURRIED
@@ -118,14 +119,14 @@ def check_played(service: Service) -> None:
     assert [event.type for event in events[-2:]] == ["match_scored", "seed_revealed"]
     found = {shelf: len(listed(service.ports, shelf, None, 9)[0]) for shelf in ("open", "running", "finished")}
     assert found == {"open": 0, "running": 0, "finished": 1}
-    assert service.ports.log.next_due() is None
+    assert service.ports.log.next_due(KINDS) is None
 
 
 def check_timed(service: Service) -> None:
     kinds = Counter(event.type for event in the_match(service, over=False))
     assert (kinds["clock_extended"], kinds["default_action"]) == (1, 1)
     assert send(service.log_client, ("HKEYS", BEAT)) == [[b"at"]], "an outage is not settled"
-    assert service.ports.log.next_due() is not None
+    assert service.ports.log.next_due(KINDS) is not None
 
 
 CHECKS: Final = {"play": check_played, "time": check_timed}

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from service import operate
-from service.adapters.valkey import Valkey, ValkeyFailed
+from service.adapters.server_folder import ValkeyFailed
+from service.adapters.valkey import Valkey
 from service.operate import CannotOperate
 from service.serve import CannotServe, FolderTaken, lock, serve
 

@@ -7,8 +7,8 @@ import pytest
 from events.record import digest
 from service.errors import Corrupt
 from service.games.visibility import Viewer
-from service.history import SeenEvent
 from service.match import Match
+from service.redaction import SeenEvent
 from tests.service.arena import ENDLESS, Arena
 
 

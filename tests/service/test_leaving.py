@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from events.log import Due, LogUnavailable
+from events.due import Due
+from events.log import LogUnavailable
 from service import matches
 from service.errors import Corrupt
 from service.lobby import listed
@@ -79,8 +80,8 @@ def test_what_a_match_is_owed_moves_to_the_bots_when_its_last_person_leaves() ->
     for player in ("anna", "ben"):
         assert arena.log.count_due("bots", 10**15) == 0
         arena.leave(table, player)
-    assert arena.log.claim(10**15, 0, 9, "bots") == (Due(table, "bots", arena.match(table).at + HINT_MS),)
-    assert (arena.log.claim(10**15, 0, 9), arena.log.clocked()) == ((), ())
+    assert arena.log.claim("bots", 10**15, 0, 9) == (Due(table, "bots", arena.match(table).at + HINT_MS),)
+    assert (arena.log.scheduled("job"), arena.log.scheduled("clock")) == ((), ())
 
 
 # --- crashes between the index and the log ----------------------------------------------------------------------------

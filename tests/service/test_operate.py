@@ -134,7 +134,7 @@ def test_a_backup_brings_back_all_on_a_server_and_on_a_cluster(
         # The same command is the same match, so its ids and the store's secret are back too.
         wanted = NewMatch(game=GAME, seats=2, private=True)
         assert create(again.ports, player.id, wanted, "mine").replayed
-        assert [due.match for due in again.ports.log.claim(going.at + HINT_MS, 1000, 10, "bots")] == [going.id]
+        assert [due.match for due in again.ports.log.claim("bots", going.at + HINT_MS, 1000, 10)] == [going.id]
         assert [place.partition(":")[2] for _, place in again.ports.index.ended(0, 5)] == [over.id]
         for shelf, match in (("finished", over), ("running", going)):
             assert [place.partition(":")[2] for place in again.ports.index.page(shelf, None, 5)] == [match.id]  # type: ignore[arg-type]

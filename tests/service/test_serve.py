@@ -16,12 +16,12 @@ import httpx
 import pytest
 
 from events.log import LogUnavailable
-from service.adapters.valkey import free_port
 from service.container import Service, build
 from service.match import Match
 from service.matches import create
 from service.new_match import NewMatch
 from service.settings import read
+from tests.ports import free_port
 from tests.serving import COMMAND, ROOT, Serving, began, command, serving
 from tests.waiting import in_time, until
 
@@ -101,13 +101,12 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_finds_every_matc
     assert gone(children)
 
 
-@pytest.mark.parametrize(("part", "processes"), [("-m api", 3), ("-m workers", 3), ("log", 1), ("queue", 1)])
+@pytest.mark.parametrize(
+    ("part", "processes"), [("-m api", 3), ("-m workers", 3), ("/log/socket", 1), ("/queue/socket", 1)]
+)
 def test_whatever_dies_is_back_within_three_seconds(serve: Callable[[], Serving], part: str, processes: int) -> None:
     running = serve()
     service = service_of(running)
-    if part in {"log", "queue"}:
-        url = service.settings.log_url if part == "log" else service.settings.queue_url
-        part = f":{(url or '').rpartition(':')[2].partition('/')[0]}"
     # A busy machine is slow at times, a service that is slow is so every time.
     assert any(seconds_away(running, part, processes) < 3 for _ in range(3))
     match = bots(service)

@@ -8,7 +8,8 @@ from threading import Event, Thread
 
 import pytest
 
-from events.log import Due, DueKind, LogUnavailable
+from events.due import Due
+from events.log import LogUnavailable
 from events.memory_log import MemoryLog
 from events.record import MatchId
 from service.adapters.memory import local_ports
@@ -26,7 +27,7 @@ from workers.turns import Turns
 BOTH: tuple[Lane, ...] = ("turns", "bots")
 
 
-def owing(due: dict[MatchId, DueKind], log: MemoryLog | None = None) -> MemoryLog:
+def owing(due: dict[MatchId, str], log: MemoryLog | None = None) -> MemoryLog:
     """A log in which matches are owed something since long ago."""
     log = log or MemoryLog()
     for match, kind in due.items():
@@ -75,7 +76,7 @@ def test_a_process_claims_what_belongs_to_its_lanes_and_leaves_the_rest(lanes: l
     with running(made(log, found.append, lanes)):
         until(lambda: len(found) == len(played), 10, "what is due is played")
     assert found == played
-    left = [*log.claim(10, 10, 9), *log.claim(10, 10, 9, "bots")]
+    left = [*log.claim("job", 10, 10, 9), *log.claim("bots", 10, 10, 9)]
     assert [due.match for due in left] == [match for match in ("t", "b") if match not in played]
 
 
@@ -162,11 +163,11 @@ class Away(MemoryLog):
 
     refusals = 3
 
-    def claim(self, now: int, lease: int, limit: int, kind: DueKind = "job") -> Sequence[Due]:
+    def claim(self, kind: str, now: int, lease: int, limit: int) -> Sequence[Due]:
         if self.refusals:
             self.refusals -= 1
             raise LogUnavailable("unavailable") if self.refusals else ZeroDivisionError
-        return super().claim(now, lease, limit, kind)
+        return super().claim(kind, now, lease, limit)
 
 
 def test_a_log_that_goes_away_is_told_once_and_played_on_from_when_it_is_back(

@@ -11,12 +11,12 @@ from msgspec import to_builtins
 from redis import Redis
 
 from service.adapters.queue_health import SENTENCES, Fault
-from service.adapters.valkey import free_port
-from service.history import legal_actions
 from service.match import Match
 from service.matches import create, join
 from service.new_match import NewMatch
 from service.play import ActionRequest, act
+from service.redaction import legal_actions
+from tests.ports import free_port
 from tests.waiting import until
 from tests.workers.world import GAME, World, made
 from workers import hints

@@ -19,12 +19,13 @@ from service.bot_turns import advance
 from service.errors import Refused
 from service.match import GRACE_MS, Match
 from service.matches import leave
+from service.owed import KINDS
 from service.ports import Ports
 from tests.service.games.toy.game import TOY
 from tests.waiting import until
 from tests.workers.world import World
 from workers.rests import Rests
-from workers.sweeper import Sweeper
+from workers.sweeper import LEASE_MS, Sweeper
 
 
 class Clock:
@@ -90,7 +91,7 @@ def test_a_deadline_counts_once_for_any_number_of_sweepers_and_never_early(
 ) -> None:
     match = world.people(clock=30)
     sweepers = [Sweeper(ports, Beat(world.service.log_client), clock.steady) for _ in range(10)]
-    due = ports.log.clocked()[0].at
+    due = ports.log.scheduled("clock")[0].at
     for early in (1000, 1):
         clock.now = due - early
         for one in sweepers:
@@ -299,7 +300,7 @@ def test_rules_that_fail_at_a_deadline_suspend_their_match(world: World, ports: 
     clock.now = match.at + 1100
     Sweeper(broken, Beat(world.service.log_client), clock.steady).sweep()
     assert types(world, match)[-1] == "match_suspended"
-    assert ports.log.clocked() == ()
+    assert ports.log.scheduled("clock") == ()
 
 
 def test_a_seat_that_was_left_is_hinted_at_and_played_on(world: World, ports: Ports, hints: MemoryJobs) -> None:
@@ -320,3 +321,45 @@ def test_the_thread_outlives_a_log_that_goes_away(world: World, caplog: pytest.L
     world.log.restart()
     until(lambda: "default_action" in types(world, match), 60, "the deadline is enforced")
     running.stop()
+
+
+# --- a kind of due entry that only a test knows -----------------------------------------------------------------------------
+
+
+def test_a_third_kind_is_one_entry_and_its_handler(world: World, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    monkeypatch.setitem(KINDS, "toy", lambda match, _after: match.at + 500)
+    match = world.people()
+    handled: list[MatchId] = []
+
+    def handle(ports: Ports, match_id: MatchId) -> None:
+        handled.append(match_id)
+        if len(handled) == 3:
+            newest, _ = ports.history.newest(match_id)
+            ports.log.rearm(match_id, newest.head.version, {"toy": None})
+
+    ports = replace(world.service.ports, now=clock)
+    sweeper = Sweeper(ports, Beat(world.service.log_client), clock.steady, {"toy": handle})
+    clock.now = match.at
+    for ms, times in ((499, 0), (1, 1), (LEASE_MS - 1, 1), (1, 2), (LEASE_MS, 3), (LEASE_MS, 3)):
+        clock.now += ms
+        sweeper.sweep()
+        assert handled == [match.id] * times
+
+
+def test_a_handler_that_fails_keeps_no_other_match_from_its_own(
+    world: World, monkeypatch: pytest.MonkeyPatch, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(KINDS, "toy", lambda match, _after: match.at)
+    ids = {world.people().id for _ in range(3)}
+    handled: set[MatchId] = set()
+
+    def handle(_ports: Ports, match_id: MatchId) -> None:
+        handled.add(match_id)
+        raise ZeroDivisionError
+
+    ports = replace(world.service.ports, now=clock)
+    clock.now = ports.now() + 10_000
+    Sweeper(ports, Beat(world.service.log_client), clock.steady, {"toy": handle}).sweep()
+    assert handled == ids
+    assert {world.service.ports.history.newest(one)[0].status for one in ids} == {"running"}
+    assert [record.levelname for record in caplog.records] == ["ERROR"] * 3

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from events.log import Due
+from events.due import Due
 from service.adapters.beat import GAP_MS
 from service.errors import Refused
 from service.match import GRACE_MS, HINT_MS
@@ -39,11 +39,11 @@ def test_a_match_of_another_lane_is_not_played_but_made_due_where_it_belongs() -
     arena = Arena()
     table = arena.monkeys(bots=BOTS)
     match = arena.match(table)
-    arena.log.rearm(table, match.head.version, (Due(table, "job", START), Due(table, "clock", START)))
+    arena.log.rearm(table, match.head.version, {"job": START, "clock": START})
     assert Turns(arena.ports, ["turns"]).play(table) is None
     assert arena.match(table) == match
-    assert (arena.log.claim(10**15, 0, 9), arena.log.clocked()) == ((), ())
-    assert arena.log.claim(10**15, 0, 9, "bots") == (Due(table, "bots", START + HINT_MS),)
+    assert (arena.log.claim("job", 10**15, 0, 9), arena.log.scheduled("clock")) == ((), ())
+    assert arena.log.claim("bots", 10**15, 0, 9) == (Due(table, "bots", START + HINT_MS),)
     assert Turns(arena.ports, ["bots"]).play(table) == "bots"
     assert arena.version(table) > match.head.version
 

@@ -15,7 +15,6 @@ import msgspec
 from events.chain import genesis
 from events.record import Event
 from service.adapters.valkey import Valkey
-from service.audit import Verdict, verify
 from service.container import Service, build
 from service.games.registry import GAMES
 from service.match import Match
@@ -23,6 +22,7 @@ from service.match_events import MatchClock
 from service.matches import create, join
 from service.new_match import NewMatch
 from service.settings import read
+from service.verify import Verdict, verify
 from tests.service.games.toy.game import TOY
 from workers.process import Role
 

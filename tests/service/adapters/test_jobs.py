@@ -15,8 +15,9 @@ from redis import Redis
 from events.redis_log import send
 from service.adapters import jobs
 from service.adapters.jobs import RqJobs
-from service.adapters.valkey import Valkey, free_port
+from service.adapters.valkey import Valkey
 from service.ports import Lane
+from tests.ports import free_port
 from tests.waiting import until
 
 

@@ -25,7 +25,12 @@ from service.games.registry import GAMES
 Clauses: TypeAlias = tuple[int | range, ...]
 
 NAMED: Final[Mapping[str, Mapping[str, Iterable[object]]]] = {
-    "ape_town": {"step": get_args(ApeStep), "tile": ape.ORDER, "colour": ape.BOX.track},
+    "ape_town": {
+        "step": get_args(ApeStep),
+        "tile": ape.ORDER,
+        "colour": ape.BOX.track,
+        "picture": ("supply", "field", "segment"),
+    },
     "four_monkeys": {
         "step": ("play", "check", "round"),
         "figure": four.FIGURES,
@@ -64,7 +69,7 @@ CLAUSES: Final[Mapping[str, tuple[str, Clauses]]] = {
     ),
 }
 
-SENTENCES: Final = ("effect.", "action.", "step.", "refusal.", "option.", "breakdown.")
+SENTENCES: Final = ("effect.", "action.", "step.", "refusal.", "option.", "breakdown.", "picture.")
 """Keys of what is no name of a thing."""
 
 each_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
