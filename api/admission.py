@@ -31,13 +31,13 @@ def admit_match_of_bots() -> None:
     """Count a match of bots alone that is about to begin.
 
     Raises:
-        Refused: `bots-busy` while as many as allowed wait for a worker, whoever began them; `rate-limited`.
+        Refused: `rate-limited`; `bots-busy` while as many as allowed wait for a worker, whoever began them.
     """
     limits, ports = context.container().settings, context.ports()
-    if ports.log.count_due("bots", ports.now() + HINT_MS) >= limits.bot_matches_waiting:
-        raise Refused("bots-busy", "The service plays as many matches of bots alone as it can; begin this one later.")
     by_address = Policy("bot-matches", limits.bot_matches_by_address, BOT_MATCH_WINDOW)
     context.take(by_address, request.remote_addr or "", quiet=True)
+    if ports.log.count_due("bots", ports.now() + HINT_MS) >= limits.bot_matches_waiting:
+        raise Refused("bots-busy", "The service plays as many matches of bots alone as it can; begin this one later.")
 
 
 def admit_start(match_id: str, *, with_bot: bool) -> None:

@@ -115,11 +115,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         403, "Not seated", "You have no seat in this match.", "Take a seat first, or watch as a spectator."
     ),
     "rate-limited": ProblemType(
-        429,
-        "Too many requests",
-        "You asked more often than allowed.",
-        "Wait as long as Retry-After says.",
-        retry_after=1,
+        429, "Too many requests", "You asked too often.", "Wait as long as Retry-After says.", retry_after=1
     ),
     "too-many-streams": ProblemType(
         429, "Too many streams", "You hold as many open streams as allowed.", "Close one first.", retry_after=5

@@ -98,16 +98,6 @@ def test_matches_in_which_no_person_plays_keep_nobody_waiting() -> None:
     assert arena.jobs.lanes[-1] == "bots"
 
 
-def test_what_a_match_is_owed_moves_to_the_bots_when_its_last_person_leaves() -> None:
-    arena = Arena()
-    table = arena.monkeys("anna", "ben", bots=("random",), turn_seconds=60)
-    assert {due.kind for due in entries(arena, table)} <= {"job", "clock"}
-    arena.leave(table, "anna")
-    assert "bots" not in {due.kind for due in entries(arena, table)}
-    arena.leave(table, "ben")
-    assert entries(arena, table) == [Due(table, "bots", arena.match(table).at + HINT_MS)]
-
-
 def test_a_bot_waits_for_its_decision_to_open() -> None:
     arena = Arena()
     table = arena.toy(bots=("high", "high"), countdown_ms=5_000)
