@@ -8,7 +8,7 @@ import pytest
 
 from events.due import Due
 from service.bot_turns import BUDGET_MS, MOVES, advance
-from service.match import GRACE_MS, HINT_MS
+from service.match import GRACE_MS
 from service.patience import REMEMBERED, REST_MS, Patience
 from tests.service.arena import START, Arena, due_kinds, with_bot
 from tests.service.games.toy.state import Commit, Keep
