@@ -94,9 +94,21 @@ def text(x: int, y: int, words: str | int, kind: str, *, thing: str = "") -> Ele
     return Element("text", kind, f' x="{x}" y="{y}"', (str(words),), thing)
 
 
-def use(art: str, x: int = 0, y: int = 0, kind: str = "", *, thousandths: int = UNSCALED) -> Element:
+def use(
+    art: str,
+    x: int = 0,
+    y: int = 0,
+    kind: str = "",
+    *,
+    thousandths: int = UNSCALED,
+    thing: str = "",
+    data: Data = _NONE,
+) -> Element:
     """One of the drawings that the picture defines once, its middle at (x, y)."""
-    return Element("use", kind, f' href="#{ART}{art}"', (), "", _NONE, (x, y), thousandths)
+    shape = f' href="#{ART}{art}"'
+    if thousandths != UNSCALED:
+        return Element("use", kind, shape, (), thing, data, (x, y), thousandths)
+    return Element("use", kind, f'{shape} x="{x}" y="{y}"' if (x, y) != _HERE else shape, (), thing, data)
 
 
 def art(name: str, *children: Element) -> Element:
