@@ -54,7 +54,7 @@ class House(Arena):
             raise Refused("token-invalid", "")
 
     def follow(self, player: str, form: Form = NDJSON) -> Iterator[bytes]:
-        return self.streams.run(PlayerSubscription(self.ports, player, form), self.authorize)
+        return self.streams.run(PlayerSubscription(self.ports, self.streams, player, form), self.authorize)
 
     def told(self, player: str) -> Iterator[Told]:
         """The lines of a stream but heartbeats, each as the reference says."""
