@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from tests.api.raw import CLOSE, GET, HOST, PATIENCE, ROOT, Running, gunicorn
-from tests.chaos.length import LONG
 from tests.chaos.senders import SHAPES
+from tests.length import LONG
 from tests.ports import free_port
 from tests.waiting import until
 

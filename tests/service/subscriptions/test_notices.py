@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
-import jsonschema
+import jsonschema_rs
 import msgspec
 import pytest
 
@@ -61,7 +61,7 @@ class House(Arena):
         line = {
             "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("NoticesHello", "Notice", "NoticesEnd")]
         }
-        validator = jsonschema.Draft202012Validator({**line, "components": components()})
+        validator = jsonschema_rs.Draft202012Validator({**line, "components": components()})
         deadline = time.monotonic() + 60
         for piece in self.follow(player):
             assert time.monotonic() < deadline
