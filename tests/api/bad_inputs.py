@@ -338,6 +338,9 @@ def _cases() -> Iterator[Case]:
             told, operation = methods[method], f"{method.upper()} {path}"
             for parameter in (*methods.get("parameters", ()), *told.get("parameters", ())):
                 yield from of_parameter(operation, parameter)
+            if method != "get" and not any(one["name"] == "Idempotency-Key" for one in told.get("parameters", ())):
+                headers, refused = {"Idempotency-Key": "a"}, frozenset({"invalid-parameter"})
+                yield Case(operation, "a key", refused, "Idempotency-Key", headers=headers)
             yield Case(operation, "?surprise", frozenset({"invalid-parameter"}), "surprise", query="surprise=1")
             yield from of_framing(operation, (schema := body_schema(told)))
             if schema is not None:
