@@ -19,7 +19,7 @@ from service.bot_turns import advance
 from service.errors import Corrupt, Refused
 from service.log_lines import Logfmt
 from tests.api.checked import LOCATED, Client, validator
-from tests.api.conftest import TOKEN, Container, problem
+from tests.api.conftest import TOKEN, Container, problem, settings
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [path for folder in ("api", "service", "workers", "events") for path in sorted((ROOT / folder).rglob("*.py"))]
@@ -167,7 +167,7 @@ def test_a_named_part_is_told_like_a_fault_that_a_schema_finds(app: Flask, code:
 
 @pytest.fixture(scope="module")
 def whole_app() -> Flask:
-    return create_app(Container())
+    return create_app(Container(settings(requests_by_address=100_000)))
 
 
 @pytest.mark.parametrize("code", PROBLEM_TYPES)
