@@ -15,7 +15,20 @@ from werkzeug.routing import MapAdapter
 from api import access, checks, compression, context, headers, openapi
 from api.blueprint import Api, Blueprint
 from api.rate import Limiter, Policy
-from api.resources import actions, audit, catalogue, docs, events, health, metrics, mine, players, problems, seats
+from api.resources import (
+    actions,
+    audit,
+    catalogue,
+    docs,
+    events,
+    health,
+    metrics,
+    mine,
+    pictures,
+    players,
+    problems,
+    seats,
+)
 from service import accounts
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
@@ -30,6 +43,7 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     seats.blueprint,  # of matches too
     actions.blueprint,
     events.blueprint,
+    pictures.blueprint,
     audit.blueprint,
     health.blueprint,
     metrics.blueprint,
