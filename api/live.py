@@ -45,9 +45,24 @@ def hung_up() -> Callable[[], bool]:
 
 
 def respond(frames: Iterator[bytes], form: Form, place: Place) -> Response:
+    """The answer that is a stream; it uses up the ticket that the request came with.
+
+    Raises:
+        Refused: `ticket-invalid`, another stream has used it meanwhile.
+    """
+    try:
+        _use_ticket()
+    except BaseException:
+        place.leave()
+        raise
     response = Response(frames, headers={"X-Accel-Buffering": "no"}, content_type=form.media_type)
     response.call_on_close(place.leave)
     return response
+
+
+def _use_ticket() -> None:
+    if context.facts().ticket_of is not None and request.method != "HEAD":
+        accounts.redeem_ticket(context.ports(), request.args["ticket"])
 
 
 def _nobody() -> None:
