@@ -4,6 +4,7 @@ import re
 from typing import Final, TypeAlias
 
 from events.record import Head
+from service.commands import SeenHead
 from service.errors import Refused
 
 _HEAD_DIGITS: Final = 16
@@ -50,6 +51,16 @@ def parse(header: str, value: str | None) -> Tags:
 
 def matches(tags: Tags, head: Head) -> bool:
     return tags is None or tag(head) in tags
+
+
+def wanted_heads(value: str | None) -> tuple[SeenHead, ...] | None:
+    """The heads that an If-Match header insists on, None where it insists on nothing; tags that are none of ours match none.
+
+    Raises:
+        Refused: `invalid-parameter`, the header is malformed.
+    """
+    tags = parse("If-Match", value)
+    return tuple(filter(None, map(split, sorted(tags)))) if tags else None
 
 
 def split(wanted: str) -> tuple[int, str] | None:

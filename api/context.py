@@ -4,18 +4,15 @@ import os
 import time
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from flask import Request, g, request
 
 from api import auth, client_address, idempotency, rate
+from events.feed import Feed
 from service import accounts
 from service.ports import Player, Ports
 from service.settings import Settings
-
-if TYPE_CHECKING:
-    # It imports redis, which must not come before gevent's patches (api.server).
-    from events.feed import Feed
 
 
 class Container(Protocol):
@@ -28,10 +25,14 @@ class Container(Protocol):
     def ports(self) -> Ports: ...
 
     @property
-    def feed(self) -> "Feed": ...
+    def feed(self) -> Feed: ...
 
     def readiness(self) -> tuple[str, ...]:
         """Why this process should not be asked; empty if it should."""
+        ...
+
+    def warnings(self) -> tuple[str, ...]:
+        """What an operator should mend though the process can serve."""
         ...
 
 
@@ -127,12 +128,14 @@ def command_key() -> str:
     return idempotency.key(header(asked(), "Idempotency-Key"))
 
 
-def take(policy: rate.Policy, key: str) -> None:
-    """Count the request against a policy of its own, which its answer then tells about.
+def take(policy: rate.Policy, key: str, *, quiet: bool = False) -> None:
+    """Count the request against a policy of its own, which its answer then tells about; a `quiet` one only if it refuses.
 
     Raises:
         Refused: `rate-limited`.
     """
     known = facts()
-    known.allowance = allowance = known.limiter.take(policy, key)
+    allowance = known.limiter.take(policy, key)
+    if allowance.wait or not quiet:
+        known.allowance = allowance
     allowance.check()

@@ -20,7 +20,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "options": "The options of the game, as its schema in `GET /v1/games/{game}` says.",
     "GamePage.options": "The JSON Schema of the game's options.",
     "status": "`open` waits for players, `running` is played, `suspended` waits for an operator, `finished` and `aborted` are over.",
-    "Health.status": "`alive` or `ready`.",
+    "Health.status": "`alive`.",
+    "Readiness.status": "`ready`.",
+    "Readiness.warnings": "Sentences for the operator: what should be mended although the process can serve.",
     "Problem.status": "The HTTP status of the answer.",
     "ProblemPage.status": "The HTTP status of answers with this code.",
     "private": "Whether only the creator, and who sits or sat in it, may see the match; a seat in it takes the `join_code`.",
@@ -80,7 +82,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "former": "The id of the player who had the seat until the time was up and a bot took it over; null in any other seat.",
     "former_name": "The name that this player chose.",
     "BotView.name": "The bot's name in requests.",
-    "NewPlayer.name": "1 to 40 characters; white space at its ends is taken away.",
+    "NewPlayer.name": "1 to 40 characters of any script, and emoji, as the Nickname profile of PRECIS has them (RFC 8266), but in "
+    "NFC. Spaces at its ends are removed, and several inside become one. Refused: characters that cannot be seen, and more "
+    "than two accents, or four marks of its script, on one letter.",
     "resigned": "Whether the player has left, so that default actions play the seat.",
     "viewer": "The seat that the match is seen from, null for a spectator.",
     "token": "What to send as `Authorization: Bearer`; it is shown only here.",

@@ -1,16 +1,17 @@
-"""What a request that stays open needs: a place among the streams of its process, and to know when to give it up."""
+"""What a request that stays open needs: a slot among the streams of its process, and to know when to give it up."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from functools import partial
+from itertools import chain
 from typing import Final, cast
 
 from flask import Response, current_app, request
 
 from api import context
-from api.frames import Form
-from api.streams import Place, Streams
 from service import accounts
+from service.subscriptions.frames import Form
+from service.subscriptions.streams import Slot, Streams
 
 STREAMS: Final = "moonstone.streams"
 """Where the app keeps its open streams."""
@@ -40,23 +41,28 @@ def authorize() -> Callable[[], object]:
 
 
 def hung_up() -> Callable[[], bool]:
-    """Whether the client closed its connection. A write would tell only later, and after it costs a place until then."""
+    """Whether the client closed its connection. A write would tell only later, and after the stream keeps its slot until then."""
     return partial(_hung_up, request.environ.get("gunicorn.socket"))
 
 
-def respond(frames: Iterator[bytes], form: Form, place: Place) -> Response:
-    """The answer that is a stream; it uses up the ticket that the request came with.
+def respond(frames: Generator[bytes], form: Form, slot: Slot) -> Response:
+    """A stream that holds a slot until it is closed, and uses up the ticket that the request came with.
+
+    What its first frame raises is the request's answer.
 
     Raises:
-        Refused: `ticket-invalid`, another stream has used it meanwhile.
+        Refused: `ticket-invalid`, another stream has used the ticket meanwhile.
     """
     try:
+        first = next(frames)
         _use_ticket()
     except BaseException:
-        place.leave()
+        frames.close()
+        slot.release()
         raise
-    response = Response(frames, headers={"X-Accel-Buffering": "no"}, content_type=form.media_type)
-    response.call_on_close(place.leave)
+    response = Response(chain([first], frames), headers={"X-Accel-Buffering": "no"}, content_type=form.media_type)
+    response.call_on_close(frames.close)
+    response.call_on_close(slot.release)
     return response
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from api import access, problems
 from api.app import App
 from api.resources.health import healthz, readyz
+from events.feed import Feed
 from events.log import LogUnavailable
 from service.container import Unusable
 from service.ports import Ports
@@ -16,8 +17,6 @@ from service.settings import Settings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
-    from events.feed import Feed
 
 PAUSE: Final = 0.5
 
@@ -73,11 +72,14 @@ class _Away:
         raise LogUnavailable("unavailable")
 
     @property
-    def feed(self) -> "Feed":
+    def feed(self) -> Feed:
         raise LogUnavailable("unavailable")
 
     def readiness(self) -> tuple[str, ...]:
         return (self.reason,)
+
+    def warnings(self) -> tuple[str, ...]:
+        return ()
 
 
 def _app(away: _Away, alive: Callable[[], bool]) -> App:

@@ -9,60 +9,21 @@ tried on what memory holds (`expected`): the append asks the log whether it is s
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-import msgspec
-from msgspec import UNSET, UnsetType
-
-from events.chain import BrokenChain, follow
 from events.log import Log, Seen, Tail
-from events.record import Event, Head, MatchId, Version, canonical, decode
-from service import metrics
+from events.record import MatchId, Version
 from service.errors import Corrupt, Refused, no_match
-from service.games.protocol import CLOCK, AnyGame
-from service.games.visibility import Effect, Redacted, Seat, Viewer, redact
-from service.match import Match, OpenDecision
-from service.match_events import codec
+from service.games.protocol import AnyGame
+from service.games.visibility import Viewer
+from service.match import Match
+from service.redaction import SeenEvent, see_event
 from service.snapshots import Folds, begins_at
+from service.verified_events import VerifiedEvents
 
 CACHED_MATCHES: Final = 1024
 _LAST: Final = 2**63 - 1
 """No stream has greater ids."""
-
-
-class SeenEvent(msgspec.Struct, frozen=True):
-    """An event as a viewer sees it: the `salt` only if all of it is shown, else `redacted` and the hidden fields absent.
-
-    `text` says it in words, where they were asked for.
-    """
-
-    match: MatchId
-    version: Version
-    type: str
-    at: int
-    by: str
-    data: msgspec.Raw
-    prev: str
-    hash: str
-    salt: str | UnsetType = UNSET
-    redacted: bool | UnsetType = UNSET
-    text: str | UnsetType = UNSET
-
-
-class SeenDecision(msgspec.Struct, frozen=True):
-    """A decision as a viewer sees it: what happens at the deadline is told to its own seat only.
-
-    `deadline` is null where there is none, and where the match's options hide it. `text` says what is asked, where texts
-    were asked for.
-    """
-
-    id: str
-    seat: Seat | str
-    step: str
-    opens_at: int
-    deadline: int | None
-    on_timeout: Any = UNSET
-    text: str | UnsetType = UNSET
 
 
 class History:
@@ -72,6 +33,7 @@ class History:
         """`bold`: commands are tried on what memory holds where nobody else seems to write to a match (`expected`)."""
         self._log = log
         self._folds = Folds(log, games, secret)
+        self._events = VerifiedEvents(log)
         self._bold = bold
         # By match: the version that this process wrote last, and whether it wrote the one before too.
         self._wrote: dict[MatchId, tuple[Version, bool]] = {}
@@ -132,8 +94,11 @@ class History:
         """What to put by with the append that brings a match on from the version `after`, if anything."""
         return self._folds.snapshot(match, after)
 
-    def keep(self, match: Match, wrote_on: Version | None = None) -> None:
-        """Remember a match that the log is known to hold; `wrote_on` is the version after which this process wrote."""
+    def keep(self, match: Match, wrote_on: Version | None = None, events: Sequence[bytes] = ()) -> None:
+        """Remember a match that the log is known to hold, and the stored `events` that brought it to its head, if any.
+
+        `wrote_on` is the version after which this process wrote.
+        """
         with self._lock:
             if wrote_on is not None:
                 last, _ = self._wrote.get(match.id, (0, False))
@@ -141,10 +106,18 @@ class History:
             known = self._recent.get(match.id)
             if known is None or known.head.version <= match.head.version:
                 self._recent[match.id] = match
+                if events:
+                    self._events.keep(match, events)
             self._recent.move_to_end(match.id)
             while len(self._recent) > CACHED_MATCHES:
                 gone, _ = self._recent.popitem(last=False)
                 self._wrote.pop(gone, None)
+                self._events.forget(gone)
+
+    def reached(self, match_id: MatchId, version: Version) -> Match | None:
+        """The match in memory, if it has come to a version that the log is said to have: only a read could tell more."""
+        known = self._known(match_id)
+        return known if known is not None and known.head.version >= version else None
 
     def _known(self, match_id: MatchId) -> Match | None:
         with self._lock:
@@ -156,11 +129,14 @@ class History:
             if self._recent.get(match.id) is match:
                 del self._recent[match.id]
                 self._wrote.pop(match.id, None)
+                self._events.forget(match.id)
 
     def _newest(self, match_id: MatchId, known: Match | None, tail: Tail) -> Match:
         """The match after a tail that was read from what is known of it on, or from a snapshot if nothing is."""
+        events: Sequence[bytes] = ()
         if known is not None and begins_at(tail, known):
-            match: Match | None = self._folds.fold(match_id, tail.events[1:], known)
+            events = tail.events[1:]
+            match: Match | None = self._folds.fold(match_id, events, known)
         else:
             if known is not None:
                 self._forget(known)
@@ -168,7 +144,7 @@ class History:
             match = self._folds.recall(match_id, tail)
         if match is None:
             raise no_match()
-        self.keep(match)
+        self.keep(match, events=events)
         return match
 
     def events(self, match: Match, viewer: Viewer, after: Version, limit: int) -> tuple[SeenEvent, ...]:
@@ -177,124 +153,6 @@ class History:
         Raises:
             Corrupt: the chain is broken.
         """
-        last = min(match.head.version, after + limit)
-        first = max(after, 1)
-        if after >= last:
-            return ()
-        stored = self._log.read(match.id, first=first, last=last).events
-        if len(stored) != last - first + 1:
-            raise Corrupt(first + len(stored), "is not in the log any more")
-        try:
-            event, head = _unlinked(first, stored[0])
-            found = [(event, head)] if after == 0 else []
-            for entry in stored[1:]:
-                event, head = follow(head, entry)
-                found.append((event, head))
-        except BrokenChain as error:
-            metrics.CHAIN_BREAKS.inc()
-            raise Corrupt(error.version, error.fault) from error
-        return tuple(see_event(match, event, head.hash, viewer) for event, head in found)
-
-
-def _unlinked(version: Version, stored: bytes) -> tuple[Event, Head]:
-    """The event that stored bytes hold at a version, taken at its word about the event before.
-
-    Raises:
-        BrokenChain: they are no event, or one of another version.
-    """
-    try:
-        before = decode(stored).prev
-    except (ValueError, RecursionError):
-        before = ""  # of no event; `follow` says what is wrong with it
-    return follow(Head(version - 1, before), stored)
-
-
-def see_event(match: Match, event: Event, hash_: str, viewer: Viewer) -> SeenEvent:
-    """An event without what the viewer may not know. Draws are never part of it: what is public of them is an effect."""
-    data = _shown(match, event, viewer)
-    return SeenEvent(
-        match=match.id,
-        version=event.version,
-        type=event.type,
-        at=event.at,
-        by=event.by,
-        data=event.data if data is None else msgspec.Raw(canonical(data)),
-        prev=event.prev,
-        hash=hash_,
-        salt=event.salt if data is None else UNSET,
-        redacted=UNSET if data is None else True,
-    )
-
-
-def _shown(match: Match, event: Event, viewer: Viewer) -> dict[str, Any] | None:
-    """An event's data without its draws and what is hidden from the viewer; None if all of it may be seen."""
-    shown: dict[str, Any]
-    if event.type in {"action", "default_action"}:
-        acted = codec(match.game).acted(event.data)
-        action = redact(acted.action, viewer, acted.seat)
-        effects, whole = _redacted(acted.effects, viewer)
-        if whole and action is acted.action and acted.draws is UNSET:
-            return None
-        shown = {"seat": acted.seat, "action": action, "effects": effects}
-        return shown if acted.reason is UNSET else {**shown, "reason": acted.reason}
-    if event.type == "match_started":
-        return {"effects": _redacted(codec(match.game).started(event.data).effects, viewer)[0]}
-    if event.type == "timer":
-        rang = codec(match.game).rang(event.data)
-        effects, whole = _redacted(rang.effects, viewer)
-        return None if whole and rang.draws is UNSET else {"label": rang.label, "effects": effects}
-    if event.type == "match_scored":
-        shown = msgspec.json.decode(event.data)
-        return None if shown.pop("draws", None) is None else shown
-    return None
-
-
-def _redacted(effects: Sequence[Effect], viewer: Viewer) -> tuple[list[Redacted], bool]:
-    """Effects as a viewer may see them, and whether that is all of them."""
-    found = [redact(effect, viewer) for effect in effects]
-    return found, all(shown is effect for shown, effect in zip(found, effects, strict=True))
-
-
-def see_decisions(match: Match, viewer: Viewer) -> tuple[SeenDecision, ...]:
-    return tuple(_see_decision(decision, viewer) for decision in match.decisions())
-
-
-def own_decisions(match: Match, seat: Viewer) -> tuple[SeenDecision, ...]:
-    """The decisions that a seat has to take, as it sees them."""
-    return tuple(_see_decision(decision, seat) for decision in match.decisions() if decision.seat == seat)
-
-
-def _see_decision(decision: OpenDecision, viewer: Viewer) -> SeenDecision:
-    return SeenDecision(
-        id=decision.id,
-        seat="clock" if decision.seat == CLOCK else decision.seat,
-        step=decision.step,
-        opens_at=decision.opens_at,
-        deadline=decision.deadline if decision.deadline_shown else None,
-        on_timeout=decision.on_timeout if viewer == decision.seat else UNSET,
-    )
-
-
-def viewer_of(match: Match, player: str | None, wanted: Seat | None = None) -> Viewer:
-    """The right to look: a person's own seat, or a spectator; any seat once the match is over.
-
-    Raises:
-        Refused: `match-not-found` for a private match that is not the player's, `not-your-seat`, `invalid-parameter`.
-    """
-    own = match.seat_of(player) if player is not None else None
-    if match.created.private and (player is None or not match.is_of(player)):
-        raise no_match()
-    if wanted is None or wanted == own:
-        return own
-    if not 0 <= wanted < len(match.seats):
-        raise Refused("invalid-parameter", f"The match has seats 0 to {len(match.seats) - 1}.", parameter="viewer")
-    if not match.is_over:
-        raise Refused("not-your-seat", "Another seat's view is open to all only after the end of the match.")
-    return wanted
-
-
-def legal_actions(match: Match, viewer: Viewer) -> tuple[Any, ...]:
-    """The whole legal list of a seat; nothing for a spectator or a match that does not run."""
-    if viewer is None or match.status != "running":
-        return ()
-    return tuple(match.game.legal_actions(match.state, viewer))
+        return tuple(
+            see_event(match, event, head.hash, viewer) for event, head in self._events.read(match, after, limit)
+        )

@@ -1,6 +1,5 @@
 """`/v1/matches/{id}/events` and `/v1/matches/{id}/export`: a match's events in pages, as they happen, and as a file."""
 
-import time
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -11,18 +10,19 @@ from flask import Response, request
 from api import conditions, context, languages, live, schemas
 from api.blueprint import STORE_PROBLEMS, Blueprint
 from api.components import frame_schema, ref
-from api.frames import EVENT_STREAM, NDJSON, Form, StreamEnd, StreamHello
 from api.request_headers import version_of
 from api.resources.matches import MAX_SEATS, MAX_VERSION, TEXTS, VIEWER, unchanged
 from api.responses import DOCUMENTED, answer
-from api.streams import GLANCE
 from events.chain import genesis
 from events.record import Head, MatchId, Version
 from service import match_file
 from service.errors import Refused
 from service.games.visibility import Viewer
-from service.history import SeenEvent, viewer_of
 from service.match import Match
+from service.redaction import SeenEvent, viewer_of
+from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, StreamEnd, StreamHello
+from service.subscriptions.long_poll import wait_for_event
+from service.subscriptions.match_stream import MatchSubscription
 from service.texts import with_text
 
 PAGE: Final = 100
@@ -169,20 +169,13 @@ def _waited(match: Match, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
     Raises:
         Refused: `too-many-streams`; `token-invalid` if the token was revoked meanwhile.
     """
-    streams, authorize, gone = live.streams(), live.authorize(), live.hung_up()
-    place = streams.enter(None, live.holder())
+    authorize = live.authorize()
+    streams = live.streams()
+    slot = streams.enter(live.holder())
     try:
-        until = time.monotonic() + query["wait"]
-        known = {match.id: match.head.version}
-        while known[match.id] == match.head.version and not (streams.stopping or gone()):
-            left = until - time.monotonic()
-            if left <= 0:
-                break
-            # A wake-up may be lost, so the log is asked now and then without one.
-            streams.feed.wait(known, min(left, GLANCE))
-            match, _ = context.ports().history.newest(match.id)
+        match = wait_for_event(context.ports().history, streams, match, query["wait"], live.hung_up())
     finally:
-        place.leave()
+        slot.release()
     authorize()
     return match, viewer_of(match, context.caller_id(), query.get("viewer"))
 
@@ -217,19 +210,18 @@ def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
         if after == match.head and match.server_seed is not None:
             return Response(status=204)
     streams = live.streams()
-    place = streams.enter(match.id, live.holder())
-    frames = streams.follow(
+    slot = streams.enter(live.holder())
+    subscription = MatchSubscription(
+        streams.watch(match.id),
         form,
         match=match,
-        after=after,
+        sent=after,
         player=context.caller_id(),
         seat=query.get("viewer"),
         now=context.ports().now(),
         language=_language(query),
-        authorize=live.authorize(),
-        gone=live.hung_up(),
     )
-    return live.respond(frames, form, place)
+    return live.respond(streams.run(subscription, live.authorize(), live.hung_up()), form, slot)
 
 
 def _head_at(match: Match, version: Version) -> Head:

@@ -29,7 +29,7 @@ def show_metrics() -> Response:
     audience = context.container().settings.metrics
     if audience == "none" or (audience == "machine" and not _is_of_this_machine()):
         raise Refused("not-found", "There is nothing here.")
-    return Response(metrics.exposition(_overdue()), content_type=MEDIA_TYPE)
+    return Response(metrics.exposition(_backlog()), content_type=MEDIA_TYPE)
 
 
 def _is_of_this_machine() -> bool:
@@ -39,11 +39,12 @@ def _is_of_this_machine() -> bool:
     return client_address.is_of_this_machine(request.remote_addr or "")
 
 
-def _overdue() -> float | None:
-    """Seconds since the earliest of all that is due; None while the log does not answer."""
+def _backlog() -> metrics.Backlog | None:
+    """What is due in the log; None while it does not answer."""
     ports = context.ports()
+    now = ports.now()
     try:
-        due = ports.log.next_due()
+        due, bots = ports.log.next_due(("job", "clock")), ports.log.count_due("bots", now)
     except LogUnavailable:
         return None
-    return 0.0 if due is None else max(ports.now() - due, 0) / 1000
+    return metrics.Backlog(0.0 if due is None else max(now - due, 0) / 1000, bots)

@@ -9,13 +9,13 @@ from flask import Response, request
 from api import context, live, pagination, schemas
 from api.blueprint import STORE_PROBLEMS, Blueprint
 from api.components import frame_schema, ref
-from api.frames import EVENT_STREAM, NDJSON
-from api.notices import Notice, Notices, NoticesEnd, NoticesHello
 from api.responses import answer
 from events.record import MatchId
 from service import lobby, match_views
 from service.errors import Refused
 from service.ports import Mine
+from service.subscriptions.frames import EVENT_STREAM, NDJSON
+from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello, PlayerSubscription
 
 blueprint: Final = Blueprint("mine", description="All the matches of one player.")
 
@@ -93,13 +93,9 @@ def follow_own_matches(query: Mapping[str, Any]) -> Response:
     if wanted is None:
         raise Refused("not-acceptable", f"The stream is {' or '.join(_FORMS)}.")
     form, streams = _FORMS[wanted], live.streams()
-    place = streams.enter(None, live.holder())
-    try:
-        notices = Notices(context.ports(), streams, context.caller().id)
-    except BaseException:
-        place.leave()
-        raise
-    response = live.respond(notices.run(form, live.authorize(), live.hung_up()), form, place)
+    slot = streams.enter(live.holder())
+    subscription = PlayerSubscription(context.ports(), streams, context.caller().id, form)
+    response = live.respond(streams.run(subscription, live.authorize(), live.hung_up()), form, slot)
     response.vary.add("Accept")
     return response
 

@@ -20,7 +20,7 @@ SIGN_UP_WINDOW: Final = 600
 
 
 class NewPlayerSchema(schemas.Schema):
-    name = schemas.String(40, shortest=1, trimmed=True, required=True)
+    name = schemas.Name(required=True)
 
 
 class SignedUp(msgspec.Struct, frozen=True):

@@ -6,11 +6,10 @@ lifted loses them.
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import jsonschema
-
-from tests.api.checked import Json, reference
+from tests.api.checked import Json, reference, validator
 
 GAMES: Final = ("ape_town", "four_monkeys", "monkeys_on_the_moon", "monsters_on_the_moon")
 Place: TypeAlias = tuple[str | int, ...]
@@ -105,7 +104,7 @@ def resolved(schema: Json) -> Json:
 
 
 def fits(schema: Json, value: object) -> bool:
-    return jsonschema.Draft202012Validator({**schema, "components": reference()["components"]}).is_valid(value)
+    return validator(schema).is_valid(value)
 
 
 def kinds_of(schema: Json) -> list[str]:
@@ -327,7 +326,13 @@ def percent(word: str) -> str:
     return "".join(f"%{byte:02x}" for byte in word.encode())
 
 
-def cases() -> Iterator[Case]:
+@cache
+def cases() -> tuple[Case, ...]:
+    """All cases of all operations."""
+    return tuple(_cases())
+
+
+def _cases() -> Iterator[Case]:
     for path, methods in reference()["paths"].items():
         for method in (verb for verb in methods if verb != "parameters"):
             told, operation = methods[method], f"{method.upper()} {path}"

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import jsonschema
+import jsonschema_rs
 import msgspec
 import yaml
 from flask import Flask
@@ -51,14 +51,23 @@ def documented(rule: Rule) -> str:
     return "".join(f"{{{part}}}" if is_argument else part for is_argument, part in rule._trace)[1:]
 
 
+def validator(schema: Json) -> jsonschema_rs.Draft202012Validator:
+    """Of a schema that may name components of the reference."""
+    return _compiled(msgspec.json.encode(schema))
+
+
 @cache
-def _validator(path: str, method: str, status: str, media_type: str) -> jsonschema.Draft202012Validator:
+def _compiled(schema: bytes) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator({**msgspec.json.decode(schema), "components": reference()["components"]})
+
+
+@cache
+def _validator(path: str, method: str, status: str, media_type: str) -> jsonschema_rs.Draft202012Validator:
     responses = reference()["paths"][path][method]["responses"]
     assert status in responses, f"{method} {path} does not say that it answers {status}"
     content = responses[status].get("content", {})
     assert media_type in content, f"{method} {path} does not say that it answers {status} in {media_type}"
-    schema = {**content[media_type]["schema"], "components": reference()["components"]}
-    return jsonschema.Draft202012Validator(schema)
+    return validator(content[media_type]["schema"])
 
 
 def check(app: Flask, method: str, path: str, response: TestResponse) -> None:

@@ -14,10 +14,10 @@ import pytest
 from redis import Redis
 
 from api.server import LIMITS
-from api.streams import STREAMS_A_PROCESS
 from service import accounts, settings
 from service.container import Service, build
 from service.games.visibility import Viewer
+from service.subscriptions.streams import STREAMS_A_PROCESS
 from tests.api.live import Follower, Frame, Server, frames, serving
 from tests.api.table import Table, set_table
 from tests.waiting import until

@@ -14,8 +14,9 @@ from typing import Final
 import httpx
 import pytest
 
-from service.adapters.valkey import Valkey, free_port
+from service.adapters.valkey import Valkey
 from tests.api.conftest import TOKEN
+from tests.ports import free_port
 from tests.serving import ROOT
 from tests.waiting import in_time, until
 
@@ -77,9 +78,7 @@ def test_it_lives_tells_why_it_cannot_serve_and_serves_once_it_can(
         ready = client.get("/readyz")
         assert (ready.status_code, ready.json()["code"]) == (503, "not-ready")
         (fault,) = ready.json()["faults"]
-        assert (
-            fault == f"the log at {log.url.removeprefix('redis://').removesuffix('/0')} is not available: unavailable"
-        )
+        assert fault == f"the log at {log.url.removeprefix('unix://')} is not available: unavailable"
         for method, path in (
             ("GET", "/"),
             ("GET", "/v1/games"),

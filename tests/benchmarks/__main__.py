@@ -1,9 +1,11 @@
-"""`make bench`: each figure in one run on this machine, beside its floor or its aim."""
+"""`make bench`: each figure in one run on this machine, beside its floor or its aim.
 
+`python -m tests.benchmarks [--json FILE] [PART ...]` runs some parts only, and writes the rows to a file too.
+"""
+
+import argparse
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +13,8 @@ from service.adapters.valkey import Valkey
 from service.container import build
 from service.games.registry import GAMES
 from service.settings import read
-from tests.benchmarks import bot_answers, http, lists, reads, real_time, rules, streams
+from tests.benchmarks import bot_answers, http, lists, notices, reads, real_time, rules, streams
+from tests.benchmarks.table import LOG, Table
 
 MATCHES: Final = 50
 
@@ -25,41 +28,30 @@ AIMS: Final = {
 WALLS: Final = {"walls": True}
 
 
-def _row(what: str, figure: str, beside: str) -> None:
-    print(f"{what:<58} {figure:>22}   {beside}", flush=True)
-
-
-@contextmanager
-def _part(name: str) -> Iterator[None]:
-    """Tells how long a part took: all of them together are to be had while one waits."""
-    began = time.monotonic()
-    yield
-    print(f"  ({name} took {time.monotonic() - began:.0f} s)", flush=True)
-
-
-def _rules() -> None:
+def _rules(table: Table, folder: Path) -> None:
     for game_id, (pace, rebuilt) in AIMS.items():
         game = GAMES[game_id]
         seats = max(seats for seats in game.info.seats if seats <= 4)
         actions = rules.random_play(game, seats, 10)
-        _row(f"{game_id}: random play, {seats} seats", f"{actions:,.0f} actions/s", f"aim {pace:,}")
+        table.row(f"{game_id}: random play, {seats} seats", actions, "actions/s", f"aim {pace:,}")
         events, ms = rules.rebuild(game, seats, 200)
-        _row(f"{game_id}: {events} events rebuilt", f"{ms:.2f} ms", f"aim {rebuilt} ms")
-        _row(f"{game_id}: verify", f"{rules.verifying(game, seats):,.0f} events/s", "aim 5,000")
+        table.row(f"{game_id}: {events} events rebuilt", ms, "ms", f"aim {rebuilt} ms", digits=2)
+        table.row(f"{game_id}: verify", rules.verifying(game, seats), "events/s", "aim 5,000")
     monsters = GAMES["monsters_on_the_moon"]
-    _row("with walls: random play, 4 seats", f"{rules.random_play(monsters, 4, 3, WALLS):,.0f} actions/s", "aim 150")
+    table.row("with walls: random play, 4 seats", rules.random_play(monsters, 4, 3, WALLS), "actions/s", "aim 150")
     events, ms = rules.rebuild(monsters, 4, 200, WALLS)
-    _row(f"with walls: {events} events rebuilt", f"{ms:.2f} ms", "aim 3.0 ms")
+    table.row(f"with walls: {events} events rebuilt", ms, "ms", "aim 3.0 ms", digits=2)
     for what, listed, aim in (("actions", lists.cards(), 10), ("walls", lists.walls(), 15)):
-        _row(f"monsters_on_the_moon: {listed.length} legal {what}", f"{listed.ms:.1f} ms", f"aim {aim} ms")
-    sent = lists.sent()
-    _row(f"the list of actions as JSON over HTTP, {sent.kib} KiB", f"{sent.ms:.1f} ms", "aim 40 ms")
+        table.row(f"monsters_on_the_moon: {listed.length} legal {what}", listed.ms, "ms", f"aim {aim} ms", digits=1)
+    sent = lists.sent(folder)
+    table.row(f"the list of actions as JSON over HTTP, {sent.kib} KiB", sent.ms, "ms", "aim 40 ms", digits=1)
 
 
-def _http(folder: Path) -> None:
+def _http(table: Table, folder: Path) -> None:
     with (
         Valkey.start(folder / "log", durable=True) as log,
         Valkey.start(folder / "queue", durable=False) as queue,
+        (folder / LOG).open("ab") as log_file,
     ):
         environ = {
             "MOONSTONE_LOG_URL": log.url,
@@ -67,56 +59,83 @@ def _http(folder: Path) -> None:
             "MOONSTONE_DATA_DIR": str(folder),
         }
         service = build(read(environ), listen=False)
-        for kind, (ours, floor) in http.compare(service, environ).items():
+        for kind, (ours, floor) in http.compare(service, environ, log_file).items():
             aim = "aim 0.50" if kind == "actions" else "aim 0.50; the floor asks no log"
-            _row(
+            table.row(
                 f"{kind} over HTTP, durable",
-                f"{ours:,.0f}/s",
+                ours,
+                "a second",
                 f"floor {floor:,.0f}/s: {ours / floor:.2f} of it, {aim}",
             )
         for answer in reads.readings(service):
-            _row(answer.what, f"{answer.ms:.1f} ms", answer.beside)
+            table.row(answer.what, answer.ms, "ms", answer.beside, digits=1)
         service.close()
 
 
-def _streams(folder: Path) -> None:
+def _streams(table: Table, folder: Path) -> None:
     with streams.house(folder) as house:
         held, crowd = house.held(), house.fan_out()
-        _row(
+        table.row(
             f"an event at the last of {crowd.watchers:,} watchers, p99",
-            f"{crowd.last_p99:.0f} ms",
+            crowd.last_p99,
+            "ms",
             f"median {crowd.last_p50:.0f} ms, {crowd.delivery_us:.0f} µs CPU each; aim 250 ms",
         )
-        _row("its move answered meanwhile, p99", f"{crowd.answer_p99:.0f} ms", f"median {crowd.answer_p50:.0f} ms")
+        table.row("its move answered meanwhile, p99", crowd.answer_p99, "ms", f"median {crowd.answer_p50:.0f} ms")
         beside = f"{held.kib:.0f} KiB each; the slowest move beside them {held.slowest:.0f} ms"
-        _row(f"{held.streams:,} idle streams", f"{held.cpu:.0f} % of a core", beside)
-        _row(f"a move beside {streams.OTHERS} idle streams of others", f"{house.others():.2f} of alone", "aim 1.20")
+        table.row(f"{held.streams:,} idle streams", held.cpu, "% of a core", beside)
+        table.row(
+            f"a move beside {streams.OTHERS} idle streams of others", house.others(), "of alone", "aim 1.20", digits=2
+        )
+        for running in (1, MATCHES):
+            delay = notices.delay(house.server, house.service, running)
+            what = f"your_turn after the receipt, {running} running matches"
+            table.row(
+                what, delay.p50, "ms", f"aim 10 ms; p99 {delay.p99:.0f}, aim 50 ms; {delay.turns} turns", digits=1
+            )
 
 
-def _bots(folder: Path) -> None:
+def _bots(table: Table, folder: Path) -> None:
     middle, worst, count = bot_answers.answers(folder, 5)
-    _row(f"a bot's answer, median of {count}", f"{middle:.0f} ms", f"p99 {worst:.0f} ms, aim 15 ms")
+    table.row(f"a bot's answer, median of {count}", middle, "ms", f"p99 {worst:.0f} ms, aim 15 ms")
 
 
-def _rush(folder: Path) -> None:
+def _rush(table: Table, folder: Path) -> None:
     rush = real_time.rush(folder)
-    _row("8 clients in one match: answered actions", f"{rush.rate:,.0f}/s", "aim 150/s")
-    _row("8 clients in one match: accepted", f"{rush.accepted:.0%}", "aim a third")
-    _row("8 clients in one match: p99", f"{rush.p99:.0f} ms", "aim 100 ms")
+    table.row("8 clients in one match: answered actions", rush.rate, "a second", "aim 150")
+    table.row("8 clients in one match: accepted", 100 * rush.accepted, "%", "aim a third")
+    table.row("8 clients in one match: p99", rush.p99, "ms", "aim 100 ms")
 
 
-def _bells(folder: Path) -> None:
+def _bells(table: Table, folder: Path) -> None:
     bells = real_time.bells(folder, MATCHES)
     beside = f"{bells.count} bells, {bells.bot_actions:.0f} bots' actions/s; aim 500 ms"
-    _row(f"{MATCHES} matches with paced bots: the latest bell", f"{bells.latest} ms late", beside)
+    table.row(f"{MATCHES} matches with paced bots: the latest bell", bells.latest, "ms late", beside)
+
+
+PARTS: Final[Mapping[str, Callable[[Table, Path], None]]] = {
+    "rules": _rules,
+    "http": _http,
+    "streams": _streams,
+    "bots": _bots,
+    "rush": _rush,
+    "bells": _bells,
+}
 
 
 def main() -> None:
-    with _part("the rules"):
-        _rules()
-    for part in (_http, _streams, _bots, _rush, _bells):
-        with tempfile.TemporaryDirectory() as folder, _part(part.__name__.strip("_")):
-            part(Path(folder))
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there too")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all if none is named")
+    wanted = parser.parse_args()
+    if unknown := set(wanted.parts) - PARTS.keys():
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    table = Table()
+    for name in wanted.parts or PARTS:
+        with tempfile.TemporaryDirectory() as folder, table.part(name, Path(folder) / LOG):
+            PARTS[name](table, Path(folder))
+    if wanted.json is not None:
+        wanted.json.write_bytes(table.json())
 
 
 main()

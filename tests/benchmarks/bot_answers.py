@@ -7,6 +7,7 @@ from statistics import median, quantiles
 
 import httpx
 
+from tests.benchmarks.table import LOG
 from tests.serving import serving
 
 GAME = "monkeys_on_the_moon"
@@ -24,7 +25,11 @@ def answers(folder: Path, matches: int) -> tuple[float, float, int]:
     so nothing of the client's is in it.
     """
     taken: list[int] = []
-    with serving(folder, **UNHURRIED) as served, httpx.Client(base_url=served.url) as http:
+    with (
+        (folder / LOG).open("ab") as log,
+        serving(folder, log, **UNHURRIED) as served,
+        httpx.Client(base_url=served.url) as http,
+    ):
         http.headers["Authorization"] = f"Bearer {http.post('/v1/players', json={'name': 'Ada'}).json()['token']}"
         for _ in range(matches):
             wanted = {"game": GAME, "seats": 2, "bots": ["greedy"]}

@@ -15,7 +15,6 @@ from api.server import Server
 from events.chain import Draft, genesis, seal
 from events.log import Append
 from events.record import Head
-from events.redis_log import RedisLog, connect
 from service.randomness import new_salts
 
 WORKERS = 2
@@ -27,6 +26,9 @@ class ActionSchema(Schema):
 
 
 def create_floor(log_url: str) -> Flask:
+    # It imports redis, which must not come before gevent's patches (api.server).
+    from events.redis_log import RedisLog, connect  # noqa: PLC0415
+
     log = RedisLog(connect(log_url))
     log.load()
     heads: dict[str, Head] = {}

@@ -7,17 +7,18 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from statistics import median
+from typing import IO
 
 import httpx
 import msgspec
 
 from events.record import Event, canonical
 from service import accounts, matches
-from service.adapters.valkey import free_port
 from service.container import Service
 from service.local import play
 from service.new_match import NewMatch
 from tests.benchmarks.load import drive, request
+from tests.ports import free_port
 
 GAME = "monkeys_on_the_moon"
 CONNECTIONS = 16
@@ -27,9 +28,13 @@ LOOKS = 5
 
 
 @contextmanager
-def serving(module: str, *arguments: str, env: dict[str, str] | None = None, port: int) -> Iterator[None]:
-    """A server as a process of its own, until it is ready and the block is left."""
-    process = subprocess.Popen([sys.executable, "-m", module, *arguments], env={**os.environ, **(env or {})})
+def serving(
+    log: IO[bytes], module: str, *arguments: str, env: dict[str, str] | None = None, port: int
+) -> Iterator[None]:
+    """A server as a process of its own, which writes to `log`, until it is ready and the block is left."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, *arguments], env={**os.environ, **(env or {})}, stdout=log, stderr=log
+    )
     try:
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
@@ -86,7 +91,7 @@ def looks(scripts: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
     return found
 
 
-def compare(service: Service, environ: Mapping[str, str]) -> dict[str, tuple[float, float]]:
+def compare(service: Service, environ: Mapping[str, str], log: IO[bytes]) -> dict[str, tuple[float, float]]:
     """Requests a second of the service and of the floor, medians of rounds in turn: `actions` and `observations`."""
     ours: dict[str, list[float]] = {"actions": [], "observations": []}
     floor: dict[str, list[float]] = {"actions": [], "observations": []}
@@ -100,8 +105,8 @@ def compare(service: Service, environ: Mapping[str, str]) -> dict[str, tuple[flo
     }
     floor_port = free_port()
     with (
-        serving("api", env=env, port=port),
-        serving("tests.benchmarks.floor", str(floor_port), environ["MOONSTONE_LOG_URL"], port=floor_port),
+        serving(log, "api", env=env, port=port),
+        serving(log, "tests.benchmarks.floor", str(floor_port), environ["MOONSTONE_LOG_URL"], port=floor_port),
     ):
         for number in range(ROUNDS):
             scripts = action_scripts(service, f"round-{number}")

@@ -1,39 +1,22 @@
-"""The longest legal lists of Monsters on the Moon: from the rules, and the longest of all over HTTP.
+"""The longest legal lists of Monsters on the Moon: from the rules, and the longest of all over HTTP."""
 
-`python -m tests.benchmarks.lists PORT FILE` serves a match at that table, and writes into the file where it is.
-"""
-
-import sys
-import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import httpx
 import msgspec
-from flask import Flask
-from msgspec.structs import replace
 
-from api.checks import Deadline
-from api.server import Server
-from service.adapters.valkey import free_port
 from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.state import State
-from tests.api.checked import Client
 from tests.benchmarks.http import serving
+from tests.benchmarks.lists_server import Served
 from tests.benchmarks.load import drive, request
+from tests.benchmarks.table import LOG
+from tests.ports import free_port
 from tests.service.games.monsters_on_the_moon.largest import largest_display, most_walls
 
-SEATS: Final = 4
 REPEATS: Final = 20
-
-
-class Served(msgspec.Struct, frozen=True):
-    """Where the longest list is to be had, and with whose token."""
-
-    path: str
-    token: str
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -67,13 +50,13 @@ def _listed(state: State) -> Listed:
     return Listed(len(found), 1000 * min(times))
 
 
-def sent() -> Sent:
+def sent(folder: Path) -> Sent:
     """The list of `cards` as JSON, through a socket."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     with (
-        tempfile.TemporaryDirectory() as folder,
-        serving("tests.benchmarks.lists", str(port), f"{folder}/served.json", port=port),
+        (folder / LOG).open("ab") as log,
+        serving(log, "tests.benchmarks.lists_server", str(port), f"{folder}/served.json", port=port),
     ):
         served = msgspec.json.decode(Path(folder, "served.json").read_bytes(), type=Served)
         headers = {"Authorization": f"Bearer {served.token}"}
@@ -81,20 +64,3 @@ def sent() -> Sent:
         answers = drive(port, [[request("GET", served.path, headers)] * REPEATS])
     assert answers.statuses == {httpx.codes.OK: REPEATS}, answers.statuses
     return Sent(size // 1024, answers.percentile(0.5))
-
-
-def _factory(_deadline: Deadline, _alive: Callable[[], bool]) -> Flask:
-    client = Client(hasty=True)
-    tokens = [client.sign_up(f"Player {seat}") for seat in range(SEATS)]
-    match_id = client.do("/v1/matches", {"game": GAME.info.id, "seats": SEATS}, tokens[0])["id"]
-    for token in tokens:
-        client.do(f"/v1/matches/{match_id}/seats", {}, token)
-    history = client.container.ports.history
-    history.keep(replace(history.newest(match_id)[0], state=largest_display()))
-    served = Served(f"/v1/matches/{match_id}/legal-actions", tokens[0])
-    Path(sys.argv[2]).write_bytes(msgspec.json.encode(served))
-    return client.app
-
-
-if __name__ == "__main__":
-    Server(_factory, host="127.0.0.1", port=int(sys.argv[1]), workers=1, on_ready=lambda *_: None).run()

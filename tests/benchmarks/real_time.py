@@ -15,6 +15,7 @@ import msgspec
 
 from service.randomness import Draws
 from tests.benchmarks.load import request
+from tests.benchmarks.table import LOG
 from tests.serving import serving
 
 GAME: Final = "four_monkeys"
@@ -150,7 +151,11 @@ class Client(threading.Thread):
 
 def rush(folder: Path) -> Rush:
     """Eight clients in one match, each with the next action as soon as the last is answered."""
-    with serving(folder, **UNHURRIED) as served, httpx.Client(base_url=served.url) as http:
+    with (
+        (folder / LOG).open("ab") as log,
+        serving(folder, log, **UNHURRIED) as served,
+        httpx.Client(base_url=served.url) as http,
+    ):
         tokens = [http.post("/v1/players", json={"name": f"P{seat}"}).json()["token"] for seat in range(SEATS)]
         signed = [{"Authorization": f"Bearer {token}"} for token in tokens]
         wanted = {"game": GAME, "seats": SEATS, "options": {"countdown_seconds": 0}}
@@ -177,7 +182,11 @@ def rush(folder: Path) -> Rush:
 
 def bells(folder: Path, matches: int) -> Bells:
     """As many matches of eight greedy bots, until the first bell of each."""
-    with serving(folder, **UNHURRIED) as served, httpx.Client(base_url=served.url, timeout=20) as http:
+    with (
+        (folder / LOG).open("ab") as log,
+        serving(folder, log, **UNHURRIED) as served,
+        httpx.Client(base_url=served.url, timeout=20) as http,
+    ):
         http.headers["Authorization"] = f"Bearer {http.post('/v1/players', json={'name': 'Ada'}).json()['token']}"
         wanted = {
             "game": GAME,

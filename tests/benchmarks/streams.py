@@ -20,10 +20,10 @@ from typing import Final
 
 import msgspec
 
-from api.streams import GLANCE
 from service import accounts, settings
 from service.adapters.valkey import Valkey
 from service.container import Service, build
+from service.subscriptions.streams import GLANCE
 from tests.api.live import Server, serving
 from tests.api.table import set_table
 from tests.benchmarks.http import script
@@ -165,14 +165,14 @@ class House:
 
     def __init__(self, server: Server, service: Service) -> None:
         self.server = server
-        self._service = service
+        self.service = service
         self.tokens = (accounts.sign_up(service.ports, "Watcher")[1] for _ in count())
 
     def moves(self, number: int) -> Moves:
-        return Moves(self.server, script(self._service, f"watched-{number}", number))
+        return Moves(self.server, script(self.service, f"watched-{number}", number))
 
     def idle_path(self) -> tuple[str, int]:
-        match, _ = self._service.ports.history.newest(set_table(self._service.ports).match_id)
+        match, _ = self.service.ports.history.newest(set_table(self.service.ports).match_id)
         return f"/v1/matches/{match.id}", match.head.version
 
     def cpu(self) -> float:

@@ -18,12 +18,12 @@ from service.adapters.beat import KEY as BEAT
 from service.adapters.beat import Beat
 from service.bot_turns import advance
 from service.container import Service, build
-from service.history import legal_actions
 from service.match import GRACE_MS, HINT_MS, Match
 from service.match_events import MatchClock
 from service.matches import create, join, leave
 from service.new_match import NewMatch
 from service.ports import Ports
+from service.redaction import legal_actions
 from service.settings import read
 from workers.sweeper import Sweeper
 

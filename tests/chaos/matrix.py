@@ -17,6 +17,8 @@ class Row(NamedTuple):
 
 
 _LOG: Final = "tests/chaos/test_log_faults.py"
+_HEADS: Final = "tests/service/adapters/test_heads.py"
+_FILE: Final = "tests/chaos/test_log_file.py"
 _POWER: Final = "tests/chaos/test_power.py"
 _PROCESSES: Final = "tests/chaos/test_processes.py"
 _KILLED_OR_CUT: Final = (
@@ -148,7 +150,7 @@ ROWS: Final = (
         (
             "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_asked_about_before_a_deadline_is_judged",
             "tests/workers/test_sweeper.py::test_a_jump_of_the_clock_of_processes_alone_costs_nobody_the_turn",
-            "tests/service/test_command.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
+            "tests/service/test_submit.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
         ),
     ),
     Row(
@@ -263,8 +265,12 @@ ROWS: Final = (
     ),
     Row(
         40,
-        "the log's file is torn, or has garbage in it",
-        (f"{_LOG}::test_row_40_a_torn_tail_is_cut_off_and_garbage_in_the_middle_is_not_served",),
+        "the log's file ends in zeros or a torn command, or is damaged",
+        (
+            f"{_FILE}::test_row_40_what_a_loss_of_power_leaves_is_cut_off_and_other_damage_is_not_served",
+            f"{_FILE}::test_row_40_what_the_server_cannot_read_is_told_without_what_stands_in_it",
+            "tests/service/adapters/test_log_file.py::test_no_changed_byte_lets_a_whole_command_after_it_be_cut",
+        ),
     ),
     Row(
         41,
@@ -287,5 +293,14 @@ ROWS: Final = (
         47,
         "no connection to the log is free",
         (f"{_LOG}::test_row_47_requests_that_find_no_connection_are_told_in_time_and_the_next_ones_are_served",),
+    ),
+    Row(
+        53,
+        "the log lost its end, and is whole otherwise",
+        (
+            "tests/service/test_serve.py::test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing",
+            f"{_HEADS}::test_a_log_that_lost_its_end_is_found_out_also_where_no_match_lost_anything",
+            f"{_HEADS}::test_what_the_log_no_longer_holds_is_found_and_not_forgotten",
+        ),
     ),
 )

@@ -19,7 +19,7 @@ from service.adapters.valkey import Valkey
 from tests.api import live
 from tests.api.checked import MANY, UNLIMITED
 from tests.chaos.hostile import Attack, Enemy, Target
-from tests.chaos.length import LENGTH
+from tests.length import LENGTH
 
 REQUESTS: Final = 500 * LENGTH
 SEED: Final = 1
@@ -156,6 +156,7 @@ def besieged(tmp_path: Path) -> Iterator[Besieged]:
         assert server.workers == workers
 
 
+@pytest.mark.long
 def test_hostile_requests_get_no_5xx_change_nothing_and_hang_nothing(besieged: Besieged) -> None:
     enemy = Enemy(besieged.target, SEED)
     before = besieged.contents()

@@ -12,10 +12,10 @@ from typing import Final
 import pytest
 import yaml
 
-from service.adapters.valkey import free_port
 from tests.api.raw import CLOSE, GET, HOST, PATIENCE, ROOT, Running, gunicorn
-from tests.chaos.length import LONG
 from tests.chaos.senders import SHAPES
+from tests.length import LONG
+from tests.ports import free_port
 from tests.waiting import until
 
 SHORT: Final = ("a body that is too large", "endless chunks", "an endless header", "requests at once")

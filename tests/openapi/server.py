@@ -15,10 +15,10 @@ from api.server import Server
 
 def factory(deadline: checks.Deadline, alive: Callable[[], bool]) -> Flask:
     # They import redis, which must not come before gevent's patches.
-    from api import streams  # noqa: PLC0415
     from api.app import create_app  # noqa: PLC0415
     from api.resources import events  # noqa: PLC0415
     from service import container, matches, settings  # noqa: PLC0415
+    from service.subscriptions import streams  # noqa: PLC0415
 
     streams.MAX_AGE = 0.05  # type: ignore[misc]  # a constant
     streams.STREAMS_A_HOLDER = 1000  # type: ignore[misc]

@@ -200,6 +200,7 @@ UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
         ]
     ),
     "act": frozenset({("idempotency-key-reused", ""), ("invalid-action", "#/action"), ("stale-version", "")}),
+    "sign_up": frozenset({("invalid-request", "#/name")}),
     **dict.fromkeys(
         ("take_seat", "seat_bot", "start_match", "leave_match"), frozenset({("idempotency-key-reused", "")})
     ),

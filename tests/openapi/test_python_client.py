@@ -15,6 +15,7 @@ from api.app import create_app
 from api.components import pascal
 from service.clock import enforce
 from service.games.registry import GAMES
+from service.owed import KINDS
 from tests.api.conftest import Container
 from tests.api.two_seats import unlimited
 from tests.openapi.tools import BUILD, HERE, REFERENCE
@@ -109,7 +110,7 @@ class House(Arena):
         if any(opens_at <= self.time for opens_at in mine):
             self.time += 500
         else:
-            self.time = max(self.time, min([*mine, self.log.next_due() or self.time]))
+            self.time = max(self.time, min([*mine, self.log.next_due(KINDS) or self.time]))
         enforce(self.ports, match_id)
         self.work(match_id)
 

@@ -64,9 +64,13 @@ def test_every_part_works_on_one_server_and_on_a_cluster(service: Service) -> No
     assert accounts.authenticate(ports, token) == player
     wanted = NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random", "random"))
     match = create(ports, player.id, wanted, token_hex(4)).match
-    assert service.feed.wait({match.id: match.head.version - 1}, 30)
-    while advance(ports, match.id):
-        pass
+    with service.feed.waiter() as waiter:
+        waiter.follow([match.id])
+        assert waiter.wait(30)
+        assert waiter.take()[match.id].version is None
+        while advance(ports, match.id):
+            pass
+        assert waiter.wait(30)
     newest, _ = ports.history.newest(match.id)
     assert ports.history.expected(match.id) == newest
     views, _ = listed(ports, "finished", None, 5)

@@ -17,7 +17,6 @@ from events.memory_log import MemoryLog
 from events.record import Head, MatchId
 from service import clock, snapshots
 from service.audit import audit
-from service.audit_places import Fault
 from service.bot_turns import suspend
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
@@ -26,7 +25,9 @@ from service.inspection import inspect
 from service.local import play
 from service.match import Match
 from service.match_fold import begin, step
+from service.owed import owed
 from service.snapshots import EVERY, Folds
+from service.verify import Fault
 from tests.playthroughs.record import cases
 from tests.service.arena import Arena
 from tests.service.games.toy.game import TOY
@@ -108,7 +109,7 @@ def test_a_snapshot_and_the_events_after_it_are_the_whole_match(data: st.DataObj
                 (reader.newest(match.id)[0], match.states[-1]),
             ):
                 assert found == truth
-                assert (found.decisions(), found.owed()) == (truth.decisions(), truth.owed())
+                assert (found.decisions(), owed(found)) == (truth.decisions(), owed(truth))
 
 
 # --- what a reading costs -----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from secrets import token_hex
 
 import pytest
 
-from events.feed import Listener
+from events.listener import Listener
 from events.redis_log import connect
 from service.adapters import accounts
 from service.adapters.accounts import RedisAccounts

@@ -1,0 +1,116 @@
+"""How long after a move's receipt its `your_turn` is with the other player, who follows few matches or many."""
+
+import select
+import socket
+import time
+from collections import deque
+from statistics import median
+from typing import Any, Final
+
+import msgspec
+
+from service import accounts, matches
+from service.container import Service
+from service.new_match import NewMatch
+from tests.api.live import Server
+from tests.benchmarks.http import GAME, script
+from tests.benchmarks.load import request
+from tests.benchmarks.streams import PATIENCE, Moves
+
+TURNS: Final = 200
+"""Own turns that are waited for, at most."""
+BETWEEN: Final = 0.005
+"""Seconds from one move to the next, in which the streams come to rest."""
+
+
+class Delay(msgspec.Struct, frozen=True):
+    """Milliseconds from the receipt of a move to the notice of the turn that it opened, 0 where the notice came first."""
+
+    running: int
+    turns: int
+    p50: float
+    p99: float
+
+
+class Player:
+    """A player's stream of notices, as lines of JSON."""
+
+    def __init__(self, server: Server, token: str) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
+        headers = {"Authorization": f"Bearer {token}", "Accept": "application/x-ndjson"}
+        self.socket.sendall(request("GET", "/v1/me/stream", headers))
+        self._buffer = b""
+        self._lines: deque[dict[str, Any]] = deque()
+        while not any(line.get("type") == "hello" for line in self._lines):
+            self.read()
+
+    def read(self) -> None:
+        got = self.socket.recv(65536)
+        if not got:
+            raise RuntimeError(f"the stream was cut: {self._buffer!r}")
+        *lines, self._buffer = (self._buffer + got).split(b"\n")
+        # What frames the chunks of the answer is no JSON object.
+        self._lines += [msgspec.json.decode(line) for line in lines if line.startswith(b'{"')]
+
+    def take(self) -> list[dict[str, Any]]:
+        lines = list(self._lines)
+        self._lines.clear()
+        return lines
+
+
+def delay(server: Server, service: Service, running: int) -> Delay:
+    """Two players, who have so many matches with each other, play one of them: whoever's turn it is acts."""
+    requests = script(service, f"noticed-{running}", running)
+    tokens = list(dict.fromkeys(_token(sent) for sent in requests))
+    _start_more(service, tokens, running - 1)
+    moves = Moves(server, requests)
+    players = {token: Player(server, token) for token in tokens}
+    delays: list[float] = []
+    for following in requests[1 : TURNS + 1]:
+        delays.append(_delay(moves, players[_token(following)]))
+        time.sleep(BETWEEN)
+        _drain(players)
+    for player in players.values():
+        player.socket.close()
+    delays.sort()
+    return Delay(running, len(delays), median(delays), delays[int(0.99 * (len(delays) - 1))])
+
+
+def _delay(moves: Moves, player: Player) -> float:
+    moves.send()
+    answered = noticed = 0.0
+    deadline = time.perf_counter() + PATIENCE
+    while not (answered and noticed):
+        ready, _, _ = select.select([moves.socket, player.socket], [], [], PATIENCE)
+        now = time.perf_counter()
+        if now > deadline:
+            raise TimeoutError("no notice of a turn")
+        if moves.socket in ready:
+            moves.receive()
+            answered = now
+        if player.socket in ready:
+            player.read()
+            if any(line["type"] == "your_turn" for line in player.take()):
+                noticed = now
+    return 1000 * max(0.0, noticed - answered)
+
+
+def _drain(players: dict[str, Player]) -> None:
+    by_socket = {player.socket: player for player in players.values()}
+    while ready := select.select(list(by_socket), [], [], 0)[0]:
+        for one in ready:
+            by_socket[one].read()
+            by_socket[one].take()
+
+
+def _token(sent: bytes) -> str:
+    return sent.partition(b"Authorization: Bearer ")[2].partition(b"\r\n")[0].decode()
+
+
+def _start_more(service: Service, tokens: list[str], count: int) -> None:
+    ports = service.ports
+    players = [accounts.authenticate(ports, token).id for token in tokens]
+    for number in range(count):
+        match_id = matches.create(ports, players[0], NewMatch(game=GAME, seats=2), f"more-{number}").match.id
+        for player in players:
+            matches.join(ports, player, match_id, f"more-{number}-seat")

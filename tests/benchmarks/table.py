@@ -1,0 +1,70 @@
+"""What a run of the benchmarks prints: a table on stdout, a line of progress on a terminal, the same rows as JSON."""
+
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+LOG: Final = "servers.log"
+"""In the folder of a part of the run: what its servers write."""
+
+_CLEAR: Final = "\r\x1b[K"
+_LOG_LINES: Final = 20
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A figure with its unit, and in words what it is to be compared with."""
+
+    part: str
+    what: str
+    value: float
+    unit: str
+    beside: str
+
+
+class Table:
+    """Collects the rows of a run, and prints each as it comes."""
+
+    def __init__(self) -> None:
+        self._rows: list[Row] = []
+        self._seconds: dict[str, float] = {}
+        self._part = ""
+
+    def row(self, what: str, value: float, unit: str, beside: str = "", *, digits: int = 0) -> None:
+        self._rows.append(Row(self._part, what, value, unit, beside))
+        self._progress("")
+        print(f"{what:<58} {f'{value:,.{digits}f} {unit}':>22}   {beside}", flush=True)
+        self._progress(f"{self._part} …")
+
+    @contextmanager
+    def part(self, name: str, log: Path) -> Iterator[None]:
+        """A part of the run, whose servers write to `log`: the end of that is shown if the part fails."""
+        began = time.monotonic()
+        self._part = name
+        self._progress(f"{name} …")
+        try:
+            yield
+        except BaseException:
+            self._progress("")
+            if log.exists():
+                sys.stderr.writelines(log.read_text("utf-8", "replace").splitlines(keepends=True)[-_LOG_LINES:])
+            raise
+        self._progress("")
+        self._seconds[name] = round(time.monotonic() - began, 1)
+
+    def json(self) -> bytes:
+        machine = {"cores": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()}
+        document = {"rows": self._rows, "seconds": self._seconds, "on": machine}
+        return msgspec.json.format(msgspec.json.encode(document)) + b"\n"
+
+    @staticmethod
+    def _progress(text: str) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(_CLEAR + text)
+            sys.stderr.flush()

@@ -1,0 +1,180 @@
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from events.feed import Feed
+from events.listener import Listener
+from events.record import Version
+from events.redis_log import WAKE_CHANNEL, RedisLog, connect
+from service.adapters.valkey import Valkey
+from tests.events.log_contract import build, create
+from tests.waiting import until
+
+
+class Hearing:
+    def __init__(self) -> None:
+        self.heard: list[bytes] = []
+        self.lapses = 0
+
+    def hear(self, message: bytes) -> None:
+        self.heard.append(message)
+
+    def lapse(self) -> None:
+        self.lapses += 1
+
+
+def test_each_channel_has_its_hearer_and_an_append_is_told_once(valkey_log_url: str) -> None:
+    wakes, other = Hearing(), Hearing()
+    with connect(valkey_log_url) as client:
+        client.flushall()
+        listener = Listener(client, {f"{WAKE_CHANNEL}m": wakes, "other": other})
+        until(lambda: wakes.lapses == other.lapses == 1, 30, "the listener gets there")
+        log = RedisLog(client)
+        append, head = create(log, "m", events=3)
+        log.append(append)
+        log.append(build("m", head, "create", digest="x")[0])
+        log.append(build("m", append.expected, "late")[0])
+        log.append(build("m", head, "c")[0])
+        client.publish("other", "end")
+        until(lambda: other.heard == [b"end"], 30, "the listener gets there")
+        assert wakes.heard == [b"3", b"4"]
+        listener.stop()
+        assert not listener._thread.is_alive()
+
+
+def test_a_process_hears_of_the_matches_that_somebody_waits_for_and_of_no_others(
+    valkey_log_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = Feed()
+    with connect(valkey_log_url) as client:
+        client.flushall()
+
+        def heard_by() -> list[int]:
+            counts: list[tuple[bytes, int]] = client.pubsub_numsub(*(f"{WAKE_CHANNEL}{match}" for match in "mn"))
+            return [count for _, count in counts]
+
+        listener = Listener(client, feed=feed)
+        with feed.waiter() as waiter:
+            waiter.follow(["m"])
+            assert waiter.wait(10)
+            assert {match: wake.version for match, wake in waiter.take().items()} == {"m": None}
+            assert heard_by() == [1, 0]
+            create(RedisLog(client), "n")
+            create(RedisLog(client), "m")
+            assert waiter.wait(10)
+            assert {match: wake.version for match, wake in waiter.take().items()} == {"m": 1}
+        for module in ("events.feed.KEPT", "events.listener.KEPT"):
+            monkeypatch.setattr(module, 0.0)
+        until(lambda: heard_by() == [0, 0], 30, "nobody listens")
+        assert not feed.hears("m")
+        assert not feed._heard
+        listener.stop()
+
+
+class Failing(Hearing):
+    def hear(self, message: bytes) -> None:
+        super().hear(message)
+        if message == b"bad":
+            raise ZeroDivisionError
+
+    def lapse(self) -> None:
+        super().lapse()
+        if self.lapses == 2:
+            raise KeyError
+
+
+def test_the_listener_outlives_a_hearer_that_fails_and_has_everyone_look(
+    valkey_log_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("events.listener._PAUSE", 0.01)
+    failing = Failing()
+    with connect(valkey_log_url) as client:
+        listener = Listener(client, {"news": failing})
+        until(lambda: failing.lapses == 1, 30, "the listener gets there")
+        client.publish("news", "bad")
+        until(lambda: failing.lapses == 3, 30, "the listener gets there")
+        client.publish("news", "good")
+        until(lambda: failing.heard == [b"bad", b"good"], 30, "the listener hears")
+        listener.stop()
+    assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [ZeroDivisionError, KeyError]
+
+
+def hasty(url: str) -> Redis:
+    """A client that leaves all patience to its user."""
+    return Redis.from_url(url, protocol=2, retry=Retry(NoBackoff(), 0))
+
+
+@pytest.mark.parametrize("client_of", [connect, hasty])
+def test_the_listener_finds_a_restarted_server_and_has_everyone_look(
+    tmp_path: Path, client_of: Callable[[str], Redis]
+) -> None:
+    feed = Feed()
+    with feed.waiter() as waiter, Valkey.start(tmp_path / "log", durable=True) as server:
+        waiter.follow(["m"])
+
+        def version() -> Version | None:
+            """What the next wake-up tells."""
+            assert waiter.wait(30)
+            return waiter.take()["m"].version
+
+        with client_of(server.url) as client:
+            listener = Listener(client, feed=feed)
+            assert version() is None
+            _, head = create(RedisLog(client), "m")
+            assert version() == 1
+            server.kill()
+            server.restart()
+            assert version() is None
+            assert feed.hears("m")
+            RedisLog(client).append(build("m", head, "c")[0])
+            assert version() == 2
+            listener.stop()
+
+
+GEVENT = """
+from gevent import monkey
+monkey.patch_all()
+import sys
+import gevent
+from events.feed import Feed
+from events.listener import Listener
+from events.redis_log import RedisLog, connect
+from tests.events.log_contract import create
+
+client = connect(sys.argv[1])
+feed = Feed()
+listener = Listener(client, feed=feed)
+waiters = [feed.waiter() for n in range(200)]
+for n, waiter in enumerate(waiters):
+    waiter.follow([f"g{n % 5}"])
+with gevent.Timeout(20):
+    while not all(feed.hears(f"g{n}") for n in range(5)):
+        gevent.sleep(0.01)
+for waiter in waiters:
+    waiter.take()
+waits = [gevent.spawn(waiter.wait, 20) for waiter in waiters]
+for n in range(5):
+    create(RedisLog(client), f"g{n}")
+gevent.joinall(waits, timeout=20)
+assert all(wait.value for wait in waits)
+assert {wake.version for waiter in waiters for wake in waiter.take().values()} == {1}
+assert not waiters[0].wait(0.01)
+listener.stop()
+client.close()
+print("woken", len(waiters))
+"""
+
+
+def test_two_hundred_greenlets_wait_in_one_process(valkey_log_url: str) -> None:
+    with connect(valkey_log_url) as client:
+        client.flushall()
+    run = subprocess.run(
+        [sys.executable, "-c", GEVENT, valkey_log_url], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (run.stdout, run.stderr) == ("woken 200\n", "")

@@ -1,0 +1,142 @@
+"""Use cases in memory, and the streams of one process on them."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import msgspec
+import pytest
+
+from events.chain import genesis
+from events.feed import Feed, Waiter
+from events.log import LogUnavailable, Tail
+from events.memory_log import MemoryLog
+from events.record import Head, MatchId, Version
+from service import accounts
+from service.adapters.memory import local_ports
+from service.games.registry import GAMES
+from service.games.visibility import Viewer
+from service.history import History
+from service.ports import Player, Ports
+from service.subscriptions.frames import NDJSON, Form
+from service.subscriptions.match_stream import MatchSubscription
+from service.subscriptions.streams import Streams
+from tests.api.table import Table
+
+HEARTBEAT = 0.05
+
+
+class WatchedLog(MemoryLog):
+    """Counts reads, which may take time or fail."""
+
+    def __init__(self, wake: Callable[[MatchId, Version], None]) -> None:
+        super().__init__(wake)
+        self.reads = 0
+        self.seconds = 0.0
+        self.away: Callable[[int | None], bool] = lambda _: False
+        """Whether a read up to a version, or to the newest, fails."""
+
+    def read(
+        self, match: MatchId, *, first: int | None = 1, last: int | None = None, command: str | None = None
+    ) -> Tail:
+        self.reads += 1
+        time.sleep(self.seconds)
+        if self.away(last):
+            raise LogUnavailable("unavailable")
+        return super().read(match, first=first, last=last, command=command)
+
+
+class House:
+    """Use cases in memory, and the streams of one process on them."""
+
+    def __init__(self) -> None:
+        self.feed = Feed()
+        self.deaf = False
+        self.alive = True
+        self.log = WatchedLog(self.wake)
+        self.ports: Ports = local_ports(GAMES, log=self.log)
+        self.streams = Streams(self.ports.history, self.feed, lambda: self.alive)
+        log = MemoryLog()
+        log.__dict__ = self.log.__dict__
+        self.elsewhere: Ports = replace(self.ports, log=log, history=History(log, GAMES, self.ports.secret))
+        """Another process on the same log; what it reads does not count."""
+
+    def wake(self, match: MatchId, version: Version) -> None:
+        if not self.deaf:
+            self.feed.wake(match, version)
+
+    def follow(
+        self,
+        match_id: MatchId,
+        *,
+        player: Player | None = None,
+        token: str = "",
+        after: Head | None = None,
+        form: Form = NDJSON,
+        language: str | None = None,
+    ) -> Iterator[bytes]:
+        match, _ = self.ports.history.newest(match_id)
+        subscription = MatchSubscription(
+            self.streams.watch(match_id),
+            form,
+            match=match,
+            sent=after or genesis(match_id, match.created.game, match.created.ruleset)[1],
+            player=player.id if player else None,
+            seat=None,
+            now=self.ports.now(),
+            language=language,
+        )
+        authorize = partial(accounts.authenticate, self.ports, token) if player else lambda: None
+        stream = self.streams.run(subscription, authorize)
+        return in_time(stream)
+
+    def expected(self, table: Table, viewer: Viewer) -> list[bytes]:
+        match, _ = self.ports.history.newest(table.match_id)
+        return [msgspec.json.encode(event) for event in self.ports.history.events(match, viewer, 0, 10_000)]
+
+
+def those_who_wait(monkeypatch: pytest.MonkeyPatch) -> set[Waiter]:
+    """The waiters of streams that have nothing to do, from now on."""
+    waiting: set[Waiter] = set()
+    wait = Waiter.wait
+
+    def noted(waiter: Waiter, timeout: float) -> bool:
+        waiting.add(waiter)
+        try:
+            return wait(waiter, timeout)
+        finally:
+            waiting.discard(waiter)
+
+    monkeypatch.setattr(Waiter, "wait", noted)
+    return waiting
+
+
+def in_time(stream: Iterator[bytes]) -> Iterator[bytes]:
+    """A stream that fails when it goes on too long."""
+    deadline = time.monotonic() + 60
+    for piece in stream:
+        assert time.monotonic() < deadline
+        yield piece
+
+
+def lines(stream: Iterator[bytes]) -> Iterator[bytes]:
+    """The events and the end of a stream of lines, without its heartbeats."""
+    for piece in stream:
+        yield from filter(None, piece.split(b"\n"))
+
+
+def end(stream: Iterator[bytes]) -> str:
+    """The reason of the end, which must be the next thing told."""
+    found = msgspec.json.decode(next(lines(stream)))
+    assert found["type"] == "end"
+    assert list(stream) == []
+    return str(found["reason"])
+
+
+def up_to_date(stream: Iterator[bytes], head: Head) -> Iterator[bytes]:
+    """The stream after it told the newest event."""
+    for line in lines(stream):
+        if msgspec.json.decode(line)["version"] == head.version:
+            return stream
+    raise AssertionError("the stream ended")

@@ -1,0 +1,88 @@
+"""What a stream of a match sends, to whom, and how it ends."""
+
+import re
+
+import msgspec
+import pytest
+
+from service import accounts
+from service.games.visibility import Viewer
+from service.matches import create, join, join_code_of, leave
+from service.new_match import NewMatch
+from service.subscriptions.frames import EVENT_STREAM, NDJSON
+from tests.api.table import Table, set_table
+from tests.service.subscriptions.house import House, end, lines, up_to_date
+
+
+@pytest.mark.parametrize("viewer", [None, 1])
+def test_each_event_is_told_once_in_order_as_it_happens(house: House, table: Table, viewer: Viewer) -> None:
+    stream = lines(house.follow(table.match_id, player=table.ben if viewer else None, token=table.ben_token))
+    told = []
+    while (line := next(stream)) and not line.startswith(b'{"type":"end"'):
+        told.append(line)
+        if msgspec.json.decode(line)["version"] == house.ports.history.newest(table.match_id)[0].head.version:
+            table.play(house.ports, 2)
+    assert told == house.expected(table, viewer)
+    assert line.startswith(b'{"type":"end","reason":"finished"')
+    assert house.log.reads < 10 * len(told)
+
+
+def test_streams_share_nothing_that_another_viewer_may_not_see(house: House, table: Table) -> None:
+    """Side by side in one process, so that each finds what was made for the others."""
+    following = [
+        house.follow(table.match_id, player=player, token=table.ben_token, form=form)
+        for player, form in ((None, EVENT_STREAM), (None, NDJSON), (table.ben, NDJSON))
+    ]
+    told = [next(stream) for stream in following]
+    while table.play(house.ports).server_seed is None:
+        for place, stream in enumerate(following):
+            told[place] += next(piece for piece in stream if piece.strip(b":\n"))
+    whole = [text + b"".join(stream) for text, stream in zip(told, following, strict=True)]
+    events = [
+        re.findall(rb'^%s(\{"match":.*"prev":.*\})$' % before, text, re.MULTILINE)
+        for before, text in zip((b"data: ", b"", b""), whole, strict=True)
+    ]
+    assert events == [house.expected(table, viewer) for viewer in (None, None, 1)]
+
+
+def test_who_gives_a_private_seat_up_sees_nothing_from_then_on(house: House) -> None:
+    (anna, _), (ben, token) = (accounts.sign_up(house.ports, name) for name in ("Anna", "Ben"))
+    match = create(house.ports, anna.id, NewMatch("monkeys_on_the_moon", 2, private=True), "create").match
+    joined = join(house.ports, ben.id, match.id, "join", join_code=join_code_of(house.ports.secret, match.id)).match
+    stream = up_to_date(house.follow(match.id, player=ben, token=token), joined.head)
+    leave(house.ports, ben.id, match.id, "leave")
+    assert end(stream) == "match-not-found"
+
+
+def test_a_spectator_who_takes_a_seat_sees_from_it(house: House) -> None:
+    (anna, _), (ben, token) = (accounts.sign_up(house.ports, name) for name in ("Anna", "Ben"))
+    wanted = NewMatch("monkeys_on_the_moon", 2, bots=("random",))
+    match = create(house.ports, anna.id, wanted, "create").match
+    stream = house.follow(match.id, player=ben, token=token)
+    up_to_date(stream, match.head)
+    join(house.ports, ben.id, match.id, "join")
+    leave(house.ports, ben.id, match.id, "leave")
+    table = Table(match.id, anna, "", ben, token, set_table(house.ports).chance_of)
+    table.finish(house.ports)
+    assert [*lines(stream)][:-1] == house.expected(table, 1)[match.head.version :]
+
+
+@pytest.mark.parametrize("lost", ["the newest", "and replaced"])
+def test_a_store_that_lost_its_past_ends_the_stream_and_says_so(house: House, table: Table, lost: str) -> None:
+    before = table.play(house.ports, 5)
+    stream = up_to_date(house.follow(table.match_id), before.head)
+    kept = house.log._matches[table.match_id]
+    del kept.events[-3:]
+    after, _ = house.ports.history.newest(table.match_id)
+    kept.head = after.head
+    if lost == "and replaced":
+        kept.commands.clear()
+        table.play(house.ports, 10)
+    assert end(stream) == "history-diverged"
+
+
+def test_a_corrupt_match_ends_the_stream_and_says_so(house: House, table: Table) -> None:
+    match, _ = house.ports.history.newest(table.match_id)
+    stream = up_to_date(house.follow(table.match_id), match.head)
+    house.log._matches[table.match_id].events.append(b"{}")
+    assert end(stream) == "match-corrupt"

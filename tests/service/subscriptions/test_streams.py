@@ -1,0 +1,194 @@
+"""The loop of a stream: heartbeats, rights, ends, and what many streams cost."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from typing import Any
+
+import msgspec
+import pytest
+
+from service import accounts
+from service.errors import Refused
+from service.subscriptions import match_watch, streams
+from service.subscriptions.frames import EVENT_STREAM, NDJSON
+from service.subscriptions.notices import PlayerSubscription
+from service.verified_events import KEPT
+from tests.api.table import Table
+from tests.service.subscriptions.house import HEARTBEAT, House, end, in_time, lines, those_who_wait, up_to_date
+from tests.waiting import until
+
+
+def test_a_lost_wake_up_costs_a_heartbeat_at_most(house: House, table: Table) -> None:
+    stream = house.follow(table.match_id)
+    match, _ = house.ports.history.newest(table.match_id)
+    up_to_date(stream, match.head)
+    house.deaf = True
+    table.play(house.elsewhere)
+    pieces = iter(lambda: next(stream), None)
+    heartbeats = 0
+    while next(pieces) == NDJSON.heartbeat:
+        heartbeats += 1
+    assert heartbeats == 1
+
+
+def test_heartbeats_come_in_time_while_nothing_happens(house: House, table: Table) -> None:
+    match, _ = house.ports.history.newest(table.match_id)
+    stream = house.follow(table.match_id, after=match.head, form=EVENT_STREAM)
+    assert next(stream).startswith(b"retry: 1000\nevent: hello\ndata: {")
+    began = time.monotonic()
+    assert [next(stream) for _ in range(4)] == [b":\n\n"] * 4
+    assert time.monotonic() - began >= 3 * HEARTBEAT
+
+
+def test_a_revoked_token_ends_its_streams_and_no_other(house: House, table: Table) -> None:
+    match, _ = house.ports.history.newest(table.match_id)
+    mine, other = (
+        up_to_date(house.follow(table.match_id, player=player, token=token), match.head)
+        for player, token in ((table.ben, table.ben_token), (table.anna, table.anna_token))
+    )
+    accounts.revoke(house.ports, table.ben_token)
+    assert end(mine) == "token-revoked"
+    assert next(other) == NDJSON.heartbeat
+
+
+@pytest.mark.parametrize("how", ["server", "feed"])
+def test_a_server_that_stops_ends_its_streams(house: House, table: Table, how: str) -> None:
+    match, _ = house.ports.history.newest(table.match_id)
+    stream = up_to_date(house.follow(table.match_id), match.head)
+    if how == "feed":
+        house.feed.close()
+    house.alive = how != "server"
+    assert end(stream) == "restart"
+
+
+def test_a_stream_ends_at_its_age(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    match, _ = house.ports.history.newest(table.match_id)
+    stream = up_to_date(house.follow(table.match_id), match.head)
+    assert next(stream) == NDJSON.heartbeat
+    monkeypatch.setattr(streams, "MAX_AGE", HEARTBEAT)
+    assert end(stream) == "max-age"
+
+
+def test_a_log_that_is_away_for_a_while_ends_nothing(house: House, table: Table) -> None:
+    match, _ = house.ports.history.newest(table.match_id)
+    stream = up_to_date(house.follow(table.match_id), match.head)
+    table.play(house.elsewhere)
+    house.log.away = lambda _: True
+    assert [next(stream) for _ in range(3)] == [NDJSON.heartbeat] * 3
+    house.log.away = lambda _: False
+    assert msgspec.json.decode(next(lines(stream)))["version"] == match.head.version + 1
+
+
+def test_a_read_that_fails_is_not_tried_again_before_the_next_heartbeat(
+    house: House, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "HEARTBEAT", 0.4)
+    monkeypatch.setattr(streams, "GLANCE", 0.01)
+    match, _ = house.ports.history.newest(table.match_id)
+    stream = up_to_date(house.follow(table.match_id), match.head)
+    house.deaf = True
+    table.play(house.elsewhere, KEPT + 1)  # more than is in memory
+    house.log.away = lambda last: last is not None
+    assert next(stream) == NDJSON.heartbeat
+    house.log.reads = 0
+    assert next(stream) == NDJSON.heartbeat
+    assert house.log.reads == 2
+
+
+def test_a_wake_up_that_is_not_true_costs_one_read(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "HEARTBEAT", 0.6)
+    match, _ = house.ports.history.newest(table.match_id)
+
+    def reads() -> int:
+        """How many until the next heartbeat; none where that was due before the stream came to look."""
+        stream = up_to_date(house.follow(table.match_id), match.head)
+        house.feed.wake(table.match_id, 999)
+        house.log.reads = 0
+        assert next(stream) == NDJSON.heartbeat
+        return house.log.reads
+
+    # On a busy machine the heartbeat may come first, but not time and again.
+    assert next(filter(None, (reads() for _ in range(5))), 0) == 1
+
+
+def test_wake_ups_that_are_not_true_cannot_make_a_process_read_all_the_time(
+    house: House, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(match_watch, "_FALSE_ALARM", 0.05)
+    match, _ = house.ports.history.newest(table.match_id)
+    following = [up_to_date(house.follow(table.match_id), match.head) for _ in range(5)]
+    monkeypatch.setattr(streams, "HEARTBEAT", 0.5)
+    house.log.reads = 0
+    over = threading.Event()
+
+    def flood() -> None:
+        for version in count(1000):
+            house.feed.wake(table.match_id, version)
+            if over.wait(0.001):
+                return
+
+    with ThreadPoolExecutor(len(following) + 1) as pool:
+        began = time.monotonic()
+        pool.submit(flood)
+        for told in [pool.submit(next, stream) for stream in following]:
+            assert told.result(30) == NDJSON.heartbeat
+        over.set()
+    assert house.log.reads <= 2 + (time.monotonic() - began) / 0.05
+
+
+def test_a_new_event_is_read_once_and_encoded_once_for_each_form_however_many_follow(
+    house: House, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "HEARTBEAT", 60.0)
+    match, _ = house.ports.history.newest(table.match_id)
+    ben = {"player": table.ben, "token": table.ben_token}
+    kinds: list[dict[str, Any]] = [
+        {**viewer, "form": form, "language": language}
+        for viewer in ({}, ben)
+        for form in (NDJSON, EVENT_STREAM)
+        for language in (None, "en", "de")
+    ]
+    following = [house.follow(table.match_id, after=match.head, **kind) for kind in kinds * 5]
+    for player in (table.anna, table.ben):
+        subscription = PlayerSubscription(house.ports, house.streams, player.id, NDJSON)
+        following.append(in_time(house.streams.run(subscription, lambda: None)))
+    for stream in following:
+        assert next(stream)
+    waiting = those_who_wait(monkeypatch)
+    redacted, events = [], house.ports.history.events
+
+    def counted(*asked: Any) -> Any:
+        redacted.append(asked)
+        return events(*asked)
+
+    monkeypatch.setattr(house.ports.history, "events", counted)
+    with ThreadPoolExecutor(len(following)) as pool:
+        told = [pool.submit(next, stream) for stream in following]
+        until(lambda: len(waiting) == len(following), 30, "all have looked, and wait")
+        house.log.reads, house.log.seconds = 0, 0.05
+        after = table.play(house.elsewhere)
+        bodies = [one.result(30) for one in told[: len(kinds) * 5]]
+        assert house.log.reads == 1
+        assert len(redacted) == len(kinds)
+        assert all(len(set(bodies[kind :: len(kinds)])) == 1 for kind in range(len(kinds)))
+        house.feed.close()
+    assert {msgspec.json.decode(body)["version"] for body in bodies if body[:1] == b"{"} == {after.head.version}
+
+
+def test_a_holder_has_so_many_streams_and_a_process_so_many(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    slots = [house.streams.enter("ben") for _ in range(8)]
+    with pytest.raises(Refused, match="too-many-streams"):
+        house.streams.enter("ben")
+    anna = house.streams.enter("anna")
+    assert house.streams.open == 9
+    slots[0].release()
+    slots[0].release()
+    slots[0] = house.streams.enter("ben")
+    monkeypatch.setattr(streams, "STREAMS_A_PROCESS", 9)
+    with pytest.raises(Refused, match="too-many-streams"):
+        house.streams.enter("cleo")
+    for slot in (anna, *slots):
+        slot.release()
+    assert house.streams.open == 0
