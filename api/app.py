@@ -152,7 +152,7 @@ def create_app(
         checks.Callers(
             partial(accounts.authenticate, container.ports),
             partial(accounts.holder, container.ports),
-            partial(accounts.redeem_ticket, container.ports),
+            partial(accounts.find_ticket, container.ports),
             app.limiter,
             by_token=Policy("token", settings.requests_by_token, checks.RATE_WINDOW),
             moves=Policy(actions.MOVES, settings.moves_by_token, checks.RATE_WINDOW),

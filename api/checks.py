@@ -75,7 +75,7 @@ class Callers:
 
     authenticate: Callable[[str], Player]
     holder: Callable[[str], Player]
-    redeem: Callable[[str], str]
+    find_ticket: Callable[[str], str]
     limiter: rate.Limiter
     by_token: rate.Policy
     moves: rate.Policy
@@ -108,7 +108,7 @@ class Callers:
         ticket = asked.args.get("ticket") if operation.takes_ticket else None
         if header is not None or ticket is None:
             return auth.identify(header, self.authenticate)
-        known.ticket_of = self.redeem(ticket)
+        known.ticket_of = self.find_ticket(ticket)
         return self.holder(known.ticket_of)
 
 
