@@ -19,31 +19,12 @@ from service.bot_turns import advance
 from service.errors import Refused
 from service.match import GRACE_MS, Match
 from service.matches import leave
-from service.owed import KINDS
 from service.ports import Ports
 from tests.service.games.toy.game import TOY
 from tests.waiting import until
-from tests.workers.world import World
+from tests.workers.world import Clock, World
 from workers.rests import Rests
-from workers.sweeper import LEASE_MS, Sweeper
-
-
-class Clock:
-    """Server time that a test moves on; the steady clock of the process goes with it, but for jumps."""
-
-    def __init__(self, now: int) -> None:
-        self.now = now
-        self._jumped = 0
-
-    def __call__(self) -> int:
-        return self.now
-
-    def steady(self) -> float:
-        return (self.now - self._jumped) / 1000
-
-    def jump(self, ms: int) -> None:
-        self.now += ms
-        self._jumped += ms
+from workers.sweeper import Sweeper
 
 
 @pytest.fixture
@@ -321,45 +302,3 @@ def test_the_thread_outlives_a_log_that_goes_away(world: World, caplog: pytest.L
     world.log.restart()
     until(lambda: "default_action" in types(world, match), 60, "the deadline is enforced")
     running.stop()
-
-
-# --- a kind of due entry that only a test knows -----------------------------------------------------------------------------
-
-
-def test_a_third_kind_is_one_entry_and_its_handler(world: World, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
-    monkeypatch.setitem(KINDS, "toy", lambda match, _after: match.at + 500)
-    match = world.people()
-    handled: list[MatchId] = []
-
-    def handle(ports: Ports, match_id: MatchId) -> None:
-        handled.append(match_id)
-        if len(handled) == 3:
-            newest, _ = ports.history.newest(match_id)
-            ports.log.rearm(match_id, newest.head.version, {"toy": None})
-
-    ports = replace(world.service.ports, now=clock)
-    sweeper = Sweeper(ports, Beat(world.service.log_client), clock.steady, {"toy": handle})
-    clock.now = match.at
-    for ms, times in ((499, 0), (1, 1), (LEASE_MS - 1, 1), (1, 2), (LEASE_MS, 3), (LEASE_MS, 3)):
-        clock.now += ms
-        sweeper.sweep()
-        assert handled == [match.id] * times
-
-
-def test_a_handler_that_fails_keeps_no_other_match_from_its_own(
-    world: World, monkeypatch: pytest.MonkeyPatch, clock: Clock, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setitem(KINDS, "toy", lambda match, _after: match.at)
-    ids = {world.people().id for _ in range(3)}
-    handled: set[MatchId] = set()
-
-    def handle(_ports: Ports, match_id: MatchId) -> None:
-        handled.add(match_id)
-        raise ZeroDivisionError
-
-    ports = replace(world.service.ports, now=clock)
-    clock.now = ports.now() + 10_000
-    Sweeper(ports, Beat(world.service.log_client), clock.steady, {"toy": handle}).sweep()
-    assert handled == ids
-    assert {world.service.ports.history.newest(one)[0].status for one in ids} == {"running"}
-    assert [record.levelname for record in caplog.records] == ["ERROR"] * 3
