@@ -27,6 +27,7 @@ _KILLED_OR_CUT: Final = (
 _KILLS: Final = "tests/e2e/test_whole_match.py::test_kills_lose_nothing_acknowledged_and_apply_nothing_twice"
 _NO_WRITES: Final = f"{_LOG}::test_row_12_and_18_a_log_that_takes_no_writes_says_why_and_reading_goes_on"
 _WORKERS: Final = "tests/workers/test_process.py"
+_DAMAGE: Final = "tests/workers/test_queue_damage.py"
 _WORKER_KILLED: Final = (
     f"{_WORKERS}::test_workers_killed_in_their_jobs_cost_no_turn_double_none_and_are_not_waited_for",
     f"{_WORKERS}::test_a_match_goes_on_within_three_seconds_of_the_return_of_workers_that_were_all_killed",
@@ -290,9 +291,26 @@ ROWS: Final = (
         ),
     ),
     Row(
+        46,
+        "the queue is full, read-only, or damaged by others",
+        (
+            f"{_DAMAGE}::test_matches_go_on_while_the_queue_takes_nothing_and_the_operator_is_told_why",
+            f"{_DAMAGE}::test_matches_go_on_whatever_the_queue_holds_and_hints_come_through_again",
+            f"{_DAMAGE}::test_a_queue_whose_server_hangs_holds_no_deadline_up",
+        ),
+    ),
+    Row(
         47,
         "no connection to the log is free",
         (f"{_LOG}::test_row_47_requests_that_find_no_connection_are_told_in_time_and_the_next_ones_are_served",),
+    ),
+    Row(
+        48,
+        "one address floods the service with matches of bots alone",
+        (
+            "tests/workers/test_flood.py::test_a_bot_answers_a_person_as_fast_beside_a_flood_of_matches_of_bots",
+            "tests/api/test_admission.py::test_an_address_begins_only_so_many_matches_of_bots_alone_whichever_way",
+        ),
     ),
     Row(
         53,
