@@ -14,7 +14,7 @@ UNHURRIED = {
 """The tests ask faster than a person may."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     with serving(tmp_path_factory.mktemp("served"), **UNHURRIED) as running:
         yield running

@@ -7,18 +7,18 @@ from statistics import quantiles
 from typing import Final
 
 from msgspec import to_builtins
-from tests.chaos.length import LENGTH
 
 from service.match_events import MatchClock
 from service.matches import create, join, leave
 from service.new_match import NewMatch
 from service.play import ActionRequest, act
 from service.redaction import legal_actions
+from tests.length import LENGTH
 from tests.waiting import until
 from tests.workers.world import GAME, World
 
 FLOOD: Final = 75 * LENGTH
-"""Matches of bots; CHAOS_LENGTH=40 makes 3,000, as one address did within the limits of an earlier release."""
+"""Matches of bots; TEST_LENGTH=40 makes 3,000, as one address did within the limits of an earlier release."""
 ANSWERS: Final = 40
 PAUSE_S: Final = 0.02
 """A person thinks for a moment: only what the bot is asked after that is measured."""
