@@ -11,7 +11,7 @@ from service.adapters.valkey import Valkey
 from service.container import build
 from service.games.registry import GAMES
 from service.settings import read
-from tests.benchmarks import bot_answers, http, lists, reads, real_time, rules, streams
+from tests.benchmarks import bot_answers, http, lists, pictures, reads, real_time, rules, streams
 
 MATCHES: Final = 50
 
@@ -54,6 +54,12 @@ def _rules() -> None:
         _row(f"monsters_on_the_moon: {listed.length} legal {what}", f"{listed.ms:.1f} ms", f"aim {aim} ms")
     sent = lists.sent()
     _row(f"the list of actions as JSON over HTTP, {sent.kib} KiB", f"{sent.ms:.1f} ms", "aim 40 ms")
+
+
+def _pictures() -> None:
+    for game_id in AIMS:
+        drawn = pictures.worst(game_id)
+        _row(f"{game_id}: a picture at worst", f"{drawn.ms:.1f} ms, {drawn.size / 1000:.0f} kB", "aim 10 ms, 80 kB")
 
 
 def _http(folder: Path) -> None:
@@ -114,6 +120,8 @@ def _bells(folder: Path) -> None:
 def main() -> None:
     with _part("the rules"):
         _rules()
+    with _part("the pictures"):
+        _pictures()
     for part in (_http, _streams, _bots, _rush, _bells):
         with tempfile.TemporaryDirectory() as folder, _part(part.__name__.strip("_")):
             part(Path(folder))
