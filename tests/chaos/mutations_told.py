@@ -5,6 +5,7 @@ from typing import Final
 from tests.chaos.mutations_written import Mutation
 
 _SIGHT: Final = "tests/service/test_history_sight.py"
+_PICTURES: Final = "tests/api/test_pictures.py"
 _MATCHES: Final = "tests/service/test_matches.py"
 _BAD_INPUTS: Final = "tests/api/test_bad_inputs.py::test_a_bad_input_gets_its_problem_at_once_and_changes_nothing"
 _WORLDS: Final = "tests/api/test_nothing_leaks.py"
@@ -12,6 +13,18 @@ _ALIKE: Final = f"{_WORLDS}::test_worlds_that_differ_in_what_a_viewer_cannot_kno
 
 # fmt: off
 SIGHT: Final = (
+    Mutation("a picture of a seat is kept by caches", "api/resources/pictures.py",
+        "    return viewer is None or",
+        "    return True or",
+        f"{_PICTURES}::test_what_everybody_may_see_for_ever_may_be_kept_for_ever"),
+    Mutation("a picture of a private match is kept by caches", "api/resources/pictures.py",
+        'if match.created.private or "version" not in query:',
+        'if "version" not in query:',
+        f"{_PICTURES}::test_what_everybody_may_see_for_ever_may_be_kept_for_ever"),
+    Mutation("pictures escape nothing", "service/games/drawing/svg.py",
+        "return words.translate(_ENTITIES) if _SPECIAL.search(words) else words",
+        "return words",
+        "tests/service/games/drawing/test_svg.py::test_any_string_becomes_text_of_an_xml_document"),
     Mutation("nothing is redacted", "service/games/visibility.py",
         "    if not unseen:\n",
         "    if True:\n",
