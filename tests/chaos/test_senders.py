@@ -150,6 +150,7 @@ def hold(server: Running, shape: str, count: int, rate: int = 0) -> None:
         assert stream.longest_gap_s < 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES if LONG else SHORT)
 @pytest.mark.parametrize("count", COUNTS)
 def test_row_34_clients_that_send_without_a_pause_delay_nobody(server: Running, shape: str, count: int) -> None:
@@ -164,6 +165,7 @@ def test_players_who_make_matches_without_end_delay_nobody(server: Running) -> N
     hold(server, CREATIONS, 10)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not LONG, reason="only in the long form")
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "requests at once"])
 @pytest.mark.parametrize("count", COUNTS)
