@@ -185,6 +185,12 @@ def never(*_: Any) -> Any:
     raise AssertionError("an old match is not decided again")
 
 
+@pytest.mark.parametrize("lines", [toy, monkeys, aborted, banks, resigning])
+def test_every_good_file_passes_under_older_rules_too(lines: Callable[[], Lines]) -> None:
+    game = GAMES[File(lines()).first["game"]]
+    assert verify(lines(), newer(game)).checks == ("chain", "effects")
+
+
 def test_a_match_under_older_rules_is_folded_but_not_decided_again() -> None:
     verdict = verify(toy(), newer(TOY, decide=never, setup=never, score=never))
     assert verdict.checks == ("chain", "effects")
