@@ -4,10 +4,10 @@ from typing import Final
 
 from flask import Response, request
 
-from api import client_address, context
-from api.blueprint import Blueprint
+from api.http import client_address, context
+from api.requests.blueprint import Blueprint
 from events.log import LogUnavailable
-from service import metrics
+from service.observability import metrics
 from service.errors import Refused
 
 blueprint: Final = Blueprint("metrics", description="What the service counts of itself.")

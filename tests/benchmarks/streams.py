@@ -20,7 +20,8 @@ from typing import Final
 
 import msgspec
 
-from service import accounts, settings
+from service.usecases import accounts
+from service import settings
 from service.adapters.valkey import Valkey
 from service.container import Service, build
 from service.subscriptions.streams import GLANCE

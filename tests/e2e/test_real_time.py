@@ -16,8 +16,8 @@ from service.games.four_monkeys.game import GAME
 from service.games.four_monkeys.view import Observation
 from service.games.protocol import Task
 from service.games.registry import GAMES
-from service.randomness import Draws
-from service.verify import verify
+from service.match.randomness import Draws
+from service.audit.verify import verify
 from tests.e2e.client import Json, Player, Watcher
 from tests.service.games.four_monkeys.follower import Follower
 from tests.serving import Serving

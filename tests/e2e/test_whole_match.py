@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 
 from service.games.registry import GAMES
-from service.verify import verify
+from service.audit.verify import verify
 from tests.e2e.client import Json, Player, Watcher
 from tests.e2e.conftest import UNHURRIED
 from tests.serving import Serving, serving

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from service.games.registry import GAMES
-from service.match_file import export
-from service.verify import CHECKS, verify
+from service.audit.match_file import export
+from service.audit.verify import CHECKS, verify
 from tests.playthroughs.record import FOLDER, Case, cases, path, played, record
 
 ALL = [(game, case) for game in GAMES for case in cases(game)]

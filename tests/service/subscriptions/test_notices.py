@@ -10,7 +10,7 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from api import openapi
+from api.reference import openapi
 from api.app import describe
 from events.feed import Feed, Waiter
 from events.log import LogUnavailable
