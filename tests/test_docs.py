@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import msgspec
 import pytest
 
-from service.match.characters import CONTROL
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
+from service.match.characters import CONTROL
 from service.match.events import (
     Acted,
     ClockExtended,
@@ -27,8 +27,8 @@ from service.match.events import (
     SeatTaken,
     SeedRevealed,
 )
-from service.settings import VARIABLES
 from service.match.transitions import TRANSITIONS
+from service.settings import VARIABLES
 from tests.chaos.test_matrix import exists
 from tests.service.games.matches import Table, random_match
 from tests.service.games.tables import HOSTED

@@ -8,9 +8,9 @@ from typing import Final
 from redis import Redis
 from redis.exceptions import RedisError
 
-from service.observability import metrics
 from service.adapters import queue_health
 from service.adapters.queue_health import SENTENCES, Fault
+from service.observability import metrics
 from service.repository.ports import Lane
 from workers.worker import TurnWorker
 

@@ -17,9 +17,9 @@ from typing import Final, Literal, TypeAlias
 from events.due import Due
 from events.log import LogUnavailable
 from events.record import MatchId
-from service.observability import failpoints, metrics
 from service.errors import Corrupt, Refused
 from service.match.model import HINT_MS
+from service.observability import failpoints, metrics
 from service.repository.ports import Lane, Ports
 from workers.rests import Rests
 

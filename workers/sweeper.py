@@ -12,11 +12,11 @@ from typing import Final, TypeAlias
 
 from events.log import LogUnavailable
 from events.record import MatchId
-from service.automation import deadlines
-from service.observability import failpoints
 from service.adapters.beat import GAP_MS, Beat, Outage
+from service.automation import deadlines
 from service.automation.bot_turns import suspend
 from service.errors import Corrupt, Refused
+from service.observability import failpoints
 from service.repository.ports import Ports
 from workers.rests import Rests
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Final
 
 from events.record import MatchId
-from service.automation import deadlines
 from service.adapters.beat import GAP_MS
 from service.adapters.jobs import LANES, NullJobs
+from service.automation import deadlines
+from service.automation.bot_limits import Limit, Patience
 from service.automation.bot_turns import MOVES, advance
 from service.match.model import Match
 from service.match.owed import owed
-from service.automation.bot_limits import Limit, Patience
 from service.repository.ports import Lane, Ports
 
 NO_LIMIT: Final = nullcontext

@@ -13,10 +13,10 @@ from flask import Flask, Request, Response
 from flask.views import MethodView
 
 from api.http import context, strict_json
-from api.problems import documents
-from api.requests.components import PREFIX
-from api.problems.types import PROBLEM_TYPES
 from api.http.request_headers import RequestHeader, parameter
+from api.problems import documents
+from api.problems.types import PROBLEM_TYPES
+from api.requests.components import PREFIX
 from api.requests.strict_fields import Object
 
 View = TypeVar("View", bound=Callable[..., Response])

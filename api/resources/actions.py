@@ -7,14 +7,14 @@ import msgspec
 from flask import Response
 from msgspec.structs import replace
 
-from api.http import etags, context, languages
+from api.http import context, etags, languages
+from api.http.responses import DOCUMENTED, answer
 from api.requests import strict_fields
 from api.requests.blueprint import Blueprint
 from api.resources.matches import LOOK_PROBLEMS, MAX_SEATS, TEXTS, LookSchema, look, unchanged
 from api.resources.seats import CONDITIONAL_PROBLEMS
-from api.http.responses import DOCUMENTED, answer
-from service.usecases import play
 from service.match import redaction, texts
+from service.usecases import play
 
 MOVES: Final = "moves"
 """The bucket of actions: whoever reads too much can still play."""

@@ -5,10 +5,10 @@ from typing import Final
 from flask import Response
 
 from api.http import context
-from api.requests.blueprint import Blueprint
 from api.http.rate_limit import Policy
-from api.resources.matches import LOOK_PROBLEMS, look
 from api.http.responses import answer
+from api.requests.blueprint import Blueprint
+from api.resources.matches import LOOK_PROBLEMS, look
 from service.audit import public_audit
 
 blueprint: Final = Blueprint("audit", description="Whether a match's record tells a match that its rules allow.")

@@ -6,8 +6,8 @@ import msgspec
 from flask import Response
 
 from api.http import context
-from api.requests.blueprint import Blueprint
 from api.http.responses import answer
+from api.requests.blueprint import Blueprint
 from service.views import catalogue
 
 blueprint: Final = Blueprint("catalogue", description="Games, their rules and components, and the bots that play them.")

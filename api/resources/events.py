@@ -7,25 +7,22 @@ from urllib.parse import urlencode
 import msgspec
 from flask import Response, request
 
-from api.http import etags, context, languages
-from api.resources import stream_response
+from api.http import context, etags, languages
+from api.http.request_headers import version_of
+from api.http.responses import DOCUMENTED, answer
 from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.components import frame_schema, ref
-from api.http.request_headers import version_of
+from api.resources import stream_response
 from api.resources.matches import MAX_SEATS, MAX_VERSION, TEXTS, VIEWER, unchanged
-from api.http.responses import DOCUMENTED, answer
-from events.chain import genesis
-from events.record import Head, MatchId, Version
 from service.audit import match_file
 from service.errors import Refused
-from service.games.visibility import Viewer
-from service.match.model import Match
+from service.match.model import Head, Match, MatchId, Version, Viewer
 from service.match.redaction import SeenEvent, viewer_of
+from service.match.texts import with_text
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, StreamEnd, StreamHello
 from service.subscriptions.long_poll import wait_for_event
 from service.subscriptions.match_stream import MatchSubscription
-from service.match.texts import with_text
 
 PAGE: Final = 100
 LONGEST_PAGE: Final = 500
@@ -223,7 +220,9 @@ def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
         now=context.ports().now(),
         language=_language(query),
     )
-    return stream_response.respond(streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot)
+    return stream_response.respond(
+        streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot
+    )
 
 
 def _head_at(match: Match, version: Version) -> Head:
@@ -237,7 +236,7 @@ def _head_at(match: Match, version: Version) -> Head:
     if version > match.head.version:
         raise _diverged(match, version)
     if version == 0:
-        return genesis(match.id, match.created.game, match.created.ruleset)[1]
+        return match.origin
     (following,) = context.ports().history.events(match, None, version, 1)
     return Head(version, following.prev)
 

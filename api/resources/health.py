@@ -6,8 +6,8 @@ import msgspec
 from flask import Response
 
 from api.http import context
-from api.requests.blueprint import Blueprint
 from api.http.responses import answer
+from api.requests.blueprint import Blueprint
 from service.errors import Refused
 
 blueprint: Final = Blueprint("health", description="Whether the process lives, and whether it can serve.")

@@ -9,18 +9,17 @@ from marshmallow import fields
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from api.requests import admission, strict_fields
-from api.http import etags, context, languages, pagination
-from api.requests.blueprint import STORE_PROBLEMS, Blueprint
+from api.http import context, etags, languages, pagination
 from api.http.responses import DOCUMENTED, answer
-from service.usecases import match_index, match_lifecycle
-from service.views import match_views
+from api.requests import admission, strict_fields
+from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from service.match import redaction, texts
-from service.games.visibility import Viewer
-from service.match.model import Match
 from service.match.events import LONGEST_CLOCK, LONGEST_INCREMENT, SHORTEST_CLOCK, SLOWEST_PACE, MatchClock
+from service.match.model import Match, Viewer
 from service.match.new_match import NewMatch
+from service.usecases import match_index, match_lifecycle
 from service.usecases.submit import Submitted
+from service.views import match_views
 
 blueprint: Final = Blueprint("matches", description="Matches: making, finding, joining, leaving and watching them.")
 

@@ -7,18 +7,18 @@ import msgspec
 from flask import Response, request
 
 from api.http import context, pagination
-from api.resources import stream_response
+from api.http.responses import answer
 from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.components import frame_schema, ref
-from api.http.responses import answer
-from events.record import MatchId
-from service.usecases import match_index
-from service.views import match_views
+from api.resources import stream_response
 from service.errors import Refused
+from service.match.model import MatchId
 from service.repository.ports import Mine
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello, PlayerSubscription
+from service.usecases import match_index
+from service.views import match_views
 
 blueprint: Final = Blueprint("mine", description="All the matches of one player.")
 
@@ -98,7 +98,9 @@ def follow_own_matches(query: Mapping[str, Any]) -> Response:
     form, streams = _FORMS[wanted], stream_response.streams()
     slot = streams.enter(stream_response.holder())
     subscription = PlayerSubscription(context.ports(), streams, context.caller().id, form)
-    response = stream_response.respond(streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot)
+    response = stream_response.respond(
+        streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot
+    )
     response.vary.add("Accept")
     return response
 

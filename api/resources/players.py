@@ -7,12 +7,12 @@ import msgspec
 from flask import Response
 
 from api.http import auth, context
-from api.requests import strict_fields
-from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.http.rate_limit import Policy
 from api.http.responses import answer
-from service.usecases import accounts
+from api.requests import strict_fields
+from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from service.repository.ports import Player
+from service.usecases import accounts
 
 blueprint: Final = Blueprint("players", description="Accounts and their tokens.")
 

@@ -5,14 +5,14 @@ from typing import Any, Final
 
 from flask import Response
 
+from api.http import context, etags
 from api.requests import admission, strict_fields
-from api.http import etags, context
 from api.resources import matches as match_resource
 from api.resources.matches import COMMAND_PROBLEMS, ID, LOOKS, MADE, MAX_SEATS, done
-from service.views import match_views
-from service.usecases import match_lifecycle
 from service.match.commands import SeenHead
 from service.repository.ports import Ports
+from service.usecases import match_lifecycle
+from service.views import match_views
 
 blueprint: Final = match_resource.blueprint
 CONDITIONAL_PROBLEMS: Final = ("stale-version", "history-diverged", *COMMAND_PROBLEMS)

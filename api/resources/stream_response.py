@@ -9,9 +9,9 @@ from typing import Final, cast
 from flask import Response, current_app, request
 
 from api.http import context
-from service.usecases import accounts
 from service.subscriptions.frames import Form
 from service.subscriptions.streams import Slot, Streams
+from service.usecases import accounts
 
 STREAMS: Final = "moonstone.streams"
 """Where the app keeps its open streams."""

@@ -8,8 +8,8 @@ import msgspec
 from events.chain import FORMAT, genesis
 from events.record import MatchId
 from service.errors import Refused
-from service.match.model import Match
 from service.match.events import Ruleset
+from service.match.model import Match
 from service.repository.ports import Ports
 
 CHUNK: Final = 500

@@ -7,10 +7,10 @@ import msgspec
 
 from events.chain import FORMAT
 from events.record import MatchId, Version
-from service.match.model import Match
 from service.audit.match_file import FirstLine, export
-from service.repository.ports import Ports
 from service.audit.verify import CHECKS, Check, Fault, check_chain, verify
+from service.match.model import Match
+from service.repository.ports import Ports
 
 
 class CheckResult(msgspec.Struct, frozen=True):

@@ -1,13 +1,13 @@
 """Is a stored match whole? One match at a time and never all of its events at once, until it is over and can be audited."""
 
 from events.record import MatchId, Version
-from service.errors import Corrupt, Refused
-from service.match.model import Match
 from service.audit.match_file import CHUNK, export
-from service.match.fold import begin, step
-from service.repository.ports import Ports
-from service.match.randomness import commitment
 from service.audit.verify import Fault, verify
+from service.errors import Corrupt, Refused
+from service.match.fold import begin, step
+from service.match.model import Match
+from service.match.randomness import commitment
+from service.repository.ports import Ports
 
 
 def inspect(ports: Ports, match_id: MatchId) -> Match:

@@ -11,19 +11,19 @@ import msgspec
 from events.chain import Draft
 from events.log import LogUnavailable
 from events.record import MatchId
-from service.observability import failpoints, metrics
-from service.games.bots import bots_of
-from service.match.commands import ActAsBot, Command, Score, Suspend, TakeDefault
-from service.match.decide import decide
+from service.automation.bot_limits import Patience
 from service.errors import Corrupt, NotDue
+from service.games.bots import bots_of
 from service.games.protocol import Rng, Task
 from service.games.visibility import Seat
-from service.usecases.match_index import shelve
+from service.match.commands import ActAsBot, Command, Score, Suspend, TakeDefault
+from service.match.decide import decide
 from service.match.model import Match, OpenDecision, Sitter
 from service.match.owed import owed
-from service.automation.bot_limits import Patience
-from service.repository.ports import Ports
 from service.match.randomness import Draws
+from service.observability import failpoints, metrics
+from service.repository.ports import Ports
+from service.usecases.match_index import shelve
 from service.usecases.submit import CommandKey, Submitted, append, attempt, has_job, server_seed
 
 BUDGET_MS: Final = 200

@@ -4,11 +4,11 @@ from functools import partial
 from typing import Final
 
 from events.record import MatchId
-from service.observability import failpoints, metrics
 from service.automation.bot_turns import or_suspend
 from service.match.commands import Command, Extend, Forfeit, HandOver, Resume, Ring, TakeDefault
 from service.match.model import Expiry, Match, OpenDecision
 from service.match.owed import owed
+from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases.submit import CommandKey, Submitted, attempt, hint, submit
 

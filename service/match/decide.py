@@ -12,7 +12,10 @@ from msgspec import UNSET
 
 from events.chain import Draft
 from events.record import canonical
+from service.errors import NotDue, Refused, no_match
 from service.games.bots import stand_in
+from service.games.protocol import AnyGame
+from service.games.visibility import Seat
 from service.match.characters import CONTROL
 from service.match.commands import (
     Act,
@@ -33,10 +36,6 @@ from service.match.commands import (
     Suspend,
     TakeDefault,
 )
-from service.errors import NotDue, Refused, no_match
-from service.games.protocol import AnyGame
-from service.games.visibility import Seat
-from service.match.model import Expiry, Match
 from service.match.events import (
     ClockExtended,
     MatchAborted,
@@ -51,6 +50,7 @@ from service.match.events import (
     SeatTaken,
     SeedRevealed,
 )
+from service.match.model import Expiry, Match
 from service.match.new_match import check_bot, checked_options
 from service.match.randomness import Chance, Draws, commitment, match_key
 from service.match.refusals import refused

@@ -10,10 +10,10 @@ from events.chain import BrokenChain, NewerEvent, follow, genesis
 from events.record import MatchId
 from service.errors import Corrupt, Refused
 from service.games.protocol import AnyGame, BadOptions
-from service.match.model import Folding, Match
 from service.match.events import MatchCreated
+from service.match.model import Folding, Match
 from service.match.transitions import TRANSITIONS
-from service.safe_traceback import place
+from service.observability.safe_traceback import place
 
 
 class _Opening(msgspec.Struct):

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from service.games.bots import bots_of
 from service.errors import Refused
+from service.games.bots import bots_of
 from service.games.protocol import AnyGame, BadOptions
 from service.match.events import MatchClock
 

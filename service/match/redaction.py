@@ -10,8 +10,8 @@ from events.record import Event, MatchId, Version, canonical
 from service.errors import Refused, no_match
 from service.games.protocol import CLOCK
 from service.games.visibility import Effect, Redacted, Seat, Viewer, redact
-from service.match.model import Match, OpenDecision
 from service.match.events import codec
+from service.match.model import Match, OpenDecision
 
 
 class SeenEvent(msgspec.Struct, frozen=True):

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from events.chain import Draft
 from events.record import Event, canonical
+from service.errors import NotDue
 from service.games.bots import choose_at_random
+from service.games.visibility import Seat
 from service.match.commands import (
     Act,
     ActAsBot,
@@ -30,9 +32,6 @@ from service.match.commands import (
     TakeDefault,
 )
 from service.match.decide import decide
-from service.errors import NotDue
-from service.games.visibility import Seat
-from service.match.model import Match, Sitter
 from service.match.events import (
     Acted,
     ClockExtended,
@@ -43,6 +42,7 @@ from service.match.events import (
     SeedRevealed,
     codec,
 )
+from service.match.model import Match, Sitter
 from service.match.new_match import NewMatch
 from service.match.randomness import Chance
 

@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from events.chain import Draft
 from events.record import canonical
-from service.match.commands import Act, ActAsBot, Ring, TakeDefault
 from service.errors import NotDue, Refused
 from service.games.kit.misfit import Misfit, any_of, misfit
 from service.games.protocol import CLOCK, AnyGame, IllegalAction, Move, TooEarly
 from service.games.protocol import Ring as Bell
 from service.games.visibility import Action, Seat
-from service.match.model import Expiry, Match, OpenDecision, Sitter
+from service.match.commands import Act, ActAsBot, Ring, TakeDefault
 from service.match.events import Acted, ClockExtended, DefaultReason, Rang, codec
+from service.match.model import Expiry, Match, OpenDecision, Sitter
 from service.match.randomness import Chance, Draws, match_key
 from service.match.redaction import see_decisions
 from service.match.refusals import refused

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from events.record import Event
 from service.games.protocol import CLOCK, Decision
 from service.games.visibility import Seat
-from service.match.model import Folding, Opening, Sitter
 from service.match.events import (
     ClockExtended,
     MatchAborted,
@@ -24,6 +23,7 @@ from service.match.events import (
     SeedRevealed,
     codec,
 )
+from service.match.model import Folding, Opening, Sitter
 from service.match.randomness import Draw
 
 T = TypeVar("T")

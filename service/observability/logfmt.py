@@ -16,7 +16,7 @@ from functools import lru_cache
 from types import TracebackType
 from typing import Final, TextIO
 
-from service.safe_traceback import trace
+from service.observability.safe_traceback import trace
 
 _PLAIN: Final = re.compile(r"[\w./:<>{}+*@,;()\[\]-]+", re.ASCII)
 _SECRETS: Final = (

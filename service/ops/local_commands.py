@@ -12,20 +12,20 @@ import click
 import msgspec
 
 from events.log import MAX_BYTES
-from service.audit import converted, client_copy
-from service.ops import simulate
-from service.match import texts
-from service.ops.arguments import LocalCommand, printable
-from service.games.bots import bots_of
+from service.audit import client_copy, converted
+from service.audit.match_file import export, summary
+from service.audit.verify import CHECKS, Fault
+from service.audit.verify import verify as verify_file
 from service.errors import Refused
+from service.games.bots import bots_of
 from service.games.protocol import AnyGame, Outcome
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
+from service.match import texts
 from service.match.model import Match
-from service.audit.match_file import export, summary
+from service.ops import simulate
+from service.ops.arguments import LocalCommand, printable
 from service.repository.ports import Ports
-from service.audit.verify import CHECKS, Fault
-from service.audit.verify import verify as verify_file
 
 _SEED: Final = re.compile(r"[0-9a-f]{64}")
 _GZIP: Final = b"\x1f\x8b"

@@ -15,23 +15,23 @@ from typing import IO, Final
 
 from events.log import LogUnavailable
 from events.record import MatchId
-from service.automation import deadlines
 from service.adapters import backup as backups
 from service.adapters import heads, store
 from service.adapters.clock import wall_clock
 from service.adapters.server_folder import ValkeyFailed
 from service.adapters.valkey import Valkey
+from service.audit.stored_match import inspect
+from service.audit.verify import Fault
+from service.automation import deadlines
 from service.container import SERVER_FAULTS, LogClient, connect_log, ports_on
 from service.errors import Corrupt, Refused
-from service.audit.stored_match import inspect
-from service.usecases.match_index import index_anew, shelve_ended
 from service.match.model import Match
 from service.match.owed import owed
-from service.repository.ports import Ports
 from service.ops.serve import CannotServe, FolderTaken, lock
-from service.settings import BadSetting, Settings, read
 from service.ops.supervisor import URL
-from service.audit.verify import Fault
+from service.repository.ports import Ports
+from service.settings import BadSetting, Settings, read
+from service.usecases.match_index import index_anew, shelve_ended
 
 LOG: Final = "log"
 """The embedded log's folder in the data folder."""

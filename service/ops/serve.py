@@ -14,13 +14,13 @@ from prometheus_client import start_http_server
 
 from events.log import LogUnavailable
 from service import container
-from service.observability import metrics, metrics_folder
 from service.adapters import heads, store
 from service.adapters.head_keeper import HeadKeeper
 from service.adapters.log_file import RESTORE
 from service.adapters.server_folder import ValkeyFailed, fault_of
-from service.settings import BadSetting, Settings, read
+from service.observability import metrics, metrics_folder
 from service.ops.supervisor import WORKER_PATIENCE, Module, Server, Supervisor
+from service.settings import BadSetting, Settings, read
 
 TICK: Final = 0.1
 

@@ -9,13 +9,13 @@ from service.automation.deadlines import enforce
 from service.errors import Refused
 from service.games.protocol import AnyGame, Rng
 from service.games.visibility import Seat
-from service.match.model import Match
 from service.match.events import MatchClock
-from service.usecases.match_lifecycle import create
+from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.match.owed import owed
-from service.repository.ports import Ports
 from service.match.randomness import Draws, bot_key, new_seed
+from service.repository.ports import Ports
+from service.usecases.match_lifecycle import create
 
 
 def play(

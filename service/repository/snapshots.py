@@ -22,11 +22,11 @@ import events
 import service
 from events.log import Log, LogUnavailable, Tail
 from events.record import MatchId, Version, digest
-from service.match import fold
-from service.observability import metrics
 from service.errors import Corrupt
 from service.games.protocol import AnyGame, Decision
+from service.match import fold
 from service.match.model import Match
+from service.observability import metrics
 
 EVERY: Final = 32
 """Events from one snapshot to the next. To read one costs as much as to fold one or two; it is as large as two to eight."""

@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 from events.chain import BrokenChain, follow
 from events.log import Log
 from events.record import Event, Head, MatchId, Version, decode
-from service.observability import metrics
 from service.errors import Corrupt
 from service.match.model import Match
+from service.observability import metrics
 
 KEPT: Final = 16
 """Events of a match in memory. Whoever follows it live is hardly ever further behind."""

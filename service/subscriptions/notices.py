@@ -10,17 +10,17 @@ from msgspec import UNSET, UnsetType
 from events.feed import Waiter, Wake
 from events.log import LogUnavailable
 from events.record import MatchId, Version
-from service.usecases import match_index
 from service.games.protocol import Outcome
 from service.games.visibility import Viewer
 from service.match.model import Match, Status
-from service.views.match_views import OwnMatch, own_summaries
-from service.repository.ports import Mine, Ports, news_of
 from service.match.redaction import SeenDecision, own_decisions
+from service.repository.ports import Mine, Ports, news_of
 from service.subscriptions import streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, Reason, frame, line
 from service.subscriptions.match_watch import Ended, MatchWatch
 from service.subscriptions.streams import Streams
+from service.usecases import match_index
+from service.views.match_views import OwnMatch, own_summaries
 
 Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished"]
 

@@ -6,12 +6,12 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from events.record import MatchId
-from service.views.damaged_match_access import may_be_told
 from service.errors import Corrupt, Refused
 from service.match.model import Match, Status
-from service.views.match_views import MatchSummary, OwnMatch, own_summaries, summaries
 from service.match.new_match import game_named
 from service.repository.ports import ENDING_MS, Mine, Ports, Shelf
+from service.views.damaged_match_access import may_be_told
+from service.views.match_views import MatchSummary, OwnMatch, own_summaries, summaries
 
 IN_FLIGHT_MS: Final = 2 * ENDING_MS
 """An index entry without a match is younger than this while its match is being created, or without an end while it ends."""

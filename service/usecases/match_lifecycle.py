@@ -9,18 +9,18 @@ import msgspec
 from events.chain import genesis, seal
 from events.log import Append
 from events.record import MatchId, canonical
-from service.observability import failpoints
+from service.errors import Corrupt, Refused
+from service.games.visibility import Seat
 from service.match import randomness
 from service.match.commands import Create, Join, Leave, SeatBot, SeenHead, Start
 from service.match.decide import decide
-from service.errors import Corrupt, Refused
-from service.games.visibility import Seat
-from service.usecases.match_index import admitted, left, shelve
-from service.match.model import Match
 from service.match.fold import begin, fold
+from service.match.model import Match
 from service.match.new_match import NewMatch, check_pace, game_named
 from service.match.owed import owed
+from service.observability import failpoints
 from service.repository.ports import Ports
+from service.usecases.match_index import admitted, left, shelve
 from service.usecases.submit import Submitted, hint, player_key, put, replay, submit
 
 OPEN_MATCHES: Final = 20

@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 
 from events.record import MatchId, Version, decode
+from service.games.visibility import Seat
 from service.match.commands import Act, SeenHead
 from service.match.decide import decide
-from service.games.visibility import Seat
-from service.repository.ports import Ports
 from service.match.redaction import SeenDecision, SeenEvent, see_decisions, see_event
 from service.match.rulings import no_chance
+from service.repository.ports import Ports
 from service.usecases.submit import Submitted, outage, player_key, refined, submit
 
 

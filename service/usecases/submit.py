@@ -15,17 +15,17 @@ from msgspec.structs import replace
 from events.chain import Draft, seal
 from events.log import Append, Conflict, Reused, Seen
 from events.record import MatchId, canonical, decode, digest
-from service.observability import failpoints, metrics
+from service.errors import Corrupt, Refused
 from service.match.commands import Act, Command, PlayerCommand
 from service.match.decide import decide
-from service.errors import Corrupt, Refused
-from service.usecases.match_index import announce, withdraw
-from service.match.model import Match
 from service.match.fold import fold
+from service.match.model import Match
 from service.match.owed import owed
-from service.repository.ports import Ports
 from service.match.randomness import commitment, new_salts
 from service.match.refusals import refused
+from service.observability import failpoints, metrics
+from service.repository.ports import Ports
+from service.usecases.match_index import announce, withdraw
 
 ATTEMPTS: Final = 8
 """Lost races against other commands of the same match, before the caller is asked to come again."""

@@ -9,10 +9,10 @@ from msgspec import UNSET, UnsetType
 from events.record import MatchId, Version
 from service.games.protocol import Outcome
 from service.games.visibility import Seat, Viewer
-from service.match.model import Match, Sitter, Status
 from service.match.events import MatchClock, SeatKind
-from service.repository.ports import Player, Ports
+from service.match.model import Match, Sitter, Status
 from service.match.redaction import SeenDecision, own_decisions, see_decisions
+from service.repository.ports import Player, Ports
 
 Names: TypeAlias = Mapping[str, Player]
 

@@ -6,11 +6,12 @@ from typing import Final
 
 from service.games.drawing.changes import marked
 from service.games.drawing.page import Picture, document
+from service.games.drawing.style import POLICY_SOURCE as POLICY_SOURCE
 from service.games.drawing.waiting import waiting
 from service.games.drawing.words import spoken
 from service.games.visibility import Viewer
-from service.repository.match_history import History
 from service.match.model import Match
+from service.repository.match_history import History
 
 _SUFFIXES: Final = frozenset({".py", ".json", ".css"})
 

@@ -10,17 +10,17 @@ from flask import Flask, Response
 from flask.testing import FlaskClient
 from flask.views import MethodView
 
-from api.requests import strict_fields
 from api.app import create_app
-from api.requests.blueprint import Blueprint
 from api.http.responses import answer
+from api.requests import strict_fields
+from api.requests.blueprint import Blueprint
 from events.feed import Feed
-from service.usecases import accounts
 from service.adapters.memory import local_ports
 from service.errors import Refused
 from service.games.registry import GAMES
-from service.repository.ports import Player, Ports
+from service.repository.ports import Player, Ports, digest_of
 from service.settings import Settings, read
+from service.usecases import accounts
 
 ANNA: Final = Player("pl_anna", "Anna", 0)
 TOKEN: Final = f"{accounts.PREFIX}{'A' * 43}{accounts._check('A' * 43)}"
@@ -39,7 +39,7 @@ class Container:
         self.settings = wanted or settings()
         self.feed = Feed()
         self.ports = ports or local_ports(GAMES, wake=self.feed.wake)
-        self.ports.accounts.add(ANNA, accounts.digest(TOKEN))
+        self.ports.accounts.add(ANNA, digest_of(TOKEN))
 
     def readiness(self) -> tuple[str, ...]:
         return ()

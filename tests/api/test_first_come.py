@@ -8,10 +8,10 @@ import httpx
 import pytest
 from redis import Redis
 
-from service.usecases import accounts, match_lifecycle
 from service import settings
 from service.container import Service, build
 from service.match.new_match import NewMatch
+from service.usecases import accounts, match_lifecycle
 from tests.api.live import Server, serving
 
 SEATS: Final = 8

@@ -7,7 +7,6 @@ import pytest
 
 from events.feed import Feed
 from events.memory_log import MemoryLog
-from service.usecases import accounts, match_lifecycle
 from service.adapters.memory import local_ports
 from service.automation.bot_turns import advance
 from service.automation.deadlines import enforce
@@ -16,6 +15,7 @@ from service.games.protocol import CLOCK, Move, Ring
 from service.games.registry import GAMES
 from service.match.model import Match
 from service.match.new_match import NewMatch
+from service.usecases import accounts, match_lifecycle
 from tests.api.checked import Client
 from tests.api.conftest import Container
 from tests.api.two_seats import unlimited

@@ -14,9 +14,9 @@ import msgspec
 import pytest
 from redis import Redis
 
-from service.usecases import match_lifecycle
 from service.match.new_match import NewMatch
 from service.repository.ports import Ports
+from service.usecases import match_lifecycle
 from tests.api.live import Frame, Server, frames, serving
 from tests.api.overheard import Comparison
 from tests.api.stage import Stage, World, environment, mask, served

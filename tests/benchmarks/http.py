@@ -13,10 +13,10 @@ import httpx
 import msgspec
 
 from events.record import Event, canonical
-from service.usecases import accounts, match_lifecycle
 from service.container import Service
-from service.ops.simulate import play
 from service.match.new_match import NewMatch
+from service.ops.simulate import play
+from service.usecases import accounts, match_lifecycle
 from tests.benchmarks.load import drive, request
 from tests.ports import free_port
 

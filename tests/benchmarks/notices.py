@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
-from service.usecases import accounts, match_lifecycle
 from service.container import Service
 from service.match.new_match import NewMatch
+from service.usecases import accounts, match_lifecycle
 from tests.api.live import Server
 from tests.benchmarks.http import GAME, script
 from tests.benchmarks.load import request

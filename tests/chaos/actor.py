@@ -13,20 +13,20 @@ from typing import Any, Final
 
 import msgspec
 
-from service.usecases import accounts, play
-from service.observability import failpoints
 from service.adapters.beat import KEY as BEAT
 from service.adapters.beat import Beat
 from service.adapters.jobs import LANES
 from service.automation.bot_turns import advance
 from service.container import Service, build
-from service.match.model import GRACE_MS, HINT_MS, Match
 from service.match.events import MatchClock
-from service.usecases.match_lifecycle import create, join, leave
+from service.match.model import GRACE_MS, HINT_MS, Match
 from service.match.new_match import NewMatch
-from service.repository.ports import Ports
 from service.match.redaction import legal_actions
+from service.observability import failpoints
+from service.repository.ports import Ports
 from service.settings import read
+from service.usecases import accounts, play
+from service.usecases.match_lifecycle import create, join, leave
 from workers.player import Player
 from workers.sweeper import Sweeper
 

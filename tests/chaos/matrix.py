@@ -208,7 +208,9 @@ ROWS: Final = (
     Row(
         30,
         "a stream is cut",
-        ("tests/api/resources/test_stream_response.py::test_two_watchers_with_different_sights_follow_a_match_over_cuts_and_kills",),
+        (
+            "tests/api/resources/test_stream_response.py::test_two_watchers_with_different_sights_follow_a_match_over_cuts_and_kills",
+        ),
     ),
     Row(31, "a stream's client never reads", (_SLOW_CLIENTS,)),
     Row(

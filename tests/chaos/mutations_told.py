@@ -134,7 +134,7 @@ WORLDS: Final = (
         "    if not created.private:\n        return True\n",
         "    if created.seats:\n        return True\n",
         "tests/api/resources/test_damaged_matches.py::test_to_strangers_a_damaged_private_match_is_as_none"),
-    Mutation("a log line tells the text of an exception", "service/safe_traceback.py",
+    Mutation("a log line tells the text of an exception", "service/observability/safe_traceback.py",
         "    name = type(error).__qualname__\n",
         '    name = f"{type(error).__qualname__}: {error}"\n',
         "tests/service/test_safe_traceback.py::test_a_trace_has_every_step_and_every_class_and_no_text"),

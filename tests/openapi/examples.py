@@ -15,8 +15,8 @@ from unittest import mock
 import msgspec
 from werkzeug.wrappers import Response
 
-from api.reference.openapi import EXAMPLES
 from api.problems.examples import MET
+from api.reference.openapi import EXAMPLES
 from service.adapters.memory import local_ports
 from service.automation.bot_turns import advance
 from service.games.registry import GAMES

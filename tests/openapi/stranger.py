@@ -23,8 +23,8 @@ from service.adapters.valkey import Valkey
 from service.automation.bot_turns import advance
 from service.container import build
 from service.match.model import Match
-from service.usecases.match_lifecycle import create
 from service.match.new_match import NewMatch
+from service.usecases.match_lifecycle import create
 from tests.length import LONG
 from tests.openapi.tools import HERE, REFERENCE, ROOT
 

@@ -5,10 +5,10 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from api.reference import openapi
 from api.problems import examples
-from api.problems.types import PROBLEM_TYPES
 from api.problems.documents import MEDIA_TYPE
+from api.problems.types import PROBLEM_TYPES
+from api.reference import openapi
 from tests.api.checked import reference, validator
 from tests.openapi.examples import collect, collect_problems, render
 

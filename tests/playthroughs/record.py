@@ -20,13 +20,13 @@ from service.games.bots import bots_of
 from service.games.protocol import Bot, Rng, Task
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
-from service.ops.simulate import play
-from service.match.model import Match
 from service.match.events import MatchClock
 from service.match.fold import begin, step
-from service.repository.ports import Ports
+from service.match.model import Match
 from service.match.redaction import legal_actions, see_decisions, see_event
 from service.match.rulings import parse_action
+from service.ops.simulate import play
+from service.repository.ports import Ports
 
 FOLDER: Final = Path(__file__).parent
 FULL_EVERY: Final = 100

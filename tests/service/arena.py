@@ -13,23 +13,23 @@ from events.chain import Draft, seal
 from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Tail
 from events.memory_log import MemoryLog
 from events.record import Event, Head, MatchId, Version, canonical, digest
-from service.usecases import match_lifecycle, play
 from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemoryTickets
 from service.automation.bot_turns import advance
 from service.automation.deadlines import enforce
-from service.match.commands import SeenHead
 from service.errors import Refused
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.protocol import AnyGame
-from service.repository.match_history import History
-from service.match.model import Match
+from service.match.commands import SeenHead
 from service.match.events import MatchClock
 from service.match.fold import step
+from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.match.owed import KINDS, owed
-from service.usecases.play import ActionRequest
-from service.repository.ports import Ports
 from service.match.redaction import legal_actions
+from service.repository.match_history import History
+from service.repository.ports import Ports
+from service.usecases import match_lifecycle, play
+from service.usecases.play import ActionRequest
 from service.usecases.submit import Submitted
 from tests.service.games.toy.game import TOY
 

@@ -15,8 +15,8 @@ import pytest
 
 from events.chain import genesis
 from service.automation import bot_turns
+from service.errors import NotDue, Refused
 from service.match import decide, rulings
-from service.usecases import match_lifecycle, submit
 from service.match.commands import (
     Act,
     ActAsBot,
@@ -31,7 +31,7 @@ from service.match.commands import (
     Suspend,
     TakeDefault,
 )
-from service.errors import NotDue, Refused
+from service.usecases import match_lifecycle, submit
 from service.usecases.submit import CommandKey
 from tests.service.arena import COUNTDOWN, Arena
 from tests.service.audit.match_files import File, Lines

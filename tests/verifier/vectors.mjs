@@ -1,4 +1,4 @@
-// The published vectors of service/match/randomness_vectors.json, against this implementation: `node vectors.mjs`.
+// The published vectors of service/randomness_vectors.json, against this implementation: `node vectors.mjs`.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -10,10 +10,10 @@ import pytest
 from msgspec import to_builtins
 
 from service.match.events import MatchClock
-from service.usecases.match_lifecycle import create, join, leave
 from service.match.new_match import NewMatch
-from service.usecases.play import ActionRequest, act
 from service.match.redaction import legal_actions
+from service.usecases.match_lifecycle import create, join, leave
+from service.usecases.play import ActionRequest, act
 from tests.length import LENGTH
 from tests.waiting import until
 from tests.workers.world import GAME, World

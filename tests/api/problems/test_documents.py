@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 from werkzeug.exceptions import MethodNotAllowed, default_exceptions
 
 from api.app import create_app
-from api.problems.types import PROBLEM_TYPES
 from api.problems.documents import Problem, field_errors
+from api.problems.types import PROBLEM_TYPES
 from events.log import LogUnavailable, Unavailability
 from service.automation.bot_turns import advance
 from service.errors import Corrupt, Refused

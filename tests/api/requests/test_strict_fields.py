@@ -8,8 +8,8 @@ import marshmallow as ma
 import pytest
 from marshmallow import fields
 
-from api.requests import strict_fields
 from api.app import RESOURCES
+from api.requests import strict_fields
 from api.requests.blueprint import Blueprint
 from service.match import decide
 from tests.api.conftest import stones_blueprint
@@ -131,4 +131,6 @@ def test_a_client_seed_that_the_api_takes_is_one_for_the_audit_and_for_the_refer
         ) != is_refused:
             told_apart.append(character)
     assert told_apart == []
-    assert [one for one in "a\u202eb\u2066\x85\x00" if strict_fields._CONTROL.search(one)] == list("\u202e\u2066\x85\x00")
+    assert [one for one in "a\u202eb\u2066\x85\x00" if strict_fields._CONTROL.search(one)] == list(
+        "\u202e\u2066\x85\x00"
+    )

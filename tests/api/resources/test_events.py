@@ -10,14 +10,14 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from api.reference import openapi
 from api.app import create_app, describe
+from api.reference import openapi
 from api.resources.stream_response import STREAMS
 from service.audit import match_file
+from service.audit.verify import CHECKS, verify
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
 from service.match.model import Match
-from service.audit.verify import CHECKS, verify
 from tests.api.conftest import Container, problem, settings
 from tests.api.table import Table, set_table
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.api.checked import Client
 from tests.api.conftest import problem
-from tests.api.table import Table, set_table
 from tests.api.problems.test_documents import play_until_asked
+from tests.api.table import Table, set_table
 from tests.api.two_seats import seated
 
 GERMAN = {"accept_language": "de-AT, en;q=0.5"}

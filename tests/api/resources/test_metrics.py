@@ -15,10 +15,10 @@ from events.memory_log import MemoryLog
 from service.adapters.memory import local_ports
 from service.errors import Refused
 from service.games.registry import GAMES
-from service.observability.logfmt import Logfmt
 from service.match.events import MatchClock
-from service.usecases.match_lifecycle import create, join
 from service.match.new_match import NewMatch
+from service.observability.logfmt import Logfmt
+from service.usecases.match_lifecycle import create, join
 from service.usecases.submit import CommandKey, append
 from tests.api.conftest import TOKEN, Container, problem, settings, stones_blueprint
 

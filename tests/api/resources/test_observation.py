@@ -11,8 +11,8 @@ from events.record import decode
 from service.automation.bot_turns import advance
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
-from service.match.model import Match
 from service.match.fold import begin, step
+from service.match.model import Match
 from service.match.randomness import Draws
 from service.match.redaction import see_decisions, see_event
 from tests.api.checked import Client, Json

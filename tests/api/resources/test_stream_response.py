@@ -14,11 +14,11 @@ import pytest
 from redis import Redis
 
 from api.server.gunicorn import LIMITS
-from service.usecases import accounts
 from service import settings
 from service.container import Service, build
 from service.games.visibility import Viewer
 from service.subscriptions.streams import STREAMS_A_PROCESS
+from service.usecases import accounts
 from tests.api.live import Follower, Frame, Server, frames, serving
 from tests.api.table import Table, set_table
 from tests.waiting import until

@@ -7,13 +7,13 @@ import msgspec
 import pytest
 
 from events.record import canonical, decode, digest
-from service.games.visibility import Viewer
 from service.audit.client_copy import Differs, Feed, KeptEvent, KeptHead, check_feed, check_heads, read_feed
-from service.ops.simulate import play
-from service.match.model import Match
 from service.audit.match_file import export
-from service.match.redaction import see_event
 from service.audit.verify import CHECKS, verify
+from service.games.visibility import Viewer
+from service.match.model import Match
+from service.match.redaction import see_event
+from service.ops.simulate import play
 from tests.service.audit.match_files import File, Lines, toy
 from tests.service.games.toy.game import TOY
 

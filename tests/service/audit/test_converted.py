@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from events.record import canonical, decode, digest
+from service.audit.verify import verify
+from service.match.redaction import see_event
 from service.ops import local_commands
 from service.ops.cli import main
-from service.match.redaction import see_event
-from service.audit.verify import verify
 from tests.service.games.toy.game import TOY
 
 

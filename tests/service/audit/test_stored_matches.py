@@ -6,9 +6,9 @@ import pytest
 
 from events.record import canonical
 from service.audit.public_audit import CheckResult, audit
+from service.audit.verify import CHECKS
 from service.games.protocol import AnyGame
 from service.match.model import Match
-from service.audit.verify import CHECKS
 from tests.service.arena import Arena
 from tests.service.audit.match_files import File, lines_of
 from tests.service.games.toy.game import TOY

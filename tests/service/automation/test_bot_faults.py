@@ -12,9 +12,9 @@ from service.automation.deadlines import resume
 from service.errors import Corrupt
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.protocol import IllegalAction
-from service.repository.match_history import History
-from service.observability.logfmt import Logfmt
 from service.match.owed import KINDS, owed
+from service.observability.logfmt import Logfmt
+from service.repository.match_history import History
 from tests.service.arena import Arena, due_kinds, refused, unavailable, with_bot
 from tests.service.games.toy.game import TOY
 

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from events.due import Due
+from service.automation.bot_limits import REMEMBERED, REST_MS, Patience
 from service.automation.bot_turns import BUDGET_MS, MOVES, advance
 from service.match.model import GRACE_MS
-from service.automation.bot_limits import REMEMBERED, REST_MS, Patience
 from tests.service.arena import START, Arena, due_kinds, with_bot
 from tests.service.games.toy.state import Commit, Keep
 

@@ -7,16 +7,16 @@ import pytest
 
 from events.due import Due
 from events.log import LogUnavailable
-from service.usecases import play
+from service.audit.match_file import export
+from service.audit.verify import verify
 from service.automation.bot_turns import suspend
 from service.automation.deadlines import STEPS, enforce, extend, resume
 from service.games.protocol import CLOCK, Decision
 from service.match.model import GRACE_MS, Match
-from service.audit.match_file import export
 from service.match.owed import owed
-from service.usecases.play import ActionRequest
 from service.match.redaction import see_decisions
-from service.audit.verify import verify
+from service.usecases import play
+from service.usecases.play import ActionRequest
 from tests.service.arena import START, Arena, refused, unavailable
 from tests.service.games.toy.game import TOY
 

@@ -8,16 +8,16 @@ import pytest
 from msgspec.structs import replace
 
 from events.record import MatchId
+from service.audit.match_file import export
+from service.audit.verify import verify
 from service.errors import Refused
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
-from service.usecases.match_index import listed_for
 from service.match.model import LATE_MS
-from service.audit.match_file import export
 from service.match.owed import KINDS
-from service.repository.ports import Mine
 from service.match.redaction import viewer_of
-from service.audit.verify import verify
+from service.repository.ports import Mine
+from service.usecases.match_index import listed_for
 from tests.service.arena import START, Arena, person, refused, with_bot
 
 MONKEYS = "monkeys_on_the_moon"

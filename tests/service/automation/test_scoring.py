@@ -9,8 +9,8 @@ from service.automation.deadlines import extend
 from service.errors import Corrupt
 from service.match.model import HINT_MS, Match
 from service.match.owed import KINDS, owed
-from service.repository.ports import Ports
 from service.match.randomness import Draws, match_key
+from service.repository.ports import Ports
 from service.usecases.submit import Submitted
 from tests.service.arena import Arena
 

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from service.errors import NotDue, Refused
 from service.match.commands import (
     Act,
     ActAsBot,
@@ -18,7 +19,6 @@ from service.match.commands import (
     TakeDefault,
 )
 from service.match.decide import decide
-from service.errors import NotDue, Refused
 from service.match.model import Match
 from service.match.new_match import NewMatch
 from tests.service.arena import COUNTDOWN, Arena, refused

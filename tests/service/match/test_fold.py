@@ -14,11 +14,11 @@ from service.errors import Corrupt
 from service.games.four_monkeys.game import GAME as FOUR_MONKEYS
 from service.games.protocol import CLOCK, AnyGame
 from service.games.registry import GAMES as REGISTERED
-from service.ops.simulate import play
-from service.match.model import Match, OpenDecision, Sitter
 from service.match.fold import begin, fold, step
+from service.match.model import Match, OpenDecision, Sitter
 from service.match.owed import owed
 from service.match.transitions import TRANSITIONS
+from service.ops.simulate import play
 from tests.service.arena import Arena, one_more
 from tests.service.games.toy.game import TOY
 

@@ -9,7 +9,7 @@ from events.chain import Draft, genesis, seal
 from events.record import canonical
 from service.errors import Corrupt
 from service.match.fold import begin, step
-from service.safe_traceback import place
+from service.observability.safe_traceback import place
 from tests.service.arena import ENDLESS, Arena, one_more, refused
 from tests.service.games.toy.game import TOY
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from events.record import canonical, digest
 from service.games.registry import GAMES
-from service.ops.simulate import play
 from service.match.randomness import Draws, bot_key, commitment, match_key, new_salts, new_seed
+from service.ops.simulate import play
 from tests.service import second_draws
 
 SEED = bytes(range(32))

@@ -6,10 +6,10 @@ from typing import Any, Final, get_args
 import msgspec
 import pytest
 
-from service.match import texts
 from service.automation.bot_turns import suspend
 from service.games.protocol import AnyGame, IllegalAction
 from service.games.registry import GAMES
+from service.match import texts
 from service.match.events import DefaultReason
 from service.match.redaction import SeenEvent, legal_actions, see_decisions
 from service.match.transitions import TRANSITIONS

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from service.usecases.accounts import new_token
 from service.observability.logfmt import Logfmt
+from service.usecases.accounts import new_token
 
 ROOT = Path(__file__).parents[3]
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from service.ops import maintenance
 from service.adapters.heads import FILE, Heads
 from service.adapters.store import stored
+from service.ops import maintenance
 from tests.service.ops.test_maintenance import Store, backed_up, empty, stack, store
 
 __all__ = ["empty", "stack", "store"]  # fixtures

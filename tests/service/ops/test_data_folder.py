@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from service.ops import maintenance
 from service.adapters.server_folder import ValkeyFailed
 from service.adapters.valkey import Valkey
+from service.ops import maintenance
 from service.ops.maintenance import CannotOperate
 from service.ops.serve import CannotServe, FolderTaken, lock, serve
 

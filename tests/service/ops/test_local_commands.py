@@ -16,15 +16,15 @@ from click.testing import CliRunner, Result
 
 from events.log import MAX_BYTES
 from events.record import canonical, decode, digest
-from service.ops import local_commands
-from service.ops.cli import main
+from service.audit.verify import verify
 from service.games.four_monkeys.game import GAME as FOUR_MONKEYS
 from service.games.kit.options import parse
 from service.games.monsters_on_the_moon.game import GAME as MONSTERS
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.match.redaction import see_event
-from service.audit.verify import verify
+from service.ops import local_commands
+from service.ops.cli import main
 from tests.service.audit.match_files import File
 from tests.service.games.toy.game import TOY
 

@@ -14,21 +14,21 @@ from redis import Redis, RedisCluster
 from events.chain import Draft, seal
 from events.record import canonical
 from events.redis_log import connect_cluster, send
-from service.usecases import accounts
-from service.ops import maintenance
 from service.adapters import backup as backups
 from service.adapters.beat import Beat
 from service.adapters.valkey import Valkey
 from service.automation.bot_turns import advance, suspend
 from service.container import build, connect_log
-from service.usecases.match_index import listed_for
-from service.match.model import HINT_MS, Match
 from service.match.events import SeedRevealed
-from service.usecases.match_lifecycle import create, join
+from service.match.model import HINT_MS, Match
 from service.match.new_match import NewMatch
+from service.ops import maintenance
 from service.ops.maintenance import CannotOperate
 from service.repository.ports import Ports
 from service.settings import read
+from service.usecases import accounts
+from service.usecases.match_index import listed_for
+from service.usecases.match_lifecycle import create, join
 
 GAME = "monkeys_on_the_moon"
 

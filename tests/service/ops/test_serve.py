@@ -18,13 +18,13 @@ import httpx
 import pytest
 
 from events.log import LogUnavailable
-from service.ops import maintenance
 from service.adapters.log_file import _after_unit
 from service.container import Service, build
 from service.match.model import Match
-from service.usecases.match_lifecycle import create
 from service.match.new_match import NewMatch
+from service.ops import maintenance
 from service.settings import read
+from service.usecases.match_lifecycle import create
 from tests.ports import free_port
 from tests.serving import COMMAND, ROOT, Serving, began, command, serving
 from tests.waiting import in_time, until

@@ -9,10 +9,10 @@ import pytest
 from events.chain import genesis
 from events.log import Tail
 from events.record import Event, Head, canonical, digest
-from service.repository import match_history
 from service.errors import Corrupt, Refused
-from service.repository.match_history import History
 from service.match.fold import begin, fold
+from service.repository import match_history
+from service.repository.match_history import History
 from tests.service.arena import ENDLESS, Arena, refused
 
 

@@ -8,9 +8,9 @@ import pytest
 from events.record import digest
 from service.errors import Corrupt
 from service.games.visibility import Viewer
-from service.repository.match_history import History
 from service.match.model import Match
 from service.match.redaction import SeenEvent
+from service.repository.match_history import History
 from service.repository.verified_events import KEPT, VerifiedEvents
 from tests.service.arena import ENDLESS, Arena, person
 

@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 from events.log import Append, Log, LogUnavailable, Tail
 from events.memory_log import MemoryLog
 from events.record import Head, MatchId
-from service.automation import deadlines
-from service.repository import snapshots
 from service.audit.public_audit import audit
+from service.audit.stored_match import inspect
+from service.audit.verify import Fault
+from service.automation import deadlines
 from service.automation.bot_turns import suspend
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
-from service.repository.match_history import History
-from service.audit.stored_match import inspect
-from service.ops.simulate import play
-from service.match.model import Match
 from service.match.fold import begin, step
+from service.match.model import Match
 from service.match.owed import owed
+from service.ops.simulate import play
+from service.repository import snapshots
+from service.repository.match_history import History
 from service.repository.snapshots import EVERY, Folds
-from service.audit.verify import Fault
 from tests.length import LONG
 from tests.playthroughs.record import cases
 from tests.service.arena import Arena

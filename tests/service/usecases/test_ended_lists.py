@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from events.log import LogUnavailable
 from service.adapters.memory import MemoryIndex
 from service.automation.bot_turns import score
-from service.usecases.match_index import IN_FLIGHT_MS, LOOKED_AT, STRIDE, ended, listed, shelve_ended
 from service.repository.ports import ENDING_MS
+from service.usecases.match_index import IN_FLIGHT_MS, LOOKED_AT, STRIDE, ended, listed, shelve_ended
 from tests.service.arena import Arena, refused, unavailable
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from events.due import Due
 from events.log import LogUnavailable
-from service.usecases import match_lifecycle
 from service.errors import Corrupt
-from service.usecases.match_index import listed
-from service.match.model import HINT_MS
 from service.match.events import MatchClock
+from service.match.model import HINT_MS
 from service.match.new_match import NewMatch
+from service.usecases import match_lifecycle
+from service.usecases.match_index import listed
 from tests.service.arena import START, Arena, refused, unavailable
 from tests.service.games.toy.game import TOY
 

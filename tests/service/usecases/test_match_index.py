@@ -10,9 +10,9 @@ from events.log import LogUnavailable
 from events.record import canonical, digest
 from service.automation.bot_turns import suspend
 from service.repository.match_history import History
+from service.repository.ports import Mine, Ports, Shelf
 from service.usecases.match_index import IN_FLIGHT_MS, ended, listed, listed_for
 from service.views.match_views import MatchSummary
-from service.repository.ports import Mine, Ports, Shelf
 from tests.service.arena import START, Arena
 
 SHELVES: Final = get_args(Shelf)

@@ -3,12 +3,12 @@
 import pytest
 
 from events.log import Conflict
-from service.usecases import match_lifecycle
 from service.errors import Corrupt
-from service.usecases.match_index import IN_FLIGHT_MS
-from service.usecases.match_lifecycle import OPEN_MATCHES, join_code_of, seen_join_code
 from service.match.new_match import NewMatch
 from service.match.randomness import Draws, commitment, match_key
+from service.usecases import match_lifecycle
+from service.usecases.match_index import IN_FLIGHT_MS
+from service.usecases.match_lifecycle import OPEN_MATCHES, join_code_of, seen_join_code
 from tests.service.arena import START, Arena, refused
 from tests.service.games.toy.state import CARDS
 
@@ -50,7 +50,9 @@ def test_the_same_create_is_the_same_match() -> None:
     again = match_lifecycle.create(arena.ports, "host", WANTED, "key")
     assert (first.replayed, again.replayed) == (False, True)
     assert again.match == first.match
-    others = [match_lifecycle.create(arena.ports, player, WANTED, key) for player, key in (("host", "key2"), ("anna", "key"))]
+    others = [
+        match_lifecycle.create(arena.ports, player, WANTED, key) for player, key in (("host", "key2"), ("anna", "key"))
+    ]
     assert len({first.match.id, *(other.match.id for other in others)}) == 3
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from events.log import LogUnavailable
 from events.record import digest
-from service.usecases import play
 from service.automation.deadlines import extend
+from service.usecases import play
 from service.usecases.play import ActionRequest, judge, receipt
 from service.usecases.submit import ATTEMPTS, Submitted
 from tests.service.arena import COUNTDOWN, Arena, refused, unavailable

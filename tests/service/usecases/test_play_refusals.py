@@ -8,16 +8,16 @@ import msgspec
 import pytest
 
 from events.record import canonical
-from service.usecases import play
-from service.match import rulings
 from service.automation.bot_turns import suspend
 from service.errors import Refused
 from service.games.protocol import IllegalAction
 from service.games.registry import GAMES
+from service.match import rulings
 from service.match.model import Match
-from service.usecases.play import ActionRequest, judge
 from service.match.redaction import see_decisions
 from service.match.rulings import illegal
+from service.usecases import play
+from service.usecases.play import ActionRequest, judge
 from tests.service.arena import COUNTDOWN, START, TRICK, Arena, refused
 
 

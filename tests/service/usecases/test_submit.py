@@ -7,15 +7,25 @@ import pytest
 from events.chain import Draft
 from events.log import Append, Appended, Conflict, Reused, Seen, Tail
 from events.record import MatchId, canonical
-from service.usecases import submit as submitting
-from service.match.commands import Act, Command, Extend, Join
 from service.errors import Corrupt
-from service.repository.match_history import History
+from service.match.commands import Act, Command, Extend, Join
 from service.match.model import Match
-from service.repository.ports import Ports
 from service.match.randomness import Chance
 from service.match.rulings import draws
-from service.usecases.submit import ATTEMPTS, CommandKey, Submitted, append, attempt, hint, player_key, server_seed, submit
+from service.repository.match_history import History
+from service.repository.ports import Ports
+from service.usecases import submit as submitting
+from service.usecases.submit import (
+    ATTEMPTS,
+    CommandKey,
+    Submitted,
+    append,
+    attempt,
+    hint,
+    player_key,
+    server_seed,
+    submit,
+)
 from tests.service.arena import START, Arena, refused
 
 PING = Draft("clock_extended", "worker", canonical({"ms": 1, "reason": "outage"}))

@@ -5,10 +5,10 @@ from typing import Final
 import msgspec
 import pytest
 
-from service.views import catalogue
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES as HOSTED
+from service.views import catalogue
 from tests.service.arena import refused
 from tests.service.games.toy.game import TOY
 

@@ -8,11 +8,11 @@ import pytest
 
 from events.chain import Draft, genesis, seal
 from events.record import Event, canonical, digest
-from service.views.damaged_match_access import may_be_told
 from service.errors import Corrupt, Refused
+from service.match.new_match import NewMatch
 from service.repository.match_history import History
 from service.usecases.match_lifecycle import create, join, join_code_of, leave
-from service.match.new_match import NewMatch
+from service.views.damaged_match_access import may_be_told
 from tests.service.arena import ENDLESS, Arena
 
 Stored: TypeAlias = tuple[bytes, ...]

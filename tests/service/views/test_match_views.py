@@ -3,8 +3,8 @@
 import msgspec
 
 from events.record import canonical
-from service.usecases import accounts
 from service.match.events import MatchClock
+from service.usecases import accounts
 from service.views.match_views import see, summaries
 from tests.service.arena import START, Arena
 

@@ -5,11 +5,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from service.views import pictures
 from service.games.drawing.changes import CHANGED
 from service.games.drawing.svg import CLASS
 from service.games.visibility import Viewer
 from service.match.model import Match
+from service.views import pictures
 from tests.service.arena import Arena
 
 

@@ -10,9 +10,9 @@ import pytest
 from events.chain import BrokenChain, follow
 from events.record import Head
 from service.errors import Refused
-from service.safe_traceback import place, trace
+from service.observability.safe_traceback import place, trace
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SOURCES = [path for folder in ("api", "service", "workers", "events") for path in sorted((ROOT / folder).rglob("*.py"))]
 HIDDEN = "the card 7"
 TELLING = {"RedisError", "Unusable", "BadSetting"}
