@@ -11,7 +11,7 @@ from service.observability import metrics_folder
 from service.observability.metrics import of_folder
 
 ROOT = Path(__file__).parents[3]
-COUNT = "from service import metrics; metrics.COMMANDS.labels('appended').inc(); metrics.STREAMS.set({streams})"
+COUNT = "from service.observability import metrics; metrics.COMMANDS.labels('appended').inc(); metrics.STREAMS.set({streams})"
 
 
 def count(folder: str, process: str, streams: int) -> None:
@@ -34,7 +34,7 @@ def test_a_forked_child_leaves_the_folder_alone() -> None:
     with metrics_folder.made() as folder:
         program = (
             "import os, sys\n"
-            "from service import metrics_folder\n"
+            "from service.observability import metrics_folder\n"
             "with metrics_folder.made() as folder:\n"
             "    if not os.fork(): sys.exit(0)\n"
             "    os.wait()\n"
@@ -51,7 +51,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monke
     monkeypatch.setattr(metrics_folder, "_MEMORY", str(tmp_path))  # where no other test's process clears
     program = (
         "import os, signal, sys\n"
-        "from service import metrics_folder\n"
+        "from service.observability import metrics_folder\n"
         "metrics_folder._MEMORY = sys.argv[1]\n"
         "with metrics_folder.made() as folder:\n"
         "    print(folder, flush=True)\n"
