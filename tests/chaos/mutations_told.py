@@ -137,7 +137,7 @@ WORLDS: Final = (
     Mutation("a log line tells the text of an exception", "service/observability/safe_traceback.py",
         "    name = type(error).__qualname__\n",
         '    name = f"{type(error).__qualname__}: {error}"\n',
-        "tests/service/test_safe_traceback.py::test_a_trace_has_every_step_and_every_class_and_no_text"),
+        "tests/service/observability/test_safe_traceback.py::test_a_trace_has_every_step_and_every_class_and_no_text"),
     Mutation("a client is told that texts in another language are those it has", "api/resources/matches.py",
         '    if TEXTS in query.get("include", ""):\n        return None\n    tags',
         "    tags",
