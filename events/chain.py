@@ -1,4 +1,4 @@
-"""The hash chain of a match: how drafts become stored bytes, and how stored bytes are checked again at every fold."""
+"""The hash chain of a match: turns drafts into stored bytes, and verifies stored bytes whenever a match is folded."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,11 @@ import msgspec
 from events.record import Event, Head, MatchId, Version, canonical, decode, digest
 
 FORMAT = "moonstone-match/1"
-"""Names the match file's format in its first line."""
+"""The match file's format, named in its first line."""
 
 
 class BrokenChain(Exception):
-    """The stored bytes at `version` are not what the chain says must stand there. `fault` holds nothing of their data."""
+    """The stored bytes at `version` break the chain. `fault` says how, and contains none of the event's data."""
 
     def __init__(self, version: Version, fault: str) -> None:
         super().__init__(f"version {version}: {fault}")
@@ -20,11 +20,11 @@ class BrokenChain(Exception):
 
 
 class NewerEvent(BrokenChain):
-    """The event follows, but its envelope has fields that this release does not know."""
+    """The event continues the chain, but its envelope has fields that this release does not know."""
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """An event before it has a place: `data` is canonical JSON."""
+    """An event without version, time and hash: `data` is canonical JSON."""
 
     type: str
     by: str
@@ -32,16 +32,16 @@ class Draft(msgspec.Struct, frozen=True):
 
 
 def genesis(match: MatchId, game: str, ruleset: int) -> tuple[bytes, Head]:
-    """The first line of the match file, and the head that a match without events has: version 0, that line's hash."""
+    """The first line of the match file, and the head of a match without events: version 0 and the hash of that line."""
     line = canonical({"format": FORMAT, "match": match, "game": game, "ruleset": ruleset})
     return line, Head(0, digest(line))
 
 
 def seal(head: Head, drafts: Sequence[Draft], at: int, salts: Sequence[str]) -> tuple[tuple[bytes, ...], Head]:
-    """The stored bytes of `drafts` in order after `head`, all at `at` (milliseconds), and the head after them.
+    """Chain `drafts` after `head`, all at time `at` (milliseconds): their stored bytes in order, and the new head.
 
     Raises:
-        ValueError: not one salt for each draft.
+        ValueError: the number of salts differs from the number of drafts.
     """
     sealed = []
     for draft, salt in zip(drafts, salts, strict=True):
@@ -53,18 +53,18 @@ def seal(head: Head, drafts: Sequence[Draft], at: int, salts: Sequence[str]) -> 
 
 
 def follow(head: Head, stored: bytes) -> tuple[Event, Head]:
-    """The event that `stored` holds directly after `head`, and the head after it.
+    """Decode `stored` as the event directly after `head`, and return it with the head after it.
 
-    The envelope must be canonical to the byte; `data` is taken as it stands, for the hash covers it.
+    The envelope must be canonical to the byte. `data` is not checked, since the hash covers it.
 
     Raises:
-        BrokenChain: the bytes are no event, or not the one that follows.
+        BrokenChain: the bytes are no event, or not the next one.
     """
     version = head.version + 1
     try:
         event = decode(stored)
-    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, not an event; or nested without end
-        # A field that does not belong there is not named: its name may be anything that the entry held.
+    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, not an event, or nested too deeply
+        # An unexpected field is not named in the fault: its name may contain anything.
         fault = "other fields" if isinstance(error, msgspec.ValidationError) else error
         kind = NewerEvent if _follows(head, stored) else BrokenChain
         raise kind(version, f"no event: {fault}") from error
@@ -74,7 +74,7 @@ def follow(head: Head, stored: bytes) -> tuple[Event, Head]:
 
 
 class _Link(msgspec.Struct):
-    """The fields by which an event of any release follows another one."""
+    """The fields that link an event of any release to the one before."""
 
     version: Version
     type: str
@@ -90,7 +90,7 @@ def _follows(head: Head, stored: bytes) -> bool:
 
 
 def _fault(head: Head, event: Event) -> str:
-    """What is wrong with an event that does not follow."""
+    """Why an event does not continue the chain."""
     if event.version != head.version + 1:
         return f"says that it is version {event.version}"
     if event.prev != head.hash:

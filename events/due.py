@@ -1,4 +1,4 @@
-"""What a match is owed: an entry in the due set of each kind for which something is due."""
+"""When a match needs work: per kind of work, such as a bot's turn or a deadline, an entry in a due set."""
 
 from collections.abc import Mapping
 from typing import TypeAlias
@@ -7,10 +7,10 @@ import msgspec
 
 from events.record import MatchId
 
-Owed: TypeAlias = Mapping[str, int | None]
-"""By the name of a kind: when it is due, in server milliseconds, or None where nothing of it is due.
+DueTimes: TypeAlias = Mapping[str, int | None]
+"""Due times of one match by kind, in server milliseconds; None if nothing of that kind is due.
 
-The log knows no kinds: a kind that is not named stays as it is.
+Kinds are any names. A kind that is missing from the mapping stays unchanged.
 """
 
 

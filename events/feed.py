@@ -1,8 +1,8 @@
-"""Waiting for news of matches: one feed a process, any number of waiters. Only plain threading, so it runs on gevent.
+"""Waiting for new events of matches: one feed per process, any number of waiters. Plain threading, so it runs on gevent.
 
-Each match has a channel of its own, and a process hears those of the matches that somebody waits for in it: what goes on
-in all others costs it nothing. A wake-up is a hint. It may get lost, and so a stream reads the log at every heartbeat
-anyway; it may be wrong, and so each is good for one look at the log and no more.
+Each match has a pub/sub channel of its own. A process subscribes only to the channels of matches that have a waiter in
+this process, so other matches cost it nothing. A wake-up is only a hint. It may be lost, so a stream also reads the log at
+every heartbeat. It may be wrong, so each wake-up leads to one read of the log and no more.
 """
 
 import threading
@@ -14,82 +14,86 @@ from typing import NamedTuple, Self
 
 from events.record import MatchId, Version
 
-KEPT: float = 30.0
-"""Seconds for which a channel is heard after the last wait for it."""
+UNSUBSCRIBE_AFTER_S: float = 30.0
+"""How long a process stays subscribed to a match after its last waiter left."""
 
 
 class Wake(NamedTuple):
-    """A wake-up: the version that a match is said to have reached, None where messages may have been missed, and when.
+    """A wake-up: the version that a match is reported to have reached, or None if messages may have been missed.
 
-    `at` is a moment (monotonic): a read of the log that began then or later shows whether it is so.
+    `at` is the time of the report (monotonic, seconds): a read of the log that began then or later settles it.
     """
 
     version: Version | None
     at: float
 
-    def brings(self, known: Version) -> bool:
-        """Whether the match may have got past a version."""
+    def may_exceed(self, known: Version) -> bool:
+        """Whether the match may have a later version than `known`."""
         return self.version is None or self.version > known
 
-    def and_then(self, later: "Wake") -> "Wake":
-        """Both in one."""
+    def merged_with(self, later: "Wake") -> "Wake":
+        """One wake-up that stands for this one and a later one."""
         if self.version is None or later.version is None:
             return Wake(None, later.at)
         return Wake(max(self.version, later.version), later.at)
 
 
 class Waiter:
-    """Collects the wake-ups of some matches, each once: a context, in which nothing is missed after `follow`."""
+    """Collects the wake-ups of some matches, merged per match. A context manager; misses nothing after `follow`."""
 
     def __init__(self, feed: "Feed") -> None:
         self._feed = feed
         self._woken = threading.Event()
         self.matches: frozenset[MatchId] = frozenset()
-        self.news: dict[MatchId, Wake] = {}
-        """Collected and not taken yet; under the feed's lock."""
+        self.wakes: dict[MatchId, Wake] = {}
+        """Collected and not yet taken; guarded by the feed's lock."""
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._feed.enter(self, frozenset())
+        self._feed.set_matches(self, frozenset())
 
     def follow(self, matches: Iterable[MatchId]) -> None:
-        """Collect the wake-ups of these matches, and of no others any more.
+        """Collect the wake-ups of these matches, and no longer of others.
 
-        A match that nobody followed in this process yet wakes once more when its channel is open, for messages may have
-        been missed until then.
+        If the process is not yet subscribed to a match, the waiter is woken once more when the subscription is active,
+        because messages may have been missed until then.
         """
-        self._feed.enter(self, frozenset(matches))
+        self._feed.set_matches(self, frozenset(matches))
 
     def take(self) -> Mapping[MatchId, Wake]:
-        """What was collected since the last time."""
-        return self._feed.collected(self)
+        """Return and clear the wake-ups collected since the last call."""
+        return self._feed.take_wakes(self)
 
     def wait(self, timeout: float) -> bool:
-        """Whether there is something to take, at once or within `timeout` seconds; False when nudged, or the feed closes."""
-        self._woken.clear()  # before the look at what is there, so that no wake-up falls between
-        if not self.news and not self._feed.closed:
-            self._woken.wait(timeout)
-        return bool(self.news)
+        """Wait up to `timeout` seconds for a wake-up; whether there is one to take.
 
-    def nudge(self) -> None:
-        """End the wait without news."""
+        Returns False early after `interrupt`, or when the feed is closed.
+        """
+        self._woken.clear()  # before the check, so that no wake-up is lost in between
+        if not self.wakes and not self._feed.closed:
+            self._woken.wait(timeout)
+        return bool(self.wakes)
+
+    def interrupt(self) -> None:
+        """End the current wait without a wake-up."""
         self._woken.set()
 
 
 class Feed:
-    """Where streams wait for new events of their matches; a listener that is attached to it brings them."""
+    """Distributes wake-ups to the waiters of this process. An attached listener subscribes to channels and delivers them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiters: dict[MatchId, set[Waiter]] = {}
         self._closed = False
-        self._ring: Callable[[], object] | None = None
-        self._asked: list[MatchId] = []
-        self._left: dict[MatchId, float] = {}
-        # By match, since when; infinity until its channel is open.
-        self._heard: dict[MatchId, float] = {}
+        self._notify_listener: Callable[[], object] | None = None
+        self._to_subscribe: list[MatchId] = []
+        # When the last waiter of a match left.
+        self._unused_since: dict[MatchId, float] = {}
+        # Since when the process is subscribed to a match; infinity until the server has confirmed it.
+        self._subscribed: dict[MatchId, float] = {}
 
     @property
     def closed(self) -> bool:
@@ -98,88 +102,91 @@ class Feed:
     def waiter(self) -> Waiter:
         return Waiter(self)
 
-    def enter(self, waiter: Waiter, matches: frozenset[MatchId]) -> None:
+    def set_matches(self, waiter: Waiter, matches: frozenset[MatchId]) -> None:
         """Let a waiter collect the wake-ups of these matches and of no others."""
         now = time.monotonic()
         with self._lock:
             for match in waiter.matches - matches:
                 self._waiters[match].discard(waiter)
-                waiter.news.pop(match, None)
+                waiter.wakes.pop(match, None)
                 if not self._waiters[match]:
                     del self._waiters[match]
-                    self._left[match] = now
-            for match in matches - waiter.matches:
+                    self._unused_since[match] = now
+            added = matches - waiter.matches
+            for match in added:
                 self._waiters.setdefault(match, set()).add(waiter)
-                self._left.pop(match, None)
-            fresh = [] if self._ring is None else [one for one in matches - waiter.matches if one not in self._heard]
+                self._unused_since.pop(match, None)
+            new = [] if self._notify_listener is None else [match for match in added if match not in self._subscribed]
             waiter.matches = matches
-            self._heard.update(dict.fromkeys(fresh, inf))
-            self._asked += fresh
-        if self._ring is not None and fresh:
-            self._ring()
+            self._subscribed.update(dict.fromkeys(new, inf))
+            self._to_subscribe += new
+        if self._notify_listener is not None and new:
+            self._notify_listener()
 
-    def collected(self, waiter: Waiter) -> Mapping[MatchId, Wake]:
-        """What a waiter has collected, which it has no more then."""
+    def take_wakes(self, waiter: Waiter) -> Mapping[MatchId, Wake]:
+        """Return and clear the wake-ups that a waiter has collected."""
         with self._lock:
-            collected, waiter.news = waiter.news, {}
-            return collected
+            taken, waiter.wakes = waiter.wakes, {}
+            return taken
 
-    def hears(self, match: MatchId) -> bool:
-        """Whether what happens in a match from now on is told."""
-        return self._ring is None or self._heard.get(match, inf) != inf
+    def is_subscribed(self, match: MatchId) -> bool:
+        """Whether every later append to the match will be reported."""
+        return self._notify_listener is None or self._subscribed.get(match, inf) != inf
 
     def wake(self, match: MatchId, version: Version) -> None:
-        """Tell that `match` is at `version`."""
+        """Report that `match` has reached `version`."""
         with self._lock:
             self._wake(match, Wake(version, time.monotonic()))
 
-    def attach(self, ring: Callable[[], object]) -> None:
-        """From now on a listener brings the news; `ring` tells it that `asked` has something for it."""
-        self._ring = ring
+    def attach(self, notify_listener: Callable[[], object]) -> None:
+        """Let a listener deliver wake-ups from now on; `notify_listener` is called when `to_subscribe` has new matches."""
+        self._notify_listener = notify_listener
 
-    def asked(self) -> list[MatchId]:
-        """The matches that are to be heard from now on, each told once."""
+    def to_subscribe(self) -> list[MatchId]:
+        """Take the matches whose channels the listener must subscribe to."""
         with self._lock:
-            asked, self._asked = self._asked, []
-            return asked
+            taken, self._to_subscribe = self._to_subscribe, []
+            return taken
 
-    def left(self) -> list[MatchId]:
-        """The matches that nobody has waited for in a while; they need not be heard any more."""
-        before = time.monotonic() - KEPT
+    def to_unsubscribe(self) -> list[MatchId]:
+        """Take the matches that have had no waiter for `UNSUBSCRIBE_AFTER_S`."""
+        before = time.monotonic() - UNSUBSCRIBE_AFTER_S
         with self._lock:
-            left = [match for match, last in self._left.items() if last <= before]
-            for match in left:
-                del self._left[match]
-                self._heard.pop(match, None)
-            return left
+            unused = [match for match, since in self._unused_since.items() if since <= before]
+            for match in unused:
+                del self._unused_since[match]
+                self._subscribed.pop(match, None)
+            return unused
 
-    def hear(self, match: MatchId, message: bytes) -> None:
-        with suppress(ValueError):  # anyone who reaches the server may publish anything
+    def receive(self, match: MatchId, message: bytes) -> None:
+        """Take a message of a match's channel: its new version in decimal digits."""
+        with suppress(ValueError):  # any client of the server may publish anything
             self.wake(match, int(message))
 
-    def hearing(self, match: MatchId) -> None:
-        """What happens in a match is told from now on; until now it may have been missed."""
+    def subscribed(self, match: MatchId) -> None:
+        """The server has confirmed the subscription to a match. Earlier messages may have been missed."""
         now = time.monotonic()
         with self._lock:
-            if match in self._heard:
-                self._heard[match] = now
+            if match in self._subscribed:
+                self._subscribed[match] = now
             self._wake(match, Wake(None, now))
 
-    def lapse(self) -> None:
-        """Nothing is told any more until `asked` is heard again, which wakes everyone."""
+    def resubscribe(self) -> None:
+        """The connection is new: the listener must subscribe again to all matches, and each confirmation wakes its waiters."""
         with self._lock:
-            self._heard = dict.fromkeys(self._heard.keys() | self._waiters.keys(), inf) if self._ring else {}
-            self._asked = list(self._heard)
+            matches = self._subscribed.keys() | self._waiters.keys()
+            self._subscribed = dict.fromkeys(matches, inf) if self._notify_listener else {}
+            self._to_subscribe = list(self._subscribed)
 
     def close(self) -> None:
-        """End all waits, now and later."""
+        """End all waits, current and future."""
         with self._lock:
             self._closed = True
             for waiter in {waiter for waiters in self._waiters.values() for waiter in waiters}:
-                waiter.nudge()
+                waiter.interrupt()
 
     def _wake(self, match: MatchId, wake: Wake) -> None:
         for waiter in self._waiters.get(match, ()):
-            known = waiter.news.get(match)
-            waiter.news[match] = wake if known is None else known.and_then(wake)
-            waiter.nudge()
+            known = waiter.wakes.get(match)
+            waiter.wakes[match] = wake if known is None else known.merged_with(wake)
+            waiter.interrupt()

@@ -1,14 +1,16 @@
 #!lua name=moonstone_2
--- The three writes to a match and a reading, each atomic. A server runs one Function at a time but never rolls one
--- back: every check stands before the first write, and nothing after the first write can fail. A changed Function gets a
--- new number in all names, so that old and new processes work side by side.
+-- Three writes to a match and one read, each atomic. The server runs one Function at a time but never rolls one back, so
+-- all checks come before the first write, and nothing after the first write can fail. If a Function changes, the number in
+-- all names is raised, so that processes of the old and the new release can run side by side.
 --
--- Keys of a match: 1 events (stream, ids <version>-0, fields e = stored bytes, h = their hash, s = their SHA-1, which this
--- side can check too), 2 commands (hash, command id -> "<version> <digest>"), 3 seed, 4 snapshot (sorted set, its reader's
--- bytes -> version); and of its partition: the due sets (match id -> milliseconds), one for each kind, in one order
--- everywhere.
+-- Keys of a match:
+--   1 events    stream; ids <version>-0; fields e = stored bytes, h = their SHA-256, s = their SHA-1, which Lua can compute
+--   2 commands  hash; command id -> "<version> <digest>"
+--   3 seed      string
+--   4 snapshot  sorted set; snapshot bytes -> version
+-- Keys of its partition: one due set per kind; match id -> milliseconds. The caller passes times in the order of these keys.
 
--- The newest version and its hash; an empty one where the bytes are not those that were stored.
+-- The newest version and its hash. The hash is empty if the stored bytes no longer match their SHA-1.
 local function head(events)
   local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
   if not last then
@@ -22,7 +24,7 @@ local function head(events)
   return tonumber(string.match(last[1], '^%d+')), not changed and entry.h or ''
 end
 
--- The due sets are the keys after the first `before`; `times` has one for each, '' for nothing due.
+-- The due sets are the keys after the first `before` ones. `times` has one time for each; '' means that nothing is due.
 local function replace_due(match, keys, before, times)
   for i, time in ipairs(times) do
     if time == '' then
@@ -50,7 +52,7 @@ local function append(keys, args)
     if version ~= expected or hash ~= args[5] then
       return { 'CONFLICT', version, hash }
     end
-  elseif expected ~= 0 or redis.call('EXISTS', commands) == 1 then -- known commands without events: the match was lost
+  elseif expected ~= 0 or redis.call('EXISTS', commands) == 1 then -- commands without events: the match lost its events
     return { 'CONFLICT' }
   end
 
@@ -64,7 +66,7 @@ local function append(keys, args)
     redis.call('SET', seed, args[6])
   end
   replace_due(match, keys, 4, times)
-  if args[7] ~= '' then -- a cache: what lies in its place must not stop an append that is half written
+  if args[7] ~= '' then -- pcall: a key of a wrong type must not interrupt an append that is half written
     redis.pcall('ZREMRANGEBYSCORE', keys[4], '(' .. args[4], '+inf')
     redis.pcall('ZADD', keys[4], expected, args[7])
   end
@@ -73,7 +75,7 @@ local function append(keys, args)
 end
 
 -- KEYS  events, snapshot    ARGV  last version, '' for the newest
--- The newest snapshot up to there, or nil, and the events from its version on.
+-- Returns the newest snapshot up to that version, or nil, and the events from the snapshot's version on.
 local function recall(keys, args)
   local last = args[1]
   local found = redis.pcall('ZREVRANGEBYSCORE', keys[2], last == '' and '+inf' or last, 0, 'WITHSCORES', 'LIMIT', 0, 1)
@@ -81,7 +83,7 @@ local function recall(keys, args)
   return { found[1] or false, events }
 end
 
--- KEYS  a due set    ARGV  now, time until which the claim holds, limit
+-- KEYS  a due set    ARGV  now, end of the claim, limit
 local function claim(keys, args)
   local due = redis.call('ZRANGEBYSCORE', keys[1], '-inf', args[1], 'WITHSCORES', 'LIMIT', 0, args[3])
   for i = 1, #due, 2 do

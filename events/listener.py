@@ -1,4 +1,4 @@
-"""The messages of a Valkey or Redis server, brought to those who listen for them in this process."""
+"""Delivers pub/sub messages of a Valkey or Redis server to the subscribers in this process."""
 
 import logging
 import secrets
@@ -7,105 +7,108 @@ from collections.abc import Mapping
 from contextlib import suppress
 from threading import Event, Thread
 from types import MappingProxyType
-from typing import Protocol
+from typing import Final, Protocol
 
 from redis import Redis, RedisCluster
 from redis.client import PubSub
 from redis.exceptions import RedisClusterException, RedisError
 
-from events.feed import KEPT, Feed
+from events.feed import UNSUBSCRIBE_AFTER_S, Feed
 from events.redis_log import WAKE_CHANNEL
 
 _log = logging.getLogger("moonstone.feed")
 
-_POLL = 0.25
-_PAUSE = 0.5
+_POLL_S: Final = 0.25
+_RETRY_DELAY_S = 0.5
 
 
-class Hearer(Protocol):
-    """Takes the messages of one channel, in the listener's thread: quickly, and without raising."""
+class Subscriber(Protocol):
+    """Takes the messages of one channel. Called in the listener's thread, so it must be quick and must not raise."""
 
-    def hear(self, message: bytes) -> None: ...
+    def receive(self, message: bytes) -> None: ...
 
-    def lapse(self) -> None:
-        """Messages may have been missed until now; called before the first one too."""
+    def messages_missed(self) -> None:
+        """Messages may have been missed until now. Called after every new subscription, also after the first."""
         ...
 
 
 class Listener:
-    """Brings the messages of some channels to their hearers, from a thread of its own, across restarts of the server.
+    """Delivers the messages of some channels to their subscribers from its own thread, across restarts of the server.
 
-    It holds one connection of the client's pool. Make it after a fork.
+    It holds one connection of the client's pool. Create it after a fork.
     """
 
     def __init__(
         self,
         client: Redis | RedisCluster,
-        hearers: Mapping[str, Hearer] = MappingProxyType({}),
+        subscribers: Mapping[str, Subscriber] = MappingProxyType({}),
         feed: Feed | None = None,
     ) -> None:
         self._client = client
-        self._hearers = hearers
+        self._subscribers = subscribers
         self._feed = feed
-        self._bell = f"bell:{secrets.token_hex(8)}"
-        self._looked = time.monotonic()
+        self._own_channel = f"bell:{secrets.token_hex(8)}"
+        self._unsubscribed_at = time.monotonic()
         self._stopped = Event()
         if feed is not None:
-            feed.attach(self._ring)
+            feed.attach(self._wake_thread)
         self._thread = Thread(target=self._run, name="listener", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread; takes up to the client's time-outs where the server does not answer."""
+        """End the thread. Takes up to the client's time-outs if the server does not answer."""
         self._stopped.set()
         self._thread.join()
 
-    def _ring(self) -> None:
-        """Wake the thread, which waits for messages: only it may use its connection. Where that fails it looks soon anyway."""
+    def _wake_thread(self) -> None:
+        """End the thread's wait for a message by publishing one to it: only that thread may use its connection.
+
+        If publishing fails, the thread still looks within `_POLL_S`.
+        """
         with suppress(RedisError, RedisClusterException):
-            self._client.publish(self._bell, b"")
+            self._client.publish(self._own_channel, b"")
 
     def _run(self) -> None:
         while not self._stopped.is_set():
             try:
                 self._listen()
             except (RedisError, RedisClusterException):
-                self._stopped.wait(_PAUSE)
-            except Exception:  # noqa: BLE001  (all streams depend on this thread; subscribed again, they look anew)
-                _log.exception("news were not understood; listening anew")
-                self._stopped.wait(_PAUSE)
+                self._stopped.wait(_RETRY_DELAY_S)
+            except Exception:  # noqa: BLE001  (all streams depend on this thread; a new subscription makes them read the log)
+                _log.exception("a message could not be handled; subscribing again")
+                self._stopped.wait(_RETRY_DELAY_S)
 
     def _listen(self) -> None:
         subscription: PubSub = self._client.pubsub()  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
         with subscription:
-            subscription.subscribe(self._bell, *self._hearers)
+            subscription.subscribe(self._own_channel, *self._subscribers)
             if self._feed is not None:
-                self._feed.lapse()
+                self._feed.resubscribe()
             while not self._stopped.is_set():
                 if self._feed is not None:
-                    self._tune(subscription, self._feed)
-                message = subscription.get_message(timeout=_POLL)
+                    self._update_subscriptions(subscription, self._feed)
+                message = subscription.get_message(timeout=_POLL_S)
                 if message is not None:
-                    self._pass_on(message["channel"].decode(), message["type"], message["data"])
+                    self._deliver(message["channel"].decode(), message["type"], message["data"])
 
-    def _tune(self, subscription: PubSub, feed: Feed) -> None:
-        if asked := feed.asked():
-            subscription.subscribe(*(WAKE_CHANNEL + match for match in asked))
-        if time.monotonic() - self._looked > KEPT / 3:
-            self._looked = time.monotonic()
-            if left := feed.left():
-                subscription.unsubscribe(*(WAKE_CHANNEL + match for match in left))  # type: ignore[no-untyped-call]
+    def _update_subscriptions(self, subscription: PubSub, feed: Feed) -> None:
+        if new := feed.to_subscribe():
+            subscription.subscribe(*(WAKE_CHANNEL + match for match in new))
+        if time.monotonic() - self._unsubscribed_at > UNSUBSCRIBE_AFTER_S / 3:
+            self._unsubscribed_at = time.monotonic()
+            if unused := feed.to_unsubscribe():
+                subscription.unsubscribe(*(WAKE_CHANNEL + match for match in unused))  # type: ignore[no-untyped-call]
 
-    def _pass_on(self, channel: str, kind: str, message: bytes) -> None:
-        # redis-py subscribes again by itself on a new connection.
-        if (hearer := self._hearers.get(channel)) is not None:
+    def _deliver(self, channel: str, kind: str, message: bytes) -> None:
+        # After a reconnect redis-py subscribes again by itself, which gives a new message of kind "subscribe".
+        if (subscriber := self._subscribers.get(channel)) is not None:
             if kind == "subscribe":
-                hearer.lapse()
+                subscriber.messages_missed()
             else:
-                hearer.hear(message)
+                subscriber.receive(message)
         elif self._feed is not None and channel.startswith(WAKE_CHANNEL):
             match = channel.removeprefix(WAKE_CHANNEL)
             if kind == "subscribe":
-                self._feed.hearing(match)
+                self._feed.subscribed(match)
             elif kind == "message":
-                self._feed.hear(match, message)
+                self._feed.receive(match, message)

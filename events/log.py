@@ -1,11 +1,12 @@
-"""What a log of matches promises. Two keep it: Redis for the service, memory for local play and as the model in tests.
+"""The contract of a log of matches. Two classes implement it: one in Redis for the service, one in memory for local play
+and as the model in tests.
 
-A match is an append-only list of events with versions from 1. One append is atomic and durable once it returns: a
-command id seen before gets the same answer again, a head that is not the newest gets a conflict, and else everything
-is written at once: the events, the command id, and what the match is owed next.
+A match is an append-only list of events with versions from 1. An append is atomic, and durable once it returns. A command
+id that the match already knows gets the same answer again. An append whose expected head is not the newest gets a
+conflict. Otherwise everything is written at once: the events, the command id, and the match's due times.
 
-Beside a match lie snapshots: bytes that its reader left at some versions, to begin there the next time. The log neither
-reads nor vouches for them, and may lose them all.
+Beside its events a match has snapshots: opaque bytes that readers save for some versions, so that they can start from
+there the next time. The log does not interpret or verify them, and may lose them all.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,23 +14,27 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
-from events.due import Due, Owed
+from events.due import Due, DueTimes
 from events.record import Head, MatchId, Version
 
 GENESIS_VERSION = 0
 MAX_EVENTS = 64
-"""In one append."""
+"""The largest number of events in one append."""
 MAX_BYTES = 256 * 1024
-"""Of events in one append."""
+"""The largest total size of the events in one append."""
 
 
 class Append(msgspec.Struct, frozen=True):
-    """One command's events, with all that is checked and written with them.
+    """The events of one command, with everything that is checked and written together with them.
 
-    `expected` is the head that the command was decided on (version 0 and the hash of the match file's first line for a
-    new match); `events` are stored bytes, the first with version `expected.version + 1`; `due` replaces the entries
-    of the kinds that it names; `seed` is given by the creating append only; `digest` tells a repeated command from another one under the
-    same id; `snapshot`, if there is one, is of the version that the last event has, and takes the place of later ones.
+    match: the match that the events belong to.
+    command: the command's id; within a match it is carried out once.
+    digest: distinguishes a repeated command from another command with the same id.
+    expected: the head that the command was decided on; for a new match version 0 and the hash of its first line.
+    events: stored bytes; the first has version `expected.version + 1`.
+    due: replaces the due times of the kinds that it names.
+    seed: the match's server seed, given only by the append that creates the match.
+    snapshot: of the version of the last event; replaces snapshots of later versions.
     """
 
     match: MatchId
@@ -37,26 +42,26 @@ class Append(msgspec.Struct, frozen=True):
     digest: str
     expected: Head
     events: tuple[bytes, ...]
-    due: Owed = {}
+    due: DueTimes = {}
     seed: bytes | None = None
     snapshot: bytes | None = None
 
 
 class Appended(msgspec.Struct, frozen=True):
-    """The command is in the log, its last event at `version`; `replayed` if it had been there before this call."""
+    """The command is in the log, its last event at `version`; `replayed` if it was there before this call."""
 
     version: Version
     replayed: bool
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """Nothing was written: the match's head is another one (None where the match does not exist)."""
+    """Nothing was written: the match's head differs from the expected one. `head` is None if the match does not exist."""
 
     head: Head | None
 
 
 class Reused(msgspec.Struct, frozen=True):
-    """Nothing was written: the command id belongs to another command, which is at `version`."""
+    """Nothing was written: the command id belongs to another command, whose last event is at `version`."""
 
     version: Version
 
@@ -69,9 +74,9 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class Tail(msgspec.Struct, frozen=True):
-    """Part of a match: stored bytes in order, what the asked command id is known as, and the snapshot that was found.
+    """Part of a match: stored bytes in order, the command that was asked for if the match knows it, and a snapshot.
 
-    The first event is that of the snapshot's version, if there is one.
+    If there is a snapshot, the first event is the one of the snapshot's version.
     """
 
     events: tuple[bytes, ...]
@@ -83,9 +88,9 @@ Unavailability: TypeAlias = Literal["unavailable", "loading", "read-only", "disk
 
 
 class LogUnavailable(Exception):
-    """The log cannot answer now; an append may or may not have been written, and repeating it is safe.
+    """The log cannot answer now. An append may or may not have been written; repeating it is safe.
 
-    `unavailable`: no answer in time. `loading`: the server reads its files. `read-only`: it is a replica. `disk`: it
+    `unavailable`: no answer in time. `loading`: the server is reading its files. `read-only`: it is a replica. `disk`: it
     cannot write its files. `full`: it has no memory left. `replicas`: too few replicas are connected.
     """
 
@@ -95,10 +100,10 @@ class LogUnavailable(Exception):
 
 
 def check(append: Append) -> None:
-    """Refuse what no log may take, before anything is sent.
+    """Reject an invalid append before anything is sent.
 
     Raises:
-        ValueError: no events, too many or too large; a seed for a match that exists already.
+        ValueError: no events, too many or too large ones, or a seed for a match that already exists.
     """
     if not 1 <= len(append.events) <= MAX_EVENTS:
         raise ValueError(f"{len(append.events)} events in one append; 1 to {MAX_EVENTS} are allowed")
@@ -113,44 +118,45 @@ class Log(Protocol):
         """Write one command's events, or nothing.
 
         Raises:
-            ValueError: `check` refuses it.
-            LogUnavailable: here and in every other method, if the log cannot answer.
+            ValueError: `check` rejects it.
+            LogUnavailable: the log cannot answer. Every other method may raise this too.
         """
         ...
 
     def read(
         self, match: MatchId, *, first: Version | None = 1, last: Version | None = None, command: str | None = None
     ) -> Tail:
-        """The events from version `first` to `last` (or the newest), and whether `command` is known, in one round trip.
+        """Read the events from version `first` to `last` (None: the newest), and look `command` up, in one round trip.
 
-        `first` None is the version of the newest snapshot that is not after `last`, or 1 where there is none.
+        With `first` None it starts at the newest snapshot that is not after `last`, or at version 1 if there is none.
         """
         ...
 
     def read_each(self, firsts: Mapping[MatchId, Version | None]) -> Mapping[MatchId, Tail]:
-        """Several matches as `read` gives them, each from its `first` on to the newest event, in one round trip."""
+        """Read several matches in one round trip, each from its `first` (as in `read`) to its newest event."""
         ...
 
-    def remember(self, match: MatchId, after: Version, snapshots: Mapping[Version, bytes]) -> None:
-        """Put snapshots of versions after one in the place of all from there up to the last of these.
+    def save_snapshots(self, match: MatchId, after: Version, snapshots: Mapping[Version, bytes]) -> None:
+        """Replace all snapshots after version `after` and up to the latest of `snapshots` by these.
 
-        No two are the same bytes. Where the log has no room for them, it does without.
+        All are distinct bytes. If the log has no memory for them, they are not saved.
         """
         ...
 
     def seed(self, match: MatchId) -> bytes | None:
-        """The match's server seed. Never part of any state, view, log line or job."""
+        """The match's server seed. It must never appear in any state, view, log line or job."""
         ...
 
     def claim(self, kind: str, now: int, lease: int, limit: int) -> Sequence[Due]:
-        """At most `limit` entries of a kind due at `now` (milliseconds), the earliest first, with the time each was due.
+        """Claim at most `limit` entries of a kind that are due at `now` (milliseconds), the earliest first.
 
-        Each is due again `lease` milliseconds after `now`, so that another claimer leaves it alone until then.
+        They are returned with the time each was due. Each becomes due again `lease` milliseconds after `now`; until then
+        no other process can claim it.
         """
         ...
 
     def overdue(self, kind: str, now: int, limit: int) -> Sequence[Due]:
-        """At most `limit` entries of a kind due at `now`, the earliest first; they stay until an append replaces them."""
+        """At most `limit` entries of a kind that are due at `now`, the earliest first. It does not claim them."""
         ...
 
     def scheduled(self, kind: str) -> Sequence[Due]:
@@ -158,13 +164,13 @@ class Log(Protocol):
         ...
 
     def next_due(self, kinds: Iterable[str]) -> int | None:
-        """The earliest time at which an entry of these kinds is due, None if there is none."""
+        """The earliest time at which an entry of these kinds is due; None if there are no entries."""
         ...
 
     def count_due(self, kind: str, until: int) -> int:
         """How many entries of a kind are due by a time (milliseconds)."""
         ...
 
-    def rearm(self, match: MatchId, version: Version, due: Owed) -> bool:
-        """Replace what the match is owed of the kinds in `due`, if its head is still `version`."""
+    def rearm(self, match: MatchId, version: Version, due: DueTimes) -> bool:
+        """Replace the match's due times of the kinds in `due` if its head is still `version`; whether that was so."""
         ...

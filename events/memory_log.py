@@ -1,10 +1,10 @@
-"""A log in this process's memory: for local play, and the model that the Redis log is tested against."""
+"""A log in this process's memory: for local play, and as the model that the Redis log is tested against."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
-from events.due import Due, Owed
+from events.due import Due, DueTimes
 from events.log import GENESIS_VERSION, Append, Appended, Conflict, Reused, Seen, Tail, check
 from events.record import Head, MatchId, Version, digest
 
@@ -17,17 +17,17 @@ class _Match:
     head: Head | None = None
 
 
-def _unheard(_match: MatchId, _version: Version) -> None:
+def _ignore(_match: MatchId, _version: Version) -> None:
     pass
 
 
 class MemoryLog:
-    """Keeps the promises of `Log` as long as the process lives; safe to share between threads.
+    """Implements `Log` for the lifetime of the process; safe to share between threads.
 
-    `wake` is told each match and its new version, in order; it must not call the log.
+    `wake` is called after each append, in order, with the match and its new version. It must not call the log.
     """
 
-    def __init__(self, wake: Callable[[MatchId, Version], None] = _unheard) -> None:
+    def __init__(self, wake: Callable[[MatchId, Version], None] = _ignore) -> None:
         self._lock = Lock()
         self._wake = wake
         self._matches: dict[MatchId, _Match] = {}
@@ -53,7 +53,7 @@ class MemoryLog:
             self._matches[append.match] = match
             self._replace_due(append.match, append.due)
             if append.snapshot is not None:
-                self._put_by(append.match, append.expected.version, None, {version: append.snapshot})
+                self._replace_snapshots(append.match, append.expected.version, None, {version: append.snapshot})
             self._wake(append.match, version)
             return Appended(version, replayed=False)
 
@@ -67,9 +67,9 @@ class MemoryLog:
         with self._lock:
             return {match: self._tail(match, first, None, None) for match, first in firsts.items()}
 
-    def remember(self, match: MatchId, after: Version, snapshots: Mapping[Version, bytes]) -> None:
+    def save_snapshots(self, match: MatchId, after: Version, snapshots: Mapping[Version, bytes]) -> None:
         with self._lock:
-            self._put_by(match, after, max(snapshots), snapshots)
+            self._replace_snapshots(match, after, max(snapshots), snapshots)
 
     def seed(self, match: MatchId) -> bytes | None:
         with self._lock:
@@ -98,7 +98,7 @@ class MemoryLog:
         with self._lock:
             return len(self._entries(kind, until))
 
-    def rearm(self, match: MatchId, version: Version, due: Owed) -> bool:
+    def rearm(self, match: MatchId, version: Version, due: DueTimes) -> bool:
         with self._lock:
             known = self._matches.get(match)
             if known is None or known.head is None or known.head.version != version:
@@ -111,14 +111,16 @@ class MemoryLog:
         seen = None if command is None else known.commands.get(command)
         snapshot = None
         if first is None:
-            put_by = self._snapshots.get(match, {})
-            found = {at: snapshot for at, snapshot in put_by.items() if last is None or at <= last}
+            saved = self._snapshots.get(match, {})
+            found = {at: snapshot for at, snapshot in saved.items() if last is None or at <= last}
             first = max(found, default=1)
             snapshot = found.get(first)
         return Tail(tuple(known.events[max(first, 1) - 1 : last]), seen, snapshot)
 
-    def _put_by(self, match: MatchId, after: Version, last: Version | None, new: Mapping[Version, bytes]) -> None:
-        """Snapshots in the place of those after a version up to the `last`, or of all after it."""
+    def _replace_snapshots(
+        self, match: MatchId, after: Version, last: Version | None, new: Mapping[Version, bytes]
+    ) -> None:
+        """Replace the snapshots after version `after` and up to `last` (None: all later ones) by new ones."""
         known = self._snapshots.get(match, {}).items()
         kept = {at: snapshot for at, snapshot in known if at <= after or (last is not None and at > last)}
         self._snapshots[match] = kept | dict(new)
@@ -129,7 +131,7 @@ class MemoryLog:
         )
         return tuple(sorted(entries, key=lambda due: (due.at, due.match)))
 
-    def _replace_due(self, match: MatchId, due: Owed) -> None:
+    def _replace_due(self, match: MatchId, due: DueTimes) -> None:
         for kind, at in due.items():
             if at is None:
                 self._due.pop((kind, match), None)
@@ -138,5 +140,5 @@ class MemoryLog:
 
 
 def _follows(head: Head | None, expected: Head) -> bool:
-    """Whether a match with this head is the one that the append was decided on; version 0 is a match that is not there."""
+    """Whether an append that expects `expected` fits a match with this head (None: the match does not exist)."""
     return expected.version == GENESIS_VERSION if head is None else expected == head

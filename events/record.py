@@ -1,4 +1,4 @@
-"""One event as it is stored: an envelope that knows no game, its canonical bytes and their hash."""
+"""One event as it is stored: an envelope that is the same for all games, its canonical bytes and their hash."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -8,15 +8,15 @@ import msgspec
 
 MatchId: TypeAlias = str
 Version: TypeAlias = int
-"""An event's place in its match, from 1, without gaps."""
+"""An event's number in its match: from 1, without gaps."""
 
 
 class Event(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """One entry of a match's stream.
 
-    `at` is server time in milliseconds, never less than the event before; `data` depends on `type` and is kept as
-    JSON; `prev` is the hash of the event before (of the file's first line for version 1); `salt` is 128 random bits in
-    hex, so that the hash of a hidden choice cannot be guessed.
+    `at` is server time in milliseconds and never earlier than that of the event before. `data` depends on `type` and is
+    kept as JSON. `prev` is the hash of the event before (for version 1, of the match file's first line). `salt` is 128
+    random bits in hex: with it, a hidden choice cannot be found by hashing all possible choices.
     """
 
     version: Version
@@ -38,11 +38,11 @@ class Head(msgspec.Struct, frozen=True, gc=False):
 canonical: Final[Callable[[object], bytes]] = msgspec.json.Encoder(order="sorted").encode
 """The RFC 8785 form of a JSON value without fractions: sorted keys, no spaces, UTF-8.
 
-Keys are the product's own ASCII names, for which sorting by code point and by UTF-16 unit is the same.
+All keys are ASCII, for which sorting by code point and by UTF-16 code unit is the same.
 """
 
 decode: Final[Callable[[bytes], Event]] = msgspec.json.Decoder(Event).decode
-"""The event in stored bytes.
+"""Decodes stored bytes to an event.
 
 Raises:
     msgspec.DecodeError: the bytes are no event.

@@ -1,6 +1,6 @@
-"""The names of a log's keys, which stay for ever.
+"""The names of the log's keys. They are stored data and never change.
 
-All keys of a match carry the hash tag of its partition, so that they and the partition's due sets share a cluster slot.
+All keys of a match contain the hash tag of its partition, so that they and the partition's due sets share a cluster slot.
 """
 
 from functools import cache, lru_cache

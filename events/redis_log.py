@@ -1,4 +1,4 @@
-"""The log in Valkey or Redis: one Function call for an append, one round trip for a read."""
+"""The log in Valkey or Redis: an append is one Function call, a read is one round trip."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,24 +11,25 @@ from redis import Redis, RedisCluster
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.retry import Retry
 
-from events.due import Due, Owed
+from events.due import Due, DueTimes
 from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Seen, Tail, Unavailability, check
 from events.record import Head, MatchId, Version, digest
 from events.redis_keys import due_key, due_keys, key, partition_of
-from events.redis_pool import Command, Ferry, Pool, exchange
+from events.redis_pool import Command, Pool, ReadBatcher, exchange
 
 DURABLE = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
 WAKE_CHANNEL = "wake:"
-"""Before a match's id: where each append to it tells its version."""
+"""The prefix of a match's channel, before its id. Each append publishes the new version there."""
 
 _LIBRARY = files("events").joinpath("functions.lua").read_text("utf-8")
-_LOST = "Function not found"
+_FUNCTION_MISSING = "Function not found"
 _APPEND, _RECALL, _CLAIM, _REARM = (f"moonstone_2_{name}" for name in ("append", "recall", "claim", "rearm"))
 
-# redis-py's commands are typed for its synchronous and asynchronous clients at once, so replies are named here.
+# redis-py types its commands for synchronous and asynchronous clients at once, so types of replies are named here.
 _Scored: TypeAlias = Sequence[bytes]
+"""Members and scores in turn."""
 
-_SILENT = (errors.ConnectionError, errors.TimeoutError, errors.ClusterDownError, errors.RedisClusterException)
+_NO_ANSWER = (errors.ConnectionError, errors.TimeoutError, errors.ClusterDownError, errors.RedisClusterException)
 _REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, Unavailability], ...] = (
     (errors.BusyLoadingError, "", "loading"),
     (errors.ReadOnlyError, "", "read-only"),
@@ -36,13 +37,13 @@ _REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, Unavai
     (errors.ResponseError, "MISCONF ", "disk"),
     (errors.ResponseError, "NOREPLICAS ", "replicas"),
     (errors.ResponseError, "BUSY ", "unavailable"),
-    (errors.ResponseError, _LOST, "unavailable"),  # again, right after they were brought
-    (_SILENT, "", "unavailable"),
+    (errors.ResponseError, _FUNCTION_MISSING, "unavailable"),  # missing again, right after they were loaded
+    (_NO_ANSWER, "", "unavailable"),
 )
-"""By class and by the start of the text, for redis-py knows no class for some codes."""
+"""By class and by the start of the message, because redis-py has no class for some error codes."""
 
-_RAISED = (errors.RedisError, errors.RedisClusterException)
-# A dead server is told within a second, a hung one within three; on a cluster all is asked twice.
+_REDIS_ERRORS = (errors.RedisError, errors.RedisClusterException)
+# A dead server is reported within one second and a hung one within three; on a cluster each command is tried twice.
 _SETTINGS: dict[str, Any] = {
     "protocol": 2,
     "decode_responses": False,
@@ -50,47 +51,47 @@ _SETTINGS: dict[str, Any] = {
     "socket_connect_timeout": 1,
     "health_check_interval": 15,
 }
-_WAIT_FOR_CONNECTION = 1.5
+_POOL_TIMEOUT_S = 1.5
 
 
 def _retry() -> Retry:
-    """For connections that end. A server that is silent is not asked again: whoever waits is told, and repeats it."""
+    """Retries after a broken connection, not after a time-out: there the caller gets an error and may repeat the call."""
     return Retry(ExponentialWithJitterBackoff(base=0.02, cap=0.5), 3, supported_errors=(errors.ConnectionError,))
 
 
 def connect(url: str, *, connections: int = 64) -> Redis:
-    """A client for the log on one server. Make it after a fork.
+    """A client for the log on one server. Create it after a fork.
 
-    At most `connections` are open at once; who finds none free waits for one, but not for long. What is sent through it
-    may be sent twice, when an answer was lost: use it only for commands that bear it.
+    At most `connections` are open at once; a caller waits `_POOL_TIMEOUT_S` for a free one. A command may be sent twice if
+    its answer was lost, so use the client only for commands that are safe to repeat.
     """
-    pool = Pool.from_url(url, max_connections=connections, timeout=_WAIT_FOR_CONNECTION, retry=_retry(), **_SETTINGS)
+    pool = Pool.from_url(url, max_connections=connections, timeout=_POOL_TIMEOUT_S, retry=_retry(), **_SETTINGS)
     return Redis.from_pool(pool)
 
 
 def connect_cluster(url: str, *, connections: int = 64) -> RedisCluster:
-    """A client for the log on a cluster, of which `url` names one server; asks it for the others at once.
+    """A client for the log on a cluster. `url` names one server; the call asks that server for the others.
 
     Raises:
         LogUnavailable: no server answers, or not all slots are served.
     """
     try:
         return RedisCluster.from_url(url, max_connections=connections, retry=_retry(), **_SETTINGS)
-    except _RAISED as error:
-        raise _named(error) from error
+    except _REDIS_ERRORS as error:
+        raise _translated(error) from error
 
 
 def send(client: Redis | RedisCluster, *commands: Command) -> list[Any]:
-    """The replies to some commands, sent in one round trip and again if there was no answer.
+    """Send commands in one round trip, again if the connection broke, and return their replies.
 
     Raises:
-        LogUnavailable: it does not answer, or not to one of them.
+        LogUnavailable: the server does not answer, or cannot carry out one of the commands now.
     """
-    return _sound(_exchange(client, commands))
+    return _checked(_exchange(client, commands))
 
 
 def check_durability(client: Redis | RedisCluster) -> tuple[str, ...]:
-    """The settings with which this log could lose what it acknowledged; empty if there is none.
+    """The server settings with which this log could lose acknowledged appends; empty if there are none.
 
     Raises:
         LogUnavailable: a server does not answer.
@@ -100,8 +101,8 @@ def check_durability(client: Redis | RedisCluster) -> tuple[str, ...]:
         for server in _servers(client):
             has = {name: server.config_get(name)[name] for name in DURABLE}
             faults += [f"{name} is {has[name]}, not {value}" for name, value in DURABLE.items() if has[name] != value]
-    except _RAISED as error:
-        raise _named(error) from error
+    except _REDIS_ERRORS as error:
+        raise _translated(error) from error
     return tuple(faults)
 
 
@@ -113,21 +114,21 @@ def _servers(client: Redis | RedisCluster) -> Iterable[Redis]:
 
 
 class RedisLog:
-    """Keeps the promises of `Log` on Valkey or Redis, 7.0 or newer, one server or a cluster; safe to share by threads.
+    """Implements `Log` on Valkey or Redis, 7.0 or newer, on one server or a cluster; safe to share between threads.
 
-    A cluster spreads the load; it makes nothing safer, for a failover may lose what was acknowledged.
+    A cluster spreads the load. It does not make the log safer: a failover may lose acknowledged appends.
     """
 
-    def __init__(self, client: Redis | RedisCluster, ferry: Ferry | None = None) -> None:
+    def __init__(self, client: Redis | RedisCluster, batcher: ReadBatcher | None = None) -> None:
         self._client = client
-        self._ferry = ferry  # for reads of what came last
+        self._batcher = batcher  # only for reads of the newest events
 
     def load(self) -> None:
-        """Bring this release's Functions to the server, at start. Where they get lost later, the next call brings them."""
+        """Load this release's Functions into the server, at start. If the server loses them, the next call loads them."""
         try:
             self._client.function_load(_LIBRARY, replace=True)
-        except _RAISED as error:
-            raise _named(error) from error
+        except _REDIS_ERRORS as error:
+            raise _translated(error) from error
 
     def append(self, append: Append) -> Appended | Conflict | Reused:
         check(append)
@@ -136,10 +137,10 @@ class RedisLog:
             *(key(match, part) for part in ("events", "commands", "seed", "snapshot")),
             *_due_keys(match, append.due),
         )
-        told = (match, append.command, append.digest, expected.version, expected.hash)
-        beside = (append.seed or b"", append.snapshot or b"", *_times(append.due))
+        command = (match, append.command, append.digest, expected.version, expected.hash)
+        extras = (append.seed or b"", append.snapshot or b"", *_times(append.due))
         events = [part for stored in append.events for part in (stored, digest(stored))]
-        (reply,) = self._send(("FCALL", _APPEND, len(keys), *keys, *told, *beside, *events))
+        (reply,) = self._send(("FCALL", _APPEND, len(keys), *keys, *command, *extras, *events))
         match reply:
             case [b"APPENDED", version]:
                 return Appended(version, replayed=False)
@@ -154,20 +155,21 @@ class RedisLog:
     def read(
         self, match: MatchId, *, first: Version | None = 1, last: Version | None = None, command: str | None = None
     ) -> Tail:
-        asked = () if command is None else (("HGET", key(match, "commands"), command),)
-        is_short = last is None and (first or 1) > 1  # for whoever begins later has the rest
-        part, *known = self._send(_part(match, first, last), *asked, by=self._ferry if is_short else None)
-        return _tail(part, first, _seen(known[0]) if known else None)
+        lookup = () if command is None else (("HGET", key(match, "commands"), command),)
+        is_short = last is None and (first or 1) > 1  # a caller that starts later has the earlier events already
+        batcher = self._batcher if is_short else None
+        events, *known = self._send(_events_command(match, first, last), *lookup, batcher=batcher)
+        return _tail(events, first, _seen(known[0]) if known else None)
 
     def read_each(self, firsts: Mapping[MatchId, Version | None]) -> Mapping[MatchId, Tail]:
-        parts = self._send(*(_part(match, first, None) for match, first in firsts.items()))
-        return {match: _tail(part, firsts[match], None) for match, part in zip(firsts, parts, strict=True)}
+        replies = self._send(*(_events_command(match, first, None) for match, first in firsts.items()))
+        return {match: _tail(reply, firsts[match], None) for match, reply in zip(firsts, replies, strict=True)}
 
-    def remember(self, match: MatchId, after: Version, snapshots: Mapping[Version, bytes]) -> None:
-        place = key(match, "snapshot")
+    def save_snapshots(self, match: MatchId, after: Version, snapshots: Mapping[Version, bytes]) -> None:
+        name = key(match, "snapshot")
         scored = [part for version, snapshot in snapshots.items() for part in (version, snapshot)]
-        # Replies are not looked at: what a server has no room for is not remembered.
-        _exchange(self._client, (("ZREMRANGEBYSCORE", place, f"({after}", max(snapshots)), ("ZADD", place, *scored)))
+        # Errors in the replies are ignored: a server without memory for snapshots does not save them.
+        _exchange(self._client, (("ZREMRANGEBYSCORE", name, f"({after}", max(snapshots)), ("ZADD", name, *scored)))
 
     def seed(self, match: MatchId) -> bytes | None:
         seed: bytes | None
@@ -175,7 +177,7 @@ class RedisLog:
         return seed
 
     def claim(self, kind: str, now: int, lease: int, limit: int) -> Sequence[Due]:
-        # Looking first keeps the limit over all partitions; the second round trip is paid only when there is work.
+        # The first read applies the limit over all partitions; the second round trip happens only when there is work.
         shares = Counter(partition_of(due.match) for due in self._until(kind, now, limit))
         claims = [
             ("FCALL", _CLAIM, 1, due_key(partition, kind), now, now + lease, share)
@@ -197,7 +199,7 @@ class RedisLog:
     def count_due(self, kind: str, until: int) -> int:
         return sum(self._send(*(("ZCOUNT", key, "-inf", until) for key in due_keys(kind))))
 
-    def rearm(self, match: MatchId, version: Version, due: Owed) -> bool:
+    def rearm(self, match: MatchId, version: Version, due: DueTimes) -> bool:
         keys = (key(match, "events"), *_due_keys(match, due))
         (done,) = self._send(("FCALL", _REARM, len(keys), *keys, match, version, *_times(due)))
         return bool(done)
@@ -208,86 +210,88 @@ class RedisLog:
         )
         return _dues(kind, replies)[:limit]
 
-    def _send(self, *commands: Command, by: Ferry | None = None) -> list[Any]:
-        """The replies to all commands, sent in one round trip; two more if the server has lost the Functions."""
-        replies = _exchange(by or self._client, commands)
-        if lost := [place for place, reply in enumerate(replies) if _is_lost(reply)]:
+    def _send(self, *commands: Command, batcher: ReadBatcher | None = None) -> list[Any]:
+        """Send commands in one round trip and return their replies; two more trips if the server lost the Functions."""
+        replies = _exchange(batcher or self._client, commands)
+        if unsent := [index for index, reply in enumerate(replies) if _is_function_missing(reply)]:
             self.load()
-            for place, reply in zip(lost, send(self._client, *(commands[place] for place in lost)), strict=True):
-                replies[place] = reply
-        return _sound(replies)
+            for index, reply in zip(unsent, send(self._client, *(commands[index] for index in unsent)), strict=True):
+                replies[index] = reply
+        return _checked(replies)
 
 
-def _exchange(way: Redis | RedisCluster | Ferry, commands: Sequence[Command]) -> list[Any]:
-    """The replies to some commands; one that was refused has its error in its place."""
+def _exchange(sender: Redis | RedisCluster | ReadBatcher, commands: Sequence[Command]) -> list[Any]:
+    """Send commands and return their replies; the reply of a rejected command is its exception."""
     try:
-        return way.exchange(commands) if isinstance(way, Ferry) else exchange(way, commands)
-    except _RAISED as error:
-        raise _named(error) from error
+        return sender.exchange(commands) if isinstance(sender, ReadBatcher) else exchange(sender, commands)
+    except _REDIS_ERRORS as error:
+        raise _translated(error) from error
 
 
-def _sound(replies: list[Any]) -> list[Any]:
-    for refused in (reply for reply in replies if isinstance(reply, Exception)):
-        raise _named(refused) from refused
+def _checked(replies: list[Any]) -> list[Any]:
+    """The replies themselves; raises the first exception among them."""
+    for error in (reply for reply in replies if isinstance(reply, Exception)):
+        raise _translated(error) from error
     return replies
 
 
-def _named(error: Exception) -> Exception:
-    """`LogUnavailable` with its reason, or the error itself where this module is at fault."""
+def _translated(error: Exception) -> Exception:
+    """`LogUnavailable` with its reason; the error itself if it is a fault of this module."""
     for kind, start, reason in _REASONS:
         if isinstance(error, kind) and str(error).startswith(start):
             return LogUnavailable(reason)
     return error
 
 
-def _is_lost(reply: object) -> bool:
-    return isinstance(reply, errors.ResponseError) and str(reply).startswith(_LOST)
+def _is_function_missing(reply: object) -> bool:
+    return isinstance(reply, errors.ResponseError) and str(reply).startswith(_FUNCTION_MISSING)
 
 
-def _due_keys(match: MatchId, due: Owed) -> Iterator[str]:
-    """The due sets of a match's partition, for each kind that is named."""
+def _due_keys(match: MatchId, due: DueTimes) -> Iterator[str]:
+    """The due set of the match's partition for each kind in `due`."""
     partition = partition_of(match)
     return (due_key(partition, kind) for kind in due)
 
 
-def _times(due: Owed) -> Iterator[int | str]:
-    """When each kind is due, in the same order; an empty string where nothing is."""
+def _times(due: DueTimes) -> Iterator[int | str]:
+    """The due time of each kind, in the order of `due`; an empty string if nothing is due."""
     return ("" if at is None else at for at in due.values())
 
 
-def _part(match: MatchId, first: Version | None, last: Version | None) -> Command:
+def _events_command(match: MatchId, first: Version | None, last: Version | None) -> Command:
+    """The command that reads a range of events; with `first` None also a snapshot."""
     if first is None:
         keys = (key(match, "events"), key(match, "snapshot"))
         return ("FCALL_RO", _RECALL, len(keys), *keys, "" if last is None else last)
     return ("XRANGE", key(match, "events"), f"{first}-0", "+" if last is None else f"{last}-0")
 
 
-def _tail(part: Any, first: Version | None, seen: Seen | None) -> Tail:
-    """What the reply to a `_part` says."""
-    snapshot, entries = (None, part) if first is not None else part
-    fields = [pairs(told) for _, told in entries]
-    # An entry of another hand may lack the field; empty bytes break the chain at its place.
-    stored = [told.get(b"e", b"") for told in fields]
-    # No event after the last one names its hash, so what was noted with it must agree.
+def _tail(reply: Any, first: Version | None, seen: Seen | None) -> Tail:
+    """The content of the reply to an `_events_command`."""
+    snapshot, entries = (None, reply) if first is not None else reply
+    fields = [field_dict(raw) for _, raw in entries]
+    # An entry that another program wrote may lack the field; empty bytes then break the chain at its version.
+    stored = [entry.get(b"e", b"") for entry in fields]
+    # No later event names the hash of the last one, so it must agree with the hash that was stored beside it.
     if fields and digest(stored[-1]).encode() != fields[-1].get(b"h"):
         stored[-1] = b""
     return Tail(tuple(stored), seen, snapshot)
 
 
-def pairs(told: Sequence[bytes] | dict[bytes, bytes]) -> dict[bytes, bytes]:
-    """The fields of an entry or a hash: they come as they are, or as redis-py reads them."""
-    return told if isinstance(told, dict) else dict(zip(told[::2], told[1::2], strict=True))
+def field_dict(fields: Sequence[bytes] | dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """The fields of a stream entry or a hash, from a raw reply (names and values in turn) or from redis-py's dict."""
+    return fields if isinstance(fields, dict) else dict(zip(fields[::2], fields[1::2], strict=True))
 
 
 def _seen(value: bytes | None) -> Seen | None:
     if value is None:
         return None
-    version, _, told = value.decode().partition(" ")
-    return Seen(int(version), told)
+    version, _, digest_ = value.decode().partition(" ")
+    return Seen(int(version), digest_)
 
 
 def _dues(kind: str, replies: Iterable[_Scored]) -> tuple[Due, ...]:
-    """The entries of all partitions, the earliest first, from replies of members and scores in turn."""
+    """The due entries in the replies of several partitions, the earliest first."""
     entries = (
         Due(member.decode(), kind, int(score))
         for reply in replies

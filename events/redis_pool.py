@@ -1,4 +1,4 @@
-"""One exchange with the server or the cluster, at as little cost as can be, and one for many who wait at the same time."""
+"""Sends commands to the server or the cluster at low cost, and batches the reads of concurrent callers."""
 
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
@@ -12,23 +12,23 @@ from redis import BlockingConnectionPool, Redis, RedisCluster
 
 Command: TypeAlias = tuple[str | bytes | int, ...]
 
-AS_IT_CAME: Final = frozenset({"XRANGE", "FCALL", "FCALL_RO", "HGET", "GET"})
-"""Commands whose replies redis-py would not change, or not for the better."""
+RAW_REPLIES: Final = frozenset({"XRANGE", "FCALL", "FCALL_RO", "HGET", "GET"})
+"""Commands whose replies are returned without redis-py's conversion."""
 
 
 class Pool(BlockingConnectionPool):
-    """Hands connections out as they are; one that died in the meantime is found at its use, which is then made again.
+    """Returns connections without a check. A dead one is found when it is used, and the commands are then sent again.
 
-    redis-py's own polls each connection before it hands it out, which costs more than the exchange itself.
+    redis-py's own pool polls each connection first, which costs more than the exchange itself.
     """
 
-    # redis-py's own commands call it too, with more than it needs; connections are `Any`, for their methods have no types.
+    # redis-py's own commands pass further arguments. Connections are `Any` because redis-py leaves their methods untyped.
     def get_connection(self, *_: object, **__: object) -> Any:
         self._checkpid()
         try:
             connection = self.pool.get(timeout=self.timeout)
         except Empty:
-            raise errors.ConnectionError("no connection is free") from None
+            raise errors.ConnectionError("no free connection in the pool") from None
         return connection or self.make_connection()  # type: ignore[no-untyped-call]
 
     def release(self, connection: Any) -> None:
@@ -37,12 +37,12 @@ class Pool(BlockingConnectionPool):
 
 
 def exchange(client: Redis | RedisCluster, commands: Sequence[Command]) -> list[Any]:
-    """The replies to some commands, sent in one round trip; one that was refused has its error in its place.
+    """Send commands in one round trip and return their replies; the reply of a rejected command is its exception.
 
-    Where no answer comes, all are sent again, as often as the connection's `retry` says.
+    If there is no answer, all commands are sent again, as often as the connection's `retry` allows.
 
     Raises:
-        ConnectionError, TimeoutError: of redis-py, when that did not help.
+        redis.exceptions.ConnectionError, redis.exceptions.TimeoutError: the retries failed too.
     """
     if not commands:
         return []
@@ -54,118 +54,118 @@ def exchange(client: Redis | RedisCluster, commands: Sequence[Command]) -> list[
         replies = connection.retry.call_with_retry(lambda: _talk(connection, commands), connection.disconnect)
     finally:
         pool.release(connection)
-    read = client.response_callbacks
+    convert = client.response_callbacks
     return [
         reply
-        if command[0] in AS_IT_CAME or isinstance(reply, Exception) or command[0] not in read
-        # redis-py's form of it, as on a cluster.
-        else read[command[0]](reply)
+        if command[0] in RAW_REPLIES or isinstance(reply, Exception) or command[0] not in convert
+        # Converted by redis-py, as on a cluster.
+        else convert[command[0]](reply)
         for command, reply in zip(commands, replies, strict=True)
     ]
 
 
-class _Passenger:
-    """Some commands, and what became of them once `arrived` can be acquired."""
+class _PendingRead:
+    """Commands of one caller; the replies or the error are set when `done` can be acquired."""
 
-    __slots__ = ("arrived", "commands", "error", "replies", "trace")
+    __slots__ = ("commands", "done", "error", "replies", "trace")
 
     def __init__(self, commands: Sequence[Command]) -> None:
         self.commands = commands
         self.replies: list[Any] = []
         self.error: Exception | None = None
         self.trace: TracebackType | None = None
-        self.arrived = Lock()
-        self.arrived.acquire()
+        self.done = Lock()
+        self.done.acquire()
 
-    def arrive(self, replies: list[Any]) -> None:
+    def finish(self, replies: list[Any]) -> None:
         self.replies = replies
-        self.arrived.release()
+        self.done.release()
 
     def fail(self, error: Exception, trace: TracebackType | None = None) -> None:
         self.error, self.trace = error, trace
-        self.arrived.release()
+        self.done.release()
 
 
-class Ferry:
-    """Exchanges of many callers in few round trips: whoever comes while one is under way goes with the next.
+class ReadBatcher:
+    """Coalesces concurrent reads: commands that arrive during one round trip are sent together in the next.
 
-    A trip wakes the server once and this process once, however many it carries, and on one machine that is most of what
-    a small exchange costs. All aboard wait for the slowest reply, so it is for commands whose replies are small, and never
-    for a cluster: one server of it that hangs would hold up what is asked of all others. It has a thread of its own: make
-    it after a fork.
+    A round trip wakes the server once and this process once, however many commands it carries. On one machine that is
+    most of the cost of a small read. Every caller in a batch waits for its slowest reply, so use it only for commands with
+    small replies. Do not use it with a cluster: one server that hangs would delay the reads from all others. It has its
+    own thread: create it after a fork.
     """
 
     def __init__(self, client: Redis) -> None:
         self._client = client
-        self._quay: SimpleQueue[_Passenger] = SimpleQueue()
-        self._gate = Lock()
-        self._runs = True
-        self.trips = 0
-        """How many have begun."""
-        self._thread = Thread(target=self._run, name="ferry", daemon=True)
+        self._pending: SimpleQueue[_PendingRead] = SimpleQueue()
+        self._lock = Lock()
+        self._running = True
+        self.batches = 0
+        """How many round trips have begun."""
+        self._thread = Thread(target=self._run, name="read-batcher", daemon=True)
         self._thread.start()
 
     def exchange(self, commands: Sequence[Command]) -> list[Any]:
-        """As `exchange`. A trip that fails has failed for all who wait by then: each alone would wait as long again."""
-        passenger = _Passenger(commands)
-        with self._gate:
-            if not self._runs:
-                raise _ended()
-            self._quay.put(passenger)
-        passenger.arrived.acquire()
-        if passenger.error is not None:
-            # It is one for all of them, and would else grow by the steps of each.
-            raise passenger.error.with_traceback(passenger.trace)
-        return passenger.replies
+        """As `exchange`. If a batch fails, all callers that wait by then fail: each would only wait as long again."""
+        read = _PendingRead(commands)
+        with self._lock:
+            if not self._running:
+                raise _stopped_error()
+            self._pending.put(read)
+        read.done.acquire()
+        if read.error is not None:
+            # All callers share one exception object; without this its traceback would grow with each raise.
+            raise read.error.with_traceback(read.trace)
+        return read.replies
 
     @property
     def waiting(self) -> int:
-        """How many wait for the next trip."""
-        return self._quay.qsize()
+        """How many callers wait for the next batch."""
+        return self._pending.qsize()
 
     def stop(self) -> None:
-        """End the thread after the trip that is under way, which is the last: whoever waits for the next is told."""
-        with self._gate:
-            self._runs = False
-            self._quay.put(_Passenger(()))
+        """End the thread after the current batch. Callers that wait for a later one get a ConnectionError."""
+        with self._lock:
+            self._running = False
+            self._pending.put(_PendingRead(()))
         self._thread.join()
 
     def _run(self) -> None:
         try:
-            while self._runs:
-                self._cross([self._quay.get(), *self._others()])
+            while self._running:
+                self._send([self._pending.get(), *self._take_pending()])
         finally:
-            with self._gate:
-                self._runs = False
-            for one in self._others():
-                one.fail(_ended())
+            with self._lock:
+                self._running = False
+            for read in self._take_pending():
+                read.fail(_stopped_error())
 
-    def _cross(self, aboard: Sequence[_Passenger]) -> None:
-        self.trips += 1
+    def _send(self, batch: Sequence[_PendingRead]) -> None:
+        self.batches += 1
         try:
-            replies = iter(exchange(self._client, [command for one in aboard for command in one.commands]))
+            replies = iter(exchange(self._client, [command for read in batch for command in read.commands]))
         except BaseException as error:
-            # Whatever it is, it is for the callers to raise, unless it ends this thread.
-            failure = error if isinstance(error, Exception) else _ended()
-            for one in (*aboard, *self._others()):
-                one.fail(failure, error.__traceback__)
+            # The callers raise it, unless it ends this thread.
+            failure = error if isinstance(error, Exception) else _stopped_error()
+            for read in (*batch, *self._take_pending()):
+                read.fail(failure, error.__traceback__)
             if failure is not error:
                 raise
             return
-        for one in aboard:
-            one.arrive([next(replies) for _ in one.commands])
+        for read in batch:
+            read.finish([next(replies) for _ in read.commands])
 
-    def _others(self) -> list[_Passenger]:
-        return [self._quay.get() for _ in range(self.waiting)]
+    def _take_pending(self) -> list[_PendingRead]:
+        return [self._pending.get() for _ in range(self.waiting)]
 
 
-def _ended() -> Exception:
-    return errors.ConnectionError("the service ends")
+def _stopped_error() -> Exception:
+    return errors.ConnectionError("the service is stopping")
 
 
 def _talk(connection: Any, commands: Sequence[Command]) -> list[Any]:
-    # What redis-py does for it costs twice as much; a text is never split in words here.
-    packed = b"".join([pack_command(command) for command in commands])  # type: ignore[arg-type]  # as its stub errs
+    # redis-py's own packing costs twice as much: it also splits each command name at spaces.
+    packed = b"".join([pack_command(command) for command in commands])  # type: ignore[arg-type]  # its stub is wrong
     connection.send_packed_command([packed])
     return [_reply(connection) for _ in commands]
 

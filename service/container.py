@@ -11,7 +11,7 @@ from events.feed import Feed
 from events.listener import Listener
 from events.log import LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
-from events.redis_pool import Ferry
+from events.redis_pool import ReadBatcher
 from service.adapters import accounts, beat, jobs, queue_health, store, tickets
 from service.adapters.clock import wall_clock
 from service.adapters.clock_watch import ClockWatch, disagreement, offset_ms
@@ -42,7 +42,7 @@ class Service:
     log_client: LogClient
     queue_client: Redis
     _store: store.Store
-    _threads: tuple[Listener | Ferry | ClockWatch, ...]
+    _threads: tuple[Listener | ReadBatcher | ClockWatch, ...]
 
     def readiness(self) -> tuple[str, ...]:
         """Why this process should not be asked; empty if it should."""
@@ -86,16 +86,16 @@ def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> S
     feed = Feed()
     known = accounts.RedisAccounts(log_client)
     queue_client = jobs.connect(queue_url)
-    ferry = Ferry(log_client) if listen and isinstance(log_client, Redis) else None
+    batcher = ReadBatcher(log_client) if listen and isinstance(log_client, Redis) else None
     ports = replace(
-        ports_on(log_client, opened, games, ferry, bold=listen),
+        ports_on(log_client, opened, games, batcher, bold=listen),
         accounts=known,
         tickets=tickets.RedisTickets(queue_client, opened.secret),
         jobs=jobs.RqJobs(queue_client),
     )
     listener = Listener(log_client, {accounts.CHANNEL: known}, feed) if listen else None
     watch = ClockWatch(log_client)
-    threads = tuple(thread for thread in (ferry, listener, watch) if thread is not None)
+    threads = tuple(thread for thread in (batcher, listener, watch) if thread is not None)
     return Service(settings, ports, feed, log_client, queue_client, opened, threads)
 
 
@@ -109,15 +109,15 @@ def ports_on(
     client: LogClient,
     opened: store.Store,
     games: Games = GAMES,
-    ferry: Ferry | None = None,
+    batcher: ReadBatcher | None = None,
     *,
     bold: bool = False,
 ) -> Ports:
     """The use cases on the log alone; workers find what they are owed by themselves.
 
-    `ferry` is for `RedisLog`, `bold` for `History`.
+    `batcher` is for `RedisLog`, `bold` for `History`.
     """
-    log = RedisLog(client, ferry)
+    log = RedisLog(client, batcher)
     return Ports(
         log=log,
         history=History(log, games, opened.secret, bold=bold),

@@ -91,7 +91,7 @@ class RedisAccounts:
             send(self._client, ("SET", _player_key(player), msgspec.json.encode(renamed)))
             self._tell(player)
 
-    def hear(self, message: bytes) -> None:
+    def receive(self, message: bytes) -> None:
         about = message.decode(errors="replace")
         with self._lock:
             self._heard += 1
@@ -100,7 +100,7 @@ class RedisAccounts:
                 del self._known[digest]
             self._people.pop(about, None)
 
-    def lapse(self) -> None:
+    def messages_missed(self) -> None:
         with self._lock:
             self._heard += 1
             self._listening = True
@@ -108,7 +108,7 @@ class RedisAccounts:
             self._people.clear()
 
     def _tell(self, about: str) -> None:
-        self.hear(about.encode())
+        self.receive(about.encode())
         send(self._client, ("PUBLISH", CHANNEL, about))
 
     def _remember(self, known: _Known, key: str, player: Player, heard: int) -> None:

@@ -17,7 +17,7 @@ import msgspec
 from redis import Redis, RedisCluster
 
 from events.record import MatchId, digest
-from events.redis_log import pairs, send
+from events.redis_log import field_dict, send
 from events.redis_pool import Command
 from service.adapters import store
 
@@ -116,9 +116,9 @@ def take(client: Redis | RedisCluster, now: int) -> Iterator[Frame]:
         if entries:
             matches += 1
             # A transaction on a cluster gives replies as they come, elsewhere redis-py has read them.
-            fields = [pairs(told) for _, told in entries]
+            fields = [field_dict(told) for _, told in entries]
             events = tuple(told.get(b"e", b"") for told in fields)
-            yield StoredMatch(key, events, _flat(pairs(commands)), seed, fields[-1].get(b"h", b""))
+            yield StoredMatch(key, events, _flat(field_dict(commands)), seed, fields[-1].get(b"h", b""))
     for key in client.scan_iter(count=1000):
         if not key.startswith(_DERIVED):
             record = _record(client, key)

@@ -19,7 +19,7 @@ from redis import Redis, RedisCluster
 
 from events.record import Head, MatchId, digest
 from events.redis_keys import key
-from events.redis_log import pairs, send
+from events.redis_log import field_dict, send
 
 FILE: Final = "heads.db"
 MARK: Final = "mark"
@@ -206,4 +206,4 @@ def moment(ms: int) -> str:
 
 
 def _head(entry: bytes, fields: Sequence[bytes] | dict[bytes, bytes]) -> Head:
-    return Head(int(entry.partition(b"-")[0]), digest(pairs(fields).get(b"e", b"")))
+    return Head(int(entry.partition(b"-")[0]), digest(field_dict(fields).get(b"e", b"")))

@@ -6,11 +6,11 @@ An entry says only that something is due, never what: that follows from the matc
 from collections.abc import Callable
 from typing import Final
 
-from events.due import Owed
+from events.due import DueTimes
 from service.match.model import HINT_MS, Match
 
 
-def owed(match: Match, after: int = -1) -> Owed:
+def owed(match: Match, after: int = -1) -> DueTimes:
     """When each kind is due next. Bots that were to play by the time `after` do not count."""
     return {kind: due_at(match, after) for kind, due_at in KINDS.items()}
 

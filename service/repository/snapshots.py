@@ -86,7 +86,7 @@ class Folds:
                 found[match.head.version] = snapshot
         if found:
             with suppress(LogUnavailable):
-                self._log.remember(match_id, start, found)
+                self._log.save_snapshots(match_id, start, found)
         return match
 
     def fold(self, match_id: MatchId, events: Sequence[bytes], known: Match | None) -> Match:

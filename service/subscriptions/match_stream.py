@@ -60,8 +60,8 @@ class MatchSubscription:
 
     def hear(self, news: Mapping[str, Wake]) -> None:
         for wake in news.values():
-            if wake.brings(self._sent.version):
-                self._wanted = wake if self._wanted is None else self._wanted.and_then(wake)
+            if wake.may_exceed(self._sent.version):
+                self._wanted = wake if self._wanted is None else self._wanted.merged_with(wake)
 
     def look_again(self, since: float) -> None:
         self._wanted = Wake(None, since)

@@ -52,7 +52,7 @@ class _Read(NamedTuple):
     def answers(self, wake: Wake) -> bool:
         if self.began >= wake.at:
             return True
-        return wake.version is not None and self.match is not None and not wake.brings(self.match.head.version)
+        return wake.version is not None and self.match is not None and not wake.may_exceed(self.match.head.version)
 
 
 class MatchWatch:
@@ -95,7 +95,7 @@ class MatchWatch:
             return _Read(began, refused="engine-too-old" if error.code == "engine-too-old" else "match-not-found")
         except Corrupt:
             return _Read(began, refused="match-corrupt")
-        return _Read(began, match, is_false_alarm=wake.version is not None and wake.brings(match.head.version))
+        return _Read(began, match, is_false_alarm=wake.version is not None and wake.may_exceed(match.head.version))
 
     def after(self, match: Match, viewer: Viewer, sent: Version, form: Form, language: str | None) -> Chunk | None:
         """The next events after a version that is not the newest, with texts in a language; None if the log is silent.

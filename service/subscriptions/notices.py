@@ -115,8 +115,8 @@ class PlayerSubscription:
         for name, wake in news.items():
             if name == news_of(self._player):
                 self._relist = True
-            elif wake.brings(self._seen.get(name, 0)):
-                self._changed[name] = self._changed[name].and_then(wake) if name in self._changed else wake
+            elif wake.may_exceed(self._seen.get(name, 0)):
+                self._changed[name] = self._changed[name].merged_with(wake) if name in self._changed else wake
 
     def look_again(self, since: float) -> None:
         self._relist = True

@@ -201,7 +201,7 @@ class Streams:
                     return
             for waiter, gone in waiters:
                 if self.stopping or gone():
-                    waiter.nudge()
+                    waiter.interrupt()
 
 
 def _holds(authorize: Callable[[], object]) -> bool:

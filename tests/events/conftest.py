@@ -1,4 +1,4 @@
-"""Servers that the tests of the log use, and those that they may break."""
+"""Servers for the tests of the log."""
 
 from collections.abc import Iterator
 from pathlib import Path

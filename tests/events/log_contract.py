@@ -1,4 +1,4 @@
-"""What every log must do, as one suite; a subclass gives the `log`, empty for each test."""
+"""The contract of `Log` as one test suite; a subclass provides the fixture `log`, empty for each test."""
 
 from itertools import count
 from threading import Thread
@@ -15,7 +15,7 @@ SEED = bytes(range(32))
 _serial = count()
 
 KINDS = ("job", "clock", "bots")
-"""Any names: the log knows none."""
+"""Any names: the log gives them no meaning."""
 
 
 def start(match: MatchId) -> Head:
@@ -33,15 +33,15 @@ def build(
     size: int = 0,
     snapshot: bytes | None = None,
 ) -> tuple[Append, Head]:
-    """An append of distinct events after `head`, and the head after it; due times by kind; padding of `size` bytes."""
+    """An append of distinct events after `head`, and the new head; `due`: times by kind; `size`: padding in bytes."""
     drafts = [Draft("action", "seat:0", b'{"n":%d,"pad":"%s"}' % (next(_serial), b"x" * size)) for _ in range(events)]
     stored, end = seal(head, drafts, 1000, ["5a" * 16] * events)
-    owed = dict.fromkeys(KINDS) | (due or {})
-    return Append(match, command, digest, head, stored, owed, SEED if head.version == 0 else None, snapshot), end
+    due_times = dict.fromkeys(KINDS) | (due or {})
+    return Append(match, command, digest, head, stored, due_times, SEED if head.version == 0 else None, snapshot), end
 
 
 def chained(match: MatchId, tail: Tail) -> Head:
-    """The head after `tail`, a match's events from the first, each followed from the one before."""
+    """The head after `tail`, which has all events of a match; verifies the chain."""
     head = start(match)
     for stored in tail.events:
         _, head = follow(head, stored)
@@ -106,7 +106,7 @@ class LogContract:
         third, _ = build("m", head, "d")
         log.append(second)
         log.append(third)
-        log.remember("m", 0, {3: b"three"})
+        log.save_snapshots("m", 0, {3: b"three"})
         stored = first.events + second.events + third.events
         found = log.read("m", first=None, last=last, command="c")
         assert found == Tail(tuple(stored[version - 1] for version in versions), Seen(7, "d"), snapshot)
@@ -114,14 +114,14 @@ class LogContract:
 
     def test_snapshots_take_the_place_of_those_where_they_were_read(self, log: Log) -> None:
         create(log, "m", events=9)
-        log.remember("m", 0, {3: b"old 3", 5: b"old 5", 8: b"old 8"})
-        log.remember("m", 3, {4: b"4", 6: b"6"})
+        log.save_snapshots("m", 0, {3: b"old 3", 5: b"old 5", 8: b"old 8"})
+        log.save_snapshots("m", 3, {4: b"4", 6: b"6"})
         found = [log.read("m", first=None, last=last).snapshot for last in range(10)]
         assert found == [None] * 3 + [b"old 3", b"4", b"4", b"6", b"6", b"old 8", b"old 8"]
 
     def test_an_append_puts_its_snapshot_in_the_place_of_all_later_ones_and_a_refused_one_none(self, log: Log) -> None:
         _, head = create(log, "m", events=2)
-        log.remember("m", 0, {2: b"2", 3: b"of a lost past", 50: b"of a lost past"})
+        log.save_snapshots("m", 0, {2: b"2", 3: b"of a lost past", 50: b"of a lost past"})
         conflicting, _ = build("m", Head(2, "f" * 64), "c", snapshot=b"refused")
         assert log.append(conflicting) == Conflict(head)
         append, _ = build("m", head, "c", events=2, snapshot=b"4")
@@ -132,8 +132,8 @@ class LogContract:
 
     def test_a_snapshot_of_what_is_not_there_brings_no_events(self, log: Log) -> None:
         create(log, "m", events=2)
-        log.remember("m", 0, {5: b"five"})
-        log.remember("n", 0, {1: b"one"})
+        log.save_snapshots("m", 0, {5: b"five"})
+        log.save_snapshots("n", 0, {1: b"one"})
         assert log.read("m", first=None) == Tail((), None, b"five")
         assert log.read("n", first=None) == Tail((), None, b"one")
         assert log.read("n", first=None, last=0) == Tail((), None)
@@ -142,7 +142,7 @@ class LogContract:
     def test_several_matches_are_read_at_once_each_from_its_own_version(self, log: Log) -> None:
         one, _ = create(log, "m", events=4)
         other, _ = create(log, "n", events=3)
-        log.remember("n", 0, {2: b"two"})
+        log.save_snapshots("n", 0, {2: b"two"})
         assert log.read_each({"m": 3, "nowhere": None, "n": None}) == {
             "m": Tail(one.events[2:]),
             "nowhere": Tail(()),
@@ -255,7 +255,7 @@ class LogContract:
         assert log.next_due(KINDS) == now - 5
 
     def test_the_earliest_jobs_are_claimed_first_up_to_the_limit_over_all_matches(self, log: Log) -> None:
-        # More matches than partitions, so that a partition has several and gives only a share of them.
+        # More matches than partitions, so that a partition has several and only some of them are claimed.
         dues = [Due(f"m{n}", "job", 100 - n % 7) for n in range(130)]
         for due in dues:
             create(log, due.match, due={"job": due.at})

@@ -1,4 +1,4 @@
-"""A proxy that can lose a reply: the server has done what it was asked, and the client cannot know."""
+"""A proxy that can lose a reply: the server has carried the command out, but the client gets no answer."""
 
 import socket
 from contextlib import suppress
@@ -8,14 +8,14 @@ from typing import Self
 
 
 class Proxy:
-    """Listens on TCP and passes all on to the Unix socket at `target`."""
+    """Listens on TCP and forwards to the Unix socket at `target`."""
 
     def __init__(self, target: str) -> None:
         self._target = target
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}/0"
         self.to_lose = 0
-        """How many replies to `FCALL` are lost from now on, each with its connection."""
+        """How many of the next replies to `FCALL` are lost; each loss closes the connection."""
         self.lost = 0
         Thread(target=self._accept, daemon=True).start()
 

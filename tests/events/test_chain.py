@@ -63,11 +63,11 @@ OTHER_MATCH = seal(genesis("n", "toy", 1)[1], [DRAFT], 10, [SALT])[0][0]
     ("head", "stored", "fault"),
     [
         pytest.param(START, NEXT, "version 1: says that it is version 2", id="a gap"),
-        pytest.param(Head(7, START.hash), STORED, "version 8: says that it is version 1", id="another place"),
+        pytest.param(Head(7, START.hash), STORED, "version 8: says that it is version 1", id="another version"),
         pytest.param(END, NEXT, "version 3: says that it is version 2", id="the same again"),
         pytest.param(START, OTHER_MATCH, "version 1: names", id="another match"),
         pytest.param(Head(1, digest(b"x")), NEXT, "version 2: names", id="another past"),
-        pytest.param(START, b"", "version 1: no event", id="an entry of another hand"),
+        pytest.param(START, b"", "version 1: no event", id="an entry without bytes"),
         pytest.param(START, b"\xff\xfe", "version 1: no event", id="bytes that are no text"),
         pytest.param(START, STORED.replace(b"seat:0", b"seat:\xff"), "version 1: no event", id="bytes in a string"),
         pytest.param(START, STORED[:-1], "version 1: no event", id="a torn end"),
@@ -85,7 +85,7 @@ def test_bytes_that_do_not_follow_are_refused_with_their_version(head: Head, sto
 
 
 @given(st.integers(0, len(STORED) - 1), st.integers(1, 255))
-def test_one_changed_byte_is_seen_at_the_next_event_at_the_latest(place: int, flip: int) -> None:
-    changed = STORED[:place] + bytes([STORED[place] ^ flip]) + STORED[place + 1 :]
+def test_one_changed_byte_is_found_at_the_next_event_at_the_latest(index: int, flip: int) -> None:
+    changed = STORED[:index] + bytes([STORED[index] ^ flip]) + STORED[index + 1 :]
     with pytest.raises(BrokenChain):
         follow(follow(START, changed)[1], NEXT)

@@ -18,12 +18,12 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 def versions(waiter: Waiter) -> dict[MatchId, Version | None]:
-    """What a waiter has collected."""
+    """The versions in the wake-ups that a waiter has collected."""
     return {match: wake.version for match, wake in waiter.take().items()}
 
 
 def one(feed: Feed, *matches: MatchId) -> Callable[[], dict[MatchId, Version | None]]:
-    """Somebody who waits for these matches, once."""
+    """A function that waits once for these matches."""
     waiter = feed.waiter()
     waiter.follow(matches)
 
@@ -67,11 +67,11 @@ def test_news_since_a_waiter_came_are_there_at_once_and_once_only() -> None:
 
 def test_a_wake_up_brings_news_only_where_it_is_of_a_later_version() -> None:
     wake = Wake(4, 1.0)
-    assert (wake.brings(3), wake.brings(4)) == (True, False)
-    assert wake.and_then(Wake(3, 2.0)) == Wake(4, 2.0)
-    missed = wake.and_then(Wake(None, 2.0))
-    assert missed.brings(9)
-    assert missed.and_then(Wake(5, 3.0)) == Wake(None, 3.0)
+    assert (wake.may_exceed(3), wake.may_exceed(4)) == (True, False)
+    assert wake.merged_with(Wake(3, 2.0)) == Wake(4, 2.0)
+    missed = wake.merged_with(Wake(None, 2.0))
+    assert missed.may_exceed(9)
+    assert missed.merged_with(Wake(5, 3.0)) == Wake(None, 3.0)
 
 
 def test_a_waiter_hears_no_more_of_what_it_follows_no_more() -> None:
@@ -95,7 +95,7 @@ def test_a_wait_without_news_ends_at_its_time_or_when_nudged(pool: ThreadPoolExe
         assert not waiter.wait(0.01)
         nudged = pool.submit(waiter.wait, 30)
         while not nudged.done():  # one that comes before the wait does not end it
-            waiter.nudge()
+            waiter.interrupt()
         assert not nudged.result()
 
 
@@ -115,7 +115,7 @@ def test_messages_of_another_hand_are_ignored(message: bytes) -> None:
     feed = Feed()
     with feed.waiter() as waiter:
         waiter.follow(["m"])
-        feed.hear("m", message)
+        feed.receive("m", message)
         assert versions(waiter) == {}
 
 
@@ -129,23 +129,23 @@ def test_the_log_in_memory_wakes_the_feed() -> None:
 
 def test_once_a_channel_is_open_all_who_came_before_look_for_what_they_may_have_missed() -> None:
     feed = Feed()
-    rung: list[None] = []
-    feed.attach(lambda: rung.append(None))
+    notified: list[None] = []
+    feed.attach(lambda: notified.append(None))
     with feed.waiter() as early, feed.waiter() as other, feed.waiter() as late:
         for waiter in (early, other):
             waiter.follow(["m"])
-        assert (len(rung), feed.asked(), feed.asked()) == (1, ["m"], [])
-        assert not feed.hears("m")
+        assert (len(notified), feed.to_subscribe(), feed.to_subscribe()) == (1, ["m"], [])
+        assert not feed.is_subscribed("m")
         began = time.monotonic()
-        feed.hearing("m")
-        assert feed.hears("m")
+        feed.subscribed("m")
+        assert feed.is_subscribed("m")
         late.follow(["m"])
         collected = [waiter.take() for waiter in (early, other)]
-        assert all(news["m"].version is None and news["m"].at >= began for news in collected)
+        assert all(wakes["m"].version is None and wakes["m"].at >= began for wakes in collected)
         assert versions(late) == {}
-        assert feed.asked() == []
-        feed.hearing("nobody waits for it")
-        assert not feed.hears("nobody waits for it")
+        assert feed.to_subscribe() == []
+        feed.subscribed("nobody waits for it")
+        assert not feed.is_subscribed("nobody waits for it")
 
 
 def test_after_a_lapse_all_channels_are_asked_for_anew() -> None:
@@ -153,10 +153,10 @@ def test_after_a_lapse_all_channels_are_asked_for_anew() -> None:
     feed.attach(lambda: None)
     with feed.waiter() as waiter:
         waiter.follow(["m"])
-        feed.asked()
-        feed.hearing("m")
+        feed.to_subscribe()
+        feed.subscribed("m")
         waiter.take()
-        feed.lapse()
-        assert (feed.hears("m"), feed.asked()) == (False, ["m"])
-        feed.hearing("m")
+        feed.resubscribe()
+        assert (feed.is_subscribed("m"), feed.to_subscribe()) == (False, ["m"])
+        feed.subscribed("m")
         assert versions(waiter) == {"m": None}

@@ -17,24 +17,26 @@ from tests.events.log_contract import build, create
 from tests.waiting import until
 
 
-class Hearing:
+class Recorder:
+    """A subscriber that records its messages, and counts the times at which messages may have been missed."""
+
     def __init__(self) -> None:
-        self.heard: list[bytes] = []
-        self.lapses = 0
+        self.received: list[bytes] = []
+        self.misses = 0
 
-    def hear(self, message: bytes) -> None:
-        self.heard.append(message)
+    def receive(self, message: bytes) -> None:
+        self.received.append(message)
 
-    def lapse(self) -> None:
-        self.lapses += 1
+    def messages_missed(self) -> None:
+        self.misses += 1
 
 
 def test_each_channel_has_its_hearer_and_an_append_is_told_once(valkey_log_url: str) -> None:
-    wakes, other = Hearing(), Hearing()
+    wakes, other = Recorder(), Recorder()
     with connect(valkey_log_url) as client:
         client.flushall()
         listener = Listener(client, {f"{WAKE_CHANNEL}m": wakes, "other": other})
-        until(lambda: wakes.lapses == other.lapses == 1, 30, "the listener gets there")
+        until(lambda: wakes.misses == other.misses == 1, 30, "the listener gets there")
         log = RedisLog(client)
         append, head = create(log, "m", events=3)
         log.append(append)
@@ -42,8 +44,8 @@ def test_each_channel_has_its_hearer_and_an_append_is_told_once(valkey_log_url: 
         log.append(build("m", append.expected, "late")[0])
         log.append(build("m", head, "c")[0])
         client.publish("other", "end")
-        until(lambda: other.heard == [b"end"], 30, "the listener gets there")
-        assert wakes.heard == [b"3", b"4"]
+        until(lambda: other.received == [b"end"], 30, "the listener gets there")
+        assert wakes.received == [b"3", b"4"]
         listener.stop()
         assert not listener._thread.is_alive()
 
@@ -55,7 +57,7 @@ def test_a_process_hears_of_the_matches_that_somebody_waits_for_and_of_no_others
     with connect(valkey_log_url) as client:
         client.flushall()
 
-        def heard_by() -> list[int]:
+        def subscriptions() -> list[int]:
             counts: list[tuple[bytes, int]] = client.pubsub_numsub(*(f"{WAKE_CHANNEL}{match}" for match in "mn"))
             return [count for _, count in counts]
 
@@ -64,53 +66,53 @@ def test_a_process_hears_of_the_matches_that_somebody_waits_for_and_of_no_others
             waiter.follow(["m"])
             assert waiter.wait(10)
             assert {match: wake.version for match, wake in waiter.take().items()} == {"m": None}
-            assert heard_by() == [1, 0]
+            assert subscriptions() == [1, 0]
             create(RedisLog(client), "n")
             create(RedisLog(client), "m")
             assert waiter.wait(10)
             assert {match: wake.version for match, wake in waiter.take().items()} == {"m": 1}
-        for module in ("events.feed.KEPT", "events.listener.KEPT"):
+        for module in ("events.feed.UNSUBSCRIBE_AFTER_S", "events.listener.UNSUBSCRIBE_AFTER_S"):
             monkeypatch.setattr(module, 0.0)
-        until(lambda: heard_by() == [0, 0], 30, "nobody listens")
-        assert not feed.hears("m")
-        assert not feed._heard
+        until(lambda: subscriptions() == [0, 0], 30, "nobody listens")
+        assert not feed.is_subscribed("m")
+        assert not feed._subscribed
         listener.stop()
 
 
-class Failing(Hearing):
-    def hear(self, message: bytes) -> None:
-        super().hear(message)
+class Failing(Recorder):
+    def receive(self, message: bytes) -> None:
+        super().receive(message)
         if message == b"bad":
             raise ZeroDivisionError
 
-    def lapse(self) -> None:
-        super().lapse()
-        if self.lapses == 2:
+    def messages_missed(self) -> None:
+        super().messages_missed()
+        if self.misses == 2:
             raise KeyError
 
 
 def test_the_listener_outlives_a_hearer_that_fails_and_has_everyone_look(
     valkey_log_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("events.listener._PAUSE", 0.01)
+    monkeypatch.setattr("events.listener._RETRY_DELAY_S", 0.01)
     failing = Failing()
     with connect(valkey_log_url) as client:
         listener = Listener(client, {"news": failing})
-        until(lambda: failing.lapses == 1, 30, "the listener gets there")
+        until(lambda: failing.misses == 1, 30, "the listener gets there")
         client.publish("news", "bad")
-        until(lambda: failing.lapses == 3, 30, "the listener gets there")
+        until(lambda: failing.misses == 3, 30, "the listener gets there")
         client.publish("news", "good")
-        until(lambda: failing.heard == [b"bad", b"good"], 30, "the listener hears")
+        until(lambda: failing.received == [b"bad", b"good"], 30, "the listener hears")
         listener.stop()
     assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [ZeroDivisionError, KeyError]
 
 
-def hasty(url: str) -> Redis:
-    """A client that leaves all patience to its user."""
+def without_retries(url: str) -> Redis:
+    """A client without retries."""
     return Redis.from_url(url, protocol=2, retry=Retry(NoBackoff(), 0))
 
 
-@pytest.mark.parametrize("client_of", [connect, hasty])
+@pytest.mark.parametrize("client_of", [connect, without_retries])
 def test_the_listener_finds_a_restarted_server_and_has_everyone_look(
     tmp_path: Path, client_of: Callable[[str], Redis]
 ) -> None:
@@ -119,7 +121,7 @@ def test_the_listener_finds_a_restarted_server_and_has_everyone_look(
         waiter.follow(["m"])
 
         def version() -> Version | None:
-            """What the next wake-up tells."""
+            """The version in the next wake-up."""
             assert waiter.wait(30)
             return waiter.take()["m"].version
 
@@ -131,7 +133,7 @@ def test_the_listener_finds_a_restarted_server_and_has_everyone_look(
             server.kill()
             server.restart()
             assert version() is None
-            assert feed.hears("m")
+            assert feed.is_subscribed("m")
             RedisLog(client).append(build("m", head, "c")[0])
             assert version() == 2
             listener.stop()
@@ -154,7 +156,7 @@ waiters = [feed.waiter() for n in range(200)]
 for n, waiter in enumerate(waiters):
     waiter.follow([f"g{n % 5}"])
 with gevent.Timeout(20):
-    while not all(feed.hears(f"g{n}") for n in range(5)):
+    while not all(feed.is_subscribed(f"g{n}") for n in range(5)):
         gevent.sleep(0.01)
 for waiter in waiters:
     waiter.take()

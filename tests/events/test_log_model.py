@@ -1,4 +1,4 @@
-"""Any history of calls gets the same answers from the log in Redis as from the one in memory."""
+"""Any sequence of calls gets the same answers from the log in Redis as from the log in memory."""
 
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ KIND = st.sampled_from(KINDS)
 DUES = st.dictionaries(KIND, TIMES)
 
 
-# Shrinking takes minutes on a real server; the seed that a failure prints brings the same history again.
+# Without shrinking, which takes minutes on a real server. The seed that a failure prints repeats the same sequence.
 PHASES = (Phase.explicit, Phase.generate)
 
 
@@ -49,8 +49,8 @@ class Logs(RuleBasedStateMachine):
     )
     def append(self, match: str, events: int, due: dict[str, int], command: int, *, snapshot: bool) -> Append:
         head = self.head(match)
-        left = f"appended at {head.version + events}".encode() if snapshot else None
-        append, _ = build(match, head, f"c{command}", events=events, due=due, snapshot=left)
+        saved = f"appended at {head.version + events}".encode() if snapshot else None
+        append, _ = build(match, head, f"c{command}", events=events, due=due, snapshot=saved)
         self.both(append)
         return append
 
@@ -84,10 +84,10 @@ class Logs(RuleBasedStateMachine):
         self.rearm(match, self.head(match).version, due)
 
     @rule(match=MATCHES, after=st.integers(0, 9), steps=st.sets(st.integers(1, 4), min_size=1))
-    def remember(self, match: str, after: int, steps: set[int]) -> None:
+    def save_snapshots(self, match: str, after: int, steps: set[int]) -> None:
         snapshots = {after + step: f"after {after} at {after + step}".encode() for step in steps}
-        self.log.remember(match, after, snapshots)
-        self.model.remember(match, after, snapshots)
+        self.log.save_snapshots(match, after, snapshots)
+        self.model.save_snapshots(match, after, snapshots)
 
     @rule(firsts=st.dictionaries(MATCHES, st.none() | st.integers(0, 9)))
     def read_each(self, firsts: dict[str, int | None]) -> None:

@@ -1,4 +1,4 @@
-"""What breaks around the log: lost replies, lost Functions, a server that refuses, dies or is written by others."""
+"""Faults around the log: lost replies, lost Functions, a server that rejects writes or dies, writes by other programs."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -36,11 +36,11 @@ def test_a_lost_reply_is_asked_for_again_and_the_event_is_there_once(client: Red
 def test_what_lies_in_the_place_of_snapshots_stops_no_append_and_no_reading(client: Redis) -> None:
     log = RedisLog(client)
     _, head = create(log, "m", due={"job": 5})
-    client.set("match:{p40}:m:snapshot", "of another hand")
+    client.set("match:{p40}:m:snapshot", "a string, not a sorted set")
     append, _ = build("m", head, "c", due={"job": 7}, snapshot=b"mine")
     assert log.append(append) == Appended(2, replayed=False)
     assert log.next_due(KINDS) == 7
-    log.remember("m", 0, {2: b"mine"})
+    log.save_snapshots("m", 0, {2: b"mine"})
     tail = log.read("m", first=None)
     assert (tail.snapshot, chained("m", tail).version) == (None, 2)
 
@@ -130,9 +130,9 @@ def test_a_server_that_takes_no_writes_is_told_by_its_reason_and_keeps_nothing(
             lambda: log.claim("job", 10, 10, 10),
             lambda: log.rearm("m", 1, {}),
         ):
-            with pytest.raises(LogUnavailable, match=reason) as told:
+            with pytest.raises(LogUnavailable, match=reason) as raised:
                 refused()
-            assert told.value.reason == reason
+            assert raised.value.reason == reason
         assert log.read("m", command="c") == Tail(first.events)
         assert log.next_due(KINDS) == 5
         cure(client)
@@ -229,8 +229,8 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_the_server_is_killed_again
                 head = end
                 n += 1
 
-    def all_go_on() -> None:
-        """Wait until each of them wrote some more: a server that starts and a busy machine take their time."""
+    def wait_for_appends() -> None:
+        """Wait until each writer has written some more: on a busy machine the server's start takes time."""
         before = {match: len(acknowledged[match]) for match in matches}
         until(lambda: all(len(acknowledged[match]) >= before[match] + 20 for match in matches), 60, "all go on")
 
@@ -239,10 +239,10 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_the_server_is_killed_again
         writer.start()
     try:
         for _ in range(5):
-            all_go_on()
+            wait_for_appends()
             server.kill()
             server.restart()
-        all_go_on()
+        wait_for_appends()
     finally:
         stop.set()
         for writer in writers:

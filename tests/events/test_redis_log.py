@@ -8,7 +8,7 @@ from events.feed import Feed
 from events.listener import Listener
 from events.log import Log, LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
-from events.redis_pool import Ferry
+from events.redis_pool import ReadBatcher
 from tests.events.log_contract import KINDS, SEED, LogContract, create
 from tests.ports import free_port
 
@@ -21,18 +21,18 @@ class TestRedisLog(LogContract):
             yield RedisLog(client)
 
 
-class TestRedisLogWithAFerry(LogContract):
+class TestRedisLogWithAReadBatcher(LogContract):
     @pytest.fixture
     def log(self, valkey_log_url: str) -> Iterator[Log]:
         with connect(valkey_log_url) as client:
             client.flushall()
-            ferry = Ferry(client)
-            yield RedisLog(client, ferry)
-            ferry.stop()
+            batcher = ReadBatcher(client)
+            yield RedisLog(client, batcher)
+            batcher.stop()
 
 
 class TestRedisLogOnAServerInClusterMode(LogContract):
-    """It refuses keys of more than one slot in one command, as every cluster does."""
+    """It rejects a command with keys of several slots, as every cluster does."""
 
     @pytest.fixture
     def log(self, clusters: Callable[[int], str]) -> Iterator[Log]:
@@ -62,7 +62,7 @@ def test_every_server_of_a_cluster_gets_the_functions_and_tells_its_appends(clus
             with feed.waiter() as waiter:
                 waiter.follow([f"m{n}"])
                 assert waiter.wait(10)
-                assert waiter.take()[f"m{n}"].version is None  # heard from now on
+                assert waiter.take()[f"m{n}"].version is None  # subscribed from now on
                 create(log, f"m{n}")
                 assert waiter.wait(10)
                 assert waiter.take()[f"m{n}"].version == 1
@@ -95,7 +95,7 @@ def test_the_names_of_keys_stay_for_ever(valkey_log_url: str) -> None:
         log = RedisLog(client)
         append, head = create(log, "m", due={"job": 5, "clock": 6})
         create(log, "0198f3-é")
-        log.remember("0198f3-é", 0, {1: b"one"})
+        log.save_snapshots("0198f3-é", 0, {1: b"one"})
         assert sorted(client.keys()) == sorted(
             key.encode()
             for key in (
@@ -136,7 +136,7 @@ def test_each_append_is_one_round_trip_and_so_is_each_read(
         assert trips == 1
         log.read("m", command="create")
         assert trips == 2
-        log.remember("m", 0, {5: b"five"})
+        log.save_snapshots("m", 0, {5: b"five"})
         log.read("m", first=None, command="create")
         log.read_each({"m": None, "n": 1, "o": None})
         assert trips == 5

@@ -1,4 +1,4 @@
-"""Exchanges of many callers in few round trips: each gets what it asked for, whatever becomes of the others."""
+"""Reads of many callers in few round trips: each caller gets its own replies, whether or not others fail."""
 
 import os
 import signal
@@ -15,30 +15,29 @@ from redis.exceptions import ConnectionError as Lost
 from redis.exceptions import ResponseError
 
 from events.redis_log import connect
-from events.redis_pool import Command, Ferry, Pool
+from events.redis_pool import Command, Pool, ReadBatcher
 from service.adapters.valkey import Valkey
 from tests.waiting import until
 
 CALLERS = 20
-PATIENCE = 30
-"""Seconds."""
+TIMEOUT_S = 30
 
 
 @pytest.fixture
-def ferry(server: Valkey) -> Iterator[Ferry]:
+def batcher(server: Valkey) -> Iterator[ReadBatcher]:
     with connect(server.url) as client:
-        # Callers gather while the server stands still, which on a busy machine is to be no time-out.
-        client.connection_pool.connection_kwargs["socket_timeout"] = PATIENCE
+        # Callers queue up while the server is stopped; on a busy machine that must not be a time-out.
+        client.connection_pool.connection_kwargs["socket_timeout"] = TIMEOUT_S
         for number in range(CALLERS):
             client.set(f"k{number}", number)
-        ferry = Ferry(client)
-        yield ferry
-        ferry.stop()
+        batcher = ReadBatcher(client)
+        yield batcher
+        batcher.stop()
 
 
 @contextmanager
-def away(server: Valkey) -> Iterator[None]:
-    """The server does not run meanwhile, but what is sent to it waits for it."""
+def stopped_process(server: Valkey) -> Iterator[None]:
+    """Stop the server's process inside the block; commands that are sent meanwhile wait in its socket."""
     os.kill(server.pid, signal.SIGSTOP)
     pid = server.pid
     try:
@@ -48,86 +47,90 @@ def away(server: Valkey) -> Iterator[None]:
             os.kill(pid, signal.SIGCONT)
 
 
-def asked(pool: ThreadPoolExecutor, ferry: Ferry, each: Sequence[Sequence[Command]]) -> list[Future[list[Any]]]:
-    """Callers that all wait by then: one whose commands are under way, and the others."""
-    trips = ferry.trips
-    futures = [pool.submit(ferry.exchange, each[0])]
-    until(lambda: ferry.trips == trips + 1, PATIENCE, "the first is under way")
-    futures += [pool.submit(ferry.exchange, commands) for commands in each[1:]]
-    until(lambda: ferry.waiting == len(each) - 1, PATIENCE, "all others wait for the next trip")
+def waiting_callers(
+    pool: ThreadPoolExecutor, batcher: ReadBatcher, each: Sequence[Sequence[Command]]
+) -> list[Future[list[Any]]]:
+    """Start one caller for each sequence of commands: the first has been sent, the others wait for the next batch."""
+    batches = batcher.batches
+    futures = [pool.submit(batcher.exchange, each[0])]
+    until(lambda: batcher.batches == batches + 1, TIMEOUT_S, "the first is sent")
+    futures += [pool.submit(batcher.exchange, commands) for commands in each[1:]]
+    until(lambda: batcher.waiting == len(each) - 1, TIMEOUT_S, "all others wait for the next batch")
     return futures
 
 
-def test_whoever_comes_while_a_trip_is_under_way_goes_with_the_next(server: Valkey, ferry: Ferry) -> None:
+def test_whoever_comes_while_a_trip_is_under_way_goes_with_the_next(server: Valkey, batcher: ReadBatcher) -> None:
     each: list[list[Command]] = [[("GET", f"k{number}"), ("STRLEN", f"k{number}")] for number in range(CALLERS)]
     with ThreadPoolExecutor(CALLERS) as pool, Redis.from_url(server.url) as client:
         before = client.info("stats")["total_reads_processed"]
-        trips = ferry.trips
-        with away(server):
-            futures = asked(pool, ferry, each)
-        got = [future.result(PATIENCE) for future in futures]
+        batches = batcher.batches
+        with stopped_process(server):
+            futures = waiting_callers(pool, batcher, each)
+        got = [future.result(TIMEOUT_S) for future in futures]
         assert got == [[str(number).encode(), len(str(number))] for number in range(CALLERS)]
-        assert ferry.trips - trips == 2
-        # Those two, and the question itself.
+        assert batcher.batches - batches == 2
+        # These two batches, and INFO itself.
         assert client.info("stats")["total_reads_processed"] - before <= 4
 
 
-def test_a_command_that_is_refused_is_its_callers_alone(server: Valkey, ferry: Ferry) -> None:
+def test_a_command_that_is_refused_is_its_callers_alone(server: Valkey, batcher: ReadBatcher) -> None:
     each: list[list[Command]] = [[("GET", "k1")], [("LLEN", "k1"), ("GET", "k2")], [("GET", "k3")]]
     with ThreadPoolExecutor(CALLERS) as pool:
-        with away(server):
-            futures = asked(pool, ferry, each)
-        first, (refused, beside), last = (future.result(PATIENCE) for future in futures)
+        with stopped_process(server):
+            futures = waiting_callers(pool, batcher, each)
+        first, (refused, beside), last = (future.result(TIMEOUT_S) for future in futures)
     assert (first, beside, last) == ([b"1"], b"2", [b"3"])
     assert isinstance(refused, ResponseError)
 
 
-def test_a_trip_that_fails_has_failed_for_all_who_wait_and_for_nobody_later(server: Valkey, ferry: Ferry) -> None:
+def test_a_trip_that_fails_has_failed_for_all_who_wait_and_for_nobody_later(
+    server: Valkey, batcher: ReadBatcher
+) -> None:
     with ThreadPoolExecutor(CALLERS) as pool:
-        with away(server):
-            futures = asked(pool, ferry, [[("GET", "k1")]] * CALLERS)
+        with stopped_process(server):
+            futures = waiting_callers(pool, batcher, [[("GET", "k1")]] * CALLERS)
             server.kill()
         for future in futures:
-            assert isinstance(future.exception(PATIENCE), Lost)
+            assert isinstance(future.exception(TIMEOUT_S), Lost)
     error = futures[0].exception()
     assert error is not None
-    assert len(list(walk_tb(error.__traceback__))) < CALLERS, "no record tells of every caller's steps"
+    assert len(list(walk_tb(error.__traceback__))) < CALLERS, "the traceback has no frames of the other callers"
     server.restart()
-    assert ferry.exchange([("GET", "k1")]) == [b"1"]
+    assert batcher.exchange([("GET", "k1")]) == [b"1"]
 
 
-def test_nobody_waits_for_a_ferry_that_has_stopped(ferry: Ferry) -> None:
-    assert ferry.exchange([("GET", "k1")]) == [b"1"]
-    ferry.stop()
+def test_nobody_waits_for_a_ferry_that_has_stopped(batcher: ReadBatcher) -> None:
+    assert batcher.exchange([("GET", "k1")]) == [b"1"]
+    batcher.stop()
     with pytest.raises(Lost):
-        ferry.exchange([("GET", "k1")])
+        batcher.exchange([("GET", "k1")])
 
 
-def test_whoever_waits_for_the_next_trip_when_a_ferry_stops_is_told(server: Valkey, ferry: Ferry) -> None:
+def test_whoever_waits_for_the_next_trip_when_a_ferry_stops_is_told(server: Valkey, batcher: ReadBatcher) -> None:
     with ThreadPoolExecutor(CALLERS + 1) as pool:
-        with away(server):
-            first, *others = asked(pool, ferry, [[("GET", "k1")]] * CALLERS)
-            stopped = pool.submit(ferry.stop)
-            until(lambda: ferry.waiting == CALLERS, PATIENCE, "the ferry is told to stop")
-        assert first.result(PATIENCE) == [b"1"]
+        with stopped_process(server):
+            first, *others = waiting_callers(pool, batcher, [[("GET", "k1")]] * CALLERS)
+            stopped = pool.submit(batcher.stop)
+            until(lambda: batcher.waiting == CALLERS, TIMEOUT_S, "the batcher is stopping")
+        assert first.result(TIMEOUT_S) == [b"1"]
         for other in others:
             with pytest.raises(Lost):
-                other.result(PATIENCE)
-        stopped.result(PATIENCE)
+                other.result(TIMEOUT_S)
+        stopped.result(TIMEOUT_S)
 
 
-class Ending(Pool):
-    """Ends the thread that asks it for a connection."""
+class ExitingPool(Pool):
+    """Ends the thread that requests a connection."""
 
     def get_connection(self, *_: object, **__: object) -> Any:
         raise SystemExit
 
 
 def test_nobody_waits_for_a_ferry_whose_thread_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threading, "excepthook", lambda _: None)  # pytest would tell of it in some later test
-    ferry = Ferry(Redis.from_pool(Ending()))  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)  # pytest would report it in a later test
+    batcher = ReadBatcher(Redis.from_pool(ExitingPool()))  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
     with ThreadPoolExecutor(1) as pool:
         for _ in range(2):
             with pytest.raises(Lost):
-                pool.submit(ferry.exchange, [("GET", "k1")]).result(PATIENCE)
-    ferry.stop()
+                pool.submit(batcher.exchange, [("GET", "k1")]).result(TIMEOUT_S)
+    batcher.stop()

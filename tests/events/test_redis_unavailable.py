@@ -1,4 +1,4 @@
-"""A server that does not answer, or not in time: told as unavailable, quickly, and back by itself."""
+"""A server that does not answer in time is reported as unavailable, quickly, and is used again once it answers."""
 
 import time
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.ports import free_port
 
 
 def once(url: str, timeout: float) -> Redis:
-    """A client that asks once."""
+    """A client without retries."""
     return Redis.from_url(url, socket_timeout=timeout, protocol=2, retry=Retry(NoBackoff(), 0))
 
 
@@ -81,15 +81,15 @@ def test_a_server_that_still_loads_its_files_says_so(server: Valkey, monkeypatch
                 pipeline.set(f"{n}", n)
             pipeline.execute()
     server.stop()
-    # It serves others once in 1024 commands, here every 200 ms, and loads for six seconds: longer than a test is held up.
+    # While it loads, it serves clients only after every 1024 keys, here every 200 ms. Loading takes six seconds.
     options = {"key-load-delay": "200"}
     monkeypatch.setattr("service.adapters.valkey._is_ready", lambda *_: True)
     with Valkey.start(server.data_dir, durable=True, options=options) as slow, once(slow.url, 3) as client:
         reason = "unavailable"
         while reason == "unavailable":  # until it listens
-            with pytest.raises(LogUnavailable) as told:
+            with pytest.raises(LogUnavailable) as raised:
                 RedisLog(client).read("m")
-            reason = told.value.reason
+            reason = raised.value.reason
         slow.kill()
     assert reason == "loading"
 

@@ -95,7 +95,7 @@ def test_without_a_listener_nothing_is_remembered(valkey_log_url: str, ann: Play
 def test_what_was_read_before_a_revocation_is_not_remembered_after_it(listening: RedisAccounts, ann: Player) -> None:
     token = digest()
     read_before = listening._heard
-    listening.hear(token.encode())
+    listening.receive(token.encode())
     listening._remember(listening._known, token, ann, read_before)
     assert listening.by_token(token) is None
 
@@ -106,7 +106,7 @@ def test_what_is_known_is_forgotten_in_time_and_when_messages_may_have_been_miss
     token = digest()
     listening.add(ann, token)
     listening.by_token(token)
-    listening.lapse()
+    listening.messages_missed()
     assert not listening._known
     monkeypatch.setattr(accounts, "KNOWN_SECONDS", 0)
     listening.by_token(token)

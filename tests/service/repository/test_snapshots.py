@@ -236,7 +236,7 @@ def test_a_snapshot_that_was_not_made_here_is_never_served(make: Callable[[Arena
     arena = Arena()
     match = long_match(arena)
     for version in (EVERY, len(match.events)):
-        arena.log.remember(match.id, 0, {version: make(arena, match.states[version - 1])})
+        arena.log.save_snapshots(match.id, 0, {version: make(arena, match.states[version - 1])})
         reader = fresh(arena)
         assert reader.at(match.id, version) == match.states[version - 1]
         assert reader.newest(match.id)[0] == match.states[-1]
@@ -247,7 +247,7 @@ def test_the_lies_of_these_tests_would_be_believed_with_the_right_seal() -> None
     """Who knows the store's secret could write events too."""
     arena = Arena()
     match = long_match(arena)
-    arena.log.remember(match.id, 0, {EVERY: lies(arena, match.states[EVERY - 1])})
+    arena.log.save_snapshots(match.id, 0, {EVERY: lies(arena, match.states[EVERY - 1])})
     assert fresh(arena).at(match.id, EVERY).paused == 999
 
 
@@ -261,7 +261,7 @@ def test_a_snapshot_of_another_history_is_never_served() -> None:
     other.play_out(other.join(table, "ben", "anna"))
     for version in (EVERY, len(match.events)):
         for snapshot in (lies(other, other.ports.history.at(table, EVERY)), lies(arena, match.states[EVERY])):
-            arena.log.remember(match.id, 0, {version: snapshot})
+            arena.log.save_snapshots(match.id, 0, {version: snapshot})
             assert fresh(arena).at(match.id, version) == match.states[version - 1]
     arena.log.rewrite(match.id, match.events[:50])
     assert fresh(arena).newest(match.id)[0] == match.states[49]

@@ -150,12 +150,12 @@ def test_no_wake_up_makes_a_stream_wait(house: House, monkeypatch: pytest.Monkey
 
     def wait(waiter: Waiter, _timeout: float) -> bool:
         """A stream that has nothing to do meets the next move."""
-        waits.append(bool(waiter.news))
-        if not waiter.news:
+        waits.append(bool(waiter.wakes))
+        if not waiter.wakes:
             before = house.log.calls.count("read")
             house.act(table, str(person(house.match(table), house.match(table).decisions()[0].seat)))
             reads.append(house.log.calls.count("read") - before)
-        return bool(waiter.news)
+        return bool(waiter.wakes)
 
     stream = house.told("anna")
     assert {match["id"] for match in next(stream)["matches"]} == {table, *others}
