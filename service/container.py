@@ -57,7 +57,7 @@ class Service:
     def warnings(self) -> tuple[str, ...]:
         """What an operator should mend though this process can serve: without the queue, bots take half a second more."""
         fault = queue_health.fault(self.queue_client)
-        return () if fault is None else (queue_health.SENTENCES[fault],)
+        return () if fault is None else (queue_health.FAULT_MESSAGES[fault],)
 
     def close(self) -> None:
         self.feed.close()

@@ -1,4 +1,4 @@
-"""`python -m workers [all|people|bots]`: one worker process. Something outside starts it again when it ends."""
+"""`python -m workers [all|people|bots]`: one worker process. A supervisor outside starts it again when it ends."""
 
 import os
 import sys
@@ -11,4 +11,4 @@ if __name__ == "__main__":
     log_to_stderr()
     wanted = sys.argv[1] if len(sys.argv) > 1 else "all"
     role = next((role for role in ROLES if role == wanted), None)
-    sys.exit(f"{wanted} is none of {', '.join(ROLES)}" if role is None else run(read(os.environ), role))
+    sys.exit(f"{wanted} is not one of {', '.join(ROLES)}" if role is None else run(read(os.environ), role))

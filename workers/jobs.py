@@ -1,4 +1,4 @@
-"""What the queue may ask for: an id in, one use case. A job is safe to run twice, and safe to lose."""
+"""The only function that a job in the queue may call. A job is safe to run twice, and safe to lose."""
 
 import os
 from collections.abc import Callable
@@ -7,20 +7,20 @@ from typing import Final
 from events.record import MatchId
 from service.container import build
 from service.settings import read
-from workers.alarm import alarm
+from workers.time_limits import wall_time_limit
 from workers.turns import Turns
 
 _play: Final[list[Callable[[MatchId], object]]] = []
-"""RQ calls functions by name, so what they work with belongs to the process."""
+"""RQ calls functions by name, so what they need is global to the process."""
 
 
 def use(play: Callable[[MatchId], object]) -> None:
-    """Let this process's jobs be played by a function."""
+    """Set the function that plays a match for this process's jobs."""
     _play[:] = [play]
 
 
 def advance(match_id: MatchId) -> None:
-    """Play what a match owes."""
+    """Play the turns that are due in a match."""
     if not _play:
-        use(Turns(build(read(os.environ), listen=False).ports, bot_limit=alarm).play)
+        use(Turns(build(read(os.environ), listen=False).ports, bot_limit=wall_time_limit).play)
     _play[0](match_id)

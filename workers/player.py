@@ -21,7 +21,7 @@ from service.errors import Corrupt, Refused
 from service.match.model import HINT_MS
 from service.observability import failpoints, metrics
 from service.repository.ports import Lane, Ports
-from workers.rests import Rests
+from workers.retry_delays import RetryDelays
 
 KINDS: Final[dict[Lane, str]] = {"turns": "job", "bots": "bots"}
 LOOK_S: Final = 0.2
@@ -57,7 +57,7 @@ class Player:
         self._ports = ports
         self._lanes = lanes
         self._play = play
-        self._rests = Rests()
+        self._retry_delays = RetryDelays()
         self._changed = Condition()
         self._stopping = False
         self._asked: deque[_Job] = deque()
@@ -137,7 +137,7 @@ class Player:
 
     def _do(self, job: _Job) -> None:
         try:
-            if time.monotonic() < job.until and not self._rests.is_resting(job.match):
+            if time.monotonic() < job.until and not self._retry_delays.is_delayed(job.match):
                 metrics.JOBS.labels(job.source).inc()
                 self._do_one(job.match)
         finally:
@@ -151,11 +151,11 @@ class Player:
             raise
         except (Refused, Corrupt) as error:
             _log.error("match %s cannot be played on: %s", match_id, error)
-            self._rests.begin(match_id)
+            self._retry_delays.failed(match_id)
         except Exception:  # noqa: BLE001
             _log.exception("the job of match %s failed", match_id)
-            self._rests.begin(match_id)
+            self._retry_delays.failed(match_id)
         else:
-            self._rests.end(match_id)
+            self._retry_delays.succeeded(match_id)
             if lane is not None:
                 self._put(self._more[lane], _Job(match_id, "more", time.monotonic() + HINT_MS / 1000))

@@ -1,5 +1,5 @@
-"""One worker process: matches are played in the main thread, for bots are ended by signals; hints are taken from the queue
-and deadlines enforced in threads of their own.
+"""One worker process. The main thread plays matches, because time limits of bots use signals. Other threads take hints from
+the queue and enforce deadlines.
 """
 
 import logging
@@ -16,10 +16,10 @@ from service.container import Service, Unusable, build
 from service.repository.ports import Lane
 from service.settings import BadSetting, Settings
 from workers import jobs
-from workers.alarm import alarm, processor_limit
 from workers.hints import HintTaker
 from workers.player import Player
 from workers.sweeper import Sweeper
+from workers.time_limits import cpu_time_limit, wall_time_limit
 from workers.turns import Turns
 
 Role: TypeAlias = Literal["all", "people", "bots"]
@@ -27,17 +27,17 @@ Role: TypeAlias = Literal["all", "people", "bots"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _LANES: Final[dict[Role, tuple[Lane, ...]]] = {"all": ("turns", "bots"), "people": ("turns",), "bots": ("bots",)}
 NICENESS: Final = 5
-"""Of processes that no person waits for: where processors are scarce, they get about a third of what others get."""
+"""For processes that play only matches of bots: on a busy machine they get about a third of the others' CPU time."""
 
 _log = logging.getLogger("moonstone.worker")
 
 
 def run(settings: Settings, role: Role = "all") -> int:
-    """Work until a signal says stop; the exit code."""
+    """Work until SIGINT or SIGTERM, and return the exit code."""
     try:
         service = build(settings, listen=False)
     except (BadSetting, Unusable) as error:
-        _log.critical("no worker: %s", error)
+        _log.critical("the worker cannot start: %s", error)
         return 1
     work(service, role)
     return 0
@@ -47,7 +47,7 @@ def work(service: Service, role: Role = "all") -> None:
     lanes = _LANES[role]
     if role == "bots":
         os.nice(NICENESS)
-    turns = Turns(service.ports, lanes, bot_limit=alarm, rules_limit=partial(processor_limit, JOB_SECONDS))
+    turns = Turns(service.ports, lanes, bot_limit=wall_time_limit, rules_limit=partial(cpu_time_limit, JOB_SECONDS))
     player = Player(service.ports, lanes, turns.play)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: player.stop())
@@ -66,5 +66,5 @@ def work(service: Service, role: Role = "all") -> None:
 def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[HintTaker | Sweeper, ...]:
     hints = HintTaker(service.settings.queue_url or "", service.queue_client, lanes)
     if "turns" not in lanes:
-        return (hints,)  # deadlines of matches without people are part of their turns
+        return (hints,)  # deadlines of matches without people are enforced when their turns are played
     return hints, Sweeper(replace(service.ports, jobs=player), Beat(service.log_client))

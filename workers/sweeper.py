@@ -18,7 +18,7 @@ from service.automation.bot_turns import suspend
 from service.errors import Corrupt, Refused
 from service.observability import failpoints
 from service.repository.ports import Ports
-from workers.rests import Rests
+from workers.retry_delays import RetryDelays
 
 TICK_MS: Final = 200
 BEAT_MS: Final = 1_000
@@ -55,7 +55,7 @@ class Sweeper:
         self._beaten_at: int | None = None
         self._lead: int | None = None
         self._outages: tuple[Outage, ...] = ()
-        self._rests = Rests()
+        self._retry_delays = RetryDelays()
         self._stopped = Event()
         self._thread = Thread(target=self._run, name="sweeper", daemon=True)
 
@@ -135,7 +135,7 @@ class Sweeper:
     def _enforce(self, now: int) -> float:
         """Enforce the deadlines that passed; the seconds until the next one, or the next look."""
         # Looking one tick ahead tells the next deadline without another round trip.
-        limit = BATCH + len(self._rests)
+        limit = BATCH + len(self._retry_delays)
         found = self._ports.log.overdue("clock", now + TICK_MS, limit)
         for due in found:
             if due.at > now:
@@ -148,7 +148,7 @@ class Sweeper:
 
     def _attempt(self, handle: Handler, match_id: MatchId) -> None:
         """The failure of one match is not the others'; a match that failed is left alone for a while."""
-        if self._rests.is_resting(match_id):
+        if self._retry_delays.is_delayed(match_id):
             return
         try:
             handle(self._ports, match_id)
@@ -156,12 +156,12 @@ class Sweeper:
             raise
         except (Refused, Corrupt) as error:
             _log.error("match %s cannot go on: %s", match_id, error)
-            self._rests.begin(match_id)
+            self._retry_delays.failed(match_id)
         except Exception:  # noqa: BLE001  (whatever it was, the other matches are due too)
             _log.exception("what match %s is owed failed", match_id)
-            self._rests.begin(match_id)
+            self._retry_delays.failed(match_id)
         else:
-            self._rests.end(match_id)
+            self._retry_delays.succeeded(match_id)
 
 
 def _enforce_or_suspend(ports: Ports, match_id: MatchId) -> None:

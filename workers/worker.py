@@ -1,4 +1,4 @@
-"""The RQ worker: runs jobs one after another in this process, and only those that are on its list."""
+"""The RQ worker: runs jobs one after another in this process, and only jobs that call an allowed function."""
 
 import logging
 import time
@@ -22,70 +22,69 @@ from rq.worker import SimpleWorker
 from service.adapters.jobs import ADVANCE, FAILED_SECONDS, JOB_SECONDS, LANES
 from service.repository.ports import Lane
 
-ALLOWED: Final = frozenset({ADVANCE})
-"""Whoever writes to the queue could else call any function that can be imported."""
-WORKER_TTL: Final = 16
-"""Seconds; RQ then waits for a job one second at a time."""
-MAINTENANCE: Final = 60
-"""Seconds; RQ's own clean-up of what died workers left. No match waits for it."""
-HEARTBEAT: Final = timedelta(seconds=5)
-LOOK_S: Final = 2.0
-MAX_DATA: Final = 1024
-"""Bytes; what a job of ours calls takes a tenth of it."""
-KNOWN: Final = {
+ALLOWED_FUNCTIONS: Final = frozenset({ADVANCE})
+"""Without this list, anyone who can write to the queue could call any function that can be imported."""
+WORKER_TTL_S: Final = 16
+"""With this value RQ waits for a job at most one second at a time."""
+MAINTENANCE_INTERVAL_S: Final = 60
+"""For RQ's own clean-up after dead workers. No match waits for it."""
+HEARTBEAT_INTERVAL: Final = timedelta(seconds=5)
+CHECK_INTERVAL_S: Final = 2.0
+MAX_CALL_BYTES: Final = 1024
+"""The packed call of one of our jobs takes a tenth of this."""
+ALLOWED_FIELD_VALUES: Final = {
     b"origin": frozenset(lane.encode() for lane in LANES),
     b"status": frozenset(status.value.encode() for status in JobStatus),
 }
-"""All that a job's record may say of itself, besides its call."""
-MAX_TOLD: Final = 80
-"""Characters of what a stranger may have put into the queue."""
-FAREWELL: Final = 1.0
-"""Seconds."""
+"""The fields of a job's record that are read, besides its call, and their allowed values."""
+MAX_QUOTED_CHARS: Final = 80
+"""How much of an untrusted job's content is logged."""
+SHUTDOWN_TIMEOUT_S: Final = 1.0
 
 _log = logging.getLogger("moonstone.worker")
 
 
 class NotAllowed(Exception):
-    """A job in the queue asks for what no job of ours asks for."""
+    """A job in the queue calls something that our jobs never call."""
 
 
 class TurnJob(Job):
-    """A job that runs a function of the list on one match id, and nothing else that its record may name.
+    """A job that calls an allowed function with one match id, and does nothing else that its record may ask for.
 
-    Of the record only that call is read, and where it waited: how long, how often and with what else is not for it to say.
+    Only the call and the lane are read from the record. Time-outs, retries and callbacks in it are ignored.
     """
 
     def restore(self, raw_data: Mapping[bytes, bytes]) -> None:
-        kept = {name: raw_data[name] for name, known in KNOWN.items() if raw_data.get(name) in known}
+        kept = {name: raw_data[name] for name, allowed in ALLOWED_FIELD_VALUES.items() if raw_data.get(name) in allowed}
         super().restore(kept | {b"data": b""})
-        self.data = _inflated(raw_data.get(b"data", b""))
+        self.data = _decompressed(raw_data.get(b"data", b""))
         self.timeout, self.result_ttl, self.failure_ttl = JOB_SECONDS, 0, FAILED_SECONDS
 
     def perform(self) -> None:
-        if self.func_name not in ALLOWED or self.instance or self.kwargs:
-            raise NotAllowed(f"{(self.func_name or '')[:MAX_TOLD]!r} is not on the list")
+        if self.func_name not in ALLOWED_FUNCTIONS or self.instance or self.kwargs:
+            raise NotAllowed(f"{(self.func_name or '')[:MAX_QUOTED_CHARS]!r} is not on the list")
         if len(self.args) != 1 or not isinstance(self.args[0], str):
-            raise NotAllowed("it names no match")
+            raise NotAllowed("its argument is not one match id")
         super().perform()
 
     success_callback = failure_callback = stopped_callback = None
 
     def send_webhooks(self, *_: object, **__: object) -> None:
-        """None are sent: a URL in the queue is a stranger's."""
+        """Disabled: URLs in the queue are not trusted."""
 
 
-def _inflated(packed: bytes) -> bytes:
-    """RQ's packed form of a call; nothing where it would be larger than any of ours, which is then no call."""
-    unpacking = zlib.decompressobj()
+def _decompressed(packed: bytes) -> bytes:
+    """The call in RQ's packed form; empty, which is an invalid call, if it is larger than any of ours."""
+    decompressor = zlib.decompressobj()
     try:
-        call = unpacking.decompress(packed, MAX_DATA)
+        call = decompressor.decompress(packed, MAX_CALL_BYTES)
     except zlib.error:
-        call = packed[: MAX_DATA + 1]
-    return call if len(call) < MAX_DATA else b""
+        call = packed[: MAX_CALL_BYTES + 1]
+    return call if len(call) < MAX_CALL_BYTES else b""
 
 
 class NoDeathPenalty(BaseDeathPenalty):
-    """RQ's own would need the main thread."""
+    """No time limit: RQ's own would need the main thread."""
 
     def setup_death_penalty(self) -> None:
         pass
@@ -95,73 +94,73 @@ class NoDeathPenalty(BaseDeathPenalty):
 
 
 class TurnWorker(SimpleWorker):
-    """A `SimpleWorker` that waits no longer than a second for a server that went away, and takes no orders from it.
+    """A `SimpleWorker` that reconnects to a lost server within a second, and takes no commands from it.
 
-    It may work in any thread: `stop` ends it, no signal does, and what limits a job's time is not its affair. It calls
-    `look` every few seconds.
+    It can run in any thread: only `stop` ends it, it handles no signals, and it sets no time limit for jobs. It calls
+    `check` every `CHECK_INTERVAL_S`.
     """
 
     death_penalty_class = NoDeathPenalty
     exponential_backoff_factor = 1.0
     log_result_lifespan = False
 
-    def __init__(self, url: str, lanes: Sequence[Lane] = LANES, look: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, url: str, lanes: Sequence[Lane] = LANES, check: Callable[[], object] = lambda: None) -> None:
         self._stopping = False
-        self._look = look
-        self._look_at = time.monotonic() + LOOK_S
+        self._check = check
+        self._check_at = time.monotonic() + CHECK_INTERVAL_S
         client = Redis.from_url(url, protocol=2, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0))
         super().__init__(
             list(lanes),
             connection=client,
             job_class=TurnJob,
             serializer=JSONSerializer,
-            worker_ttl=WORKER_TTL,
-            maintenance_interval=MAINTENANCE,
+            worker_ttl=WORKER_TTL_S,
+            maintenance_interval=MAINTENANCE_INTERVAL_S,
             log_job_description=False,
         )
 
     def stop(self) -> None:
-        """End after the job that is under way, or within two seconds."""
+        """End after the current job; without a job within two seconds."""
         self._stopping = True
 
     def _install_signal_handlers(self) -> None:
-        """Not at all."""
+        """Disabled: the main thread handles signals."""
 
     def subscribe(self) -> None:
-        """Not at all."""
+        """Disabled: this worker takes no commands from the queue."""
 
     def unsubscribe(self) -> None:
-        """Not at all."""
+        """Disabled, as `subscribe`."""
 
     def check_for_suspension(self, burst: bool) -> None:
-        """Not at all."""
+        """Disabled: a key in the queue must not suspend the workers."""
 
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
-        if pipeline is None:  # between two jobs, or two waits for one
+        if pipeline is None:  # RQ calls it so between two jobs, and between two waits for a job
             if self._stopping:
                 raise StopRequested
-            if time.monotonic() >= self._look_at:
-                self._look_at = time.monotonic() + LOOK_S
-                self._look()
-        # RQ beats several times a job, each in three round trips.
-        if pipeline is not None or self.last_heartbeat is None or now() - self.last_heartbeat > HEARTBEAT:
+            if time.monotonic() >= self._check_at:
+                self._check_at = time.monotonic() + CHECK_INTERVAL_S
+                self._check()
+        # RQ sends several heartbeats per job, each in three round trips; most of them are skipped here.
+        if pipeline is not None or self.last_heartbeat is None or now() - self.last_heartbeat > HEARTBEAT_INTERVAL:
             super().heartbeat(timeout, pipeline)
 
     def handle_exception(self, job: Job, *exc_info: Any) -> None:
         error = exc_info[1]
         if isinstance(error, NotAllowed | DeserializationError):
-            _log.error("job %.80s is refused: %s", job.id, str(error)[: 2 * MAX_TOLD] or "its data is not JSON")
+            _log.error("job %.80s is refused: %s", job.id, str(error)[: 2 * MAX_QUOTED_CHARS] or "its data is not JSON")
         else:
             _log.error("job %.80s failed", job.id, exc_info=exc_info)
 
     def handle_job_failure(self, *args: Any, **named: Any) -> None:
-        """The queue keeps that a job failed; with what, nobody, for an exception's text may tell what is hidden."""
+        """Record that a job failed, without the exception: its text may contain hidden information of a match."""
         super().handle_job_failure(*args, **{**named, "exc_string": ""})
 
     def teardown(self) -> None:
-        # A queue that hangs is not waited for as long as for a job: all that is left is to say goodbye to it.
+        # A short time-out: the only thing left to do is to remove this worker from the queue's list of workers.
         pool = self.connection.connection_pool
-        pool.connection_kwargs["socket_timeout"] = FAREWELL
+        pool.connection_kwargs["socket_timeout"] = SHUTDOWN_TIMEOUT_S
         pool.disconnect()
         pool.reset()
         try:

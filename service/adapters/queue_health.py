@@ -16,7 +16,7 @@ Fault: TypeAlias = Literal["unavailable", "loading", "full", "read-only", "damag
 left. `read-only`: it is a replica. `damaged`: a key of ours has a wrong type.
 """
 
-SENTENCES: Final[dict[Fault, str]] = {
+FAULT_MESSAGES: Final[dict[Fault, str]] = {
     "unavailable": "the queue does not answer",
     "loading": "the queue still loads its files",
     "full": "the queue is full (maxmemory)",
@@ -65,7 +65,7 @@ def _named(error: Exception) -> Fault:
     return next((name for kind, name in _REASONS if isinstance(error, kind)), "unavailable")
 
 
-def forget(client: Redis) -> None:
+def delete_all(client: Redis) -> None:
     """Throw away all hints and all that RQ noted of our lanes.
 
     Raises:
@@ -74,7 +74,7 @@ def forget(client: Redis) -> None:
     client.unlink(*_TYPES)
 
 
-def make_room(client: Redis) -> int:
+def delete_stale_marks(client: Redis) -> int:
     """Delete marks without an expiry, which ours have; how many there were.
 
     Raises:

@@ -1,14 +1,14 @@
-"""A log and a queue of its own for each test, since workers play whatever they find; and worker processes on them."""
+"""A log, a queue and worker processes for each test. They are not shared, because workers play every match they find."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.workers.world import World, made
+from tests.workers.world import World, new_world
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    with made(tmp_path) as world:
+    with new_world(tmp_path) as world:
         yield world

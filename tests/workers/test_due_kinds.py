@@ -1,4 +1,4 @@
-"""A kind of due entry that only a test knows: one entry and its handler."""
+"""A kind of due entry that exists only in a test: the entry and its handler."""
 
 from dataclasses import replace
 

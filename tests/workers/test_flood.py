@@ -1,4 +1,4 @@
-"""Matches of bots alone, however many there are, take no time from those with people."""
+"""Matches of bots alone do not slow down matches with people, however many there are."""
 
 import time
 from itertools import pairwise
@@ -22,14 +22,14 @@ FLOOD: Final = 75 * LENGTH
 """Matches of bots; TEST_LENGTH=40 makes 3,000, as one address did within the limits of an earlier release."""
 ANSWERS: Final = 40
 PAUSE_S: Final = 0.02
-"""A person thinks for a moment: only what the bot is asked after that is measured."""
+"""A person's thinking time before each action."""
 NOISE_MS: Final = 10
-"""What the scheduler of a busy machine adds to an answer, in a process that does nothing else either."""
+"""What the scheduler of a busy machine may add to an answer."""
 TRIES: Final = 4
 
 
 def flood(world: World) -> None:
-    """Matches of bots: plain ones, with a clock that runs out while they wait, and those whose only person left."""
+    """Create matches of bots: plain ones, some with a clock that runs out while they wait, some whose only person left."""
     ports = world.service.ports
     for number in range(FLOOD):
         clock = MatchClock(turn_seconds=5) if number % 3 == 1 else None
@@ -45,14 +45,14 @@ def waiting(world: World) -> int:
     return ports.log.count_due("bots", ports.now())
 
 
-def answers(world: World, count: int = ANSWERS) -> float:
-    """Milliseconds from a person's action to the bot's event after it, by the stamps in the log, p95."""
+def answer_ms(world: World, count: int = ANSWERS) -> float:
+    """Milliseconds from a person's action to the bot's event after it, by the times in the log; 95th percentile."""
     ports = world.service.ports
-    taken: list[int] = []
-    while len(taken) < count:
+    measured: list[int] = []
+    while len(measured) < count:
         match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, bots=("greedy",)), token_hex(8)).match
         join(ports, "pl_a", match.id, "join")
-        while (newest := world.newest(match)).status == "running" and len(taken) < count:
+        while (newest := world.newest(match)).status == "running" and len(measured) < count:
             if [decision.seat for decision in newest.decisions()] == [1]:
                 time.sleep(PAUSE_S)
                 action = ActionRequest(to_builtins(legal_actions(newest, 1)[0]))
@@ -60,10 +60,10 @@ def answers(world: World, count: int = ANSWERS) -> float:
             else:
                 time.sleep(0.001)
         times = [(event.by, event.at) for event in world.events(match)]
-        taken += [
-            at - asked_at for (asker, asked_at), (by, at) in pairwise(times) if (asker, by) == ("seat:1", "bot:greedy")
+        measured += [
+            at - acted_at for (actor, acted_at), (by, at) in pairwise(times) if (actor, by) == ("seat:1", "bot:greedy")
         ]
-    return quantiles(taken, n=20)[-1]
+    return quantiles(measured, n=20)[-1]
 
 
 @pytest.mark.long
@@ -71,11 +71,11 @@ def test_a_bot_answers_a_person_as_fast_beside_a_flood_of_matches_of_bots(world:
     world.worker("people")
     world.worker("bots")
     until(lambda: world.service.queue_client.scard("rq:workers") == 2, 60, "the workers wait for hints")
-    answers(world, 10)  # what a new process does once
-    alone = answers(world)
+    answer_ms(world, 10)  # warm-up: a new process does some things once
+    alone = answer_ms(world)
     beside: list[float] = []
     while not beside or (beside[-1] > 2 * alone + NOISE_MS and len(beside) < TRIES):
         flood(world)
-        beside.append(answers(world))
+        beside.append(answer_ms(world))
         assert waiting(world) > 0, "the flood was over too soon"
     assert beside[-1] <= 2 * alone + NOISE_MS, (alone, beside)

@@ -1,4 +1,4 @@
-"""A bot that hangs, whatever it hangs in, stops neither the other bots of its match nor other matches."""
+"""A bot that hangs stops neither the other bots of its match nor other matches."""
 
 import signal
 import subprocess
@@ -20,7 +20,7 @@ from service.settings import read
 from service.usecases.match_lifecycle import create
 from tests.waiting import until
 from tests.workers.world import World
-from workers.alarm import BOT_SECONDS, alarm, processor_limit
+from workers.time_limits import BOT_TIMEOUT_S, cpu_time_limit, wall_time_limit
 from workers.turns import Turns
 
 
@@ -56,17 +56,17 @@ def monkeys(service: Service, *bots: str) -> Match:
 @pytest.mark.parametrize("hanging", HANGING)
 def test_bots_that_hang_stop_nobody_else(world: World, hanging: str) -> None:
     rules = GAMES["four_monkeys"]
-    asked = count()
+    calls = count()
 
     def hang(*_: Any) -> Any:
-        next(asked)
+        next(calls)
         return HANGING[hanging]()
 
     games = {**GAMES, "four_monkeys": replace(rules, bots={**rules.bots, hanging: hang})}
     service = build(read(world.environ), games=games, listen=False)
-    turns = Turns(service.ports, bot_limit=alarm)
-    sick = monkeys(service, hanging, "greedy", hanging, "greedy")
-    well = monkeys(service, "greedy", "greedy")
+    turns = Turns(service.ports, bot_limit=wall_time_limit)
+    with_hanging = monkeys(service, hanging, "greedy", hanging, "greedy")
+    without = monkeys(service, "greedy", "greedy")
 
     def actions(match: Match, seat: int) -> int:
         return sum(
@@ -74,22 +74,22 @@ def test_bots_that_hang_stop_nobody_else(world: World, hanging: str) -> None:
         )
 
     def played() -> bool:
-        for match in (sick, well):
+        for match in (with_hanging, without):
             turns.play(match.id)
-        return actions(sick, 1) >= 5 and actions(sick, 3) >= 5 and actions(well, 0) >= 5
+        return actions(with_hanging, 1) >= 5 and actions(with_hanging, 3) >= 5 and actions(without, 0) >= 5
 
     began = time.monotonic()
     until(played, 60, "the other bots play")
-    # Each of the two that hang is asked once in a while, not at every turn of the others, of which there were ten at least.
-    assert next(asked) < 8
-    assert time.monotonic() - began < 30 * BOT_SECONDS  # none hangs for its minute
-    assert {event.by for event in world.events(sick) if event.type == "action"} == {"bot:greedy"}
+    # The others had at least ten turns. The two hanging bots were called less often: each is skipped for a while.
+    assert next(calls) < 8
+    assert time.monotonic() - began < 30 * BOT_TIMEOUT_S  # no bot hung for its full minute
+    assert {event.by for event in world.events(with_hanging) if event.type == "action"} == {"bot:greedy"}
     service.close()
 
 
 def test_an_alarm_ends_what_takes_too_long_and_rings_no_more_afterwards() -> None:
     began = time.monotonic()
-    with pytest.raises(TimeoutError, match=r"0\.3"), alarm(0.3):
+    with pytest.raises(TimeoutError, match=r"0\.3"), wall_time_limit(0.3):
         time.sleep(10)
     assert 0.25 < time.monotonic() - began < 5
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -105,20 +105,20 @@ def test_a_ring_that_comes_as_the_time_is_up_ends_nothing_else(monkeypatch: pyte
         return disarm(timer, seconds, interval)
 
     monkeypatch.setattr(signal, "setitimer", late)
-    with alarm(10):
+    with wall_time_limit(10):
         pass
-    with processor_limit(10):
+    with cpu_time_limit(10):
         pass
     assert [disarm(timer, 0) for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF)] == [(0.0, 0.0)] * 2
 
 
 FROZEN = """
 import os, signal, subprocess
-from workers.alarm import alarm
-with alarm(0.5):
-    waker = subprocess.Popen(["sh", "-c", f"sleep 1.5; kill -CONT {os.getpid()}"])
+from workers.time_limits import wall_time_limit
+with wall_time_limit(0.5):
+    resumer = subprocess.Popen(["sh", "-c", f"sleep 1.5; kill -CONT {os.getpid()}"])
     os.kill(os.getpid(), signal.SIGSTOP)
-waker.wait()
+resumer.wait()
 """
 
 

@@ -1,4 +1,4 @@
-"""Worker processes play, time and score matches whatever happens to them and to the queue."""
+"""Worker processes play and score matches and enforce deadlines, even if processes are killed and the queue is lost."""
 
 import signal
 import time
@@ -21,8 +21,8 @@ from service.usecases.play import ActionRequest, act
 from tests.waiting import in_time, until
 from tests.workers.world import GAME, World
 
-PATIENCE: Final = 60
-"""Seconds for a worker to start and play; how fast this machine is, is not asked."""
+TIMEOUT_S: Final = 60
+"""For a worker to start and play on a slow machine."""
 
 
 def finished(world: World, *matches: Match) -> bool:
@@ -38,16 +38,15 @@ def beat_at(world: World) -> int:
     return int(at or 0)
 
 
-def beats(world: World) -> None:
-    """Wait until a sweeper runs."""
+def wait_for_sweeper(world: World) -> None:
     before = beat_at(world)
-    until(lambda: beat_at(world) > before, PATIENCE, "a sweeper runs")
+    until(lambda: beat_at(world) > before, TIMEOUT_S, "a sweeper runs")
 
 
 def test_a_match_of_bots_is_played_to_its_scored_end_and_listed_there(world: World) -> None:
     worker = world.worker()
     match = world.bots()
-    until(lambda: world.newest(match).server_seed, PATIENCE, "the match is scored and its seed told")
+    until(lambda: world.newest(match).server_seed, TIMEOUT_S, "the match is scored and its seed revealed")
     verdict = world.verified(match)
     assert verdict.match.outcome is not None
     assert [place.partition(":")[2] for place in world.service.ports.index.page("finished", None, 5)] == [match.id]
@@ -71,7 +70,7 @@ def test_workers_killed_in_their_jobs_cost_no_turn_double_none_and_are_not_waite
     doomed = [world.worker(**{VARIABLE: point}) for point in points]
     world.worker()
     with Redis.from_url(world.queue.url, protocol=2) as queue:
-        until(lambda: queue.scard("rq:workers") == 4, PATIENCE, "all workers wait for jobs")
+        until(lambda: queue.scard("rq:workers") == 4, TIMEOUT_S, "all workers wait for jobs")
     matches: list[Match] = []
 
     def all_died() -> bool:
@@ -79,11 +78,11 @@ def test_workers_killed_in_their_jobs_cost_no_turn_double_none_and_are_not_waite
             matches.extend(world.bots() for _ in range(6))
         return all(worker.poll() == KILLED for worker in doomed)
 
-    until(all_died, PATIENCE, "three are killed in mid-match")
-    until(lambda: finished(world, *matches), PATIENCE, "every match ends")
+    until(all_died, TIMEOUT_S, "three are killed in mid-match")
+    until(lambda: finished(world, *matches), TIMEOUT_S, "every match ends")
     for match in matches:
         world.verified(match)
-        # All of them may have died in one match, one after the other. RQ would wait for each ten times as long.
+        # All of them may have been killed in one match, one after the other. RQ alone would take ten times as long for each.
         assert max(gaps(world, match)) < 3000 * len(doomed)
 
 
@@ -94,18 +93,18 @@ def test_a_match_goes_on_within_three_seconds_of_the_return_of_workers_that_were
     def goes_on() -> float:
         match = world.bots()
         if point == "job-claimed":
-            world.service.queue_client.flushall()  # else the queue's own hint may end the match before any sweep
-        assert world.worker(**{VARIABLE: point}).wait(PATIENCE) == KILLED
+            world.service.queue_client.flushall()  # or a hint in the queue may end the match before any claim
+        assert world.worker(**{VARIABLE: point}).wait(TIMEOUT_S) == KILLED
         before = world.newest(match).head.version
-        heir = world.worker()
-        beats(world)
+        successor = world.worker()
+        wait_for_sweeper(world)
         began = time.monotonic()
-        until(partial(has_played, world, match, before), PATIENCE, "the match goes on")
+        until(partial(has_played, world, match, before), TIMEOUT_S, "the match goes on")
         took = time.monotonic() - began
-        until(lambda: finished(world, match), PATIENCE, "the match ends")
+        until(lambda: finished(world, match), TIMEOUT_S, "the match ends")
         world.verified(match)
-        heir.kill()
-        heir.wait()
+        successor.kill()
+        successor.wait()
         return took
 
     in_time(goes_on, 3, "the match goes on")
@@ -114,7 +113,7 @@ def test_a_match_goes_on_within_three_seconds_of_the_return_of_workers_that_were
 def test_a_queue_that_is_wiped_in_mid_match_is_filled_again_from_the_log(world: World) -> None:
     ports = world.service.ports
     worker = world.worker()
-    beats(world)
+    wait_for_sweeper(world)
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, bots=("random",)), "create").match
     join(ports, "pl_a", match.id, "join")
     acted = 0
@@ -125,31 +124,31 @@ def test_a_queue_that_is_wiped_in_mid_match_is_filled_again_from_the_log(world: 
 
     with Redis.from_url(world.queue.url) as queue:
         for _ in range(5):
-            # A job that is still under way would go on by itself.
-            until(lambda: my_turn() and not queue.keys("rq:job:*"), PATIENCE, "the bot plays")
+            # A job that has already begun would go on by itself.
+            until(lambda: my_turn() and not queue.keys("rq:job:*"), TIMEOUT_S, "the bot plays")
             worker.send_signal(signal.SIGSTOP)
             while my_turn():
                 acted += 1
                 action = legal_actions(world.newest(match), 1)[0]
                 act(ports, "pl_a", match.id, ActionRequest(to_builtins(action)), str(acted))
-            owed = world.newest(match).head.version
-            assert queue.keys("rq:job:*"), "the bot is asked"
+            before = world.newest(match).head.version
+            assert queue.keys("rq:job:*"), "there is a hint for the bot"
             queue.flushall()
             worker.send_signal(signal.SIGCONT)
             began = time.monotonic()
-            until(partial(has_played, world, match, owed), PATIENCE, "the bot plays")
+            until(partial(has_played, world, match, before), TIMEOUT_S, "the bot plays")
             took.append(time.monotonic() - began)
-    # In the middle: a machine that was busy with something else for a moment is no fault of ours.
+    # The median: a machine may be busy with something else for a moment.
     assert sorted(took)[2] < 5, took
     leave(ports, "pl_a", match.id, "leave")
-    until(lambda: finished(world, match), PATIENCE, "the match ends")
+    until(lambda: finished(world, match), TIMEOUT_S, "the match ends")
     assert world.verified(match).match.outcome is not None
     by_person = [event.type for event in world.events(match) if event.by == "seat:1"]
     assert by_person == [*["action"] * acted, "resigned"]
 
 
 def test_what_is_no_job_at_all_is_passed_over_by_the_same_process(world: World) -> None:
-    """RQ's worker ends at some of it; the next one in the same process takes over."""
+    """Some of these entries end RQ's worker; the next one in the same process takes over."""
     queue = world.service.queue_client
     queue.hset("rq:job:noise", mapping={"data": b"\x00\xff", "created_at": b"never", "timeout": b"x"})
     queue.hset("rq:job:empty", mapping={"status": b"queued"})
@@ -158,19 +157,19 @@ def test_what_is_no_job_at_all_is_passed_over_by_the_same_process(world: World) 
     queue.rpush("rq:queue:turns", *noise)
     worker = world.worker()
     match = world.bots()
-    until(lambda: finished(world, match), PATIENCE, "the match ends")
-    until(lambda: queue.llen("rq:queue:turns") == 0, PATIENCE, "all is taken from the queue")
+    until(lambda: finished(world, match), TIMEOUT_S, "the match ends")
+    until(lambda: queue.llen("rq:queue:turns") == 0, TIMEOUT_S, "all is taken from the queue")
     assert worker.poll() is None
 
 
 def test_a_queue_whose_server_restarts_is_taken_up_again_by_the_same_process(world: World) -> None:
     worker = world.worker()
     first = world.bots()
-    until(lambda: finished(world, first), PATIENCE, "the first match ends")
+    until(lambda: finished(world, first), TIMEOUT_S, "the first match ends")
     world.queue.kill()
     second = world.bots()
     world.queue.restart()
-    until(lambda: finished(world, second), PATIENCE, "the second match ends")
+    until(lambda: finished(world, second), TIMEOUT_S, "the second match ends")
     assert worker.poll() is None
 
 
@@ -178,21 +177,21 @@ def test_a_log_whose_server_restarts_is_taken_up_again_by_the_same_process(
     world: World, capfd: pytest.CaptureFixture[str]
 ) -> None:
     worker = world.worker()
-    beats(world)  # a process that finds no log at its start ends
+    wait_for_sweeper(world)  # a process that finds no log at its start ends
     match = world.bots()
     world.log.kill()
-    until(lambda: "the log is not available" in capfd.readouterr().err, PATIENCE, "the worker finds no log")
+    until(lambda: "the log is not available" in capfd.readouterr().err, TIMEOUT_S, "the worker finds no log")
     world.log.restart()
-    until(lambda: finished(world, match), PATIENCE, "the match ends")
+    until(lambda: finished(world, match), TIMEOUT_S, "the match ends")
     world.verified(match)
     another = world.bots()
-    until(lambda: finished(world, another), PATIENCE, "a match that began afterwards ends")
+    until(lambda: finished(world, another), TIMEOUT_S, "a match that began afterwards ends")
     assert worker.poll() is None
 
 
 def test_a_deadline_is_enforced_in_time_after_every_worker_was_killed(world: World) -> None:
     workers = [world.worker(), world.worker()]
-    beats(world)  # before any clock runs: until then no silence is an outage
+    wait_for_sweeper(world)  # before any clock runs: before the first beat no outage is found
     matches = [world.people(clock=seconds) for seconds in (5, 6, 7)]
     for worker in workers:
         worker.kill()
@@ -201,17 +200,17 @@ def test_a_deadline_is_enforced_in_time_after_every_worker_was_killed(world: Wor
     world.worker()
     late = []
     for match in matches:
-        event = until(partial(defaulted, world, match), PATIENCE, "the deadline is enforced")
-        # A slow machine may need so long for the start that the clock is extended.
+        event = until(partial(defaulted, world, match), TIMEOUT_S, "the deadline is enforced")
+        # On a slow machine the start may take so long that the clock is extended.
         deadline = world.service.ports.history.at(match.id, event.version - 1).decisions()[0].deadline
         assert deadline is not None
         late.append(event.at - deadline)
     assert min(late) >= GRACE_MS
-    # In the middle, as above.
+    # The median, as above.
     assert sorted(late)[1] <= 2000, late
 
 
 @pytest.mark.parametrize("missing", ["MOONSTONE_LOG_URL", "MOONSTONE_QUEUE_URL"])
 def test_a_process_without_a_server_ends_and_says_so(world: World, missing: str) -> None:
     del world.environ[missing]
-    assert world.worker().wait(PATIENCE) == 1
+    assert world.worker().wait(TIMEOUT_S) == 1

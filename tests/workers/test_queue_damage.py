@@ -1,4 +1,4 @@
-"""Whatever lies in the queue, or happens to its server: matches go on, the operator is told, and what is ours is mended."""
+"""If the queue's content is damaged or its server fails: matches go on, the fault is reported, and our keys are repaired."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import pytest
 from msgspec import to_builtins
 from redis import Redis
 
-from service.adapters.queue_health import SENTENCES, Fault
+from service.adapters.queue_health import FAULT_MESSAGES, Fault
 from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.match.redaction import legal_actions
@@ -18,26 +18,26 @@ from service.usecases.match_lifecycle import create, join
 from service.usecases.play import ActionRequest, act
 from tests.ports import free_port
 from tests.waiting import until
-from tests.workers.world import GAME, World, made
+from tests.workers.world import GAME, World, new_world
 from workers import hints
 
-STANDSTILL_S: Final = 20
-"""A bot's answer takes half a second without the queue, and on a busy machine some seconds."""
+ANSWER_TIMEOUT_S: Final = 20
+"""Without the queue a bot's answer takes half a second, and on a busy machine some seconds."""
 ANSWERS: Final = 3
 MARKS: Final = 5_000
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """One world with one worker process for all kinds of damage, one after the other."""
-    with made(tmp_path_factory.mktemp("damage")) as world:
+    """One world with one worker process, shared by the tests of all kinds of damage."""
+    with new_world(tmp_path_factory.mktemp("damage")) as world:
         world.worker()
         until(lambda: world.service.queue_client.scard("rq:workers"), 60, "the worker waits for hints")
         yield world
 
 
 class Table:
-    """A match of a person against a bot, and the person in it."""
+    """A match of a person against a bot. Its methods act for the person."""
 
     def __init__(self, world: World, number: str) -> None:
         self._world = world
@@ -45,15 +45,15 @@ class Table:
         self.match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, bots=("random",)), number).match
         join(ports, "pl_a", self.match.id, "join")
 
-    def answers(self) -> None:
-        """Act until the bot has answered some times."""
+    def play(self) -> None:
+        """Act until the bot has answered `ANSWERS` times."""
         for _ in range(ANSWERS):
-            until(self._my_turn, STANDSTILL_S, "the bot plays")
+            until(self._my_turn, ANSWER_TIMEOUT_S, "the bot plays")
             while self._my_turn():
                 match = self._world.newest(self.match)
                 action = ActionRequest(to_builtins(legal_actions(match, 1)[0]))
                 act(self._world.service.ports, "pl_a", match.id, action, str(match.head.version))
-        until(self._my_turn, STANDSTILL_S, "the bot plays")
+        until(self._my_turn, ANSWER_TIMEOUT_S, "the bot plays")
 
     def _my_turn(self) -> bool:
         return self._world.newest(self.match).decisions()[0].seat == 1
@@ -63,19 +63,19 @@ def finished(world: World, match: Match) -> bool:
     return world.newest(match).status == "finished"
 
 
-Spoil = Callable[[Redis, Match, Match], object]
+Damage = Callable[[Redis, Match, Match], object]
 
 
 def marks(queue: Redis, value: str, *matches: Match) -> None:
-    """A mark without an expiry for each match that there may ever be, in small."""
+    """Set marks without an expiry: for these matches, and many for matches that do not exist."""
     names = [*(match.id for match in matches), *(f"x{number}" for number in range(MARKS))]
     queue.mset({f"queued:{name}": value for name in names})
 
 
-def typed(key: str, kind: str) -> Spoil:
-    """A key of another type than it should have."""
+def typed(key: str, kind: str) -> Damage:
+    """Give a key a wrong type."""
 
-    def spoil(queue: Redis, *_: Match) -> None:
+    def damage(queue: Redis, *_: Match) -> None:
         queue.delete(key)
         write: dict[str, Callable[[], object]] = {
             "string": lambda: queue.set(key, "x"),
@@ -84,14 +84,14 @@ def typed(key: str, kind: str) -> Spoil:
         }
         write[kind]()
 
-    return spoil
+    return damage
 
 
-def filled(key: str, kind: str) -> Spoil:
-    """A key of the right type that holds what nobody put in."""
+def filled(key: str, kind: str) -> Damage:
+    """Fill a key of the right type with junk."""
     junk = [b"", b"\xff\xfe", b"x", b"x:y:z", *(f"junk {number}".encode() for number in range(100))]
 
-    def spoil(queue: Redis, *_: Match) -> None:
+    def damage(queue: Redis, *_: Match) -> None:
         write: dict[str, Callable[[], object]] = {
             "list": lambda: queue.rpush(key, *junk),
             "set": lambda: queue.sadd(key, *junk),
@@ -99,15 +99,15 @@ def filled(key: str, kind: str) -> Spoil:
         }
         write[kind]()
 
-    return spoil
+    return damage
 
 
-def both(spoil: Callable[[Redis, str], object]) -> Spoil:
-    """The marks of both matches."""
-    return lambda queue, *matches: [spoil(queue, f"queued:{match.id}") for match in matches]
+def both(damage: Callable[[Redis, str], object]) -> Damage:
+    """Damage the marks of both matches."""
+    return lambda queue, *matches: [damage(queue, f"queued:{match.id}") for match in matches]
 
 
-MENDED: Final[dict[str, Spoil]] = {
+REPAIRED: Final[dict[str, Damage]] = {
     "marks that last for ever": lambda queue, *matches: marks(queue, "aside", *matches),
     "marks of jobs that are not there": lambda queue, *matches: marks(queue, "no-such-job", *matches),
     "marks that are lists": both(lambda queue, mark: (queue.delete(mark), queue.rpush(mark, "x"))),
@@ -131,34 +131,34 @@ MENDED: Final[dict[str, Spoil]] = {
     "the workers are suspended": lambda queue, *_: queue.set("rq:suspended", 1),
     "a lane far longer than any of ours": lambda queue, *_: queue.rpush("rq:queue:turns", *["x" * 20] * 10_000),
 }
-"""What stands in the queue, on a server that is well."""
+"""Damage to the queue's content, on a server that works."""
 
 
-@pytest.mark.parametrize("damage", MENDED)
+@pytest.mark.parametrize("damage", REPAIRED)
 def test_matches_go_on_whatever_the_queue_holds_and_hints_come_through_again(shared: World, damage: str) -> None:
     table, bots = Table(shared, damage), shared.bots()
     with Redis.from_url(shared.queue.url, protocol=2) as queue:
         try:
-            MENDED[damage](queue, table.match, bots)
-            table.answers()
+            REPAIRED[damage](queue, table.match, bots)
+            table.play()
             until(partial(finished, shared, bots), 60, "the match of bots ends")
             until(partial(takes_a_hint, queue), 60, "hints are taken again")
-            until(lambda: shared.service.warnings() == (), 60, "the queue is mended")
+            until(lambda: shared.service.warnings() == (), 60, "the queue is repaired")
         finally:
             queue.flushall()
     shared.verified(bots)
 
 
 def takes_a_hint(queue: Redis) -> bool:
-    """Whether a worker takes what is put into a lane, as its own list."""
+    """Whether a worker takes a job that is put into its lane."""
     if queue.type("rq:queue:turns") in {b"none", b"list"}:
         queue.rpush("rq:queue:turns", "probe")
-        return bool(until(lambda: queue.lpos("rq:queue:turns", "probe") is None, STANDSTILL_S, "it is taken"))
+        return bool(until(lambda: queue.lpos("rq:queue:turns", "probe") is None, ANSWER_TIMEOUT_S, "it is taken"))
     return False
 
 
 def full(queue: Redis) -> None:
-    """Fill the memory with what is not ours."""
+    """Fill the memory with keys of another program."""
     used = queue.info("memory")["used_memory"]
     queue.config_set("maxmemory", used + 2**20)
     number = 0
@@ -179,26 +179,26 @@ BROKEN: Final[dict[Fault, tuple[Callable[[World, Redis], object], Callable[[Worl
         lambda world, _: os.kill(world.queue.pid, signal.SIGCONT),
     ),
 }
-"""How a server is broken, and mended by an operator."""
+"""How to break a server, and how an operator repairs it."""
 
 
 @pytest.mark.parametrize("fault", BROKEN)
 def test_matches_go_on_while_the_queue_takes_nothing_and_the_operator_is_told_why(shared: World, fault: Fault) -> None:
-    spoil, mend = BROKEN[fault]
+    damage, repair = BROKEN[fault]
     with Redis.from_url(shared.queue.url, protocol=2) as queue:
         table = Table(shared, fault)
-        spoil(shared, queue)
+        damage(shared, queue)
         try:
             bots = shared.bots()
-            assert shared.service.warnings() == (SENTENCES[fault],)
-            table.answers()
+            assert shared.service.warnings() == (FAULT_MESSAGES[fault],)
+            table.play()
             until(partial(finished, shared, bots), 60, "the match of bots ends")
             assert shared.service.readiness() == ()
         finally:
-            mend(shared, queue)
-        until(lambda: shared.service.warnings() == (), 60, "the queue is well")
+            repair(shared, queue)
+        until(lambda: shared.service.warnings() == (), 60, "the queue works")
         until(partial(takes_a_hint, queue), 60, "hints are taken again")
-    table.answers()
+    table.play()
 
 
 def test_a_queue_that_is_full_of_marks_without_an_expiry_is_emptied_of_them(shared: World) -> None:
@@ -232,6 +232,6 @@ def test_a_worker_that_is_told_to_end_waits_for_no_queue_that_hangs(world: World
     os.kill(world.queue.pid, signal.SIGSTOP)
     try:
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(hints.STOP_S + 10) == 0
+        assert worker.wait(hints.STOP_TIMEOUT_S + 10) == 0
     finally:
         os.kill(world.queue.pid, signal.SIGCONT)

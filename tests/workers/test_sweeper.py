@@ -23,7 +23,7 @@ from service.usecases.match_lifecycle import leave
 from tests.service.games.toy.game import TOY
 from tests.waiting import until
 from tests.workers.world import Clock, World
-from workers.rests import Rests
+from workers.retry_delays import RetryDelays
 from workers.sweeper import Sweeper
 
 
@@ -258,7 +258,7 @@ def test_a_broken_match_keeps_no_other_from_its_deadline_and_is_left_alone_for_a
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sweeper, "_rests", Rests(first=60.0))
+    monkeypatch.setattr(sweeper, "_retry_delays", RetryDelays(first=60.0))
     broken = world.people(clock=10)
     match = world.people(clock=30)
     client = world.service.log_client

@@ -1,4 +1,4 @@
-"""One job: safe to run twice at once, for the lanes of its process only, and fair to bots that waited for it."""
+"""One job: it is safe to run twice at once, plays only its process's lanes, and costs bots no time that they waited for it."""
 
 from concurrent.futures import ThreadPoolExecutor
 

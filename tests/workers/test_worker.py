@@ -1,4 +1,4 @@
-"""The RQ worker runs what is on its list and refuses all else."""
+"""The RQ worker runs jobs that call an allowed function, and refuses all others."""
 
 import json
 import logging
@@ -29,7 +29,7 @@ from service.usecases.match_lifecycle import create
 from tests.waiting import in_time
 from tests.workers.world import GAME, World
 from workers import jobs, worker
-from workers.alarm import alarm, processor_limit
+from workers.time_limits import cpu_time_limit, wall_time_limit
 from workers.turns import Turns
 from workers.worker import TurnWorker
 
@@ -41,7 +41,7 @@ def turn_worker(world: World) -> TurnWorker:
 
 
 def play_with(ports: Ports, **limits: Any) -> None:
-    """Let jobs be played to the end of what is owed, in this thread."""
+    """Let each job play until nothing is due in its match, in this thread."""
     turns = Turns(ports, **limits)
 
     def play(match_id: MatchId) -> None:
@@ -103,7 +103,7 @@ def test_callbacks_methods_and_pickles_in_the_queue_do_nothing(
 def test_a_job_that_fails_is_told_with_its_traceback_and_kept_for_a_minute_only(
     world: World, turn_worker: TurnWorker, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "ALLOWED", {*worker.ALLOWED, "math.sqrt"})
+    monkeypatch.setattr(worker, "ALLOWED_FUNCTIONS", {*worker.ALLOWED_FUNCTIONS, "math.sqrt"})
     world.service.queue_client.flushall()
     job = queue_of(world).enqueue("math.sqrt", "four", failure_ttl=60)
     with caplog.at_level(logging.ERROR):
@@ -111,7 +111,7 @@ def test_a_job_that_fails_is_told_with_its_traceback_and_kept_for_a_minute_only(
     assert [record.exc_info is not None for record in caplog.records] == [True]
     assert 0 < world.service.queue_client.ttl(job.key) <= 60
     kept = [result.exc_string for result in Result.all(job)]
-    assert kept == [""], "what an exception says may be hidden"
+    assert kept == [""], "the text of an exception may contain hidden information"
 
 
 def test_a_bot_that_hangs_is_cut_short_and_its_turn_played_by_default(world: World, turn_worker: TurnWorker) -> None:
@@ -122,7 +122,7 @@ def test_a_bot_that_hangs_is_cut_short_and_its_turn_played_by_default(world: Wor
     ports = replace(
         world.service.ports, games=games, history=History(world.service.ports.log, games, world.service.ports.secret)
     )
-    play_with(ports, bot_limit=alarm)
+    play_with(ports, bot_limit=wall_time_limit)
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, bots=("slow", "slow")), "k").match
     turn_worker.work(burst=True, max_jobs=1, logging_level="WARNING")
     default = next(event for event in world.events(match) if event.type == "default_action")
@@ -139,7 +139,7 @@ def test_rules_that_hang_suspend_the_match(world: World, turn_worker: TurnWorker
         world.service.ports, games=games, history=History(world.service.ports.log, games, world.service.ports.secret)
     )
     match = world.bots()
-    play_with(ports, rules_limit=partial(processor_limit, 1))
+    play_with(ports, rules_limit=partial(cpu_time_limit, 1))
     turn_worker.work(burst=True, max_jobs=1, logging_level="WARNING")
     assert world.newest(match).status == "suspended"
 
@@ -147,7 +147,7 @@ def test_rules_that_hang_suspend_the_match(world: World, turn_worker: TurnWorker
 def test_a_job_that_only_waits_for_the_log_has_all_the_time_it_takes(
     world: World, turn_worker: TurnWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    play_with(world.service.ports, rules_limit=partial(processor_limit, 1))
+    play_with(world.service.ports, rules_limit=partial(cpu_time_limit, 1))
     append, slow = world.service.ports.log.append, count()
 
     def late(asked: Append) -> Appended | Conflict | Reused:
@@ -162,28 +162,28 @@ def test_a_job_that_only_waits_for_the_log_has_all_the_time_it_takes(
     assert world.newest(match).status == "finished"
 
 
-# What RQ would do at the word of a job's record, and more of it than any job of ours calls.
-ORDERS: dict[str, dict[str, str | bytes]] = {
-    "ends it at once": {"timeout": "1"},
-    "does it again and again": {"retries_left": "1000", "number_of_retries": "1000", "retry_intervals": "[0]"},
-    "repeats it": {"repeats_left": "1000", "repeat_intervals": "[0]"},
-    "keeps it": {"result_ttl": "-1", "failure_ttl": "-1"},
-    "unpacks what has no end": {"data": zlib.compress(b" " * 50_000_000)},
-    "calls with much": {"data": json.dumps([ADVANCE, None, ["m" * 5_000], {}]).encode()},
-    "calls with what is no id": {"data": json.dumps([ADVANCE, None, [{"m": 1}], {}]).encode()},
-    "is of no state": {"status": "nonsense", "origin": b"\xff"},
-    "reads a date": {"created_at": "yesterday", "enqueued_at": "2026-13-41T00:00:00Z"},
+# Fields of a job's record that RQ would obey, and calls that are larger than ours or damaged.
+RECORDS: dict[str, dict[str, str | bytes]] = {
+    "a short time-out": {"timeout": "1"},
+    "many retries": {"retries_left": "1000", "number_of_retries": "1000", "retry_intervals": "[0]"},
+    "repetitions": {"repeats_left": "1000", "repeat_intervals": "[0]"},
+    "kept for ever": {"result_ttl": "-1", "failure_ttl": "-1"},
+    "a call that is large when decompressed": {"data": zlib.compress(b" " * 50_000_000)},
+    "a long argument": {"data": json.dumps([ADVANCE, None, ["m" * 5_000], {}]).encode()},
+    "an argument that is no id": {"data": json.dumps([ADVANCE, None, [{"m": 1}], {}]).encode()},
+    "an unknown status": {"status": "nonsense", "origin": b"\xff"},
+    "invalid dates": {"created_at": "yesterday", "enqueued_at": "2026-13-41T00:00:00Z"},
 }
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("record_name", RECORDS)
 def test_a_job_s_record_says_what_to_call_and_nothing_else(
-    world: World, turn_worker: TurnWorker, caplog: pytest.LogCaptureFixture, order: str
+    world: World, turn_worker: TurnWorker, caplog: pytest.LogCaptureFixture, record_name: str
 ) -> None:
     client = world.service.queue_client
     client.flushall()
     job = queue_of(world).enqueue(ADVANCE, "no-such-match")
-    client.hset(job.key, mapping=ORDERS[order])  # type: ignore[arg-type]  # as its stub errs
+    client.hset(job.key, mapping=RECORDS[record_name])  # type: ignore[arg-type]  # its stub is wrong
     match = world.bots()
     run(turn_worker)
     assert world.newest(match).status == "finished"
@@ -206,16 +206,16 @@ def test_turns_of_matches_with_people_come_first(turn_worker: TurnWorker) -> Non
 def test_a_queue_that_hangs_holds_up_no_farewell(
     world: World, turn_worker: TurnWorker, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "FAREWELL", 0.01)
+    monkeypatch.setattr(worker, "SHUTDOWN_TIMEOUT_S", 0.01)
 
-    def farewell() -> float:
+    def shut_down() -> float:
         began = time.monotonic()
         turn_worker.teardown()
         return time.monotonic() - began
 
     os.kill(world.queue.pid, signal.SIGSTOP)
     try:
-        in_time(farewell, 10, "it says goodbye", tries=1)  # for an answer to a job's command it waits 20 s
+        in_time(shut_down, 10, "it shuts down", tries=1)  # while it works, it waits 20 s for an answer
     finally:
         os.kill(world.queue.pid, signal.SIGCONT)
     assert "the queue does not answer" in caplog.text

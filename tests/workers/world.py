@@ -1,4 +1,4 @@
-"""What worker tests act on: the two servers, the service on them, and matches that are quick to make."""
+"""The world of the worker tests: two servers, the service on them, and short ways to create matches."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ GAME = "monkeys_on_the_moon"
 
 
 class Clock:
-    """Server time that a test moves on; the steady clock of the process goes with it, but for jumps."""
+    """Server time that a test sets. The monotonic clock follows it, except for jumps."""
 
     def __init__(self, now: int) -> None:
         self.now = now
@@ -71,12 +71,12 @@ class World:
             process.wait()
 
     def bots(self, game: str = GAME, seats: int = 2, **options: Any) -> Match:
-        """A match that bots play to its end."""
+        """Create a match of bots alone."""
         wanted = NewMatch(game=game, seats=seats, bots=("random",) * seats, options=options)
         return create(self.service.ports, "pl_a", wanted, token_hex(4)).match
 
     def people(self, game: str = GAME, clock: int | None = None, **options: Any) -> Match:
-        """A match of two people, with a turn clock of so many seconds."""
+        """Create a match of two people; `clock`: seconds per turn."""
         ports = self.service.ports
         turn_clock = None if clock is None else MatchClock(turn_seconds=clock)
         match = create(
@@ -92,14 +92,14 @@ class World:
         return [msgspec.json.decode(stored, type=Event) for stored in self.service.ports.log.read(match.id).events]
 
     def verified(self, match: Match) -> Verdict:
-        """The match as a stranger checks it: its chain, every draw and every decision again."""
+        """Verify the match as a third party would: its chain, every draw and every decision."""
         line, _ = genesis(match.id, match.game.info.id, match.game.info.ruleset)
         return verify([line, *self.service.ports.log.read(match.id).events], self.service.ports.games)
 
 
 @contextmanager
-def made(folder: Path) -> Iterator[World]:
-    """A world with two servers of its own in a folder; its processes end with it."""
+def new_world(folder: Path) -> Iterator[World]:
+    """A world with its own two servers in `folder`; its processes end with it."""
     with Valkey.start(folder / "log", durable=True) as log, Valkey.start(folder / "queue", durable=False) as queue:
         environ = {
             "MOONSTONE_LOG_URL": log.url,
