@@ -1,4 +1,4 @@
-# The service as an image: the API and the workers. The two stores are servers of their own (compose.yaml).
+# An image of the service: the API and the workers. The log and the queue run in containers of their own (compose.yaml).
 FROM python:3.11.13-slim-bookworm AS wheels
 WORKDIR /src
 RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
@@ -9,7 +9,7 @@ COPY service service
 COPY events events
 COPY api api
 COPY workers workers
-# Only what the lock file names is built with, and only what the service needs of it goes into the image.
+# The build uses only packages of the lock file; the image gets only those that the service needs.
 RUN pip install --no-index --find-links /wheels setuptools wheel \
  && pip wheel --no-cache-dir --no-index --no-deps --no-build-isolation --wheel-dir /own .
 

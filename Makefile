@@ -4,16 +4,16 @@ VENV = .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 PYTEST = $(BIN)/python -m pytest -n 2 --dist=worksteal
-# How many times as long as in `make test` the tests last that have a long form: 40 is 200 power cuts.
+# The length of tests that have a long form, as a multiple of their length in `make test`: 40 means 200 power cuts.
 TEST_LENGTH ?= 40
 TESTS ?= tests
-# The tests start hundreds of processes, each of which would compile the service anew.
+# Write bytecode: the tests start hundreds of processes, and each would compile the service again.
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
 .PHONY: help run test again coverage lint check long mutations bench openapi playthroughs lock
 
-help: ## what can be made
+help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 $(STAMP): requirements.lock pyproject.toml
@@ -26,50 +26,50 @@ $(STAMP): requirements.lock pyproject.toml
 run: $(STAMP) ## start the whole service on this machine; Ctrl-C stops it
 	@$(BIN)/moonstone serve
 
-# Coverage is measured on the way, and judged by `make coverage`.
+# `make test` measures coverage, and `make coverage` checks it.
 MEASURE = --cov --cov-report= --cov-fail-under=0
-test: $(STAMP) ## every test, in parallel, against Valkey servers of their own
+test: $(STAMP) ## run every test, in parallel, with its own Valkey servers
 	@$(PYTEST) $(MEASURE) || { test $$? = 1 && $(MAKE) --no-print-directory again; }
 
-again: $(STAMP) ## the tests that failed last, once more, one by one and alone
-	@echo "What failed may have starved beside the others: it is judged alone. Please report what now passes."
+again: $(STAMP) ## run the tests that failed last once more, one by one
+	@echo "A test may have failed only because of the load of the others, so it runs again alone. Please report tests that pass now."
 	@$(BIN)/python -m pytest --last-failed --last-failed-no-failures none -rA --show-capture=no
 
-# Whether the tests pass is for `make test` to say. A line that only a race takes may need a second run.
+# Failing tests are ignored here; `make test` reports them. A line that runs only in a race may need a second run.
 COVER = { $(PYTEST) -p no:cacheprovider $(MEASURE) --cov-append tests/events tests/service || test $$? = 1; }
 .coverage: $(STAMP) $(shell find events service tests -name '*.py')
 	@rm -f $@
 	@$(COVER)
-coverage: .coverage ## that rules, play, history and the log are covered whole by their own tests
+coverage: .coverage ## check that tests cover the rules, play, history and the log completely
 	@$(BIN)/coverage report || { $(COVER) && $(BIN)/coverage report; }
 
-lint: $(STAMP) ## formatting, style, types, import contracts
+lint: $(STAMP) ## check formatting, style, types and import contracts
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-check: lint test coverage ## all that CI runs
+check: lint test coverage ## run everything that CI runs
 
-long: $(STAMP) ## the long form of tests, or of those in TESTS: every fault for long, all strangers' inputs, whole matches
+long: $(STAMP) ## run the long form of the tests (or of TESTS): more faults, more random inputs, whole matches
 	@test "$$(id -u)" != 0 || command -v redis-server >/dev/null || ! command -v apt-get >/dev/null || \
 	  { apt-get -qq update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends redis-server; } >/dev/null
 	@TEST_LENGTH=$(TEST_LENGTH) $(PYTEST) -m long -rsP $(TESTS)
 
-mutations: $(STAMP) ## build every mutation in; each must make its test fail
+mutations: $(STAMP) ## apply each mutation in turn; each must make its test fail
 	@$(BIN)/python -m tests.chaos.mutate
 
 lock: ## renew requirements.lock from pyproject.toml
 	@$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
 	  --extra dev --extra embedded --output-file requirements.lock pyproject.toml
 
-openapi: $(STAMP) ## write openapi.yaml anew
+openapi: $(STAMP) ## generate openapi.yaml
 	@$(BIN)/python -m tests.openapi.reference
 	@$(BIN)/python -m tests.openapi.examples
 	@$(BIN)/python -m tests.openapi.reference
 
-playthroughs: $(STAMP) ## write the golden playthroughs anew; review the diff
+playthroughs: $(STAMP) ## generate the golden playthroughs; review the diff
 	@$(BIN)/python -m tests.playthroughs
 
-bench: $(STAMP) ## measure, each figure beside its floor; BENCH="--json FILE PART ..." for less or more
+bench: $(STAMP) ## run the benchmarks, each with its lower bound; BENCH="--json FILE PART ..." selects parts
 	@$(BIN)/python -m tests.benchmarks $(BENCH)

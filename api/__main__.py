@@ -24,7 +24,7 @@ def main() -> None:
     except BadSetting as error:
         _log.critical("no API: %s", error)
         sys.exit(1)
-    with metrics_folder.shared():
+    with metrics_folder.shared_folder():
         from api.server.gunicorn import Server  # noqa: PLC0415
 
         Server(

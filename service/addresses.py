@@ -1,7 +1,8 @@
-"""What addresses look like that an operator may name: of hosts, of servers, of pages that may call.
+"""Validates addresses in the settings: hosts, URLs of servers, and origins of pages.
 
-Only the standard library: the API's first process must not import more before gevent's patches. What is let in here fails
-later, if at all, as a server that does not answer.
+redis-py's own URL parser is not used. It accepts unknown options and any host name, and it may not be imported yet: the
+API's first process imports only the standard library before gevent's patches. A URL that is accepted here can later fail
+only because the server does not answer.
 """
 
 import re
@@ -11,11 +12,11 @@ from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 HOST: Final = r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]"
-"""The pattern of a host as a request may name it, without a port."""
+"""The pattern of a host in a Host header, without a port."""
 
 _LABEL: Final = "[A-Za-z0-9_-]{1,63}"
-_PLACE: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?|(?=.*:)[0-9A-Fa-f:.]{{2,45}}(%[A-Za-z0-9._-]{{1,15}})?")
-"""A host as the system finds it: a name, or an address of either kind."""
+_HOST_NAME: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?|(?=.*:)[0-9A-Fa-f:.]{{2,45}}(%[A-Za-z0-9._-]{{1,15}})?")
+"""A host as the system's resolver takes it: a name, an IPv4 address or an IPv6 address."""
 
 _HOST_AND_PORT: Final = re.compile(rf"({HOST})(?::([0-9]{{1,5}}))?")
 _MAX_PORT: Final = 65535
@@ -32,16 +33,16 @@ _TLS_OPTIONS: Final = {
     "ssl_cert_reqs": "none|optional|required",
     "ssl_check_hostname": "(?i:true|false|yes|no|[01])",
 }
-"""Of all that redis-py would take, what says where a server is and whom to trust; how long to wait is ours to say."""
+"""The options of redis-py that are allowed: the database and certificates. Time-outs and the like are set by our code."""
 
 
-def is_place(text: str) -> bool:
-    """Whether a program may listen on it, or ask it, without a port."""
-    return _PLACE.fullmatch(text) is not None
+def is_host(text: str) -> bool:
+    """Whether `text` is a host name or an IP address, without a port."""
+    return _HOST_NAME.fullmatch(text) is not None
 
 
 def host_of(text: str) -> str | None:
-    """The host of `host` or `host:port`, as a Host header holds it; None if there can be no such host or port."""
+    """The host of `host` or `host:port`, as in a Host header; None if the host or the port is invalid."""
     found = _HOST_AND_PORT.fullmatch(text)
     if found is None or int(found[2] or 0) > _MAX_PORT:
         return None
@@ -55,37 +56,37 @@ def host_of(text: str) -> str | None:
 
 
 def is_origin(text: str) -> bool:
-    """Whether a browser could send it as `Origin`."""
+    """Whether `text` is an origin as browsers send it in the Origin header."""
     scheme, _, host = text.partition("://")
     return scheme in {"http", "https"} and host_of(host) is not None and text == text.lower()
 
 
 def is_server(url: str, schemes: tuple[str, ...]) -> bool:
-    """Whether a URL of one of the schemes says where a server is, with no option that its client would stumble over.
+    """Whether `url` has one of the schemes, a valid host or socket path, and only allowed options.
 
-    Nor does it hold a sign that ends its password too early.
+    A fragment is rejected, because it means that the password contains an unescaped `#`.
     """
     try:
         parts = urlsplit(url)
         return (
             url.startswith(tuple(f"{scheme}://" for scheme in schemes))
             and not parts.fragment
-            and _leads_somewhere(parts)
-            and _options_fit(parts)
+            and _has_target(parts)
+            and _has_valid_options(parts)
         )
-    except ValueError:  # whose text may hold a part of the password
+    except ValueError:  # not raised further: its text may contain part of the password
         return False
 
 
-def _leads_somewhere(parts: SplitResult) -> bool:
+def _has_target(parts: SplitResult) -> bool:
     if parts.scheme == "unix":
         return bool(parts.path) and not parts.hostname
-    # Of a cluster there is but one database.
+    # A cluster has only database 0.
     path = "/?0?" if parts.scheme == "cluster" else f"/?({_DATABASE})?"
-    return parts.port != 0 and is_place(parts.hostname or "") and re.fullmatch(path, parts.path) is not None
+    return parts.port != 0 and is_host(parts.hostname or "") and re.fullmatch(path, parts.path) is not None
 
 
-def _options_fit(parts: SplitResult) -> bool:
+def _has_valid_options(parts: SplitResult) -> bool:
     known: Mapping[str, str] = {
         **({} if parts.scheme == "cluster" else _OPTIONS),
         **(_TLS_OPTIONS if parts.scheme == "rediss" else {}),

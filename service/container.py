@@ -1,4 +1,4 @@
-"""Puts the use cases' ports together on the servers that the settings name. One for each process, made after a fork."""
+"""Builds the ports of the use cases on the servers that the settings name. Each process does this once, after a fork."""
 
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
@@ -25,16 +25,16 @@ CLUSTER: Final = "cluster"
 
 LogClient: TypeAlias = Redis | RedisCluster
 SERVER_FAULTS: Final = (RedisError, RedisClusterException)
-"""What a client raises itself, where no log stands between."""
+"""The errors of a Redis client that is used directly, not through the log."""
 
 
 class Unusable(Exception):
-    """The log's server must not or cannot be served from now; the text says why."""
+    """The log's server cannot or must not be used now; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """All that a process of the service needs."""
+    """Everything that a process of the service needs."""
 
     settings: Settings
     ports: Ports
@@ -45,7 +45,7 @@ class Service:
     _threads: tuple[Listener | ReadBatcher | ClockWatch, ...]
 
     def readiness(self) -> tuple[str, ...]:
-        """Why this process should not be asked; empty if it should."""
+        """The reasons why this process should get no requests; empty if it is ready."""
         try:
             wrong = store.fault(self.log_client, self._store)
             weak = () if self.settings.allow_volatile else check_durability(self.log_client)
@@ -55,7 +55,7 @@ class Service:
         return tuple(fault for fault in (wrong, *weak, clock) if fault is not None)
 
     def warnings(self) -> tuple[str, ...]:
-        """What an operator should mend though this process can serve: without the queue, bots take half a second more."""
+        """Faults that an operator should fix although the process is ready: without the queue, bots are 0.5 s slower."""
         fault = queue_health.fault(self.queue_client)
         return () if fault is None else (queue_health.FAULT_MESSAGES[fault],)
 
@@ -68,11 +68,11 @@ class Service:
 
 
 def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> Service:
-    """The service on its servers. Where nobody waits for news, as in a worker, it need not `listen` for them.
+    """Build the service on its servers. A process without streams, such as a worker, does not need to `listen`.
 
     Raises:
         BadSetting: a server's URL is missing.
-        Unusable: the log's server holds another store or none any more, is not durable, or does not answer.
+        Unusable: the log's server holds another store or no longer a store, is not durable, or does not answer.
     """
     log_url, queue_url = servers(settings)
     try:
@@ -100,7 +100,7 @@ def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> S
 
 
 def _address(url: str) -> str:
-    """Where a URL leads, without the password that it may hold."""
+    """The host and port of a URL, or its path, without the password."""
     parts = urlsplit(url)
     return parts.netloc.rpartition("@")[2] or parts.path
 
@@ -113,7 +113,7 @@ def ports_on(
     *,
     bold: bool = False,
 ) -> Ports:
-    """The use cases on the log alone; workers find what they are owed by themselves.
+    """The ports on the log alone, without a queue: hints are discarded, and workers find due matches in the log.
 
     `batcher` is for `RedisLog`, `bold` for `History`.
     """
@@ -133,7 +133,7 @@ def ports_on(
 
 
 def connect_log(url: str) -> LogClient:
-    """A client for the log of a URL as the settings have it.
+    """A client for the log at a URL of the settings.
 
     Raises:
         LogUnavailable: a cluster does not answer.
@@ -146,7 +146,7 @@ def connect_log(url: str) -> LogClient:
 def _open(client: LogClient, settings: Settings) -> store.Store:
     weak = () if settings.allow_volatile else check_durability(client)
     if weak:
-        raise Unusable(f"the log's server could lose what it acknowledged: {'; '.join(weak)}")
+        raise Unusable(f"the log's server could lose acknowledged data: {'; '.join(weak)}")
     try:
         return store.open_store(client, settings.data_dir, settings.store_id)
     except store.WrongStore as error:

@@ -1,20 +1,20 @@
-"""What the service says no to.
+"""The exceptions of the service.
 
-Refused                     a command or a question that cannot be answered; its code is stable and public
-└── (service.games) IllegalAction and BadOptions become Refused at the use case that called the rules
-NotDue                      the service's own command has nothing to do any more; no client sees it
-Corrupt                     a stored match breaks its own chain or cannot be folded; that match stops, others go on
+Refused                     a rejected command or query; its code is stable and public
+└── (service.games) IllegalAction and BadOptions become Refused in the use case that called the rules
+NotDue                      a command of the service itself is not due (any longer); clients never see it
+Corrupt                     a stored match breaks its hash chain or cannot be folded; it stops, other matches go on
 """
 
 from collections.abc import Mapping
 
 
 class Refused(Exception):
-    """A refusal with a stable code (each has a problem page), a sentence for people, and public facts.
+    """A rejection with a stable code (each has a problem page), a sentence for people, and public facts.
 
-    The sentence may be given by language; `detail` is then the English one. The fact `parameter` names the part of what was
-    asked that is at fault, or the steps that lead to it. As text it is its code alone: the sentence is for the one who asked,
-    and for no log.
+    The sentence may be given by language; `detail` is then the English one. The fact `parameter` names the part of the
+    request that is at fault, or the path to it. `str()` gives only the code: the sentence is for the caller and must not
+    be logged.
     """
 
     def __init__(self, code: str, detail: str | Mapping[str, str], **facts: object) -> None:
@@ -26,7 +26,7 @@ class Refused(Exception):
 
 
 def no_match() -> Refused:
-    """What a stranger is told of a private match, and everyone of none: the same words, so that nobody can tell."""
+    """Missing and inaccessible matches give the same 404, so that nobody can find out whether a private match exists."""
     return Refused(
         "match-not-found",
         "There is no such match, or it is a private one: its join_code gives a seat, and only its players look on.",
@@ -34,13 +34,13 @@ def no_match() -> Refused:
 
 
 class NotDue(Exception):
-    """The service asked for something that a match does not owe at this time: a stale due entry, or a forged event."""
+    """A command of the service that is not due in the match at this time: from an outdated due entry, or a forged event."""
 
 
 class Corrupt(Exception):
-    """A stored event that is not what its chain or its types say, with the version where it was found.
+    """A stored event that breaks its chain or does not fit its type, with its version.
 
-    `fault` holds nothing of the event's data.
+    `fault` contains none of the event's data.
     """
 
     def __init__(self, version: int, fault: str) -> None:

@@ -1,4 +1,4 @@
-"""What an operator can set: environment variables, all in one table, that README repeats."""
+"""The operator's settings: environment variables, all in one table, which the README repeats."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -6,30 +6,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from service.addresses import HOST, is_origin, is_place, is_server
+from service.addresses import HOST, is_host, is_origin, is_server
 
 PREFIX: Final = "MOONSTONE_"
 
 Audience: TypeAlias = Literal["machine", "all", "none"]
-"""Who may read the metrics: programs of the same machine, everyone who reaches the API, or nobody."""
+"""Who may read the metrics: programs of the same machine, everyone, or nobody."""
 
 
 class BadSetting(Exception):
-    """A variable has a value that it cannot have; the text names the variable and never repeats a URL."""
+    """A variable has an invalid value; the text names the variable and never contains a URL."""
 
 
 FILES: Final = frozenset({"data_dir"})
-"""Settings that name files, which the system lets be of any bytes."""
+"""Settings that are paths. A path may contain bytes that are not UTF-8."""
 
 
 def is_text(value: str) -> bool:
-    """Whether what the system gave as text is text: bytes that are not UTF-8 come as halves of surrogate pairs."""
+    """Whether a string from the system is valid text: Python decodes bytes that are not UTF-8 to lone surrogates."""
     return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The variables of the table below, parsed. URLs may hold passwords, so they are not part of the repr."""
+    """The variables of the table below, parsed. URLs may contain passwords, so they are not part of the repr."""
 
     log_url: str | None = field(repr=False)
     queue_url: str | None = field(repr=False)
@@ -59,7 +59,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One row: `default` is text as the environment would hold it; `parse` raises ValueError with what is wanted."""
+    """One setting. `default` is text as in the environment. `parse` raises a ValueError that names a valid value."""
 
     name: str
     default: str
@@ -82,13 +82,13 @@ def _optional(value: str) -> str | None:
 
 
 def _host(value: str) -> str:
-    if not is_place(value):
+    if not is_host(value):
         raise ValueError("an address or a name of this machine, without a port, such as 127.0.0.1 or ::1")
     return value
 
 
 def _list(value: str, fits: Callable[[str], object], wanted: str) -> tuple[str, ...]:
-    """What stands between commas; nothing between them is no list, for none would mean the default."""
+    """The items between commas. A value of only commas and spaces is invalid, because no item would mean the default."""
     items = tuple(item for part in value.split(",") if (item := part.strip()))
     if value and not (items and all(map(fits, items))):
         raise ValueError(f"{wanted}, with commas between them")
@@ -96,7 +96,7 @@ def _list(value: str, fits: Callable[[str], object], wanted: str) -> tuple[str, 
 
 
 def _whole(low: int, high: int) -> Callable[[str], int]:
-    digits = re.compile("[0-9]{1,20}")  # Python would read no more than 4300 of them
+    digits = re.compile("[0-9]{1,20}")  # int() raises another error for more than 4300 digits
 
     def parse(value: str) -> int:
         if not (digits.fullmatch(value) and low <= int(value) <= high):
@@ -128,8 +128,8 @@ def _server(*more_schemes: str) -> Callable[[str], str | None]:
     def parse(value: str) -> str | None:
         if value and not is_server(value, schemes):
             raise ValueError(
-                "a URL such as redis://host:6379/0, with % and two hex digits for other signs in a password, and no "
-                "options but ?db= and those of rediss:// for certificates"
+                "a URL such as redis://host:6379/0, with special characters in a password percent-encoded, and no options "
+                "but ?db= and those of rediss:// for certificates"
             )
         return value or None
 
@@ -148,14 +148,14 @@ VARIABLES: Final = (
     Variable(
         "MOONSTONE_LOG_URL",
         "",
-        "Valkey or Redis that holds matches, players and the index (cluster:// and a server of it for a cluster); "
+        "Valkey or Redis for matches, players and the index (for a cluster: cluster:// and one of its servers); "
         "`moonstone serve` starts one if this is empty",
         _server("cluster"),
     ),
     Variable(
         "MOONSTONE_QUEUE_URL",
         "",
-        "Valkey or Redis for the job queue, which may be lost; `moonstone serve` starts one if this is empty",
+        "Valkey or Redis for the job queue, whose data may be lost; `moonstone serve` starts one if this is empty",
         _server(),
     ),
     Variable("MOONSTONE_HOST", "127.0.0.1", "address that the API listens on", _host),
@@ -163,7 +163,7 @@ VARIABLES: Final = (
     Variable(
         "MOONSTONE_DATA_DIR", "./data", "folder of the embedded servers and of the store's id", lambda v: Path(_text(v))
     ),
-    Variable("MOONSTONE_WORKERS", "2", "worker processes; two at least, so that one may die", _whole(2, 64)),
+    Variable("MOONSTONE_WORKERS", "2", "worker processes; at least two, so that one may fail", _whole(2, 64)),
     Variable(
         "MOONSTONE_BOT_WORKERS",
         "1",
@@ -172,19 +172,19 @@ VARIABLES: Final = (
     ),
     Variable("MOONSTONE_API_WORKERS", "2", "API processes", _whole(1, 64)),
     Variable(
-        "MOONSTONE_STORE_ID", "", "id that the store must have; else the data folder remembers the first", _optional
+        "MOONSTONE_STORE_ID", "", "id that the store must have; by default the one saved in the data folder", _optional
     ),
     Variable("MOONSTONE_CORS_ORIGINS", "", "origins whose pages may call the API, or *", _origins),
     Variable(
         "MOONSTONE_ALLOWED_HOSTS",
         "",
-        "names that the Host header may have; any if empty, and for /healthz and /readyz",
+        "names allowed in the Host header; any if empty, and always any for /healthz and /readyz",
         _hosts,
     ),
     Variable(
         "MOONSTONE_REQUESTS_BY_TOKEN",
         "300",
-        "requests but actions in ten seconds with the tokens of one player",
+        "requests in ten seconds with the tokens of one player; actions do not count",
         _whole(1, 1_000_000),
     ),
     Variable(
@@ -196,7 +196,7 @@ VARIABLES: Final = (
     Variable(
         "MOONSTONE_REQUESTS_BY_ADDRESS",
         "100",
-        "requests in ten seconds without a token, or with a wrong one, from one address",
+        "requests in ten seconds without a valid token from one address",
         _whole(1, 1_000_000),
     ),
     Variable(
@@ -218,44 +218,44 @@ VARIABLES: Final = (
     Variable(
         "MOONSTONE_BOT_MATCHES_WAITING",
         "100",
-        "matches of bots alone that may wait for a worker; at this number no further one starts",
+        "matches of bots alone that may wait for a worker; at this number no more are started",
         _whole(1, 1_000_000),
     ),
     Variable(
         "MOONSTONE_AUDITS_BY_CALLER",
         "10",
-        "audits in a minute by one player, or from one address without a token; each plays a match again",
+        "audits in a minute by one player, or from one address without a token; each replays a match",
         _whole(1, 1_000_000),
     ),
     Variable(
         "MOONSTONE_PROXIES",
         "0",
-        "reverse proxies in front, one behind the other, whose X-Forwarded-For tells the client's address",
+        "number of reverse proxies in a row in front of the API; the client's address is taken from X-Forwarded-For",
         _whole(0, 8),
     ),
     Variable(
         "MOONSTONE_METRICS",
         "machine",
-        "who may read /metrics: programs of the same `machine` (through no proxy), `all`, or `none`",
+        "who may read /metrics: programs of the same `machine` (not through a proxy), `all`, or `none`",
         _audience,
     ),
     Variable(
         "MOONSTONE_METRICS_PORT",
         "",
-        "port on MOONSTONE_HOST where `moonstone workers`, which has no API, tells its metrics; none if empty",
+        "port on MOONSTONE_HOST for the metrics of `moonstone workers`, which has no API; none if empty",
         _port,
     ),
     Variable(
-        "MOONSTONE_ALLOW_VOLATILE", "0", "1 serves from a log that could lose what it acknowledged: for tests", _flag
+        "MOONSTONE_ALLOW_VOLATILE", "0", "1 allows a log that could lose acknowledged data; only for tests", _flag
     ),
 )
 
 
 def read(environ: Mapping[str, str]) -> Settings:
-    """The settings in an environment; an empty variable counts as none.
+    """The settings in an environment; an empty variable counts as not set.
 
     Raises:
-        BadSetting: a value does not fit, or a variable with our prefix is not in the table.
+        BadSetting: a value is invalid, or a variable with our prefix is not in the table.
     """
     unknown = sorted(name for name in environ if name.startswith(PREFIX) and name not in {v.name for v in VARIABLES})
     if unknown:
@@ -267,18 +267,18 @@ def read(environ: Mapping[str, str]) -> Settings:
             raise BadSetting(f"{variable.name} must be text in UTF-8")
         try:
             found[variable.setting] = variable.parse(value)
-        except ValueError as wanted:
-            raise BadSetting(f"{variable.name} must be {wanted}") from None
+        except ValueError as expected:
+            raise BadSetting(f"{variable.name} must be {expected}") from None
     return Settings(**found)
 
 
 def servers(settings: Settings) -> tuple[str, str]:
-    """The URLs of the log and of the queue, for a part that does not start servers of its own.
+    """The URLs of the log and of the queue, for a command that does not start its own servers.
 
     Raises:
         BadSetting: one is missing.
     """
     if settings.log_url is None or settings.queue_url is None:
         missing = "MOONSTONE_LOG_URL" if settings.log_url is None else "MOONSTONE_QUEUE_URL"
-        raise BadSetting(f"{missing} must name a server; only `moonstone serve` starts one by itself")
+        raise BadSetting(f"{missing} must name a server; only `moonstone serve` starts its own")
     return settings.log_url, settings.queue_url

@@ -1,4 +1,4 @@
-"""TCP ports for what a test starts on one."""
+"""Free TCP ports for servers that a test starts."""
 
 from socket import socket
 
@@ -15,6 +15,6 @@ def free_port() -> int:
 
 
 def tcp_url(server: Valkey) -> str:
-    """Where a server listens that was started with the option `port`."""
+    """The URL of a server that was started with the option `port`."""
     with Redis.from_url(server.url, protocol=2) as client:
         return f"redis://127.0.0.1:{client.config_get('port')['port']}/0"

@@ -1,4 +1,4 @@
-"""`moonstone serve` as a process of a test, with what a test may do to it."""
+"""`moonstone serve` as a process, and what tests do with it."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ COMMAND = [sys.executable, "-c", "from service.ops.cli import main; main()"]
 
 
 class Serving:
-    """One `moonstone serve` that has told its address."""
+    """A running `moonstone serve` that has printed its address."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -23,7 +23,7 @@ class Serving:
         self.url = _ready_line(out).split()[-1]
 
     def processes(self) -> dict[int, str]:
-        """All that descend from the supervisor, with their command lines."""
+        """All descendants of the supervisor's process, with their command lines."""
         parents: dict[int, int] = {}
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
@@ -40,7 +40,7 @@ class Serving:
         return {pid for pid, line in self.processes().items() if part in line}
 
     def kill(self, part: str, folder: str = "") -> int:
-        """Send SIGKILL to the youngest process whose command line has this part, a worker and not the process it came from.
+        """Send SIGKILL to the youngest process whose command line has this part: a worker, not the process that forked it.
 
         Of the two servers, which have one command line, the one that works in `folder`. The process that is no more.
         """
@@ -64,7 +64,7 @@ def command(pid: int) -> str:
 
 
 def began(pid: int) -> int:
-    """When a process began, in ticks since the machine did: process ids come round again. 0 if it has ended."""
+    """The start time of a process in ticks since boot, because process ids are reused; 0 if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
     except OSError:
@@ -77,7 +77,7 @@ def _works_in(pid: int, folder: str) -> bool:
 
 @contextmanager
 def serving(folder: Path, stderr: IO[bytes] | None = None, /, **settings: str) -> Iterator[Serving]:
-    """The whole service on a data folder, on a free port; its log lines go where ours go, or to `stderr`."""
+    """The whole service on a data folder and a free port; it logs to our stderr, or to `stderr`."""
     process = subprocess.Popen(
         [*COMMAND, "serve", "--port", "0", "--data-dir", str(folder / "data")],
         env={**os.environ, "PYTHONPATH": str(ROOT), **settings},

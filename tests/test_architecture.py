@@ -1,4 +1,4 @@
-"""The house's shape: imports point down, files stay small, folders look alike."""
+"""The structure of the code: imports lead downwards, files are short, folders of games are alike."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ PACKAGES = ("service", "events", "api", "workers")
 SOURCES = sorted(path for package in (*PACKAGES, "tests") for path in (ROOT / package).rglob("*.py"))
 BUDGET = 300
 TEST_BUDGET = 350
-"""A table of cases is read by its rows."""
+"""Tables of test cases may be longer."""
 VAGUE = re.compile(r"util|helper|manager|common|base$|misc")
 FOLDER_SHAPE = {
     "__init__.py", "RULES.md", "texts.json", "components.json", "components.py", "state.py", "actions.py",

@@ -1,4 +1,4 @@
-"""The image and the composition name only what there is, and set the stores up as the service wants them."""
+"""The Dockerfile and compose.yaml name only existing files and settings, and configure the servers as the service requires."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def instructions(name: str) -> list[str]:
 
 
 def options(service: str) -> dict[str, str]:
-    """What a store's server is started with."""
+    """The options with which a server is started."""
     program, *words = SERVICES[service]["command"]
     assert program == "valkey-server"
     return {name.removeprefix("--"): value for name, value in zip(words[::2], words[1::2], strict=True)}

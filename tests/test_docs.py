@@ -1,4 +1,4 @@
-"""What the docs promise is there, and what is there is in the docs."""
+"""The documentation agrees with the code, in both directions."""
 
 import ast
 import re
@@ -142,7 +142,7 @@ def test_a_verifier_is_told_the_characters_that_no_client_seed_has() -> None:
 
 
 class Recorder:
-    """Chance that keeps each list before it is drawn from, by how VERIFYING.md names the draw."""
+    """An Rng that records each list before a draw from it, by the name of the draw in VERIFYING.md."""
 
     def __init__(self) -> None:
         self.drawn: dict[str, tuple[Any, ...]] = {}
@@ -182,7 +182,7 @@ def test_a_verifier_is_told_each_list_with_its_first_and_last_item(game: str, se
 
 
 def draws_in_verifying(game: AnyGame) -> dict[str, str]:
-    """The list of a game's draws: by kind and label, what is drawn from."""
+    """The draws of a game: by kind and label, the list that is drawn from."""
     section = re.split(r"\n(?=`\w+`, in `match_started`:|\[games.mjs\])", VERIFYING)
     (own,) = [part for part in section if part.startswith(f"`{game.info.id}`, in `match_started`:")]
     rows = re.findall(r"^\d\. ((?:shuffle|pick) `[^`]+`)(.*?\.)$", own, re.MULTILINE | re.DOTALL)
@@ -190,7 +190,7 @@ def draws_in_verifying(game: AnyGame) -> dict[str, str]:
 
 
 def general(label: str) -> str:
-    """The label with letters in place of a seat and an area."""
+    """The label with letters instead of a seat and an area."""
     return re.sub(r"combos:\d", "combos:A", re.sub(r"deck:\d", "deck:S", label))
 
 

@@ -1,4 +1,4 @@
-"""`make long` leaves out no test that has a long form."""
+"""`make long` runs every test that has a long form."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The house: packages are its rooms, and imports lead from upper floors to lower ones."""
+"""Imports between packages ("rooms") lead only from upper layers ("floors") to lower ones."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -14,14 +14,14 @@ MOST_ARROWS: Final = 120
 
 
 def room(module: str) -> str:
-    """`events` and `workers` are one room each; in `api` and `service`, a package is one, and a module that stands alone."""
+    """The room of a module: `events` and `workers` are one each; in `api` and `service` each package or top module is one."""
     first, *rest = module.split(".")
     return ".".join([first, *rest[:1]]) if first in {"api", "service"} else first
 
 
 @pytest.fixture(scope="module")
 def arrows() -> Mapping[str, frozenset[str]]:
-    """Which rooms each room imports."""
+    """The rooms that each room imports."""
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     modules = graph.modules - {"api", "service"}
     return {

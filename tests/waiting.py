@@ -1,4 +1,4 @@
-"""Waiting for what must come true, and no longer."""
+"""Waiting for a condition, instead of sleeping for a fixed time."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def until(found: Callable[[], T | None], seconds: float, what: str) -> T:
-    """The first true answer of `found`; fails after so many seconds."""
+    """The first true result of `found`; fails after this many seconds."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         answer = found()
@@ -19,7 +19,7 @@ def until(found: Callable[[], T | None], seconds: float, what: str) -> T:
 
 
 def in_time(measured: Callable[[], float], seconds: float, what: str, tries: int = 3) -> None:
-    """Whether something takes less than so many seconds; `measured` does it, and says how many it took.
+    """Require that something takes less than this many seconds; `measured` does it and returns how many it took.
 
     What took longer is tried again: a machine that was busy with something else for a moment is no fault of ours, and
     what is too slow by itself is so each time.

@@ -62,7 +62,7 @@ class TurnJob(Job):
 
     def perform(self) -> None:
         if self.func_name not in ALLOWED_FUNCTIONS or self.instance or self.kwargs:
-            raise NotAllowed(f"{(self.func_name or '')[:MAX_QUOTED_CHARS]!r} is not on the list")
+            raise NotAllowed(f"{(self.func_name or '')[:MAX_QUOTED_CHARS]!r} is not an allowed function")
         if len(self.args) != 1 or not isinstance(self.args[0], str):
             raise NotAllowed("its argument is not one match id")
         super().perform()

@@ -1,4 +1,4 @@
-"""Players and the digests of their tokens, as records of the log's server; known tokens stay in the process for a while."""
+"""Players and the digests of their tokens, stored in the log's server. Each process caches them for a while."""
 
 import time
 from collections import OrderedDict
@@ -14,33 +14,34 @@ from service.observability import failpoints
 from service.repository.ports import Player
 
 CHANNEL: Final = "accounts"
-"""Where a token's digest or a player's id is told when what is known of it no longer holds."""
-KNOWN_SECONDS: Final = 30
-KNOWN_AT_ONCE: Final = 4096
-"""Tokens, and as many players."""
+"""The pub/sub channel on which the digest of a revoked token is published."""
+CACHE_SECONDS: Final = 30
+CACHE_SIZE: Final = 4096
+"""The most tokens in the cache, and the most players."""
 
-_Known: TypeAlias = OrderedDict[str, tuple[Player, float]]
-"""Players by token or id, and until when they are known (monotonic)."""
+_Cache: TypeAlias = OrderedDict[str, tuple[Player, float]]
+"""Players by token digest or id, and when the entry expires (monotonic)."""
 
 _decode = msgspec.json.Decoder(Player).decode
 
 
 class RedisAccounts:
-    """`Accounts`, and the `Hearer` (events.feed) of `CHANNEL`: without a listener it remembers no token and no player.
+    """`Accounts`, and the `Subscriber` (events.listener) of `CHANNEL`. Without a listener it caches nothing.
 
-    A revocation is heard at once; one that is missed while the server is away counts after `KNOWN_SECONDS` at the latest.
+    A revocation takes effect in all processes at once. If its message is lost while the server is down, it takes effect
+    after `CACHE_SECONDS` at the latest.
     """
 
     def __init__(self, client: Redis | RedisCluster) -> None:
         self._client = client
         self._lock = Lock()
-        self._known: _Known = OrderedDict()
-        self._people: _Known = OrderedDict()
+        self._by_token: _Cache = OrderedDict()
+        self._by_id: _Cache = OrderedDict()
         self._listening = False
-        self._heard = 0
+        self._revocations = 0
 
     def add(self, player: Player, token_digest: str) -> None:
-        # A token without a player would be refused; a player without a token hurts nobody.
+        # In this order, because a token without a player would be an error; a player without a token does no harm.
         send(self._client, ("SET", _player_key(player.id), msgspec.json.encode(player)))
         failpoints.point("player-added")
         self.add_token(player.id, token_digest)
@@ -50,75 +51,63 @@ class RedisAccounts:
         if player is not None:
             return player
         with self._lock:
-            heard = self._heard
+            seen_revocations = self._revocations
         (owner,) = send(self._client, ("GET", _token_key(token_digest)))
         player = self.players([owner.decode()]).get(owner.decode()) if owner else None
         if player is not None:
-            self._remember(self._known, token_digest, player, heard)
+            self._cache(self._by_token, token_digest, player, seen_revocations)
         return player
 
     def remembered(self, token_digest: str) -> Player | None:
         with self._lock:
-            player, until = self._known.get(token_digest, (None, 0.0))
+            player, until = self._by_token.get(token_digest, (None, 0.0))
         return player if until > time.monotonic() else None
 
     def players(self, ids: Sequence[str]) -> Mapping[str, Player]:
         now = time.monotonic()
         with self._lock:
-            people = {entry[0].id: entry[0] for known in ids if (entry := self._people.get(known)) and entry[1] > now}
-            heard = self._heard
-        missing = [player for player in ids if player not in people]
+            found = {entry[0].id: entry[0] for id_ in ids if (entry := self._by_id.get(id_)) and entry[1] > now}
+            seen_revocations = self._revocations
+        missing = [player for player in ids if player not in found]
         stored: list[bytes | None] = (
             send(self._client, *(("GET", _player_key(player)) for player in missing)) if missing else []
         )
         for player in (_decode(record) for record in stored if record):
-            people[player.id] = player
-            self._remember(self._people, player.id, player, heard)
-        return people
+            found[player.id] = player
+            self._cache(self._by_id, player.id, player, seen_revocations)
+        return found
 
     def add_token(self, player: str, token_digest: str) -> None:
         send(self._client, ("SET", _token_key(token_digest), player))
 
     def revoke(self, token_digest: str) -> None:
         send(self._client, ("DEL", _token_key(token_digest)))
-        self._tell(token_digest)
-
-    def rename(self, player: str, name: str) -> None:
-        """Give a player another name, or none: no match holds it."""
-        known = self.players([player]).get(player)
-        if known is not None:
-            renamed = msgspec.structs.replace(known, name=name)
-            send(self._client, ("SET", _player_key(player), msgspec.json.encode(renamed)))
-            self._tell(player)
+        self._announce(token_digest)
 
     def receive(self, message: bytes) -> None:
-        about = message.decode(errors="replace")
         with self._lock:
-            self._heard += 1
-            stale = [digest for digest, (player, _) in self._known.items() if about in {digest, player.id}]
-            for digest in stale:
-                del self._known[digest]
-            self._people.pop(about, None)
+            self._revocations += 1
+            self._by_token.pop(message.decode(errors="replace"), None)
 
     def messages_missed(self) -> None:
         with self._lock:
-            self._heard += 1
+            self._revocations += 1
             self._listening = True
-            self._known.clear()
-            self._people.clear()
+            self._by_token.clear()
+            self._by_id.clear()
 
-    def _tell(self, about: str) -> None:
-        self.receive(about.encode())
-        send(self._client, ("PUBLISH", CHANNEL, about))
+    def _announce(self, token_digest: str) -> None:
+        self.receive(token_digest.encode())
+        send(self._client, ("PUBLISH", CHANNEL, token_digest))
 
-    def _remember(self, known: _Known, key: str, player: Player, heard: int) -> None:
+    def _cache(self, cache: _Cache, key: str, player: Player, seen_revocations: int) -> None:
         with self._lock:
-            # What was read before a message may be what the message was about.
-            if self._listening and heard == self._heard:
-                known[key] = (player, time.monotonic() + KNOWN_SECONDS)
-                known.move_to_end(key)
-                if len(known) > KNOWN_AT_ONCE:
-                    known.popitem(last=False)
+            # A player that was read before a message may have lost the token by it.
+            if self._listening and seen_revocations == self._revocations:
+                cache[key] = (player, time.monotonic() + CACHE_SECONDS)
+                cache.move_to_end(key)
+                if len(cache) > CACHE_SIZE:
+                    cache.popitem(last=False)
 
 
 def _player_key(player: str) -> str:

@@ -1,8 +1,8 @@
-"""A backup of a log: one file, of everything that cannot be made again from the rest. It holds every secret of the store.
+"""A backup of a log: one file with everything that cannot be derived from the rest. It contains every secret of the store.
 
-Taken from a server in use: each match is read in one transaction, so that it is a prefix of what it is later; players and
-tokens are read after all matches, so that nobody who has a seat is missing. What is due and the index follow from the
-matches and are not in it.
+It can be taken while the server is in use. Each match is read in one transaction, so it is a prefix of the later match.
+Players and tokens are read after all matches, so that every player with a seat is included. Due times and the index are
+derived from the matches and are not included.
 """
 
 import gzip
@@ -36,7 +36,7 @@ _READS: Final[dict[bytes, tuple[str | int, ...]]] = {
 
 
 class BadBackup(Exception):
-    """The file is no whole backup, or the server holds what no backup knows; the text says which."""
+    """The file is not a complete backup, or the server holds keys that a backup cannot contain; the text says which."""
 
 
 class Begin(msgspec.Struct, frozen=True, tag="begin"):
@@ -47,9 +47,9 @@ class Begin(msgspec.Struct, frozen=True, tag="begin"):
 
 
 class StoredMatch(msgspec.Struct, frozen=True, tag="match"):
-    """A match as the log holds it; `key` is what the names of its keys begin with.
+    """A match as the log holds it; `key` is the common prefix of its keys.
 
-    `noted` is the hash of the newest event as the log noted it: what does not fit its events stays found out.
+    `noted` is the hash that the log stored beside the newest event: damage to that event is still found after a restore.
     """
 
     key: bytes
@@ -60,7 +60,7 @@ class StoredMatch(msgspec.Struct, frozen=True, tag="match"):
 
 
 class Record(msgspec.Struct, frozen=True, tag="record"):
-    """Any other key, `value` as its type's command answers it."""
+    """Any other key; `value` is the reply of the command that reads its type."""
 
     key: bytes
     kind: bytes
@@ -68,7 +68,7 @@ class Record(msgspec.Struct, frozen=True, tag="record"):
 
 
 class End(msgspec.Struct, frozen=True, tag="end"):
-    """A file without it was cut."""
+    """The last frame; a file without it was cut off."""
 
     matches: int
     records: int
@@ -81,7 +81,7 @@ _decode = msgspec.msgpack.Decoder(Frame).decode
 
 
 def match_keys(client: Redis | RedisCluster) -> Iterator[bytes]:
-    """What the names of each match's keys begin with. Remembers them all, but no match."""
+    """The prefix of each match's keys. Keeps all prefixes in memory, but no matches."""
     seen = set()
     for key in client.scan_iter(match="match:*", count=1000):
         start, _, part = key.rpartition(b":")
@@ -96,11 +96,11 @@ def match_id(key: bytes) -> MatchId:
     return key.decode().rpartition(":")[2]
 
 
-def take(client: Redis | RedisCluster, now: int) -> Iterator[Frame]:
-    """The frames of a backup of a log.
+def read_store(client: Redis | RedisCluster, now: int) -> Iterator[Frame]:
+    """Read a log as the frames of a backup.
 
     Raises:
-        BadBackup: the server holds no store, or a key of a kind that is not known.
+        BadBackup: the server holds no store, or a key of an unknown kind.
     """
     opened = store.stored(client)
     if opened is None:
@@ -115,9 +115,9 @@ def take(client: Redis | RedisCluster, now: int) -> Iterator[Frame]:
             entries, commands, seed = pipeline.execute()
         if entries:
             matches += 1
-            # A transaction on a cluster gives replies as they come, elsewhere redis-py has read them.
-            fields = [field_dict(told) for _, told in entries]
-            events = tuple(told.get(b"e", b"") for told in fields)
+            # In a transaction on a cluster redis-py returns raw replies, elsewhere it converts them.
+            fields = [field_dict(raw) for _, raw in entries]
+            events = tuple(entry.get(b"e", b"") for entry in fields)
             yield StoredMatch(key, events, _flat(field_dict(commands)), seed, fields[-1].get(b"h", b""))
     for key in client.scan_iter(count=1000):
         if not key.startswith(_DERIVED):
@@ -137,7 +137,7 @@ def _record(client: Redis | RedisCluster, key: bytes) -> Record | None:
     verb, *rest = _READS[kind]
     (value,) = send(client, (verb, key, *rest))
     match value:
-        case None:  # it has gone since
+        case None:  # it was deleted meanwhile
             return None
         case bytes():
             return Record(key, kind, (value,))
@@ -150,23 +150,23 @@ def _flat(fields: Mapping[bytes, bytes]) -> tuple[bytes, ...]:
     return tuple(part for field in fields.items() for part in field)
 
 
-def put(client: Redis | RedisCluster, frames: Iterable[Frame]) -> Iterator[MatchId]:
-    """Fill an empty server with a whole backup; each match's id once it is there."""
+def fill_store(client: Redis | RedisCluster, frames: Iterable[Frame]) -> Iterator[MatchId]:
+    """Fill an empty server with a complete backup; yields the id of each match after it is written."""
     opened: list[Command] = []
     for frame in frames:
         match frame:
             case StoredMatch():
-                _put_match(client, frame)
+                _write_match(client, frame)
                 yield match_id(frame.key)
             case Record() if frame.key == store.KEY.encode():
                 opened = [_write(frame)]
             case Record():
                 send(client, _write(frame))
-    # Only now: a server that was filled in part holds no store, and is not served.
+    # Written last, so that a server that was filled only in part holds no store and is not served.
     send(client, *opened)
 
 
-def _put_match(client: Redis | RedisCluster, stored: StoredMatch) -> None:
+def _write_match(client: Redis | RedisCluster, stored: StoredMatch) -> None:
     hashes = [*(digest(event).encode() for event in stored.events[:-1]), stored.noted]
     commands: list[Command] = [
         ("XADD", stored.key + b":events", f"{version}-0", "e", event, "h", noted)
@@ -190,12 +190,12 @@ def _write(record: Record) -> Command:
             return ("HSET", record.key, *record.value)
         case b"set":
             return ("SADD", record.key, *record.value)
-    scored = (part for place in range(0, len(record.value), 2) for part in record.value[place : place + 2][::-1])
+    scored = (part for index in range(0, len(record.value), 2) for part in record.value[index : index + 2][::-1])
     return ("ZADD", record.key, *scored)
 
 
-def written(file: IO[bytes], frames: Iterable[Frame]) -> Iterator[Frame]:
-    """Write frames, each after its length, compressed; each once it is written."""
+def write_file(file: IO[bytes], frames: Iterable[Frame]) -> Iterator[Frame]:
+    """Write frames compressed, each after its length; yields each frame after it is written."""
     with gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=file) as packed:
         for frame in frames:
             encoded = _encode(frame)
@@ -204,11 +204,11 @@ def written(file: IO[bytes], frames: Iterable[Frame]) -> Iterator[Frame]:
             yield frame
 
 
-def read(path: Path) -> Iterator[Frame]:
+def read_file(path: Path) -> Iterator[Frame]:
     """The frames of a file.
 
     Raises:
-        BadBackup: it is no backup, of another format, damaged, or not whole, which only its end tells.
+        BadBackup: it is no backup, has another format, or is damaged. If it was cut off, this is raised only at its end.
     """
     counts: Counter[type[Frame]] = Counter()
     frame: Any = None

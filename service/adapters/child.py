@@ -1,5 +1,5 @@
-"""Processes that die with the thread that started them, even by a kill -9 of its process (on Linux; elsewhere they may
-outlive it).
+"""Child processes that are killed when the thread that started them ends, even if its process gets a kill -9. This works on
+Linux; elsewhere they may outlive it.
 """
 
 import os
@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-# Python code between fork and exec may hang in a process with threads, so a fresh interpreter asks the kernel to be killed
-# with its parent and takes the lock, then becomes the child. Both outlive exec, and the child's own children inherit
-# neither. A parent that died before it could ask is known by its number.
+# In a process with threads, Python code between fork and exec may hang. So a new interpreter is started first. It asks the
+# kernel to kill it with its parent, takes the lock, and then replaces itself by the child's program with exec. Both survive
+# exec, and the child's own children inherit neither. If the parent died earlier, the parent's process id has changed.
 _LAUNCHER = """
 import ctypes, fcntl, os, signal, sys
 if sys.platform == "linux":
@@ -38,10 +38,11 @@ def spawn(
     output: IO[bytes] | None = None,
     umask: int = -1,
 ) -> subprocess.Popen[bytes]:
-    """Start a program, by its path, that gets no signals of the terminal: its parent ends it in order.
+    """Start a program, by its path, in a session of its own, so that it gets no signals from the terminal.
 
-    With `lock` it holds that file locked, its process id inside, as long as it lives; it ends at once if another process
-    does. `output` takes all that it writes, else that goes where this process's goes. `umask` is this process's unless given.
+    lock: a file that the child keeps locked, with its process id inside; the child exits at once if another process holds it.
+    output: takes the child's stdout and stderr; by default it writes to this process's.
+    umask: this process's by default.
     """
     return subprocess.Popen(  # noqa: S603  (the caller's choice)
         [sys.executable, "-ISc", _LAUNCHER, str(os.getpid()), str(lock or ""), *command],

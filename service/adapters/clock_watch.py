@@ -1,7 +1,7 @@
-"""Whether this machine's clock agrees with that of the log's server.
+"""Compares this machine's clock with that of the log's server.
 
-Deadlines are judged by the clock of the process that takes the action or enforces them, so all clocks must agree. The log's
-server is what all processes have in common: each compares its own clock with that one.
+The process that takes an action or enforces a deadline uses its own clock, so all clocks must agree. All processes use the
+same log, so each compares its clock with the clock of the log's server.
 """
 
 import logging
@@ -16,15 +16,13 @@ from events.redis_log import send
 from service.adapters.clock import wall_clock
 
 MAX_OFFSET_MS: Final = 1_000
-"""Clocks that differ by more do not agree."""
-_SECONDS: Final = 1.0
-"""Between two looks."""
-_REPEAT: Final = 60
-"""After so many looks a warning comes again."""
-_JOIN: Final = 0.5
-"""Seconds."""
+"""A larger difference is reported."""
+_INTERVAL_S: Final = 1.0
+_CHECKS_PER_WARNING: Final = 60
+"""While the clocks differ, the warning is repeated after this many checks."""
+_STOP_TIMEOUT_S: Final = 0.5
 
-# As a script on a key, so that on a cluster all processes ask the same server.
+# A script with a key, so that on a cluster all processes ask the same server.
 _TIME: Final = "return redis.call('TIME')"
 _KEY: Final = "beat"
 
@@ -32,9 +30,9 @@ _log = logging.getLogger("moonstone.clock")
 
 
 def offset_ms(client: Redis | RedisCluster, now: Callable[[], int] = wall_clock) -> int:
-    """By how much the clock `now` is ahead of the log server's at least, in milliseconds; behind it, if negative.
+    """The least difference in milliseconds that explains the server's answer: positive if the clock `now` is ahead.
 
-    However long the answer takes, that time counts as no difference: the server's clock was read in between.
+    The server reads its clock at some moment between the question and the answer, so the time in between is no difference.
 
     Raises:
         LogUnavailable: the server does not answer.
@@ -49,7 +47,7 @@ def offset_ms(client: Redis | RedisCluster, now: Callable[[], int] = wall_clock)
 
 
 def disagreement(offset: int) -> str | None:
-    """What is wrong with a clock that is so many milliseconds ahead; None if nothing is."""
+    """A message if a clock that is `offset` milliseconds ahead differs too much, else None."""
     if abs(offset) <= MAX_OFFSET_MS:
         return None
     side = "ahead of" if offset > 0 else "behind"
@@ -57,39 +55,36 @@ def disagreement(offset: int) -> str | None:
 
 
 class ClockWatch:
-    """Warns in this process's log while its clock does not agree with the log server's. Make it after a fork.
-
-    A sweeper that must not enforce deadlines then may ask for `offset_ms` itself.
-    """
+    """Logs a warning while this process's clock differs from the log server's. Create it after a fork."""
 
     def __init__(
-        self, client: Redis | RedisCluster, seconds: float = _SECONDS, now: Callable[[], int] = wall_clock
+        self, client: Redis | RedisCluster, seconds: float = _INTERVAL_S, now: Callable[[], int] = wall_clock
     ) -> None:
         self._client = client
         self._seconds = seconds
         self._now = now
-        self._looks_with_fault = 0
+        self._checks_with_fault = 0
         self._stopped = Event()
         self._thread = Thread(target=self._run, name="clock-watch", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more. A look at a server that does not answer is not waited for."""
+        """Stop checking. If a check is waiting for the server, this returns after `_STOP_TIMEOUT_S`."""
         self._stopped.set()
-        self._thread.join(_JOIN)
+        self._thread.join(_STOP_TIMEOUT_S)
 
     def _run(self) -> None:
         while not self._stopped.wait(self._seconds):
             try:
                 self._report(disagreement(offset_ms(self._client, self._now)))
-            except LogUnavailable:  # others report it
+            except LogUnavailable:  # reported elsewhere
                 continue
-            except Exception:  # noqa: BLE001  (it may pass; nothing else depends on it)
+            except Exception:  # noqa: BLE001  (the next check may work; nothing else depends on this thread)
                 _log.exception("the clock cannot be compared")
 
     def _report(self, fault: str | None) -> None:
-        if fault is None and self._looks_with_fault:
+        if fault is None and self._checks_with_fault:
             _log.info("this machine's clock agrees with the log server's again")
-        if fault is not None and self._looks_with_fault % _REPEAT == 0:
+        if fault is not None and self._checks_with_fault % _CHECKS_PER_WARNING == 0:
             _log.warning(fault)
-        self._looks_with_fault = 0 if fault is None else self._looks_with_fault + 1
+        self._checks_with_fault = 0 if fault is None else self._checks_with_fault + 1

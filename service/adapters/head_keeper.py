@@ -1,7 +1,7 @@
-"""Keeps the log's heads each minute and at an orderly end, from a thread of the process that supervises the service.
+"""Saves the log's heads every minute and at an orderly shutdown, in a thread of the supervisor's process.
 
-It hears of each append by the wake-ups of all matches, so that an idle service costs nothing and a busy one reads only the
-matches that changed. Where it may have missed some, as at its start, it looks through the whole log once.
+It subscribes to the wake-ups of all matches, so an idle service costs nothing, and only changed matches are read. When it
+may have missed messages, as at its start, it reads the whole log once.
 """
 
 import logging
@@ -20,25 +20,25 @@ from events.redis_log import WAKE_CHANNEL
 from service.adapters.clock import wall_clock
 from service.adapters.heads import Heads, batches, missing, newest_heads, raise_mark, stored_matches
 
-KEEP_SECONDS: Final = 60.0
-_TICK: Final = 0.5
-"""Seconds between looks at what was heard: messages are taken many at a time."""
-_PAUSE: Final = 1.0
-_BREATH: Final = 0.005
-"""Seconds between the batches of a look through the whole log, in which the server works for others."""
+SAVE_INTERVAL_S: Final = 60.0
+_RECEIVE_INTERVAL_S: Final = 0.5
+"""Between two reads of messages; each read takes all that have arrived."""
+_RETRY_DELAY_S: Final = 1.0
+_BATCH_PAUSE_S: Final = 0.005
+"""Between two batches of a scan of the whole log, so that the server can serve others."""
 
 _log = logging.getLogger("moonstone.heads")
 
 
 class HeadKeeper:
-    """A child of the supervisor: it ends after those that append, and before the log's server.
+    """A child of the supervisor. It ends after the processes that append, and before the log's server.
 
-    A thread from `start` to `stop`. It owns the client and the heads from then on.
+    A thread from `start` to `stop`. It owns the client and the heads, and closes them.
     """
 
     name = "heads"
 
-    def __init__(self, client: Redis | RedisCluster, heads: Heads, seconds: float = KEEP_SECONDS) -> None:
+    def __init__(self, client: Redis | RedisCluster, heads: Heads, seconds: float = SAVE_INTERVAL_S) -> None:
         self._client = client
         self._heads = heads
         self._seconds = seconds
@@ -57,14 +57,14 @@ class HeadKeeper:
     def has_ended(self) -> bool:
         return False
 
-    def bid_end(self) -> None:
-        """Keep heads now, while the others end; a log that does not answer then is not asked again."""
+    def request_stop(self) -> None:
+        """Save heads now, while the other children end. If the log does not answer, it is not tried again."""
         self._due = 0.0
         self._ending.set()
 
     def stop(self) -> None:
-        """Keep what came since."""
-        self.bid_end()
+        """Save the heads that changed since, and end the thread."""
+        self.request_stop()
         self._stopped.set()
         self._thread.join()
         self._client.close()
@@ -76,8 +76,8 @@ class HeadKeeper:
                 self._listen()
             except (LogUnavailable, RedisError, RedisClusterException) as error:
                 self._report(error)
-                pause = _PAUSE
-            except Exception as error:  # noqa: BLE001  (such as a full disk, which may pass)
+                pause = _RETRY_DELAY_S
+            except Exception as error:  # noqa: BLE001  (for example a full disk, which may be temporary)
                 self._report(error)
                 pause = self._seconds
             else:
@@ -87,60 +87,60 @@ class HeadKeeper:
 
     def _report(self, error: Exception) -> None:
         if not self._away:
-            _log.warning("the log's heads are not kept; trying again", exc_info=error)
+            _log.warning("the log's heads cannot be saved; trying again", exc_info=error)
         self._away = True
 
     def _listen(self) -> None:
-        """Hear of appends and keep heads, until the end."""
+        """Receive wake-ups and save heads until `stop`."""
         subscription: PubSub = self._client.pubsub()  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
         with subscription:
             subscription.psubscribe(f"{WAKE_CHANNEL}*")
             while True:
                 last = self._stopped.is_set()
-                self._hear(subscription)
+                self._receive(subscription)
                 if last or time.monotonic() >= self._due:
                     self._due = time.monotonic() + self._seconds
-                    self._keep()
+                    self._save()
                 if last:
                     return
-                (self._stopped if self._ending.is_set() else self._ending).wait(_TICK)
+                (self._stopped if self._ending.is_set() else self._ending).wait(_RECEIVE_INTERVAL_S)
 
-    def _hear(self, subscription: PubSub) -> None:
+    def _receive(self, subscription: PubSub) -> None:
         while (message := subscription.get_message(timeout=0)) is not None:
-            if message["type"] == "psubscribe":  # also on a new connection, after a time without one
+            if message["type"] == "psubscribe":  # also after each reconnect
                 self._may_have_missed = True
             else:
                 self._changed.add(message["channel"].decode().removeprefix(WAKE_CHANNEL))
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         mark = raise_mark(self._client)
         if self._may_have_missed:
-            self._may_have_missed = not self._looked_through(mark)
+            self._may_have_missed = not self._scan(mark)
         changed = tuple(self._changed)
         for some in batches(changed):
-            self._look_at(some, mark)
+            self._save_heads(some, mark)
         self._changed.difference_update(changed)
-        self._heads.settle(mark, wall_clock())
+        self._heads.record_mark(mark, wall_clock())
         self._away = False
 
-    def _looked_through(self, mark: int) -> bool:
-        """Look at all matches; False if the end came first, for the next start does it again."""
+    def _scan(self, mark: int) -> bool:
+        """Save the heads of all matches; False if the shutdown began first. The next start then scans again."""
         for number, some in enumerate(batches(self._all_matches())):
-            if number and self._ending.wait(_BREATH):
+            if number and self._ending.wait(_BATCH_PAUSE_S):
                 return False
-            self._look_at(some, mark)
+            self._save_heads(some, mark)
         return True
 
     def _all_matches(self) -> Iterator[MatchId]:
-        """Those of the log, and those that it lost."""
+        """The matches of the log, and those that it lost."""
         seen = set()
         for match in stored_matches(self._client):
             seen.add(match)
             yield match
         yield from (match for match, _ in self._heads.newest() if match not in seen)
 
-    def _look_at(self, matches: Sequence[MatchId], mark: int) -> None:
-        """Keep the heads of some matches. One that the log does not hold any more is reported, and stays as it was kept."""
+    def _save_heads(self, matches: Sequence[MatchId], mark: int) -> None:
+        """Save the heads of some matches. If the log no longer holds a saved head, report it and leave that head as it is."""
         newest = newest_heads(self._client, matches)
         kept = self._heads.of(matches)
         passed = ((match, head) for match, head in kept.items() if newest.get(match) != head)

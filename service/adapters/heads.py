@@ -1,9 +1,9 @@
-"""How far the log went, kept outside it: the newest version and hash of each match, in a file of the data folder.
+"""The newest version and hash of each match, saved outside the log in a SQLite file of the data folder.
 
-A log that lost its newest part is a whole log of an earlier time: nothing inside it says that anything is missing. The
-file does. It holds the newest head of every match, as of some minute, and a mark: a number that the log counts up each
-time heads are kept. A log whose mark is lower has lost something of all that it acknowledged before, whatever it was. As
-the hash of a head covers all events before it, a kept head also tells a match whose past was written anew.
+A log that lost its newest part looks like a complete log of an earlier time; nothing inside it shows the loss. This file
+does. It contains the newest head of every match, as of the last minute, and a mark: a counter that the log increments each
+time heads are saved. If the log's mark is lower than the file's, the log has lost acknowledged data. The hash of a head
+covers all earlier events, so a saved head also shows that the past of a match was rewritten.
 """
 
 import os
@@ -23,9 +23,9 @@ from events.redis_log import field_dict, send
 
 FILE: Final = "heads.db"
 MARK: Final = "mark"
-"""The log's key of its mark."""
+"""The key of the mark in the log's server."""
 RECENT: Final = 1_000
-"""So many heads are compared at a start, those kept last: what a log loses of its end, it loses of them too."""
+"""How many heads are compared at a start. They are the ones saved last, since a loss affects the newest data."""
 BATCH: Final = 500
 
 _FORMAT: Final = 1
@@ -39,7 +39,7 @@ INSERT INTO state VALUES ('', 0, 0);
 PRAGMA user_version = 1;
 COMMIT;
 """
-"""`kept`: the mark with which the head was kept. `state` has one row; `at` is when heads were kept last, in milliseconds."""
+"""`kept`: the mark at which the head was saved. `state` has one row; `at` is the time of the last save in milliseconds."""
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class BadHeads(Exception):
 
 
 class Missing(NamedTuple):
-    """What the log held and no longer holds."""
+    """A saved head that the log no longer holds."""
 
     match: MatchId
     version: int
@@ -62,25 +62,26 @@ def _usable(file: Path) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         raise BadHeads(
-            f"{file} should say how far the log went, but cannot be used ({error}); remove it to go on without"
+            f"{file} holds the log's saved heads, but cannot be used ({error}); remove it to go on without them"
         ) from error
 
 
 class Heads:
-    """The file, made where there is none.
+    """The file; created if it does not exist.
 
-    `store` is the id of the store whose heads it holds, `mark` the log's mark when they were kept last, and `at` that time
-    in milliseconds: 0 if none were kept.
+    store: the id of the store whose heads it holds.
+    mark: the log's mark at the last save.
+    at: the time of the last save in milliseconds; 0 if there was none.
 
     Raises:
-        BadHeads: it is no such file, or a newer release's.
+        BadHeads: it is another kind of file, or was written by a newer release.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         with _usable(file), ExitStack() as stack:
             os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-            # One thread after the other uses it.
+            # Several threads use it, but never at the same time.
             self._db = stack.enter_context(closing(sqlite3.connect(file, check_same_thread=False)))
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
             if version not in {0, _FORMAT}:
@@ -94,34 +95,34 @@ class Heads:
     def close(self) -> None:
         self._db.close()
 
-    def begin(self, store: str) -> None:
-        """Forget what was kept, and keep the heads of this store from now on."""
+    def reset(self, store: str) -> None:
+        """Delete all heads, and save those of this store from now on."""
         with self._db:
             self._db.execute("DELETE FROM heads")
             self._db.execute("UPDATE state SET store = ?, mark = 0, at = 0", (store,))
         self.store, self.mark, self.at = store, 0, 0
 
     def of(self, matches: Sequence[MatchId]) -> Mapping[MatchId, Head]:
-        """The kept heads of some matches."""
-        places = ", ".join("?" * len(matches))
-        query = f"SELECT match, version, hash FROM heads WHERE match IN ({places})"  # noqa: S608  (only question marks)
+        """The saved heads of some matches."""
+        parameters = ", ".join("?" * len(matches))
+        query = f"SELECT match, version, hash FROM heads WHERE match IN ({parameters})"  # noqa: S608  (question marks)
         return dict(map(_row, self._db.execute(query, matches)))
 
     def newest(self, most: int = -1) -> Sequence[tuple[MatchId, Head]]:
-        """Kept heads, those kept last first; all of them if `most` is negative."""
+        """Saved heads, those saved last first; all of them if `most` is negative."""
         query = "SELECT match, version, hash FROM heads ORDER BY kept DESC LIMIT ?"
         with _usable(self._file):
-            # Read at once, for an open query would hold up the keeper.
+            # Read into a list, because an open query would block the thread that saves heads.
             return [_row(row) for row in self._db.execute(query, (most,))]
 
     def keep(self, heads: Mapping[MatchId, Head], mark: int) -> None:
-        """Keep heads, all or none, as the newest of their matches."""
+        """Save the newest heads of some matches, all or none."""
         rows = ((match, head.version, bytes.fromhex(head.hash), mark) for match, head in heads.items())
         with self._db:
             self._db.executemany("INSERT OR REPLACE INTO heads VALUES (?, ?, ?, ?)", rows)
 
-    def settle(self, mark: int, at: int) -> None:
-        """Heads are kept, after the log raised its mark to this one."""
+    def record_mark(self, mark: int, at: int) -> None:
+        """Record that all heads were saved at time `at`, after the log had incremented its mark to `mark`."""
         with self._db:
             self._db.execute("UPDATE state SET mark = ?, at = ?", (mark, at))
         self.mark, self.at = mark, at
@@ -132,7 +133,7 @@ def _row(row: tuple[MatchId, int, bytes]) -> tuple[MatchId, Head]:
 
 
 def found(file: Path, store: str) -> Heads | None:
-    """The heads of a store, if the file is there and has kept any of it."""
+    """The heads of a store; None if the file does not exist or holds no heads of this store."""
     if not file.exists():
         return None
     heads = Heads(file)
@@ -142,13 +143,13 @@ def found(file: Path, store: str) -> Heads | None:
     return None
 
 
-def forget(file: Path) -> None:
-    """Let another log begin anew, as one that is restored from a backup does."""
+def delete(file: Path) -> None:
+    """Delete the file, so that a log that was restored from a backup starts without heads."""
     file.unlink(missing_ok=True)
 
 
 def stored_matches(client: Redis | RedisCluster) -> Iterator[MatchId]:
-    """All matches of a log, some of them more than once."""
+    """The ids of all matches of a log; an id may occur more than once."""
     suffix = ":events"
     for name in client.scan_iter(match=f"match:*{suffix}", count=1000):
         yield name.decode().removesuffix(suffix).rpartition(":")[2]
@@ -165,7 +166,7 @@ def newest_heads(client: Redis | RedisCluster, matches: Sequence[MatchId]) -> Ma
 
 
 def missing(client: Redis | RedisCluster, kept: Iterable[tuple[MatchId, Head]]) -> Iterator[Missing]:
-    """The kept heads that a log does not hold.
+    """The saved heads that a log does not hold.
 
     Raises:
         LogUnavailable: the server does not answer.
@@ -183,13 +184,13 @@ def missing(client: Redis | RedisCluster, kept: Iterable[tuple[MatchId, Head]]) 
 
 
 def lost_mark(client: Redis | RedisCluster, heads: Heads) -> bool:
-    """Whether the log lost some of what it acknowledged before heads were kept last."""
+    """Whether the log lost data that it acknowledged before the last save of heads."""
     (reply,) = send(client, ("GET", MARK))
     return int(reply or 0) < heads.mark
 
 
 def raise_mark(client: Redis | RedisCluster) -> int:
-    """The log's next mark, which is on the disk with all that was acknowledged before."""
+    """Increment the log's mark. The new mark is on the disk only together with everything acknowledged before."""
     mark: int
     (mark,) = send(client, ("INCR", MARK))
     return mark
@@ -201,7 +202,7 @@ def batches(items: Iterable[T]) -> Iterator[Sequence[T]]:
         yield some
 
 
-def moment(ms: int) -> str:
+def utc(ms: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(ms // 1000))
 
 

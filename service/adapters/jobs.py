@@ -1,5 +1,5 @@
-"""Hints to the workers through RQ. The queue may be lost, wrong or full: what a match is owed stands in the log, where
-workers find it by themselves. So a hint never fails, and costs next to nothing while the queue's server is away.
+"""Hints to the workers through RQ. The queue may be lost, wrong or full: due times are in the log, where workers find them by
+themselves. So a hint never raises, and costs almost nothing while the queue's server is down.
 """
 
 import logging
@@ -20,20 +20,21 @@ LANES: Final[tuple[Lane, ...]] = get_args(Lane)
 
 ADVANCE: Final = "workers.jobs.advance"
 JOB_SECONDS: Final = 30
-"""The end of a job whose rules hang, in seconds that it computes; some hundred times what one of ours does."""
+"""The limit of CPU time for a job, in case rules hang; some hundred times what a job needs."""
 FAILED_SECONDS: Final = 60
+"""How long the queue keeps a failed job."""
 HINT_SECONDS: Final = 60
-"""Lifetime of a hint: long before that, workers have found in the log what it is about."""
+"""Lifetime of a hint. Long before its end, workers have found the match in the log."""
 LANE_LENGTH: Final = 200
-"""Hints that wait in a lane at most. Further matches wait in the log, where they cost the queue nothing."""
-_PAUSE: Final = 1.0
+"""The most hints that wait in a lane. Further matches wait in the log only."""
+_RETRY_DELAY_S: Final = 1.0
 
 _log = logging.getLogger("moonstone.jobs")
 
-# KEYS: the match's mark, which holds the id of the job that was last put in for it; the lane; all lanes.
-# Whether a job need not be put in: one waits for the match, or the lane is full. A mark of a wrong type, or without its
-# job, stops nothing. Reads only: jobs are put in by RQ itself.
-_SPARED = """
+# KEYS: the match's mark, which holds the id of its last job; the lane; all lanes. ARGV: the lane's limit.
+# Returns 1 if no job is needed, because one waits for the match or because the lane is full. A mark of a wrong type, or of
+# a job that does not exist, prevents nothing. The script only reads; RQ itself adds jobs.
+_IS_UNNEEDED = """
 local job = redis.pcall('GET', KEYS[1])
 if type(job) == 'string' then
   for lane = 3, #KEYS do
@@ -48,7 +49,7 @@ return type(length) == 'number' and length >= tonumber(ARGV[1]) and 1 or 0
 
 
 def connect(url: str) -> Redis:
-    """A client for hints: it gives up soon and sends nothing twice. Make it after a fork."""
+    """A client for hints: with short time-outs and without retries. Create it after a fork."""
     pool = BlockingConnectionPool.from_url(
         url,
         max_connections=16,
@@ -62,33 +63,33 @@ def connect(url: str) -> Redis:
 
 
 def lane_key(lane: Lane) -> str:
-    """RQ's list of the jobs that wait in a lane."""
+    """The key of RQ's list of the jobs that wait in a lane."""
     return f"{Queue.redis_queue_namespace_prefix}{lane}"
 
 
 class NullJobs:
-    """`Jobs` that discards hints: workers find what is due."""
+    """`Jobs` that discards hints: workers find due matches in the log."""
 
     def hint(self, match_id: MatchId, lane: Lane = "turns") -> None:
         pass
 
 
 class RqJobs:
-    """`Jobs`: one waiting job a match at most, for jobs that pile up would make people wait."""
+    """`Jobs` with at most one waiting job per match, so that jobs do not pile up and delay other matches."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
         self._queues = {lane: Queue(lane, connection=client, serializer=JSONSerializer) for lane in LANES}
-        self._spared = client.register_script(_SPARED)
-        self._away_until = 0.0
+        self._is_unneeded = client.register_script(_IS_UNNEEDED)
+        self._skip_until = 0.0
         self._failing = False
 
     def hint(self, match_id: MatchId, lane: Lane = "turns") -> None:
-        if time.monotonic() < self._away_until:
+        if time.monotonic() < self._skip_until:
             return
         mark = f"queued:{match_id}"
         try:
-            if self._spared(keys=[mark, lane_key(lane), *map(lane_key, LANES)], args=[LANE_LENGTH]):
+            if self._is_unneeded(keys=[mark, lane_key(lane), *map(lane_key, LANES)], args=[LANE_LENGTH]):
                 return
             with self._client.pipeline() as pipeline:
                 job = self._queues[lane].enqueue_call(
@@ -105,7 +106,7 @@ class RqJobs:
                 pipeline.execute()
             self._failing = False
         except RedisError as error:
-            self._away_until = time.monotonic() + _PAUSE
+            self._skip_until = time.monotonic() + _RETRY_DELAY_S
             if not self._failing:
-                _log.warning("the queue takes no hints, workers look into the log for all: %s", error)
+                _log.warning("the queue takes no hints; workers find due matches in the log: %s", error)
             self._failing = True

@@ -1,8 +1,8 @@
-"""The append-only files of an embedded log after a loss of power: what may be cut off, and what is damage.
+"""The append-only files of an embedded log after a power failure: what may be cut off, and what is damage.
 
-A server that syncs before it answers has acknowledged no part of a command whose end is not on the disk. After a loss of
-power its newest file may end in such a part, or in zeros where a file system has grown the file before it wrote the data.
-Everything else that cannot be read is damage: what comes after it may have been acknowledged.
+A server that syncs before it answers has not acknowledged a command whose end is not on the disk. After a power failure its
+newest file may end in part of such a command, or in zeros, if the file system extended the file before it wrote the data.
+Anything else that cannot be read is damage, because commands after it may have been acknowledged.
 """
 
 import os
@@ -15,46 +15,46 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 FOLDER: Final = "appendonlydir"
-"""In a server's folder, with the files and their manifest."""
+"""The folder in a server's folder that holds the append-only files and their manifest."""
 _MANIFEST: Final = "appendonly.aof.manifest"
 _LISTED: Final = re.compile(r"file (\S+) seq \d+ type ([bhi])(?: startoffset \d+(?: endoffset \d+)?)?")
 
 _CHUNK: Final = 1 << 20
 _NEXT_COMMAND: Final = re.compile(rb"\r\n\*[0-9]+\r\n\$[0-9]+\r\n")
-"""The end of one command and the beginning of the next, which no data of ours looks like."""
+"""The end of one command and the beginning of the next. Our data never contains this."""
 
 RESTORE: Final = "Restore the newest backup into a new folder with `moonstone restore`"
 
 
 class Damaged(Exception):
-    """A file cannot be read and may not be cut; the text says where, and what to do."""
+    """A file cannot be read and must not be cut; the text says where, and what to do."""
 
 
 class _Line(NamedTuple):
-    """A sign and a number."""
+    """The patterns of a line of the protocol (RESP): of the complete line, and of a beginning of it."""
 
-    whole: re.Pattern[bytes]
-    torn: re.Pattern[bytes]
+    complete: re.Pattern[bytes]
+    partial: re.Pattern[bytes]
 
 
 _COUNT: Final = _Line(re.compile(rb"\*([0-9]{1,10})\r\n"), re.compile(rb"(\*([0-9]{1,10}\r?)?)?"))
-"""Of a command: how many parts it has."""
+"""The number of parts of a command."""
 _LENGTH: Final = _Line(re.compile(rb"\$([0-9]{1,10})\r\n"), re.compile(rb"(\$([0-9]{1,10}\r?)?)?"))
-"""Of a part: how many bytes it has."""
+"""The number of bytes of a part."""
 
 
 class _Broken(Exception):
-    """What stands there is no beginning of a command."""
+    """The bytes are not a command, nor the beginning of one."""
 
 
 class _Torn(Exception):
-    """The file ends before the command does."""
+    """The file ends in the middle of a command."""
 
 
-def mend(folder: Path) -> str | None:
-    """Cut off what a loss of power left at the end of the newest file: a sentence that says what was done.
+def repair(folder: Path) -> str | None:
+    """Cut off the incomplete end that a power failure left in the newest file.
 
-    None if there was nothing to do. The file as it was is kept beside.
+    Returns a sentence that says what was done, or None if nothing was. The original file is kept beside it.
 
     Raises:
         Damaged: a file has another fault. Nothing was changed.
@@ -65,18 +65,18 @@ def mend(folder: Path) -> str | None:
         whole, size = _whole_part(file), file.stat().st_size
         if whole == size:
             continue
-        if file is not files[-1]:  # the server had synced it before it began the next
+        if file is not files[-1]:  # the server syncs a file before it begins the next one
             raise _damaged(file, whole)
         kept = _cut(file, whole)
         return (
-            f"{file} ended in {size - whole} bytes that are no whole command, as after a loss of power: they were cut off, "
-            f"for nothing in them was acknowledged; the file as it was is kept beside it as {kept.name}"
+            f"{file} ended in {size - whole} bytes that are no complete command, as after a power failure. They were cut off, "
+            f"because nothing in them was acknowledged; the original file is kept beside it as {kept.name}"
         )
     return None
 
 
 def _increments(folder: Path) -> Sequence[Path]:
-    """The files of commands, the newest last."""
+    """The files with commands, the newest last."""
     manifest = folder / _MANIFEST
     if not manifest.exists():
         return ()
@@ -92,10 +92,10 @@ def _increments(folder: Path) -> Sequence[Path]:
 
 
 def _whole_part(file: Path) -> int:
-    """How many bytes there are up to the end of the last whole command that is in no open transaction.
+    """The length in bytes up to the end of the last complete command that is not in an open transaction.
 
     Raises:
-        Damaged: what follows is not what a loss of power leaves.
+        Damaged: a power failure cannot explain the bytes that follow.
     """
     if not file.exists():
         raise Damaged(f"{file} is missing; nothing was changed. {RESTORE}")
@@ -115,7 +115,7 @@ def _whole_part(file: Path) -> int:
 
 
 def _without_zeros(data: mmap) -> int:
-    """Where the zeros begin in which a file ends; its size if it does not end in any."""
+    """The file's size without zeros at its end."""
     end = len(data)
     while end:
         start = max(0, end - _CHUNK)
@@ -127,51 +127,51 @@ def _without_zeros(data: mmap) -> int:
 
 
 def _after_unit(data: mmap, at: int, end: int) -> int:
-    """The place after a command, or after a transaction from its MULTI to its EXEC."""
+    """The offset after a command, or after a whole transaction from its MULTI to its EXEC."""
     parts, name, at = _command(data, at, end)
     if name == b"MULTI":
         while name != b"EXEC":
             parts, name, at = _command(data, at, end)
-            # No command that writes has but one part: this was the EXEC, and what follows is another command's.
+            # Every write command has more than one part, so this one was EXEC with a damaged name.
             if name == b"MULTI" or (parts == 1 and name != b"EXEC"):
                 raise _Broken
     return at
 
 
 def _command(data: mmap, at: int, end: int) -> tuple[int, bytes, int]:
-    """How many parts a command has, its name in capitals, and the place after it."""
+    """The number of a command's parts, its name in capitals, and the offset after it."""
     count, at = _number(_COUNT, data, at, end)
     if not count:
         raise _Broken
     name = b""
-    for place in range(count):
+    for index in range(count):
         length, at = _number(_LENGTH, data, at, end)
         after = at + length + 2
         if after > end:
-            # A damaged length, too, reaches over the end, but over whole commands.
+            # A damaged length can reach beyond the end too, but then complete commands follow.
             raise _Broken if _NEXT_COMMAND.search(data, at, end) else _Torn
         if data[after - 2 : after] != b"\r\n":
             raise _Broken
-        if not place:
+        if not index:
             name = data[at : after - 2].upper()
         at = after
     return count, name, at
 
 
 def _number(line: _Line, data: mmap, at: int, end: int) -> tuple[int, int]:
-    """The number in a line, and the place after the line."""
-    found = line.whole.match(data, at, end)
+    """The number in a line, and the offset after the line."""
+    found = line.complete.match(data, at, end)
     if found is None:
-        raise _Torn if line.torn.fullmatch(data, at, end) else _Broken
+        raise _Torn if line.partial.fullmatch(data, at, end) else _Broken
     return int(found[1]), found.end()
 
 
 def _cut(file: Path, size: int) -> Path:
-    """Cut a file to its first bytes; where it is kept as it was."""
+    """Truncate a file to `size` bytes, and return the path of a copy of the original."""
     kept = file.with_name(f"{file.name}.before-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
     try:
         shutil.copy2(file, kept)
-    except OSError:  # such as a full disk
+    except OSError:  # for example a full disk
         kept.unlink(missing_ok=True)
         raise
     for path, length in ((kept, file.stat().st_size), (file, size)):

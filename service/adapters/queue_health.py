@@ -1,7 +1,7 @@
-"""Whether the queue's server can be used, and how what is ours there is mended.
+"""Checks whether the queue's server can be used, and repairs our keys there.
 
-Nothing in the queue is worth keeping: a worker that cannot go on with what is there throws it away, and all workers find
-in the log what is due. Only what belongs to other programs, on a server that is shared, stays.
+Nothing in the queue is worth keeping: a worker that fails on its content deletes it, and all workers find due matches in
+the log. Keys of other programs on a shared server are left alone.
 """
 
 from typing import Final, Literal, TypeAlias
@@ -12,8 +12,8 @@ from redis import Redis
 from service.adapters.jobs import LANES, lane_key
 
 Fault: TypeAlias = Literal["unavailable", "loading", "full", "read-only", "damaged"]
-"""`unavailable`: no answer in time, or no leave to write. `loading`: the server reads its files. `full`: it has no memory
-left. `read-only`: it is a replica. `damaged`: a key of ours has a wrong type.
+"""`unavailable`: no answer in time, or writing is forbidden. `loading`: the server is reading its files. `full`: it has no
+memory left. `read-only`: it is a replica. `damaged`: one of our keys has a wrong type.
 """
 
 FAULT_MESSAGES: Final[dict[Fault, str]] = {
@@ -21,7 +21,7 @@ FAULT_MESSAGES: Final[dict[Fault, str]] = {
     "loading": "the queue still loads its files",
     "full": "the queue is full (maxmemory)",
     "read-only": "the queue is read-only",
-    "damaged": "the queue holds what is not ours under our names; workers throw that away",
+    "damaged": "keys of the queue have wrong types; workers delete them",
 }
 
 _LANES: Final = tuple(map(lane_key, LANES))
@@ -33,7 +33,7 @@ _TYPES: Final[dict[str, str]] = {
     **{f"rq:clean_registries:{lane}": "string" for lane in LANES},
     "rq:clean_groups": "string",
 }
-"""The keys with fixed names that RQ uses for our lanes."""
+"""The types of all keys with fixed names that RQ uses for our lanes."""
 PROBE: Final = "queue:probe"
 _PROBE_SECONDS: Final = 60
 _PAGE: Final = 1000
@@ -46,7 +46,7 @@ _REASONS: Final[tuple[tuple[type[Exception], Fault], ...]] = (
 
 
 def fault(client: Redis) -> Fault | None:
-    """Why hints cannot go through the queue now, None if they can. One round trip, and one small write."""
+    """Why the queue cannot take hints now; None if it can. Takes one round trip and one small write."""
     try:
         with client.pipeline(transaction=False) as pipeline:
             pipeline.set(PROBE, 1, ex=_PROBE_SECONDS)
@@ -57,8 +57,8 @@ def fault(client: Redis) -> Fault | None:
         return _named(error)
     if isinstance(written, Exception):
         return _named(written)
-    is_ours = all(found in {b"none", wanted.encode()} for found, wanted in zip(types, _TYPES.values(), strict=True))
-    return None if is_ours else "damaged"
+    is_sound = all(found in {b"none", wanted.encode()} for found, wanted in zip(types, _TYPES.values(), strict=True))
+    return None if is_sound else "damaged"
 
 
 def _named(error: Exception) -> Fault:
@@ -66,7 +66,7 @@ def _named(error: Exception) -> Fault:
 
 
 def delete_all(client: Redis) -> None:
-    """Throw away all hints and all that RQ noted of our lanes.
+    """Delete all hints and all of RQ's records of our lanes.
 
     Raises:
         RedisError: the server does not answer.
@@ -75,7 +75,7 @@ def delete_all(client: Redis) -> None:
 
 
 def delete_stale_marks(client: Redis) -> int:
-    """Delete marks without an expiry, which ours have; how many there were.
+    """Delete marks without an expiry, which our code never writes, and return how many there were.
 
     Raises:
         RedisError: the server does not answer.

@@ -1,4 +1,4 @@
-"""The folder of an embedded server: it belongs to one process, and other accounts of the machine are kept out."""
+"""The folder of an embedded server: only one process uses it, and other accounts of the machine have no access."""
 
 import fcntl
 import hashlib
@@ -14,52 +14,55 @@ from socket import AF_UNIX, socket
 from typing import IO, Final
 
 SOCKET: Final = "socket"
-"""Where the server listens, a file in its folder."""
+"""The server's Unix socket, a file in its folder."""
 PRIVATE: Final = 0o700
 
-_POLL: Final = 0.01
-_ORPHAN_PATIENCE: Final = 10
+_POLL_S: Final = 0.01
+_ORPHAN_STOP_TIMEOUT_S: Final = 10
 
 
-class ValkeyFailed(Exception):
-    """The server cannot be started: the text says why, with its last log lines where there are any."""
+class ServerFailed(Exception):
+    """The server cannot be started; the text says why, with the last lines of its log if there are any."""
 
 
-def fault_of(error: OSError) -> str:
-    """What the system says, and of which file."""
+def error_text(error: OSError) -> str:
+    """The system's message, with the file that it is about."""
     return ": ".join(str(part) for part in (error.filename, error.strerror or error) if part is not None)
 
 
 @contextmanager
 def os_errors_named(folder: Path) -> Iterator[None]:
-    """What a folder does not bear, as a failure of its server."""
+    """Raise OSErrors of the block as `ServerFailed`, with the folder's name."""
     try:
         yield
     except OSError as error:
-        raise ValkeyFailed(f"no server can run in {folder}: {fault_of(error)}") from error
+        raise ServerFailed(f"no server can run in {folder}: {error_text(error)}") from error
 
 
-def own(folder: Path) -> IO[str]:
-    """The locked file that makes this process the only one to run a server on `folder`; an orphan on it is ended."""
-    owner = (folder / "owner.lock").open("a")  # it holds the lock until `stop` closes it
+def lock_folder(folder: Path) -> IO[str]:
+    """Make this process the only one that runs a server on `folder`; the lock lasts until the returned file is closed.
+
+    A server of an earlier process that still runs on the folder is ended.
+    """
+    owner = (folder / "owner.lock").open("a")  # closed by `Valkey.stop`
     try:
         fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         owner.close()
-        raise ValkeyFailed(f"{folder} is in use by another process") from error
-    deadline = time.monotonic() + _ORPHAN_PATIENCE
+        raise ServerFailed(f"{folder} is in use by another process") from error
+    deadline = time.monotonic() + _ORPHAN_STOP_TIMEOUT_S
     while orphan := _orphan(folder):
         if time.monotonic() > deadline:
             owner.close()
-            raise ValkeyFailed(f"process {orphan}, a server of an earlier run on {folder}, does not end")
+            raise ServerFailed(f"process {orphan}, a server of an earlier run on {folder}, does not end")
         with suppress(ProcessLookupError):
             os.kill(orphan, signal.SIGTERM)
-        time.sleep(_POLL)
+        time.sleep(_POLL_S)
     return owner
 
 
 def _orphan(folder: Path) -> int | None:
-    """The server that holds the lock on `folder`."""
+    """The process id of a server that still holds the lock on `folder`."""
     with (folder / "server.lock").open("a+") as lock:
         try:
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -70,16 +73,17 @@ def _orphan(folder: Path) -> int | None:
 
 
 def make_private(folder: Path) -> None:
-    """Keep every other account out, also of a folder that an earlier release or a copy left open."""
+    """Remove the access of other accounts, also to a folder that an earlier release or a copy left accessible."""
     if stat.S_IMODE(folder.stat().st_mode) & ~PRIVATE:
         folder.chmod(PRIVATE)
 
 
-def address_in(folder: Path) -> Path:
-    """Where the server of a folder listens.
+def socket_path(folder: Path) -> Path:
+    """The path of the Unix socket of a folder's server.
 
-    In the folder, unless no socket can be there: its path is too long (107 bytes on Linux) or no UTF-8, as which redis-py
-    reads it, or its file system has none. Then in a folder whose name follows from the path, so that none is left over.
+    It is in the folder, unless no socket can be created there: the path is too long (107 bytes on Linux) or not UTF-8, which
+    redis-py requires, or the file system has no sockets. Then it is in a temporary folder whose name is derived from the
+    path, so that the next server on this folder finds and reuses it.
     """
     address = folder / SOCKET
     try:
@@ -95,10 +99,10 @@ def address_in(folder: Path) -> Path:
 
 
 def _private_folder(folder: Path) -> Path:
-    """A folder in a place where everybody can write, and where another account may have taken its name."""
+    """Create a private folder in the system's temporary folder, where another account may already have taken its name."""
     with suppress(FileExistsError):
         folder.mkdir(mode=PRIVATE)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & ~PRIVATE:
-        raise ValkeyFailed(f"{folder} is another account's; set MOONSTONE_DATA_DIR to a shorter path")
+        raise ServerFailed(f"{folder} is another account's; set MOONSTONE_DATA_DIR to a shorter path")
     return folder

@@ -1,6 +1,6 @@
-"""Which store this is. Its id stands in the log's server and outside it, so that an emptied or wrong one is never served.
+"""The identity of the store. Its id is saved in the log's server and outside it, so that an emptied or wrong server is found.
 
-The store also holds the service's one secret, from which match ids and join codes are derived.
+The store also holds the service's only secret, from which match ids and join codes are derived.
 """
 
 import logging
@@ -22,7 +22,7 @@ _log = logging.getLogger("moonstone.store")
 
 
 class WrongStore(Exception):
-    """The log's server holds another store than ours, or none any more; the text says what an operator can do."""
+    """The log's server holds another store than ours, or no longer holds one; the text says what an operator can do."""
 
 
 class Store(msgspec.Struct, frozen=True):
@@ -34,13 +34,13 @@ class Store(msgspec.Struct, frozen=True):
 
 
 def open_store(client: Redis | RedisCluster, data_dir: Path, pinned: str | None = None) -> Store:
-    """The store, made at the first start on an empty server and then the same for ever.
+    """The server's store; a new one is created on an empty server.
 
-    `pinned` is the id that it must have; else the file `store-id` in `data_dir` says it, and is written where it is
-    missing.
+    `pinned` is the id that it must have. Without it, the id is read from the file `store-id` in `data_dir`, which is
+    written if it does not exist.
 
     Raises:
-        WrongStore: the store is another one, or empty though it was not before; or the folder does not tell or keep its id.
+        WrongStore: the store has another id, the server was emptied, or the file can be neither read nor written.
         LogUnavailable: the server does not answer.
     """
     file = data_dir / FILE
@@ -64,12 +64,12 @@ def open_store(client: Redis | RedisCluster, data_dir: Path, pinned: str | None 
 
 
 def guard(client: Redis, store: Store) -> None:
-    """Let every new connection of a client ask for the store's id: a server that comes back empty gets no command.
+    """Check the store's id on every new connection of a client: a server that comes back empty gets no command.
 
-    Not for a cluster, where most servers hold no id; there `fault` tells.
+    Not possible with a cluster, where most servers do not hold the id; there `fault` checks it.
     """
 
-    def greet(connection: Any) -> None:  # of redis-py, which leaves its methods untyped
+    def on_connect(connection: Any) -> None:  # redis-py leaves its methods untyped
         connection.on_connect()
         connection.send_command("GET", KEY)
         found = _parse(connection.read_response())
@@ -78,14 +78,14 @@ def guard(client: Redis, store: Store) -> None:
             raise NoConnection("the log's server holds another store")
 
     pool: Any = client.connection_pool
-    pool.connection_kwargs["redis_connect_func"] = greet
-    # Connections that were made before would come back without the question.
+    pool.connection_kwargs["redis_connect_func"] = on_connect
+    # Existing connections would reconnect without the check.
     pool.disconnect()
     pool.reset()
 
 
 def fault(client: Redis | RedisCluster, store: Store) -> str | None:
-    """Why this server must not be served (any more)."""
+    """Why this server must not be used (any longer); None if it may."""
     return None if stored(client) == store else "the log's server holds another store, or none"
 
 
@@ -103,7 +103,7 @@ def _parse(value: object) -> Store | None:
 
 
 def _new(client: Redis | RedisCluster) -> Store:
-    """A new store on a server without any key; the first of several processes makes it."""
+    """Create a store on a server without keys. If several processes try at once, the first one's store is used."""
     keys = client.dbsize()
     if not keys:
         store = Store(secrets.token_hex(8), secrets.token_bytes(32))
@@ -119,7 +119,7 @@ def _forget(file: Path, pinned: str | None) -> str:
 
 
 def _read(file: Path) -> str | None:
-    """Of a file that is none, or is no text, nothing may be guessed: it says which store is ours."""
+    """The id in the file; None if there is no file. An unreadable file is an error, so that no wrong store is used."""
     try:
         return file.read_text("ascii").strip() or None if file.exists() else None
     except UnicodeDecodeError as error:
@@ -129,7 +129,7 @@ def _read(file: Path) -> str | None:
 
 
 def _write(file: Path, store_id: str) -> None:
-    """Whole or not at all, also if the power fails."""
+    """Write the file completely or not at all, also after a power failure."""
     try:
         _write_anew(file, store_id)
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Tickets of streams in the queue's server: they last half a minute, and may be lost.
+"""Single-use stream tickets in the queue's server: they last half a minute, and may be lost.
 
-The queue holds nothing that anyone must believe: each record is sealed with the store's secret, which only the log's server
-has, so that who can write to the queue makes no ticket of their own.
+The queue's server is not trusted: each record has an HMAC with the store's secret, which only the log's server holds. So
+write access to the queue is not enough to create a ticket.
 """
 
 import hmac
@@ -14,7 +14,7 @@ from events.log import LogUnavailable
 
 
 class RedisTickets:
-    """`Tickets`; raises LogUnavailable where the queue's server does not answer."""
+    """`Tickets`; raises LogUnavailable if the queue's server does not answer."""
 
     def __init__(self, client: Redis | RedisCluster, secret: bytes) -> None:
         self._client = client
@@ -43,9 +43,9 @@ class RedisTickets:
         return token_digest if hmac.compare_digest(found, self._sealed(ticket_digest, token_digest)) else None
 
     def _sealed(self, ticket_digest: str, token_digest: str) -> bytes:
-        """The digest of a token, and that it belongs to this ticket."""
-        about = f"ticket:{ticket_digest}:{token_digest}".encode()
-        return f"{token_digest}:{hmac.digest(self._secret, about, 'sha256').hex()}".encode()
+        """The stored record: the digest of a token, and an HMAC that binds it to the ticket."""
+        signed = f"ticket:{ticket_digest}:{token_digest}".encode()
+        return f"{token_digest}:{hmac.digest(self._secret, signed, 'sha256').hex()}".encode()
 
 
 def _key(ticket_digest: str) -> str:

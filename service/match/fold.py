@@ -13,7 +13,7 @@ from service.games.protocol import AnyGame, BadOptions
 from service.match.events import MatchCreated
 from service.match.model import Folding, Match
 from service.match.transitions import TRANSITIONS
-from service.observability.safe_traceback import place
+from service.observability.safe_traceback import location
 
 
 class _Opening(msgspec.Struct):
@@ -51,7 +51,7 @@ def begin(match_id: MatchId, stored: bytes, games: Mapping[str, AnyGame]) -> Mat
     except BrokenChain as error:
         raise Corrupt(1, error.fault) from error
     except (ValueError, RecursionError) as error:
-        raise Corrupt(1, place(error)) from error
+        raise Corrupt(1, location(error)) from error
     game = games.get(created.game)
     if game is None or game.info.ruleset < created.ruleset:
         raise _too_old(f"{created.game} with ruleset {created.ruleset}")
@@ -104,7 +104,7 @@ def fold(match: Match, events: Sequence[bytes]) -> Match:
         except msgspec.ValidationError as error:
             raise _too_old(f"what the {event.type} at version {event.version} holds") from error
         except Exception as error:  # whatever a foreign event makes the rules do, only its own match stops
-            raise Corrupt(event.version, place(error)) from error
+            raise Corrupt(event.version, location(error)) from error
         folding.head, folding.at = head, event.at
     return Match(*astuple(folding))
 

@@ -1,6 +1,6 @@
-"""Points at which a test ends the process as a kill -9 would, to see what a crash just there leaves behind.
+"""Points at which a test can end the process as a kill -9 would, to check the state that a crash there leaves behind.
 
-Nothing ever happens at them unless the environment names one: `CRASH_AT=<point>`, or `<point>:<n>` for the n-th time.
+They do nothing unless the environment names one: `CRASH_AT=<point>`, or `<point>:<n>` for the n-th time it is reached.
 """
 
 import os
@@ -9,16 +9,16 @@ from typing import Final, Literal, TypeAlias
 
 Point: TypeAlias = Literal[
     "create-indexed",  # the index has the new match, the log does not
-    "create-appended",  # the log has it, nobody was told
-    "append-decided",  # a command was decided and nothing is written
-    "append-written",  # it is in the log, and its answer is not
-    "command-hinted",  # the workers know of it, the index and the client do not
-    "job-played",  # a job is done and what is due next is not
-    "match-scored",  # the log has the end, the index does not
-    "job-claimed",  # a sweeper has taken a job that the queue does not have
-    "clocks-extended",  # every match has its time back, and the outage still stands there
-    "deadlines-enforced",  # the log has the default action, the due entry is not mended
-    "player-added",  # a player has no token yet
+    "create-appended",  # the log has the new match, no answer was sent
+    "append-decided",  # a command was decided, but not written
+    "append-written",  # the command is in the log, but was not answered
+    "command-hinted",  # the workers have the hint; the index is not updated and the client has no answer
+    "job-played",  # a job is done, but the next due time is not written
+    "match-scored",  # the log has the end of the match, the index does not
+    "job-claimed",  # a worker has claimed a job from the log, but not played it
+    "clocks-extended",  # the clocks of all matches are extended, but the outage is still recorded
+    "deadlines-enforced",  # the log has the default action, the due entry is not corrected
+    "player-added",  # the player is stored, the token is not
 ]
 
 VARIABLE: Final = "CRASH_AT"
@@ -29,12 +29,12 @@ _wanted: Final[list[str]] = list(filter(None, [os.environ.get(VARIABLE)]))
 
 
 def arm(where: str) -> None:
-    """From now on let this process end at a point, as the environment may say at its start."""
+    """End this process at a point from now on, as `CRASH_AT` would."""
     _wanted.append(where)
 
 
 def point(name: Point) -> None:
-    """End the process here, if that is wanted."""
+    """End the process here if this point was chosen."""
     if _wanted:
         _passed[name] += 1
         if not {name, f"{name}:{_passed[name]}"}.isdisjoint(_wanted):

@@ -1,7 +1,7 @@
-"""Log lines of every process: logfmt on stderr, one record a line, so that any collector can read them.
+"""Log lines of every process: logfmt on stderr, one record per line, so that any collector can read them.
 
-Nothing secret is put into a record. What a library might put there all the same, a token or the password in a URL, is
-left out of the line, and so is the text of every exception.
+Our code puts no secrets into records. If a library does, tokens, tickets and passwords in URLs are masked in the line. The
+text of exceptions is never logged.
 """
 
 import json
@@ -24,21 +24,21 @@ _SECRETS: Final = (
     ("tick_", re.compile(r"tick_[0-9A-Za-z]{8,}"), "tick_***"),
     ("://", re.compile(r"(\w://)[^/@\s\"]*@"), r"\1***@"),
 )
-"""How a secret looks and what is left of it; no text without the words before needs to be searched for it."""
+"""For each kind of secret: a string that occurs in every line with such a secret (a fast check), its pattern, its mask."""
 
 _log = logging.getLogger("moonstone")
 
 
 class Logfmt(logging.Formatter):
-    """`at=… level=… logger=… pid=… message=…`, then what the record has as `fields`, then its traceback as `error`."""
+    """`at=… level=… logger=… pid=… message=…`, then the record's `fields`, then its traceback as `error`."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = f"at={_second(int(record.created))}.{int(record.msecs):03d}Z"
-        told = [at, _source(record.levelname, record.name, record.process), f"message={_written(record.getMessage())}"]
-        told += [f"{name}={_written(str(value))}" for name, value in getattr(record, "fields", {}).items()]
+        pairs = [at, _source(record.levelname, record.name, record.process), f"message={_quoted(record.getMessage())}"]
+        pairs += [f"{name}={_quoted(str(value))}" for name, value in getattr(record, "fields", {}).items()]
         if record.exc_info:
-            told.append(f"error={_written(trace(record.exc_info[1]))}")
-        return masked(" ".join(told))
+            pairs.append(f"error={_quoted(trace(record.exc_info[1]))}")
+        return masked(" ".join(pairs))
 
 
 @lru_cache(maxsize=1)
@@ -48,18 +48,18 @@ def _second(since_epoch: int) -> str:
 
 @lru_cache(maxsize=64)
 def _source(level: str, logger: str, process: int | None) -> str:
-    return f"level={level.lower()} logger={_written(logger)} pid={process}"
+    return f"level={level.lower()} logger={_quoted(logger)} pid={process}"
 
 
-def _written(value: str) -> str:
+def _quoted(value: str) -> str:
     return value if _PLAIN.fullmatch(value) else json.dumps(value)
 
 
 def masked(text: str) -> str:
-    """A text without what looks like a token or a ticket, or like the password in a URL."""
-    for sign, secret, left in _SECRETS:
-        if sign in text:
-            text = secret.sub(left, text)
+    """The text with everything masked that looks like a token, a ticket or the password in a URL."""
+    for hint, secret, mask in _SECRETS:
+        if hint in text:
+            text = secret.sub(mask, text)
     return text
 
 
@@ -67,7 +67,7 @@ _BLANK: Final = logging.makeLogRecord({}).__dict__
 
 
 class Line(logging.LogRecord):
-    """A record of what a line tells and of no more: to find out the rest costs as much as to write it."""
+    """A record with only the attributes that a line contains: computing the others would double the cost of a line."""
 
     def __init__(self, logger: str, level: int, message: str, fields: Mapping[str, object]) -> None:
         now = time.time()  # noqa: TID251  # as all other records have it
@@ -85,22 +85,22 @@ class Line(logging.LogRecord):
 
 
 class Lines(logging.StreamHandler[TextIO]):
-    """Writes records to stderr, which Python flushes at the end of each line by itself."""
+    """Writes records to stderr without an explicit flush: Python flushes stderr after each line."""
 
     def flush(self) -> None:
         pass
 
 
 def log_to_stderr() -> None:
-    """Let this process write its records, and all that Python itself would print of a fault, in this form."""
-    # What no line tells is not found out for each record either, as the logging HOWTO has it.
+    """Write this process's log records in this form, also uncaught exceptions and warnings that Python would print."""
+    # Do not compute attributes that no line contains (logging HOWTO, "Optimization").
     logging._srcfile = None  # noqa: SLF001
     logging.logThreads = logging.logMultiprocessing = False
     handler = Lines()
     handler.setFormatter(Logfmt())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     logging.captureWarnings(capture=True)
-    # RQ tells several lines about every job; what goes wrong is told by the worker itself.
+    # RQ logs several lines for every job; our worker logs failures itself.
     logging.getLogger("rq").setLevel(logging.WARNING)
     sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
@@ -111,18 +111,20 @@ def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackT
     if issubclass(kind, KeyboardInterrupt):
         _log.warning("interrupted")
     else:
-        _log.critical("the process ends by a fault", exc_info=(kind, error, trace))
+        _log.critical("the process ends with an uncaught exception", exc_info=(kind, error, trace))
 
 
 def _uncaught_in_thread(fault: threading.ExceptHookArgs) -> None:
     if fault.exc_value is not None:
         name = fault.thread.name if fault.thread else "?"
         _log.critical(
-            "thread %s ends by a fault", name, exc_info=(fault.exc_type, fault.exc_value, fault.exc_traceback)
+            "thread %s ends with an uncaught exception",
+            name,
+            exc_info=(fault.exc_type, fault.exc_value, fault.exc_traceback),
         )
 
 
 def _unraisable(fault: "sys.UnraisableHookArgs") -> None:
     if fault.exc_value is not None:
         kind = type(fault.exc_value)
-        _log.error("a fault that nobody could be told of", exc_info=(kind, fault.exc_value, fault.exc_traceback))
+        _log.error("an exception could not be raised", exc_info=(kind, fault.exc_value, fault.exc_traceback))

@@ -1,6 +1,6 @@
-"""What the service counts of itself, for `/metrics`. Labels are the service's own words, never an id, a token or a name.
+"""The service's metrics for `/metrics`. Labels have fixed values of our own, never an id, a token or a name.
 
-All processes of a machine write to files of one folder, each process to its own, and whoever is asked adds them up
+Each process of a machine writes to its own file in a common folder. The process that answers `/metrics` adds them up
 (prometheus_client's multi-process mode). Without a folder a process counts for itself.
 """
 
@@ -27,7 +27,7 @@ def _name() -> str:
 
 @lru_cache(maxsize=1)
 def _name_of(pid: int) -> str:
-    """Asked for at every count; found out once in each process, also in one that was forked."""
+    """Called at every count, so it is cached; the process id is the key, so that a fork gets a new value."""
     return os.environ.get(PROCESS) or str(pid)
 
 
@@ -41,8 +41,8 @@ EVENTS: Final = Counter(
 )
 COMMANDS: Final = Counter(
     "moonstone_commands",
-    "Commands put to the log: appended, replayed (a repeat that changed nothing), conflict (another command came first, "
-    "so that it is decided again), reused (refused, for its id is another command's).",
+    "Commands sent to the log: appended, replayed (a repeat that changed nothing), conflict (another command came first, "
+    "so it is decided again), reused (refused, because its id belongs to another command).",
     ("result",),
     registry=_registry,
 )
@@ -53,16 +53,16 @@ CHAIN_BREAKS: Final = Counter(
 )
 DUE_WAIT: Final = Histogram(
     "moonstone_due_wait_seconds",
-    "How long what a match was owed had been due when it was done: job (bots' turns, scoring) or clock (deadlines); bots: "
-    "the jobs of matches without people, which may wait for all others.",
+    "Delay between the due time and the start of work on a match: job (bots' turns, scoring), clock (deadlines), bots (jobs "
+    "of matches without people, which have a lower priority).",
     ("kind",),
     buckets=_LATE,
     registry=_registry,
 )
 JOBS: Final = Counter(
     "moonstone_jobs",
-    "Jobs of workers by what brought them to a match: queue (a hint), log (it was due there, and its hint was late or "
-    "lost), deadline (one was enforced), more (the match had used up the time of a job).",
+    "Jobs of workers by what caused them: queue (a hint), log (a due entry whose hint was late or lost), deadline (one was "
+    "enforced), more (the time of the match's last job was used up).",
     ("source",),
     registry=_registry,
 )
@@ -75,7 +75,7 @@ QUEUE_USABLE: Final = Gauge(
 )
 QUEUE_REPAIRS: Final = Counter(
     "moonstone_queue_repairs",
-    "What workers threw away from the queue: all hints, for it held what is no hint; or marks without an expiry.",
+    "What workers deleted from the queue: hints (all of them, because it held damaged entries) or marks (without an expiry).",
     ("thrown_away",),
     registry=_registry,
 )
@@ -84,7 +84,7 @@ BOT_ANSWERS: Final = Histogram(
 )
 REQUESTS: Final = Histogram(
     "moonstone_request_seconds",
-    "Requests by their route, until the answer began; a stream goes on after that.",
+    "Time from a request to the start of its answer, by route; a stream continues after that.",
     ("method", "route", "status"),
     buckets=_FAST,
     registry=_registry,
@@ -93,7 +93,7 @@ REQUESTS: Final = Histogram(
 
 @lru_cache(maxsize=1024)
 def requests(method: str, route: str, status: int) -> Histogram:
-    """The part of `REQUESTS` with these labels; its own look-up costs as much as the count."""
+    """The child of `REQUESTS` with these labels, cached, because its look-up costs as much as counting."""
     return REQUESTS.labels(method, route, str(status))
 
 
@@ -106,7 +106,7 @@ STREAMS: Final = Gauge(
 
 
 def of_folder(folder: str) -> CollectorRegistry:
-    """What all processes that count there have counted."""
+    """The sum of the metrics of all processes that write to a folder."""
     registry = CollectorRegistry()
     MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
     return registry
@@ -114,7 +114,11 @@ def of_folder(folder: str) -> CollectorRegistry:
 
 @dataclass(frozen=True, slots=True)
 class Backlog(Collector):
-    """What is due in the log: seconds by which the earliest entry of a match with people is late, and matches of bots alone."""
+    """What is due in the log.
+
+    overdue: seconds by which the earliest entry of a match with people is late.
+    bots: the number of matches of bots alone that wait for a worker.
+    """
 
     overdue: float
     bots: int
@@ -122,7 +126,7 @@ class Backlog(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         yield GaugeMetricFamily(
             "moonstone_overdue_seconds",
-            "How long the earliest of all that is owed to matches with people has been due; it grows while no worker works.",
+            "Age of the earliest due entry of a match with people. It grows while no worker runs.",
             self.overdue,
         )
         yield GaugeMetricFamily(
@@ -131,11 +135,11 @@ class Backlog(Collector):
 
 
 def exposition(backlog: Backlog | None = None) -> bytes:
-    """All counts of this machine in Prometheus' text format, with the backlog where it is known."""
+    """All metrics of this machine in Prometheus' text format, with the backlog if it is known."""
     folder = os.environ.get(FOLDER)
-    told = generate_latest(of_folder(folder) if folder else _registry)
+    text = generate_latest(of_folder(folder) if folder else _registry)
     if backlog is not None:
         extra = CollectorRegistry()
         extra.register(backlog)
-        told += generate_latest(extra)
-    return told
+        text += generate_latest(extra)
+    return text

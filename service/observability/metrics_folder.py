@@ -1,6 +1,6 @@
-"""Where the processes of one supervisor count together, told to them by two environment variables that are no settings.
+"""The folder in which the processes of one supervisor write their metrics. They get it by two environment variables.
 
-Only the standard library: the API's first process must not import more before gevent's patches.
+Imports only the standard library: the API's first process must not import anything else before gevent's patches.
 """
 
 import os
@@ -14,46 +14,46 @@ from typing import Final
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 """The folder; prometheus_client itself reads this variable."""
 PROCESS: Final = "METRICS_PROCESS"
-"""Names a process's files there. A process that takes a dead one's place counts on in them, so that counts never fall and
-files never pile up."""
+"""The variable with the name of a process's files there. A process that replaces a dead one continues its files, so that
+counters never decrease and files do not pile up."""
 
 _NAME: Final = "moonstone-metrics-"
 _MEMORY: Final = "/dev/shm"  # noqa: S108  (the folder made there is this process's alone)
 
 
 @contextmanager
-def made() -> Iterator[str]:
-    """A new folder, and its end. In memory where there is such a place: the files are mapped, and a full disk would kill
-    whoever writes to them.
+def new_folder() -> Iterator[str]:
+    """Create a folder and delete it at the end, in memory if possible: the files are memory-mapped, and on a full disk a
+    write to them would kill the process.
     """
-    place = Path(_MEMORY if os.access(_MEMORY, os.W_OK) else gettempdir())
-    _clear(place)
+    parent = Path(_MEMORY if os.access(_MEMORY, os.W_OK) else gettempdir())
+    _clear(parent)
     maker = os.getpid()
-    folder = mkdtemp(prefix=f"{_NAME}{maker}-", dir=place)
+    folder = mkdtemp(prefix=f"{_NAME}{maker}-", dir=parent)
     try:
         yield folder
     finally:
-        if os.getpid() == maker:  # a forked child may leave by here too
+        if os.getpid() == maker:  # a forked child may run this too
             shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
-def shared() -> Iterator[None]:
-    """A folder for the processes that this one starts, unless a supervisor has named one for all its children.
+def shared_folder() -> Iterator[None]:
+    """A folder for this process and those that it starts, unless a supervisor has already set one.
 
-    Enter it before `service.observability.metrics` is imported: what a process counts in is settled there.
+    Enter it before `service.observability.metrics` is imported, because that module reads the variable.
     """
     if FOLDER in os.environ:
         yield
         return
-    with made() as folder:
+    with new_folder() as folder:
         os.environ[FOLDER] = folder
         yield
 
 
-def _clear(place: Path) -> None:
-    """Remove what processes left that were killed."""
-    for folder in place.glob(f"{_NAME}*"):
+def _clear(parent: Path) -> None:
+    """Delete the folders of processes that were killed."""
+    for folder in parent.glob(f"{_NAME}*"):
         try:
             os.kill(int(folder.name.removeprefix(_NAME).partition("-")[0]), 0)
         except ProcessLookupError:

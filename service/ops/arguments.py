@@ -1,4 +1,4 @@
-"""Commands that tell in a sentence what is wrong with their words and with the files that those name."""
+"""Commands that report a wrong argument, or a problem with a file that an argument names, in one sentence."""
 
 import click
 
@@ -6,7 +6,7 @@ from service.settings import is_text
 
 
 class Command(click.Command):
-    """Takes text only as text: bytes that are not UTF-8 may name a file, and are nothing else."""
+    """Rejects arguments that are not UTF-8, except paths of files."""
 
     def invoke(self, ctx: click.Context) -> object:
         for parameter in self.get_params(ctx):
@@ -18,12 +18,12 @@ class Command(click.Command):
 
 
 class LocalCommand(Command):
-    """One that does nothing but read and write files."""
+    """A command that only reads and writes files; reports an OSError with the file's name."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:  # whoever read has gone, which is no fault
+        except BrokenPipeError:  # the reader of the output has ended, which is no error
             raise
         except OSError as error:
             name = f"{printable(str(error.filename))}: " if error.filename is not None else ""
@@ -31,5 +31,5 @@ class LocalCommand(Command):
 
 
 def printable(text: str) -> str:
-    """What a stranger's file says, without what ends a line or steers a terminal."""
+    """Untrusted text with line ends and control characters replaced, so that it cannot control a terminal."""
     return "".join(character if character.isprintable() else "\ufffd" for character in text)

@@ -1,4 +1,4 @@
-"""The command `moonstone`: `play` and `verify` run anywhere, the commands on servers where there is Unix."""
+"""The command `moonstone`: `play` and `verify` run anywhere, the commands that use servers need Unix."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ _ON_SERVERS: Final = ("serve", "workers", "api", "backup", "restore", "check", "
 
 
 class _Group(click.Group):
-    """Imports the commands on servers when one is asked for: what they need is not everywhere, and takes time to load."""
+    """Imports the commands that use servers only when one is called: their imports need Unix, and take time."""
 
     command_class = Command
 
@@ -37,7 +37,7 @@ def _is_unix() -> bool:
 
 
 def _refusal(name: str) -> click.Command:
-    """Takes any words, and says that it cannot run here."""
+    """A command that takes any arguments and says that it cannot run here."""
 
     def refuse() -> None:
         raise click.ClickException(
@@ -46,7 +46,7 @@ def _refusal(name: str) -> click.Command:
         )
 
     anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.Command(name, callback=refuse, context_settings=anything, help="Needs Unix, which is not here.")
+    return click.Command(name, callback=refuse, context_settings=anything, help="Not available here: needs Unix.")
 
 
 @click.group(cls=_Group)

@@ -29,11 +29,11 @@ from service.repository.ports import Ports
 
 _SEED: Final = re.compile(r"[0-9a-f]{64}")
 _GZIP: Final = b"\x1f\x8b"
-"""What such files begin with (RFC 1952)."""
-_MOST: Final = 1 << 28
-"""Bytes of a file, also of one that comes compressed."""
-_LEAST: Final = 100
-"""Bytes for which each line counts, so that there are not too many: an event's holds a hash and a salt."""
+"""The first two bytes of a gzip file (RFC 1952)."""
+_MAX_BYTES: Final = 1 << 28
+"""The largest size of a file, after decompression."""
+_MIN_LINE_BYTES: Final = 100
+"""A shorter line counts as this many bytes, which limits the number of lines. A line with an event is longer."""
 
 
 @click.command(cls=LocalCommand)
@@ -44,7 +44,7 @@ _LEAST: Final = 100
 )
 @click.option("--seed", metavar="HEX", help="64 hex digits: the same seed is the same match.")
 @click.option("--export", "file", type=click.Path(readable=False), help="Where to write the match file.")
-@click.option("--json", "as_json", is_flag=True, help="Tell the outcome as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file: str | None, *, as_json: bool) -> None:
     """Play a match of bots in this process."""
     if game not in GAMES:
@@ -59,7 +59,7 @@ def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file:
         raise click.UsageError(f"{refusal.detail} {advice}") from None
     if file is not None:
         _write(file, export(ports, match))
-    click.echo(msgspec.json.encode(summary(match)).decode() if as_json else _told(ports, match))
+    click.echo(msgspec.json.encode(summary(match)).decode() if as_json else _outcome_text(ports, match))
 
 
 @click.command(cls=LocalCommand)
@@ -69,19 +69,23 @@ def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file:
     "heads",
     multiple=True,
     metavar="VERSION:HASH",
-    help="A hash that you kept; 16 digits of it will do, as will an ETag.",
+    help="A hash that you kept: at least its first 16 digits, or an ETag.",
 )
 @click.option(
-    "--feed", "feeds", multiple=True, type=click.File("rb"), help="Events that you kept, as the service sent them."
+    "--feed",
+    "feeds",
+    multiple=True,
+    type=click.File("rb"),
+    help="A file of events that you kept, as the service sent them.",
 )
-@click.option("--seat", metavar="N", help="Whose feed it was: a seat, or spectator.  [else spectator]")
+@click.option("--seat", metavar="N", help="The viewer of the feed: a seat, or spectator.  [default: spectator]")
 def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIOBase, ...], seat: str | None) -> None:
     """Check a match file: its chain, draws, effects, actions and outcome.
 
-    A file that was rewritten as a whole is found by what somebody kept of the match: heads and feeds.
+    A file that was rewritten as a whole can only be found with data that you kept of the match: give it as heads and feeds.
     """
     if seat is not None and not feeds:
-        raise click.UsageError("--seat says whose feed it was: give the feed too.")
+        raise click.UsageError("--seat names the viewer of a feed: give --feed too.")
     wanted = [_head(head) for head in heads]
     known = [_feed(feed) for feed in feeds]
     lines = _lines(file)
@@ -96,13 +100,13 @@ def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIO
     except client_copy.Differs as found:
         raise click.ClickException(printable(f"version {found.version}, {found.kept}: {found.text}")) from None
     match = verdict.match
-    told = f"{match.id}, {match.game.info.title}, {match.head.version} events: {', '.join(verdict.checks)} hold."
-    told += f" Head {match.head.version}:{match.head.hash[:16]}."
+    text = f"{match.id}, {match.game.info.title}, {match.head.version} events: {', '.join(verdict.checks)} hold."
+    text += f" Head {match.head.version}:{match.head.hash[:16]}."
     if verdict.checks != CHECKS:
-        told += f" It was played by ruleset {match.created.ruleset}, so nothing was decided again."
+        text += f" It was played by ruleset {match.created.ruleset}, so nothing was decided again."
     if heads or feeds:
-        told += f" What was kept agrees: heads {len(heads)}, events {sum(len(feed.events) for feed in known)}."
-    click.echo(told)
+        text += f" Your copies agree: heads {len(heads)}, events {sum(len(feed.events) for feed in known)}."
+    click.echo(text)
 
 
 def _head(given: str) -> client_copy.KeptHead:
@@ -156,12 +160,12 @@ def _write(file: str, lines: Iterable[bytes]) -> None:
         with click.open_file(file, "wb") as opened:
             opened.writelines(lines)
     except OSError as error:
-        error.filename = file  # of a full disk the system does not say it
+        error.filename = file  # if the disk is full, the system's error does not name the file
         raise
 
 
 def _lines(file: BufferedIOBase) -> list[bytes]:
-    """A match file's lines, also of one that was kept as it was sent, compressed."""
+    """The lines of a match file, which may be gzip-compressed, as the service sends it."""
     start = file.readline(MAX_BYTES + 2)
     if not start.startswith(_GZIP):
         lines = list(_bounded(file, start))
@@ -184,35 +188,35 @@ def _unpacked(name: str, content: bytes) -> Iterator[gzip.GzipFile]:
 
 def _converted(name: str, done: str) -> str:
     return (
-        f"{name} was converted on its way: {done}. Fetch it again and keep it byte for byte, for hashes are of the bytes "
-        f"that the service sent."
+        f"{name} was converted on its way: {done}. Fetch it again and keep it byte for byte, because the "
+        f"hashes are computed from these bytes."
     )
 
 
 def _bounded(file: BufferedIOBase | gzip.GzipFile, line: bytes) -> Iterator[bytes]:
-    """All lines, from the first one on; an end comes soon, also of a file that has none."""
+    """All lines, of which `line` is the first; raises if the file is too large, so that it ends for endless input."""
     if done := converted.by_its_start(line):
         raise click.ClickException(_converted("The file", done))
     size = number = 0
     while line:
-        size, number = size + max(len(line), _LEAST), number + 1
+        size, number = size + max(len(line), _MIN_LINE_BYTES), number + 1
         if len(line) > MAX_BYTES + 1:
-            raise click.ClickException(f"Line {number} of the file is longer than any event is.")
-        if size > _MOST:
+            raise click.ClickException(f"Line {number} of the file is longer than the largest event.")
+        if size > _MAX_BYTES:
             raise _too_long()
         yield line
         line = file.readline(MAX_BYTES + 2)
 
 
 def _read(file: BufferedIOBase | gzip.GzipFile) -> bytes:
-    content = file.read(_MOST + 1)
-    if len(content) > _MOST:
+    content = file.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
         raise _too_long()
     return content
 
 
 def _too_long() -> click.ClickException:
-    return click.ClickException("The file holds more than any match does.")
+    return click.ClickException("The file is larger than the largest match.")
 
 
 def _seed(seed: str | None) -> bytes | None:
@@ -224,20 +228,20 @@ def _seed(seed: str | None) -> bytes | None:
 
 
 def _advice(refusal: Refused, rules: AnyGame, seats: int) -> str:
-    """What would be right instead of what was refused."""
+    """A sentence with the values that would be valid."""
     if refusal.code == "bot-not-found":
         return f"There are: {', '.join(sorted(bots_of(rules)))}."
     if refusal.facts.get("parameter") == "seats":
         return "--bots names one bot for each seat."
     defaults = msgspec.to_builtins(rules.options(seats, {}))
-    told = ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in defaults.items())
-    return f"The options with their defaults: {told}." if told else "It has no options."
+    options = ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in defaults.items())
+    return f"The options with their defaults: {options}." if options else "It has no options."
 
 
-def _told(ports: Ports, match: Match) -> str:
-    """The outcome, after what happened last: there a game says more of it than scores do, such as a rank."""
+def _outcome_text(ports: Ports, match: Match) -> str:
+    """The text of the game's last event, then the outcome. The last event may say more than the scores, such as a rank."""
     outcome = match.outcome or Outcome((), (), (), ())
-    (last,) = ports.history.events(match, None, match.head.version - 3, 1)  # scoring and seed come after it
+    (last,) = ports.history.events(match, None, match.head.version - 3, 1)  # followed by the scoring and the seed
     lines = [
         f"{match.game.info.title}. Seats: {len(match.seats)}. Events: {match.head.version}.",
         str(texts.with_text(match.game, texts.DEFAULT, last).text),

@@ -1,7 +1,7 @@
-"""The operator's commands on a store: back it up, restore it, check it, and let a suspended match go on.
+"""The operator's commands for a store: back it up, restore it, check it, and resume a suspended match.
 
-They work on the server that MOONSTONE_LOG_URL names, or on the data folder's own: while `moonstone serve` runs on it
-through its server, else through one that they start for themselves.
+They work on the server of MOONSTONE_LOG_URL, or on the data folder. If `moonstone serve` runs on the folder, they use its
+server; otherwise they start one.
 """
 
 import os
@@ -18,7 +18,7 @@ from events.record import MatchId
 from service.adapters import backup as backups
 from service.adapters import heads, store
 from service.adapters.clock import wall_clock
-from service.adapters.server_folder import ValkeyFailed
+from service.adapters.server_folder import ServerFailed
 from service.adapters.valkey import Valkey
 from service.audit.stored_match import inspect
 from service.audit.verify import Fault
@@ -34,40 +34,40 @@ from service.settings import BadSetting, Settings, read
 from service.usecases.match_index import index_anew, shelve_ended
 
 LOG: Final = "log"
-"""The embedded log's folder in the data folder."""
+"""The name of the embedded log's folder in the data folder."""
 
-Tell = Callable[[str], object]
+Report = Callable[[str], object]
 
 
 class CannotOperate(Exception):
-    """The command cannot do its work here; the text says why and what to do."""
+    """The command cannot be carried out; the text says why and what to do."""
 
 
-def backup(environ: Mapping[str, str], target: Path, tell: Tell) -> None:
-    """Write a backup to a new file, or into a folder under a name of its own, while the service runs or not.
+def backup(environ: Mapping[str, str], target: Path, report: Report) -> None:
+    """Write a backup to a new file, or to a file with a generated name in a folder. The service may be running.
 
     Raises:
         CannotOperate: the file exists, or the log cannot be read.
     """
     settings = read(environ)
-    with _told(), log_of(settings) as client:
+    with _errors_as_sentences(), log_of(settings) as client:
         if target.is_dir():
             target /= f"moonstone-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.backup"
         if target.exists():
             raise CannotOperate(f"{target} exists; a backup never replaces a file")
         ports_of(client, settings.store_id)
         with _draft_of(target) as file:
-            frames = backups.written(file, backups.take(client, wall_clock()))
+            frames = backups.write_file(file, backups.read_store(client, wall_clock()))
             matches = sum(isinstance(frame, backups.StoredMatch) for frame in frames)
-        tell(f"backed up {matches} matches to {target}")
+        report(f"backed up {matches} matches to {target}")
 
 
 @contextmanager
 def _draft_of(target: Path) -> Iterator[IO[bytes]]:
-    """A file that only its owner can read, and that is there whole or not at all; nothing else of its name is replaced.
+    """A file that only its owner can read. It appears at `target` only when it is complete, and replaces no other file.
 
     Raises:
-        CannotOperate: the name was taken meanwhile.
+        CannotOperate: a file with this name was created meanwhile.
     """
     draft = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
     try:
@@ -83,20 +83,20 @@ def _draft_of(target: Path) -> Iterator[IO[bytes]]:
         draft.unlink(missing_ok=True)
 
 
-def restore(environ: Mapping[str, str], source: Path, tell: Tell) -> bool:
-    """Fill an empty data folder, or the empty server that MOONSTONE_LOG_URL names, and check what is there then.
+def restore(environ: Mapping[str, str], source: Path, report: Report) -> bool:
+    """Fill an empty data folder, or the empty server of MOONSTONE_LOG_URL, from a backup, and check the result.
 
-    What is due and the index are made anew. Whether no match has a fault.
+    Due times and the index are derived again. Returns whether no match has a fault.
 
     Raises:
-        CannotOperate: the store is not empty, or the file is no whole backup.
+        CannotOperate: the store is not empty, or the file is not a complete backup.
     """
     settings = read(environ)
-    with _told(), ExitStack() as stack:
+    with _errors_as_sentences(), ExitStack() as stack:
         if not source.is_file():
-            raise CannotOperate(f"{source} is no file that can be read twice; write it to one first")
-        for _ in backups.read(source):
-            pass  # whole, before anything is begun that another try would find in its way
+            raise CannotOperate(f"{source} is not a regular file; it is read twice, so write it to one first")
+        for _ in backups.read_file(source):
+            pass  # check that it is complete before anything is written, so that another try finds an empty store
         if settings.log_url is None:
             folder = settings.data_dir
             if folder.exists() and any(folder.iterdir()):
@@ -108,75 +108,75 @@ def restore(environ: Mapping[str, str], source: Path, tell: Tell) -> bool:
             client = stack.enter_context(connect_log(settings.log_url))
         if client.dbsize():
             raise CannotOperate("the log's server is not empty; restore into an empty one")
-        heads.forget(settings.data_dir / heads.FILE)  # of what the server held before
-        count = sum(1 for _ in backups.put(client, backups.read(source)))
+        heads.delete(settings.data_dir / heads.FILE)  # they belong to the previous content
+        count = sum(1 for _ in backups.fill_store(client, backups.read_file(source)))
         ports = ports_of(client, settings.store_id)
-        tell(f"restored {count} matches from {source}")
-        shelve_ended(ports, _taken_up(ports, map(backups.match_id, backups.match_keys(client))))
-        return _check(ports, client, tell)
+        report(f"restored {count} matches from {source}")
+        shelve_ended(ports, _with_derived_data(ports, map(backups.match_id, backups.match_keys(client))))
+        return _check(ports, client, report)
 
 
-def _taken_up(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[Match]:
-    """Matches for each of which is written what follows from it: what it is owed, and its places in the index."""
+def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[Match]:
+    """Write the due times and index entries of each match, and yield the match."""
     for match_id in match_ids:
         try:
             match, _ = ports.history.newest(match_id)
-        except (Refused, Corrupt):  # the check will tell
+        except (Refused, Corrupt):  # the check that follows reports it
             continue
         ports.log.rearm(match.id, match.head.version, owed(match))
         index_anew(ports, match)
         yield match
 
 
-def check(environ: Mapping[str, str], tell: Tell) -> bool:
-    """Fold every match of the store, its chain checked, and audit those that are over; whether none has a fault.
+def check(environ: Mapping[str, str], report: Report) -> bool:
+    """Verify the chain of every match, fold it, and audit the finished ones. Returns whether there is no fault.
 
-    Those that are over are put into the lists where they are missing: an older release did not list all of them. Then the
-    heads that were kept outside the log are compared.
+    Finished matches that are missing in the lists of the index are added, because an older release did not list all of
+    them. Then the heads that were saved outside the log are compared.
 
     Raises:
         CannotOperate: the log cannot be read.
     """
     settings = read(environ)
-    with _told(), log_of(settings) as client:
+    with _errors_as_sentences(), log_of(settings) as client:
         ports = ports_of(client, settings.store_id)
-        whole = _check(ports, client, tell)
-        return _compare(client, settings.data_dir / heads.FILE, tell) and whole
+        whole = _check(ports, client, report)
+        return _compare(client, settings.data_dir / heads.FILE, report) and whole
 
 
-def _compare(client: LogClient, file: Path, tell: Tell) -> bool:
-    """Whether the log holds all that it held when its heads were kept, as far as any were."""
+def _compare(client: LogClient, file: Path, report: Report) -> bool:
+    """Whether the log still holds all heads that were saved outside it; True if there are none."""
     opened = store.stored(client)
     kept = heads.found(file, opened.id) if opened else None
     if kept is None:
-        tell(f"no heads were kept in {file.parent}: what the log lost as a whole is not noticed")
+        report(f"no heads were saved in {file.parent}: if the log lost its end, it is not noticed")
         return True
     with closing(kept):
         rows = kept.newest()
         faults = [f"match {one.match}, version {one.version}: {one.fault}" for one in heads.missing(client, rows)]
         if heads.lost_mark(client, kept):
-            faults.append(f"the log lost what it acknowledged last before {heads.moment(kept.at)}")
+            faults.append(f"the log lost data that it acknowledged before {heads.utc(kept.at)}")
         for fault in faults:
-            tell(fault)
-        tell(
-            f"compared {len(rows)} heads that were kept outside the log, last at {heads.moment(kept.at)}: {len(faults)} faults"
+            report(fault)
+        report(
+            f"compared {len(rows)} heads that were saved outside the log, last at {heads.utc(kept.at)}: {len(faults)} faults"
         )
     return not faults
 
 
-def _check(ports: Ports, client: LogClient, tell: Tell) -> bool:
+def _check(ports: Ports, client: LogClient, report: Report) -> bool:
     counts = Counter[str]()
-    shelve_ended(ports, _inspected(ports, client, counts, tell))
+    shelve_ended(ports, _inspected(ports, client, counts, report))
     statuses = ", ".join(f"{counts[name]} {name}" for name in ("open", "running", "suspended", "finished", "aborted"))
-    tell(
+    report(
         f"checked {counts['matches']} matches ({statuses}) with {counts['events']} events, "
         f"{counts['audited']} audited: {counts['faults']} faults"
     )
     return not counts["faults"]
 
 
-def _inspected(ports: Ports, client: LogClient, counts: Counter[str], tell: Tell) -> Iterator[Match]:
-    """All matches without a fault; each is counted, and each fault told."""
+def _inspected(ports: Ports, client: LogClient, counts: Counter[str], report: Report) -> Iterator[Match]:
+    """Check all matches, count them, report each fault, and yield the matches without a fault."""
     for key in backups.match_keys(client):
         match_id = backups.match_id(key)
         counts["matches"] += 1
@@ -184,7 +184,7 @@ def _inspected(ports: Ports, client: LogClient, counts: Counter[str], tell: Tell
             match = inspect(ports, match_id)
         except Fault as fault:
             counts["faults"] += 1
-            tell(f"match {match_id}, version {fault.version}: {fault.text}")
+            report(f"match {match_id}, version {fault.version}: {fault.text}")
         else:
             counts["events"] += match.head.version
             counts[match.status] += 1
@@ -192,26 +192,26 @@ def _inspected(ports: Ports, client: LogClient, counts: Counter[str], tell: Tell
             yield match
 
 
-def resume(environ: Mapping[str, str], match_id: str, tell: Tell) -> None:
-    """Let a suspended match go on.
+def resume(environ: Mapping[str, str], match_id: str, report: Report) -> None:
+    """Resume a suspended match.
 
     Raises:
         CannotOperate: there is no such match, or it is not suspended.
     """
     settings = read(environ)
-    with _told(), log_of(settings) as client:
+    with _errors_as_sentences(), log_of(settings) as client:
         ports = ports_of(client, settings.store_id)
         if not ports.log.read(match_id).events:
             raise CannotOperate(f"there is no match {match_id} in this store")
         match = deadlines.resume(ports, match_id)
-        tell(f"match {match.id} goes on from version {match.head.version}")
+        report(f"match {match.id} is resumed at version {match.head.version}")
 
 
 def ports_of(client: LogClient, store_id: str | None = None) -> Ports:
     """The use cases on a log, without workers.
 
     Raises:
-        CannotOperate: there is no store, or another one than the one wanted.
+        CannotOperate: there is no store, or its id is not `store_id`.
     """
     found = store.stored(client)
     if found is None:
@@ -223,7 +223,7 @@ def ports_of(client: LogClient, store_id: str | None = None) -> Ports:
 
 @contextmanager
 def log_of(settings: Settings) -> Iterator[LogClient]:
-    """A client of the log that the settings name, if need be on a server of its own.
+    """A client for the log that the settings name; starts a server on the data folder if none runs there.
 
     Raises:
         CannotOperate: there is no log.
@@ -238,12 +238,12 @@ def log_of(settings: Settings) -> Iterator[LogClient]:
                 stack.enter_context(lock(settings.data_dir))
                 url = stack.enter_context(Valkey.start(folder, durable=True)).url
             except FolderTaken:
-                url = _url_in(folder / URL)
+                url = _read_url(folder / URL)
         yield stack.enter_context(connect_log(url))
 
 
-def _url_in(file: Path) -> str:
-    """Where the server listens that another process runs on its folder."""
+def _read_url(file: Path) -> str:
+    """The URL of the server that another process runs on the folder."""
     try:
         url = read({"MOONSTONE_LOG_URL": file.read_text("utf-8")}).log_url
     except (BadSetting, UnicodeDecodeError):
@@ -254,8 +254,8 @@ def _url_in(file: Path) -> str:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Faults of the servers and of the file, as a sentence."""
+def _errors_as_sentences() -> Iterator[None]:
+    """Raise errors of the servers and of files as `CannotOperate`."""
     try:
         yield
     except LogUnavailable as error:
@@ -264,5 +264,5 @@ def _told() -> Iterator[None]:
         raise CannotOperate(f"the log does not answer as it should: {type(error).__name__}") from error
     except Refused as error:
         raise CannotOperate(error.detail) from error
-    except (backups.BadBackup, heads.BadHeads, ValkeyFailed, CannotServe, OSError) as error:
+    except (backups.BadBackup, heads.BadHeads, ServerFailed, CannotServe, OSError) as error:
         raise CannotOperate(str(error)) from error

@@ -1,4 +1,4 @@
-"""`moonstone serve`: all of the service on one machine, and `moonstone workers`: the workers alone."""
+"""`moonstone serve`: the whole service on one machine; and `moonstone workers`: only the workers."""
 
 import fcntl
 import http.client
@@ -17,12 +17,12 @@ from service import container
 from service.adapters import heads, store
 from service.adapters.head_keeper import HeadKeeper
 from service.adapters.log_file import RESTORE
-from service.adapters.server_folder import ValkeyFailed, fault_of
+from service.adapters.server_folder import ServerFailed, error_text
 from service.observability import metrics, metrics_folder
-from service.ops.supervisor import WORKER_PATIENCE, Module, Server, Supervisor
+from service.ops.supervisor import WORKER_STOP_TIMEOUT_S, Module, Server, Supervisor
 from service.settings import BadSetting, Settings, read
 
-TICK: Final = 0.1
+POLL_INTERVAL_S: Final = 0.1
 
 
 class CannotServe(Exception):
@@ -30,19 +30,19 @@ class CannotServe(Exception):
 
 
 class FolderTaken(CannotServe):
-    """Another process has the data folder."""
+    """Another process uses the data folder."""
 
 
-def serve(environ: Mapping[str, str], tell: Callable[[str], object]) -> None:
-    """Run the whole service until SIGINT or SIGTERM; `tell` gets the line with its address once it answers.
+def serve(environ: Mapping[str, str], report: Callable[[str], object]) -> None:
+    """Run the whole service until SIGINT or SIGTERM; `report` is called with its address once it is ready.
 
     Raises:
-        CannotServe: the folder or the port is taken, or the servers cannot be started or used.
+        CannotServe: the folder or the port is in use, or the servers cannot be started or used.
     """
     settings = read(environ)
     with _stop_signal() as stopped, ExitStack() as stack:
         stack.enter_context(lock(settings.data_dir))
-        known = {**environ, metrics_folder.FOLDER: stack.enter_context(metrics_folder.made())}
+        known = {**environ, metrics_folder.FOLDER: stack.enter_context(metrics_folder.new_folder())}
         port = _free_port(settings.host, settings.port)
         supervisor = Supervisor()
         stack.callback(supervisor.stop)
@@ -56,11 +56,11 @@ def serve(environ: Mapping[str, str], tell: Callable[[str], object]) -> None:
         _check(settings)
         supervisor.start(_head_keeper(settings))
         supervisor.start(Module("api", "api", known))
-        _keep_running(supervisor, stopped, settings, known, tell)
+        _keep_running(supervisor, stopped, settings, known, report)
 
 
 def run_workers(environ: Mapping[str, str]) -> None:
-    """Run the worker processes alone until SIGINT or SIGTERM.
+    """Run only the worker processes until SIGINT or SIGTERM.
 
     Raises:
         CannotServe: the servers cannot be used.
@@ -68,17 +68,17 @@ def run_workers(environ: Mapping[str, str]) -> None:
     settings = read(environ)
     _check(settings)
     with _stop_signal() as stopped, ExitStack() as stack:
-        folder = stack.enter_context(metrics_folder.made())
+        folder = stack.enter_context(metrics_folder.new_folder())
         if settings.metrics_port:
-            _tell_metrics(stack, settings.host, settings.metrics_port, folder)
+            _serve_metrics(stack, settings.host, settings.metrics_port, folder)
         supervisor = Supervisor()
         stack.callback(supervisor.stop)
         _start_workers(supervisor, settings, {**environ, metrics_folder.FOLDER: folder})
-        while not stopped.wait(TICK):
-            supervisor.look()
+        while not stopped.wait(POLL_INTERVAL_S):
+            supervisor.restart_ended()
 
 
-def _tell_metrics(stack: ExitStack, host: str, port: int, folder: str) -> None:
+def _serve_metrics(stack: ExitStack, host: str, port: int, folder: str) -> None:
     try:
         server, _ = start_http_server(port, host, metrics.of_folder(folder))
     except OSError as error:
@@ -89,7 +89,7 @@ def _tell_metrics(stack: ExitStack, host: str, port: int, folder: str) -> None:
 def _start_server(supervisor: Supervisor, server: Server) -> None:
     try:
         supervisor.start(server)
-    except ValkeyFailed as error:
+    except ServerFailed as error:
         raise CannotServe(str(error)) from error
     except OSError as error:
         raise _no_folder(server.folder, error) from error
@@ -97,13 +97,13 @@ def _start_server(supervisor: Supervisor, server: Server) -> None:
 
 def _start_workers(supervisor: Supervisor, settings: Settings, environ: Mapping[str, str]) -> None:
     for number in range(settings.workers):
-        supervisor.start(Module(f"worker {number + 1}", "workers", environ, WORKER_PATIENCE, "people"))
+        supervisor.start(Module(f"worker {number + 1}", "workers", environ, WORKER_STOP_TIMEOUT_S, "people"))
     for number in range(settings.bot_workers):
-        supervisor.start(Module(f"bot worker {number + 1}", "workers", environ, WORKER_PATIENCE, "bots"))
+        supervisor.start(Module(f"bot worker {number + 1}", "workers", environ, WORKER_STOP_TIMEOUT_S, "bots"))
 
 
 def _check(settings: Settings) -> None:
-    """Find out here, once, what every child would end by."""
+    """Find faults once here, before every child process fails on them."""
     try:
         container.build(settings, listen=False).close()
     except (BadSetting, container.Unusable) as error:
@@ -111,10 +111,10 @@ def _check(settings: Settings) -> None:
 
 
 def _head_keeper(settings: Settings) -> HeadKeeper:
-    """Keeps how far the log goes, if it still goes as far as was kept.
+    """The thread that saves the log's heads; first checks that the log still holds the saved ones.
 
     Raises:
-        CannotServe: it does not.
+        CannotServe: the log has lost some of them.
     """
     file = settings.data_dir / heads.FILE
     with ExitStack() as stack:
@@ -124,12 +124,12 @@ def _head_keeper(settings: Settings) -> HeadKeeper:
             stack.callback(kept.close)
             opened = store.stored(client)
             if opened is not None and kept.store != opened.id:
-                kept.begin(opened.id)
+                kept.reset(opened.id)
             lost = list(heads.missing(client, kept.newest(heads.RECENT)))
             if lost or heads.lost_mark(client, kept):
                 raise CannotServe(
-                    f"the log no longer holds all that it held at {heads.moment(kept.at)}{_first_of(lost)}. {RESTORE}; or, "
-                    f"to go on with what is there, remove {file}"
+                    f"the log no longer holds all that it held at {heads.utc(kept.at)}{_first_of(lost)}. {RESTORE}; or, "
+                    f"to continue with what is left, remove {file}"
                 )
         except heads.BadHeads as error:
             raise CannotServe(str(error)) from error
@@ -151,19 +151,22 @@ def _keep_running(
     stopped: Event,
     settings: Settings,
     environ: Mapping[str, str],
-    tell: Callable[[str], object],
+    report: Callable[[str], object],
 ) -> None:
-    """The workers come once the API answers: it is their beat that says from when on nobody loses time by us."""
+    """Restart children that end, until a signal. The workers start once the API is ready.
+
+    Their first beat ends an outage, so until then no player's clock loses time.
+    """
     ready = False
-    while not stopped.wait(TICK):
-        supervisor.look()
-        if not ready and _answers(settings):
+    while not stopped.wait(POLL_INTERVAL_S):
+        supervisor.restart_ended()
+        if not ready and _is_ready(settings):
             ready = True
             _start_workers(supervisor, settings, environ)
-            tell(f"Moonstone is ready at http://{_written(_reachable(settings.host))}:{settings.port}")
+            report(f"Moonstone is ready at http://{_in_url(_reachable(settings.host))}:{settings.port}")
 
 
-def _answers(settings: Settings) -> bool:
+def _is_ready(settings: Settings) -> bool:
     connection = http.client.HTTPConnection(_reachable(settings.host), settings.port, timeout=1)
     try:
         connection.request("GET", "/readyz")
@@ -175,16 +178,16 @@ def _answers(settings: Settings) -> bool:
 
 
 def _reachable(host: str) -> str:
-    """Where this machine itself reaches what listens on `host`."""
+    """The address at which this machine itself reaches a server that listens on `host`."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  (compared, not bound)
 
 
-def _written(host: str) -> str:
+def _in_url(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
 def _free_port(host: str, port: int) -> int:
-    """The port itself, or a free one for 0; found out before anything is started."""
+    """The port itself, or a free one for 0. Checks that it can be used, before anything is started."""
     with socket(AF_INET6 if ":" in host else AF_INET) as probe:
         probe.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
         try:
@@ -199,11 +202,11 @@ def _free_port(host: str, port: int) -> int:
 
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """Make a data folder this process's alone.
+    """Lock a data folder, so that only this process uses it.
 
     Raises:
-        FolderTaken: another process has it.
-        CannotServe: it can be no data folder.
+        FolderTaken: another process uses it.
+        CannotServe: it cannot be used as a data folder.
     """
     with ExitStack() as stack:
         try:
@@ -218,12 +221,12 @@ def lock(folder: Path) -> Iterator[None]:
 
 
 def _no_folder(folder: Path, error: OSError) -> CannotServe:
-    return CannotServe(f"{folder} cannot be used ({fault_of(error)}); set MOONSTONE_DATA_DIR")
+    return CannotServe(f"{folder} cannot be used ({error_text(error)}); set MOONSTONE_DATA_DIR")
 
 
 @contextmanager
 def _stop_signal() -> Iterator[Event]:
-    """Set by SIGINT and SIGTERM while the context lasts."""
+    """An event that SIGINT and SIGTERM set, inside the block."""
     stopped = Event()
     before = {number: signal.signal(number, lambda *_: stopped.set()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

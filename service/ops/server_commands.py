@@ -1,4 +1,4 @@
-"""The commands on servers. Each calls what does the work; its options set what the environment may set too."""
+"""The commands that use servers. Each calls the function that does the work; options override environment variables."""
 
 import os
 import sys
@@ -20,16 +20,16 @@ Function = TypeVar("Function", bound=Callable[..., None])
 _VARIABLES: Final = {variable.setting: variable for variable in VARIABLES}
 
 
-def _takes(*settings: str) -> Callable[[Function], Function]:
-    """Options for some settings."""
+def _options_for(*settings: str) -> Callable[[Function], Function]:
+    """A decorator that adds options for some settings to a command."""
 
     def decorate(command: Function) -> Function:
         for setting in reversed(settings):
             variable = _VARIABLES[setting]
             flag = f"--{setting.replace('_', '-')}"
-            told = f"{variable.meaning}  [{variable.name}, else {variable.default}]"
+            text = f"{variable.meaning}  [{variable.name}, default: {variable.default}]"
             kind = click.Path(readable=False) if setting in FILES else None
-            command = click.option(flag, help=told, type=kind)(command)
+            command = click.option(flag, help=text, type=kind)(command)
         return command
 
     return decorate
@@ -41,67 +41,67 @@ def _environ(given: dict[str, Any]) -> dict[str, str]:
 
 
 @click.command(cls=Command)
-@_takes("host", "port", "data_dir", "workers")
+@_options_for("host", "port", "data_dir", "workers")
 def serve(**given: str | None) -> None:
-    """Run everything on this machine."""
+    """Run the whole service on this machine."""
     log_to_stderr()
-    _report(lambda: running.serve(_environ(given), _tell))
+    _with_clear_errors(lambda: running.serve(_environ(given), _print))
 
 
 @click.command(cls=Command)
-@_takes("data_dir", "workers")
+@_options_for("data_dir", "workers")
 def workers(**given: str | None) -> None:
-    """Run the workers alone."""
+    """Run only the workers."""
     log_to_stderr()
-    _report(lambda: running.run_workers(_environ(given)))
+    _with_clear_errors(lambda: running.run_workers(_environ(given)))
 
 
 @click.command(cls=Command)
-@_takes("host", "port", "data_dir")
+@_options_for("host", "port", "data_dir")
 def api(**given: str | None) -> None:
-    """Run the API alone."""
+    """Run only the API."""
     environ = _environ(given)
-    _report(lambda: servers(read(environ)))
+    _with_clear_errors(lambda: servers(read(environ)))
     os.execve(sys.executable, [sys.executable, "-P", "-m", "api"], environ)  # noqa: S606  (our own interpreter and module)
 
 
 @click.command(cls=Command)
 @click.argument("target", type=click.Path(path_type=Path))
-@_takes("data_dir")
+@_options_for("data_dir")
 def backup(target: Path, **given: str | None) -> None:
-    """Write a backup to TARGET, a new file or a folder, while the service runs or not. It holds every secret."""
-    _report(lambda: maintenance.backup(_environ(given), target, _tell))
+    """Write a backup to TARGET, a new file or a folder. The service may be running. A backup contains every secret."""
+    _with_clear_errors(lambda: maintenance.backup(_environ(given), target, _print))
 
 
 @click.command(cls=Command)
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@_takes("data_dir")
+@_options_for("data_dir")
 def restore(source: Path, **given: str | None) -> None:
-    """Fill an empty data folder, or the empty server of MOONSTONE_LOG_URL, from the backup SOURCE, and check it."""
-    sys.exit(0 if _report(lambda: maintenance.restore(_environ(given), source, _tell)) else 1)
+    """Restore the backup SOURCE into an empty data folder, or the empty server of MOONSTONE_LOG_URL, and check it."""
+    sys.exit(0 if _with_clear_errors(lambda: maintenance.restore(_environ(given), source, _print)) else 1)
 
 
 @click.command(cls=Command)
-@_takes("data_dir")
+@_options_for("data_dir")
 def check(**given: str | None) -> None:
-    """Fold every match, check its chain, and audit those that are over."""
-    sys.exit(0 if _report(lambda: maintenance.check(_environ(given), _tell)) else 1)
+    """Check the chain of every match, fold it, and audit the finished ones."""
+    sys.exit(0 if _with_clear_errors(lambda: maintenance.check(_environ(given), _print)) else 1)
 
 
 @click.command(cls=Command)
 @click.argument("match")
-@_takes("data_dir")
+@_options_for("data_dir")
 def resume(match: str, **given: str | None) -> None:
-    """Let the suspended MATCH go on."""
-    _report(lambda: maintenance.resume(_environ(given), match, _tell))
+    """Resume the suspended MATCH."""
+    _with_clear_errors(lambda: maintenance.resume(_environ(given), match, _print))
 
 
-def _tell(text: str) -> None:
+def _print(text: str) -> None:
     click.echo(printable(text))
 
 
-def _report(run: Callable[[], T]) -> T:
-    """Tell in one sentence what an operator can mend."""
+def _with_clear_errors(run: Callable[[], T]) -> T:
+    """Print an error that an operator can fix as one sentence."""
     try:
         return run()
     except (BadSetting, running.CannotServe, maintenance.CannotOperate) as error:

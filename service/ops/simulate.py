@@ -1,4 +1,4 @@
-"""A whole match in this process, without a server: the same use cases on a log in memory."""
+"""Plays a whole match in this process, without a server: the same use cases on a log in memory."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,10 +25,10 @@ def play(
     seed: bytes | None = None,
     clock: MatchClock | None = None,
 ) -> tuple[Ports, Match]:
-    """A match of bots from the first event to the revealed seed, and the ports that hold it.
+    """Play a match of bots from the first event to the revealed seed; returns the ports that hold it, and the match.
 
-    The same seed gives the same match: its bots' chance comes from the seed too, and time is the match's own. It begins
-    at 0 and stands still until nothing is left to do but to wait.
+    The same seed gives the same match: the bots' random numbers come from the seed too, and time is simulated. It begins at
+    0, and advances to the next due time only when nothing is left to do now.
 
     Raises:
         Refused: as `service.usecases.match_lifecycle.create`, and `match-suspended` where the rules failed.
@@ -56,7 +56,7 @@ def play(
             enforce(ports, match_id)
         else:
             advance(ports, match_id, moves=1000, chance_of=chance_of)
-            stuck = match.head  # a bot that failed waits for another to act or for the bell, if this is still the head
+            stuck = match.head  # if this stays the head, a bot failed and waits for another seat or for the timer
     if match.status == "suspended":
         raise Refused("match-suspended", "The rules failed, and the match cannot go on.", version=match.head.version)
     return ports, match

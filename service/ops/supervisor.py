@@ -1,4 +1,4 @@
-"""Child processes that are started again whenever they end, and that die with this process, even by a kill -9 of it."""
+"""Restarts child processes whenever they end. They are killed when this process ends, even by a kill -9."""
 
 import logging
 import subprocess
@@ -11,26 +11,27 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from service.adapters.child import spawn
-from service.adapters.server_folder import ValkeyFailed
+from service.adapters.server_folder import ServerFailed
 from service.adapters.valkey import Valkey
 from service.observability.metrics_folder import PROCESS
 
-FIRST_DELAY: Final = 0.1
-LONGEST_DELAY: Final = 2.0
+FIRST_RESTART_DELAY_S: Final = 0.1
+"""Doubled with each further restart up to `LONGEST_RESTART_DELAY_S`."""
+LONGEST_RESTART_DELAY_S: Final = 2.0
 URL: Final = "url"
-"""A file in a server's folder that says where it listens, for the operator's other commands."""
-SETTLED: Final = 10.0
-"""Seconds; a child that ran for longer is started again without delay."""
-STOP_PATIENCE: Final = 12.0
-"""Longer than gunicorn's, after which it ends its own."""
-WORKER_PATIENCE: Final = 8.0
-"""A worker that is in the middle of a job may be ended at any time: another one does it again."""
+"""A file in a server's folder with its URL, for the operator's other commands."""
+STABLE_AFTER_S: Final = 10.0
+"""A child that ran for longer than this is restarted without delay."""
+STOP_TIMEOUT_S: Final = 12.0
+"""Longer than gunicorn's graceful timeout, after which gunicorn kills its own workers."""
+WORKER_STOP_TIMEOUT_S: Final = 8.0
+"""A worker may be killed in the middle of a job: another worker does the job again."""
 
 _log = logging.getLogger("moonstone.supervisor")
 
 
 class Child(Protocol):
-    """A process that the supervisor keeps running. Start it from the main thread: it dies with the thread."""
+    """A process or thread that the supervisor keeps running. Start it from the main thread: it is killed with the thread."""
 
     name: str
 
@@ -38,21 +39,26 @@ class Child(Protocol):
 
     def has_ended(self) -> bool: ...
 
-    def bid_end(self) -> None:
-        """Ask it to end, if no other child needs it to end itself."""
+    def request_stop(self) -> None:
+        """Ask it to end, unless other children need it until they have ended."""
         ...
 
     def stop(self) -> None: ...
 
 
 class Module:
-    """`python -m <module>` with an environment of its own; `patience`: seconds in which it may end, once it is bidden."""
+    """`python -m <module>` with its own environment; it is killed `stop_timeout_s` seconds after `request_stop`."""
 
     def __init__(
-        self, name: str, module: str, environ: Mapping[str, str], patience: float = STOP_PATIENCE, argument: str = ""
+        self,
+        name: str,
+        module: str,
+        environ: Mapping[str, str],
+        stop_timeout_s: float = STOP_TIMEOUT_S,
+        argument: str = "",
     ) -> None:
         self.name = name
-        self._patience = patience
+        self._stop_timeout_s = stop_timeout_s
         self._module = module
         self._arguments = [argument] if argument else []
         self._environ = environ
@@ -60,7 +66,7 @@ class Module:
         self._ends_by: float | None = None
 
     def start(self) -> None:
-        # -P: a folder called `api` where the operator stands must not be taken for ours.
+        # -P: do not import a package `api` from the current folder.
         environ = {**self._environ, PROCESS: self.name.replace(" ", "-")}
         self._ends_by = None
         self._process = spawn([sys.executable, "-P", "-m", self._module, *self._arguments], env=environ)
@@ -68,15 +74,15 @@ class Module:
     def has_ended(self) -> bool:
         return self._process is not None and self._process.poll() is not None
 
-    def bid_end(self) -> None:
-        if self._process is not None and self._ends_by is None:  # RQ takes a second signal for an order to drop its job
-            self._ends_by = time.monotonic() + self._patience
+    def request_stop(self) -> None:
+        if self._process is not None and self._ends_by is None:  # at a second signal RQ would drop its job
+            self._ends_by = time.monotonic() + self._stop_timeout_s
             self._process.terminate()
 
     def stop(self) -> None:
         if self._process is None:
             return
-        self.bid_end()
+        self.request_stop()
         try:
             self._process.wait(max(0.0, (self._ends_by or 0.0) - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -85,7 +91,7 @@ class Module:
 
 
 class Server:
-    """An embedded Valkey, which comes back on the same port and folder."""
+    """An embedded Valkey server, which restarts on the same address and folder."""
 
     def __init__(self, name: str, folder: Path, *, durable: bool) -> None:
         self.name = name
@@ -107,8 +113,8 @@ class Server:
     def has_ended(self) -> bool:
         return self._valkey is not None and self._valkey.wait(0)
 
-    def bid_end(self) -> None:
-        """Not before the others have ended."""
+    def request_stop(self) -> None:
+        """Does nothing: the other children need the server until they have ended."""
 
     def stop(self) -> None:
         if self._valkey is not None:
@@ -124,9 +130,9 @@ class _Watched:
 
 
 class Supervisor:
-    """Children are started in order, the first being needed by the others, and stopped from the last to the first.
+    """Starts children in order, so that the first ones can serve the others, and stops them in reverse order.
 
-    Those that nobody needs are all told before the first is waited for: however many hang, they cost one's patience.
+    Children that no other needs are all asked to stop before it waits for any: however many hang, it waits for one time-out.
     """
 
     def __init__(self) -> None:
@@ -136,22 +142,24 @@ class Supervisor:
         self._watched.append(_Watched(child, time.monotonic()))
         child.start()
 
-    def look(self) -> None:
-        """Start again what has ended; what ends soon after its start, a little later each time."""
+    def restart_ended(self) -> None:
+        """Restart children that have ended. If one ends again soon after its start, the next restart is delayed for longer."""
         for watched in self._watched:
             now = time.monotonic()
             if watched.due is None and watched.child.has_ended():
-                soon = now - watched.started < SETTLED
-                watched.delay = min(max(2 * watched.delay, FIRST_DELAY), LONGEST_DELAY) if soon else 0.0
+                soon = now - watched.started < STABLE_AFTER_S
+                watched.delay = (
+                    min(max(2 * watched.delay, FIRST_RESTART_DELAY_S), LONGEST_RESTART_DELAY_S) if soon else 0.0
+                )
                 watched.due = now + watched.delay
-                _log.warning("%s has ended and is started again", watched.child.name)
+                _log.warning("%s has ended and is restarted", watched.child.name)
             if watched.due is not None and now >= watched.due:
                 watched.started, watched.due = now, None
-                with suppress(ValkeyFailed):
+                with suppress(ServerFailed):
                     watched.child.start()
 
     def stop(self) -> None:
         for watched in reversed(self._watched):
-            watched.child.bid_end()
+            watched.child.request_stop()
         for watched in reversed(self._watched):
             watched.child.stop()

@@ -323,7 +323,7 @@ STORE: Final = (
         "    weak = ()\n    if weak:\n",
         "tests/service/test_container.py::test_a_log_that_could_lose_what_it_acknowledged_is_refused_unless_it_is_wanted"),
     Mutation("a revoked token is still known elsewhere", "service/adapters/accounts.py",
-        "        self._tell(token_digest)\n",
+        "        self._announce(token_digest)\n",
         "",
         "tests/service/adapters/test_accounts.py::test_a_known_token_costs_no_look_up_and_a_revocation_elsewhere_counts_at_once"),
 )

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 from redis import Redis
 
-from service.adapters.server_folder import ValkeyFailed
+from service.adapters.server_folder import ServerFailed
 from service.adapters.valkey import Valkey
 from tests.chaos.played import Played
 from tests.chaos.test_log_faults import ready
@@ -30,7 +30,7 @@ def test_row_40_what_a_loss_of_power_leaves_is_cut_off_and_other_damage_is_not_s
         caplog.clear()
         played.log.restart()
         (said,) = (record.getMessage() for record in caplog.records if record.name == "moonstone.valkey")
-        assert f"{file} ended in {len(left)} bytes that are no whole command" in said
+        assert f"{file} ended in {len(left)} bytes that are no complete command" in said
         assert file.with_name(said.rpartition(" ")[2]).read_bytes() == found
         played.stands()
 
@@ -45,7 +45,7 @@ def test_row_40_what_a_loss_of_power_leaves_is_cut_off_and_other_damage_is_not_s
     ):
         file.write_bytes(damaged)
         with pytest.raises(
-            ValkeyFailed, match=r"is damaged after byte \d+ of \d+, .* nothing was changed.*`moonstone restore`$"
+            ServerFailed, match=r"is damaged after byte \d+ of \d+, .* nothing was changed.*`moonstone restore`$"
         ):
             played.log.restart()
         assert file.read_bytes() == damaged
@@ -78,7 +78,7 @@ def test_row_40_what_the_server_cannot_read_is_told_without_what_stands_in_it(
             client.set("seed", "hidden")
         log.kill()
         harm(log.data_dir / "appendonlydir")
-        with pytest.raises(ValkeyFailed, match=f"cannot be read .*{told}.*nothing was changed") as failed:
+        with pytest.raises(ServerFailed, match=f"cannot be read .*{told}.*nothing was changed") as failed:
             log.restart()
         assert "hidden" not in str(failed.value)
 

@@ -1,4 +1,4 @@
-"""A third-party client as its author would write it: HTTP, retries with the same key, a stream that it resumes."""
+"""A client as a third party would write it: HTTP, retries with the same key, a stream that it resumes."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ Json: TypeAlias = dict[str, Any]
 
 
 class Following(Protocol):
-    """Keeps a `table` by the effects that it is shown."""
+    """Keeps a `table` up to date with the effects that it receives."""
 
     table: Json
 
@@ -22,11 +22,11 @@ class Following(Protocol):
 
 
 PATIENCE = 60.0
-"""Seconds after which a player gives up on a service that is away."""
+"""Seconds after which a client stops retrying when the service is down."""
 
 
 class Player:
-    """One player at one service, a new one unless a token says who."""
+    """One player at one service; signs up a new one unless there is a token."""
 
     def __init__(self, url: str, name: str = "", token: str | None = None) -> None:
         self._http = httpx.Client(base_url=url, timeout=10)
@@ -37,7 +37,7 @@ class Player:
         self._http.close()
 
     def send(self, method: str, path: str, body: Json | None = None, **headers: str) -> Json:
-        """An answer of success, asked for again as long as the service is away or says that it is."""
+        """Send a request, and repeat it while the service is down or answers 503; returns the successful answer."""
         answer: Json = self.answer(method, path, body, **headers).raise_for_status().json()
         return answer
 
@@ -58,7 +58,7 @@ class Player:
         return self.send("GET", f"/v1/matches/{match}" + (f"?version={version}" if version else ""))
 
     def choose(self, match: str) -> Json | None:
-        """A legal action, if it is this player's turn: any one, but always the same for a version."""
+        """A legal action if it is this player's turn: always the same one for the same version."""
         listed = self.send("GET", f"/v1/matches/{match}/legal-actions")
         actions: list[Json] = listed["actions"]
         if not actions:
@@ -67,7 +67,7 @@ class Player:
         return actions[place]
 
     def frames(self, match: str, after: int) -> Iterator[tuple[str, Json]]:
-        """The frames of the event stream from a version on, until it ends or breaks."""
+        """The frames of the event stream after a version, until it ends or breaks."""
         headers = (
             {"Accept": "text/event-stream", "Last-Event-ID": str(after)} if after else {"Accept": "text/event-stream"}
         )
@@ -82,7 +82,7 @@ class Player:
 
 
 class Watcher:
-    """Keeps a view of a match from its event stream alone, over any number of broken streams."""
+    """Keeps a view of a match only from its event stream, over any number of broken streams."""
 
     def __init__(self, player: Player, match: str, seat: int, follower: Following | None = None) -> None:
         self._player = player
@@ -94,7 +94,7 @@ class Watcher:
         self.ends: list[Json] = []
 
     def watch(self, events: int | None = None, seconds: float = 60) -> None:
-        """Follow until that many more events came and the stream is dropped, or until the match's end is told."""
+        """Follow until this many more events have arrived, then drop the stream; or until the match ends."""
         last = None if events is None else self.version + events
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

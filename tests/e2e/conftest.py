@@ -1,4 +1,4 @@
-"""One running service for the tests that only use it."""
+"""One running service for the tests that do not damage it."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ UNHURRIED = {
     "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
     "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
 }
-"""The tests ask faster than a person may."""
+"""Higher limits, because the tests send requests faster than a person."""
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A TCP relay between a client and a service: it sees what is asked, and can cut or hold it.
+"""A TCP relay between a client and a service: it records requests, and can cut or delay them.
 
 For clients that open a connection for each request, as urllib does.
 """
@@ -31,11 +31,11 @@ class Relay:
         self.requests: list[bytes] = []
         self.token = ""
         self.holds = Event()
-        """Set once a request is held."""
+        """Set once a request is being held."""
         Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
-        """Close all connections, and each new one at once, until `mend`."""
+        """Close all connections, and each new one at once, until `mend` is called."""
         with self._lock:
             self._is_cut = True
             for one in self._open:
@@ -46,7 +46,7 @@ class Relay:
         self._is_cut = False
 
     def hold(self, path: bytes) -> None:
-        """Keep the next request whose request line has this part from the service, until `let_go`."""
+        """Hold the next request whose request line has this part, until `let_go` is called."""
         self._held_path = path
 
     def let_go(self) -> None:
@@ -93,7 +93,7 @@ class Relay:
 
 
 def _pump(source: socket.socket, sink: socket.socket) -> None:
-    """Pass on all bytes of one direction."""
+    """Forward all bytes of one direction."""
     with suppress(OSError):
         while chunk := source.recv(_CHUNK):
             sink.sendall(chunk)

@@ -1,4 +1,4 @@
-"""The bell of a round rings in time though nobody is there to hear it, and whichever worker was killed."""
+"""The timer of a round rings in time without any clients, and after any worker was killed."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from tests.waiting import until
 
 WORKER: Final = "-m workers people"
 ROUNDS: Final = range(30, 35)
-"""Seconds; a match of each, so that their bells ring one after the other."""
+"""Round lengths in seconds, one match for each, so that their timers ring one after the other."""
 LATEST_MS: Final = 500
 
 
@@ -27,7 +27,7 @@ def kill(pids: set[int]) -> None:
 
 
 def replaced(served: Serving, before: set[int]) -> set[int]:
-    """The workers once as many are there again, none of them an old one."""
+    """The new workers, once as many of them run as before."""
 
     def found() -> set[int] | None:
         now = served.pids(WORKER)
@@ -51,7 +51,7 @@ def begun(players: Sequence[Player], seconds: int) -> Round:
 
 
 def rung(player: Player, match: str) -> tuple[Json, int] | None:
-    """The first bell of a match, and the time that was given back before it."""
+    """The first timer event of a match, and the time that was given back before it."""
     lost = 0
     for event in player.send("GET", f"/v1/matches/{match}/events?limit=500")["events"]:
         if event["type"] == "timer":
@@ -73,7 +73,7 @@ def test_the_bell_rings_in_time_without_clients_and_after_every_worker_was_kille
         kill(workers)
         workers = replaced(served, workers)
         time.sleep(max(0.0, first - time.monotonic() - 0.3))
-        kill({max(workers)})  # the other one is left to ring
+        kill({max(workers)})  # the other one must ring
         time.sleep(max(0.0, last - time.monotonic() + LATEST_MS / 1000))
 
         listener = Player(served.url, token=token)
@@ -83,6 +83,6 @@ def test_the_bell_rings_in_time_without_clients_and_after_every_worker_was_kille
             assert bell["data"]["label"] == "round"
             late.append(bell["at"] - deadline - lost)
         assert min(late) >= 0
-        # In the middle: a machine that was busy with something else for a moment is no fault of ours.
+        # The median, because the machine may be busy with something else for a moment.
         assert sorted(late)[len(late) // 2] <= LATEST_MS, late
         listener.close()

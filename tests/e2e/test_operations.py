@@ -1,4 +1,4 @@
-"""What an operator sees of a service in use: log lines of one form that tell no secret, and counts that are right."""
+"""The logs and metrics of a service in use: every line is logfmt, no line has a secret, and the counts are right."""
 
 import json
 import re
@@ -24,7 +24,7 @@ FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|[^\s"=]+)(?: |$)')
 
 @contextmanager
 def guarded(folder: Path, *, durable: bool) -> Iterator[tuple[Valkey, str]]:
-    """A server that wants a password, and the URL that has it."""
+    """A server that requires a password, and its URL with the password."""
     with Valkey.start(folder, durable=durable) as server:
         with Redis.from_url(server.url) as client:
             client.config_set("requirepass", PASSWORD)
@@ -32,7 +32,7 @@ def guarded(folder: Path, *, durable: bool) -> Iterator[tuple[Valkey, str]]:
 
 
 class Played(NamedTuple):
-    """A private match of two people and a bot, played to its end, and all that must not be told of it."""
+    """Play a private match of two people and a bot to its end; returns everything about it that is secret."""
 
     match: str
     events: tuple[Json, ...]
@@ -48,7 +48,7 @@ def played(served: Serving) -> Played:
     seeds = [f"client seed of {number}" for number in range(2)]
     for player, seed in zip(players, seeds, strict=True):
         player.send("POST", f"/v1/matches/{match}/seats", {"client_seed": seed, "join_code": code})
-    # Secrets where they do not belong: in a query, in a body that no schema takes, in a token that is none.
+    # Secrets in wrong places: in a query, in a body that is invalid, in an invalid token.
     for path in (f"/v1/me?token={players[0].token}", f"/v1/matches/{code}", f"/{players[0].token}"):
         assert players[0].answer("GET", path).is_client_error
     assert players[0].answer("POST", f"/v1/matches/{match}/seats", {"secret": seeds[0]}).is_client_error
@@ -103,7 +103,7 @@ def test_a_match_among_kills_is_counted_right_and_logged_without_a_secret(tmp_pa
 
     for type_ in ("action", "match_started", "match_scored", "seed_revealed"):
         told = sum(event["type"] == type_ for event in match.events)
-        # The count comes after the append, so that a kill between the two loses it.
+        # Counting follows the append, so a kill between the two loses the count.
         assert told - 2 <= counts[f"events_appended_total game=monkeys_on_the_moon type={type_}"] <= told
     assert match.replays - 2 <= counts["commands_total result=replayed"]
     assert counts["chain_breaks_total"] == 0
@@ -129,7 +129,7 @@ def test_a_match_among_kills_is_counted_right_and_logged_without_a_secret(tmp_pa
 
 
 def counted(text: str, match: Played) -> Mapping[str, float]:
-    """The counts by their names and labels, no label holding what came from a player."""
+    """The counts by names and labels; checks that no label contains text from a player."""
     counts = {}
     private = {match.match, *match.secrets, *(event["by"] for event in match.events)} - {"worker"}
     for family in text_string_to_metric_families(text):

@@ -16,12 +16,12 @@ from tests.serving import Serving
 from tests.waiting import until
 
 TRIES = 3
-"""A machine that is busy with something else may need more than the README's second for the bot's turn."""
+"""A busy machine may need more than the README's one second for the bot's turn."""
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
 def bots_play(served: Serving) -> None:
-    """The service says that it is ready when its API is; who types what the README says gives the workers more time."""
+    """Wait for the workers: the service reports that it is ready when its API is. A person would type more slowly."""
     player = Player(served.url, "Early")
     wanted = {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random", "random"]}
     match = player.send("POST", "/v1/matches", wanted)["id"]
@@ -37,7 +37,7 @@ def bot_at(url: str) -> list[str]:
 
 def test_the_bot_of_the_readme_plays_its_match_to_the_end_as_written(served: Serving) -> None:
     done = subprocess.run(bot_at(served.url), capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 1  # as of any program that ends with a text
+    assert done.returncode == 1  # the exit code of sys.exit(text)
     assert re.fullmatch(r"finished: {'scores': \[\d+, \d+\], .*}\n", done.stderr)
 
 
@@ -96,7 +96,7 @@ def test_the_bot_of_the_readme_ends_when_its_match_ended_without_it(
             player.close()
         told, said = bot.communicate(timeout=30)
     assert re.fullmatch(r"finished: {'scores': \[\d+, \d+\], .*}\n", said), said
-    assert fault is not answered_409 or "409" in told  # with the other faults an action may come late, too
+    assert fault is not answered_409 or "409" in told  # with the other faults an action may be too late as well
 
 
 def test_the_first_match_of_the_readme_runs_as_written(served: Serving) -> None:

@@ -1,4 +1,4 @@
-"""Eight strangers at once over HTTP: a whole match of 4 Monkeys, each following it by nothing but its own event stream."""
+"""Eight clients at once over HTTP: a whole match of 4 Monkeys, which each follows only by its own event stream."""
 
 import hashlib
 import json
@@ -24,14 +24,14 @@ from tests.serving import Serving
 
 SEATS: Final = 8
 BY_THE_BELL: Final = 2
-"""The round that nobody stops."""
+"""The round that no player stops."""
 LATEST_MS: Final = 5000
-"""For one bell, while eight play: that bells ring within half a second `test_bell` says, of the one in the middle."""
+"""For one timer, while eight play. `test_bell` requires half a second, of the median."""
 PACE: Final = 0.05
 
 
 class Actor(threading.Thread):
-    """Plays a seat like the greedy bot, by what the API shows; seat 7 begins with a false stop."""
+    """Plays a seat like the greedy bot, with what the API shows; seat 7 begins with a false stop."""
 
     def __init__(self, url: str, token: str, match: str, seat: int) -> None:
         super().__init__(daemon=True)

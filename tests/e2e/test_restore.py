@@ -1,4 +1,4 @@
-"""The restore drill: a service that is backed up while people play on, and the same store elsewhere afterwards."""
+"""Backup and restore: a service is backed up while people play, and the store is restored elsewhere."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,18 +17,18 @@ from tests.serving import serving
 from tests.waiting import until
 
 MEANWHILE = 40
-"""Actions at most, while the backup is taken: a match has twice as many."""
+"""The most actions while the backup is taken; a match has twice as many."""
 
 
 def moonstone(*arguments: str) -> list[str]:
-    """What a command says that succeeds."""
+    """The output of a command that must succeed."""
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0, done.output
     return done.output.splitlines()
 
 
 def play(match: str, players: Sequence[Player], actions: int) -> Json:
-    """Play people's turns until so many were taken; the newest answer to an action."""
+    """Play this many turns of people; returns the answer to the last action."""
     receipt: Json = {}
     done = 0
     while done < actions:

@@ -1,4 +1,4 @@
-"""A whole match over HTTP against the running service, as strangers play it, undisturbed and among kills."""
+"""A whole match over HTTP against the running service, once undisturbed and once while its processes are killed."""
 
 import json
 import threading
@@ -31,7 +31,7 @@ def table(url: str) -> Iterator[tuple[str, list[Player]]]:
 
 
 def play_on(match: str, players: list[Player], after_action: Callable[[int], None]) -> dict[str, int]:
-    """Play all people's turns to the end; the versions that were acknowledged, by key."""
+    """Play all people's turns to the end; returns the acknowledged versions by key."""
     acknowledged: dict[str, int] = {}
     for number in count():
         status = players[0].look(match)["status"]
@@ -75,7 +75,7 @@ def test_strangers_play_a_whole_match_and_see_what_the_server_sees(served: Servi
         last: dict[str, Json] = {}
 
         def disturb(number: int) -> None:
-            """Every third action again with its key, every fifth on a table that has moved on."""
+            """Repeat every third action with its key, and send every fifth with an outdated version."""
             view = players[0].look(match)
             if number % 5 == 0:
                 old = players[0].look(match, view["version"] - 1)

@@ -1,4 +1,4 @@
-"""A service in memory with a clock that the test turns, and one short word for each thing that players do."""
+"""A service in memory with a clock that the test sets, and a short method for each thing that players do."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
@@ -34,13 +34,13 @@ from service.usecases.submit import Submitted
 from tests.service.games.toy.game import TOY
 
 START: Final = 1_700_000_000_000
-"""Server time at which a test begins."""
+"""Server time in milliseconds at which a test begins."""
 
 COUNTDOWN: Final = 1_000
 TRICK: Final = 30_000
-"""Milliseconds until a toy's trick opens, and until its bell."""
+"""Milliseconds until a toy's trick opens, and until its timer."""
 ENDLESS: Final = b'{"at":1,"by":"worker","data":' + b"[" * 100_000
-"""Bytes that look like an event for as long as one cares to read."""
+"""The beginning of an event, but incomplete."""
 
 P = ParamSpec("P")
 
@@ -54,11 +54,11 @@ class WatchedLog(MemoryLog):
         super().__init__()
         self.calls: list[str] = []
         self.told: list[int] = []
-        """How many events a reading got of each match."""
+        """The number of events that each read returned, by match."""
         self.meanwhile: list[Callable[[], object]] = []
-        """Each is done once, before an append."""
+        """Functions to call before the next appends, one each."""
         self.afterwards: list[Callable[[], object]] = []
-        """Each is done once, after an append was written and before it is answered."""
+        """Functions to call after the next appends are written and before they return, one each."""
 
     def append(self, append: Append) -> Appended | Conflict | Reused:
         if self.meanwhile:
@@ -91,13 +91,13 @@ class WatchedLog(MemoryLog):
         return super().read(match).events
 
     def contents(self) -> object:
-        """All that the log holds, to be compared."""
+        """The whole content of the log, for comparison."""
         return deepcopy({name: (one.events, one.commands, one.seed) for name, one in self._matches.items()}), dict(
             self._due
         )
 
     def rewrite(self, match: MatchId, events: Iterable[bytes]) -> None:
-        """Let the log hold other events than were written."""
+        """Replace the stored events."""
         known = self._matches[match]
         known.events[:] = events
         known.head = Head(len(known.events), digest(known.events[-1]))
@@ -116,7 +116,7 @@ class WatchedLog(MemoryLog):
 
 
 class Arena:
-    """Players are their names; `host` creates the matches and takes no seat."""
+    """Players' ids are their names; `host` creates the matches and takes no seat."""
 
     def __init__(self, *games: AnyGame) -> None:
         self.time = START
@@ -207,7 +207,7 @@ class Arena:
         return [event.type for event in self.events(match_id)]
 
     def data(self, match_id: MatchId, version: Version = 0) -> dict[str, Any]:
-        """What an event holds, the newest if none is named."""
+        """The data of an event, by default of the newest."""
         found: dict[str, Any] = msgspec.json.decode(self.events(match_id)[version - 1].data)
         return found
 
@@ -226,7 +226,7 @@ class Arena:
         seat: int | None = None,
         if_match: tuple[SeenHead, ...] | None = None,
     ) -> Submitted:
-        """Do an action, the first legal one if none is named."""
+        """Take an action, by default the first legal one."""
         action = self.legal(match_id, player)[0] if action is None else action
         request = ActionRequest(action, seat, decision)
         return play.act(self.ports, player, match_id, request, key or self.new_key(), if_match)
@@ -235,7 +235,7 @@ class Arena:
         return match_lifecycle.leave(self.ports, player, match_id, key or self.new_key())
 
     def ring(self, match_id: MatchId) -> None:
-        """Wait for the next deadline and let it be enforced."""
+        """Set the clock to the next deadline and enforce it."""
         first = self.match(match_id).first_due()
         assert first is not None
         assert first.enforced_at is not None
@@ -243,12 +243,12 @@ class Arena:
         enforce(self.ports, match_id)
 
     def work(self, match_id: MatchId) -> None:
-        """Let the workers play all that the match owes now."""
+        """Let the workers play everything that is due now."""
         while advance(self.ports, match_id):
             pass
 
     def play_out(self, match_id: MatchId) -> Match:
-        """Go on to the end: people do the first legal action, the workers and the clock do theirs."""
+        """Play to the end: people take the first legal action; workers play bots and enforce deadlines."""
         while True:
             self.work(match_id)
             match = self.match(match_id)
@@ -271,7 +271,7 @@ def with_bot(choose: Callable[..., Any]) -> Arena:
 
 
 def one_more(match: Match, kind: str, data: Any, *, at: int | None = None) -> Match:
-    """The match after one more event, whatever it says."""
+    """The match after one more event, which is not checked."""
     (stored,), _ = seal(match.head, [Draft(kind, "worker", canonical(data))], at or match.at, ["0" * 32])
     return step(match, stored)
 
@@ -282,13 +282,13 @@ def unavailable() -> None:
 
 
 def person(match: Match, seat: int) -> str | None:
-    """Who plays a seat for themselves."""
+    """The player of a seat, unless a bot plays it."""
     sitter = match.seats[seat] if seat >= 0 else None
     return sitter.player if sitter is not None and sitter.kind == "human" and not sitter.resigned else None
 
 
 def refused(code: str, act: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> Refused:
-    """The refusal that a call meets."""
+    """The refusal that a call raises."""
     with pytest.raises(Refused) as caught:
         act(*args, **kwargs)
     assert caught.value.code == code, caught.value
@@ -296,5 +296,5 @@ def refused(code: str, act: Callable[P, object], *args: P.args, **kwargs: P.kwar
 
 
 def due_kinds(match: Match, after: int = -1) -> list[str]:
-    """The kinds of which something is due."""
+    """The kinds of entries that are due."""
     return [kind for kind, at in owed(match, after).items() if at is not None]

@@ -1,4 +1,4 @@
-"""A second implementation of the draws, written from the contract alone: what a stranger would write."""
+"""A second implementation of the draws, written only from the published description, as a third party would."""
 
 import hashlib
 import hmac

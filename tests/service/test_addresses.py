@@ -1,10 +1,10 @@
-"""Addresses: what is let in makes a client, and what is not would have failed inside of one."""
+"""Every accepted address makes a client; every rejected one would fail inside a client."""
 
 import pytest
 import redis.exceptions
 
 from service.adapters import jobs
-from service.addresses import host_of, is_origin, is_place, is_server
+from service.addresses import host_of, is_host, is_origin, is_server
 from service.container import connect_log
 
 SCHEMES = ("redis", "rediss", "unix", "cluster")
@@ -89,7 +89,7 @@ def test_a_server_that_a_client_would_stumble_over_is_none(url: str) -> None:
     ],
 )
 def test_a_place_is_an_address_or_a_name_without_a_port(text: str, *, let_in: bool) -> None:
-    assert is_place(text) == let_in
+    assert is_host(text) == let_in
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The use cases on real servers, put together as every process has them."""
+"""The ports on real servers, built as in every process."""
 
 import os
 import re
@@ -87,7 +87,7 @@ def test_every_part_works_on_one_server_and_on_a_cluster(service: Service) -> No
 def test_a_server_of_a_cluster_that_hangs_holds_up_only_what_is_asked_of_it(
     settings: Callable[..., Settings], clusters: Callable[[int], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(redis_log._SETTINGS, "socket_timeout", 30)  # a busy machine is to be no time-out
+    monkeypatch.setitem(redis_log._SETTINGS, "socket_timeout", 30)  # so that a busy machine causes no time-out
     service = build(settings(clusters(3).replace("redis://", "cluster://")))
     client = service.log_client
     assert isinstance(client, RedisCluster)

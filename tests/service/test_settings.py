@@ -1,4 +1,4 @@
-"""Settings come from the environment by one table."""
+"""Settings are read from the environment with one table."""
 
 from pathlib import Path
 

@@ -77,7 +77,7 @@ def test_a_function_that_is_not_on_the_list_is_refused_and_the_next_job_runs(
     match = world.bots()
     run(turn_worker)
     assert not trap.exists()
-    assert f"{call[0]!r} is not on the list" in caplog.text
+    assert f"{call[0]!r} is not an allowed function" in caplog.text
     assert world.newest(match).head.version > match.head.version
 
 

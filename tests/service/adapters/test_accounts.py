@@ -1,4 +1,4 @@
-"""Players and tokens, in memory and on a server; what a process remembers of them."""
+"""Players and tokens, in memory and on a server, and the cache of a process."""
 
 from collections.abc import Iterator
 from secrets import token_hex
@@ -49,7 +49,7 @@ def test_players_are_given_as_far_as_they_exist(store: Accounts, ann: Player) ->
 
 @pytest.fixture
 def listening(valkey_log_url: str) -> Iterator[RedisAccounts]:
-    """A process that hears of revocations."""
+    """Accounts of a process that receives revocations."""
     client = connect(valkey_log_url)
     store = RedisAccounts(client)
     listener = Listener(client, {accounts.CHANNEL: store})
@@ -67,20 +67,15 @@ def test_a_known_token_costs_no_look_up_and_a_revocation_elsewhere_counts_at_onc
     elsewhere._client.delete(f"player:{ann.id}")
     assert listening.by_token(token) == ann
     elsewhere.revoke(token)
-    # Sooner than it is forgotten by itself, as is all below.
+    # Sooner than the cache entry expires.
     until(lambda: listening.by_token(token) is None, 20, "the revocation is heard")
 
 
-def test_a_known_player_costs_no_look_up_until_it_has_another_name(
-    listening: RedisAccounts, valkey_log_url: str, ann: Player
-) -> None:
-    elsewhere = RedisAccounts(connect(valkey_log_url))
+def test_a_known_player_costs_no_look_up(listening: RedisAccounts, ann: Player) -> None:
     listening.add(ann, digest())
     assert listening.players([ann.id]) == {ann.id: ann}
-    elsewhere.rename(ann.id, "Anna")
-    until(lambda: listening.players([ann.id])[ann.id].name == "Anna", 20, "the new name is heard")
     listening._client.delete(f"player:{ann.id}")
-    assert listening.players([ann.id, "pl_nobody"])[ann.id].name == "Anna"
+    assert listening.players([ann.id, "pl_nobody"]) == {ann.id: ann}
 
 
 def test_without_a_listener_nothing_is_remembered(valkey_log_url: str, ann: Player) -> None:
@@ -94,9 +89,9 @@ def test_without_a_listener_nothing_is_remembered(valkey_log_url: str, ann: Play
 
 def test_what_was_read_before_a_revocation_is_not_remembered_after_it(listening: RedisAccounts, ann: Player) -> None:
     token = digest()
-    read_before = listening._heard
+    read_before = listening._revocations
     listening.receive(token.encode())
-    listening._remember(listening._known, token, ann, read_before)
+    listening._cache(listening._by_token, token, ann, read_before)
     assert listening.by_token(token) is None
 
 
@@ -107,8 +102,8 @@ def test_what_is_known_is_forgotten_in_time_and_when_messages_may_have_been_miss
     listening.add(ann, token)
     listening.by_token(token)
     listening.messages_missed()
-    assert not listening._known
-    monkeypatch.setattr(accounts, "KNOWN_SECONDS", 0)
+    assert not listening._by_token
+    monkeypatch.setattr(accounts, "CACHE_SECONDS", 0)
     listening.by_token(token)
     listening._client.delete(f"token:{token}")
     assert listening.by_token(token) is None
@@ -117,21 +112,8 @@ def test_what_is_known_is_forgotten_in_time_and_when_messages_may_have_been_miss
 def test_only_so_many_tokens_are_remembered(
     listening: RedisAccounts, ann: Player, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accounts, "KNOWN_AT_ONCE", 2)
+    monkeypatch.setattr(accounts, "CACHE_SIZE", 2)
     for token in (tokens := [digest() for _ in range(3)]):
         listening.add(ann, token)
         listening.by_token(token)
-    assert list(listening._known) == tokens[1:]
-
-
-def test_a_name_can_be_erased_and_is_gone_from_every_process(
-    listening: RedisAccounts, valkey_log_url: str, ann: Player
-) -> None:
-    token, elsewhere = digest(), RedisAccounts(connect(valkey_log_url))
-    listening.add(ann, token)
-    assert listening.by_token(token) == ann
-    elsewhere.rename(ann.id, "")
-    nameless = Player(id=ann.id, name="", created_at=5)
-    until(lambda: listening.by_token(token) == nameless, 20, "the new name is heard")
-    elsewhere.rename("pl_nobody", "x")
-    assert elsewhere.players(["pl_nobody"]) == {}
+    assert list(listening._by_token) == tokens[1:]

@@ -1,4 +1,4 @@
-"""What a backup takes from a log's server is the same, whatever kind of server it is."""
+"""A backup has the same content from one server and from a cluster."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ from tests.events.log_contract import build, create
 def client(
     request: pytest.FixtureRequest, valkey_log_url: str, clusters: Callable[[int], str]
 ) -> Iterator[Redis | RedisCluster]:
-    """A server, or a cluster of so many."""
+    """A server, or a cluster with this many servers."""
     with connect_cluster(clusters(request.param)) if request.param else connect(valkey_log_url) as client:
         client.flushall()
         yield client
@@ -25,7 +25,7 @@ def client(
 
 
 def told(frames: list[Frame]) -> list[object]:
-    """The frames in an order of their own, hashes and sets too."""
+    """The frames in a fixed order, also the items of hashes and sets."""
     parts = [
         (frame.key, frame.events, sorted(frame.commands), frame.seed, frame.noted)
         if isinstance(frame, StoredMatch)
@@ -44,11 +44,11 @@ def test_a_backup_holds_all_that_was_put_there_from_a_backup(client: Redis | Red
         _, head = create(log, match, events=2)
         log.append(build(match, head, "more", snapshot=b"put by")[0])
     send(client, ("HSET", "a hash", "field", "1"), ("SADD", "a set", "x", "y"), ("ZADD", "scored", 5, "x", 7, "y"))
-    first = list(backup.take(client, 12))
+    first = list(backup.read_store(client, 12))
     store = next(frame for frame in first if isinstance(frame, Begin)).store
     assert [len(frame.events) for frame in first if isinstance(frame, StoredMatch)] == [3, 3]
     client.flushall()
-    assert sorted(backup.put(client, first)) == ["m", "n"]
-    again = list(backup.take(client, 13))
+    assert sorted(backup.fill_store(client, first)) == ["m", "n"]
+    again = list(backup.read_store(client, 13))
     assert again[0] == Begin(backup.FORMAT, store, 13)
     assert (told(again), again[-1]) == (told(first), first[-1])

@@ -1,4 +1,4 @@
-"""Clocks that differ: the difference is found whatever the answer's travel takes, and reported while it lasts."""
+"""Clocks that differ: the difference is found however long the answer takes, and is reported while it lasts."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ def client(
 
 
 def reading(*offsets: int) -> Callable[[], int]:
-    """A clock that is ahead by so much at each reading."""
+    """A clock that is ahead by the next of these values at each reading."""
     left = iter(offsets)
     return lambda: wall_clock() + next(left)
 
@@ -35,7 +35,7 @@ def reading(*offsets: int) -> Callable[[], int]:
         (0, 0, 0, 0),
         (30_000, 30_000, 28_000, 30_000),
         (-30_000, -30_000, -30_000, -28_000),
-        (-5_000, 5_000, 0, 0),  # the answer took ten seconds, in which the server told its time
+        (-5_000, 5_000, 0, 0),  # the answer took ten seconds; the server's time may be of any moment in them
         (2_000, 12_000, 500, 2_000),
         (-12_000, -2_000, -2_000, -500),
     ],

@@ -1,4 +1,4 @@
-"""Heads that are kept outside the log: which are, and what a log that lost some of its past is found out by."""
+"""Heads that are saved outside the log: which ones, and how they show that a log lost events."""
 
 import logging
 import stat
@@ -78,8 +78,8 @@ def test_heads_are_kept_at_the_start_each_interval_and_at_the_end(server: Valkey
     with keeping(connect(server.url), file) as keeper:
         until(lambda: not keeper._may_have_missed, 30, "it has looked through the log")
         first = grow(log, "before", first, "c")
-        keeper.bid_end()
-        second = grow(log, "during", second, "d")  # by another that is still ending
+        keeper.request_stop()
+        second = grow(log, "during", second, "d")  # by a process that has not ended yet
     assert kept(file) == {"before": first, "during": second}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
@@ -113,7 +113,7 @@ def cut(client: Redis) -> None:
 
 
 def replaced(client: Redis) -> None:
-    """The same versions with another past, as a log that was written anew has them."""
+    """Replace the events by others with the same versions, as in a log that was rewritten."""
     client.delete(key("m", "events"), key("m", "commands"))
     create(RedisLog(client), "m", events=4)
 
@@ -169,18 +169,18 @@ def test_a_log_that_lost_its_end_is_found_out_also_where_no_match_lost_anything(
 
 def test_heads_of_another_store_are_not_compared_and_left_as_they_are(file: Path) -> None:
     with closing(Heads(file)) as opened:
-        opened.begin("one")
+        opened.reset("one")
         opened.keep({"m": Head(1, "5a" * 32)}, 1)
-        assert heads.found(file, "one") is None  # nothing is settled yet
-        opened.settle(1, 1000)
+        assert heads.found(file, "one") is None  # no mark is recorded yet
+        opened.record_mark(1, 1000)
     assert heads.found(file, "other") is None
     mine = heads.found(file, "one")
     assert mine is not None
     with closing(mine):
         assert (mine.store, mine.mark, mine.at, dict(mine.newest())) == ("one", 1, 1000, {"m": Head(1, "5a" * 32)})
-        mine.begin("other")
+        mine.reset("other")
         assert (mine.store, mine.mark, mine.at, dict(mine.newest())) == ("other", 0, 0, {})
-    heads.forget(file)
+    heads.delete(file)
     assert heads.found(file, "other") is None
 
 

@@ -1,4 +1,4 @@
-"""Hints: jobs that carry ids as JSON, one waiting for each match, and none that ever fails."""
+"""Hints are jobs with an id as JSON; at most one waits for each match, and giving a hint never fails."""
 
 import json
 import os
@@ -101,7 +101,7 @@ def test_a_wiped_queue_takes_hints_again(queue: Redis) -> None:
 def test_a_dead_queue_costs_one_short_wait_and_is_told_in_the_log(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "_PAUSE", 60.0)
+    monkeypatch.setattr(jobs, "_RETRY_DELAY_S", 60.0)
     hints = RqJobs(jobs.connect(f"redis://127.0.0.1:{free_port()}/0"))
     assert seconds_of_hints(hints) < 1
     assert len(caplog.records) == 1
@@ -110,10 +110,10 @@ def test_a_dead_queue_costs_one_short_wait_and_is_told_in_the_log(
 def test_a_queue_that_does_not_answer_costs_half_a_second_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "_PAUSE", 60.0)
+    monkeypatch.setattr(jobs, "_RETRY_DELAY_S", 60.0)
     with Valkey.start(tmp_path, durable=False) as server:
         os.kill(server.pid, signal.SIGSTOP)
-        # A busy machine may hold a caller up, but not each of them.
+        # A busy machine may delay one call, but not each of them.
         assert any(seconds_of_hints(RqJobs(jobs.connect(server.url))) < 0.9 for _ in range(4))
         server.kill()
 
@@ -126,13 +126,13 @@ def seconds_of_hints(hints: RqJobs) -> float:
 
 
 def test_a_queue_that_came_back_is_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "_PAUSE", 0.05)
+    monkeypatch.setattr(jobs, "_RETRY_DELAY_S", 0.05)
     with Valkey.start(tmp_path, durable=False) as server, jobs.connect(server.url) as client:
         hints = RqJobs(client)
         hints.hint("m1")
         server.kill()
         hints.hint("m2")
         server.restart()
-        until(lambda: time.monotonic() > hints._away_until, 5, "the pause is over")
+        until(lambda: time.monotonic() > hints._skip_until, 5, "the pause is over")
         hints.hint("m3")
         assert len(waiting(client)) == 1

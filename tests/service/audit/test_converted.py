@@ -103,7 +103,7 @@ def test_a_converted_file_is_told_as_such_and_how(
     content = convert(file.read_bytes())
     file.write_bytes(gzip.compress(content) if compressed and "gzip" not in told else content)
     done = run("verify", file)
-    advice = "Fetch it again and keep it byte for byte, for hashes are of the bytes that the service sent."
+    advice = "Fetch it again and keep it byte for byte, because the hashes are computed from these bytes."
     assert (done.exit_code, done.output) == (1, f"Error: The file was converted on its way: {told}. {advice}\n")
 
 

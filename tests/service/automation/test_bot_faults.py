@@ -1,4 +1,4 @@
-"""Rules, seeds and logs that fail: a match is suspended or tried again, and never hangs in silence."""
+"""Faults of rules, seeds and logs: the match is suspended or tried again, and never stops without a log line."""
 
 import logging
 from dataclasses import replace
@@ -44,7 +44,7 @@ def refuse_all(_state: Any, _move: Any, _rng: Any) -> Any:
     ],
 )
 def test_rules_that_fail_suspend_the_match_and_it_can_be_resumed(parts: dict[str, Any], reason: str) -> None:
-    """At the step with a default action, which the rules then fail to take."""
+    """A match at the step with a default action, where the rules raise when they apply it."""
     whole = Arena()
     table = whole.toy("anna", bots=("high",))
     whole.ring(table)
@@ -173,7 +173,7 @@ def telling(task: Any, _rng: Any) -> Any:
 
 
 def told(records: list[logging.LogRecord]) -> list[str]:
-    """What stands after the time, which may look like a card, in the line of each record."""
+    """The line of each record without its time, whose digits may look like a card."""
     return [Logfmt().format(record).partition("Z ")[2] for record in records]
 
 

@@ -1,4 +1,4 @@
-"""Jobs that are done twice, overtaken or lost: each turn is played once."""
+"""Jobs that run twice, lose a race or get lost: each turn is played once."""
 
 from functools import partial
 
@@ -43,7 +43,7 @@ def test_a_job_that_loses_every_race_ends_and_asks_for_the_next() -> None:
 
 
 def extend_by_one(arena: Arena, table: str) -> int:
-    """Another command, written beside the watched log's way."""
+    """Append another command without the counting log."""
     match = arena.match(table)
     draft = Draft("clock_extended", "worker", canonical({"ms": 1, "reason": "outage"}))
     events, _ = seal(match.head, [draft], max(arena.time, match.at) + 1, ["0" * 32])

@@ -1,4 +1,4 @@
-"""What a match plays by itself: bots, seats of those who left, the scoring; and that it never hangs in silence."""
+"""What is played without people: bots, seats of players who left, and the scoring."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ def fail(*_: Any) -> Any:
 
 
 def entries(arena: Arena, table: str) -> list[Due]:
-    """What the log holds that the match is owed."""
+    """The due times of the match in the log."""
     claimed = [due for kind in ("job", "bots") for due in arena.log.claim(kind, 10**15, 0, 99)]
     return [*claimed, *(due for due in arena.log.scheduled("clock") if due.match == table)]
 

@@ -102,7 +102,7 @@ def test_a_late_sweeper_enforces_all_that_passed_the_earliest_first() -> None:
 
 
 def test_a_sweeper_does_only_so_much_for_one_match_at_a_time() -> None:
-    """The decisions of this game are over before they begin, for ever."""
+    """Each decision of this game is past its deadline when it begins, without end."""
     late: Decision[Any] = Decision(CLOCK, "trick", None, 0, 0)
     arena = Arena(replace(TOY, decisions=lambda _: (late,), decide=lambda *_: ()))
     table = arena.toy("anna", "ben")
@@ -209,7 +209,7 @@ def test_games_see_match_time_and_viewers_see_server_time() -> None:
 
 
 def test_match_time_never_goes_back() -> None:
-    """Only the workers were away, and a player acted in the meantime: the time before that is not given back."""
+    """Only the workers were down, and a player acted meanwhile: the time before that action is not given back."""
     arena = Arena()
     table = arena.toy("anna", "ben")
     arena.wait(COUNTDOWN)

@@ -29,7 +29,7 @@ def table_with(arena: Arena, *players: str, bots: tuple[str, ...] = (), **clock:
 
 
 def on_turn(arena: Arena, table: MatchId) -> tuple[str, int]:
-    """Who is to act, and by when."""
+    """The open decisions: seats and deadlines."""
     match = arena.match(table)
     (decision,) = match.decisions()
     who = person(match, decision.seat)
@@ -71,7 +71,7 @@ def test_a_bank_of_a_simultaneous_game_counts_each_seat_by_its_own_decision() ->
     arena.wait(1_000)
     arena.act(table, "anna")
     arena.wait(4_000)
-    arena.act(table, "ben")  # the trick is over, and both may swap
+    arena.act(table, "ben")  # the trick has ended, and both may swap
     deadlines = {decision.seat: decision.deadline for decision in arena.match(table).decisions()}
     assert deadlines == {0: arena.time + 60_000 - 1_000, 1: arena.time + 60_000 - 5_000}
     arena.wait(2_000)

@@ -1,4 +1,4 @@
-"""4 Monkeys over the use cases: everyone at once, judged by the time of receipt, whatever the bell does meanwhile."""
+"""4 Monkeys over the use cases: all players act at once, and the time of receipt counts, even if the timer rings meanwhile."""
 
 from collections import Counter
 from functools import partial
@@ -29,7 +29,7 @@ def table_of(arena: Arena, *players: str, **options: Any) -> MatchId:
 
 
 def grab(arena: Arena, table: MatchId, player: str, stack: int = 0) -> dict[str, Any]:
-    """A grab of what the player sees, with one card."""
+    """An action that takes a tile the player sees, with one card."""
     (wanted,) = [one for one in arena.legal(table, player) if one["type"] == "grab" and one["stack"] == stack]
     return {**wanted, "cards": wanted["cards"]["any_of"][:1]}
 

@@ -1,4 +1,4 @@
-"""The end of a match: scored once, by the rules, with the seed laid open in the same append."""
+"""The end of a match: it is scored once, by the rules, and the same append reveals the seed."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ def score(ports: Ports, match: Match) -> Submitted | None:
 
 
 def decided(arena: Arena, ties: str = "drawn") -> Match:
-    """A match in which nobody has anything left to do."""
+    """A match without open decisions."""
     table = arena.toy("anna", "ben", tricks=1, ties=ties)
     arena.wait(1_000)
     arena.act(table, "anna")

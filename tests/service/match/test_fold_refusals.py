@@ -9,7 +9,7 @@ from events.chain import Draft, genesis, seal
 from events.record import canonical
 from service.errors import Corrupt
 from service.match.fold import begin, step
-from service.observability.safe_traceback import place
+from service.observability.safe_traceback import location
 from tests.service.arena import ENDLESS, Arena, one_more, refused
 from tests.service.games.toy.game import TOY
 
@@ -94,7 +94,7 @@ def test_effects_that_the_rules_cannot_apply_are_corrupt() -> None:
     beyond = {"type": "card_committed", "seat": 9, "card": "1-1"}
     with pytest.raises(Corrupt, match=r"IndexError at [a-z_.]+:[0-9]+ in apply") as caught:
         one_more(match, "action", {"seat": 0, "action": {"type": "keep"}, "effects": [beyond]})
-    assert caught.value.fault == place(caught.value.__cause__ or caught.value)
+    assert caught.value.fault == location(caught.value.__cause__ or caught.value)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A record is a line that machines read, whatever is in it, and it holds no secret."""
+"""Any record becomes one line that programs can parse, and contains no secret."""
 
 import json
 import logging
@@ -82,9 +82,9 @@ Odd()
 def test_what_python_itself_tells_of_a_fault_has_the_same_form() -> None:
     done = subprocess.run([sys.executable, "-c", FAULTS], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    warning, thread, untold, process = done.stderr.splitlines()
+    warning, thread, unraisable, process = done.stderr.splitlines()
     assert "level=warning logger=py.warnings" in warning
-    assert 'message="thread sweeper ends by a fault" error=' in thread
-    assert 'message="a fault that nobody could be told of" error=' in untold
-    assert 'message="the process ends by a fault" error=' in process
+    assert 'message="thread sweeper ends with an uncaught exception" error=' in thread
+    assert 'message="an exception could not be raised" error=' in unraisable
+    assert 'message="the process ends with an uncaught exception" error=' in process
     assert "the card 7" not in done.stderr.replace('[\\"the card 7\\"]', "").replace('KeyError(\\"the card 7\\")', "")

@@ -1,4 +1,4 @@
-"""Processes count together in one folder."""
+"""The metrics of several processes are added up from one folder."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ def count(folder: str, process: str, streams: int) -> None:
 
 
 def test_a_process_counts_on_where_the_one_before_it_died() -> None:
-    with metrics_folder.made() as folder:
+    with metrics_folder.new_folder() as folder:
         for process, streams in (("api-1", 3), ("api-2", 4), ("api-1", 1)):
             count(folder, process, streams)
         registry = of_folder(folder)
@@ -31,11 +31,11 @@ def test_a_process_counts_on_where_the_one_before_it_died() -> None:
 
 
 def test_a_forked_child_leaves_the_folder_alone() -> None:
-    with metrics_folder.made() as folder:
+    with metrics_folder.new_folder() as folder:
         program = (
             "import os, sys\n"
             "from service.observability import metrics_folder\n"
-            "with metrics_folder.made() as folder:\n"
+            "with metrics_folder.new_folder() as folder:\n"
             "    if not os.fork(): sys.exit(0)\n"
             "    os.wait()\n"
             "    print(os.path.exists(folder), folder)\n"
@@ -48,12 +48,12 @@ def test_a_forked_child_leaves_the_folder_alone() -> None:
 
 
 def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics_folder, "_MEMORY", str(tmp_path))  # where no other test's process clears
+    monkeypatch.setattr(metrics_folder, "_MEMORY", str(tmp_path))  # here no process of another test deletes folders
     program = (
         "import os, signal, sys\n"
         "from service.observability import metrics_folder\n"
         "metrics_folder._MEMORY = sys.argv[1]\n"
-        "with metrics_folder.made() as folder:\n"
+        "with metrics_folder.new_folder() as folder:\n"
         "    print(folder, flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -62,6 +62,6 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monke
     left = Path(done.stdout.strip())
     assert left.parent == tmp_path
     assert left.exists()
-    with metrics_folder.made() as folder:
+    with metrics_folder.new_folder() as folder:
         assert not left.exists()
         assert Path(folder).exists()

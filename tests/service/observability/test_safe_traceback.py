@@ -1,4 +1,4 @@
-"""What is told of a failure is its place, whatever its exception says."""
+"""Reports of an exception contain where it was raised, and never its message."""
 
 import ast
 import errno
@@ -10,13 +10,13 @@ import pytest
 from events.chain import BrokenChain, follow
 from events.record import Head
 from service.errors import Refused
-from service.observability.safe_traceback import place, trace
+from service.observability.safe_traceback import location, trace
 
 ROOT = Path(__file__).parents[3]
 SOURCES = [path for folder in ("api", "service", "workers", "events") for path in sorted((ROOT / folder).rglob("*.py"))]
 HIDDEN = "the card 7"
 TELLING = {"RedisError", "Unusable", "BadSetting"}
-"""Exceptions of servers and settings: their texts know of no match."""
+"""Exceptions of servers and settings: their messages contain nothing of a match."""
 
 
 def deep(card: str) -> None:
@@ -37,10 +37,10 @@ def caught(kind: type[Exception] | None = None) -> BaseException:
     raise AssertionError
 
 
-def test_a_place_is_the_class_and_the_line_that_raised_it() -> None:
+def test_a_location_is_the_class_and_the_line_that_raised_it() -> None:
     line = deep.__code__.co_firstlineno + 2
-    assert place(caught()) == f"KeyError at {__name__}:{line} in deep"
-    assert place(KeyError(HIDDEN)) == "KeyError"
+    assert location(caught()) == f"KeyError at {__name__}:{line} in deep"
+    assert location(KeyError(HIDDEN)) == "KeyError"
 
 
 def test_a_trace_has_every_step_and_every_class_and_no_text() -> None:
@@ -58,8 +58,8 @@ def test_a_chain_of_exceptions_that_bites_its_tail_is_told_once() -> None:
 
 
 def test_a_fault_of_the_system_says_which_in_the_systems_words() -> None:
-    assert place(OSError(errno.EADDRINUSE, HIDDEN, HIDDEN)) == "OSError (Address already in use)"
-    assert place(OSError(HIDDEN)) == "OSError"
+    assert location(OSError(errno.EADDRINUSE, HIDDEN, HIDDEN)) == "OSError (Address already in use)"
+    assert location(OSError(HIDDEN)) == "OSError"
 
 
 def test_a_refusal_as_text_is_its_code() -> None:
@@ -74,7 +74,7 @@ def test_bytes_that_are_no_event_are_not_told(stored: bytes) -> None:
 
 
 def logged() -> Iterator[tuple[str, str, frozenset[str]]]:
-    """Every exception that is an argument of a log line, with where that is, its name, and the classes it may have."""
+    """Every exception that is an argument of a log call: the location of the call, the variable and its possible classes."""
     for path in SOURCES:
         for handler in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ExceptHandler)):
             for call in (node for node in ast.walk(handler) if isinstance(node, ast.Call)):
@@ -86,6 +86,6 @@ def logged() -> Iterator[tuple[str, str, frozenset[str]]]:
 
 
 def test_no_log_line_tells_the_text_of_an_exception_that_might_know_of_a_match() -> None:
-    safe = {*TELLING, "Refused", "Corrupt"}  # their texts are a code, and a version with a place
+    safe = {*TELLING, "Refused", "Corrupt"}  # their messages are a code, or a version with a location
     assert [where for where, _, kinds in logged() if not kinds <= safe] == []
     assert len(list(logged())) > 3

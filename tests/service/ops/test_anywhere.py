@@ -1,4 +1,4 @@
-"""`moonstone play` and `verify` where there is no Unix: nothing of it is imported or called; other commands say so."""
+"""`moonstone play` and `verify` work without Unix and import nothing that needs it; other commands say that they need it."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ for module, names in (
 from service.ops.cli import main
 main()
 """
-"""Runs the command without what Windows lacks."""
+"""Runs the command without the modules that Windows lacks."""
 
 
 def run(*words: str | Path) -> tuple[int, str]:
@@ -42,22 +42,22 @@ def run(*words: str | Path) -> tuple[int, str]:
 
 def test_a_match_is_played_exported_and_verified(tmp_path: Path) -> None:
     file = tmp_path / "match.ndjson"
-    code, told = run("play", "four_monkeys", "--bots", "greedy,random", "--export", file)
-    assert (code, told.startswith("4 Monkeys. Seats: 2. Events: ")) == (0, True), told
-    code, told = run("verify", file)
-    assert (code, "chain, draws, effects, actions, outcome hold." in told) == (0, True), told
+    code, output = run("play", "four_monkeys", "--bots", "greedy,random", "--export", file)
+    assert (code, output.startswith("4 Monkeys. Seats: 2. Events: ")) == (0, True), output
+    code, output = run("verify", file)
+    assert (code, "chain, draws, effects, actions, outcome hold." in output) == (0, True), output
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join((*lines[:7], *lines[8:])))
-    code, told = run("verify", file)
-    assert (code, told.startswith("Error: version 7, chain: ")) == (1, True), told
+    code, output = run("verify", file)
+    assert (code, output.startswith("Error: version 7, chain: ")) == (1, True), output
 
 
 def test_the_commands_are_listed() -> None:
-    code, told = run("--help")
+    code, output = run("--help")
     assert code == 0
     for name in COMMANDS:
-        assert f"{name} " in told
-    assert told.count("Needs Unix, which is not here.") == len(COMMANDS)
+        assert f"{name} " in output
+    assert output.count("Not available here: needs Unix.") == len(COMMANDS)
 
 
 @pytest.mark.parametrize(
@@ -69,5 +69,5 @@ def test_what_needs_unix_says_so_in_a_sentence(words: tuple[str, ...]) -> None:
 
 
 def test_a_command_that_there_is_not_is_told_as_everywhere() -> None:
-    code, told = run("sreve")
-    assert (code, "No such command 'sreve'" in told) == (2, True)
+    code, output = run("sreve")
+    assert (code, "No such command 'sreve'" in output) == (2, True)

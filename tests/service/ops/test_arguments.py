@@ -1,4 +1,4 @@
-"""Words that are no text, for every command that there is."""
+"""Arguments that are not UTF-8, for every command."""
 
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,7 @@ ALL: Final = {**main.commands, **COMMANDS}
 
 
 def given(command: click.Command, wrong: str, file: Path) -> list[str]:
-    """All that a command wants, and no text for one parameter."""
+    """Valid arguments of a command, except bytes that are not UTF-8 for one parameter."""
     words: list[str] = []
     for parameter in command.params:
         if parameter.name != wrong and not parameter.required:
@@ -60,7 +60,7 @@ def test_a_file_may_have_any_name(tmp_path: Path) -> None:
 def test_what_is_told_of_a_file_can_be_written() -> None:
     @click.command
     def telling() -> None:
-        server_commands._tell(f"backed up to {NO_TEXT}\n")
+        server_commands._print(f"backed up to {NO_TEXT}\n")
 
     assert CliRunner().invoke(telling).output == "backed up to \ufffd\ufffd\n"
 

@@ -1,4 +1,4 @@
-"""Whatever stands where the data folder should be, or in it: one sentence, and no trace of where it was met."""
+"""An unusable data folder, or unusable content in it, is reported in one sentence without a traceback."""
 
 import shutil
 from collections.abc import Callable, Mapping
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.adapters.server_folder import ValkeyFailed
+from service.adapters.server_folder import ServerFailed
 from service.adapters.valkey import Valkey
 from service.ops import maintenance
 from service.ops.maintenance import CannotOperate
@@ -40,7 +40,7 @@ def umlaut(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "spoil", "told"),
+    ("name", "spoil", "message"),
     [
         ("data", file, "data cannot be used .*data: File exists.*MOONSTONE_DATA_DIR"),
         ("", file, "data cannot be used .*data: Not a directory.*MOONSTONE_DATA_DIR"),
@@ -59,11 +59,11 @@ def umlaut(path: Path) -> None:
     ],
 )
 def test_a_folder_that_is_none_is_told_in_a_sentence(
-    tmp_path: Path, name: str, spoil: Callable[[Path], object], told: str
+    tmp_path: Path, name: str, spoil: Callable[[Path], object], message: str
 ) -> None:
     parent = tmp_path / "parent"
     spoil(parent / name)
-    with pytest.raises(CannotServe, match=f"^[^\\n]*{told}[^\\n]*$"):
+    with pytest.raises(CannotServe, match=f"^[^\\n]*{message}[^\\n]*$"):
         serve(environ(parent / "data"), lambda _: None)
 
 
@@ -77,9 +77,9 @@ def test_only_a_folder_that_another_process_has_is_said_to_be_in_use(tmp_path: P
     with lock(tmp_path), pytest.raises(FolderTaken), lock(tmp_path):
         pass
     (tmp_path / "file").touch()
-    with pytest.raises(CannotServe) as told, lock(tmp_path / "file"):
+    with pytest.raises(CannotServe) as message, lock(tmp_path / "file"):
         pass
-    assert not isinstance(told.value, FolderTaken)
+    assert not isinstance(message.value, FolderTaken)
 
 
 def test_a_folder_that_cannot_be_locked_is_not_taken_for_one_in_use(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_server_whose_address_is_damaged_is_not_asked(tmp_path: Path, url: byt
 def test_a_server_whose_folder_went_away_fails_and_may_be_started_again(tmp_path: Path) -> None:
     with Valkey.start(tmp_path / "queue", durable=False) as server:
         shutil.move(tmp_path / "queue", tmp_path / "elsewhere")
-        with pytest.raises(ValkeyFailed, match=r"no server can run in .*queue: .*No such file"):
+        with pytest.raises(ServerFailed, match=r"no server can run in .*queue: .*No such file"):
             server.restart()
         shutil.move(tmp_path / "elsewhere", tmp_path / "queue")
         server.restart()

@@ -1,4 +1,4 @@
-"""`moonstone play` and `moonstone verify`, as a person at a terminal meets them."""
+"""`moonstone play` and `moonstone verify` at a terminal."""
 
 import gzip
 import json
@@ -33,7 +33,7 @@ SEED = bytes(range(32)).hex()
 
 @pytest.fixture(autouse=True)
 def games(monkeypatch: pytest.MonkeyPatch) -> dict[str, AnyGame]:
-    """The games of these tests: the toy alone."""
+    """The games of these tests: only the toy game."""
     hosted: dict[str, AnyGame] = {"toy": TOY}
     monkeypatch.setattr(local_commands, "GAMES", hosted)
     return hosted
@@ -70,10 +70,10 @@ def test_the_same_seed_tells_the_same() -> None:
 
 def test_the_outcome_is_told_as_json() -> None:
     done = run("play", "toy", "--bots", "high,random", "--json", "--seed", SEED)
-    told = json.loads(done.output)
-    assert list(told) == ["game", "seats", "versions", "outcome"]
-    assert (told["game"], told["seats"], told["versions"]) == ("toy", 2, 20)
-    assert set(told["outcome"]) == {"scores", "ranks", "winners", "breakdown"}
+    message = json.loads(done.output)
+    assert list(message) == ["game", "seats", "versions", "outcome"]
+    assert (message["game"], message["seats"], message["versions"]) == ("toy", 2, 20)
+    assert set(message["outcome"]) == {"scores", "ranks", "winners", "breakdown"}
 
 
 def test_an_option_is_json_or_else_text(tmp_path: Path) -> None:
@@ -165,16 +165,16 @@ def file(tmp_path: Path) -> Path:
 def test_a_good_file_is_told_in_one_line(file: Path) -> None:
     done = run("verify", file)
     assert done.exit_code == 0
-    told = r"\w+, Toy, 20 events: chain, draws, effects, actions, outcome hold\. Head 20:[0-9a-f]{16}\.\n"
-    assert re.fullmatch(told, done.output)
+    message = r"\w+, Toy, 20 events: chain, draws, effects, actions, outcome hold\. Head 20:[0-9a-f]{16}\.\n"
+    assert re.fullmatch(message, done.output)
     assert done.output.count("\n") == 1
 
 
 def test_a_file_that_came_compressed_is_checked_as_it_is(file: Path) -> None:
     plain, packed = file.read_bytes(), gzip.compress(file.read_bytes())
-    told = run("verify", file).output
+    message = run("verify", file).output
     file.write_bytes(packed)
-    assert run("verify", file).output == told
+    assert run("verify", file).output == message
     for damaged in (packed[:-20], packed[:40] + plain[:40]):
         file.write_bytes(damaged)
         done = run("verify", file)
@@ -183,42 +183,42 @@ def test_a_file_that_came_compressed_is_checked_as_it_is(file: Path) -> None:
 
 
 LINE, LONG_LINE = b"x" * MAX_BYTES + b"\n", bytes(MAX_BYTES + 2)
-MOST = 1 << 20
+MAX_BYTES = 1 << 20
 
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
-        (LINE * (MOST // len(LINE)), "the first line is not that of a match file"),
-        (LINE * (MOST // len(LINE) + 1), "more than any match"),
-        (b"\n" * (MOST // 100 + 1), "more than any match"),
-        (LINE + LONG_LINE, "Line 2 of the file is longer than any event"),
-        (LONG_LINE, "Line 1 of the file is longer than any event"),
+        (LINE * (MAX_BYTES // len(LINE)), "the first line is not that of a match file"),
+        (LINE * (MAX_BYTES // len(LINE) + 1), "larger than the largest match"),
+        (b"\n" * (MAX_BYTES // 100 + 1), "larger than the largest match"),
+        (LINE + LONG_LINE, "Line 2 of the file is longer than the largest event"),
+        (LONG_LINE, "Line 1 of the file is longer than the largest event"),
     ],
 )
 def test_what_holds_more_than_any_match_is_refused(
-    file: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, told: str, *, packed: bool
+    file: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str, *, packed: bool
 ) -> None:
-    monkeypatch.setattr(local_commands, "_MOST", MOST)
+    monkeypatch.setattr(local_commands, "_MAX_BYTES", MAX_BYTES)
     file.write_bytes(gzip.compress(content) if packed else content)
     done = run("verify", file)
-    assert (done.exit_code, told in done.output, done.output.count("\n")) == (1, True, 1)
+    assert (done.exit_code, message in done.output, done.output.count("\n")) == (1, True, 1)
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
-        (("/dev/zero",), "Line 1 of the file is longer than any event"),
-        (("FILE", "--feed", "/dev/zero"), "more than any match"),
+        (("/dev/zero",), "Line 1 of the file is longer than the largest event"),
+        (("FILE", "--feed", "/dev/zero"), "larger than the largest match"),
     ],
 )
 def test_a_file_without_an_end_is_not_read_for_ever(
-    file: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
+    file: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
 ) -> None:
-    monkeypatch.setattr(local_commands, "_MOST", MOST)
+    monkeypatch.setattr(local_commands, "_MAX_BYTES", MAX_BYTES)
     done = run("verify", *[file if word == "FILE" else word for word in words])
-    assert (done.exit_code, told in done.output) == (1, True)
+    assert (done.exit_code, message in done.output) == (1, True)
 
 
 @pytest.mark.parametrize("name", ["/dev/full", "/proc/none", "/", "none/match.ndjson", "FILE/match.ndjson"])
@@ -267,11 +267,11 @@ def test_a_match_is_played_written_and_checked_by_two_processes(tmp_path: Path) 
     game = ["play", "monkeys_on_the_moon", "--bots", "random,random", "--json", "--export", str(file)]
     played = subprocess.run([*command, *game], capture_output=True, text=True, check=False)
     assert (played.returncode, played.stderr) == (0, "")
-    told = json.loads(played.stdout)
-    assert told["versions"] == len(file.read_bytes().splitlines()) - 1
+    message = json.loads(played.stdout)
+    assert message["versions"] == len(file.read_bytes().splitlines()) - 1
     checked = subprocess.run([*command, "verify", str(file)], capture_output=True, text=True, check=False)
     assert (checked.returncode, checked.stderr) == (0, "")
-    assert f"{told['versions']} events" in checked.stdout
+    assert f"{message['versions']} events" in checked.stdout
 
 
 # --- verify against what was kept -------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def test_a_match_is_played_written_and_checked_by_two_processes(tmp_path: Path) 
 
 @pytest.fixture
 def feed(file: Path, tmp_path: Path) -> Path:
-    """What seat 1 kept of the file's match."""
+    """A feed of the file's match, as seat 1 saw it."""
     lines = file.read_bytes().splitlines()
     match = verify(lines, {"toy": TOY}).match
     path = tmp_path / "kept.ndjson"
@@ -297,7 +297,7 @@ def test_what_was_kept_and_agrees_is_told_in_the_same_line(file: Path, feed: Pat
     heads = [part for kept in (head(file, 7), head(file, 20)[:19], etag, f"W/{etag}") for part in ("--head", kept)]
     done = run("verify", file, *heads, "--feed", feed, "--seat", "1")
     assert done.exit_code == 0, done.output
-    assert done.output.endswith(" What was kept agrees: heads 4, events 20.\n")
+    assert done.output.endswith(" Your copies agree: heads 4, events 20.\n")
     assert done.output.count("\n") == 1
 
 

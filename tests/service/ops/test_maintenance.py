@@ -1,4 +1,4 @@
-"""The operator's commands on real servers: what a backup brings back, what a check finds, and what each refuses."""
+"""The operator's commands on real servers: what a backup restores, what a check finds, and what each command refuses."""
 
 import gzip
 from collections.abc import Callable, Iterable, Iterator
@@ -35,16 +35,16 @@ GAME = "monkeys_on_the_moon"
 
 @dataclass
 class Store:
-    """A log in use, and the environment that names it."""
+    """A log in use, the environment that names it, and the messages of commands."""
 
     environ: dict[str, str]
     client: Redis | RedisCluster
     ports: Ports
-    told: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     def check(self) -> bool:
-        self.told.clear()
-        return maintenance.check(self.environ, self.told.append)
+        self.messages.clear()
+        return maintenance.check(self.environ, self.messages.append)
 
     def bots(self, *, over: bool = False) -> Match:
         wanted = NewMatch(game=GAME, seats=2, bots=("random", "random"))
@@ -75,7 +75,7 @@ def stack() -> Iterator[ExitStack]:
 
 @pytest.fixture
 def empty(tmp_path: Path, valkey_queue_url: str, stack: ExitStack) -> Callable[[str], dict[str, str]]:
-    """Starts an empty log; the environment that names it."""
+    """A function that starts an empty log and returns the environment that names it."""
 
     def start(name: str) -> dict[str, str]:
         log = stack.enter_context(Valkey.start(tmp_path / name, durable=True))
@@ -94,7 +94,7 @@ def store(empty: Callable[[str], dict[str, str]], stack: ExitStack) -> Store:
 
 
 def backed_up(store: Store, folder: Path) -> Path:
-    maintenance.backup(store.environ, folder / "backup", store.told.append)
+    maintenance.backup(store.environ, folder / "backup", store.messages.append)
     return folder / "backup"
 
 
@@ -110,7 +110,7 @@ def test_a_backup_brings_back_all_on_a_server_and_on_a_cluster(
     private = create(store.ports, player.id, NewMatch(game=GAME, seats=2, private=True), "mine").match
     Beat(store.client).beat()
     file = backed_up(store, tmp_path)
-    assert store.told == [f"backed up 3 matches to {file}"]
+    assert store.messages == [f"backed up 3 matches to {file}"]
     assert file.stat().st_mode & 0o777 == 0o600
     ((snapshot,),) = send(store.client, ("ZRANGE", f"{store.key(over)}:snapshot", -1, -1))
     assert snapshot not in gzip.decompress(file.read_bytes())
@@ -123,16 +123,16 @@ def test_a_backup_brings_back_all_on_a_server_and_on_a_cluster(
         "MOONSTONE_DATA_DIR": str(tmp_path / "cluster-data"),
     }
     for environ in (empty("other"), on_cluster):
-        told: list[str] = []
-        assert maintenance.restore(environ, file, told.append)
-        assert told[-1] == (
+        messages: list[str] = []
+        assert maintenance.restore(environ, file, messages.append)
+        assert messages[-1] == (
             "checked 3 matches (1 open, 1 running, 0 suspended, 1 finished, 0 aborted) with "
             f"{over.head.version + going.head.version + private.head.version} events, 1 audited: 0 faults"
         )
         again = opened(environ, stack)
         assert accounts.authenticate(again.ports, token) == player
         assert [again.newest(match).head for match in (over, going, private)] == [over.head, going.head, private.head]
-        # The same command is the same match, so its ids and the store's secret are back too.
+        # The same command gives the same match, so command ids and the store's secret are restored too.
         wanted = NewMatch(game=GAME, seats=2, private=True)
         assert create(again.ports, player.id, wanted, "mine").replayed
         assert [due.match for due in again.ports.log.claim("bots", going.at + HINT_MS, 1000, 10)] == [going.id]
@@ -145,7 +145,7 @@ def test_a_backup_brings_back_all_on_a_server_and_on_a_cluster(
 
 
 def reseal(store: Store, match: Match, last: Draft) -> None:
-    """Another last event, with a chain that holds."""
+    """Replace the last event by another one, with a valid chain."""
     key = store.key(match)
     stored = store.ports.log.read(match.id).events
     before = store.ports.history.at(match.id, match.head.version - 1).head
@@ -161,7 +161,7 @@ def cut(store: Store, match: Match) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "told"),
+    ("harm", "messages"),
     [
         (cut, "version 2: says that it is version 3"),
         (lambda store, match: store.client.delete(f"{store.key(match)}:events"), "version 0: its events are missing"),
@@ -178,18 +178,18 @@ def cut(store: Store, match: Match) -> None:
     ],
 )
 def test_a_check_names_the_match_and_the_version_of_every_fault(
-    store: Store, harm: Callable[[Store, Match], None], told: str
+    store: Store, harm: Callable[[Store, Match], None], messages: str
 ) -> None:
     match, other = store.bots(over=True), store.bots(over=True)
     assert store.check()
     harm(store, match)
     assert not store.check()
-    fault, counts, compared = store.told
+    fault, counts, compared = store.messages
     assert fault.startswith(f"match {match.id}, version ")
-    assert fault.endswith(told)
+    assert fault.endswith(messages)
     assert counts.startswith("checked 2 matches")
     assert counts.endswith(f"with {other.head.version} events, 1 audited: 1 faults")
-    assert compared.startswith("no heads were kept in ")
+    assert compared.startswith("no heads were saved in ")
 
 
 def test_a_check_lists_the_ends_that_an_older_release_did_not_list(store: Store) -> None:
@@ -205,13 +205,13 @@ def test_a_check_lists_the_ends_that_an_older_release_did_not_list(store: Store)
 def test_a_suspended_match_goes_on_once_it_is_resumed(store: Store) -> None:
     match = store.bots()
     suspend(store.ports, match, "KeyError")
-    maintenance.resume(store.environ, match.id, store.told.append)
-    assert store.told == [f"match {match.id} goes on from version {match.head.version + 2}"]
+    maintenance.resume(store.environ, match.id, store.messages.append)
+    assert store.messages == [f"match {match.id} is resumed at version {match.head.version + 2}"]
     assert store.newest(match).status == "running"
     with pytest.raises(CannotOperate, match="not suspended"):
-        maintenance.resume(store.environ, match.id, store.told.append)
+        maintenance.resume(store.environ, match.id, store.messages.append)
     with pytest.raises(CannotOperate, match="no match nosuch in this store"):
-        maintenance.resume(store.environ, "nosuch", store.told.append)
+        maintenance.resume(store.environ, "nosuch", store.messages.append)
 
 
 def test_a_file_that_is_no_whole_backup_is_refused_and_leaves_no_store(
@@ -222,7 +222,7 @@ def test_a_file_that_is_no_whole_backup_is_refused_and_leaves_no_store(
     whole = gzip.decompress(file.read_bytes())
     broken = tmp_path / "broken"
     other = empty("other")
-    for content, told in (
+    for content, messages in (
         (b"moonstone", "cannot be read"),
         (file.read_bytes()[:-30], "cannot be read"),
         (gzip.compress(whole[:100]), "cannot be read"),
@@ -232,18 +232,18 @@ def test_a_file_that_is_no_whole_backup_is_refused_and_leaves_no_store(
         (flipped(file.read_bytes()), "cannot be read"),
     ):
         broken.write_bytes(content)
-        with pytest.raises(CannotOperate, match=told):
-            maintenance.restore(other, broken, store.told.append)
+        with pytest.raises(CannotOperate, match=messages):
+            maintenance.restore(other, broken, store.messages.append)
         with connect_log(other["MOONSTONE_LOG_URL"]) as client:
             assert client.dbsize() == 0
         folder = {"MOONSTONE_DATA_DIR": str(tmp_path / "restored")}
-        with pytest.raises(CannotOperate, match=told):
-            maintenance.restore(folder, broken, store.told.append)
+        with pytest.raises(CannotOperate, match=messages):
+            maintenance.restore(folder, broken, store.messages.append)
         assert not (tmp_path / "restored").exists()
 
 
 def flipped(content: bytes) -> bytes:
-    """The same with its middle changed."""
+    """The same bytes, changed in the middle."""
     middle = len(content) // 2
     return content[:middle] + bytes(byte ^ 0xFF for byte in content[middle : middle + 8]) + content[middle + 8 :]
 
@@ -252,15 +252,15 @@ def test_nothing_is_overwritten(store: Store, tmp_path: Path) -> None:
     store.bots()
     file = backed_up(store, tmp_path)
     with pytest.raises(CannotOperate, match="never replaces a file"):
-        maintenance.backup(store.environ, file, store.told.append)
+        maintenance.backup(store.environ, file, store.messages.append)
     with pytest.raises(CannotOperate, match="server is not empty"):
-        maintenance.restore(store.environ, file, store.told.append)
+        maintenance.restore(store.environ, file, store.messages.append)
     used = tmp_path / "used"
     used.mkdir()
     (used / "store-id").write_text("0123456789abcdef\n")
     with pytest.raises(CannotOperate, match="is not empty; restore into a new folder"):
-        maintenance.restore({"MOONSTONE_DATA_DIR": str(used)}, file, store.told.append)
-    maintenance.backup(store.environ, used, store.told.append)
+        maintenance.restore({"MOONSTONE_DATA_DIR": str(used)}, file, store.messages.append)
+    maintenance.backup(store.environ, used, store.messages.append)
     assert len(list(used.glob("moonstone-*.backup"))) == 1
 
 
@@ -268,7 +268,7 @@ def test_a_name_that_another_backup_took_meanwhile_is_left_to_it(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.bots()
-    written = backups.written
+    written = backups.write_file
 
     def beside_another(file: IO[bytes], frames: Iterable[backups.Frame]) -> Iterator[backups.Frame]:
         monkeypatch.setattr(backups, "written", written)
@@ -279,7 +279,7 @@ def test_a_name_that_another_backup_took_meanwhile_is_left_to_it(
     with pytest.raises(CannotOperate, match="never replaces a file"):
         backed_up(store, tmp_path)
     (whole,) = tmp_path.glob("*backup*")
-    assert isinstance(list(backups.read(whole))[-1], backups.End)
+    assert isinstance(list(backups.read_file(whole))[-1], backups.End)
 
 
 def test_what_is_damaged_in_the_store_is_damaged_in_what_is_restored(
@@ -293,11 +293,11 @@ def test_what_is_damaged_in_the_store_is_damaged_in_what_is_restored(
     adds = [("XADD", stream, place, "e", fields[b"e"], "h", fields[b"h"]) for place, fields in entries]
     send(store.client, ("DEL", stream), *adds)
     assert not store.check()
-    found = store.told[:-1]
+    found = store.messages[:-1]
     restored = empty("restored")
-    store.told.clear()
-    assert not maintenance.restore(restored, backed_up(store, tmp_path), store.told.append)
-    assert set(found) <= set(store.told)
+    store.messages.clear()
+    assert not maintenance.restore(restored, backed_up(store, tmp_path), store.messages.append)
+    assert set(found) <= set(store.messages)
 
 
 def test_what_a_backup_would_not_know_is_told_rather_than_left_out(store: Store, tmp_path: Path) -> None:
@@ -315,20 +315,20 @@ def test_the_wrong_store_and_no_store_are_told(
 ) -> None:
     pinned = {**store.environ, "MOONSTONE_STORE_ID": "0123456789abcdef"}
     with pytest.raises(CannotOperate, match="not 0123456789abcdef"):
-        maintenance.check(pinned, store.told.append)
+        maintenance.check(pinned, store.messages.append)
     with pytest.raises(CannotOperate, match="holds no store"):
-        maintenance.check(empty("other"), store.told.append)
+        maintenance.check(empty("other"), store.messages.append)
     with pytest.raises(CannotOperate, match="there is no log in"):
-        maintenance.check({"MOONSTONE_DATA_DIR": str(tmp_path / "none")}, store.told.append)
+        maintenance.check({"MOONSTONE_DATA_DIR": str(tmp_path / "none")}, store.messages.append)
     gone = {**store.environ, "MOONSTONE_LOG_URL": "redis://127.0.0.1:1/0"}
     with pytest.raises(CannotOperate, match="the log is not available: unavailable"):
-        maintenance.check(gone, store.told.append)
+        maintenance.check(gone, store.messages.append)
 
 
 def test_a_player_who_joins_while_the_backup_is_taken_is_in_it_if_the_seat_is(store: Store) -> None:
-    """Frames are read one by one here: whatever the backup has read of a match, its players come later."""
+    """The test takes the frames one by one: the backup reads players after it has read the match."""
     match = create(store.ports, "pl_a", NewMatch(game=GAME, seats=2, manual_start=True), "open").match
-    frames = backups.take(store.client, 0)
+    frames = backups.read_store(store.client, 0)
     assert isinstance(next(frames), backups.Begin)
     player, _ = accounts.sign_up(store.ports, "Late")
     join(store.ports, player.id, match.id, "join")

@@ -1,4 +1,4 @@
-"""What another account of the machine meets where `moonstone serve` runs: the API, and nothing of the two servers."""
+"""Other accounts of the machine where `moonstone serve` runs can use the API, but not its two servers."""
 
 import os
 import shutil
@@ -31,14 +31,14 @@ for path in sys.argv[2:]:
     except OSError as error:
         print(type(error).__name__)
 """
-"""Connects as another account, and says what came of it."""
+"""Connects as another account, and prints the result."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """A folder that every account may enter, as one in a home folder or in /srv often is; pytest's own are private."""
+    """A folder that every account may enter, as folders in /srv often are; pytest's own are private."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     yield folder
@@ -47,13 +47,15 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def served(folder: Path) -> Iterator[Serving]:
-    (folder / "data" / "log").mkdir(parents=True)  # as an operator, a copy or an old release may have left them
+    (folder / "data" / "log").mkdir(
+        parents=True
+    )  # with open permissions, as an operator, a copy or an old release may leave them
     with serving(folder) as running:
         yield running
 
 
 def inodes(pid: int) -> Iterator[str]:
-    """The sockets that a process has open."""
+    """The open sockets of a process."""
     for link in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(FileNotFoundError):  # closed meanwhile
             target = str(link.readlink())
@@ -62,7 +64,7 @@ def inodes(pid: int) -> Iterator[str]:
 
 
 def listening(pids: set[int]) -> set[int]:
-    """The TCP ports on which some processes listen, by either IP."""
+    """The TCP ports on which some processes listen, with IPv4 or IPv6."""
     known = {inode for pid in pids for inode in inodes(pid)}
     found = set()
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
@@ -74,7 +76,7 @@ def listening(pids: set[int]) -> set[int]:
 
 
 def test_nothing_but_the_api_listens_on_tcp(served: Serving) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:  # it would be found
+    with socket.create_server(("127.0.0.1", 0)) as other:  # shows that `listening` finds one
         assert listening({os.getpid()}) >= {other.getsockname()[1]}
     servers = {pid for pid in served.processes() if Path(f"/proc/{pid}/cwd").resolve().name in {"log", "queue"}}
     assert len(servers) == 2

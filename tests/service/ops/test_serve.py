@@ -1,4 +1,4 @@
-"""`moonstone serve`: everything starts, comes back when it dies, and goes away with its supervisor."""
+"""`moonstone serve`: it starts all processes, restarts those that die, and all end with their supervisor."""
 
 import os
 import re
@@ -29,22 +29,22 @@ from tests.ports import free_port
 from tests.serving import COMMAND, ROOT, Serving, began, command, serving
 from tests.waiting import in_time, until
 
-PATIENCE = 60
-"""Seconds; as long as a busy machine may take for what is not held against a clock."""
+TIMEOUT_S = 60
+"""For steps without a time limit of their own, on a busy machine."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
 def service_of(serving: Serving) -> Service:
-    """The use cases on the servers that the workers use."""
+    """The service on the servers that the workers use."""
 
     def environ() -> dict[str, str]:
-        """Of a worker; for a moment it has none, between one program and the next."""
+        """The environment of a worker; empty for a moment, between fork and exec."""
         worker = min(serving.pids("-m workers"), default=0)
-        told = Path(f"/proc/{worker}/environ").read_text() if worker else ""
-        return dict(entry.split("=", 1) for entry in told.split("\0") if "=" in entry)
+        content = Path(f"/proc/{worker}/environ").read_text() if worker else ""
+        return dict(entry.split("=", 1) for entry in content.split("\0") if "=" in entry)
 
-    return build(read(until(environ, PATIENCE, "a worker has its environment")), listen=False)
+    return build(read(until(environ, TIMEOUT_S, "a worker has its environment")), listen=False)
 
 
 def gone(pids: set[int]) -> bool:
@@ -62,18 +62,18 @@ def serve(tmp_path: Path) -> Iterator[Callable[[], Serving]]:
 
         yield start
         for one in started:
-            one.process.kill()  # the orderly end, which takes longer, has tests of its own
+            one.process.kill()  # other tests cover an orderly shutdown, which takes longer
 
 
 @pytest.fixture(scope="module")
 def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """A service for all tests that leave it whole."""
+    """A service that is shared by the tests that do not damage it."""
     with serving(tmp_path_factory.mktemp("lasting")) as running:
         yield running
 
 
 def bots(service: Service) -> Match:
-    """A match of bots, made once the log answers: its server is there before it listens."""
+    """A match of bots, created once the log answers: the server's process exists before it listens."""
     wanted, key = NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random", "random")), token_hex(4)
 
     def made() -> Match | None:
@@ -81,7 +81,7 @@ def bots(service: Service) -> Match:
             return create(service.ports, "pl_a", wanted, key).match
         return None
 
-    return until(made, PATIENCE, "the log takes a match")
+    return until(made, TIMEOUT_S, "the log takes a match")
 
 
 def played(service: Service, match: Match) -> bool:
@@ -94,21 +94,21 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_finds_every_matc
     first = serve()
     service = service_of(first)
     done, match = bots(service), bots(service)
-    until(lambda: played(service, done), PATIENCE, "the bots play")
+    until(lambda: played(service, done), TIMEOUT_S, "the bots play")
     children = set(first.processes())
     assert len(children) >= 7  # two servers, two workers, gunicorn and its two
     service.close()
     first.process.kill()
-    until(lambda: gone(children), PATIENCE, "every process ends")
+    until(lambda: gone(children), TIMEOUT_S, "every process ends")
 
     second = serve()
     service = service_of(second)
     assert played(service, done)
-    until(lambda: played(service, match), PATIENCE, "the other match is played on")
+    until(lambda: played(service, match), TIMEOUT_S, "the other match is played on")
     service.close()
     children = set(second.processes())
     second.process.send_signal(signal.SIGINT)
-    assert second.process.wait(PATIENCE) == 0
+    assert second.process.wait(TIMEOUT_S) == 0
     assert gone(children)
 
 
@@ -117,25 +117,25 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_finds_every_matc
 )
 def test_whatever_dies_is_back_within_three_seconds(lasting: Serving, part: str, processes: int) -> None:
     service = service_of(lasting)
-    # A busy machine is slow at times, a service that is slow is so every time.
+    # A busy machine is slow sometimes; a slow service would be slow every time.
     assert any(seconds_away(lasting, part, processes) < 3 for _ in range(3))
     match = bots(service)
-    until(lambda: played(service, match), PATIENCE, "the bots play")
+    until(lambda: played(service, match), TIMEOUT_S, "the bots play")
     service.close()
 
 
 def seconds_away(running: Serving, part: str, processes: int) -> float:
-    """How long it takes until so many processes, which are killed all at once, have others in their places."""
+    """Kill all processes of a part at once; seconds until as many new ones run."""
 
     def all_of_them() -> set[int] | None:
         found = running.pids(part)
         return found if len(found) >= processes else None
 
-    before = until(all_of_them, PATIENCE, "all are there")
+    before = until(all_of_them, TIMEOUT_S, "all are there")
     killed = time.monotonic()
-    for pid in sorted(before, key=began):  # parents first: they would start their children again
+    for pid in sorted(before, key=began):  # parents first, or they would restart their children
         os.kill(pid, signal.SIGKILL)
-    until(lambda: len(running.pids(part) - before) >= processes, PATIENCE, "it is back")
+    until(lambda: len(running.pids(part) - before) >= processes, TIMEOUT_S, "it is back")
     return time.monotonic() - killed
 
 
@@ -145,7 +145,7 @@ def refused(*arguments: str, **environ: str) -> str:
         env={**os.environ, "PYTHONPATH": str(ROOT), **environ},
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert done.returncode == 1, done
@@ -159,7 +159,7 @@ def test_a_data_folder_is_served_once_and_an_emptied_store_not_at_all(
     running = serve()
     assert "is in use by another `moonstone serve`" in refused("serve", "--port", "0", "--data-dir", str(data))
     running.process.terminate()
-    assert running.process.wait(PATIENCE) == 0
+    assert running.process.wait(TIMEOUT_S) == 0
     shutil.rmtree(data / "log" / "appendonlydir")
     assert "the log's server is empty" in refused("serve", "--port", "0", "--data-dir", str(data))
 
@@ -171,13 +171,13 @@ def test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing(
     running = serve()
     service = service_of(running)
     match = bots(service)
-    until(lambda: played(service, match), PATIENCE, "the bots play")
+    until(lambda: played(service, match), TIMEOUT_S, "the bots play")
     service.close()
     running.process.terminate()
-    assert running.process.wait(PATIENCE) == 0
-    environ, told = {"MOONSTONE_DATA_DIR": str(data)}, list[str]()
-    assert maintenance.check(environ, told.append)
-    assert re.fullmatch(r"compared 1 heads that were kept outside the log, last at 20\S+Z: 0 faults", told[-1])
+    assert running.process.wait(TIMEOUT_S) == 0
+    environ, messages = {"MOONSTONE_DATA_DIR": str(data)}, list[str]()
+    assert maintenance.check(environ, messages.append)
+    assert re.fullmatch(r"compared 1 heads that were saved outside the log, last at 20\S+Z: 0 faults", messages[-1])
 
     (file,) = (data / "log" / "appendonlydir").glob("*.incr.aof")
     with file.open("r+b") as opened, mmap(opened.fileno(), 0) as content:
@@ -188,18 +188,18 @@ def test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing(
         content.resize(at)
     refusal = refused("serve", "--port", "0", "--data-dir", str(data))
     assert re.search(r"the log no longer holds all that it held at 20\S+Z \(version \d+ of match \w+\)", refusal)
-    assert f"`moonstone restore`; or, to go on with what is there, remove {data}/heads.db" in refusal
-    told.clear()
-    assert not maintenance.check(environ, told.append)
-    checked, missing, mark, compared = told
-    assert checked.endswith("0 faults")  # in what is there nothing is wrong
+    assert f"`moonstone restore`; or, to continue with what is left, remove {data}/heads.db" in refusal
+    messages.clear()
+    assert not maintenance.check(environ, messages.append)
+    checked, missing, mark, compared = messages
+    assert checked.endswith("0 faults")  # what is left is valid
     assert re.fullmatch(rf"match {match.id}, version \d+: the log held it and no longer does", missing)
     assert mark.startswith("the log lost what it acknowledged last before 20")
     assert compared.endswith("2 faults")
 
     (data / "heads.db").unlink()
     service = service_of(serve())
-    until(lambda: played(service, match), PATIENCE, "the match is played on from where it is")
+    until(lambda: played(service, match), TIMEOUT_S, "the match is played on from where it is")
     service.close()
 
 
@@ -214,9 +214,9 @@ def test_what_an_operator_can_mend_is_told_in_a_sentence(tmp_path: Path) -> None
     assert "MOONSTONE_LOG_URL must name a server" in refused("workers", *data)
     assert "MOONSTONE_WORKERS must be" in refused("api", *data, MOONSTONE_WORKERS="0")
     gone_url = "redis://me:secret@127.0.0.1:1/0"
-    told = refused("workers", *data, MOONSTONE_LOG_URL=gone_url, MOONSTONE_QUEUE_URL=gone_url)
-    assert "the log at 127.0.0.1:1 is not available: unavailable" in told
-    assert "secret" not in told
+    output = refused("workers", *data, MOONSTONE_LOG_URL=gone_url, MOONSTONE_QUEUE_URL=gone_url)
+    assert "the log at 127.0.0.1:1 is not available: unavailable" in output
+    assert "secret" not in output
 
 
 @pytest.mark.parametrize("part", ["log", "queue"])
@@ -225,18 +225,18 @@ def test_a_server_that_hangs_holds_up_the_end_for_no_more_than_ten_seconds(
 ) -> None:
     def ended() -> float:
         running = serve()
-        until(lambda: len(running.pids("-m workers")) == 3, PATIENCE, "the workers are there")
+        until(lambda: len(running.pids("-m workers")) == 3, TIMEOUT_S, "the workers are there")
         servers = {Path(f"/proc/{pid}/cwd").resolve().name: pid for pid in running.processes()}
         os.kill(servers[part], signal.SIGSTOP)
         asked = time.monotonic()
         running.process.send_signal(signal.SIGINT)
-        assert running.process.wait(PATIENCE) == 0
+        assert running.process.wait(TIMEOUT_S) == 0
         return time.monotonic() - asked
 
     in_time(ended, 10, "it ends")
 
 
-def told(port: int) -> str:
+def metrics_text(port: int) -> str:
     try:
         return httpx.get(f"http://127.0.0.1:{port}/metrics").text
     except httpx.TransportError:
@@ -245,7 +245,7 @@ def told(port: int) -> str:
 
 @contextmanager
 def alone(part: str, running: Serving, *arguments: str, **environ: str) -> Iterator[None]:
-    """A part of the service by itself, on the servers of another."""
+    """Start one part of the service alone, on the servers of another."""
     service = service_of(running)
     urls = {
         "MOONSTONE_LOG_URL": service.settings.log_url or "",
@@ -257,7 +257,7 @@ def alone(part: str, running: Serving, *arguments: str, **environ: str) -> Itera
     try:
         yield
         process.terminate()
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT_S) == 0
     finally:
         process.kill()
         service.close()
@@ -266,15 +266,15 @@ def alone(part: str, running: Serving, *arguments: str, **environ: str) -> Itera
 def test_workers_run_alone_on_servers_that_are_named_and_tell_their_metrics(lasting: Serving, tmp_path: Path) -> None:
     other, port = tmp_path / "other", free_port()
     with alone("workers", lasting, "--data-dir", str(other), MOONSTONE_METRICS_PORT=str(port)):
-        until((other / "store-id").exists, PATIENCE, "the workers met the store")
-        until(lambda: "moonstone_chain_breaks_total 0.0" in told(port), PATIENCE, "they tell their metrics")
+        until((other / "store-id").exists, TIMEOUT_S, "the workers met the store")
+        until(lambda: "moonstone_chain_breaks_total 0.0" in metrics_text(port), TIMEOUT_S, "they serve metrics")
 
 
 def test_the_api_runs_alone_and_tells_the_metrics_of_all_its_processes(lasting: Serving, tmp_path: Path) -> None:
     port = free_port()
     with alone("api", lasting, "--port", str(port), "--data-dir", str(tmp_path / "other")):
-        until(lambda: "moonstone_chain_breaks_total 0.0" in told(port), PATIENCE, "it tells its metrics")
-        for _ in range(20):  # each on a connection of its own, which any of its processes may take
-            assert httpx.get(f"http://127.0.0.1:{port}/v1/games", timeout=PATIENCE).status_code == 200
+        until(lambda: "moonstone_chain_breaks_total 0.0" in metrics_text(port), TIMEOUT_S, "it serves metrics")
+        for _ in range(20):  # each on a new connection, which any API process may accept
+            assert httpx.get(f"http://127.0.0.1:{port}/v1/games", timeout=TIMEOUT_S).status_code == 200
         count = 'moonstone_request_seconds_count{method="GET",route="/v1/games",status="200"} 20.0'
-        assert [count in told(port) for _ in range(10)] == [True] * 10
+        assert [count in metrics_text(port) for _ in range(10)] == [True] * 10

@@ -1,4 +1,4 @@
-"""A whole match in this process: the same seed is the same match, and anyone can check it."""
+"""A whole match in this process: the same seed gives the same match, and its file can be verified."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +26,9 @@ CASES: list[tuple[AnyGame, tuple[str, ...], dict[str, Any]]] = [
 ]
 
 
-def told(game: AnyGame, bots: tuple[str, ...], options: dict[str, Any], seed: bytes | None) -> list[dict[str, Any]]:
+def events_of(
+    game: AnyGame, bots: tuple[str, ...], options: dict[str, Any], seed: bytes | None
+) -> list[dict[str, Any]]:
     ports, match = play(game, bots, options, seed)
     lines: list[dict[str, Any]] = [msgspec.json.decode(line) for line in export(ports, match)]
     return lines
@@ -45,7 +47,7 @@ def test_the_same_seed_is_the_same_match_but_for_the_salts(
     game: AnyGame, bots: tuple[str, ...], options: dict[str, Any]
 ) -> None:
     seed = bytes(range(32))
-    one, two, other = (told(game, bots, options, given) for given in (seed, seed, bytes(32)))
+    one, two, other = (events_of(game, bots, options, given) for given in (seed, seed, bytes(32)))
     for line in one[1:] + two[1:] + other[1:]:
         del line["salt"], line["prev"]
     assert one == two != other
@@ -53,7 +55,7 @@ def test_the_same_seed_is_the_same_match_but_for_the_salts(
 
 
 def test_without_a_seed_every_match_is_another() -> None:
-    assert told(TOY, ("high", "high"), {}, None)[2:] != told(TOY, ("high", "high"), {}, None)[2:]
+    assert events_of(TOY, ("high", "high"), {}, None)[2:] != events_of(TOY, ("high", "high"), {}, None)[2:]
 
 
 def times_of(game: Any, bots: Sequence[str], **options: Any) -> list[int]:

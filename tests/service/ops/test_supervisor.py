@@ -1,4 +1,4 @@
-"""The end of children: all are told before the first is waited for, and what others need ends last."""
+"""Stopping children: all are asked to stop before any is waited for, and children that others need end last."""
 
 import time
 
@@ -9,7 +9,7 @@ from service.ops.supervisor import Module, Supervisor
 
 
 class Told:
-    """A child that writes down what it is told."""
+    """A child that records the calls."""
 
     def __init__(self, name: str, said: list[str]) -> None:
         self.name = name
@@ -21,7 +21,7 @@ class Told:
     def has_ended(self) -> bool:
         return False
 
-    def bid_end(self) -> None:
+    def request_stop(self) -> None:
         self._said.append(f"bid {self.name}")
 
     def stop(self) -> None:
@@ -38,20 +38,20 @@ def test_all_are_told_to_end_before_one_is_waited_for() -> None:
 
 
 def test_a_module_is_told_once_and_ended_when_its_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = []
-    module = Module("sleeper", "http.server", {}, patience=0.01)
+    signals = []
+    module = Module("sleeper", "http.server", {}, stop_timeout_s=0.01)
     module.start()
     process = module._process
     assert process is not None
-    monkeypatch.setattr(process, "terminate", lambda: told.append("once"))
-    module.bid_end()
+    monkeypatch.setattr(process, "terminate", lambda: signals.append("once"))
+    module.request_stop()
     module.stop()
-    assert (told, module.has_ended(), process.returncode) == (["once"], True, -9)
+    assert (signals, module.has_ended(), process.returncode) == (["once"], True, -9)
 
 
 def test_modules_that_hang_cost_the_patience_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     watching = Supervisor()
-    modules = [Module(f"sleeper {number}", "http.server", {}, patience=1.0) for number in range(4)]
+    modules = [Module(f"sleeper {number}", "http.server", {}, stop_timeout_s=1.0) for number in range(4)]
     for module in modules:
         watching.start(module)
         monkeypatch.setattr(module._process, "terminate", lambda: None)
@@ -64,4 +64,4 @@ def test_modules_that_hang_cost_the_patience_of_one(monkeypatch: pytest.MonkeyPa
 def test_a_worker_is_waited_for_less_than_an_api_and_that_longer_than_its_own() -> None:
     from api.server.gunicorn import LIMITS  # noqa: PLC0415
 
-    assert supervisor.WORKER_PATIENCE < LIMITS["graceful_timeout"] < supervisor.STOP_PATIENCE
+    assert supervisor.WORKER_STOP_TIMEOUT_S < LIMITS["graceful_timeout"] < supervisor.STOP_TIMEOUT_S
