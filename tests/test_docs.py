@@ -115,7 +115,7 @@ FIELDS: dict[str, type] = {
 }  # fmt: skip
 
 
-def test_a_verifier_is_told_every_type_of_event_with_its_fields() -> None:
+def test_every_type_of_event_is_documented_with_its_fields() -> None:
     rows = dict(re.findall(r"^\| `(\w+_\w+|action|timer|resigned)` \| (.*?) \|", VERIFYING, re.MULTILINE))
     assert rows.keys() - set(GAMES) == {"match_created", *TRANSITIONS}
     for kind, data in FIELDS.items():
@@ -126,14 +126,14 @@ def test_a_verifier_is_told_every_type_of_event_with_its_fields() -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_verifier_is_told_the_draws_of_every_game(game: str) -> None:
+def test_the_draws_of_every_game_are_documented(game: str) -> None:
     assert (
         f"| `{game}` | [draws](games/{game}/RULES.md#draws), [components](games/{game}/components.json) |" in VERIFYING
     )
     assert "\n## Draws\n" in GAMES[game].rules
 
 
-def test_a_verifier_is_told_the_characters_that_no_client_seed_has() -> None:
+def test_the_characters_that_no_client_seed_has_are_documented() -> None:
     sentence = re.search(r"\*\*control character\*\*: (.*?)\.\n", VERIFYING, re.DOTALL)
     assert sentence is not None
     ranges = re.findall(r"U\+([0-9A-F]+)(?: to U\+([0-9A-F]+))?", " ".join(sentence[1].split()))
@@ -168,7 +168,7 @@ class Recorder:
         ("monsters_on_the_moon", 4, {}),
     ],
 )
-def test_a_verifier_is_told_each_list_with_its_first_and_last_item(game: str, seats: int, options: Any) -> None:
+def test_each_list_is_documented_with_its_first_and_last_item(game: str, seats: int, options: Any) -> None:
     rules, rng = GAMES[game], Recorder()
     rules.setup(seats, rules.options(seats, options), 0, rng)
     rows = draws_in_verifying(rules)
@@ -195,7 +195,7 @@ def general(label: str) -> str:
 
 
 @pytest.mark.parametrize("table", HOSTED, ids=lambda table: table.name)
-def test_a_verifier_is_told_every_label_of_a_match(table: Table) -> None:
+def test_every_label_of_a_match_is_documented(table: Table) -> None:
     known = {name.split("`")[1] for name in draws_in_verifying(table.game)}
     rng = Recorder()
     table.game.score(random_match(table).states[-1], rng)
@@ -204,7 +204,7 @@ def test_a_verifier_is_told_every_label_of_a_match(table: Table) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-def test_a_verifier_is_told_what_is_each_games_own(game: AnyGame) -> None:
+def test_what_differs_between_games_is_documented(game: AnyGame) -> None:
     def listed(names: Iterable[str]) -> str:
         return ", ".join(f"`{name}`" for name in names) or "–"
 

@@ -1,7 +1,8 @@
-"""`python -m tests.chaos.actor`: plays a script on a store, in a child of its own for each line that it reads.
+"""`python -m tests.chaos.actor`: plays scripts on a store, each in a new child process.
 
-A line is `<script> <point> <data folder>`: the child ends where `service.observability.failpoints` says, or at the script's end. What comes back is its
-exit code. A script can be played again: its commands have fixed keys, and what a client chose it still knows (in a file).
+Each input line is `<script> <point> <data folder>`. The child ends at that point of `service.observability.failpoints`, or at
+the script's end, and its exit code is printed. A script can be repeated after a crash: its commands have fixed keys, and a
+file keeps what its clients chose.
 """
 
 import os
@@ -35,11 +36,11 @@ TURN_SECONDS: Final = 60
 SILENCE_MS: Final = 30_000
 NOWHERE: Final = "-"
 AWAIT: Final = 60
-"""More jobs than a match has."""
+"""More jobs than any match needs."""
 
 
 class Memory:
-    """What a client does not forget when the service dies."""
+    """What a client remembers when the service dies."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -60,14 +61,14 @@ def _newest(ports: Ports, match: Match) -> Match:
 
 
 def work(ports: Ports, match: Match) -> None:
-    """Jobs until nothing is left to play, on a slow machine more than one for a turn; and one that finds that so."""
+    """Run jobs until one finds nothing left to play. On a slow machine a turn takes more than one."""
     while advance(ports, match.id):
         pass
     advance(ports, match.id)
 
 
 def play_match(service: Service, memory: Memory) -> None:
-    """One person against a bot: signs up, plays two turns, leaves; the bot and the absent play to the end."""
+    """One person against a bot: signs up, plays two turns, leaves; then the bot and default actions play to the end."""
     ports = service.ports
     accounts.sign_up(ports, "Ada")
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, bots=("random",)), "create").match
@@ -78,7 +79,7 @@ def play_match(service: Service, memory: Memory) -> None:
         play.act(ports, "pl_a", match.id, play.ActionRequest(chosen), key)
     leave(ports, "pl_a", match.id, "leave")
     for _ in range(AWAIT):
-        # A worker that finds the job due in the log, and one that takes it.
+        # One worker finds the job due in the log and claims it, then another takes it.
         Player(_ahead(ports, HINT_MS), LANES, lambda _: None)._look()
         if _newest(ports, match).status == "finished":
             return
@@ -87,17 +88,17 @@ def play_match(service: Service, memory: Memory) -> None:
 
 
 def keep_time(service: Service, memory: Memory) -> None:
-    """Two people with a clock: no sweeper runs for a while, then one does; later their time runs out."""
+    """Two people with a clock: for a while no sweeper runs, then one does; later their time runs out."""
     ports = service.ports
     clock = MatchClock(turn_seconds=TURN_SECONDS)
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, clock=clock), "create").match
     join(ports, "pl_a", match.id, "sit a")
     join(ports, "pl_b", match.id, "sit b")
     beat = Beat(service.log_client)
-    # As if the last beat were long ago: the same one however often this is played.
+    # As if the last beat were long ago: always the same time, however often this script runs.
     _beaten(service, memory.once("quiet", lambda: ports.now() - SILENCE_MS))
     Sweeper(_ahead(ports, SILENCE_MS), beat).sweep()
-    # And as if another sweeper had run since, however long this one took: a slow machine has no outage of its own here.
+    # As if another sweeper had run since, so that a slow machine causes no outage of its own.
     _beaten(service, ports.now())
     Sweeper(_ahead(ports, TURN_SECONDS * 1000 + 2 * SILENCE_MS + GRACE_MS), beat).sweep()
 

@@ -1,4 +1,4 @@
-"""Clients that keep sending commands, each again with its key until it is answered, and write down what they were told."""
+"""Clients that send commands, repeat each with its key until it is answered, and record the answers."""
 
 import http.client
 import time
@@ -16,7 +16,7 @@ from tests.chaos.history import HASH_SHOWN, Done, History, Shown
 Json: TypeAlias = dict[str, Any]
 
 PATIENCE: Final = 30.0
-"""Seconds in which every command is answered, whatever happens meanwhile."""
+"""Seconds within which every command is answered, in spite of faults."""
 PAUSE: Final = 0.03
 
 
@@ -42,7 +42,7 @@ class Client:
         self.id: str = answer.body["player"]["id"]
 
     def ask(self, method: str, path: str, body: Json | None = None, key: str = "") -> Answer:
-        """The first answer other than 503, which says when to come again, or a broken connection."""
+        """The first answer that is neither a 503 (with Retry-After) nor a broken connection."""
         deadline = time.monotonic() + PATIENCE
         while True:
             answer = self.once(method, path, body, key)
@@ -56,7 +56,7 @@ class Client:
             time.sleep(PAUSE)
 
     def once(self, method: str, path: str, body: Json | None = None, key: str = "") -> Answer | None:
-        """An answer, also a 503; None where the connection broke."""
+        """One answer, possibly a 503; None if the connection broke."""
         headers = {"Content-Type": "application/json"} if body is not None else {}
         headers |= {"Authorization": f"Bearer {self._token}"} if self._token else {}
         headers |= {"Idempotency-Key": key} if key else {}
@@ -79,7 +79,7 @@ class Client:
             self._connection = None
 
     def command(self, match: str, path: str, body: Json | None, kind: str, by: str) -> Answer:
-        """A command until its answer, written down; one that is refused for other commands' sake goes on."""
+        """Repeat a command until it is answered, and record it. A conflict with another command ends it too."""
         self._serial += 1
         key = f"{self.name}-{self._serial}"
         began = time.monotonic()
@@ -108,7 +108,7 @@ class Client:
 
 
 class Witness:
-    """A player at a table of its own, who sends the same again."""
+    """A player with a match of its own that repeats its commands."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -119,7 +119,7 @@ class Witness:
         self._acted = 0
 
     def act(self) -> Callable[[], bool]:
-        """Act; whether the same with the same key gets the same answer from then on, as a repeat."""
+        """Act once, then repeat it with the same key; whether the repeats get the same answer."""
         self._acted += 1
         way, body = next(self._ways)
         send = partial(self._client.ask, "POST", f"{self._path}/{way}", body, f"mine-{self._acted}")
@@ -127,18 +127,18 @@ class Witness:
         return lambda: first.status < 300 and send() == first._replace(replayed=True)
 
     def is_told_to_wait(self) -> bool:
-        """Whether a look at the table is answered at once, by a 503."""
-        self._client.close()  # a server may have ended what was idle for long
+        """Whether a read of the match is answered at once, with a 503."""
+        self._client.close()  # the server may have closed an idle connection
         answer = self._client.once("GET", self._path)
         return answer is not None and answer.status == 503
 
 
 class Gone(Exception):
-    """A match that was there is not there any more."""
+    """A match that existed is missing."""
 
 
 class Busy(Thread):
-    """Does one thing after another until it is stopped."""
+    """A thread that repeats one step until it is stopped."""
 
     def __init__(self, stopped: Event, history: History) -> None:
         super().__init__(daemon=True)
@@ -150,7 +150,7 @@ class Busy(Thread):
             try:
                 with suppress(Gone):
                     self.act()
-            except Exception as error:  # noqa: BLE001  (told by the test that waits for the thread)
+            except Exception as error:  # noqa: BLE001  (raised by the test that joins the thread)
                 self.history.wonder(f"{type(self).__name__} failed: {error!r}")
                 return
 
@@ -159,7 +159,7 @@ class Busy(Thread):
 
 
 class Sitter(Busy):
-    """Takes and gives up a seat at one of some tables again and again, in a race with the others there."""
+    """Takes and leaves a seat in one of some matches again and again, in a race with others."""
 
     def __init__(self, client: Client, matches: Sequence[str], stopped: Event, first: int) -> None:
         super().__init__(stopped, client._history)

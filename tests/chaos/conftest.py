@@ -1,4 +1,4 @@
-"""Servers that a fault test may break, and the service on them."""
+"""Servers that a test may break, and the service on them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -13,13 +13,13 @@ from tests.workers.conftest import world as world
 
 @pytest.fixture
 def play_on(tmp_path: Path, valkey_queue_url: str) -> Iterator[Callable[[Valkey], Played]]:
-    """Sets a table on a log."""
+    """A function that starts a match on a log."""
     with ExitStack() as stack:
         yield lambda log: stack.enter_context(playing(log, valkey_queue_url, tmp_path / "data"))
 
 
 @pytest.fixture
 def played(tmp_path: Path, play_on: Callable[[Valkey], Played]) -> Iterator[Played]:
-    """A table on a log of its own."""
+    """A match on its own log."""
     with Valkey.start(tmp_path / "log", durable=True, options={"enable-protected-configs": "yes"}) as log:
         yield play_on(log)

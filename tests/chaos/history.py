@@ -1,8 +1,8 @@
-"""What clients did and were told, and whether that can be true of the matches that the log holds in the end.
+"""Records what clients sent and received, and checks it against the matches in the log at the end.
 
-Every command names the version that it got, so no search is needed: each acknowledged one stands at its version, once
-(I1, I2), versions have no gap (I3), a command that ended before another began comes before it, and what a client was
-shown is never gone.
+Every answer names the command's version, so no search is needed. Each acknowledged command is at its version, once (I1, I2).
+Versions have no gap (I3). A command that ended before another one began has a lower version. A version that a client saw
+never disappears.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ HASH_SHOWN: Final = 16
 
 
 class Done(NamedTuple):
-    """A command from its first try to its answer, in seconds; `version` and `head` are None if it never got one."""
+    """A command, with the times in seconds of its first try and its answer; `version` and `head` are None without an answer."""
 
     match: str
     kind: str
@@ -28,7 +28,7 @@ class Done(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What a client saw as the newest version of a match; `head` is the start of its hash."""
+    """A version of a match that a client saw as the newest; `head` is the start of its hash."""
 
     client: str
     match: str
@@ -47,7 +47,7 @@ class History:
         self.commands: list[Done] = []
         self.looks: list[Shown] = []
         self.surprises: list[str] = []
-        """What a client was told that it should never be told."""
+        """Record an answer that must never be sent."""
         self.retries = 0
         self.replays = 0
 
@@ -77,7 +77,7 @@ class History:
             return sum(command.version is not None for command in self.commands)
 
     def faults(self, stored: Stored) -> list[str]:
-        """All that cannot be; empty if every promise was kept."""
+        """All contradictions; empty if every promise was kept."""
         return [
             *self.surprises,
             *_gaps(stored),
@@ -117,7 +117,7 @@ class History:
 
     def _gone(self, stored: Stored) -> Iterator[str]:
         newest: dict[tuple[str, str], Version] = {}
-        for look in self.looks:  # a client's own in their order, since it looks at one thing at a time
+        for look in self.looks:  # those of one client are in order, since it sends one request at a time
             before = newest.get((look.client, look.match), 0)
             if look.version < before:
                 yield f"I1: went back from version {before}: {look}"

@@ -1,12 +1,12 @@
-"""Requests of an enemy, made of a seed: good ones that were spoilt, wrong framing, floods, halves, noise.
+"""Hostile requests, generated from a seed: damaged valid requests, wrong framing, floods, incomplete requests, noise.
 
-None of them may change anything. A write is therefore one that its sender has no right to, a dry run, or poisoned: twice
-where its bytes are spoilt, in its query and in its body, so that what chance leaves of it is never a good command.
+None of them may change anything. So each write is one that its sender may not do, a dry run, or invalid by an unknown
+parameter or field. If its bytes are damaged at random, it has both, so that the result is never a valid command.
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from random import Random  # noqa: TID251  # an enemy's chance decides nothing in a match
+from random import Random  # noqa: TID251  # it decides nothing in a match
 from typing import Any, Final, NamedTuple
 
 from tests.api.bad_inputs import HEADERS, NO_JSON, WORDS, percent
@@ -14,16 +14,16 @@ from tests.api.bad_values import VALUES
 from tests.api.checked import reference
 
 POISON: Final = "surprise"
-"""A parameter and a field that no operation has."""
+"""The name of a parameter and a field that no operation has."""
 
 
 class Attack(NamedTuple):
-    """What is sent, piece by piece; `then`: what the client does with its side of the connection."""
+    """The pieces to send, and in `then` what the client does with the connection afterwards."""
 
     kind: str
     pieces: tuple[bytes, ...]
     then: str = "ends"
-    """`ends`: it sends no more and reads all answers; `goes`: it cuts the connection; `lingers`: it holds it in silence."""
+    """`ends`: it sends no more and reads all answers; `goes`: it closes the connection; `lingers`: it keeps it open and silent."""
 
     @property
     def sent(self) -> bytes:
@@ -33,7 +33,7 @@ class Attack(NamedTuple):
 class Target(NamedTuple):
     """What an enemy knows: the names that paths have, tokens, and bodies of which each operation would take one.
 
-    `full` is a match that goes on, and `stranger` the token of one who has no seat there.
+    `full` is a running match, and `stranger` the token of a player without a seat there.
     """
 
     names: Mapping[str, Sequence[str]]
@@ -44,7 +44,7 @@ class Target(NamedTuple):
 
 
 class Enemy:
-    """`attack(number)` is always the same of one seed, so that a fault can be sent again by itself."""
+    """`attack(number)` depends only on the seed and the number, so that a failing attack can be repeated alone."""
 
     def __init__(self, target: Target, seed: int) -> None:
         self._target = target
@@ -85,7 +85,7 @@ class Enemy:
         poisoned: bool = True,
         denied: bool = False,
     ) -> bytes:
-        """`denied`: it is about the full match, by the stranger."""
+        """`denied`: a request by `stranger` about the full match."""
         verb, template = operation or random.choice(list(self._operations))
         names = {name: random.choice(values) for name, values in self._target.names.items()}
         token = random.choice(self._target.tokens)
@@ -109,12 +109,12 @@ class Enemy:
         return head.encode("utf-8", "surrogatepass") + b"\r\n" + (body or b"")
 
     def _denied(self, random: Random, **wrong: Any) -> bytes:
-        """A command in a match by one who has no seat there, well made but for what is wrong."""
+        """A command in a match by a player without a seat there, valid except for one error."""
         at = [("POST", f"/v1/matches/{{match_id}}/{end}") for end in ("actions", "seats", "bots", "start", "leave")]
         return self._request(random, random.choice(at), poisoned=False, denied=True, **wrong)
 
     def _spoilt(self, random: Random) -> Attack:
-        """A few bytes changed, lost, doubled or put in."""
+        """The bytes with a few of them changed, removed, doubled or inserted."""
         text = bytearray(random.choice((self._request, self._denied))(random))
         for _ in range(random.randint(1, 2)):
             at, length = random.randrange(len(text)), random.choice((1, 1, 2, 8, 40))
@@ -133,7 +133,7 @@ class Enemy:
         return Attack("spoilt", (bytes(text),))
 
     def _field(self, random: Random) -> Attack:
-        """Something in a body that is wrong there, or is no JSON: of a dry run, of a stranger, or beside a poison."""
+        """A body with something wrong in it, or that is not JSON: of a dry run, of a stranger, or with an invalid field."""
         way = random.choice(("dry run", "stranger", "poison"))
         wanted = {"dry run": "/actions", "stranger": "/{match_id}/", "poison": ""}[way]
         operation = random.choice([one for one in self._target.bodies if wanted in one])
@@ -155,7 +155,7 @@ class Enemy:
 
     @staticmethod
     def _wrong(random: Random, body: Any) -> str:
-        """A body as JSON with something wrong in one place."""
+        """A body as JSON with one invalid value."""
         whole: Any = json.loads(json.dumps(body))
         holder, name = whole, random.choice(list(whole))
         while isinstance(holder[name], dict) and holder[name] and random.random() < 0.7:
@@ -202,7 +202,7 @@ class Enemy:
         return Attack("query", (self._request(random, operation, query="&".join(words)),))
 
     def _method(self, random: Random) -> Attack:
-        """A method, a target or a version that nobody serves."""
+        """A method, a target or an HTTP version that the server does not support."""
         methods = (
             "HEAD",
             "PUT",
@@ -237,7 +237,7 @@ class Enemy:
         return Attack("method", (request,))
 
     def _framing(self, random: Random) -> Attack:
-        """What one server takes for the end of a request, and another does not."""
+        """Framing that servers may interpret differently, as in request smuggling."""
         lengths = ("0", "1", "5", "-1", "+4", "4, 4", "0x4", " ", "9" * 25, "16385", "4_0", "٤", "4;x")
         codings = (
             "chunked",

@@ -1,15 +1,15 @@
-"""The fault matrix: what may break, and the tests that break it. Rows keep the numbers that they were first given.
+"""The fault matrix: faults, and the tests that cause them. A row never changes its number.
 
-Every row holds to what it says and to seven promises. I1: no acknowledged command is lost. I2: none is done twice.
-I3: versions have no gap, and the chain holds. I4: no secret leaves its seat. I5: no 5xx but a 503 with a problem and a
-time to come again. I6: the service heals by itself. I7: other matches go on.
+Besides its own statement, each row has seven promises. I1: no acknowledged command is lost. I2: no command is carried out
+twice. I3: versions have no gap, and the chain is valid. I4: hidden information stays hidden. I5: no 5xx except a 503 with a
+problem document and Retry-After. I6: the service recovers by itself. I7: other matches continue.
 """
 
 from typing import Final, NamedTuple
 
 
 class Row(NamedTuple):
-    """`tests` are node ids without parameters."""
+    """One fault; `tests` are node ids without parameters."""
 
     number: int
     fault: str
@@ -53,7 +53,7 @@ ROWS: Final = (
         3,
         "the log loads its file",
         (
-            f"{_LOG}::test_row_03_a_log_that_still_loads_its_file_is_told_as_such",
+            f"{_LOG}::test_row_03_a_log_that_is_loading_its_file_is_reported_as_loading",
             "tests/events/test_redis_unavailable.py::test_a_server_that_still_loads_its_files_says_so",
         ),
     ),
@@ -106,17 +106,19 @@ ROWS: Final = (
             "tests/events/test_redis_faults.py::test_an_append_is_whole_or_not_at_all_at_every_edge_of_memory",
         ),
     ),
-    Row(13, "the log's disk is full", (f"{_LOG}::test_row_13_a_full_disk_is_told_and_nothing_acknowledged_is_lost",)),
+    Row(
+        13, "the log's disk is full", (f"{_LOG}::test_row_13_a_full_disk_is_reported_and_nothing_acknowledged_is_lost",)
+    ),
     Row(
         14,
         "the log's disk is slow",
-        (f"{_LOG}::test_row_14_a_disk_that_takes_too_long_is_told_in_time_and_a_repeat_doubles_nothing",),
+        (f"{_LOG}::test_row_14_a_slow_disk_is_reported_in_time_and_a_repeat_doubles_nothing",),
     ),
     Row(
         15,
         "the log hangs",
         (
-            f"{_LOG}::test_row_15_a_log_that_hangs_is_told_in_time_and_a_repeat_doubles_nothing",
+            f"{_LOG}::test_row_15_a_hanging_log_is_reported_in_time_and_a_repeat_doubles_nothing",
             "tests/service/adapters/test_jobs.py::test_one_job_waits_for_a_match_at_most_and_the_next_once_it_was_taken",
         ),
     ),
@@ -133,7 +135,7 @@ ROWS: Final = (
         "the log takes no writes",
         (
             _NO_WRITES,
-            "tests/events/test_redis_faults.py::test_a_server_that_takes_no_writes_is_told_by_its_reason_and_keeps_nothing",
+            "tests/events/test_redis_faults.py::test_a_server_that_rejects_writes_is_reported_with_its_reason_and_stores_nothing",
         ),
     ),
     Row(
@@ -158,7 +160,7 @@ ROWS: Final = (
         22,
         "two write at once",
         (
-            f"{_LOG}::test_row_22_of_many_writers_on_one_version_one_wins_and_all_others_are_told",
+            f"{_LOG}::test_row_22_of_many_writers_on_one_version_one_wins_and_all_others_get_an_error",
             "tests/events/log_contract.py::test_exactly_one_of_many_writers_wins_each_version",
         ),
     ),
@@ -271,7 +273,7 @@ ROWS: Final = (
         "the log's file ends in zeros or a torn command, or is damaged",
         (
             f"{_FILE}::test_row_40_what_a_loss_of_power_leaves_is_cut_off_and_other_damage_is_not_served",
-            f"{_FILE}::test_row_40_what_the_server_cannot_read_is_told_without_what_stands_in_it",
+            f"{_FILE}::test_row_40_a_file_that_the_server_cannot_read_is_reported_without_its_content",
             "tests/service/adapters/test_log_file.py::test_no_changed_byte_lets_a_whole_command_after_it_be_cut",
         ),
     ),
@@ -288,7 +290,7 @@ ROWS: Final = (
         "the queue holds what is no job of ours",
         (
             "tests/workers/test_worker.py::test_a_function_that_is_not_on_the_list_is_refused_and_the_next_job_runs",
-            f"{_WORKERS}::test_what_is_no_job_at_all_is_passed_over_by_the_same_process",
+            f"{_WORKERS}::test_damaged_jobs_are_skipped_by_the_same_process",
             "tests/workers/test_worker.py::test_callbacks_methods_and_pickles_in_the_queue_do_nothing",
         ),
     ),
@@ -296,15 +298,15 @@ ROWS: Final = (
         46,
         "the queue is full, read-only, or damaged by others",
         (
-            f"{_DAMAGE}::test_matches_go_on_while_the_queue_takes_nothing_and_the_operator_is_told_why",
+            f"{_DAMAGE}::test_matches_go_on_while_the_queue_fails_and_the_fault_is_reported",
             f"{_DAMAGE}::test_matches_go_on_whatever_the_queue_holds_and_hints_come_through_again",
-            f"{_DAMAGE}::test_a_queue_whose_server_hangs_holds_no_deadline_up",
+            f"{_DAMAGE}::test_a_hanging_queue_does_not_delay_deadlines",
         ),
     ),
     Row(
         47,
         "no connection to the log is free",
-        (f"{_LOG}::test_row_47_requests_that_find_no_connection_are_told_in_time_and_the_next_ones_are_served",),
+        (f"{_LOG}::test_row_47_requests_without_a_free_connection_fail_in_time_and_the_next_ones_are_served",),
     ),
     Row(
         48,

@@ -1,4 +1,4 @@
-"""`python -m tests.chaos.mutate`: builds each mutation into a copy of the sources and runs the test that must find it."""
+"""`python -m tests.chaos.mutate`: applies each mutation to a copy of the sources and runs the test that must fail."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from tests.chaos.mutations import MUTATIONS
 from tests.chaos.mutations_written import ROOT
 
 FOUND: Final = 1
-"""What pytest answers where a test failed; all else means that the mutant does not even run."""
+"""pytest's exit code if a test failed; any other code means that the mutated code does not run."""
 
 
 def _copy(folder: Path) -> None:
@@ -30,7 +30,7 @@ def _answer(folder: Path, *tests: str) -> int:
 
 
 def survivors() -> Iterator[str]:
-    """The mutations that their test did not find."""
+    """The mutations that do not make their test fail."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _copy(folder)

@@ -1,4 +1,4 @@
-"""The tests tested: faults that somebody could build in, each of which a named test must find (`make mutations`)."""
+"""Tests of the tests: faults in the sources, each of which must make a named test fail (`make mutations`)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A match of two people over the API of this process, on a log that a test breaks: asked, acted in and counted."""
+"""A match of two people over the API of this process, on a log that a test breaks, and checks of its events."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ RULESET: Final = 1
 
 @dataclass(slots=True)
 class Played:
-    """`match` and `other` are two matches of the same two people; `acknowledged` are the versions that they were told."""
+    """`match` and `other` are two matches of the same two people; `acknowledged`: the versions in the receipts."""
 
     log: Valkey
     service: Service
@@ -38,12 +38,12 @@ class Played:
 
     @property
     def redis(self) -> Redis:
-        """What the service asks its log by."""
+        """The client with which the service uses its log."""
         assert isinstance(self.service.log_client, Redis)
         return self.service.log_client
 
     def stored_keys(self) -> list[str]:
-        """All of the match."""
+        """All stored events of the match."""
         (found,) = send(self.redis, ("KEYS", f"match:*:{self.match}:*"))
         return sorted(key.decode() for key in found)
 
@@ -52,7 +52,7 @@ class Played:
         return f"/v1/matches/{self.match}"
 
     def turn(self, match: str | None = None) -> tuple[str, Json]:
-        """Whose turn it is, and a legal action."""
+        """The seat whose turn it is, and a legal action."""
         path = f"/v1/matches/{match or self.match}"
         seat = self.client.ask(path)["decisions"][0]["seat"]
         legal = self.client.ask(f"{path}/legal-actions", self.tokens[seat])["actions"]
@@ -63,7 +63,7 @@ class Played:
         return self.client.post(f"{self.path}/actions", body, token, idempotency_key=key)
 
     def accepted(self, turn: tuple[str, Json], key: str) -> TestResponse:
-        """The receipt of an action, which is in the log from now on."""
+        """Take an action; returns its receipt."""
         answer = self.send(turn, key)
         assert answer.status_code == 201, answer.get_data(as_text=True)
         self.acknowledged.append(answer.get_json()["version"])
@@ -73,7 +73,7 @@ class Played:
         self.accepted(self.turn(), key)
 
     def refused(self, turn: tuple[str, Json], key: str) -> str:
-        """The code of a 503, which says when to come again (I5)."""
+        """The code of a 503, which must have Retry-After (I5)."""
         answer = self.send(turn, key)
         status, code, _ = problem(answer)
         assert status == 503
@@ -81,7 +81,7 @@ class Played:
         return code
 
     def stands(self) -> list[Event]:
-        """The match's events, whose chain holds (I3): each acknowledged action at its version (I1), and no other (I2)."""
+        """The match's events; checks the chain (I3), and that they are the acknowledged actions at their versions (I1) and no others (I2)."""
         _, head = genesis(self.match, GAME, RULESET)
         events = []
         for stored in self.service.ports.log.read(self.match).events:

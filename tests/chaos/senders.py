@@ -1,7 +1,7 @@
-"""Clients that send without end, and connect again when they are cut.
+"""Clients that send without end, and reconnect when the server closes the connection.
 
-`python -m tests.chaos.senders PORT SHAPE COUNT RATE`; RATE is bytes a second for each, 0 for as fast as the machine can.
-Prints a line when each of them has sent a part, and goes on until it is ended.
+`python -m tests.chaos.senders PORT SHAPE COUNT RATE`; RATE is bytes per second for each client, 0 for as fast as possible.
+Prints a line when every client has sent something, and runs until it is killed.
 """
 
 import socket
@@ -17,11 +17,11 @@ from tests.api.raw import GET, HOST, JSON, POST
 PART: Final = b"x" * (64 << 10)
 LONG: Final = b"Content-Length: 20000000000\r\n\r\n"
 SO_MAX_PACING_RATE: Final = 47
-"""Of Linux; Python has no name for it."""
+"""A constant of Linux for which Python has no name."""
 
 
 class Shape(NamedTuple):
-    """What is sent once, and what is then sent again and again, after a pause or once something was received."""
+    """Bytes that are sent once, and bytes that are then repeated, after a pause or after an answer."""
 
     head: bytes
     part: bytes = PART
@@ -56,7 +56,7 @@ OTHERS: Final[Mapping[str, Shape]] = {
         reads=True,
     ),
 }
-"""Shapes that come at a rate of their own."""
+"""Shapes with a fixed rate."""
 
 
 def send_for_ever(port: int, shape: Shape, rate: int, started: threading.Barrier) -> None:

@@ -1,4 +1,4 @@
-"""Stores that a test may cut off from the power, slow down or send to another time."""
+"""Servers with simulated power failures, slow disks and wrong clocks."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ HERE: Final = Path(__file__).parent
 
 
 def preloaded(folder: Path, source: str, environ: Mapping[str, str]) -> Path:
-    """A script in `folder` that runs the server with a shim before its own library calls."""
+    """A script in `folder` that runs the server with a shim in LD_PRELOAD."""
     if shutil.which("gcc") is None:
         pytest.skip("there is no gcc here, which the shim needs")
     shim, script = folder / f"{source}.so", folder / source
@@ -31,14 +31,14 @@ def preloaded(folder: Path, source: str, environ: Mapping[str, str]) -> Path:
 
 
 class Written(NamedTuple):
-    """The bytes of a file, and how many of them are on the disk for sure."""
+    """The bytes of a file, and how many of them are certainly on the disk."""
 
     size: int
     synced: int
 
 
 class PowerCut:
-    """A log whose power can fail: what was not synced is gone then. Its disk can be slow, too."""
+    """A log with power failures, which lose what was not synced, and a disk that can be slow."""
 
     def __init__(self, folder: Path, options: Mapping[str, str]) -> None:
         folder.mkdir()
@@ -49,11 +49,11 @@ class PowerCut:
         self.server = Valkey.start(folder / "log", durable=True, binary=binary, options=options)
 
     def slow_down(self, ms: int) -> None:
-        """Let every sync take so long from now on."""
+        """Make every sync take this many milliseconds."""
         self._slow.write_text(str(ms), encoding="ascii")
 
     def cut(self, least: int = 0) -> int:
-        """Cut the power, at a moment that costs so many bytes at least; how many it cost. The server stays down."""
+        """Cut the power at a moment that loses at least this many bytes; returns how many. The server stays down."""
 
         def would_cost_it() -> bool:
             os.kill(self.server.pid, signal.SIGSTOP)
@@ -71,7 +71,7 @@ class PowerCut:
         return sum(file.size - file.synced for file in files.values())
 
     def settle(self) -> None:
-        """Wait until all that the server has written by now is on the disk."""
+        """Wait until everything that the server has written so far is on the disk."""
         marks = {path: file.size for path, file in self._files().items()}
         until(
             lambda: all(file.synced >= marks.get(path, 0) for path, file in self._files().items()),
@@ -86,14 +86,14 @@ class PowerCut:
             synced[name] = int(told)
         found = {}
         for path in (self.server.data_dir / "appendonlydir").glob("*.incr.aof"):
-            with suppress(FileNotFoundError):  # a running server has just written all of it anew
+            with suppress(FileNotFoundError):  # a running server has just rewritten it
                 size = path.stat().st_size
                 found[path] = Written(size, min(size, synced.get(str(path), 0)))
         return found
 
 
 class Displaced:
-    """A log whose server has another time of day."""
+    """A log whose server has a wrong clock."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -103,6 +103,6 @@ class Displaced:
         self.server = Valkey.start(folder / "log", durable=True, binary=binary)
 
     def move(self, seconds: int) -> None:
-        """Let the server's time differ by so much from now on."""
+        """Set the difference of the server's clock."""
         with self._offset.open("r+b" if self._offset.exists() else "wb") as file:
             file.write(struct.pack("q", seconds))

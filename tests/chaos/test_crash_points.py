@@ -1,4 +1,4 @@
-"""A process that dies at any named point of its work leaves nothing that the next try and the next sweep do not heal."""
+"""After a crash at any failpoint, the next try and the next sweep restore a correct state."""
 
 import os
 import subprocess
@@ -31,10 +31,10 @@ from tests.serving import serving
 
 ROOT: Final = Path(__file__).parents[2]
 TIMES: Final = 2 * LENGTH
-"""A point is passed again and again; how often the crash comes later."""
+"""Points that are passed several times: the crash comes at one of these passes."""
 
 EVERY: Final = 20
-"""Each process of a whole service dies when it passes its point for so often."""
+"""In a whole service, each process crashes at its point after this many passes."""
 DURING: Final[tuple[Point, ...]] = ("append-written", "append-decided", "command-hinted")
 
 Play = Callable[[str, str, Path], int]
@@ -91,13 +91,13 @@ def test_a_crash_at_a_point_is_healed_by_the_next_try(
             service = build(read({**environ, "MOONSTONE_DATA_DIR": str(folder)}), listen=False)
             CHECKS[script](service)
             service.close()
-            if not code:  # this was a run without a fault
+            if not code:  # a run without a crash
                 break
     assert crashes, "no script passes this point"
 
 
 def the_match(service: Service, *, over: bool) -> list[Event]:
-    """The events of the only match; of one that is over every draw and decision is made again."""
+    """The events of the only match; a finished match is verified with all draws and decisions."""
     ((key,),) = send(service.log_client, ("KEYS", "match:*:events"))
     match_id = key.decode().split(":")[2]
     game = GAMES["monkeys_on_the_moon"].info
@@ -113,7 +113,7 @@ def check_played(service: Service) -> None:
     people = Counter((event.type, event.by) for event in events if event.by in {"seat:1", "player:pl_a"})
     assert people == {
         ("match_created", "player:pl_a"): 1,
-        ("seat_taken", "player:pl_a"): 2,  # the bot's, too
+        ("seat_taken", "player:pl_a"): 2,  # the bot's as well
         ("action", "seat:1"): 2,
         ("resigned", "seat:1"): 1,
     }

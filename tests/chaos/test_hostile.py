@@ -25,10 +25,10 @@ from tests.length import LENGTH
 REQUESTS: Final = 500 * LENGTH
 SEED: Final = 1
 PATIENCE: Final = 12.0
-"""Seconds in which the server ends every connection: a body that does not come is awaited for five, the next request too."""
+"""Seconds within which the server closes every connection: it waits five for a body, and five for the next request."""
 AT_ONCE: Final = 8
 LINGERING: Final = 40
-"""Silent connections held at a time."""
+"""How many silent connections are open at a time."""
 GOOD_EVERY: Final = 50
 RESET: Final = struct.pack("ii", 1, 0)
 
@@ -36,7 +36,7 @@ ANSWER: Final = re.compile(rb"HTTP/1\.[01] (\d{3}) [^\r]*\r\n(.*?)\r\n\r\n", re.
 
 
 class Besieged:
-    """A running server with two matches in it, and whoever asks it wrongly."""
+    """A running server with two matches, and a client that sends attacks."""
 
     def __init__(self, server: live.Server, stores: tuple[Redis, ...]) -> None:
         self._server = server
@@ -83,7 +83,7 @@ class Besieged:
         return self._http.get(path, headers=headers).raise_for_status().json()
 
     def contents(self) -> object:
-        """All that both stores hold, but for the key by which a look at the queue sees that it can be written."""
+        """The content of both servers, except the queue's probe key."""
         return [
             {key: store.dump(key) for key in sorted(store.keys()) if key != PROBE.encode()} for store in self._stores
         ]
@@ -95,7 +95,7 @@ class Besieged:
         return bool(self._post(f"{self._path}/actions", self._fit, self._mover)["version"])
 
     def suffer(self, attack: Attack) -> str | None:
-        """Send it; what is wrong with what came back."""
+        """Send an attack; returns what is wrong with the answer."""
         began = time.monotonic()
         client = socket.create_connection(("127.0.0.1", self._server.port), PATIENCE)
         came = bytearray()
@@ -106,7 +106,7 @@ class Besieged:
                 f"the server has not ended the connection after {time.monotonic() - began:.1f} s: {bytes(came[:200])!r}"
             )
         except OSError:
-            pass  # the server has heard enough, and has closed
+            pass  # the server has closed the connection
         finally:
             if client not in self._lingering:
                 client.close()
@@ -124,7 +124,7 @@ class Besieged:
         for piece in attack.pieces:
             client.sendall(piece)
             if len(attack.pieces) > 1:
-                time.sleep(0.002)  # so that they arrive apart
+                time.sleep(0.002)  # so that they arrive separately
         match attack.then:
             case "goes":
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)

@@ -1,4 +1,4 @@
-"""What happens to a player while the log is gone, full, slow, silent or wrong: told so, and nothing lost or doubled."""
+"""A player's requests while the log is down, full, slow, hanging or wrong: each gets an error, nothing is lost or doubled."""
 
 import os
 import shutil
@@ -45,7 +45,7 @@ def not_ready(played: Played) -> object:
 
 @contextmanager
 def hanging(log: Valkey) -> Iterator[None]:
-    """Let a log answer nothing meanwhile."""
+    """Stop the log's process inside the block."""
     os.kill(log.pid, signal.SIGSTOP)
     try:
         yield
@@ -53,10 +53,10 @@ def hanging(log: Valkey) -> Iterator[None]:
         os.kill(log.pid, signal.SIGCONT)
 
 
-def test_row_03_a_log_that_still_loads_its_file_is_told_as_such(
+def test_row_03_a_log_that_is_loading_its_file_is_reported_as_loading(
     tmp_path: Path, play_on: Callable[[Valkey], Played], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # It serves others once in 1024 keys that it loads, here every 200 ms.
+    # While it loads, it serves clients only after every 1024 keys, here every 200 ms.
     with Valkey.start(tmp_path / "log", durable=True, options={"key-load-delay": "200"}) as log:
         played = play_on(log)
         played.act("k1")
@@ -120,7 +120,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", folder], check=True)
 
 
-def test_row_13_a_full_disk_is_told_and_nothing_acknowledged_is_lost(
+def test_row_13_a_full_disk_is_reported_and_nothing_acknowledged_is_lost(
     small_disk: Path, play_on: Callable[[Valkey], Played]
 ) -> None:
     with Valkey.start(small_disk / "log", durable=True) as log:
@@ -147,7 +147,7 @@ def test_row_13_a_full_disk_is_told_and_nothing_acknowledged_is_lost(
         played.stands()
 
 
-def test_row_14_a_disk_that_takes_too_long_is_told_in_time_and_a_repeat_doubles_nothing(
+def test_row_14_a_slow_disk_is_reported_in_time_and_a_repeat_doubles_nothing(
     tmp_path: Path, play_on: Callable[[Valkey], Played]
 ) -> None:
     store = PowerCut(tmp_path / "slow", {})
@@ -163,7 +163,7 @@ def test_row_14_a_disk_that_takes_too_long_is_told_in_time_and_a_repeat_doubles_
             took = time.monotonic() - began
             store.slow_down(0)
             answer = played.accepted(turn, key)
-            assert answer.headers["Idempotent-Replay"] == "true"  # the first try came to the disk after all
+            assert answer.headers["Idempotent-Replay"] == "true"  # the first try was written after all
             return took
 
         played.act("first")
@@ -171,7 +171,7 @@ def test_row_14_a_disk_that_takes_too_long_is_told_in_time_and_a_repeat_doubles_
         played.stands()
 
 
-def test_row_15_a_log_that_hangs_is_told_in_time_and_a_repeat_doubles_nothing(played: Played) -> None:
+def test_row_15_a_hanging_log_is_reported_in_time_and_a_repeat_doubles_nothing(played: Played) -> None:
     keys = count()
 
     def told() -> float:
@@ -202,7 +202,7 @@ RACES: Final = 5 * LENGTH
 
 
 @pytest.mark.long
-def test_row_22_of_many_writers_on_one_version_one_wins_and_all_others_are_told(played: Played) -> None:
+def test_row_22_of_many_writers_on_one_version_one_wins_and_all_others_get_an_error(played: Played) -> None:
     with ThreadPoolExecutor(8) as pool:
         for race in range(RACES):
             view = played.client.ask(played.path)
@@ -284,7 +284,7 @@ def test_row_41_a_short_match_keeps_but_events_commands_and_seed_and_a_foreign_s
     played.stands()
 
 
-def test_row_47_requests_that_find_no_connection_are_told_in_time_and_the_next_ones_are_served(
+def test_row_47_requests_without_a_free_connection_fail_in_time_and_the_next_ones_are_served(
     played: Played,
 ) -> None:
     narrow = connect(played.log.url, connections=2)
@@ -297,12 +297,12 @@ def test_row_47_requests_that_find_no_connection_are_told_in_time_and_the_next_o
         return client.get(played.path).status_code, time.monotonic() - began
 
     def told() -> float:
-        """How long those waited who found no connection."""
+        """How long the requests waited that found no free connection."""
         with ThreadPoolExecutor(20) as threads, hanging(played.log):
             answers = sorted(threads.map(ask, range(20)), key=itemgetter(1))
         assert {status for status, _ in answers} == {503}
         assert {ask(0)[0] for _ in range(5)} == {200}
-        return answers[-3][1]  # but for the two that had one, and wait for the log itself
+        return answers[-3][1]  # the last two had a connection, and waited for the log itself
 
     in_time(told, 2, "it is told after one and a half")
     narrow.close()

@@ -1,4 +1,4 @@
-"""A log whose file was left by a loss of power, or damaged: cut where nothing acknowledged stands, else not served."""
+"""A log whose file is incomplete after a power failure, or damaged: an unacknowledged end is cut, other damage is not served."""
 
 import os
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from tests.chaos.test_log_faults import ready
 from tests.waiting import until
 
 _TORN: Final = b"*5\r\n$4\r\nXADD\r\n$30\r\nmatch:{p1"
-"""A command whose rest never came to the disk."""
+"""The beginning of a command whose rest was not written."""
 
 
 def test_row_40_what_a_loss_of_power_leaves_is_cut_off_and_other_damage_is_not_served(
@@ -70,7 +70,7 @@ _BASE: Final = "appendonly.aof.1.base.rdb"
         (lambda folder: changed(folder / "appendonly.aof.1.incr.aof", 31, b"X"), "unknown command 'XET'"),
     ],
 )
-def test_row_40_what_the_server_cannot_read_is_told_without_what_stands_in_it(
+def test_row_40_a_file_that_the_server_cannot_read_is_reported_without_its_content(
     tmp_path: Path, harm: Callable[[Path], None], told: str
 ) -> None:
     with Valkey.start(tmp_path / "log", durable=True) as log:

@@ -1,4 +1,4 @@
-"""The fault matrix names tests that there are, and every test of a row stands in it."""
+"""The fault matrix names only existing tests, and contains every test of a row."""
 
 import ast
 import re

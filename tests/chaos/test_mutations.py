@@ -1,4 +1,4 @@
-"""The list of mutations fits the sources; `make mutations` builds them in and runs their tests."""
+"""Every mutation fits the sources; `make mutations` applies them and runs their tests."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def test_there_are_enough_and_no_two_are_the_same() -> None:
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.fault)
-def test_a_mutation_has_its_place_and_its_test(mutation: Mutation) -> None:
+def test_the_text_of_a_mutation_occurs_once_and_its_test_exists(mutation: Mutation) -> None:
     assert (ROOT / mutation.file).read_text(encoding="utf-8").count(mutation.old) == 1
     assert mutation.old != mutation.new
     path, _, name = mutation.test.partition("::")

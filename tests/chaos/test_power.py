@@ -1,5 +1,5 @@
-"""A log that is killed or loses its power under clients who keep on playing: nothing acknowledged is lost, nothing done
-twice. The same harness without a fault finds nothing, and with a log that is not durable it finds the loss.
+"""A log that is killed or loses its power while clients play: no acknowledged command is lost or carried out twice. The same
+check without a fault finds nothing, and with a log that is not durable it finds the loss.
 """
 
 import time
@@ -26,15 +26,15 @@ from tests.waiting import until
 
 CUTS: Final = 5 * LENGTH
 BETWEEN: Final = 8
-"""Commands acknowledged between two faults, at least."""
+"""The least number of acknowledged commands between two faults."""
 LOST: Final = 16_384
-"""Bytes; more than all commands that are under way at a time."""
-# The file is written anew again and again, so that faults meet that too.
+"""Bytes; more than all concurrent commands together."""
+# The file is rewritten often, so that faults also happen during a rewrite.
 OPTIONS: Final = {"auto-aof-rewrite-min-size": "64kb", "auto-aof-rewrite-percentage": "50"}
 
 
 class Table:
-    """A running service under load, and what its clients were told."""
+    """A running service under load, and the history of its clients."""
 
     def __init__(self, port: int, log: Valkey, history: History) -> None:
         self.history = history
@@ -51,12 +51,12 @@ class Table:
             one.start()
 
     def goes_on(self, commands: int) -> None:
-        """Wait until so many more commands were acknowledged."""
+        """Wait until this many more commands are acknowledged."""
         mark = self.history.acknowledged
         until(lambda: self.history.acknowledged >= mark + commands, 300, f"{commands} commands are acknowledged")
 
     def kinds(self) -> set[str]:
-        """What was done and acknowledged."""
+        """The histories of all clients."""
         return {command.kind for command in self.history.commands if command.version is not None}
 
     def stop(self) -> None:
@@ -68,7 +68,7 @@ class Table:
             player.close()
 
     def end(self) -> Stored:
-        """Stop the clients; what the log holds then, every match folded and its chain checked (I3)."""
+        """Stop the clients and return the log's events; every match is folded and its chain verified (I3)."""
         self.stop()
         with connect(self._log.url) as client:
             log = RedisLog(client)
@@ -78,7 +78,7 @@ class Table:
                 stored[match] = []
                 entries = log.read(match).events
                 if not entries:
-                    continue  # lost as a whole, which is for the checker to say
+                    continue  # the whole match is lost; the history's check reports it
                 _, head = genesis(match, "monkeys_on_the_moon", matches.newest(match)[0].created.ruleset)
                 for entry in entries:
                     event, head = follow(head, entry)
@@ -106,9 +106,9 @@ def table(folder: Path, log: Valkey, queue_url: str, **settings: str) -> Iterato
 
 
 def disturb(under: Table, times: int, strike: Callable[[], object], log: Valkey) -> list[float]:
-    """Strike the log at some moment of its work, again and again; each time it is away for a while.
+    """Cause a fault of the log again and again, each time at a random moment, and keep it down for a while.
 
-    How long it took until a command was answered again, in seconds, each time.
+    Returns for each fault how many seconds it took until a command was answered again.
     """
     healed = []
     for number in range(times):
@@ -181,12 +181,12 @@ def test_row_01_and_02_a_log_that_is_killed_or_loses_its_power_keeps_what_it_ack
 def test_row_02_a_log_that_is_synced_every_second_loses_and_is_found_out(
     tmp_path: Path, power: Callable[..., PowerCut], valkey_queue_url: str
 ) -> None:
-    # Not written anew: the server itself would wait for the slow disk then.
+    # Without a rewrite, in which the server itself would wait for the slow disk.
     log = power(**{"appendfsync": "everysec", "auto-aof-rewrite-percentage": "0"})
     with table(tmp_path, log.server, valkey_queue_url, MOONSTONE_ALLOW_VOLATILE="1") as under:
         under.goes_on(BETWEEN)
-        log.settle()  # the store's id and the players are on the disk then
-        log.slow_down(60_000)  # whatever a machine does in a second, so long nothing more comes to the disk
+        log.settle()  # so that the store's id and the players are on the disk
+        log.slow_down(60_000)  # long enough that nothing more reaches the disk in this test
         under.goes_on(BETWEEN)
         assert log.cut(least=LOST) >= LOST
         log.slow_down(0)

@@ -1,4 +1,4 @@
-"""Processes that die in mid-request, clocks that jump, a queue that is gone, and five hundred who watch."""
+"""Processes that die during a request, clocks that jump, a queue that is down, and five hundred streams."""
 
 import os
 import signal
@@ -56,7 +56,7 @@ def log(tmp_path: Path) -> Iterator[Valkey]:
 
 
 def is_asked(log_url: str) -> bool:
-    """Whether somebody has sent the stopped server something, over TCP."""
+    """Whether a request waits in the TCP socket of the stopped server."""
     waiting = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
     port = f":{int(log_url.rpartition(':')[2].partition('/')[0]):04X}"
     queued = [int(line.split()[4].partition(":")[2], 16) for line in waiting if line.split()[1].endswith(port)]
@@ -88,7 +88,7 @@ def test_row_05_a_worker_killed_in_mid_request_leaves_one_event_and_a_repeat_get
                 began = time.monotonic()
                 assert request.result(60).status in {200, 201}
                 took.append(time.monotonic() - began)
-        assert min(took) < 15, took  # a client waits for 20 s where nobody tells it that the connection has ended
+        assert min(took) < 15, took  # a client that does not notice the end of the connection waits for 20 s
         assert history.surprises == []
         assert history.retries >= KILLS
         last = client.ask("GET", path).body
@@ -100,7 +100,7 @@ def test_row_05_a_worker_killed_in_mid_request_leaves_one_event_and_a_repeat_get
 
 
 class Asker:
-    """Sends commands of two players to a running server, and remembers what each was answered."""
+    """Sends commands of two players to a running server, and records the answers."""
 
     def __init__(self, server: Server) -> None:
         # Each time a new connection: the server may close an idle one in the moment in which it is used again.
@@ -117,7 +117,7 @@ class Asker:
         return self._http.post(path, json=body, headers=headers)
 
     def at_once(self, path: str, body: object, player: int) -> Any:
-        """The one answer to a command that is sent by many at once."""
+        """Send a command many times at once; returns the answer, which must be the same for all."""
         command = path, body, player, f"k{len(self.kept)}"
         barrier = Barrier(SENDERS)
 
@@ -159,7 +159,7 @@ def test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_co
             *["action"] * 6,
             "resigned",
         ]
-        server.kill_workers()  # what they remember is gone with them
+        server.kill_workers()  # their caches are lost with them
         server.settle()
         for command, first in asker.kept:
             again = asker.post(*command)
@@ -174,7 +174,7 @@ def test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_co
                 (f"{path}/leave", {}),
             )
             for where, body in others:
-                # A key belongs to its match, and the key of a creation to its player.
+                # A key is scoped to its match, and the key of a creation to its player.
                 if (where, body) != command[:2] and (where == "/v1/matches") == (command[0] == "/v1/matches"):
                     refused = asker.post(where, body, player, key)
                     assert (refused.status_code, refused.json()["code"]) == (422, "idempotency-key-reused")
@@ -198,7 +198,7 @@ def test_row_10_deadlines_are_kept_with_no_queue_at_all(world: World) -> None:
         assert deadline is not None
         late.append(event.at - deadline)
     assert min(late) >= GRACE_MS
-    # In the middle: a machine that was busy with something else for a moment is no fault of ours.
+    # The median, because the machine may be busy with something else for a moment.
     assert sorted(late)[1] <= 2000, late
 
 
@@ -233,7 +233,7 @@ def is_off(service: Service, seconds: int) -> bool:
 
 WATCHERS: Final = 60 if LENGTH == 1 else 500
 A_HOLDER: Final = 8
-"""Streams of one address."""
+"""The number of streams from one address."""
 
 
 def watch(server: Server, match: str, number: int) -> socket.socket:

@@ -1,4 +1,4 @@
-"""The log on Redis 7 as Debian has it: the same suite, and whole matches over HTTP with workers, killed and cut off."""
+"""The log on Debian's Redis 7: the same contract, and whole matches over HTTP with workers, in spite of kills and power failures."""
 
 import shutil
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def test_the_server_is_redis_7_or_newer_and_keeps_what_it_acknowledges(redis_url
 
 
 def quick(service: Service, game: str) -> Match:
-    """A match of bots that think for no time."""
+    """A match of bots without thinking time."""
     options = {"countdown_seconds": 0} if game == "four_monkeys" else {}
     clock = MatchClock(bot_pace_ms=0)
     wanted = NewMatch(game=game, seats=2, bots=("random", "random"), options=options, clock=clock)

@@ -1,4 +1,4 @@
-"""Clients that send without end delay nobody else: other requests keep their time, and streams go on."""
+"""Clients that send without end do not delay others: other requests stay fast, and streams continue."""
 
 import shutil
 import subprocess
@@ -19,15 +19,15 @@ from tests.ports import free_port
 from tests.waiting import until
 
 SHORT: Final = ("a body that is too large", "endless chunks", "an endless header", "requests at once")
-"""One shape for each way in which a request is read."""
+"""One shape for each code path that reads a request."""
 COUNTS: Final = (1, 2, 10) if LONG else (2,)
 TRIES: Final = 5
 REQUESTS: Final = 100
 SHORTEST_S: Final = 0.003
-"""A p95 below this counts as this: so much is the noise of a machine that has other things to do."""
+"""A 95th percentile below this counts as this much, which is the noise of a busy machine."""
 LINK: Final = 100_000_000
-"""Bytes a second of all senders to nginx. Over loopback it reads refused bodies as fast as they come, which keeps both of
-two cores busy; they come over a network.
+"""Bytes per second of all senders to nginx. Over loopback nginx would read rejected bodies so fast that it keeps two cores
+busy; a network limits the rate.
 """
 
 
@@ -39,7 +39,7 @@ def server() -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def proxied(server: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """The server behind nginx as compose.yaml has it."""
+    """The server behind nginx, configured as in compose.yaml."""
     if (nginx := shutil.which("nginx")) is None:
         pytest.skip("there is no nginx here")
     folder = tmp_path_factory.mktemp("nginx")
@@ -77,7 +77,7 @@ def _is_up(front: Running) -> bool:
 
 
 def p95(server: Running) -> float:
-    """Seconds in which 95 of 100 requests are answered, each on a connection of its own."""
+    """The 95th percentile of the answer times of requests in seconds, each on a new connection."""
     return sorted(_answered(server) for _ in range(REQUESTS))[REQUESTS * 95 // 100]
 
 
@@ -85,7 +85,7 @@ def _answered(server: Running) -> float:
     began = time.monotonic()
     assert server.send(GET + HOST + CLOSE + b"\r\n", timeout=5).status == 200
     took = time.monotonic() - began
-    time.sleep(0.002)  # requests at a rate that a server has no trouble with
+    time.sleep(0.002)  # a rate that a server can handle easily
     return took
 
 
@@ -102,7 +102,7 @@ def sending(port: int, shape: str, count: int, rate: int = 0) -> Iterator[None]:
 
 
 class Stream(threading.Thread):
-    """A stream that is read to its end; `longest_gap_s` between its parts so far, `is_over` when it was cut."""
+    """Reads a stream to its end; `longest_gap_s`: the longest time between two parts so far; `is_over`: it has ended."""
 
     def __init__(self, server: Running) -> None:
         super().__init__(daemon=True)
@@ -126,7 +126,7 @@ class Stream(threading.Thread):
 
 
 def delayed(server: Running, under_load: Callable[[], float]) -> float:
-    """How many times as long as alone others wait; the least of some tries, for the machine is no other's either."""
+    """How many times longer others wait than without the senders; the least of some tries, since the machine is shared."""
     ratios: list[float] = []
     while not ratios or (ratios[-1] > 2 and len(ratios) < TRIES):
         alone = p95(server)

@@ -112,14 +112,14 @@ class LogContract:
         assert found == Tail(tuple(stored[version - 1] for version in versions), Seen(7, "d"), snapshot)
         assert log.read("m", last=last).snapshot is None
 
-    def test_snapshots_take_the_place_of_those_where_they_were_read(self, log: Log) -> None:
+    def test_snapshots_replace_those_in_their_range(self, log: Log) -> None:
         create(log, "m", events=9)
         log.save_snapshots("m", 0, {3: b"old 3", 5: b"old 5", 8: b"old 8"})
         log.save_snapshots("m", 3, {4: b"4", 6: b"6"})
         found = [log.read("m", first=None, last=last).snapshot for last in range(10)]
         assert found == [None] * 3 + [b"old 3", b"4", b"4", b"6", b"6", b"old 8", b"old 8"]
 
-    def test_an_append_puts_its_snapshot_in_the_place_of_all_later_ones_and_a_refused_one_none(self, log: Log) -> None:
+    def test_an_append_replaces_all_later_snapshots_and_a_refused_append_none(self, log: Log) -> None:
         _, head = create(log, "m", events=2)
         log.save_snapshots("m", 0, {2: b"2", 3: b"of a lost past", 50: b"of a lost past"})
         conflicting, _ = build("m", Head(2, "f" * 64), "c", snapshot=b"refused")
@@ -130,7 +130,7 @@ class LogContract:
         assert log.append(msgspec.structs.replace(append, snapshot=b"again")) == Appended(4, replayed=True)
         assert log.read("m", first=None).snapshot == b"4"
 
-    def test_a_snapshot_of_what_is_not_there_brings_no_events(self, log: Log) -> None:
+    def test_a_snapshot_beyond_the_events_returns_no_events(self, log: Log) -> None:
         create(log, "m", events=2)
         log.save_snapshots("m", 0, {5: b"five"})
         log.save_snapshots("n", 0, {1: b"one"})
@@ -215,7 +215,7 @@ class LogContract:
             (Append("m", "c", "d", Head(1, "h"), (b"e",), {}, SEED), "seed"),
         ],
     )
-    def test_what_no_log_may_take_is_refused_before_anything_is_written(
+    def test_an_invalid_append_is_rejected_before_anything_is_written(
         self, log: Log, append: Append, fault: str
     ) -> None:
         with pytest.raises(ValueError, match=fault):
@@ -223,7 +223,7 @@ class LogContract:
         assert log.read("m", command="c") == Tail(())
         assert log.next_due(KINDS) is None
 
-    def test_an_append_replaces_all_that_the_match_was_owed(self, log: Log) -> None:
+    def test_an_append_replaces_the_due_times_of_its_match(self, log: Log) -> None:
         _, head = create(log, "m", due={"job": 100, "clock": 50})
         create(log, "n", due={"clock": 75})
         assert log.next_due(KINDS) == 50
@@ -291,7 +291,7 @@ class LogContract:
         log.append(append)
         assert log.overdue("clock", 30, 10) == both[:1]
 
-    def test_what_a_match_is_owed_can_be_replaced_while_its_version_stands(self, log: Log) -> None:
+    def test_due_times_can_be_replaced_while_the_version_is_unchanged(self, log: Log) -> None:
         _, head = create(log, "m", due={"job": 10, "clock": 20})
         assert log.rearm("m", 1, {"job": 30, "clock": None})
         assert (log.claim("job", 50, 10, 10), log.scheduled("clock")) == ((Due("m", "job", 30),), ())

@@ -35,7 +35,7 @@ def one(feed: Feed, *matches: MatchId) -> Callable[[], dict[MatchId, Version | N
     return wait
 
 
-def test_a_wake_up_reaches_those_who_wait_for_that_match_and_nobody_else(pool: ThreadPoolExecutor) -> None:
+def test_a_wake_up_reaches_only_the_waiters_of_its_match(pool: ThreadPoolExecutor) -> None:
     feed = Feed()
     mine = [pool.submit(one(feed, "m")) for _ in range(10)]
     several = pool.submit(one(feed, "k", "m", "l"))
@@ -49,7 +49,7 @@ def test_a_wake_up_reaches_those_who_wait_for_that_match_and_nobody_else(pool: T
     assert other.result() == {"n": 4}
 
 
-def test_news_since_a_waiter_came_are_there_at_once_and_once_only() -> None:
+def test_a_waiter_gets_wake_ups_since_its_start_at_once_and_once() -> None:
     feed = Feed()
     feed.wake("m", 3)
     with feed.waiter() as waiter:
@@ -65,7 +65,7 @@ def test_news_since_a_waiter_came_are_there_at_once_and_once_only() -> None:
         assert versions(waiter) == {}
 
 
-def test_a_wake_up_brings_news_only_where_it_is_of_a_later_version() -> None:
+def test_a_wake_up_may_exceed_only_an_earlier_version() -> None:
     wake = Wake(4, 1.0)
     assert (wake.may_exceed(3), wake.may_exceed(4)) == (True, False)
     assert wake.merged_with(Wake(3, 2.0)) == Wake(4, 2.0)
@@ -74,7 +74,7 @@ def test_a_wake_up_brings_news_only_where_it_is_of_a_later_version() -> None:
     assert missed.merged_with(Wake(5, 3.0)) == Wake(None, 3.0)
 
 
-def test_a_waiter_hears_no_more_of_what_it_follows_no_more() -> None:
+def test_a_waiter_gets_no_wake_ups_of_matches_that_it_no_longer_follows() -> None:
     feed = Feed()
     with feed.waiter() as waiter:
         waiter.follow(["m", "n"])
@@ -88,7 +88,7 @@ def test_a_waiter_hears_no_more_of_what_it_follows_no_more() -> None:
     assert versions(waiter) == {}
 
 
-def test_a_wait_without_news_ends_at_its_time_or_when_nudged(pool: ThreadPoolExecutor) -> None:
+def test_a_wait_without_a_wake_up_ends_at_its_time_out_or_when_interrupted(pool: ThreadPoolExecutor) -> None:
     feed = Feed()
     with feed.waiter() as waiter:
         waiter.follow(["m"])
@@ -111,7 +111,7 @@ def test_a_closed_feed_ends_all_waits_now_and_later(pool: ThreadPoolExecutor) ->
 
 
 @pytest.mark.parametrize("message", [b"", b"x", b"\xff", b"1.5", b"1 2", b"9" * 5000])
-def test_messages_of_another_hand_are_ignored(message: bytes) -> None:
+def test_invalid_messages_are_ignored(message: bytes) -> None:
     feed = Feed()
     with feed.waiter() as waiter:
         waiter.follow(["m"])
@@ -127,7 +127,7 @@ def test_the_log_in_memory_wakes_the_feed() -> None:
         assert versions(waiter) == {"m": 2}
 
 
-def test_once_a_channel_is_open_all_who_came_before_look_for_what_they_may_have_missed() -> None:
+def test_a_confirmed_subscription_wakes_all_earlier_waiters() -> None:
     feed = Feed()
     notified: list[None] = []
     feed.attach(lambda: notified.append(None))
@@ -148,7 +148,7 @@ def test_once_a_channel_is_open_all_who_came_before_look_for_what_they_may_have_
         assert not feed.is_subscribed("nobody waits for it")
 
 
-def test_after_a_lapse_all_channels_are_asked_for_anew() -> None:
+def test_resubscribing_requests_all_channels_again() -> None:
     feed = Feed()
     feed.attach(lambda: None)
     with feed.waiter() as waiter:

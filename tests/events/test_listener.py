@@ -31,7 +31,7 @@ class Recorder:
         self.misses += 1
 
 
-def test_each_channel_has_its_hearer_and_an_append_is_told_once(valkey_log_url: str) -> None:
+def test_each_channel_has_its_subscriber_and_an_append_is_published_once(valkey_log_url: str) -> None:
     wakes, other = Recorder(), Recorder()
     with connect(valkey_log_url) as client:
         client.flushall()
@@ -50,7 +50,7 @@ def test_each_channel_has_its_hearer_and_an_append_is_told_once(valkey_log_url: 
         assert not listener._thread.is_alive()
 
 
-def test_a_process_hears_of_the_matches_that_somebody_waits_for_and_of_no_others(
+def test_a_process_subscribes_only_to_matches_with_waiters(
     valkey_log_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     feed = Feed()
@@ -91,7 +91,7 @@ class Failing(Recorder):
             raise KeyError
 
 
-def test_the_listener_outlives_a_hearer_that_fails_and_has_everyone_look(
+def test_after_a_subscriber_fails_the_listener_subscribes_again_and_reports_missed_messages(
     valkey_log_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("events.listener._RETRY_DELAY_S", 0.01)
@@ -113,7 +113,7 @@ def without_retries(url: str) -> Redis:
 
 
 @pytest.mark.parametrize("client_of", [connect, without_retries])
-def test_the_listener_finds_a_restarted_server_and_has_everyone_look(
+def test_after_a_restart_of_the_server_the_listener_subscribes_again_and_wakes_waiters(
     tmp_path: Path, client_of: Callable[[str], Redis]
 ) -> None:
     feed = Feed()

@@ -33,7 +33,7 @@ def test_a_lost_reply_is_asked_for_again_and_the_event_is_there_once(client: Red
     assert chained("m", RedisLog(client).read("m")) == head
 
 
-def test_what_lies_in_the_place_of_snapshots_stops_no_append_and_no_reading(client: Redis) -> None:
+def test_a_snapshot_key_of_a_wrong_type_stops_no_append_and_no_read(client: Redis) -> None:
     log = RedisLog(client)
     _, head = create(log, "m", due={"job": 5})
     client.set("match:{p40}:m:snapshot", "a string, not a sorted set")
@@ -116,7 +116,7 @@ REFUSALS: list[tuple[str, Callable[[Redis], object], Callable[[Redis], object]]]
 
 
 @pytest.mark.parametrize(("reason", "fail", "cure"), REFUSALS, ids=[reason for reason, _, _ in REFUSALS])
-def test_a_server_that_takes_no_writes_is_told_by_its_reason_and_keeps_nothing(
+def test_a_server_that_rejects_writes_is_reported_with_its_reason_and_stores_nothing(
     tmp_path: Path, reason: str, fail: Callable[[Redis], object], cure: Callable[[Redis], object]
 ) -> None:
     options = {"enable-protected-configs": "yes"}
@@ -170,7 +170,7 @@ def test_a_fault_of_our_own_is_not_called_unavailable(client: Redis) -> None:
     ("fields", "fault"),
     [({"x": "1"}, "no event"), ({"e": "{}", "h": "0"}, "no event"), ({"e": "3", "h": "0"}, "no event")],
 )
-def test_an_entry_of_another_hand_breaks_its_match_at_its_place_and_stops_appends(
+def test_an_entry_of_another_program_breaks_its_match_at_its_version_and_stops_appends(
     client: Redis, fields: Mapping[str, str], fault: str
 ) -> None:
     log = RedisLog(client)

@@ -49,7 +49,7 @@ class TestRedisLogOnACluster(LogContract):
             yield RedisLog(client)
 
 
-def test_every_server_of_a_cluster_gets_the_functions_and_tells_its_appends(clusters: Callable[[int], str]) -> None:
+def test_every_server_of_a_cluster_gets_the_functions_and_publishes_its_appends(clusters: Callable[[int], str]) -> None:
     with connect_cluster(clusters(3)) as client:
         client.flushall()
         client.function_flush()

@@ -59,7 +59,7 @@ def waiting_callers(
     return futures
 
 
-def test_whoever_comes_while_a_trip_is_under_way_goes_with_the_next(server: Valkey, batcher: ReadBatcher) -> None:
+def test_commands_that_arrive_during_a_round_trip_share_the_next(server: Valkey, batcher: ReadBatcher) -> None:
     each: list[list[Command]] = [[("GET", f"k{number}"), ("STRLEN", f"k{number}")] for number in range(CALLERS)]
     with ThreadPoolExecutor(CALLERS) as pool, Redis.from_url(server.url) as client:
         before = client.info("stats")["total_reads_processed"]
@@ -73,7 +73,7 @@ def test_whoever_comes_while_a_trip_is_under_way_goes_with_the_next(server: Valk
         assert client.info("stats")["total_reads_processed"] - before <= 4
 
 
-def test_a_command_that_is_refused_is_its_callers_alone(server: Valkey, batcher: ReadBatcher) -> None:
+def test_a_rejected_command_affects_only_its_caller(server: Valkey, batcher: ReadBatcher) -> None:
     each: list[list[Command]] = [[("GET", "k1")], [("LLEN", "k1"), ("GET", "k2")], [("GET", "k3")]]
     with ThreadPoolExecutor(CALLERS) as pool:
         with stopped_process(server):
@@ -83,9 +83,7 @@ def test_a_command_that_is_refused_is_its_callers_alone(server: Valkey, batcher:
     assert isinstance(refused, ResponseError)
 
 
-def test_a_trip_that_fails_has_failed_for_all_who_wait_and_for_nobody_later(
-    server: Valkey, batcher: ReadBatcher
-) -> None:
+def test_a_failed_batch_fails_for_all_waiting_callers_and_no_later_ones(server: Valkey, batcher: ReadBatcher) -> None:
     with ThreadPoolExecutor(CALLERS) as pool:
         with stopped_process(server):
             futures = waiting_callers(pool, batcher, [[("GET", "k1")]] * CALLERS)
@@ -99,14 +97,14 @@ def test_a_trip_that_fails_has_failed_for_all_who_wait_and_for_nobody_later(
     assert batcher.exchange([("GET", "k1")]) == [b"1"]
 
 
-def test_nobody_waits_for_a_ferry_that_has_stopped(batcher: ReadBatcher) -> None:
+def test_a_stopped_batcher_raises_at_once(batcher: ReadBatcher) -> None:
     assert batcher.exchange([("GET", "k1")]) == [b"1"]
     batcher.stop()
     with pytest.raises(Lost):
         batcher.exchange([("GET", "k1")])
 
 
-def test_whoever_waits_for_the_next_trip_when_a_ferry_stops_is_told(server: Valkey, batcher: ReadBatcher) -> None:
+def test_stopping_a_batcher_raises_for_callers_of_the_next_batch(server: Valkey, batcher: ReadBatcher) -> None:
     with ThreadPoolExecutor(CALLERS + 1) as pool:
         with stopped_process(server):
             first, *others = waiting_callers(pool, batcher, [[("GET", "k1")]] * CALLERS)
@@ -126,7 +124,7 @@ class ExitingPool(Pool):
         raise SystemExit
 
 
-def test_nobody_waits_for_a_ferry_whose_thread_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batcher_whose_thread_has_ended_raises_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading, "excepthook", lambda _: None)  # pytest would report it in a later test
     batcher = ReadBatcher(Redis.from_pool(ExitingPool()))  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
     with ThreadPoolExecutor(1) as pool:

@@ -66,7 +66,7 @@ def test_a_server_that_is_let_in_fails_only_by_not_answering(url: str) -> None:
         "http://log",
     ],
 )
-def test_a_server_that_a_client_would_stumble_over_is_none(url: str) -> None:
+def test_a_url_on_which_a_client_would_fail_is_rejected(url: str) -> None:
     assert not is_server(url, SCHEMES)
 
 
@@ -88,7 +88,7 @@ def test_a_server_that_a_client_would_stumble_over_is_none(url: str) -> None:
         ("moon\n", False),
     ],
 )
-def test_a_place_is_an_address_or_a_name_without_a_port(text: str, *, let_in: bool) -> None:
+def test_a_host_is_an_address_or_a_name_without_a_port(text: str, *, let_in: bool) -> None:
     assert is_host(text) == let_in
 
 

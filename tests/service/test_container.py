@@ -123,7 +123,7 @@ def test_a_log_that_could_lose_what_it_acknowledged_is_refused_unless_it_is_want
         service.close()
 
 
-def test_readiness_tells_what_happened_to_the_log_since_the_start(
+def test_readiness_reports_what_happened_to_the_log_since_the_start(
     settings: Callable[..., Settings], tmp_path: Path
 ) -> None:
     with Valkey.start(tmp_path / "log", durable=True) as log:
@@ -144,7 +144,7 @@ def test_readiness_tells_what_happened_to_the_log_since_the_start(
 
 
 @pytest.mark.parametrize(("seconds", "side"), [(30, "behind"), (-30, "ahead of")])
-def test_readiness_tells_of_clocks_that_differ(
+def test_readiness_reports_clocks_that_differ(
     settings: Callable[..., Settings], tmp_path: Path, seconds: int, side: str
 ) -> None:
     displaced = Displaced(tmp_path / "displaced")

@@ -108,7 +108,7 @@ def test_a_value_is_parsed(name: str, value: str, parsed: object) -> None:
         ("ALOW_VOLATILE", "1"),
     ],
 )
-def test_a_value_that_does_not_fit_is_told_by_its_name_and_a_url_not_repeated(name: str, value: str) -> None:
+def test_an_invalid_value_is_reported_by_its_name_and_a_url_is_not_repeated(name: str, value: str) -> None:
     with pytest.raises(BadSetting, match=f"MOONSTONE_{name}") as told:
         read({f"MOONSTONE_{name}": value})
     assert "secret" not in str(told.value)

@@ -54,7 +54,7 @@ def monkeys(service: Service, *bots: str) -> Match:
 
 
 @pytest.mark.parametrize("hanging", HANGING)
-def test_bots_that_hang_stop_nobody_else(world: World, hanging: str) -> None:
+def test_hanging_bots_stop_no_other_bots_and_no_other_matches(world: World, hanging: str) -> None:
     rules = GAMES["four_monkeys"]
     calls = count()
 
@@ -87,7 +87,7 @@ def test_bots_that_hang_stop_nobody_else(world: World, hanging: str) -> None:
     service.close()
 
 
-def test_an_alarm_ends_what_takes_too_long_and_rings_no_more_afterwards() -> None:
+def test_the_time_limit_ends_a_block_and_its_timer_stops_afterwards() -> None:
     began = time.monotonic()
     with pytest.raises(TimeoutError, match=r"0\.3"), wall_time_limit(0.3):
         time.sleep(10)
@@ -95,7 +95,7 @@ def test_an_alarm_ends_what_takes_too_long_and_rings_no_more_afterwards() -> Non
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
-def test_a_ring_that_comes_as_the_time_is_up_ends_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_after_the_block_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     disarm = signal.setitimer
 
     def late(timer: int, seconds: float, interval: float = 0.0) -> tuple[float, float]:
@@ -122,5 +122,5 @@ resumer.wait()
 """
 
 
-def test_a_bot_is_not_blamed_for_the_time_in_which_its_process_stood_still() -> None:
+def test_time_in_which_the_process_is_stopped_does_not_count_against_a_bot() -> None:
     subprocess.run([sys.executable, "-c", FROZEN], check=True, timeout=60)

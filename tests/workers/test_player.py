@@ -80,7 +80,7 @@ def test_a_process_claims_what_belongs_to_its_lanes_and_leaves_the_rest(lanes: l
     assert [due.match for due in left] == [match for match in ("t", "b") if match not in played]
 
 
-def test_what_is_late_comes_first_then_hints_then_what_is_left_of_a_job_and_matches_of_bots_last() -> None:
+def test_late_matches_come_first_then_hints_then_continued_jobs_and_matches_of_bots_last() -> None:
     played: list[MatchId] = []
 
     def play(match: MatchId) -> Lane | None:
@@ -97,7 +97,7 @@ def test_what_is_late_comes_first_then_hints_then_what_is_left_of_a_job_and_matc
     assert played == ["late", "asked", "asked too", "asked", "bots"]
 
 
-def test_who_asks_waits_until_the_match_was_played_or_the_player_stops() -> None:
+def test_play_waits_until_the_match_was_played_or_the_player_stops() -> None:
     go, began = Event(), Event()
 
     def play(_: MatchId) -> None:
@@ -117,7 +117,7 @@ def test_who_asks_waits_until_the_match_was_played_or_the_player_stops() -> None
             assert not asking.is_alive()
 
 
-def test_a_deadline_that_was_enforced_brings_a_match_of_the_own_lanes_and_no_more_than_find_room() -> None:
+def test_hints_of_the_sweeper_are_taken_for_own_lanes_up_to_a_limit() -> None:
     played: list[MatchId] = []
     player = made(MemoryLog(), played.append, ["turns"])
     player.hint("other lane", "bots")
@@ -128,7 +128,7 @@ def test_a_deadline_that_was_enforced_brings_a_match_of_the_own_lanes_and_no_mor
     assert played == [str(number) for number in range(CLAIMED)]
 
 
-def test_a_claim_that_ran_out_is_left_to_who_claims_the_match_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_match_whose_claim_expired_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player_module, "LEASE_MS", 0)
     played: list[MatchId] = []
     player = made(owing({"m": "job"}), played.append)
@@ -170,7 +170,7 @@ class Away(MemoryLog):
         return super().claim(kind, now, lease, limit)
 
 
-def test_a_log_that_goes_away_is_told_once_and_played_on_from_when_it_is_back(
+def test_an_unavailable_log_is_reported_once_and_used_again_when_it_answers(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(player_module, "PAUSE_S", 0.01)

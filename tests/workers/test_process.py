@@ -147,7 +147,7 @@ def test_a_queue_that_is_wiped_in_mid_match_is_filled_again_from_the_log(world: 
     assert by_person == [*["action"] * acted, "resigned"]
 
 
-def test_what_is_no_job_at_all_is_passed_over_by_the_same_process(world: World) -> None:
+def test_damaged_jobs_are_skipped_by_the_same_process(world: World) -> None:
     """Some of these entries end RQ's worker; the next one in the same process takes over."""
     queue = world.service.queue_client
     queue.hset("rq:job:noise", mapping={"data": b"\x00\xff", "created_at": b"never", "timeout": b"x"})

@@ -183,7 +183,7 @@ BROKEN: Final[dict[Fault, tuple[Callable[[World, Redis], object], Callable[[Worl
 
 
 @pytest.mark.parametrize("fault", BROKEN)
-def test_matches_go_on_while_the_queue_takes_nothing_and_the_operator_is_told_why(shared: World, fault: Fault) -> None:
+def test_matches_go_on_while_the_queue_fails_and_the_fault_is_reported(shared: World, fault: Fault) -> None:
     damage, repair = BROKEN[fault]
     with Redis.from_url(shared.queue.url, protocol=2) as queue:
         table = Table(shared, fault)
@@ -213,7 +213,7 @@ def test_a_queue_that_is_full_of_marks_without_an_expiry_is_emptied_of_them(shar
             queue.config_set("maxmemory", 0)
 
 
-def test_a_queue_whose_server_hangs_holds_no_deadline_up(shared: World) -> None:
+def test_a_hanging_queue_does_not_delay_deadlines(shared: World) -> None:
     match = shared.people(clock=5)
     deadline = match.decisions()[0].deadline
     assert deadline is not None
@@ -226,7 +226,7 @@ def test_a_queue_whose_server_hangs_holds_no_deadline_up(shared: World) -> None:
         os.kill(shared.queue.pid, signal.SIGCONT)
 
 
-def test_a_worker_that_is_told_to_end_waits_for_no_queue_that_hangs(world: World) -> None:
+def test_a_worker_that_is_stopped_does_not_wait_for_a_hanging_queue(world: World) -> None:
     worker = world.worker()
     until(lambda: world.service.queue_client.scard("rq:workers"), 60, "the worker waits for hints")
     os.kill(world.queue.pid, signal.SIGSTOP)

@@ -3,7 +3,7 @@
 from workers.retry_delays import FIRST_DELAY_S, LONGEST_DELAY_S, MAX_MATCHES, RetryDelays
 
 
-def test_each_rest_is_twice_as_long_up_to_the_longest_and_a_match_that_is_well_again_begins_anew() -> None:
+def test_each_delay_doubles_up_to_the_longest_and_a_success_resets_it() -> None:
     now = 0.0
     delays = RetryDelays(steady=lambda: now)
     took: list[float] = []
@@ -21,7 +21,7 @@ def test_each_rest_is_twice_as_long_up_to_the_longest_and_a_match_that_is_well_a
     assert not delays.is_delayed("another")
 
 
-def test_only_so_many_matches_are_remembered() -> None:
+def test_a_limited_number_of_failed_matches_is_remembered() -> None:
     delays = RetryDelays(steady=lambda: 0.0)
     for number in range(MAX_MATCHES + 1):
         delays.failed(str(number))

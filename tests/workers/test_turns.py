@@ -24,7 +24,7 @@ def test_jobs_that_run_at_once_double_nothing(world: World) -> None:
     world.verified(match)
 
 
-def test_a_job_says_in_which_lane_its_match_goes_on() -> None:
+def test_a_job_returns_the_lane_in_which_its_match_continues() -> None:
     arena = Arena()
     turns = Turns(arena.ports)
     table = arena.monkeys(bots=BOTS)

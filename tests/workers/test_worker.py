@@ -100,7 +100,7 @@ def test_callbacks_methods_and_pickles_in_the_queue_do_nothing(
     assert ["is refused" in record.getMessage() for record in caplog.records] == [True] * 3
 
 
-def test_a_job_that_fails_is_told_with_its_traceback_and_kept_for_a_minute_only(
+def test_a_failed_job_is_logged_with_its_traceback_and_kept_for_a_minute(
     world: World, turn_worker: TurnWorker, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "ALLOWED_FUNCTIONS", {*worker.ALLOWED_FUNCTIONS, "math.sqrt"})
@@ -177,7 +177,7 @@ RECORDS: dict[str, dict[str, str | bytes]] = {
 
 
 @pytest.mark.parametrize("record_name", RECORDS)
-def test_a_job_s_record_says_what_to_call_and_nothing_else(
+def test_only_the_call_is_read_from_a_job_s_record(
     world: World, turn_worker: TurnWorker, caplog: pytest.LogCaptureFixture, record_name: str
 ) -> None:
     client = world.service.queue_client
@@ -192,7 +192,7 @@ def test_a_job_s_record_says_what_to_call_and_nothing_else(
     assert client.zcard("rq:scheduled:turns") == 0
 
 
-def test_nobody_suspends_the_workers_by_the_queue(world: World, turn_worker: TurnWorker) -> None:
+def test_a_key_in_the_queue_does_not_suspend_the_workers(world: World, turn_worker: TurnWorker) -> None:
     match = world.bots()
     world.service.queue_client.set("rq:suspended", 1)
     run(turn_worker)
@@ -203,7 +203,7 @@ def test_turns_of_matches_with_people_come_first(turn_worker: TurnWorker) -> Non
     assert [queue.name for queue in turn_worker.queues] == list(LANES) == ["turns", "bots"]
 
 
-def test_a_queue_that_hangs_holds_up_no_farewell(
+def test_a_hanging_queue_does_not_delay_the_shutdown(
     world: World, turn_worker: TurnWorker, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "SHUTDOWN_TIMEOUT_S", 0.01)

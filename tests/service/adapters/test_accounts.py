@@ -78,7 +78,7 @@ def test_a_known_player_costs_no_look_up(listening: RedisAccounts, ann: Player) 
     assert listening.players([ann.id, "pl_nobody"]) == {ann.id: ann}
 
 
-def test_without_a_listener_nothing_is_remembered(valkey_log_url: str, ann: Player) -> None:
+def test_without_a_listener_nothing_is_cached(valkey_log_url: str, ann: Player) -> None:
     store = RedisAccounts(connect(valkey_log_url))
     token = digest()
     store.add(ann, token)
@@ -87,7 +87,7 @@ def test_without_a_listener_nothing_is_remembered(valkey_log_url: str, ann: Play
     assert store.by_token(token) is None
 
 
-def test_what_was_read_before_a_revocation_is_not_remembered_after_it(listening: RedisAccounts, ann: Player) -> None:
+def test_a_token_read_before_a_revocation_is_not_cached_after_it(listening: RedisAccounts, ann: Player) -> None:
     token = digest()
     read_before = listening._revocations
     listening.receive(token.encode())
@@ -95,7 +95,7 @@ def test_what_was_read_before_a_revocation_is_not_remembered_after_it(listening:
     assert listening.by_token(token) is None
 
 
-def test_what_is_known_is_forgotten_in_time_and_when_messages_may_have_been_missed(
+def test_cache_entries_expire_and_are_dropped_when_messages_may_have_been_missed(
     listening: RedisAccounts, ann: Player, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = digest()
@@ -109,9 +109,7 @@ def test_what_is_known_is_forgotten_in_time_and_when_messages_may_have_been_miss
     assert listening.by_token(token) is None
 
 
-def test_only_so_many_tokens_are_remembered(
-    listening: RedisAccounts, ann: Player, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_cache_of_tokens_is_limited(listening: RedisAccounts, ann: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accounts, "CACHE_SIZE", 2)
     for token in (tokens := [digest() for _ in range(3)]):
         listening.add(ann, token)

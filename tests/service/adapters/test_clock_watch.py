@@ -40,7 +40,7 @@ def reading(*offsets: int) -> Callable[[], int]:
         (-12_000, -2_000, -2_000, -500),
     ],
 )
-def test_a_clock_is_off_by_what_the_answers_travel_cannot_explain(
+def test_the_offset_is_what_the_time_of_the_answer_cannot_explain(
     client: Redis | RedisCluster, before: int, after: int, least: int, most: int
 ) -> None:
     assert least <= offset_ms(client, reading(before, after)) <= most

@@ -84,7 +84,7 @@ def test_heads_are_kept_at_the_start_each_interval_and_at_the_end(server: Valkey
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_what_was_appended_while_nothing_was_heard_is_kept_too(server: Valkey, client: Redis, file: Path) -> None:
+def test_heads_of_appends_whose_messages_were_missed_are_saved_too(server: Valkey, client: Redis, file: Path) -> None:
     with keeping(connect(server.url), file, 0.01):
         until(lambda: file.exists() and kept(file) == {}, 30, "it hears")
         create(RedisLog(client), "one")
@@ -197,9 +197,7 @@ def newer(file: Path) -> None:
         (newer, "was written by a newer release of moonstone"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_told_with_the_way_out(
-    file: Path, spoil: Callable[[Path], None], told: str
-) -> None:
+def test_an_unusable_file_is_reported_with_what_to_do(file: Path, spoil: Callable[[Path], None], told: str) -> None:
     spoil(file)
     with pytest.raises(BadHeads, match=f"^{file}.*{told}"):
         Heads(file)

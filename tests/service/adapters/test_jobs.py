@@ -64,7 +64,7 @@ def test_one_job_waits_for_a_match_at_most_and_the_next_once_it_was_taken(queue:
         ("HSET", "queued:m1", "x", "y"),
     ],
 )
-def test_a_mark_without_its_job_or_of_a_wrong_type_stops_no_hint_and_is_mended(
+def test_a_mark_without_its_job_or_of_a_wrong_type_stops_no_hint_and_is_repaired(
     queue: Redis, mark: Sequence[str]
 ) -> None:
     send(queue, tuple(mark))
@@ -82,7 +82,7 @@ def test_all_that_a_hint_leaves_expires_by_itself(queue: Redis) -> None:
     assert lasting == {b"rq:queue:turns", b"rq:queues"}
 
 
-def test_a_lane_takes_so_many_hints_and_the_other_is_no_fuller_by_them(queue: Redis) -> None:
+def test_each_lane_has_its_own_limit_of_hints(queue: Redis) -> None:
     hints = RqJobs(queue)
     for number in range(jobs.LANE_LENGTH + 5):
         hints.hint(f"b{number}", "bots")
@@ -98,7 +98,7 @@ def test_a_wiped_queue_takes_hints_again(queue: Redis) -> None:
     assert len(waiting(queue)) == 1
 
 
-def test_a_dead_queue_costs_one_short_wait_and_is_told_in_the_log(
+def test_a_dead_queue_costs_one_short_wait_and_is_logged(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "_RETRY_DELAY_S", 60.0)

@@ -74,7 +74,7 @@ def test_a_torn_command_and_zeros_are_cut_off_wherever_the_file_ends(folder: Pat
         assert left(folder, WHOLE[:size] + bytes(zeros)) == WHOLE[:whole], size
 
 
-def test_what_was_done_is_said_in_a_sentence(folder: Path) -> None:
+def test_the_repair_is_reported_in_a_sentence(folder: Path) -> None:
     (folder / NEWEST).write_bytes(WHOLE + bytes(3))
     done = repair(folder)
     (kept,) = folder.glob("*.before-*")
@@ -110,7 +110,7 @@ def test_no_changed_byte_lets_a_whole_command_after_it_be_cut(folder: Path, valu
         (MANIFEST, b"\xff\n", f"{MANIFEST} is damaged"),
     ],
 )
-def test_any_other_damage_is_refused_with_its_place_and_the_way_out(
+def test_any_other_damage_is_refused_with_its_location_and_what_to_do(
     folder: Path, name: str, content: bytes | None, told: str
 ) -> None:
     if content is None:

@@ -53,9 +53,7 @@ def test_a_private_match_stands_on_no_shelf_but_counts_as_open(index: MatchIndex
     assert (where(index, "0000000000012:m"), list(index.open_places(creator))) == ([], [])
 
 
-def test_no_more_matches_are_admitted_than_may_wait_and_one_told_twice_counts_once(
-    index: MatchIndex, creator: str
-) -> None:
+def test_admission_is_limited_and_a_repeated_match_counts_once(index: MatchIndex, creator: str) -> None:
     asked = [(1, 12), (2, 12), (2, 12), (3, 12), (4, 12), (1, 12), (3, 99)]
     admitted = [index.admit(f"m{number}", at, creator, 3) for number, at in asked]
     assert admitted == [True, True, True, True, False, True, True]
@@ -113,7 +111,7 @@ def test_each_end_gets_a_number_behind_all_before_it_and_keeps_it(index: MatchIn
     assert list(index.ended(101, 1)) == [(102, "0000000000012:late")]
 
 
-def test_an_end_that_did_not_come_in_time_is_told_anew(index: MatchIndex) -> None:
+def test_an_end_that_is_announced_again_late_gets_a_new_number(index: MatchIndex) -> None:
     for match, ended_at in (("a", 1), ("b", 2), ("a", ENDING_MS + 1), ("b", ENDING_MS + 3)):
         index.end(match, 12, ended_at)
     assert list(index.ended(0, 9)) == [(1, "0000000000012:a"), (ENDING_MS + 3, "0000000000012:b")]

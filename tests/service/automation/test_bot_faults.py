@@ -177,7 +177,7 @@ def told(records: list[logging.LogRecord]) -> list[str]:
     return [Logfmt().format(record).partition("Z ")[2] for record in records]
 
 
-def test_a_bot_that_fails_is_told_with_its_place_and_not_with_its_hand(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failed_bot_is_logged_with_a_location_and_without_its_hand(caplog: pytest.LogCaptureFixture) -> None:
     arena = with_bot(telling)
     table = arena.opened("anna", bots=("odd",))
     arena.work(table)
@@ -190,7 +190,7 @@ def test_a_bot_that_fails_is_told_with_its_place_and_not_with_its_hand(caplog: p
     assert line.endswith('ValueError"')
 
 
-def test_rules_that_fail_are_told_with_their_place_and_not_with_the_table(caplog: pytest.LogCaptureFixture) -> None:
+def test_failed_rules_are_logged_with_a_location_and_without_the_state(caplog: pytest.LogCaptureFixture) -> None:
     def decide(state: Any, _move: Any, _rng: Any) -> Any:
         raise KeyError(state.deck, state.hands)
 

@@ -223,7 +223,7 @@ def test_a_bot_that_failed_is_left_alone_for_a_while() -> None:
     assert asked == [START + 1_000, START + 1_000 + REST_MS]
 
 
-def test_only_so_many_failures_are_remembered() -> None:
+def test_a_limited_number_of_failures_is_remembered() -> None:
     patience = Patience()
     for number in range(REMEMBERED + 1):
         patience.leave_alone("match", str(number), 0)

@@ -143,7 +143,7 @@ def test_an_action_in_time_that_is_appended_first_wins_over_the_clock() -> None:
     assert arena.types(table)[4:] == ["action"]
 
 
-def test_a_due_entry_that_is_behind_the_log_is_mended() -> None:
+def test_an_outdated_due_entry_is_corrected() -> None:
     arena = Arena()
     table = arena.monkeys("anna", "ben", turn_seconds=60)
     arena.log.rearm(table, 4, {"clock": START})

@@ -44,7 +44,7 @@ def bell(arena: Arena, table: MatchId) -> None:
     assert arena.types(table)[-1] == "timer"
 
 
-def test_the_second_of_two_who_grab_the_same_tile_is_told_who_has_it_and_what_lies_there_now() -> None:
+def test_the_second_player_to_take_a_tile_learns_who_has_it_and_what_is_there_now() -> None:
     arena = Arena(GAME)
     table = table_of(arena, "anna", "ben")
     wanted = {player: grab(arena, table, player) for player in ("anna", "ben")}
@@ -170,7 +170,7 @@ def test_a_round_goes_on_for_as_long_as_the_service_was_away() -> None:
 
 
 @pytest.mark.parametrize("lost", [0, 2_500])
-def test_an_action_in_the_countdown_is_told_when_the_same_may_be_sent_again(lost: int) -> None:
+def test_an_action_in_the_countdown_is_refused_with_the_time_at_which_it_may_be_repeated(lost: int) -> None:
     arena = Arena(GAME)
     table = table_of(arena, "anna", "ben", countdown_seconds=5)
     action = grab(arena, table, "anna")

@@ -28,7 +28,7 @@ def decided(arena: Arena, ties: str = "drawn") -> Match:
     return arena.match(table)
 
 
-def test_a_match_that_is_over_is_owed_its_scoring_at_once() -> None:
+def test_a_finished_match_is_due_for_scoring_at_once() -> None:
     arena = Arena()
     match = decided(arena)
     assert (match.status, match.decisions()) == ("running", ())

@@ -79,7 +79,7 @@ Odd()
 """
 
 
-def test_what_python_itself_tells_of_a_fault_has_the_same_form() -> None:
+def test_uncaught_exceptions_are_logged_in_the_same_form() -> None:
     done = subprocess.run([sys.executable, "-c", FAULTS], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     warning, thread, unraisable, process = done.stderr.splitlines()

@@ -51,7 +51,7 @@ def test_a_trace_has_every_step_and_every_class_and_no_text() -> None:
     assert trace(None) == ""
 
 
-def test_a_chain_of_exceptions_that_bites_its_tail_is_told_once() -> None:
+def test_a_cyclic_chain_of_exceptions_is_printed_once() -> None:
     one, other = KeyError(HIDDEN), ValueError(HIDDEN)
     one.__context__, other.__context__ = other, one
     assert trace(one) == "ValueError\nThen:\nKeyError"
@@ -67,7 +67,7 @@ def test_a_refusal_as_text_is_its_code() -> None:
 
 
 @pytest.mark.parametrize("stored", [b'{"the card 7":1}', b"the card 7", b'{"version":"the card 7"}'])
-def test_bytes_that_are_no_event_are_not_told(stored: bytes) -> None:
+def test_bytes_that_are_no_event_are_not_reported(stored: bytes) -> None:
     with pytest.raises(BrokenChain) as refused:
         follow(Head(1, "00"), stored)
     assert "card" not in refused.value.fault
@@ -85,7 +85,7 @@ def logged() -> Iterator[tuple[str, str, frozenset[str]]]:
                     yield f"{path.relative_to(ROOT)}:{call.lineno}", ast.unparse(call), kinds
 
 
-def test_no_log_line_tells_the_text_of_an_exception_that_might_know_of_a_match() -> None:
+def test_no_log_line_contains_the_message_of_an_exception_that_may_know_a_match() -> None:
     safe = {*TELLING, "Refused", "Corrupt"}  # their messages are a code, or a version with a location
     assert [where for where, _, kinds in logged() if not kinds <= safe] == []
     assert len(list(logged())) > 3

@@ -68,6 +68,6 @@ def test_what_needs_unix_says_so_in_a_sentence(words: tuple[str, ...]) -> None:
     assert run(*words) == (1, f"Error: `moonstone {words[0]}` {where}\n")
 
 
-def test_a_command_that_there_is_not_is_told_as_everywhere() -> None:
+def test_an_unknown_command_is_reported_as_everywhere() -> None:
     code, output = run("sreve")
     assert (code, "No such command 'sreve'" in output) == (2, True)

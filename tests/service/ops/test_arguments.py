@@ -36,7 +36,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("name", "wrong"), TEXTS)
-def test_what_is_no_text_is_told_as_such(tmp_path: Path, name: str, wrong: str) -> None:
+def test_arguments_that_are_not_utf_8_are_reported(tmp_path: Path, name: str, wrong: str) -> None:
     file = tmp_path / "file"
     file.touch()
     done = CliRunner().invoke(main, [name, *given(ALL[name], wrong, file)])
@@ -57,7 +57,7 @@ def test_a_file_may_have_any_name(tmp_path: Path) -> None:
     assert (done.exit_code, "there is no log in" in done.output) == (1, True)
 
 
-def test_what_is_told_of_a_file_can_be_written() -> None:
+def test_messages_about_a_file_can_be_printed() -> None:
     @click.command
     def telling() -> None:
         server_commands._print(f"backed up to {NO_TEXT}\n")
@@ -65,6 +65,6 @@ def test_what_is_told_of_a_file_can_be_written() -> None:
     assert CliRunner().invoke(telling).output == "backed up to \ufffd\ufffd\n"
 
 
-def test_a_file_that_cannot_be_read_is_told() -> None:
+def test_a_file_that_cannot_be_read_is_reported() -> None:
     done = CliRunner().invoke(main, ["verify", "/proc/self/mem"])
     assert (done.exit_code, done.output) == (1, "Error: Input/output error\n")

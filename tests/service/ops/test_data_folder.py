@@ -53,12 +53,12 @@ def umlaut(path: Path) -> None:
         ("data/queue", file, "no server can run in .*queue: File exists"),
         ("data/store-id", folder, "store-id must hold the store's id, but cannot .Is a directory.*MOONSTONE_DATA_DIR"),
         ("data/store-id", binary, "store-id holds no id of a store.*MOONSTONE_STORE_ID"),
-        ("data/heads.db", folder, "heads.db should say how far the log went, but cannot be used .*Is a directory"),
-        ("data/heads.db", binary, "heads.db should say how far the log went, but cannot be used .*not a database"),
+        ("data/heads.db", folder, "heads.db holds the log.s saved heads, but cannot be used .*Is a directory"),
+        ("data/heads.db", binary, "heads.db holds the log.s saved heads, but cannot be used .*not a database"),
         ("data/store-id", umlaut, "store-id holds no id of a store.*MOONSTONE_STORE_ID"),
     ],
 )
-def test_a_folder_that_is_none_is_told_in_a_sentence(
+def test_an_unusable_folder_is_reported_in_a_sentence(
     tmp_path: Path, name: str, spoil: Callable[[Path], object], message: str
 ) -> None:
     parent = tmp_path / "parent"
@@ -68,7 +68,7 @@ def test_a_folder_that_is_none_is_told_in_a_sentence(
 
 
 @pytest.mark.parametrize("name", ["/proc", "/proc/none", "/sys/none"])
-def test_a_folder_of_the_system_is_told_in_a_sentence(name: str) -> None:
+def test_a_folder_of_the_system_is_reported_in_a_sentence(name: str) -> None:
     with pytest.raises(CannotServe, match=rf"^{name} cannot be used \(.*\); set MOONSTONE_DATA_DIR$"):
         serve(environ(Path(name)), lambda _: None)
 

@@ -43,7 +43,7 @@ def run(*words: str | Path) -> Result:
     return CliRunner().invoke(main, [str(word) for word in words])
 
 
-def test_a_match_is_told_by_ranks() -> None:
+def test_the_outcome_is_printed_by_ranks() -> None:
     done = run("play", "toy", "--bots", "high,random", "--seed", SEED)
     assert done.exit_code == 0, done.output
     first, end, *ranks, last = done.output.splitlines()
@@ -56,19 +56,19 @@ def test_a_match_is_told_by_ranks() -> None:
     assert last == f"Seed: {SEED}"
 
 
-def test_the_rank_of_a_player_alone_is_told(games: dict[str, AnyGame]) -> None:
+def test_the_rank_of_a_single_player_is_printed(games: dict[str, AnyGame]) -> None:
     games["monsters_on_the_moon"] = GAMES["monsters_on_the_moon"]
     _, end, *_ = run("play", "monsters_on_the_moon", "--bots", "random", "--seed", SEED).output.splitlines()
     assert re.search(r" Points: -?\d+\. Rank [1-5] of 5\. ", end), end
 
 
-def test_the_same_seed_tells_the_same() -> None:
+def test_the_same_seed_gives_the_same_output() -> None:
     words = ("play", "toy", "--bots", "random,random,high", "--seed")
     assert run(*words, SEED).output == run(*words, SEED).output != run(*words, "00" * 32).output
     assert run("play", "toy", "--bots", "high,high").exit_code == 0
 
 
-def test_the_outcome_is_told_as_json() -> None:
+def test_the_outcome_is_printed_as_json() -> None:
     done = run("play", "toy", "--bots", "high,random", "--json", "--seed", SEED)
     message = json.loads(done.output)
     assert list(message) == ["game", "seats", "versions", "outcome"]
@@ -112,7 +112,7 @@ def test_a_match_in_real_time_takes_no_time(games: dict[str, AnyGame], tmp_path:
         (("toy",), "--bots"),
     ],
 )
-def test_what_cannot_be_played_is_told_with_what_would_be_right(words: tuple[str, ...], advice: str) -> None:
+def test_wrong_arguments_are_reported_with_the_valid_values(words: tuple[str, ...], advice: str) -> None:
     done = run("play", *words)
     assert done.exit_code == 2
     assert advice in done.output
@@ -142,7 +142,7 @@ def _no_options(seats: int, given: Mapping[str, object]) -> NoOptions:
     return parse(NoOptions, given, seats, TOY.info.seats)
 
 
-def test_rules_that_fail_are_told(games: dict[str, AnyGame]) -> None:
+def test_rules_that_fail_are_reported(games: dict[str, AnyGame]) -> None:
     def fail(*_: Any) -> Any:
         raise ZeroDivisionError
 
@@ -162,7 +162,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_good_file_is_told_in_one_line(file: Path) -> None:
+def test_a_valid_file_gives_one_line(file: Path) -> None:
     done = run("verify", file)
     assert done.exit_code == 0
     message = r"\w+, Toy, 20 events: chain, draws, effects, actions, outcome hold\. Head 20:[0-9a-f]{16}\.\n"
@@ -197,7 +197,7 @@ MAX_BYTES = 1 << 20
         (LONG_LINE, "Line 1 of the file is longer than the largest event"),
     ],
 )
-def test_what_holds_more_than_any_match_is_refused(
+def test_a_file_larger_than_any_match_is_refused(
     file: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str, *, packed: bool
 ) -> None:
     monkeypatch.setattr(local_commands, "_MAX_BYTES", MAX_BYTES)
@@ -222,7 +222,7 @@ def test_a_file_without_an_end_is_not_read_for_ever(
 
 
 @pytest.mark.parametrize("name", ["/dev/full", "/proc/none", "/", "none/match.ndjson", "FILE/match.ndjson"])
-def test_a_file_that_cannot_be_written_is_told(file: Path, name: str) -> None:
+def test_a_file_that_cannot_be_written_is_reported(file: Path, name: str) -> None:
     path = name.replace("FILE", str(file))
     done = run("play", "toy", "--bots", "high,high", "--export", path)
     assert (done.exit_code, done.output.startswith(f"Error: {path}: "), done.output.count("\n")) == (1, True, 1)
@@ -239,7 +239,7 @@ def test_what_a_file_says_cannot_steer_the_terminal(file: Path) -> None:
     assert "\ufffd[2Jplayer:\ufffd\ufffd\ufffdbots" in done.output
 
 
-def test_the_first_fault_is_told_with_its_version(file: Path) -> None:
+def test_the_first_fault_is_reported_with_its_version(file: Path) -> None:
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join((*lines[:7], *lines[8:])))
     done = run("verify", file)
@@ -248,7 +248,7 @@ def test_the_first_fault_is_told_with_its_version(file: Path) -> None:
     assert done.output.count("\n") == 1
 
 
-def test_a_file_under_older_rules_is_told_so(file: Path, games: dict[str, AnyGame]) -> None:
+def test_a_file_of_an_older_ruleset_is_reported(file: Path, games: dict[str, AnyGame]) -> None:
     games["toy"] = replace(TOY, info=replace(TOY.info, ruleset=2))
     done = run("verify", file)
     assert done.exit_code == 0
@@ -256,7 +256,7 @@ def test_a_file_under_older_rules_is_told_so(file: Path, games: dict[str, AnyGam
     assert "It was played by ruleset 1, so nothing was decided again." in done.output
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     done = run("verify", tmp_path / "nothing")
     assert done.exit_code == 2
 
@@ -292,7 +292,7 @@ def head(file: Path, version: int) -> str:
     return f"{version}:{digest(file.read_bytes().splitlines()[version])}"
 
 
-def test_what_was_kept_and_agrees_is_told_in_the_same_line(file: Path, feed: Path) -> None:
+def test_copies_that_agree_are_reported_in_the_same_line(file: Path, feed: Path) -> None:
     etag = '"' + head(file, 20)[:19].replace(":", "-") + '"'
     heads = [part for kept in (head(file, 7), head(file, 20)[:19], etag, f"W/{etag}") for part in ("--head", kept)]
     done = run("verify", file, *heads, "--feed", feed, "--seat", "1")
@@ -301,7 +301,7 @@ def test_what_was_kept_and_agrees_is_told_in_the_same_line(file: Path, feed: Pat
     assert done.output.count("\n") == 1
 
 
-def test_a_file_wholly_rewritten_passes_but_for_what_was_kept(file: Path, feed: Path) -> None:
+def test_a_file_rewritten_as_a_whole_passes_without_copies_and_fails_with_them(file: Path, feed: Path) -> None:
     kept = head(file, 7)
     known = file.read_bytes()
     assert run("play", "toy", "--bots", "high,random", "--seed", "00" * 32, "--export", file).exit_code == 0
@@ -331,7 +331,7 @@ def test_a_feed_is_a_spectators_unless_its_seat_is_named(file: Path, feed: Path,
         (("--head", "7:" + "A" * 64), "in lower case"),
         (("--head", "-7:" + "0" * 64), "give VERSION:HASH"),
         (("--head", "x:" + "0" * 64), "give VERSION:HASH"),
-        (("--seat", "1"), "give the feed too"),
+        (("--seat", "1"), "give --feed too"),
         (("--seat", "2", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
         (("--seat", "one", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
         (("--seat", "²", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
@@ -340,7 +340,7 @@ def test_a_feed_is_a_spectators_unless_its_seat_is_named(file: Path, feed: Path,
         (("--feed", "nothing"), "No such file"),
     ],
 )
-def test_what_cannot_be_compared_is_told(file: Path, feed: Path, words: tuple[str, ...], advice: str) -> None:
+def test_what_cannot_be_compared_is_reported(file: Path, feed: Path, words: tuple[str, ...], advice: str) -> None:
     names = {"FEED": feed, "FILE": file}
     done = run("verify", file, *[names.get(word, word) for word in words])
     assert done.exit_code == 2

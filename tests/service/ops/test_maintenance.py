@@ -271,11 +271,11 @@ def test_a_name_that_another_backup_took_meanwhile_is_left_to_it(
     written = backups.write_file
 
     def beside_another(file: IO[bytes], frames: Iterable[backups.Frame]) -> Iterator[backups.Frame]:
-        monkeypatch.setattr(backups, "written", written)
+        monkeypatch.setattr(backups, "write_file", written)
         backed_up(store, tmp_path)
         return written(file, frames)
 
-    monkeypatch.setattr(backups, "written", beside_another)
+    monkeypatch.setattr(backups, "write_file", beside_another)
     with pytest.raises(CannotOperate, match="never replaces a file"):
         backed_up(store, tmp_path)
     (whole,) = tmp_path.glob("*backup*")
@@ -300,7 +300,7 @@ def test_what_is_damaged_in_the_store_is_damaged_in_what_is_restored(
     assert set(found) <= set(store.messages)
 
 
-def test_what_a_backup_would_not_know_is_told_rather_than_left_out(store: Store, tmp_path: Path) -> None:
+def test_a_key_that_a_backup_cannot_contain_is_reported_and_not_left_out(store: Store, tmp_path: Path) -> None:
     match = store.bots()
     for key in ("surprise", f"{store.key(match)}:surprise"):
         store.client.lpush(key, "1")
@@ -310,7 +310,7 @@ def test_what_a_backup_would_not_know_is_told_rather_than_left_out(store: Store,
     assert backed_up(store, tmp_path).exists()
 
 
-def test_the_wrong_store_and_no_store_are_told(
+def test_the_wrong_store_and_no_store_are_reported(
     store: Store, empty: Callable[[str], dict[str, str]], tmp_path: Path
 ) -> None:
     pinned = {**store.environ, "MOONSTONE_STORE_ID": "0123456789abcdef"}

@@ -84,7 +84,7 @@ def test_nothing_but_the_api_listens_on_tcp(served: Serving) -> None:
     assert listening(set(served.processes()) | {served.process.pid}) == {int(served.url.rpartition(":")[2])}
 
 
-def test_the_servers_folders_are_entered_by_nobody_else(served: Serving, folder: Path) -> None:
+def test_other_accounts_cannot_enter_the_servers_folders(served: Serving, folder: Path) -> None:
     assert served.process.poll() is None
     for server in ("log", "queue"):
         assert (folder / "data" / server).stat().st_mode & 0o077 == 0

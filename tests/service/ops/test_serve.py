@@ -194,7 +194,7 @@ def test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing(
     checked, missing, mark, compared = messages
     assert checked.endswith("0 faults")  # what is left is valid
     assert re.fullmatch(rf"match {match.id}, version \d+: the log held it and no longer does", missing)
-    assert mark.startswith("the log lost what it acknowledged last before 20")
+    assert mark.startswith("the log lost data that it acknowledged before 20")
     assert compared.endswith("2 faults")
 
     (data / "heads.db").unlink()
@@ -203,7 +203,7 @@ def test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing(
     service.close()
 
 
-def test_what_an_operator_can_mend_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_faults_that_an_operator_can_fix_are_reported_in_a_sentence(tmp_path: Path) -> None:
     data = ("--data-dir", str(tmp_path))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -263,14 +263,14 @@ def alone(part: str, running: Serving, *arguments: str, **environ: str) -> Itera
         service.close()
 
 
-def test_workers_run_alone_on_servers_that_are_named_and_tell_their_metrics(lasting: Serving, tmp_path: Path) -> None:
+def test_workers_run_alone_on_servers_that_are_named_and_serve_their_metrics(lasting: Serving, tmp_path: Path) -> None:
     other, port = tmp_path / "other", free_port()
     with alone("workers", lasting, "--data-dir", str(other), MOONSTONE_METRICS_PORT=str(port)):
         until((other / "store-id").exists, TIMEOUT_S, "the workers met the store")
         until(lambda: "moonstone_chain_breaks_total 0.0" in metrics_text(port), TIMEOUT_S, "they serve metrics")
 
 
-def test_the_api_runs_alone_and_tells_the_metrics_of_all_its_processes(lasting: Serving, tmp_path: Path) -> None:
+def test_the_api_runs_alone_and_serves_the_metrics_of_all_its_processes(lasting: Serving, tmp_path: Path) -> None:
     port = free_port()
     with alone("api", lasting, "--port", str(port), "--data-dir", str(tmp_path / "other")):
         until(lambda: "moonstone_chain_breaks_total 0.0" in metrics_text(port), TIMEOUT_S, "it serves metrics")

@@ -86,7 +86,7 @@ def test_a_bot_that_fails_is_left_to_the_bell() -> None:
     assert match.at == 4 * (1_000 + 30_000 + 100)
 
 
-def test_rules_that_fail_are_told() -> None:
+def test_rules_that_fail_are_reported() -> None:
     facts = refused("match-suspended", play, replace(TOY, score=fail), ("high", "high"), {}).facts
     assert facts["version"]
 
