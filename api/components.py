@@ -60,7 +60,9 @@ GAMES_OWN: Final[Mapping[str, Mapping[str, Schema]]] = {
     "SeenDecision": {"on_timeout": {"anyOf": [ref("ActionSeen"), {"type": "null"}]}},
     "LegalActions": {"actions": _items("ActionSeen")},
     "ProblemPage": {"example": ref("Problem")},
-    "SeenEvent": {"data": {"type": "object"}},
+    "SeenEvent": {"data": {"type": "object"}, "legal_actions": _items("ActionSeen")},
+    "StreamHello": {"legal_actions": _items("ActionSeen")},
+    "EventPage": {"legal_actions": _items("ActionSeen")},
 }
 """Fields of answers that hold what no struct describes, such as a value of any game's types, and their schemas."""
 

@@ -96,6 +96,21 @@ class Choice(fields.String):
         super().__init__(validate=validate.OneOf(choices), **options)
 
 
+class Includes(String):
+    """What an answer is to hold besides: some of a few names, with commas between, in a query parameter."""
+
+    def __init__(self, *names: str, **options: Any) -> None:
+        self._names = names
+        one = "|".join(names)
+        super().__init__(2 * len(",".join(names)), pattern=f"(?:{one})(?:,(?:{one}))*", **options)
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
+        names: str = super()._deserialize(value, attr, data, **kwargs)
+        if not set(names.split(",")) <= set(self._names):
+            raise ma.ValidationError(f"Must be some of {', '.join(self._names)}, with commas between.")
+        return names
+
+
 class List(fields.List[T]):
     """A list of `shortest` to `longest` items; its length is judged before any item is."""
 

@@ -22,30 +22,11 @@ from service.games.visibility import Effect, Redacted, Seat, Viewer, redact
 from service.match import Match, OpenDecision
 from service.match_events import codec
 from service.snapshots import Folds, begins_at
-from service.verified_events import VerifiedEvents
+from service.verified_events import Verified, VerifiedEvents
 
 CACHED_MATCHES: Final = 1024
 _LAST: Final = 2**63 - 1
 """No stream has greater ids."""
-
-
-class SeenEvent(msgspec.Struct, frozen=True):
-    """An event as a viewer sees it: the `salt` only if all of it is shown, else `redacted` and the hidden fields absent.
-
-    `text` says it in words, where they were asked for.
-    """
-
-    match: MatchId
-    version: Version
-    type: str
-    at: int
-    by: str
-    data: msgspec.Raw
-    prev: str
-    hash: str
-    salt: str | UnsetType = UNSET
-    redacted: bool | UnsetType = UNSET
-    text: str | UnsetType = UNSET
 
 
 class SeenDecision(msgspec.Struct, frozen=True):
@@ -61,6 +42,37 @@ class SeenDecision(msgspec.Struct, frozen=True):
     opens_at: int
     deadline: int | None
     on_timeout: Any = UNSET
+    text: str | UnsetType = UNSET
+
+
+class Situation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a match waits for, as a viewer may know it, where that was asked for; `banks` are those of a match.
+
+    The viewer's own `legal_actions` (`action_texts` says each in words) stand in the newest frame of a running match only.
+    """
+
+    decisions: tuple[SeenDecision, ...] | UnsetType = UNSET
+    banks: tuple[int, ...] | UnsetType = UNSET
+    legal_actions: tuple[Any, ...] | UnsetType = UNSET
+    action_texts: tuple[str, ...] | UnsetType = UNSET
+
+
+class SeenEvent(Situation, frozen=True):
+    """An event as a viewer sees it: the `salt` only if all of it is shown, else `redacted` and the hidden fields absent.
+
+    `text` says it in words, where they were asked for.
+    """
+
+    match: MatchId
+    version: Version
+    type: str
+    at: int
+    by: str
+    data: msgspec.Raw
+    prev: str
+    hash: str
+    salt: str | UnsetType = UNSET
+    redacted: bool | UnsetType = UNSET
     text: str | UnsetType = UNSET
 
 
@@ -185,15 +197,16 @@ class History:
         self.keep(match, events=events)
         return match
 
-    def events(self, match: Match, viewer: Viewer, after: Version, limit: int) -> tuple[SeenEvent, ...]:
-        """Up to `limit` events after a version as a viewer sees them, their chain checked.
+    def verified(self, match: Match, after: Version, limit: int) -> Sequence[Verified]:
+        """Up to `limit` events after a version, whole, their chain checked.
 
         Raises:
             Corrupt: the chain is broken.
         """
-        return tuple(
-            see_event(match, event, head.hash, viewer) for event, head in self._events.read(match, after, limit)
-        )
+        return self._events.read(match, after, limit)
+
+    def events(self, match: Match, viewer: Viewer, after: Version, limit: int) -> tuple[SeenEvent, ...]:
+        return tuple(see_event(match, event, head.hash, viewer) for event, head in self.verified(match, after, limit))
 
 
 def see_event(match: Match, event: Event, hash_: str, viewer: Viewer) -> SeenEvent:

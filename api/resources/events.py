@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
-import msgspec
 from flask import Response, request
 
 from api import conditions, context, languages, live, schemas
@@ -18,17 +17,22 @@ from events.record import Head, MatchId, Version
 from service import match_file
 from service.errors import Refused
 from service.games.visibility import Viewer
-from service.history import SeenEvent, viewer_of
+from service.history import SeenEvent, Situation, viewer_of
 from service.match import Match
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, StreamEnd, StreamHello
 from service.subscriptions.long_poll import wait_for_event
 from service.subscriptions.match_stream import MatchSubscription
-from service.texts import with_text
+from service.subscriptions.situation import FrameReader, Include, situation
 
 PAGE: Final = 100
 LONGEST_PAGE: Final = 500
 LONGEST_WAIT: Final = 30
 """Seconds."""
+INCLUDED: Final = (
+    "Some of these, with commas between. `decisions`: what the match waits for after each event, with deadlines, and what "
+    "each seat has left of its time. `legal_actions`: what the viewer may do, in the newest frame of a running match, when "
+    "it is made; older frames have no list. `texts`: events, decisions and actions also in words."
+)
 READ_PROBLEMS: Final = ("match-not-found", "match-corrupt", "engine-too-old", *STORE_PROBLEMS)
 
 _JSON: Final = "application/json"
@@ -37,8 +41,10 @@ _FORMS: Final = {form.media_type: form for form in (NDJSON, EVENT_STREAM)}
 blueprint: Final = Blueprint("events", description="What happened in a match: in pages, live, and as a file.")
 
 
-class EventPage(msgspec.Struct, frozen=True):
+class EventPage(Situation, frozen=True):
     """Events in order. `version` and `head` are the match's newest; `next` is where the page after this one is, if any.
+
+    What was asked for besides events stands in a page itself where it holds no event that would have it.
 
     To be told of later events ask again with `after` and `head` as this page's `version` and `head`, or take a stream.
     """
@@ -77,7 +83,7 @@ class EventQuerySchema(schemas.Schema):
             "A stream takes none."
         },
     )
-    include = schemas.Choice(TEXTS, metadata={"description": "`texts`: each event also in words, as `text`."})
+    include = schemas.Includes("decisions", "legal_actions", TEXTS, metadata={"description": INCLUDED})
     ticket = schemas.String(64)
     viewer = schemas.DecimalInteger(
         0,
@@ -88,9 +94,10 @@ class EventQuerySchema(schemas.Schema):
 
 _LINES: Final = {
     "type": "array",
-    "description": "One JSON value a line: events, then a `StreamEnd`. An empty line is a heartbeat, at least one in five "
-    "seconds while the match goes on. Lines that stop without a `StreamEnd` were cut: connect again with `after`.",
-    "items": {"oneOf": [ref("SeenEvent"), ref("StreamEnd")]},
+    "description": "One JSON value a line: a `StreamHello`, events, then a `StreamEnd`. An empty line is a heartbeat, at "
+    "least one in five seconds while the match goes on. Lines that stop without a `StreamEnd` were cut: connect again with "
+    "`after`.",
+    "items": {"oneOf": [ref("StreamHello"), ref("SeenEvent"), ref("StreamEnd")]},
 }
 _FRAMES: Final = frame_schema(
     (ref("StreamHello"), ref("SeenEvent"), ref("StreamEnd")),
@@ -141,12 +148,14 @@ def list_events(query: Mapping[str, Any], match_id: MatchId) -> Response:
     else:
         response = _stream(match, form, query)
     response.vary.add("Accept")
-    return languages.tell(response, language) if (language := _language(query)) else response
+    return languages.tell(response, language) if (language := included(query).language) else response
 
 
-def _language(query: Mapping[str, Any]) -> str | None:
-    """The language of the events' texts, None where they are not asked for."""
-    return languages.wanted() if "include" in query else None
+def included(query: Mapping[str, Any]) -> Include:
+    """What is asked for besides events, texts in the language that the request wants."""
+    names = query.get("include", "").split(",")
+    language = languages.wanted() if TEXTS in names else None
+    return Include("decisions" in names, "legal_actions" in names, language)
 
 
 def _wanted_form() -> Form | None:
@@ -184,17 +193,17 @@ def _page(match: Match, viewer: Viewer, query: Mapping[str, Any]) -> Response:
     after = query["after"]
     if after > match.head.version:
         raise _diverged(match, after)
-    events = context.ports().history.events(match, viewer, after, query.get("limit", PAGE))
+    include = included(query)
+    events = FrameReader(context.ports().history).after(match, viewer, after, query.get("limit", PAGE), include)
     if not (events[0].prev if events else match.head.hash).startswith(query.get("head", "")):
         raise _diverged(match, after)
-    if language := _language(query):
-        events = tuple(with_text(match.game, language, event) for event in events)
     following = None
     if events and events[-1].version < match.head.version:
         wanted = {"after": events[-1].version, "head": events[-1].hash[:16]}
         wanted |= {name: query[name] for name in ("limit", "include", "viewer") if name in query}
         following = f"/v1/matches/{match.id}/events?{urlencode(wanted)}"
-    return answer(EventPage(events, match.head.version, match.head.hash, following), head=match.head)
+    rest = {} if events else situation(match, viewer, include, is_newest=True)
+    return answer(EventPage(events, match.head.version, match.head.hash, following, **rest), head=match.head)
 
 
 def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
@@ -219,7 +228,7 @@ def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
         player=context.caller_id(),
         seat=query.get("viewer"),
         now=context.ports().now(),
-        language=_language(query),
+        include=included(query),
     )
     return live.respond(streams.run(subscription, live.authorize(), live.hung_up()), form, slot)
 

@@ -8,7 +8,7 @@ import msgspec
 
 from events.record import MatchId, Version
 from service.games.visibility import Viewer
-from service.history import SeenEvent
+from service.history import SeenEvent, Situation
 from service.match import Status
 
 Reason: TypeAlias = Literal[
@@ -25,8 +25,11 @@ Reason: TypeAlias = Literal[
 ]
 
 
-class StreamHello(msgspec.Struct, frozen=True):
-    """The first frame of `text/event-stream`: the match as it is now, what time it is, how often a sign of life comes."""
+class StreamHello(Situation, frozen=True, tag="hello", tag_field="type"):
+    """The first frame of a stream: the match as it is now, what time it is, how often a sign of life comes.
+
+    What was asked for besides events stands here where no event follows that would have it.
+    """
 
     match: MatchId
     version: Version
@@ -38,7 +41,7 @@ class StreamHello(msgspec.Struct, frozen=True):
 
 
 class StreamEnd(msgspec.Struct, frozen=True, tag="end", tag_field="type"):
-    """The last frame of a stream; no event has the type `end`. `version` and `head`: the last event told, to resume from.
+    """The last frame of a stream; no event has the type `end` or `hello`. `version` and `head`: the last event told, to resume from.
 
     `finished` and `aborted`: the match is over and all of it was told. `restart` and `max-age`: connect again. Any other
     reason is the code of the problem that a new request would get, `token-revoked` that of `token-invalid`. A stream that
@@ -81,4 +84,4 @@ EVENT_STREAM: Final = Form(
     lambda event: frame(event.type, event, f"id: {event.version}\n"),
     lambda end: frame("end", end),
 )
-NDJSON: Final = Form("application/x-ndjson", b"\n", lambda _: b"\n", line, line)
+NDJSON: Final = Form("application/x-ndjson", b"\n", line, line, line)

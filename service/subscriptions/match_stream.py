@@ -12,13 +12,14 @@ from service.match import Match
 from service.subscriptions import streams
 from service.subscriptions.frames import Form, Reason, StreamEnd, StreamHello
 from service.subscriptions.match_watch import Ended, MatchWatch
+from service.subscriptions.situation import NOTHING, Include, situation
 
 
 class MatchSubscription:
     """Follows a match from the event after `sent` on.
 
     `player` looks from `seat`, as `viewer_of` takes them, with the rights of the moment in which an event is sent.
-    `now` is the time at which it begins, `language` that of the events' texts, None for none.
+    `now` is the time at which it begins.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class MatchSubscription:
         player: str | None,
         seat: Seat | None,
         now: int,
-        language: str | None = None,
+        include: Include = NOTHING,
     ) -> None:
         self.heartbeat = form.heartbeat
         self._watch = watch
@@ -39,17 +40,19 @@ class MatchSubscription:
         self._sent = sent
         self._player = player
         self._seat = seat
-        self._language = language
+        self._include = include
         self._wanted: Wake | None = None
+        viewer = viewer_of(match, player, seat)
         self._hello = form.hello(
             StreamHello(
                 match=match.id,
                 version=match.head.version,
                 head=match.head.hash,
                 status=match.status,
-                viewer=viewer_of(match, player, seat),
+                viewer=viewer,
                 now=now,
                 heartbeat_ms=int(streams.HEARTBEAT * 1000),
+                **(situation(match, viewer, include, is_newest=True) if sent == match.head else {}),
             )
         )
 
@@ -94,7 +97,7 @@ class MatchSubscription:
             return None
         if self._sent.version >= match.head.version:
             raise Ended("history-diverged")
-        chunk = self._watch.after(match, viewer, self._sent.version, self._form, self._language)
+        chunk = self._watch.after(match, viewer, self._sent.version, self._form, self._include)
         if chunk is None:
             return None
         if chunk.follows != self._sent.hash:

@@ -12,12 +12,13 @@ from service.games.visibility import Viewer
 from service.history import History
 from service.match import Match
 from service.subscriptions.frames import Form, Reason
-from service.texts import with_text
+from service.subscriptions.situation import FrameReader, Include
 
 CHUNK: Final = 100
 """Events sent in one piece."""
 
-_CHUNKS_KEPT: Final = 16
+_CHUNKS_KEPT: Final = 64
+"""Of a match: for its viewers, forms, languages, and what else they ask for."""
 _FALSE_ALARM: Final = 0.01
 """Seconds before the next read after a wake-up that was not true: anyone who reaches the server may send them."""
 
@@ -63,7 +64,8 @@ class MatchWatch:
         self._history = history
         self._lock = threading.Lock()
         self._newest = _Read(float("-inf"))
-        self._chunks: dict[tuple[Head, Viewer, Version, str, str | None], Chunk] = {}
+        self._frames = FrameReader(history)
+        self._chunks: dict[tuple[Head, Viewer, Version, str, Include], Chunk] = {}
 
     def newest(self, wake: Wake) -> Match | None:
         """The match, from a read that shows what a wake-up is about; None if the log did not answer.
@@ -97,31 +99,29 @@ class MatchWatch:
             return _Read(began, refused="match-corrupt")
         return _Read(began, match, is_false_alarm=wake.version is not None and wake.brings(match.head.version))
 
-    def after(self, match: Match, viewer: Viewer, sent: Version, form: Form, language: str | None) -> Chunk | None:
-        """The next events after a version that is not the newest, with texts in a language; None if the log is silent.
+    def after(self, match: Match, viewer: Viewer, sent: Version, form: Form, include: Include) -> Chunk | None:
+        """The next events after a version that is not the newest; None if the log does not answer.
 
         Raises:
             Ended: `match-corrupt`.
         """
-        key = (match.head, viewer, sent, form.media_type, language)
+        key = (match.head, viewer, sent, form.media_type, include)
         if (chunk := self._chunks.get(key)) is not None:
             return chunk
         with self._lock:
             if (chunk := self._chunks.get(key)) is not None:
                 return chunk
             try:
-                events = self._history.events(match, viewer, sent, CHUNK)
+                events = self._frames.after(match, viewer, sent, CHUNK, include)
             except LogUnavailable:
                 self._newest = self._newest._replace(match=None)  # nobody tries again before the next read of the match
                 return None
             except Corrupt:
                 raise Ended("match-corrupt") from None
-            if language is not None:
-                events = tuple(with_text(match.game, language, event) for event in events)
             last = Head(events[-1].version, events[-1].hash)
             chunk = Chunk(b"".join(map(form.event, events)), events[0].prev, last)
             if last == match.head:
-                if len(self._chunks) >= _CHUNKS_KEPT:
-                    self._chunks.clear()
-                self._chunks[key] = chunk
+                # What leads to an older head is hardly asked for any more, and lists may be long.
+                kept = {one: known for one, known in self._chunks.items() if one[0] == last}
+                self._chunks = {**(kept if len(kept) < _CHUNKS_KEPT else {}), key: chunk}
             return chunk

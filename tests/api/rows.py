@@ -11,6 +11,7 @@ from tests.api.stage import Stage, World
 from tests.api.worlds import Pair
 from tests.service.games.matches import pool, spread
 
+ALL: Final = "decisions,legal_actions,texts"
 GZIP: Final = {"Accept-Encoding": "gzip"}
 GERMAN: Final = {"Accept-Language": "de"}
 SSE: Final = {"Accept": "text/event-stream"}
@@ -48,6 +49,7 @@ def events(world: World) -> Iterator[Ask]:
     path, newest = f"{world.path}/events", world.version
     yield from (Ask(f"{path}?limit=500"), Ask(f"{path}?limit=500&include=texts", GZIP))
     yield from (Ask(f"{path}?after={newest // 2}&limit=3&include=texts", GERMAN), Ask(f"{path}?after={newest}"))
+    yield from (Ask(f"{path}?limit=500&include=decisions"), Ask(f"{path}?after={newest}&include={ALL}", GERMAN))
     yield from (Ask(f"{path}?after={newest + 1}"), Ask(f"{path}?limit=2&viewer=0"))
     yield Ask(f"{path}?after={newest - 1}&head={world.head(newest - 1)[:16]}")
     yield Ask(f"{path}?after={newest - 1}&head={'0' * 16}")
@@ -56,6 +58,8 @@ def events(world: World) -> Iterator[Ask]:
         yield Ask(f"{path}?include=texts", form, pieces=1 + -(-newest // 100))
         yield Ask(f"{path}?after={newest - 1}&head={world.head(newest - 1)}", form, pieces=2)
         yield Ask(f"{path}?limit=1", form)
+        yield Ask(f"{path}?include={ALL}&after={newest // 2}", form, pieces=1 + -(-newest // 100))
+        yield Ask(f"{path}?include={ALL}&after={newest}", form, pieces=1)
     yield Ask(f"{path}?after=1", SSE | {"Last-Event-ID": str(newest - 2)}, pieces=2)
     yield Ask(path, SSE | {"Last-Event-ID": str(newest + 1)})
     yield Ask(path, {"Accept": "image/png"})
@@ -129,7 +133,7 @@ ROWS: Final[Mapping[str, Row]] = {
 AGAIN: Final[tuple[Row, ...]] = (
     lambda world: [Ask(f"{world.path}?include=legal_actions,texts")],
     lambda world: [Ask(f"{world.path}/events?after={world.version - 1}&include=texts")],
-    lambda world: [Ask(f"{world.path}/events?after={world.version - 1}", SSE, pieces=2)],
+    lambda world: [Ask(f"{world.path}/events?after={world.version - 1}&include={ALL}", SSE, pieces=2)],
     *(ROWS[f"GET /v1/{name}"] for name in ("me/matches", "me/stream", "matches")),
 )
 """What everybody asks after each move."""

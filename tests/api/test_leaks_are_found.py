@@ -14,6 +14,7 @@ from redis import Redis
 from service import history, match_views, play
 from service.container import Service
 from service.games.registry import GAMES
+from service.subscriptions import situation
 from tests.api.rows import told_alike
 from tests.api.stage import Stage, environment, served
 from tests.api.worlds import pairs
@@ -61,6 +62,12 @@ def everyones(match: Any, viewer: Any) -> Any:
     return LEGAL(match, viewer if viewer in asked or not asked else asked[0])
 
 
+def listing(match: Any, viewer: Any, include: Any, *, is_newest: bool) -> Any:
+    """A frame lists what somebody else may do."""
+    asked = [decision.seat for decision in match.decisions() if decision.seat >= 0]
+    return SITUATION(match, viewer if viewer in asked or not asked else asked[0], include, is_newest=is_newest)
+
+
 def lies(state: Any) -> int:
     """A number that follows from all of a table, hidden things too."""
     return zlib.crc32(str(state).encode()) % 7
@@ -80,6 +87,7 @@ SEE_EVENT: Final = history.see_event
 SEE_DECISION: Final = history._see_decision
 PUBLIC: Final = match_views._public
 ACTED: Final = play.acted
+SITUATION: Final = situation.situation
 LEGAL: Final = history.legal_actions
 
 LEAKS: Final[Mapping[str, Leak]] = {
@@ -90,6 +98,7 @@ LEAKS: Final[Mapping[str, Leak]] = {
     "a list counts what is hidden": Leak(match_views, "_public", progressing),
     "the log says what is done": Leak(play, "acted", chatty),
     "what others may do is listed": Leak(history, "legal_actions", everyones, table="monkeys_on_the_moon of 2"),
+    "a frame lists what others may do": Leak(situation, "situation", listing, table="monkeys_on_the_moon of 2"),
     "a list of actions tells by its order": Leak(rules={"legal_actions": ordered}),
     "a refusal names who holds a card": Leak(rules={"decide": broken_sight.tells_in_refusals}),
     "a step tells": Leak(rules={"decisions": stepping}),

@@ -54,19 +54,19 @@ class Form(NamedTuple):
 FORMS: Final = (
     Form(
         "text/event-stream",
-        lambda _: "?include=texts",
+        lambda _: "?include=texts,decisions,legal_actions",
         lambda told, version: b"\nid: %d\n" % version in told and told.endswith(b"\n\n\r\n"),
         is_stream=True,
     ),
     Form(
         "application/x-ndjson",
-        lambda version: f"?after={version - 1}",
+        lambda version: f"?after={version - 1}&include=legal_actions",
         lambda told, version: b'"version":%d,' % version in told and told.endswith(b"\n\r\n"),
         is_stream=True,
     ),
     Form(
         "application/json",
-        lambda version: f"?after={version}&wait=20",
+        lambda version: f"?after={version}&wait=20&include=decisions,legal_actions",
         lambda told, version: b'"version":%d,' % version in told and told.endswith(b'"next":null}'),
         is_stream=False,
     ),

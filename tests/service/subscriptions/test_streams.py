@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from service import accounts
+from service import accounts, history
 from service.errors import Refused
 from service.subscriptions import match_watch, streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.notices import PlayerSubscription
+from service.subscriptions.situation import Include
 from service.verified_events import KEPT
 from tests.api.table import Table
 from tests.service.subscriptions.house import HEARTBEAT, House, end, in_time, lines, those_who_wait, up_to_date
@@ -145,7 +146,7 @@ def test_a_new_event_is_read_once_and_encoded_once_for_each_form_however_many_fo
     match, _ = house.ports.history.newest(table.match_id)
     ben = {"player": table.ben, "token": table.ben_token}
     kinds: list[dict[str, Any]] = [
-        {**viewer, "form": form, "language": language}
+        {**viewer, "form": form, "include": Include(language=language)}
         for viewer in ({}, ben)
         for form in (NDJSON, EVENT_STREAM)
         for language in (None, "en", "de")
@@ -157,13 +158,13 @@ def test_a_new_event_is_read_once_and_encoded_once_for_each_form_however_many_fo
     for stream in following:
         assert next(stream)
     waiting = those_who_wait(monkeypatch)
-    redacted, events = [], house.ports.history.events
+    redacted, see = [], history.see_event
 
     def counted(*asked: Any) -> Any:
         redacted.append(asked)
-        return events(*asked)
+        return see(*asked)
 
-    monkeypatch.setattr(house.ports.history, "events", counted)
+    monkeypatch.setattr(history, "see_event", counted)
     with ThreadPoolExecutor(len(following)) as pool:
         told = [pool.submit(next, stream) for stream in following]
         until(lambda: len(waiting) == len(following), 30, "all have looked, and wait")
