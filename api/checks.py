@@ -14,7 +14,7 @@ from werkzeug.exceptions import BadRequest, LengthRequired, RequestEntityTooLarg
 
 from api import auth, context, problems, rate
 from api.blueprint import Operation, operation_of
-from api.request_headers import judge
+from api.request_headers import judge, name_of
 from service.addresses import HOST
 from service.errors import Refused
 from service.ports import Player
@@ -120,7 +120,7 @@ class Bodies:
             return
         _check_query(asked, "query" in operation.takes)
         for name in operation.headers:
-            if (value := context.header(asked, name)) is not None:
+            if (value := context.header(asked, name_of(name))) is not None:
                 judge(name, value)
         if asked.method not in WRITES:
             return

@@ -6,9 +6,13 @@ from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 from api import conditions, idempotency
+from service import cursors
 from service.errors import Refused
 
-RequestHeader: TypeAlias = Literal["Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", "Accept-Language"]
+RequestHeader: TypeAlias = Literal[
+    "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", "Last-Event-ID (cursor)", "Accept-Language"
+]
+"""A header as a view reads it; what stands in parentheses tells one meaning of a name from another."""
 _MEANINGS: Final[Mapping[RequestHeader, str]] = {
     "Idempotency-Key": "1 to 64 visible ASCII characters, such as a UUID, quoted if a comma is among them: the same key and "
     "request are one command, however often sent.",
@@ -17,6 +21,7 @@ _MEANINGS: Final[Mapping[RequestHeader, str]] = {
     "answered again. With texts the answer is always whole, for a tag names no language.",
     "Accept-Language": "For texts, and for why one may not move or leave: `en` (the default) or `de`.",
     "Last-Event-ID": "With `text/event-stream`: the `id` of the last event that the client has; it wins over `after`.",
+    "Last-Event-ID (cursor)": "With `text/event-stream`: the `id` of the last frame that the client has; it wins over `after`.",
 }
 _TAGS: Final = {"pattern": '^(\\*|(W/)?"[!#-~]{0,64}"(, ?(W/)?"[!#-~]{0,64}"){0,9})$'}
 _SCHEMAS: Final[Mapping[RequestHeader, Mapping[str, Any]]] = {
@@ -24,6 +29,7 @@ _SCHEMAS: Final[Mapping[RequestHeader, Mapping[str, Any]]] = {
     "If-Match": _TAGS,
     "If-None-Match": _TAGS,
     "Last-Event-ID": {"pattern": "^(0|[1-9][0-9]{0,15})$"},
+    "Last-Event-ID (cursor)": {"pattern": "^[A-Za-z0-9_-]{1,200}$"},
 }
 
 
@@ -46,7 +52,12 @@ _READERS: Final[Mapping[RequestHeader, Callable[[str], object]]] = {
     "If-Match": partial(conditions.parse, "If-Match"),
     "If-None-Match": partial(conditions.parse, "If-None-Match"),
     "Last-Event-ID": version_of,
+    "Last-Event-ID (cursor)": lambda cursor: cursors.decode(cursor, int, "Last-Event-ID"),
 }
+
+
+def name_of(header: RequestHeader) -> str:
+    return header.partition(" ")[0]
 
 
 def judge(header: RequestHeader, value: str) -> None:
@@ -62,4 +73,4 @@ def judge(header: RequestHeader, value: str) -> None:
 def parameter(header: RequestHeader) -> dict[str, Any]:
     """A header as a parameter of an operation."""
     schema = {"type": "string", **_SCHEMAS.get(header, {})}
-    return {"in": "header", "name": header, "description": _MEANINGS[header], "schema": schema}
+    return {"in": "header", "name": name_of(header), "description": _MEANINGS[header], "schema": schema}

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeVar
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from api.pagination import DEFAULT_LIMIT, MAX_CURSOR, MAX_LIMIT
 from api.strict_json import MAX_INTEGER
+from service import cursors
 from service.characters import CONTROL
 
 T = TypeVar("T")
@@ -171,11 +171,15 @@ class Flag(fields.Boolean):
         return value == "true"
 
 
+DEFAULT_LIMIT: Final = 50
+MAX_LIMIT: Final = 200
+
+
 class PageSchema(Schema):
     """The query parameters of a list in pages."""
 
     cursor = String(
-        MAX_CURSOR,
+        cursors.MAX_LENGTH,
         shortest=1,
         metadata={"description": "`next` of the page before, as it was given; left out for the first page."},
     )

@@ -9,11 +9,11 @@ from marshmallow import fields
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from api import conditions, context, languages, pagination, schemas
+from api import conditions, context, languages, schemas
 from api.blueprint import STORE_PROBLEMS, Blueprint
 from api.rate import Policy
 from api.responses import DOCUMENTED, answer
-from service import history, lobby, match_views, matches, texts
+from service import cursors, history, lobby, match_views, matches, texts
 from service.command import Submitted
 from service.games.visibility import Viewer
 from service.match import Match
@@ -182,12 +182,12 @@ def list_matches(query: Mapping[str, Any]) -> Response:
     """
     ports, limit, game = context.ports(), query["limit"], query.get("game")
     if query["status"] == ENDED:
-        after = pagination.decode(query["cursor"], int) if "cursor" in query else 0
+        after = cursors.decode(query["cursor"], int) if "cursor" in query else 0
         over, number = lobby.ended(ports, after, limit, game)
-        return answer(MatchList(over, pagination.encode(number)))
-    before = pagination.decode(query["cursor"], str) if "cursor" in query else None
+        return answer(MatchList(over, cursors.encode(number)))
+    before = cursors.decode(query["cursor"], str) if "cursor" in query else None
     page, last = lobby.listed(ports, query["status"], before, limit, game)
-    return answer(MatchList(page, None if last is None else pagination.encode(last)))
+    return answer(MatchList(page, None if last is None else cursors.encode(last)))
 
 
 @blueprint.at("/v1/matches", methods=["POST"])

@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from service import cursors
 from service.games.visibility import Seat
 from tests.api.overheard import Ask, Comparison, Row
 from tests.api.stage import Stage, World
@@ -97,7 +98,13 @@ ROWS: Final[Mapping[str, Row]] = {
     "POST /v1/players": nothing,
     "GET /v1/me": lambda _: [Ask("/v1/me")],
     "GET /v1/me/matches": lambda _: [Ask("/v1/me/matches?limit=2"), Ask("/v1/me/matches?limit=2&active=true")],
-    "GET /v1/me/stream": lambda _: [Ask("/v1/me/stream", form, pieces=1) for form in (SSE, NDJSON)],
+    "GET /v1/me/stream": lambda _: [
+        *(Ask("/v1/me/stream", form, pieces=1) for form in (SSE, NDJSON)),
+        *(
+            Ask(f"/v1/me/stream?include={ALL}&after={cursors.encode(0)}", GERMAN | form, pieces=1)
+            for form in (SSE, NDJSON)
+        ),
+    ],
     "POST /v1/stream-tickets": nothing,
     "POST /v1/me/tokens": nothing,
     "DELETE /v1/me/tokens/current": nothing,

@@ -174,7 +174,7 @@ def _noticed(stage: Stage, server: Server, both: Comparison) -> bool:
     """Compare what a seat that cannot know is told of its matches; whether it was told of anything but their state."""
     person, ports = stage.people[min(both.unable)], stage.ports
     player, headers = person.player.id, {"Authorization": f"Bearer {person.token}", "Accept": "text/event-stream"}
-    with server.get("/v1/me/stream", headers) as response:
+    with server.get("/v1/me/stream?include=decisions,legal_actions,texts", headers) as response:
         stream = frames(response)
         hello = next(stream)
         told = []
@@ -189,7 +189,7 @@ def _noticed(stage: Stage, server: Server, both: Comparison) -> bool:
     for found in (hello.data["matches"], told):
         here, there = (
             [
-                mask(msgspec.json.encode(one), world.masks())
+                mask(msgspec.json.encode({**one, "cursor": ""}), world.masks())
                 for one in found
                 if world.id in {one.get("id"), one.get("match")}
             ]

@@ -177,6 +177,9 @@ def steer(case: Any, operation: str) -> None:
                 case.query.pop("limit", None)
             if form == "text/event-stream" and turn("an EventSource that has all", 2):
                 case.headers["Last-Event-ID"] = str(WORLD["over_version"])
+        case "follow_own_matches":
+            case.query.pop("after", None)
+            case.headers.pop("Last-Event-ID", None)
         case "list_matches" | "list_own_matches":
             case.query.pop("cursor", None)
             if "game" in case.query:
@@ -186,6 +189,7 @@ def steer(case: Any, operation: str) -> None:
 UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "list_matches": frozenset({("invalid-parameter", "cursor")}),
     "list_own_matches": frozenset({("invalid-parameter", "cursor")}),
+    "follow_own_matches": frozenset(("invalid-parameter", name) for name in ("after", "Last-Event-ID")),
     "show_match": frozenset({("invalid-parameter", "viewer")}),
     "list_legal_actions": frozenset({("invalid-parameter", "viewer")}),
     "list_events": frozenset(("invalid-parameter", name) for name in ("viewer", "limit", "wait")),

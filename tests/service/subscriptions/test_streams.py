@@ -13,8 +13,8 @@ from service import accounts, history
 from service.errors import Refused
 from service.subscriptions import match_watch, streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
-from service.subscriptions.notices import PlayerSubscription
-from service.subscriptions.situation import Include
+from service.subscriptions.player_stream import PlayerSubscription
+from service.subscriptions.situation import NOTHING, Include
 from service.verified_events import KEPT
 from tests.api.table import Table
 from tests.service.subscriptions.house import HEARTBEAT, House, end, in_time, lines, those_who_wait, up_to_date
@@ -153,7 +153,7 @@ def test_a_new_event_is_read_once_and_encoded_once_for_each_form_however_many_fo
     ]
     following = [house.follow(table.match_id, after=match.head, **kind) for kind in kinds * 5]
     for player in (table.anna, table.ben):
-        subscription = PlayerSubscription(house.ports, house.streams, player.id, NDJSON)
+        subscription = PlayerSubscription(house.ports, house.streams, player.id, NDJSON, NOTHING)
         following.append(in_time(house.streams.run(subscription, lambda: None)))
     for stream in following:
         assert next(stream)
