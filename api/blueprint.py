@@ -37,7 +37,6 @@ STORE_PROBLEMS: Final = (
 )
 EVERYWHERE: Final = (
     "bad-request",
-    "length-required",
     "body-too-large",
     "bad-host",
     "token-invalid",
@@ -47,8 +46,8 @@ EVERYWHERE: Final = (
 
 
 def _given(asked: Request, location: str) -> Any:
-    """What a request brings in its body or its query, before a schema judges it."""
-    return asked.args.to_dict() if location == "query" else strict_json.loads(asked.get_data())
+    """What a request brings in its body (none is an empty object) or its query, before a schema judges it."""
+    return asked.args.to_dict() if location == "query" else strict_json.loads(asked.get_data() or b"{}")
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest has no types
@@ -77,6 +76,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         made = schema()
         # All of a query is optional, and most requests come without one.
         unasked = MappingProxyType(made.load({})) if location == "query" else None
+        options.setdefault("required", any(field.required for field in made.fields.values()))
         describe = self.arguments(made, location=location, **options)
 
         def decorate(view: View) -> View:

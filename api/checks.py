@@ -3,19 +3,18 @@
 Each check stands before the next costs anything: a request that is refused early reads nothing from the socket.
 """
 
-import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from flask import Flask, Request
-from werkzeug.exceptions import BadRequest, LengthRequired, RequestEntityTooLarge, UnsupportedMediaType
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnsupportedMediaType
 
 from api import auth, context, problems, rate
 from api.blueprint import Operation, operation_of
 from api.request_headers import judge, name_of
-from service.addresses import HOST
+from service.addresses import host_of
 from service.errors import Refused
 from service.ports import Player
 
@@ -23,29 +22,28 @@ MAX_BODY: Final = 16 * 1024
 MAX_WAIT_FOR_BODY: Final = 5.0
 """Seconds."""
 WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
+SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+KEY: Final = "Idempotency-Key"
 
 RATE_WINDOW: Final = 10
 """Seconds in which a token, or an address without one, may send its quota of requests."""
 
-_HOST: Final = re.compile(rf"({HOST})(:\d{{1,5}})?", re.ASCII)
-_MEDIA_TYPE: Final = re.compile(r'application/json(?:\s*;\s*charset="?utf-8"?)?', re.IGNORECASE)
+_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
+"""Names of UTF-8 and of a part of it, as a Content-Type may give them."""
 
 Deadline: TypeAlias = Callable[[], AbstractContextManager[object]]
 """Makes a context in which reading a body that is too slow raises werkzeug's RequestTimeout."""
 
 
-def framing(asked: Request, operation: Operation) -> None:
-    """Refuse a body whose end is not known from the start (servers cut chunked ones at the limit, in silence), and one that
-    nothing would read.
-    """
-    length = asked.content_length
-    if context.header(asked, "Transfer-Encoding") is not None:
-        raise LengthRequired
-    if length is None and asked.method in WRITES and "json" in operation.takes:
-        raise LengthRequired
-    if (length or 0) > MAX_BODY:
+def framing(asked: Request, _: Operation) -> None:
+    """Refuse a body that says that it is too large, one in a coding that nobody undoes, and one that nothing would read."""
+    length = asked.content_length or 0
+    coding = context.header(asked, "Transfer-Encoding")
+    if coding is not None and coding.lower() != "chunked":
+        raise Refused("bad-request", "The only Transfer-Encoding that is taken is chunked, and nothing beside it.")
+    if length > MAX_BODY:
         raise RequestEntityTooLarge
-    if length and asked.endpoint is not None and asked.method not in WRITES:
+    if (length or coding) and asked.endpoint is not None and asked.method not in WRITES:
         raise Refused("bad-request", f"{asked.method} takes no body.")
 
 
@@ -56,9 +54,14 @@ class Hosts:
     served: frozenset[str]
 
     def __call__(self, asked: Request, _: Operation) -> None:
-        given = context.header(asked, "Host") or ""
-        found = _HOST.fullmatch(given)
-        if found is None or (self.served and found[1].lower() not in self.served and asked.path not in PROBED):
+        given = context.header(asked, "Host")
+        is_probe = asked.path in PROBED
+        if is_probe and (given == "" or (given is None and asked.environ.get("SERVER_PROTOCOL") == "HTTP/1.0")):
+            # As load balancers ask. In HTTP/1.1 a request without the header is malformed (RFC 9112, 3.2).
+            return
+        given = given or ""
+        host = host_of(given)
+        if host is None or (self.served and host.lower() not in self.served and not is_probe):
             raise Refused("bad-host", f"The Host header names no host that is served here: {given}")
 
 
@@ -72,7 +75,7 @@ class Callers:
 
     authenticate: Callable[[str], Player]
     holder: Callable[[str], Player]
-    redeem: Callable[[str], str]
+    find_ticket: Callable[[str], str]
     limiter: rate.Limiter
     by_token: rate.Policy
     moves: rate.Policy
@@ -88,7 +91,7 @@ class Callers:
         except Refused as error:
             refusal = error
         if player is None:
-            allowance = self.limiter.take(self.by_address, asked.remote_addr or "")
+            allowance = self.limiter.take(self.by_address, context.address())
         else:
             # By the player: a header can be written in many ways, and a player can have many tokens.
             policy = self.moves if operation.bucket == self.moves.name else self.by_token
@@ -105,7 +108,7 @@ class Callers:
         ticket = asked.args.get("ticket") if operation.takes_ticket else None
         if header is not None or ticket is None:
             return auth.identify(header, self.authenticate)
-        known.ticket_of = self.redeem(ticket)
+        known.ticket_of = self.find_ticket(ticket)
         return self.holder(known.ticket_of)
 
 
@@ -122,19 +125,32 @@ class Bodies:
         for name in operation.headers:
             if (value := context.header(asked, name_of(name))) is not None:
                 judge(name, value)
+        if asked.method in SAFE:
+            return
+        if KEY not in operation.headers and context.header(asked, KEY) is not None:
+            raise Refused(
+                "invalid-parameter", f"This operation knows no {KEY}: sent again, it is done again.", parameter=KEY
+            )
         if asked.method not in WRITES:
             return
-        length = asked.content_length or 0
-        plain = context.header(asked, "Content-Encoding") is None
-        if length and not (plain and _MEDIA_TYPE.fullmatch((context.header(asked, "Content-Type") or "").strip())):
-            raise UnsupportedMediaType
         with self.deadline():
             body = asked.get_data()
-        if len(body) != length:
+        if len(body) > MAX_BODY:
+            raise RequestEntityTooLarge
+        if len(body) < (asked.content_length or 0):
             # What came before the client went may be JSON by itself, but is not what it meant to send.
             raise BadRequest
+        if body and not _is_plain_json(asked):
+            raise UnsupportedMediaType
         if "json" not in operation.takes and body.strip() not in {b"", b"{}"}:
             raise problems.Invalid({"_schema": ["This operation takes no body."]}, "json")
+
+
+def _is_plain_json(asked: Request) -> bool:
+    """Whether a body is said to be JSON in UTF-8, uncompressed. Other parameters of the media type mean nothing here."""
+    if context.header(asked, "Content-Encoding") is not None or asked.mimetype != "application/json":
+        return False
+    return asked.mimetype_params.get("charset", "utf-8").lower() in _CHARSETS
 
 
 def _check_query(asked: Request, has_schema: bool) -> None:

@@ -4,6 +4,7 @@ import re
 from typing import Final, TypeAlias
 
 from events.record import Head
+from service.commands import SeenHead
 from service.errors import Refused
 
 _HEAD_DIGITS: Final = 16
@@ -16,14 +17,17 @@ Tags: TypeAlias = frozenset[str] | None
 """The tags a header lists, without quotes and weakness; None for `*`, which any tag matches."""
 
 
-def tag(head: Head) -> str:
-    """A head's tag as it stands between the quotes: a store that lost its past gives another one for the same version."""
-    return f"{head.version}-{head.hash[:_HEAD_DIGITS]}"
+def tag(head: Head, form: str = "") -> str:
+    """A head's tag as it stands between the quotes: a store that lost its past gives another one for the same version.
+
+    `form` names what else the answer depends on, such as the drawing of a picture.
+    """
+    return "-".join(filter(None, (str(head.version), head.hash[:_HEAD_DIGITS], form)))
 
 
-def etag(head: Head) -> str:
+def etag(head: Head, form: str = "") -> str:
     """The value of an ETag header."""
-    return f'"{tag(head)}"'
+    return f'"{tag(head, form)}"'
 
 
 def parse(header: str, value: str | None) -> Tags:
@@ -48,8 +52,18 @@ def parse(header: str, value: str | None) -> Tags:
     return frozenset(_TAG.findall(value))
 
 
-def matches(tags: Tags, head: Head) -> bool:
-    return tags is None or tag(head) in tags
+def matches(tags: Tags, head: Head, form: str = "") -> bool:
+    return tags is None or tag(head, form) in tags
+
+
+def wanted_heads(value: str | None) -> tuple[SeenHead, ...] | None:
+    """The heads that an If-Match header insists on, None where it insists on nothing; tags that are none of ours match none.
+
+    Raises:
+        Refused: `invalid-parameter`, the header is malformed.
+    """
+    tags = parse("If-Match", value)
+    return tuple(filter(None, map(split, sorted(tags)))) if tags else None
 
 
 def split(wanted: str) -> tuple[int, str] | None:

@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 from flask import Request, g, request
 
-from api import auth, idempotency, rate
+from api import auth, client_address, idempotency, rate
 from events.feed import Feed
 from service import accounts
 from service.ports import Player, Ports
@@ -29,6 +29,10 @@ class Container(Protocol):
 
     def readiness(self) -> tuple[str, ...]:
         """Why this process should not be asked; empty if it should."""
+        ...
+
+    def warnings(self) -> tuple[str, ...]:
+        """What an operator should mend though the process can serve."""
         ...
 
 
@@ -106,6 +110,11 @@ def caller_id() -> str | None:
     return None if player is None else player.id
 
 
+def address() -> str:
+    """The bucket of the client's address, for limits of those who send no token."""
+    return client_address.bucket(asked().remote_addr or "")
+
+
 def credential() -> str | None:
     """The digest of the caller's token, or of the one that its ticket stands for; None for somebody without one."""
     known = facts()
@@ -119,12 +128,14 @@ def command_key() -> str:
     return idempotency.key(header(asked(), "Idempotency-Key"))
 
 
-def take(policy: rate.Policy, key: str) -> None:
-    """Count the request against a policy of its own, which its answer then tells about.
+def take(policy: rate.Policy, key: str, *, quiet: bool = False) -> None:
+    """Count the request against a policy of its own, which its answer then tells about; a `quiet` one only if it refuses.
 
     Raises:
         Refused: `rate-limited`.
     """
     known = facts()
-    known.allowance = allowance = known.limiter.take(policy, key)
+    allowance = known.limiter.take(policy, key)
+    if allowance.wait or not quiet:
+        known.allowance = allowance
     allowance.check()

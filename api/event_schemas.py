@@ -9,7 +9,6 @@ from typing import Any, Final
 from api import components
 from api.components import Schema, ref
 from service.games.protocol import Outcome
-from service.history import SeenEvent
 from service.match_events import (
     ClockExtended,
     MatchAborted,
@@ -22,6 +21,7 @@ from service.match_events import (
     SeatTaken,
     SeedRevealed,
 )
+from service.redaction import SeenEvent
 
 _EFFECTS: Final[Schema] = {"type": "array", "items": ref("Effect")}
 _TEXT: Final[Schema] = {"type": "string"}

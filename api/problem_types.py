@@ -58,14 +58,11 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "Send the request again, faster.",
         retry_after=1,
     ),
-    "length-required": ProblemType(
-        411,
-        "Length required",
-        "A write came without Content-Length, or with a Transfer-Encoding.",
-        "Send the body in one piece, with its length; where there is nothing to say, send {}.",
-    ),
     "body-too-large": ProblemType(
-        413, "Body too large", "No request of this API needs more than 16 KiB.", "Send only what the schema names."
+        413,
+        "Body too large",
+        "No request of this API needs more than 16 KiB, or 32 KiB with the framing of its chunks.",
+        "Send only what the schema names, in one piece or in larger chunks.",
     ),
     "unsupported-media-type": ProblemType(
         415,
@@ -118,11 +115,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         403, "Not seated", "You have no seat in this match.", "Take a seat first, or watch as a spectator."
     ),
     "rate-limited": ProblemType(
-        429,
-        "Too many requests",
-        "You asked more often than the limit allows.",
-        "Wait as long as Retry-After says.",
-        retry_after=1,
+        429, "Too many requests", "You asked too often.", "Wait as long as Retry-After says.", retry_after=1
     ),
     "too-many-streams": ProblemType(
         429, "Too many streams", "You hold as many open streams as allowed.", "Close one first.", retry_after=5
@@ -261,6 +254,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "Ask again later; balance requests to processes that are ready.",
         retry_after=2,
     ),
+    "bots-busy": ProblemType(503, "Bots are busy", "Too many matches of bots alone wait.", _REPEAT, retry_after=10),
     "store-unavailable": ProblemType(
         503, "Store unavailable", "The log of matches does not answer.", _REPEAT, retry_after=2
     ),
@@ -292,9 +286,6 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         retry_after=60,
     ),
     "internal-error": ProblemType(
-        500,
-        "Internal error",
-        "The service failed in a way that nobody foresaw.",
-        "Tell the operator the id in `instance`.",
+        500, "Internal error", "The service failed in an unforeseen way.", "Tell the operator the id in `instance`."
     ),
 }

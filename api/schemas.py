@@ -14,6 +14,7 @@ from marshmallow import fields, validate
 from api.strict_json import MAX_INTEGER
 from service import cursors
 from service.characters import CONTROL
+from service.names import LONGEST, BadName, parse_name
 
 T = TypeVar("T")
 
@@ -59,22 +60,13 @@ class Boolean(fields.Boolean):
 
 
 class String(fields.String):
-    """A string of `shortest` to `longest` characters without control characters, of a pattern if one is given.
+    """A string of `shortest` to `longest` characters without control characters, of a pattern if one is given."""
 
-    `trimmed`: white space at its ends is taken away, and something else must be there.
-    """
-
-    def __init__(
-        self, longest: int, *, shortest: int = 0, pattern: str | None = None, trimmed: bool = False, **options: Any
-    ) -> None:
-        self._trimmed = trimmed
-        self._length = validate.Length(shortest, longest)
-        checks: list[validate.Validator] = [self._length]
+    def __init__(self, longest: int, *, shortest: int = 0, pattern: str | None = None, **options: Any) -> None:
+        checks: list[validate.Validator] = [validate.Length(shortest, longest)]
         metadata = dict(options.pop("metadata", {}))
         if pattern is not None:
             checks.append(validate.Regexp(f"^(?:{pattern})$", error="Not of the form that the reference gives."))
-        elif trimmed:
-            metadata["pattern"] = f"^{_NO_CONTROL}*{_VISIBLE}{_NO_CONTROL}*$"
         else:
             metadata["pattern"] = f"^{_NO_CONTROL}*$"
         super().__init__(validate=checks, metadata=metadata, **options)
@@ -83,10 +75,24 @@ class String(fields.String):
         text: str = super()._deserialize(value, attr, data, **kwargs)
         if _CONTROL.search(text):
             raise ma.ValidationError("No control characters, please.")
-        if not self._trimmed:
-            return text
+        return text
+
+
+class Name(fields.String):
+    """A player's name, as `service.names` keeps it. The reference can say of it only what a pattern can."""
+
+    def __init__(self, **options: Any) -> None:
+        self._length = validate.Length(1, LONGEST)
+        metadata = {"pattern": f"^{_NO_CONTROL}*{_VISIBLE}{_NO_CONTROL}*$"}
+        super().__init__(validate=self._length, metadata=metadata, **options)
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
+        text: str = super()._deserialize(value, attr, data, **kwargs)
         self._length(text)
-        return text.strip()
+        try:
+            return parse_name(text)
+        except BadName as refusal:
+            raise ma.ValidationError(str(refusal)) from None
 
 
 class Choice(fields.String):

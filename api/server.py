@@ -21,7 +21,7 @@ from gunicorn.workers.base import Worker
 from gunicorn.workers.ggevent import GeventWorker
 from werkzeug.exceptions import RequestTimeout
 
-from api import access, checks, headers, problems
+from api import access, checks, connection, headers, problems
 from service import metrics_folder
 
 if TYPE_CHECKING:
@@ -58,9 +58,28 @@ def body_deadline() -> gevent.Timeout:
 
 
 class ProblemWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no types
-    """Answers what never reaches the app, such as a malformed request line, with a problem document too."""
+    """gunicorn's worker, with reads that let other requests run, and problem documents for what never reaches the app."""
 
-    def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: BaseException) -> None:
+    def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
+        super().handle(listener, connection.Connection(client), addr)
+
+    def handle_request(self, listener_name: Any, req: Any, sock: connection.Connection, addr: Any) -> None:
+        sock.take_turn()
+        # A later minor version is answered by the highest that is spoken here (RFC 9110, 2.5).
+        req.version = min(req.version, (1, 1))
+        unwrapped = req.body
+        req.body = body = connection.Body(req, sock)
+        try:
+            super().handle_request(listener_name, req, sock, addr)
+        except StopIteration:
+            if not body.is_read:
+                sock.linger()
+            raise
+        finally:
+            # gunicorn discards the rest of a short body before the next request, and knows its own errors only.
+            req.body = unwrapped
+
+    def handle_error(self, req: Any, client: connection.Connection, addr: Any, exc: BaseException) -> None:
         status = _status_of(exc)
         if status is None:
             super().handle_error(req, client, addr, exc)
@@ -75,6 +94,8 @@ class ProblemWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no type
             ("Content-Length", str(len(body))),
             *headers.UNLESS_SAID,
             ("X-Request-Id", request),
+            # Whose page asked stands among what could not be read.
+            *((("Access-Control-Allow-Origin", "*"),) if self.app.serves_pages else ()),
         )
         head = "".join(f"{name}: {value}\r\n" for name, value in said)
         self.log.debug("Invalid request: %s", exc)
@@ -83,6 +104,7 @@ class ProblemWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no type
             client.sendall(f"HTTP/1.1 {status} {phrase}\r\n{head}\r\n".encode() + body)
         except OSError:
             self.log.debug("The client of an invalid request has gone")
+        client.linger()
 
 
 def _status_of(error: BaseException) -> int | None:
@@ -131,11 +153,22 @@ def _allow_open_files() -> None:
 
 
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-    """The HTTP server; `on_ready` is told its address (port 0 picks a free one), `run()` ends the process when stopped."""
+    """The HTTP server; `on_ready` is told its address (port 0 picks a free one), `run()` ends the process when stopped.
+
+    `serves_pages`: pages of other origins may call, and so may read why a request could not be read.
+    """
 
     def __init__(
-        self, factory: Factory, *, host: str, port: int, workers: int, on_ready: Callable[[str, int], None]
+        self,
+        factory: Factory,
+        *,
+        host: str,
+        port: int,
+        workers: int,
+        on_ready: Callable[[str, int], None],
+        serves_pages: bool = False,
     ) -> None:
+        self.serves_pages = serves_pages
         self._factory = factory
         self._bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._workers = workers

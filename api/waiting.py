@@ -78,6 +78,9 @@ class _Away:
     def readiness(self) -> tuple[str, ...]:
         return (self.reason,)
 
+    def warnings(self) -> tuple[str, ...]:
+        return ()
+
 
 def _app(away: _Away, alive: Callable[[], bool]) -> App:
     app = App(away, alive)

@@ -19,6 +19,10 @@ class BrokenChain(Exception):
         self.fault = fault
 
 
+class NewerEvent(BrokenChain):
+    """The event follows, but its envelope has fields that this release does not know."""
+
+
 class Draft(msgspec.Struct, frozen=True):
     """An event before it has a place: `data` is canonical JSON."""
 
@@ -62,10 +66,27 @@ def follow(head: Head, stored: bytes) -> tuple[Event, Head]:
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, not an event; or nested without end
         # A field that does not belong there is not named: its name may be anything that the entry held.
         fault = "other fields" if isinstance(error, msgspec.ValidationError) else error
-        raise BrokenChain(version, f"no event: {fault}") from error
+        kind = NewerEvent if _follows(head, stored) else BrokenChain
+        raise kind(version, f"no event: {fault}") from error
     if event.version != version or event.prev != head.hash or canonical(event) != stored:
         raise BrokenChain(version, _fault(head, event))
     return event, Head(version, digest(stored))
+
+
+class _Link(msgspec.Struct):
+    """The fields by which an event of any release follows another one."""
+
+    version: Version
+    type: str
+    prev: str
+
+
+def _follows(head: Head, stored: bytes) -> bool:
+    try:
+        link = msgspec.json.decode(stored, type=_Link)
+    except (ValueError, RecursionError):
+        return False
+    return link.version == head.version + 1 and link.prev == head.hash
 
 
 def _fault(head: Head, event: Event) -> str:

@@ -1,11 +1,12 @@
-#!lua name=moonstone_1
+#!lua name=moonstone_2
 -- The three writes to a match and a reading, each atomic. A server runs one Function at a time but never rolls one
 -- back: every check stands before the first write, and nothing after the first write can fail. A changed Function gets a
 -- new number in all names, so that old and new processes work side by side.
 --
 -- Keys of a match: 1 events (stream, ids <version>-0, fields e = stored bytes, h = their hash, s = their SHA-1, which this
 -- side can check too), 2 commands (hash, command id -> "<version> <digest>"), 3 seed, 4 snapshot (sorted set, its reader's
--- bytes -> version); and of its partition: the due sets (match id -> milliseconds).
+-- bytes -> version); and of its partition: the due sets (match id -> milliseconds), one for each kind, in one order
+-- everywhere.
 
 -- The newest version and its hash; an empty one where the bytes are not those that were stored.
 local function head(events)
@@ -21,19 +22,19 @@ local function head(events)
   return tonumber(string.match(last[1], '^%d+')), not changed and entry.h or ''
 end
 
--- `dues`: pairs of a due set and a time, '' for nothing due.
-local function replace_due(match, dues)
-  for _, due in ipairs(dues) do
-    if due[2] == '' then
-      redis.call('ZREM', due[1], match)
+-- The due sets are the keys after the first `before`; `times` has one for each, '' for nothing due.
+local function replace_due(match, keys, before, times)
+  for i, time in ipairs(times) do
+    if time == '' then
+      redis.call('ZREM', keys[before + i], match)
     else
-      redis.call('ZADD', due[1], due[2], match)
+      redis.call('ZADD', keys[before + i], time, match)
     end
   end
 end
 
--- KEYS  events, commands, seed, snapshot, due jobs, due clocks
--- ARGV  match, command id, digest, expected version, expected hash, job time, clock time, seed, snapshot,
+-- KEYS  events, commands, seed, snapshot, then the due sets
+-- ARGV  match, command id, digest, expected version, expected hash, seed, snapshot, then a time for each due set,
 --       then for each event: its stored bytes, their hash
 local function append(keys, args)
   local events, commands, seed = keys[1], keys[2], keys[3]
@@ -53,18 +54,19 @@ local function append(keys, args)
     return { 'CONFLICT' }
   end
 
-  for i = 10, #args, 2 do
+  local times = { unpack(args, 8, 3 + #keys) }
+  for i = 4 + #keys, #args, 2 do
     expected = expected + 1
     redis.call('XADD', events, string.format('%d-0', expected), 'e', args[i], 'h', args[i + 1], 's', redis.sha1hex(args[i]))
   end
   redis.call('HSET', commands, command, string.format('%d %s', expected, digest))
-  if args[8] ~= '' then
-    redis.call('SET', seed, args[8])
+  if args[6] ~= '' then
+    redis.call('SET', seed, args[6])
   end
-  replace_due(match, { { keys[5], args[6] }, { keys[6], args[7] } })
-  if args[9] ~= '' then -- a cache: what lies in its place must not stop an append that is half written
+  replace_due(match, keys, 4, times)
+  if args[7] ~= '' then -- a cache: what lies in its place must not stop an append that is half written
     redis.pcall('ZREMRANGEBYSCORE', keys[4], '(' .. args[4], '+inf')
-    redis.pcall('ZADD', keys[4], expected, args[9])
+    redis.pcall('ZADD', keys[4], expected, args[7])
   end
   redis.call('PUBLISH', 'wake:' .. match, expected)
   return { 'APPENDED', expected }
@@ -79,7 +81,7 @@ local function recall(keys, args)
   return { found[1] or false, events }
 end
 
--- KEYS  due jobs    ARGV  now, time until which the claim holds, limit
+-- KEYS  a due set    ARGV  now, time until which the claim holds, limit
 local function claim(keys, args)
   local due = redis.call('ZRANGEBYSCORE', keys[1], '-inf', args[1], 'WITHSCORES', 'LIMIT', 0, args[3])
   for i = 1, #due, 2 do
@@ -88,16 +90,16 @@ local function claim(keys, args)
   return due
 end
 
--- KEYS  events, due jobs, due clocks    ARGV  match, version, job time, clock time
+-- KEYS  events, then the due sets    ARGV  match, version, then a time for each due set
 local function rearm(keys, args)
   if head(keys[1]) ~= tonumber(args[2]) then
     return 0
   end
-  replace_due(args[1], { { keys[2], args[3] }, { keys[3], args[4] } })
+  replace_due(args[1], keys, 1, { unpack(args, 3) })
   return 1
 end
 
-redis.register_function('moonstone_1_append', append)
-redis.register_function { function_name = 'moonstone_1_recall', callback = recall, flags = { 'no-writes' } }
-redis.register_function('moonstone_1_claim', claim)
-redis.register_function('moonstone_1_rearm', rearm)
+redis.register_function('moonstone_2_append', append)
+redis.register_function { function_name = 'moonstone_2_recall', callback = recall, flags = { 'no-writes' } }
+redis.register_function('moonstone_2_claim', claim)
+redis.register_function('moonstone_2_rearm', rearm)

@@ -8,11 +8,12 @@ Beside a match lie snapshots: bytes that its reader left at some versions, to be
 reads nor vouches for them, and may lose them all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
+from events.due import Due, Owed
 from events.record import Head, MatchId, Version
 
 GENESIS_VERSION = 0
@@ -21,25 +22,13 @@ MAX_EVENTS = 64
 MAX_BYTES = 256 * 1024
 """Of events in one append."""
 
-DueKind: TypeAlias = Literal["job", "clock"]
-"""`job`: work for the queue (a bot's turn, scoring), claimed with a lease. `clock`: a deadline, enforced by any sweeper."""
-DUE_KINDS: tuple[DueKind, ...] = ("job", "clock")
-
-
-class Due(msgspec.Struct, frozen=True):
-    """What a match is owed, and when: `at` is server time in milliseconds."""
-
-    match: MatchId
-    kind: DueKind
-    at: int
-
 
 class Append(msgspec.Struct, frozen=True):
     """One command's events, with all that is checked and written with them.
 
     `expected` is the head that the command was decided on (version 0 and the hash of the match file's first line for a
-    new match); `events` are stored bytes, the first with version `expected.version + 1`; `due` replaces what the match
-    was owed; `seed` is given by the creating append only; `digest` tells a repeated command from another one under the
+    new match); `events` are stored bytes, the first with version `expected.version + 1`; `due` replaces the entries
+    of the kinds that it names; `seed` is given by the creating append only; `digest` tells a repeated command from another one under the
     same id; `snapshot`, if there is one, is of the version that the last event has, and takes the place of later ones.
     """
 
@@ -48,7 +37,7 @@ class Append(msgspec.Struct, frozen=True):
     digest: str
     expected: Head
     events: tuple[bytes, ...]
-    due: tuple[Due, ...] = ()
+    due: Owed = {}
     seed: bytes | None = None
     snapshot: bytes | None = None
 
@@ -109,8 +98,7 @@ def check(append: Append) -> None:
     """Refuse what no log may take, before anything is sent.
 
     Raises:
-        ValueError: no events, too many or too large; a seed for a match that exists already; something due for another
-            match, or twice.
+        ValueError: no events, too many or too large; a seed for a match that exists already.
     """
     if not 1 <= len(append.events) <= MAX_EVENTS:
         raise ValueError(f"{len(append.events)} events in one append; 1 to {MAX_EVENTS} are allowed")
@@ -118,17 +106,6 @@ def check(append: Append) -> None:
         raise ValueError(f"{size} bytes of events in one append; {MAX_BYTES} are allowed")
     if append.seed is not None and append.expected.version != GENESIS_VERSION:
         raise ValueError("only the creating append gives a seed")
-    check_due(append.match, append.due)
-
-
-def check_due(match: MatchId, due: tuple[Due, ...]) -> None:
-    """Refuse what is due for another match, or twice.
-
-    Raises:
-        ValueError: it is.
-    """
-    if any(entry.match != match for entry in due) or len({entry.kind for entry in due}) != len(due):
-        raise ValueError(f"due entries must be for match {match} and of different kinds")
 
 
 class Log(Protocol):
@@ -165,25 +142,29 @@ class Log(Protocol):
         """The match's server seed. Never part of any state, view, log line or job."""
         ...
 
-    def claim(self, now: int, lease: int, limit: int) -> Sequence[Due]:
-        """At most `limit` jobs due at `now` (milliseconds), the earliest first, with the time each was due.
+    def claim(self, kind: str, now: int, lease: int, limit: int) -> Sequence[Due]:
+        """At most `limit` entries of a kind due at `now` (milliseconds), the earliest first, with the time each was due.
 
         Each is due again `lease` milliseconds after `now`, so that another claimer leaves it alone until then.
         """
         ...
 
-    def overdue(self, now: int, limit: int) -> Sequence[Due]:
-        """At most `limit` clock entries due at `now`, the earliest first; they stay until an append replaces them."""
+    def overdue(self, kind: str, now: int, limit: int) -> Sequence[Due]:
+        """At most `limit` entries of a kind due at `now`, the earliest first; they stay until an append replaces them."""
         ...
 
-    def clocked(self) -> Sequence[Due]:
-        """All clock entries, due or not, the earliest first."""
+    def scheduled(self, kind: str) -> Sequence[Due]:
+        """All entries of a kind, due or not, the earliest first."""
         ...
 
-    def next_due(self) -> int | None:
-        """The earliest time at which anything is due, None if nothing is."""
+    def next_due(self, kinds: Iterable[str]) -> int | None:
+        """The earliest time at which an entry of these kinds is due, None if there is none."""
         ...
 
-    def rearm(self, match: MatchId, version: Version, due: tuple[Due, ...]) -> bool:
-        """Replace what the match is owed, if its head is still `version`."""
+    def count_due(self, kind: str, until: int) -> int:
+        """How many entries of a kind are due by a time (milliseconds)."""
+        ...
+
+    def rearm(self, match: MatchId, version: Version, due: Owed) -> bool:
+        """Replace what the match is owed of the kinds in `due`, if its head is still `version`."""
         ...

@@ -1,23 +1,11 @@
 """A log in this process's memory: for local play, and the model that the Redis log is tested against."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
-from events.log import (
-    DUE_KINDS,
-    GENESIS_VERSION,
-    Append,
-    Appended,
-    Conflict,
-    Due,
-    DueKind,
-    Reused,
-    Seen,
-    Tail,
-    check,
-    check_due,
-)
+from events.due import Due, Owed
+from events.log import GENESIS_VERSION, Append, Appended, Conflict, Reused, Seen, Tail, check
 from events.record import Head, MatchId, Version, digest
 
 
@@ -43,7 +31,7 @@ class MemoryLog:
         self._lock = Lock()
         self._wake = wake
         self._matches: dict[MatchId, _Match] = {}
-        self._due: dict[tuple[DueKind, MatchId], int] = {}
+        self._due: dict[tuple[str, MatchId], int] = {}
         self._snapshots: dict[MatchId, dict[Version, bytes]] = {}
 
     def append(self, append: Append) -> Appended | Conflict | Reused:
@@ -87,26 +75,30 @@ class MemoryLog:
         with self._lock:
             return known.seed if (known := self._matches.get(match)) else None
 
-    def claim(self, now: int, lease: int, limit: int) -> Sequence[Due]:
+    def claim(self, kind: str, now: int, lease: int, limit: int) -> Sequence[Due]:
         with self._lock:
-            claimed = self._owed("job", until=now)[:limit]
-            self._due.update({("job", due.match): now + lease for due in claimed})
+            claimed = self._entries(kind, until=now)[:limit]
+            self._due.update({(kind, due.match): now + lease for due in claimed})
             return claimed
 
-    def overdue(self, now: int, limit: int) -> Sequence[Due]:
+    def overdue(self, kind: str, now: int, limit: int) -> Sequence[Due]:
         with self._lock:
-            return self._owed("clock", until=now)[:limit]
+            return self._entries(kind, until=now)[:limit]
 
-    def clocked(self) -> Sequence[Due]:
+    def scheduled(self, kind: str) -> Sequence[Due]:
         with self._lock:
-            return self._owed("clock")
+            return self._entries(kind)
 
-    def next_due(self) -> int | None:
+    def next_due(self, kinds: Iterable[str]) -> int | None:
+        wanted = set(kinds)
         with self._lock:
-            return min(self._due.values(), default=None)
+            return min((at for (kind, _), at in self._due.items() if kind in wanted), default=None)
 
-    def rearm(self, match: MatchId, version: Version, due: tuple[Due, ...]) -> bool:
-        check_due(match, due)
+    def count_due(self, kind: str, until: int) -> int:
+        with self._lock:
+            return len(self._entries(kind, until))
+
+    def rearm(self, match: MatchId, version: Version, due: Owed) -> bool:
         with self._lock:
             known = self._matches.get(match)
             if known is None or known.head is None or known.head.version != version:
@@ -131,16 +123,18 @@ class MemoryLog:
         kept = {at: snapshot for at, snapshot in known if at <= after or (last is not None and at > last)}
         self._snapshots[match] = kept | dict(new)
 
-    def _owed(self, kind: DueKind, until: int | None = None) -> tuple[Due, ...]:
-        owed = (
+    def _entries(self, kind: str, until: int | None = None) -> tuple[Due, ...]:
+        entries = (
             Due(match, k, at) for (k, match), at in self._due.items() if k == kind and (until is None or at <= until)
         )
-        return tuple(sorted(owed, key=lambda due: (due.at, due.match)))
+        return tuple(sorted(entries, key=lambda due: (due.at, due.match)))
 
-    def _replace_due(self, match: MatchId, due: tuple[Due, ...]) -> None:
-        for kind in DUE_KINDS:
-            self._due.pop((kind, match), None)
-        self._due.update({(entry.kind, match): entry.at for entry in due})
+    def _replace_due(self, match: MatchId, due: Owed) -> None:
+        for kind, at in due.items():
+            if at is None:
+                self._due.pop((kind, match), None)
+            else:
+                self._due[kind, match] = at
 
 
 def _follows(head: Head | None, expected: Head) -> bool:

@@ -3,11 +3,10 @@
 All keys of a match carry the hash tag of its partition, so that they and the partition's due sets share a cluster slot.
 """
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, Literal, TypeAlias
 from zlib import crc32
 
-from events.log import DUE_KINDS, DueKind
 from events.record import MatchId
 
 PARTITIONS: Final = 64
@@ -24,15 +23,12 @@ def key(match: MatchId, part: Part) -> str:
     return f"match:{{p{partition_of(match)}}}:{match}:{part}"
 
 
-def due_key(partition: int, kind: DueKind) -> str:
+@lru_cache(maxsize=8192)
+def due_key(partition: int, kind: str) -> str:
     return f"due:{{p{partition}}}:{kind}"
 
 
-def due_keys(match: MatchId) -> tuple[str, ...]:
-    """The due sets of a match's partition, in the order of `DUE_KINDS`."""
-    return tuple(due_key(partition_of(match), kind) for kind in DUE_KINDS)
-
-
-ALL_DUE: Final[dict[DueKind, tuple[str, ...]]] = {
-    kind: tuple(due_key(partition, kind) for partition in range(PARTITIONS)) for kind in DUE_KINDS
-}
+@cache
+def due_keys(kind: str) -> tuple[str, ...]:
+    """The due sets of a kind, one for each partition."""
+    return tuple(due_key(partition, kind) for partition in range(PARTITIONS))

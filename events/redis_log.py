@@ -1,7 +1,7 @@
 """The log in Valkey or Redis: one Function call for an append, one round trip for a read."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import chain
 from typing import Any, TypeAlias
@@ -11,23 +11,10 @@ from redis import Redis, RedisCluster
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.retry import Retry
 
-from events.log import (
-    DUE_KINDS,
-    Append,
-    Appended,
-    Conflict,
-    Due,
-    DueKind,
-    LogUnavailable,
-    Reused,
-    Seen,
-    Tail,
-    Unavailability,
-    check,
-    check_due,
-)
+from events.due import Due, Owed
+from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Seen, Tail, Unavailability, check
 from events.record import Head, MatchId, Version, digest
-from events.redis_keys import ALL_DUE, due_key, due_keys, key, partition_of
+from events.redis_keys import due_key, due_keys, key, partition_of
 from events.redis_pool import Command, Ferry, Pool, exchange
 
 DURABLE = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
@@ -36,7 +23,7 @@ WAKE_CHANNEL = "wake:"
 
 _LIBRARY = files("events").joinpath("functions.lua").read_text("utf-8")
 _LOST = "Function not found"
-_APPEND, _RECALL, _CLAIM, _REARM = (f"moonstone_1_{name}" for name in ("append", "recall", "claim", "rearm"))
+_APPEND, _RECALL, _CLAIM, _REARM = (f"moonstone_2_{name}" for name in ("append", "recall", "claim", "rearm"))
 
 # redis-py's commands are typed for its synchronous and asynchronous clients at once, so replies are named here.
 _Scored: TypeAlias = Sequence[bytes]
@@ -145,12 +132,14 @@ class RedisLog:
     def append(self, append: Append) -> Appended | Conflict | Reused:
         check(append)
         match, expected = append.match, append.expected
-        keys = (*(key(match, part) for part in ("events", "commands", "seed", "snapshot")), *due_keys(match))
-        told = (match, append.command, append.digest, expected.version, expected.hash, *_times(append.due))
-        events = [part for stored in append.events for part in (stored, digest(stored))]
-        (reply,) = self._send(
-            ("FCALL", _APPEND, len(keys), *keys, *told, append.seed or b"", append.snapshot or b"", *events)
+        keys = (
+            *(key(match, part) for part in ("events", "commands", "seed", "snapshot")),
+            *_due_keys(match, append.due),
         )
+        told = (match, append.command, append.digest, expected.version, expected.hash)
+        beside = (append.seed or b"", append.snapshot or b"", *_times(append.due))
+        events = [part for stored in append.events for part in (stored, digest(stored))]
+        (reply,) = self._send(("FCALL", _APPEND, len(keys), *keys, *told, *beside, *events))
         match reply:
             case [b"APPENDED", version]:
                 return Appended(version, replayed=False)
@@ -185,35 +174,37 @@ class RedisLog:
         (seed,) = self._send(("GET", key(match, "seed")))
         return seed
 
-    def claim(self, now: int, lease: int, limit: int) -> Sequence[Due]:
+    def claim(self, kind: str, now: int, lease: int, limit: int) -> Sequence[Due]:
         # Looking first keeps the limit over all partitions; the second round trip is paid only when there is work.
-        shares = Counter(partition_of(due.match) for due in self._until(now, "job", limit))
+        shares = Counter(partition_of(due.match) for due in self._until(kind, now, limit))
         claims = [
-            ("FCALL", _CLAIM, 1, due_key(partition, "job"), now, now + lease, share)
+            ("FCALL", _CLAIM, 1, due_key(partition, kind), now, now + lease, share)
             for partition, share in shares.items()
         ]
-        return _dues("job", self._send(*claims))
+        return _dues(kind, self._send(*claims))
 
-    def overdue(self, now: int, limit: int) -> Sequence[Due]:
-        return self._until(now, "clock", limit)
+    def overdue(self, kind: str, now: int, limit: int) -> Sequence[Due]:
+        return self._until(kind, now, limit)
 
-    def clocked(self) -> Sequence[Due]:
-        return _dues("clock", self._send(*(("ZRANGE", key, 0, -1, "WITHSCORES") for key in ALL_DUE["clock"])))
+    def scheduled(self, kind: str) -> Sequence[Due]:
+        return _dues(kind, self._send(*(("ZRANGE", key, 0, -1, "WITHSCORES") for key in due_keys(kind))))
 
-    def next_due(self) -> int | None:
-        keys = chain.from_iterable(ALL_DUE.values())
+    def next_due(self, kinds: Iterable[str]) -> int | None:
+        keys = chain.from_iterable(map(due_keys, kinds))
         firsts: Sequence[_Scored] = self._send(*(("ZRANGE", key, 0, 0, "WITHSCORES") for key in keys))
         return min((int(score) for _, score in filter(None, firsts)), default=None)
 
-    def rearm(self, match: MatchId, version: Version, due: tuple[Due, ...]) -> bool:
-        check_due(match, due)
-        keys = (key(match, "events"), *due_keys(match))
+    def count_due(self, kind: str, until: int) -> int:
+        return sum(self._send(*(("ZCOUNT", key, "-inf", until) for key in due_keys(kind))))
+
+    def rearm(self, match: MatchId, version: Version, due: Owed) -> bool:
+        keys = (key(match, "events"), *_due_keys(match, due))
         (done,) = self._send(("FCALL", _REARM, len(keys), *keys, match, version, *_times(due)))
         return bool(done)
 
-    def _until(self, now: int, kind: DueKind, limit: int) -> tuple[Due, ...]:
+    def _until(self, kind: str, now: int, limit: int) -> tuple[Due, ...]:
         replies = self._send(
-            *(("ZRANGEBYSCORE", key, "-inf", now, "WITHSCORES", "LIMIT", 0, limit) for key in ALL_DUE[kind])
+            *(("ZRANGEBYSCORE", key, "-inf", now, "WITHSCORES", "LIMIT", 0, limit) for key in due_keys(kind))
         )
         return _dues(kind, replies)[:limit]
 
@@ -253,10 +244,15 @@ def _is_lost(reply: object) -> bool:
     return isinstance(reply, errors.ResponseError) and str(reply).startswith(_LOST)
 
 
-def _times(due: tuple[Due, ...]) -> tuple[int | str, ...]:
-    """When each kind is due, in the order of `DUE_KINDS`; an empty string where nothing is."""
-    times = {entry.kind: entry.at for entry in due}
-    return tuple(times.get(kind, "") for kind in DUE_KINDS)
+def _due_keys(match: MatchId, due: Owed) -> Iterator[str]:
+    """The due sets of a match's partition, for each kind that is named."""
+    partition = partition_of(match)
+    return (due_key(partition, kind) for kind in due)
+
+
+def _times(due: Owed) -> Iterator[int | str]:
+    """When each kind is due, in the same order; an empty string where nothing is."""
+    return ("" if at is None else at for at in due.values())
 
 
 def _part(match: MatchId, first: Version | None, last: Version | None) -> Command:
@@ -290,7 +286,7 @@ def _seen(value: bytes | None) -> Seen | None:
     return Seen(int(version), told)
 
 
-def _dues(kind: DueKind, replies: Iterable[_Scored]) -> tuple[Due, ...]:
+def _dues(kind: str, replies: Iterable[_Scored]) -> tuple[Due, ...]:
     """The entries of all partitions, the earliest first, from replies of members and scores in turn."""
     entries = (
         Due(member.decode(), kind, int(score))

@@ -6,6 +6,7 @@ later, if at all, as a server that does not answer.
 
 import re
 from collections.abc import Mapping
+from ipaddress import IPv6Address
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
@@ -16,7 +17,8 @@ _LABEL: Final = "[A-Za-z0-9_-]{1,63}"
 _PLACE: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*\.?|(?=.*:)[0-9A-Fa-f:.]{{2,45}}(%[A-Za-z0-9._-]{{1,15}})?")
 """A host as the system finds it: a name, or an address of either kind."""
 
-_ORIGIN: Final = re.compile(rf"https?://({HOST})(:[0-9]{{1,5}})?")
+_HOST_AND_PORT: Final = re.compile(rf"({HOST})(?::([0-9]{{1,5}}))?")
+_MAX_PORT: Final = 65535
 
 _DATABASE: Final = "[0-9]{1,5}"
 _FILE: Final = r"[^\0]+"
@@ -38,9 +40,24 @@ def is_place(text: str) -> bool:
     return _PLACE.fullmatch(text) is not None
 
 
+def host_of(text: str) -> str | None:
+    """The host of `host` or `host:port`, as a Host header holds it; None if there can be no such host or port."""
+    found = _HOST_AND_PORT.fullmatch(text)
+    if found is None or int(found[2] or 0) > _MAX_PORT:
+        return None
+    host: str = found[1]
+    if host.startswith("["):
+        try:
+            IPv6Address(host[1:-1])
+        except ValueError:
+            return None
+    return host
+
+
 def is_origin(text: str) -> bool:
     """Whether a browser could send it as `Origin`."""
-    return _ORIGIN.fullmatch(text) is not None and text == text.lower()
+    scheme, _, host = text.partition("://")
+    return scheme in {"http", "https"} and host_of(host) is not None and text == text.lower()
 
 
 def is_server(url: str, schemes: tuple[str, ...]) -> bool:

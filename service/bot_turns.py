@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -10,20 +10,21 @@ import msgspec
 
 from events.chain import Draft
 from events.log import LogUnavailable
-from events.record import MatchId, canonical
+from events.record import MatchId
 from service import crash, metrics
 from service.bots.builtin import bots_of
-from service.command import Command, Submitted, draws, has_job, write
-from service.errors import Corrupt
+from service.commands import ActAsBot, Command, Score, Suspend, TakeDefault
+from service.decide import decide
+from service.errors import Corrupt, NotDue
 from service.games.protocol import Rng, Task
 from service.games.visibility import Seat
+from service.lobby import shelve
 from service.match import Match, OpenDecision, Sitter
-from service.match_events import DefaultReason, MatchSuspended
+from service.owed import owed
 from service.patience import Patience
-from service.play import acted, parse_action
 from service.ports import Ports
 from service.randomness import Draws
-from service.scoring import score
+from service.submit import CommandKey, Submitted, append, attempt, has_job, server_seed
 
 BUDGET_MS: Final = 200
 MOVES: Final = 20
@@ -62,13 +63,13 @@ def advance(
         if written is None:
             # Nothing is left that could be played now, though a bot may be next that has to wait for its time.
             crash.point("job-played")
-            if ports.log.rearm(match.id, match.head.version, match.owed(after=at)):
+            if ports.log.rearm(match.id, match.head.version, owed(match, after=at)):
                 return False
             # Another command came first. The bot tries again at once: where people never rest, it would lose each race.
             match, _ = ports.history.newest(match_id)
         else:
             if since is not None:
-                metrics.DUE_WAIT.labels("job").observe(max(began - since, 0) / 1000)
+                metrics.DUE_WAIT.labels("job" if match.has_people else "bots").observe(max(began - since, 0) / 1000)
                 since = None
             match = written.match
         if ports.now() - began >= BUDGET_MS:
@@ -82,14 +83,14 @@ def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, patienc
         return None
     decisions = match.decisions()
     if not decisions:
-        return score(ports, match)
+        return score(ports, match, at)
     for decision in sorted(decisions, key=lambda one: (one.asked_at or 0, one.seat)):
         sitter = None if decision.asked_at is None or decision.asked_at > at else match.seats[decision.seat]
-        if sitter is None or not (sitter.resigned or decision.deadline is None or at < decision.deadline):
+        if sitter is None or (decision.is_past(at) and not sitter.resigned):
             continue
-        draft = _turn(ports, match, decision, sitter, at, chance_of, patience)
-        if draft is not None:
-            return write(ports, match, Command(f"bot:{decision.seat}:{match.head.version}", "bot"), [draft], at)
+        drafts = _turn(ports, match, decision, sitter, at, chance_of, patience)
+        if drafts:
+            return append(ports, match, CommandKey(f"bot:{decision.seat}:{match.head.version}", "bot"), drafts, at)
     return None
 
 
@@ -101,34 +102,39 @@ def _turn(
     at: int,
     chance_of: ChanceOf,
     patience: Patience,
-) -> Draft | None:
+) -> Sequence[Draft]:
     """A bot's action, or the default action of a bot that failed and of a seat whose player left.
 
     None for a bot that would rather wait or that failed where there is no default action, and for as long as it is left
     alone: the game's bell ends the wait.
     """
+    seat = decision.seat
+
+    def decided(command: Command) -> Sequence[Draft]:
+        return decide(match, command, at, lambda: server_seed(ports, match))
+
     if sitter.resigned:
-        return default_action(ports, match, decision, at, "player-left")
+        return decided(TakeDefault(seat=seat, action=decision.on_timeout, reason="player-left"))
     if patience.is_left_alone(match.id, decision.id, at):
-        return None
+        return ()
     try:
         with patience.limit():
-            action = _chosen(match, decision, sitter.player, chance_of(decision.seat))
+            action = _chosen(match, decision, sitter.player, chance_of(seat))
         if action is None:
-            return None
-        return acted(match, decision.seat, action, at, draws(ports, match), by=f"bot:{sitter.player}")
+            return ()
+        return decided(ActAsBot(seat=seat, bot=sitter.player, action=action))
     except (Corrupt, LogUnavailable):
         raise
     except Exception:  # noqa: BLE001  (a bot may fail in any way; the match goes on)
         _log.exception("the bot %s failed in match %s at version %d", sitter.player, match.id, match.head.version)
     if decision.on_timeout is None:
         patience.leave_alone(match.id, decision.id, at)
-        return None
-    return default_action(ports, match, decision, at, "bot-failed")
+        return ()
+    return decided(TakeDefault(seat=seat, action=decision.on_timeout, reason="bot-failed"))
 
 
 def _chosen(match: Match, decision: OpenDecision, name: str, chance: Rng) -> Any:
-    """What a bot chooses, read as strictly as a person's request; None where it may wait, and does."""
+    """What a bot chooses, in its JSON form; None where it may wait, and does."""
     game = match.game
     task = Task(
         seat=decision.seat,
@@ -138,14 +144,11 @@ def _chosen(match: Match, decision: OpenDecision, name: str, chance: Rng) -> Any
     )
     with metrics.BOT_ANSWERS.labels(game.info.id).time():
         chosen = bots_of(game)[name](task, chance)
-    if chosen is None and decision.on_timeout is None:
+    if chosen is None:
+        if decision.on_timeout is not None:
+            raise ValueError("a bot may wait only where a bell ends the wait")
         return None
-    return parse_action(game, msgspec.to_builtins(chosen))
-
-
-def default_action(ports: Ports, match: Match, decision: OpenDecision, at: int, reason: DefaultReason) -> Draft:
-    """What the rules do for a seat that does nothing."""
-    return acted(match, decision.seat, decision.on_timeout, at, draws(ports, match), by="worker", reason=reason)
+    return msgspec.to_builtins(chosen)
 
 
 def or_suspend(ports: Ports, match: Match, step: Callable[[], Submitted | None]) -> Submitted | None:
@@ -158,6 +161,9 @@ def or_suspend(ports: Ports, match: Match, step: Callable[[], Submitted | None])
         return step()
     except LogUnavailable:
         raise
+    except NotDue:
+        _log.error("match %s does not owe at version %d what was tried", match.id, match.head.version)
+        return None
     except Exception as error:  # noqa: BLE001  (rules may fail in any way; other matches go on)
         _log.exception("the rules failed in match %s at version %d", match.id, match.head.version)
         suspended = suspend(ports, match, type(error).__name__)
@@ -168,5 +174,14 @@ def or_suspend(ports: Ports, match: Match, step: Callable[[], Submitted | None])
 
 def suspend(ports: Ports, match: Match, reason: str) -> Submitted | None:
     """Stop a match whose rules failed, clocks included, until an operator resumes it."""
-    draft = Draft("match_suspended", "worker", canonical(MatchSuspended(reason)))
-    return write(ports, match, Command(f"suspend:{match.head.version}", "suspend"), [draft], max(ports.now(), match.at))
+    key = CommandKey(f"suspend:{match.head.version}", "suspend")
+    return attempt(ports, match, key, Suspend(reason=reason), max(ports.now(), match.at))
+
+
+def score(ports: Ports, match: Match, at: int) -> Submitted | None:
+    """Append the outcome and the seed of a match that is over, once in effect; None if another command came first."""
+    written = attempt(ports, match, CommandKey(f"score:{match.head.version}", "score"), Score(), at)
+    if written is not None:
+        crash.point("match-scored")
+        shelve(ports, written.match, just_written=not written.replayed)
+    return written

@@ -1,23 +1,16 @@
 """Deadlines: the bell of a timed game, the default action of a seat whose time ran out, and time given back for outages."""
 
 from functools import partial
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final
 
-from msgspec import UNSET
-
-from events.chain import Draft
-from events.record import MatchId, canonical
+from events.record import MatchId
 from service import crash, metrics
-from service.bot_turns import default_action, or_suspend
-from service.bots.builtin import stand_in
-from service.command import Command, Submitted, draws, given_back, hint, submit, write
-from service.errors import Refused
-from service.games.protocol import CLOCK, Move, Ring
-from service.match import Match, OpenDecision
-from service.match_events import MatchResumed, Rang, Resigned, SeatHandedOver
+from service.bot_turns import or_suspend
+from service.commands import Command, Extend, Forfeit, HandOver, Resume, Ring, TakeDefault
+from service.match import Expiry, Match, OpenDecision
+from service.owed import owed
 from service.ports import Ports
-
-Expiry: TypeAlias = Literal["timer", "resigned", "seat_handed_over", "default_action"]
+from service.submit import CommandKey, Submitted, attempt, hint, submit
 
 STEPS: Final = 64
 """Deadlines of one match enforced in one go."""
@@ -42,65 +35,31 @@ def enforce(ports: Ports, match_id: MatchId) -> None:
             metrics.DUE_WAIT.labels("clock").observe((now - first.enforced_at) / 1000)
         match = written.match
     crash.point("deadlines-enforced")
-    ports.log.rearm(match.id, match.head.version, match.owed())
+    ports.log.rearm(match.id, match.head.version, owed(match))
     hint(ports, match)
 
 
 def _enforce_one(ports: Ports, match: Match, decision: OpenDecision, at: int) -> Submitted | None:
-    draft = _brought(ports, match, decision, at)
-    return write(ports, match, Command(f"clock:{decision.id}:{decision.step}:{draft.type}", "clock"), [draft], at)
+    expiry = match.expiry(decision)
+    key = CommandKey(f"clock:{decision.id}:{decision.step}:{expiry}", "clock")
+    return attempt(ports, match, key, _brought(decision, expiry), at)
 
 
-def expiry(match: Match, decision: OpenDecision) -> Expiry:
-    """The type of the event that a passed deadline brings.
-
-    The match's own clock may have a policy for people; bots and seats that were left take the default action.
-    """
-    if decision.seat == CLOCK:
-        return "timer"
-    sitter, clock = match.seats[decision.seat], match.created.clock
-    if (
-        clock is not None
-        and decision.by_clock
-        and sitter is not None
-        and sitter.kind == "human"
-        and not sitter.resigned
-    ):
-        if clock.on_timeout == "resign":
-            return "resigned"
-        if clock.on_timeout == "bot":
-            return "seat_handed_over"
-    return "default_action"
-
-
-def _brought(ports: Ports, match: Match, decision: OpenDecision, at: int) -> Draft:
-    match expiry(match, decision):
+def _brought(decision: OpenDecision, expiry: Expiry) -> Command:
+    match expiry:
         case "timer":
-            return _bell(ports, match, decision, at)
+            return Ring(label=decision.step)
         case "resigned":
-            return Draft("resigned", "worker", canonical(Resigned(decision.seat)))
+            return Forfeit(seat=decision.seat)
         case "seat_handed_over":
-            handed_over = SeatHandedOver(decision.seat, stand_in(match.game), "bot")
-            return Draft("seat_handed_over", "worker", canonical(handed_over))
+            return HandOver(seat=decision.seat)
         case "default_action":
-            return default_action(ports, match, decision, at, "clock")
-
-
-def _bell(ports: Ports, match: Match, decision: OpenDecision, at: int) -> Draft:
-    rng = draws(ports, match)
-    ring: Move[Any] = Move(CLOCK, Ring(decision.step), at - match.paused)
-    effects = match.game.decide(match.state, ring, rng)
-    return Draft("timer", "worker", canonical(Rang(decision.step, effects, tuple(rng.drawn) or UNSET)))
+            return TakeDefault(seat=decision.seat, action=decision.on_timeout, reason="clock")
 
 
 def extend(ports: Ports, match_id: MatchId, outage: str, ms: int) -> None:
     """Give a running match back the time of an outage of ours, once for each outage."""
-
-    def decide(match: Match, at: int) -> list[Draft]:
-        lost = given_back(match, at, ms)
-        return [] if lost is None else [Draft("clock_extended", "worker", canonical(lost))]
-
-    submit(ports, match_id, Command(f"extend:{outage}", "clock"), decide)
+    submit(ports, match_id, CommandKey(f"extend:{outage}", "clock"), Extend(ms=ms))
 
 
 def resume(ports: Ports, match_id: MatchId) -> Match:
@@ -109,11 +68,5 @@ def resume(ports: Ports, match_id: MatchId) -> Match:
     Raises:
         Refused: `match-not-suspended`.
     """
-
-    def decide(match: Match, _at: int) -> list[Draft]:
-        if match.status != "suspended":
-            raise Refused("match-not-suspended", "The match is not suspended.")
-        return [Draft("match_resumed", "worker", canonical(MatchResumed()))]
-
     match, _ = ports.history.newest(match_id)
-    return submit(ports, match_id, Command(f"resume:{match.head.version}", "resume"), decide).match
+    return submit(ports, match_id, CommandKey(f"resume:{match.head.version}", "resume"), Resume()).match

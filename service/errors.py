@@ -2,6 +2,7 @@
 
 Refused                     a command or a question that cannot be answered; its code is stable and public
 └── (service.games) IllegalAction and BadOptions become Refused at the use case that called the rules
+NotDue                      the service's own command has nothing to do any more; no client sees it
 Corrupt                     a stored match breaks its own chain or cannot be folded; that match stops, others go on
 """
 
@@ -30,6 +31,10 @@ def no_match() -> Refused:
         "match-not-found",
         "There is no such match, or it is a private one: its join_code gives a seat, and only its players look on.",
     )
+
+
+class NotDue(Exception):
+    """The service asked for something that a match does not owe at this time: a stale due entry, or a forged event."""
 
 
 class Corrupt(Exception):

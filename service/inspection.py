@@ -1,14 +1,13 @@
 """Is a stored match whole? One match at a time and never all of its events at once, until it is over and can be audited."""
 
 from events.record import MatchId, Version
-from service.audit import verify
-from service.audit_places import Fault
 from service.errors import Corrupt, Refused
 from service.match import Match
 from service.match_file import CHUNK, export
 from service.match_fold import begin, step
 from service.ports import Ports
 from service.randomness import commitment
+from service.verify import Fault, verify
 
 
 def inspect(ports: Ports, match_id: MatchId) -> Match:

@@ -12,8 +12,8 @@ import msgspec
 
 from events.record import Head, Version, canonical, decode, digest
 from service.games.visibility import Viewer
-from service.history import Situation, see_event
 from service.match import Match
+from service.redaction import Situation, see_event
 
 SHORTEST_HASH: Final = 16
 """Hex digits: as many as an ETag shows."""

@@ -199,17 +199,31 @@ def shelf_of(match: Match) -> Shelf:
     return shelves[match.status]
 
 
-def ending(ports: Ports, match: Match, at: int) -> None:
-    """Tell the index of an end before the log has it: then no list of ends can lack one, whatever dies in between."""
+def announce(ports: Ports, before: Match, after: Match) -> None:
+    """Tell the index what is about to be appended: then no list can lack it, whatever dies in between."""
+    if after.seats is not before.seats:
+        for player in sorted(_people(after) - _people(before)):
+            ports.index.enrol(player, after.id, after.created_at)
+    if after.ended_at is not None and before.ended_at is None:
+        _announce_end(ports, after, after.ended_at)
+
+
+def withdraw(ports: Ports, before: Match, after: Match) -> None:
+    """Take back an announced end that was not appended, so that no list waits for it; not one that came by another command."""
+    if after.ended_at is None or before.ended_at is not None:
+        return
+    newest, _ = ports.history.newest(before.id)
+    if not newest.is_over:
+        ports.index.withdraw(before.id, before.created_at)
+
+
+def _announce_end(ports: Ports, match: Match, at: int) -> None:
     if not match.created.private:
         ports.index.end(match.id, match.created_at, at)
 
 
-def not_ending(ports: Ports, match: Match) -> None:
-    """Take an announced end back that was refused, so that no list waits for it; not one that came by another command."""
-    newest, _ = ports.history.newest(match.id)
-    if not newest.is_over:
-        ports.index.withdraw(match.id, match.created_at)
+def _people(match: Match) -> set[str]:
+    return {sitter.player for sitter in match.seats if sitter is not None and sitter.kind == "human"}
 
 
 def left(ports: Ports, match: Match, player: str) -> None:
@@ -228,7 +242,7 @@ def shelve(ports: Ports, match: Match, *, just_written: bool = False) -> None:
     Such an end may have been on its way for so long, on a machine that slept, that readers have gone past its number.
     """
     if match.ended_at is not None:
-        ending(ports, match, max(match.ended_at, ports.now()) if just_written else match.ended_at)
+        _announce_end(ports, match, max(match.ended_at, ports.now()) if just_written else match.ended_at)
     ports.index.move(match.id, match.created_at, match.creator, shelf_of(match), private=match.created.private)
 
 
@@ -241,8 +255,7 @@ def shelve_ended(ports: Ports, matches: Iterable[Match]) -> None:
 
 def index_anew(ports: Ports, match: Match) -> None:
     """Write all places of a match into an index that lost them, but those that only its end gives it (`shelve_ended`)."""
-    people = {sitter.player for sitter in match.seats if sitter is not None and sitter.kind == "human"}
-    for player in sorted(people | {match.creator}):
+    for player in sorted(_people(match) | {match.creator}):
         ports.index.enrol(player, match.id, match.created_at)
         if match.ended_at is not None:
             ports.index.conclude(player, match.id, match.created_at, match.ended_at)

@@ -13,6 +13,7 @@ from service.match import Match
 from service.match_events import MatchClock
 from service.matches import create
 from service.new_match import NewMatch
+from service.owed import owed
 from service.ports import Ports
 from service.randomness import Draws, bot_key, new_seed
 
@@ -46,11 +47,12 @@ def play(
     wanted = NewMatch(game=game.info.id, seats=len(bots), options=options, bots=tuple(bots), clock=clock)
     match_id = create(ports, "local", wanted, "local", seed=server_seed).match.id
     stuck = None
-    while (match := ports.history.newest(match_id)[0]).owed():
-        clocks = [due.at for due in match.owed() if due.kind == "clock"]
+    while owed(match := ports.history.newest(match_id)[0])["bots"] is not None:
+        first = match.first_due()
+        clock_at = None if first is None else first.enforced_at
         job_at = match.job_at(after=time) if stuck == match.head else match.job_at()
-        time = max(time, min([*clocks, *([] if job_at is None else [job_at])]))
-        if clocks and clocks[0] <= time:
+        time = max(time, min(at for at in (clock_at, job_at) if at is not None))
+        if clock_at is not None and clock_at <= time:
             enforce(ports, match_id)
         else:
             advance(ports, match_id, moves=1000, chance_of=chance_of)

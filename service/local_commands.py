@@ -4,6 +4,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from io import BufferedIOBase, BytesIO
 from typing import Any, Final
 
@@ -11,9 +12,8 @@ import click
 import msgspec
 
 from events.log import MAX_BYTES
-from service import audit, kept, local, texts
+from service import converted, kept, local, texts
 from service.arguments import LocalCommand, printable
-from service.audit_places import Fault
 from service.bots.builtin import bots_of
 from service.errors import Refused
 from service.games.protocol import AnyGame, Outcome
@@ -22,6 +22,8 @@ from service.games.visibility import Viewer
 from service.match import Match
 from service.match_file import export, summary
 from service.ports import Ports
+from service.verify import CHECKS, Fault
+from service.verify import verify as verify_file
 
 _SEED: Final = re.compile(r"[0-9a-f]{64}")
 _GZIP: Final = b"\x1f\x8b"
@@ -82,7 +84,7 @@ def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIO
     known = [_feed(feed) for feed in feeds]
     lines = _lines(file)
     try:
-        verdict = audit.verify(lines, GAMES)
+        verdict = verify_file(lines, GAMES)
         viewer = _viewer(seat, verdict.match)
         kept.check_heads(lines, wanted)
         for feed in known:
@@ -94,7 +96,7 @@ def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIO
     match = verdict.match
     told = f"{match.id}, {match.game.info.title}, {match.head.version} events: {', '.join(verdict.checks)} hold."
     told += f" Head {match.head.version}:{match.head.hash[:16]}."
-    if verdict.checks != audit.CHECKS:
+    if verdict.checks != CHECKS:
         told += f" It was played by ruleset {match.created.ruleset}, so nothing was decided again."
     if heads or feeds:
         told += f" What was kept agrees: heads {len(heads)}, events {sum(len(feed.events) for feed in known)}."
@@ -112,10 +114,17 @@ def _head(given: str) -> kept.KeptHead:
 
 
 def _feed(file: BufferedIOBase) -> kept.Feed:
+    name = f"--feed {getattr(file, 'name', '')}"
+    content = _read(file)
+    if content.startswith(_GZIP):
+        with _unpacked(name, content) as packed:
+            content = _read(packed)
+    if done := converted.by_its_start(content):
+        raise click.UsageError(_converted(f"{name}: it", done))
     try:
-        return kept.read_feed(_read(file))
+        return kept.read_feed(content)
     except ValueError as error:
-        raise click.UsageError(f"--feed {getattr(file, 'name', '')}: {error}.") from None
+        raise click.UsageError(f"{name}: {error}.") from None
 
 
 def _viewer(seat: str | None, match: Match) -> Viewer:
@@ -153,17 +162,35 @@ def _lines(file: BufferedIOBase) -> list[bytes]:
     """A match file's lines, also of one that was kept as it was sent, compressed."""
     start = file.readline(MAX_BYTES + 2)
     if not start.startswith(_GZIP):
-        return list(_bounded(file, start))
-    content = BytesIO(start + _read(file))
+        lines = list(_bounded(file, start))
+    else:
+        with _unpacked("The file", start + _read(file)) as packed:
+            lines = list(_bounded(packed, packed.readline(MAX_BYTES + 2)))
+    if done := converted.by_its_lines(lines):
+        raise click.ClickException(_converted("The file", done))
+    return lines
+
+
+@contextmanager
+def _unpacked(name: str, content: bytes) -> Iterator[gzip.GzipFile]:
     try:
-        with gzip.open(content) as packed:
-            return list(_bounded(packed, packed.readline(MAX_BYTES + 2)))
+        with gzip.open(BytesIO(content)) as packed:
+            yield packed
     except (OSError, EOFError, zlib.error) as error:
-        raise click.ClickException(f"The file is gzip, but damaged: {error}.") from None
+        raise click.ClickException(f"{name} is gzip, but damaged: {error}.") from None
+
+
+def _converted(name: str, done: str) -> str:
+    return (
+        f"{name} was converted on its way: {done}. Fetch it again and keep it byte for byte, for hashes are of the bytes "
+        f"that the service sent."
+    )
 
 
 def _bounded(file: BufferedIOBase | gzip.GzipFile, line: bytes) -> Iterator[bytes]:
     """All lines, from the first one on; an end comes soon, also of a file that has none."""
+    if done := converted.by_its_start(line):
+        raise click.ClickException(_converted("The file", done))
     size = number = 0
     while line:
         size, number = size + max(len(line), _LEAST), number + 1
@@ -175,7 +202,7 @@ def _bounded(file: BufferedIOBase | gzip.GzipFile, line: bytes) -> Iterator[byte
         line = file.readline(MAX_BYTES + 2)
 
 
-def _read(file: BufferedIOBase) -> bytes:
+def _read(file: BufferedIOBase | gzip.GzipFile) -> bytes:
     content = file.read(_MOST + 1)
     if len(content) > _MOST:
         raise _too_long()

@@ -8,13 +8,14 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from events.log import Due, DueKind
 from events.record import Head, MatchId, Version
 from service.games.protocol import CLOCK, AnyGame, Decision, Outcome
 from service.games.visibility import Seat, Viewer
 from service.match_events import MatchCreated, SeatKind
 
 Status: TypeAlias = Literal["open", "running", "suspended", "finished", "aborted"]
+Expiry: TypeAlias = Literal["timer", "resigned", "seat_handed_over", "default_action"]
+"""The types of event that a passed deadline may bring."""
 
 GRACE_MS: Final = 100
 """A deadline is enforced this long after it passed, so that an action in time is not overtaken."""
@@ -62,9 +63,17 @@ class OpenDecision(Decision[Any], frozen=True, kw_only=True):
             return None
         return self.deadline + GRACE_MS
 
+    def is_past(self, at: int) -> bool:
+        """Whether the seat's time is over at a server time in milliseconds."""
+        return self.deadline is not None and at >= self.deadline
 
-class Match(msgspec.Struct, frozen=True, dict=True):
-    """All that follows from a match's events.
+    def is_played(self, at: int) -> bool:
+        """Whether the service may take the decision by itself at a server time in milliseconds."""
+        return self.plays_at is not None and self.plays_at <= at
+
+
+class Folding(msgspec.Struct):
+    """All that follows from a match's events, while they are being folded: never shared, and left as a `Match`.
 
     `paused` is how far match time lies behind server time, in milliseconds. `opened` is when every decision of a
     sequential game opened; in a simultaneous one `since` says it for each that is `asked`. `banks` are what is left of each
@@ -93,6 +102,10 @@ class Match(msgspec.Struct, frozen=True, dict=True):
     suspended_at: int | None = None
     outcome: Outcome | None = None
     server_seed: str | None = None
+
+
+class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec lets a frozen struct have these fields
+    """A match at a version: what `Folding` says, frozen, and what follows from it."""
 
     @property
     def is_over(self) -> bool:
@@ -184,6 +197,11 @@ class Match(msgspec.Struct, frozen=True, dict=True):
         """Whether a seat was taken from a person: who plays no more, but may follow what they were dealt into."""
         return any(sitter is not None and sitter.former == player for sitter in self.seats)
 
+    @property
+    def has_people(self) -> bool:
+        """Whether a person holds a seat and has not left it."""
+        return any(sitter is not None and sitter.kind == "human" and not sitter.resigned for sitter in self.seats)
+
     def is_of(self, player: str) -> bool:
         """Whether a match is among a player's own: made, played, or played until the seat was handed over."""
         return player == self.creator or self.was_of(player) or self.seat_of(player) is not None
@@ -207,18 +225,34 @@ class Match(msgspec.Struct, frozen=True, dict=True):
         timed = (one for one in self.decisions() if one.enforced_at is not None)
         return min(timed, key=lambda one: (one.enforced_at or 0, one.seat, one.step), default=None)
 
-    def owed(self, after: int = -1) -> tuple[Due, ...]:
-        """What the service owes the match next: a job for the workers, after a time where one is given; a clock for
-        deadlines.
+    def expiry(self, decision: OpenDecision) -> Expiry:
+        """The type of the event that a decision's passed deadline brings.
+
+        The match's own clock may have a policy for people; bots and seats that were left take the default action.
         """
-        if self.status != "running":
-            return ()
-        job_at = self.job_at(after)
-        jobs = [] if job_at is None else [job_at + HINT_MS if job_at <= self.at else job_at]
+        if decision.seat == CLOCK:
+            return "timer"
+        sitter, clock = self.seats[decision.seat], self.created.clock
+        is_persons = sitter is not None and sitter.kind == "human" and not sitter.resigned
+        if clock is not None and decision.by_clock and is_persons:
+            if clock.on_timeout == "resign":
+                return "resigned"
+            if clock.on_timeout == "bot":
+                return "seat_handed_over"
+        return "default_action"
+
+    def is_owed_something(self, at: int) -> bool:
+        """Whether the service itself has something to do in the match at a server time in milliseconds."""
         first = self.first_due()
-        clocks = [] if first is None or first.enforced_at is None else [first.enforced_at]
-        kinds: tuple[tuple[DueKind, list[int]], ...] = (("job", jobs), ("clock", clocks))
-        return tuple(Due(self.id, kind, min(times)) for kind, times in kinds if times)
+        times = (self.job_at(), None if first is None else first.enforced_at)
+        return any(time is not None and time <= at for time in times)
+
+    def can_be_given_back(self, ms: int, at: int) -> int:
+        """The milliseconds that the match gets back of an outage that took `ms` and is over at `at`.
+
+        Never more than has passed since its newest event: until then the match went on, and match time never goes back.
+        """
+        return max(0, min(ms, at - self.at)) if self.status == "running" else 0
 
     def client_seeds(self) -> list[str | None]:
         return [sitter.client_seed if sitter else None for sitter in self.seats]

@@ -1,23 +1,36 @@
-"""From events to the match: `begin` with the first, `step` with one more, `fold` with many."""
+"""From events to the match: `begin` with the first, `fold` the others, `step` for one alone."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import astuple
 
-from events.chain import BrokenChain, follow, genesis
-from events.record import MatchId, decode
+from events.chain import BrokenChain, NewerEvent, follow, genesis
+from events.record import MatchId
 from service.errors import Corrupt, Refused
 from service.games.protocol import AnyGame, BadOptions
-from service.match import Match, Opening
-from service.match_events import MatchCreated, codec
-from service.match_steps import STEPS
+from service.match import Folding, Match
+from service.match_events import MatchCreated
+from service.transitions import TRANSITIONS
 from service.where import place
 
-_ACTIONS: Final = frozenset({"action", "default_action"})
-_created: Final = msgspec.json.Decoder(MatchCreated).decode
+
+class _Opening(msgspec.Struct):
+    """What is read of the first event of a match of any release."""
+
+    type: str
+    data: msgspec.Raw
+
+
+_opening: Final = msgspec.json.Decoder(_Opening).decode
+
+
+def _created(opening: _Opening) -> MatchCreated:
+    try:
+        return msgspec.json.decode(opening.data, type=MatchCreated)
+    except msgspec.ValidationError as error:
+        raise _too_old("what the match_created holds") from error
 
 
 def begin(match_id: MatchId, stored: bytes, games: Mapping[str, AnyGame]) -> Match:
@@ -28,11 +41,13 @@ def begin(match_id: MatchId, stored: bytes, games: Mapping[str, AnyGame]) -> Mat
         Refused: `engine-too-old`: the game or its ruleset is not known here.
     """
     try:
-        opening = decode(stored)
+        opening = _opening(stored)
         if opening.type != "match_created":
             raise _too_old(f"the event type {opening.type} at the begin of a match")
-        created = _created(opening.data)
+        created = _created(opening)
         event, head = follow(genesis(match_id, created.game, created.ruleset)[1], stored)
+    except NewerEvent as error:
+        raise _too_old("a field of the first event") from error
     except BrokenChain as error:
         raise Corrupt(1, error.fault) from error
     except (ValueError, RecursionError) as error:
@@ -64,56 +79,36 @@ def _too_old(what: str) -> Refused:
     return Refused("engine-too-old", f"This service is too old for this match: it does not know {what}.")
 
 
-def step(match: Match, stored: bytes) -> Match:
-    """The match after one more stored event, its chain checked.
+def fold(match: Match, events: Sequence[bytes]) -> Match:
+    """The match after some more stored events, each checked against the chain.
 
     Raises:
-        Corrupt: the event breaks the chain or its data is not what its type holds.
-        Refused: `engine-too-old`: an event type that this service does not know.
+        Corrupt: an event breaks the chain, or cannot happen in the match.
+        Refused: `engine-too-old`: an event has a type, a field or a value that this service does not know.
     """
-    try:
-        event, head = follow(match.head, stored)
-    except BrokenChain as error:
-        raise Corrupt(error.version, error.fault) from error
-    move = STEPS.get(event.type)
-    if move is None:
-        raise _too_old(f"the event type {event.type}")
-    try:
-        return move(match, event, head)
-    except Exception as error:  # whatever a foreign event makes the rules do, only its own match stops
-        raise Corrupt(event.version, place(error)) from error
+    if not events:
+        return match  # the same one, with all that was worked out of it
+    folding = Folding(*astuple(match))
+    for stored in events:
+        try:
+            event, head = follow(folding.head, stored)
+        except NewerEvent as error:
+            raise _too_old(f"a field of the event at version {error.version}") from error
+        except BrokenChain as error:
+            raise Corrupt(error.version, error.fault) from error
+        transition = TRANSITIONS.get(event.type)
+        if transition is None:
+            raise _too_old(f"the event type {event.type}")
+        try:
+            transition(folding, event)
+        except msgspec.ValidationError as error:
+            raise _too_old(f"what the {event.type} at version {event.version} holds") from error
+        except Exception as error:  # whatever a foreign event makes the rules do, only its own match stops
+            raise Corrupt(event.version, place(error)) from error
+        folding.head, folding.at = head, event.at
+    return Match(*astuple(folding))
 
 
-def fold(match: Match, events: Sequence[bytes]) -> Match:
-    """The match after some more stored events, as `step` by `step`."""
-    place = 0
-    while place < len(events):
-        match, place = _streak(match, events, place)
-        if place < len(events):
-            match, place = step(match, events[place]), place + 1
-    return match
-
-
-def _streak(match: Match, events: Sequence[bytes], place: int) -> tuple[Match, int]:
-    """The match after the actions that come next, and the place after them; none that needs more than its effects.
-
-    Most events are actions, and a match for each would cost as much as its rules. What does not fit is left for `step`,
-    which says why.
-    """
-    game, head, at, state = match.game, match.head, match.at, match.state
-    if match.banks or game.info.simultaneous:
-        return match, place
-    acted, apply, first = codec(game).acted, game.apply, place
-    with suppress(Exception):
-        while place < len(events):
-            event, following = follow(head, events[place])
-            if event.type not in _ACTIONS or (data := acted(event.data)).draws:
-                break
-            after = state
-            for effect in data.effects:
-                after = apply(after, effect)
-            head, at, state, place = following, event.at, after, place + 1
-    if place == first:
-        return match, place
-    opened = Opening(head.version, at - match.paused)
-    return replace(match, head=head, at=at, state=state, opened=opened), place
+def step(match: Match, stored: bytes) -> Match:
+    """The match after one more stored event; as `fold`."""
+    return fold(match, (stored,))

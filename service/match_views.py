@@ -9,10 +9,10 @@ from msgspec import UNSET, UnsetType
 from events.record import MatchId, Version
 from service.games.protocol import Outcome
 from service.games.visibility import Seat, Viewer
-from service.history import SeenDecision, own_decisions, see_decisions
 from service.match import Match, Sitter, Status
 from service.match_events import MatchClock, SeatKind
 from service.ports import Player, Ports
+from service.redaction import SeenDecision, own_decisions, see_decisions
 
 Names: TypeAlias = Mapping[str, Player]
 

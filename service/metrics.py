@@ -6,7 +6,8 @@ All processes of a machine write to files of one folder, each process to its own
 
 import os
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, values
@@ -20,12 +21,15 @@ _FAST: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 
 _LATE: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0, 300.0)
 
 
-@cache
 def _name() -> str:
-    return os.environ.get(PROCESS) or str(os.getpid())
+    return _name_of(os.getpid())
 
 
-os.register_at_fork(after_in_child=_name.cache_clear)
+@lru_cache(maxsize=1)
+def _name_of(pid: int) -> str:
+    """Asked for at every count; found out once in each process, also in one that was forked."""
+    return os.environ.get(PROCESS) or str(pid)
+
 
 if FOLDER in os.environ:
     values.ValueClass = values.MultiProcessValue(_name)  # type: ignore[no-untyped-call]  # as its docs say
@@ -49,9 +53,30 @@ CHAIN_BREAKS: Final = Counter(
 )
 DUE_WAIT: Final = Histogram(
     "moonstone_due_wait_seconds",
-    "How long what a match was owed had been due when it was done: job (bots, scoring) or clock (deadlines).",
+    "How long what a match was owed had been due when it was done: job (bots' turns, scoring) or clock (deadlines); bots: "
+    "the jobs of matches without people, which may wait for all others.",
     ("kind",),
     buckets=_LATE,
+    registry=_registry,
+)
+JOBS: Final = Counter(
+    "moonstone_jobs",
+    "Jobs of workers by what brought them to a match: queue (a hint), log (it was due there, and its hint was late or "
+    "lost), deadline (one was enforced), more (the match had used up the time of a job).",
+    ("source",),
+    registry=_registry,
+)
+QUEUE_USABLE: Final = Gauge(
+    "moonstone_queue_usable",
+    "1 while worker processes can take hints from the queue; at 0 they find what is due in the log, half a second later.",
+    ("lane",),
+    multiprocess_mode="min",
+    registry=_registry,
+)
+QUEUE_REPAIRS: Final = Counter(
+    "moonstone_queue_repairs",
+    "What workers threw away from the queue: all hints, for it held what is no hint; or marks without an expiry.",
+    ("thrown_away",),
     registry=_registry,
 )
 BOT_ANSWERS: Final = Histogram(
@@ -87,21 +112,30 @@ def of_folder(folder: str) -> CollectorRegistry:
     return registry
 
 
-class _Overdue(Collector):
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+@dataclass(frozen=True, slots=True)
+class Backlog(Collector):
+    """What is due in the log: seconds by which the earliest entry of a match with people is late, and matches of bots alone."""
+
+    overdue: float
+    bots: int
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        text = "How long the earliest of all that is owed to matches has been due; it grows while no worker works."
-        yield GaugeMetricFamily("moonstone_overdue_seconds", text, self._seconds)
+        yield GaugeMetricFamily(
+            "moonstone_overdue_seconds",
+            "How long the earliest of all that is owed to matches with people has been due; it grows while no worker works.",
+            self.overdue,
+        )
+        yield GaugeMetricFamily(
+            "moonstone_bot_matches_waiting", "Matches of bots alone that wait for a worker.", self.bots
+        )
 
 
-def exposition(overdue: float | None = None) -> bytes:
-    """All counts of this machine in Prometheus' text format; `overdue` (seconds) is told where it is known."""
+def exposition(backlog: Backlog | None = None) -> bytes:
+    """All counts of this machine in Prometheus' text format, with the backlog where it is known."""
     folder = os.environ.get(FOLDER)
     told = generate_latest(of_folder(folder) if folder else _registry)
-    if overdue is not None:
+    if backlog is not None:
         extra = CollectorRegistry()
-        extra.register(_Overdue(overdue))
+        extra.register(backlog)
         told += generate_latest(extra)
     return told

@@ -36,13 +36,12 @@ def game_named(games: Mapping[str, AnyGame], game_id: str) -> AnyGame:
     return game
 
 
-def checked(games: Mapping[str, AnyGame], wanted: NewMatch) -> tuple[AnyGame, Any]:
-    """The game and its options, if such a match can be.
+def checked_options(game: AnyGame, wanted: NewMatch) -> Any:
+    """The typed options of a match, if there can be such a match.
 
     Raises:
-        Refused: `game-not-found`, `bot-not-found`, `invalid-options`.
+        Refused: `bot-not-found`, `invalid-options`.
     """
-    game = game_named(games, wanted.game)
     if wanted.seats not in game.info.seats:
         raise Refused(
             "invalid-options",
@@ -57,16 +56,15 @@ def checked(games: Mapping[str, AnyGame], wanted: NewMatch) -> tuple[AnyGame, An
         )
     for name in wanted.bots:
         check_bot(game, name)
-    check_clock(game, wanted.clock)
-    _check_pace(wanted.clock)
+    _check_clock(game, wanted.clock)
     try:
-        return game, game.options(wanted.seats, wanted.options)
+        return game.options(wanted.seats, wanted.options)
     except BadOptions as error:
         place = ("options", *error.path)
         raise Refused("invalid-options", f"These options do not fit the game: {error}.", parameter=place) from None
 
 
-def check_clock(game: AnyGame, clock: MatchClock | None) -> None:
+def _check_clock(game: AnyGame, clock: MatchClock | None) -> None:
     """Whether the fields of a clock go together, and whether the game leaves it anything to do.
 
     Raises:
@@ -91,8 +89,14 @@ def check_clock(game: AnyGame, clock: MatchClock | None) -> None:
         raise Refused("invalid-options", "on_timeout belongs to turn_seconds or bank_seconds.", parameter=place)
 
 
-def _check_pace(clock: MatchClock | None) -> None:
-    """Whether bots play before their time is up: one takes up to one and a half times its pace."""
+def check_pace(clock: MatchClock | None) -> None:
+    """Whether bots play before their time is up: one takes up to one and a half times its pace.
+
+    Matches that were stored before this rule may break it.
+
+    Raises:
+        Refused: `invalid-options`.
+    """
     if clock is None or clock.bot_pace_ms is UNSET:
         return
     allowed = 1000 * sum(seconds for seconds in (clock.turn_seconds, clock.bank_seconds) if seconds is not UNSET)

@@ -9,7 +9,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import IO, Final
 
@@ -17,19 +17,21 @@ from events.log import LogUnavailable
 from events.record import MatchId
 from service import clock
 from service.adapters import backup as backups
-from service.adapters import store
+from service.adapters import heads, store
 from service.adapters.clock import wall_clock
-from service.adapters.valkey import Valkey, ValkeyFailed
-from service.audit_places import Fault
+from service.adapters.server_folder import ValkeyFailed
+from service.adapters.valkey import Valkey
 from service.container import SERVER_FAULTS, LogClient, connect_log, ports_on
 from service.errors import Corrupt, Refused
 from service.inspection import inspect
 from service.lobby import index_anew, shelve_ended
 from service.match import Match
+from service.owed import owed
 from service.ports import Ports
 from service.serve import CannotServe, FolderTaken, lock
 from service.settings import BadSetting, Settings, read
 from service.supervisor import URL
+from service.verify import Fault
 
 LOG: Final = "log"
 """The embedded log's folder in the data folder."""
@@ -106,6 +108,7 @@ def restore(environ: Mapping[str, str], source: Path, tell: Tell) -> bool:
             client = stack.enter_context(connect_log(settings.log_url))
         if client.dbsize():
             raise CannotOperate("the log's server is not empty; restore into an empty one")
+        heads.forget(settings.data_dir / heads.FILE)  # of what the server held before
         count = sum(1 for _ in backups.put(client, backups.read(source)))
         ports = ports_of(client, settings.store_id)
         tell(f"restored {count} matches from {source}")
@@ -120,7 +123,7 @@ def _taken_up(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[Match]:
             match, _ = ports.history.newest(match_id)
         except (Refused, Corrupt):  # the check will tell
             continue
-        ports.log.rearm(match.id, match.head.version, match.owed())
+        ports.log.rearm(match.id, match.head.version, owed(match))
         index_anew(ports, match)
         yield match
 
@@ -128,14 +131,37 @@ def _taken_up(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[Match]:
 def check(environ: Mapping[str, str], tell: Tell) -> bool:
     """Fold every match of the store, its chain checked, and audit those that are over; whether none has a fault.
 
-    Those that are over are put into the lists where they are missing: an older release did not list all of them.
+    Those that are over are put into the lists where they are missing: an older release did not list all of them. Then the
+    heads that were kept outside the log are compared.
 
     Raises:
         CannotOperate: the log cannot be read.
     """
     settings = read(environ)
     with _told(), log_of(settings) as client:
-        return _check(ports_of(client, settings.store_id), client, tell)
+        ports = ports_of(client, settings.store_id)
+        whole = _check(ports, client, tell)
+        return _compare(client, settings.data_dir / heads.FILE, tell) and whole
+
+
+def _compare(client: LogClient, file: Path, tell: Tell) -> bool:
+    """Whether the log holds all that it held when its heads were kept, as far as any were."""
+    opened = store.stored(client)
+    kept = heads.found(file, opened.id) if opened else None
+    if kept is None:
+        tell(f"no heads were kept in {file.parent}: what the log lost as a whole is not noticed")
+        return True
+    with closing(kept):
+        rows = kept.newest()
+        faults = [f"match {one.match}, version {one.version}: {one.fault}" for one in heads.missing(client, rows)]
+        if heads.lost_mark(client, kept):
+            faults.append(f"the log lost what it acknowledged last before {heads.moment(kept.at)}")
+        for fault in faults:
+            tell(fault)
+        tell(
+            f"compared {len(rows)} heads that were kept outside the log, last at {heads.moment(kept.at)}: {len(faults)} faults"
+        )
+    return not faults
 
 
 def _check(ports: Ports, client: LogClient, tell: Tell) -> bool:
@@ -238,5 +264,5 @@ def _told() -> Iterator[None]:
         raise CannotOperate(f"the log does not answer as it should: {type(error).__name__}") from error
     except Refused as error:
         raise CannotOperate(error.detail) from error
-    except (backups.BadBackup, ValkeyFailed, CannotServe, OSError) as error:
+    except (backups.BadBackup, heads.BadHeads, ValkeyFailed, CannotServe, OSError) as error:
         raise CannotOperate(str(error)) from error

@@ -20,9 +20,9 @@ ENDING_MS: Final = 30_000
 Mine: TypeAlias = Literal["all", "active"]
 """Which of a player's matches: those it made or took a seat in, or of these the ones that are not over."""
 
-Lane: TypeAlias = Literal["turns", "overtime"]
-"""Workers empty `turns` first. In `overtime` go matches in which no person plays, and those that used up a job's time, so
-that people need not wait for them, however many there are."""
+Lane: TypeAlias = Literal["turns", "bots"]
+"""`turns` is for matches in which people play; `bots` for all others, which have workers of their own, so that no person
+waits for them, however many there are."""
 
 
 class Player(msgspec.Struct, frozen=True):
@@ -64,6 +64,10 @@ class Tickets(Protocol):
     """What lets somebody in once. They may all be lost at once; none is ever good twice."""
 
     def keep(self, ticket_digest: str, token_digest: str, seconds: int) -> None: ...
+
+    def find(self, ticket_digest: str) -> str | None:
+        """The digest of the token that a ticket stands for; the ticket stays good."""
+        ...
 
     def redeem(self, ticket_digest: str) -> str | None:
         """The digest of the token that a ticket stands for; from now on the ticket is none."""

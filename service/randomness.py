@@ -9,7 +9,7 @@ import hmac
 import secrets
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
@@ -17,6 +17,9 @@ from events.record import canonical
 from service.games.visibility import Seat
 
 T = TypeVar("T")
+
+Chance: TypeAlias = Callable[[], bytes]
+"""Gives a match's server seed, where something is drawn or revealed."""
 
 _WORDS = struct.Struct(">4Q")
 _LIMIT = 1 << 64

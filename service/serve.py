@@ -3,7 +3,7 @@
 import fcntl
 import http.client
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from socket import AF_INET, AF_INET6, SO_REUSEADDR, SOL_SOCKET, socket
@@ -12,8 +12,12 @@ from typing import Final
 
 from prometheus_client import start_http_server
 
+from events.log import LogUnavailable
 from service import container, metrics, metrics_folder
-from service.adapters.valkey import ValkeyFailed, fault_of
+from service.adapters import heads, store
+from service.adapters.head_keeper import HeadKeeper
+from service.adapters.log_file import RESTORE
+from service.adapters.server_folder import ValkeyFailed, fault_of
 from service.settings import BadSetting, Settings, read
 from service.supervisor import WORKER_PATIENCE, Module, Server, Supervisor
 
@@ -49,6 +53,7 @@ def serve(environ: Mapping[str, str], tell: Callable[[str], object]) -> None:
                 known[f"MOONSTONE_{name.upper()}_URL"] = server.url
         settings = read(known)
         _check(settings)
+        supervisor.start(_head_keeper(settings))
         supervisor.start(Module("api", "api", known))
         _keep_running(supervisor, stopped, settings, known, tell)
 
@@ -91,7 +96,9 @@ def _start_server(supervisor: Supervisor, server: Server) -> None:
 
 def _start_workers(supervisor: Supervisor, settings: Settings, environ: Mapping[str, str]) -> None:
     for number in range(settings.workers):
-        supervisor.start(Module(f"worker {number + 1}", "workers", environ, WORKER_PATIENCE))
+        supervisor.start(Module(f"worker {number + 1}", "workers", environ, WORKER_PATIENCE, "people"))
+    for number in range(settings.bot_workers):
+        supervisor.start(Module(f"bot worker {number + 1}", "workers", environ, WORKER_PATIENCE, "bots"))
 
 
 def _check(settings: Settings) -> None:
@@ -100,6 +107,42 @@ def _check(settings: Settings) -> None:
         container.build(settings, listen=False).close()
     except (BadSetting, container.Unusable) as error:
         raise CannotServe(str(error)) from error
+
+
+def _head_keeper(settings: Settings) -> HeadKeeper:
+    """Keeps how far the log goes, if it still goes as far as was kept.
+
+    Raises:
+        CannotServe: it does not.
+    """
+    file = settings.data_dir / heads.FILE
+    with ExitStack() as stack:
+        try:
+            client = stack.enter_context(container.connect_log(settings.log_url or ""))
+            kept = heads.Heads(file)
+            stack.callback(kept.close)
+            opened = store.stored(client)
+            if opened is not None and kept.store != opened.id:
+                kept.begin(opened.id)
+            lost = list(heads.missing(client, kept.newest(heads.RECENT)))
+            if lost or heads.lost_mark(client, kept):
+                raise CannotServe(
+                    f"the log no longer holds all that it held at {heads.moment(kept.at)}{_first_of(lost)}. {RESTORE}; or, "
+                    f"to go on with what is there, remove {file}"
+                )
+        except heads.BadHeads as error:
+            raise CannotServe(str(error)) from error
+        except LogUnavailable as error:
+            raise CannotServe(f"the log is not available: {error.reason}") from error
+        stack.pop_all()
+    return HeadKeeper(client, kept)
+
+
+def _first_of(lost: Sequence[heads.Missing]) -> str:
+    if not lost:
+        return ""
+    more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
+    return f" (version {lost[0].version} of match {lost[0].match}{more})"
 
 
 def _keep_running(

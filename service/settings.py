@@ -37,6 +37,7 @@ class Settings:
     port: int
     data_dir: Path
     workers: int
+    bot_workers: int
     api_workers: int
     store_id: str | None
     cors_origins: tuple[str, ...]
@@ -46,6 +47,9 @@ class Settings:
     requests_by_address: int
     sign_ups_by_address: int
     creations_by_token: int
+    creations_by_address: int
+    bot_matches_by_address: int
+    bot_matches_waiting: int
     audits_by_caller: int
     proxies: int
     metrics: Audience
@@ -160,6 +164,12 @@ VARIABLES: Final = (
         "MOONSTONE_DATA_DIR", "./data", "folder of the embedded servers and of the store's id", lambda v: Path(_text(v))
     ),
     Variable("MOONSTONE_WORKERS", "2", "worker processes; two at least, so that one may die", _whole(2, 64)),
+    Variable(
+        "MOONSTONE_BOT_WORKERS",
+        "1",
+        "additional worker processes, at a lower priority, for matches of bots alone",
+        _whole(1, 64),
+    ),
     Variable("MOONSTONE_API_WORKERS", "2", "API processes", _whole(1, 64)),
     Variable(
         "MOONSTONE_STORE_ID", "", "id that the store must have; else the data folder remembers the first", _optional
@@ -195,7 +205,20 @@ VARIABLES: Final = (
     Variable(
         "MOONSTONE_CREATIONS_BY_TOKEN",
         "60",
-        "new matches in a minute with the tokens of one player; a match of bots costs seconds of work",
+        "new matches in a minute with the tokens of one player",
+        _whole(1, 1_000_000),
+    ),
+    Variable("MOONSTONE_CREATIONS_BY_ADDRESS", "120", "new matches in a minute from one address", _whole(1, 1_000_000)),
+    Variable(
+        "MOONSTONE_BOT_MATCHES_BY_ADDRESS",
+        "60",
+        "matches of bots alone started in ten minutes from one address; each costs seconds of work",
+        _whole(1, 1_000_000),
+    ),
+    Variable(
+        "MOONSTONE_BOT_MATCHES_WAITING",
+        "100",
+        "matches of bots alone that may wait for a worker; at this number no further one starts",
         _whole(1, 1_000_000),
     ),
     Variable(

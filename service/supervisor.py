@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from service.adapters.child import spawn
-from service.adapters.valkey import Valkey, ValkeyFailed
+from service.adapters.server_folder import ValkeyFailed
+from service.adapters.valkey import Valkey
 from service.metrics_folder import PROCESS
 
 FIRST_DELAY: Final = 0.1
@@ -47,10 +48,13 @@ class Child(Protocol):
 class Module:
     """`python -m <module>` with an environment of its own; `patience`: seconds in which it may end, once it is bidden."""
 
-    def __init__(self, name: str, module: str, environ: Mapping[str, str], patience: float = STOP_PATIENCE) -> None:
+    def __init__(
+        self, name: str, module: str, environ: Mapping[str, str], patience: float = STOP_PATIENCE, argument: str = ""
+    ) -> None:
         self.name = name
         self._patience = patience
         self._module = module
+        self._arguments = [argument] if argument else []
         self._environ = environ
         self._process: subprocess.Popen[bytes] | None = None
         self._ends_by: float | None = None
@@ -59,7 +63,7 @@ class Module:
         # -P: a folder called `api` where the operator stands must not be taken for ours.
         environ = {**self._environ, PROCESS: self.name.replace(" ", "-")}
         self._ends_by = None
-        self._process = spawn([sys.executable, "-P", "-m", self._module], env=environ)
+        self._process = spawn([sys.executable, "-P", "-m", self._module, *self._arguments], env=environ)
 
     def has_ended(self) -> bool:
         return self._process is not None and self._process.poll() is not None

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from service.games.protocol import AnyGame, IllegalAction
-from service.history import SeenDecision, SeenEvent
+from service.redaction import SeenDecision, SeenEvent
 
 DEFAULT: Final = "en"
 _OWN: Final[Mapping[str, Mapping[str, str]]] = msgspec.json.decode(
@@ -19,7 +19,7 @@ _OWN: Final[Mapping[str, Mapping[str, str]]] = msgspec.json.decode(
 )
 LANGUAGES: Final = tuple(_OWN)
 
-_SENTENCES: Final = ("effect.", "action.", "step.", "refusal.", "option.", "breakdown.")
+_SENTENCES: Final = ("effect.", "action.", "step.", "refusal.", "option.", "breakdown.", "picture.")
 """Keys of texts.json that are no names of things."""
 
 

@@ -2,12 +2,14 @@
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
 
+from service.characters import CONTROL
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.match_events import (
@@ -25,11 +27,17 @@ from service.match_events import (
     SeatTaken,
     SeedRevealed,
 )
-from service.match_steps import STEPS
 from service.settings import VARIABLES
+from service.transitions import TRANSITIONS
+from tests.chaos.test_matrix import exists
+from tests.service.games.matches import Table, random_match
+from tests.service.games.tables import HOSTED
+
+T = TypeVar("T")
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
@@ -49,6 +57,28 @@ def test_every_command_of_make_in_the_docs_is_a_target() -> None:
         )
     assert told <= targets
     assert {"run", "test", "lint", "check", "bench", "openapi", "playthroughs"} <= targets
+
+
+def promises() -> Iterator[tuple[str, str]]:
+    """Each promise of the table in CONTRIBUTING, with a test; the rows below a promise's first leave it out."""
+    table = CONTRIBUTING.partition("| promise | test |\n")[2].partition("\n\n")[0]
+    promise = ""
+    for row in table.splitlines()[1:]:
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        promise = cells[0] or promise
+        yield promise, cells[1].strip("`")
+
+
+def test_every_promise_to_clients_has_a_test() -> None:
+    section = README.partition("## What a client can rely on\n")[2].partition("\n## ")[0]
+    promised = {name.rstrip(".,") for name in re.findall(r"^- \*\*(.+?)\*\*", section, re.MULTILINE)}
+    assert len(promised) > 5
+    assert promised <= {promise for promise, _ in promises()}
+
+
+@pytest.mark.parametrize("test", [test for _, test in promises()])
+def test_a_test_that_holds_a_promise_is_there(test: str) -> None:
+    assert exists(f"tests/{test}")
 
 
 def test_ci_runs_what_the_readme_says() -> None:
@@ -87,7 +117,7 @@ FIELDS: dict[str, type] = {
 
 def test_a_verifier_is_told_every_type_of_event_with_its_fields() -> None:
     rows = dict(re.findall(r"^\| `(\w+_\w+|action|timer|resigned)` \| (.*?) \|", VERIFYING, re.MULTILINE))
-    assert rows.keys() - set(GAMES) == {"match_created", *STEPS}
+    assert rows.keys() - set(GAMES) == {"match_created", *TRANSITIONS}
     for kind, data in FIELDS.items():
         told = set(re.findall(r"`(\w+)`", rows[kind]))
         assert {field.encode_name for field in msgspec.structs.fields(data)} - told <= (
@@ -101,6 +131,76 @@ def test_a_verifier_is_told_the_draws_of_every_game(game: str) -> None:
         f"| `{game}` | [draws](games/{game}/RULES.md#draws), [components](games/{game}/components.json) |" in VERIFYING
     )
     assert "\n## Draws\n" in GAMES[game].rules
+
+
+def test_a_verifier_is_told_the_characters_that_no_client_seed_has() -> None:
+    sentence = re.search(r"\*\*control character\*\*: (.*?)\.\n", VERIFYING, re.DOTALL)
+    assert sentence is not None
+    ranges = re.findall(r"U\+([0-9A-F]+)(?: to U\+([0-9A-F]+))?", " ".join(sentence[1].split()))
+    said = {code for first, last in ranges for code in range(int(first, 16), int(last or first, 16) + 1)}
+    assert said == {code for code in range(0x110000) if re.match(f"[{CONTROL}]", chr(code))}
+
+
+class Recorder:
+    """Chance that keeps each list before it is drawn from, by how VERIFYING.md names the draw."""
+
+    def __init__(self) -> None:
+        self.drawn: dict[str, tuple[Any, ...]] = {}
+
+    def shuffle(self, label: str, items: Sequence[T]) -> tuple[T, ...]:
+        self.drawn[f"shuffle `{label}`"] = tuple(items)
+        return tuple(items)
+
+    def pick(self, label: str, items: Sequence[T]) -> T:
+        self.drawn[f"pick `{label}`"] = tuple(items)
+        return items[0]
+
+
+@pytest.mark.parametrize(
+    ("game", "seats", "options"),
+    [
+        ("monkeys_on_the_moon", 4, {}),
+        ("ape_town", 2, {}),
+        ("four_monkeys", 4, {}),
+        ("monsters_on_the_moon", 1, {}),
+        ("monsters_on_the_moon", 2, {"missions": "secret"}),
+        ("monsters_on_the_moon", 3, {"missions": "open"}),
+        ("monsters_on_the_moon", 4, {}),
+    ],
+)
+def test_a_verifier_is_told_each_list_with_its_first_and_last_item(game: str, seats: int, options: Any) -> None:
+    rules, rng = GAMES[game], Recorder()
+    rules.setup(seats, rules.options(seats, options), 0, rng)
+    rows = draws_in_verifying(rules)
+    for name, items in rng.drawn.items():
+        row = rows[general(name)]
+        if items == tuple(range(seats)):
+            assert "the seats, ascending" in row
+        elif general(name) != "shuffle `deck:S`" or name == "shuffle `deck:1`":
+            first, last = (f"`{item}`" if isinstance(item, str) else str(item) for item in (items[0], items[-1]))
+            assert f"{first} … {last}, {len(items)}" in row, name
+
+
+def draws_in_verifying(game: AnyGame) -> dict[str, str]:
+    """The list of a game's draws: by kind and label, what is drawn from."""
+    section = re.split(r"\n(?=`\w+`, in `match_started`:|\[games.mjs\])", VERIFYING)
+    (own,) = [part for part in section if part.startswith(f"`{game.info.id}`, in `match_started`:")]
+    rows = re.findall(r"^\d\. ((?:shuffle|pick) `[^`]+`)(.*?\.)$", own, re.MULTILINE | re.DOTALL)
+    return {name: " ".join(row.split()) for name, row in rows}
+
+
+def general(label: str) -> str:
+    """The label with letters in place of a seat and an area."""
+    return re.sub(r"combos:\d", "combos:A", re.sub(r"deck:\d", "deck:S", label))
+
+
+@pytest.mark.parametrize("table", HOSTED, ids=lambda table: table.name)
+def test_a_verifier_is_told_every_label_of_a_match(table: Table) -> None:
+    known = {name.split("`")[1] for name in draws_in_verifying(table.game)}
+    rng = Recorder()
+    table.game.score(random_match(table).states[-1], rng)
+    scored = {name.split("`")[1] for name in rng.drawn}
+    assert {general(draw.label) for ply in random_match(table).plies for draw in ply.drawn} | scored <= known
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)

@@ -1,12 +1,14 @@
-"""`python -m workers`: one worker process. Something outside starts it again when it ends."""
+"""`python -m workers [all|people|bots]`: one worker process. Something outside starts it again when it ends."""
 
 import os
 import sys
 
 from service.log_lines import log_to_stderr
 from service.settings import read
-from workers.process import run
+from workers.process import ROLES, run
 
 if __name__ == "__main__":
     log_to_stderr()
-    sys.exit(run(read(os.environ)))
+    wanted = sys.argv[1] if len(sys.argv) > 1 else "all"
+    role = next((role for role in ROLES if role == wanted), None)
+    sys.exit(f"{wanted} is none of {', '.join(ROLES)}" if role is None else run(read(os.environ), role))

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Final
 
-from rq.timeouts import BaseDeathPenalty
-
 BOT_SECONDS: Final = 1.0
 """Many times what any bot of ours takes, and less than a bot's usual pace where people play against the clock."""
 RINGS: Final = 2
@@ -45,23 +43,30 @@ def alarm(seconds: float = BOT_SECONDS) -> Iterator[None]:
         signal.signal(signal.SIGALRM, signal.SIG_IGN)
 
 
-class ProcessorTime(BaseDeathPenalty):
-    """The limit of a job, in seconds that it computes: only rules can take so long, for bots and the log have limits of their own.
+class RulesTimeout(Exception):
+    """Rules computed for longer than they may."""
+
+
+@contextmanager
+def processor_limit(seconds: float) -> Iterator[None]:
+    """End the block after it computed for so long: only rules can take that, for bots and the log have limits of their own.
 
     It rings again and again, since what ends first may ask the same rules once more.
+
+    Raises:
+        RulesTimeout: it computed for longer.
     """
+    over = False
 
-    _over = False
+    def ring(*_: object) -> None:
+        if not over:
+            raise RulesTimeout(f"it computed for more than {seconds:g} s")
 
-    def setup_death_penalty(self) -> None:
-        signal.signal(signal.SIGPROF, self._ring)
-        signal.setitimer(signal.ITIMER_PROF, self._timeout, self._timeout)
-
-    def cancel_death_penalty(self) -> None:
-        self._over = True
+    signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
+    try:
+        yield
+    finally:
+        over = True
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, signal.SIG_IGN)
-
-    def _ring(self, *_: object) -> None:
-        if not self._over:
-            raise self._exception(f"it computed for more than {self._timeout} s")

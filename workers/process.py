@@ -1,56 +1,70 @@
-"""One worker process: jobs in the main thread, for RQ's signals, and the sweeper in a thread of its own."""
+"""One worker process: matches are played in the main thread, for bots are ended by signals; hints are taken from the queue
+and deadlines enforced in threads of their own.
+"""
 
 import logging
-import time
-from typing import Final
-
-from redis.exceptions import RedisError
-from rq.exceptions import StopRequested
+import os
+import signal
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final, Literal, TypeAlias, get_args
 
 from service.adapters.beat import Beat
+from service.adapters.jobs import JOB_SECONDS
 from service.container import Service, Unusable, build
+from service.ports import Lane
 from service.settings import BadSetting, Settings
 from workers import jobs
+from workers.alarm import alarm, processor_limit
+from workers.hints import HintTaker
+from workers.player import Player
 from workers.sweeper import Sweeper
-from workers.worker import TurnWorker
+from workers.turns import Turns
 
-PAUSE: Final = 0.5
+Role: TypeAlias = Literal["all", "people", "bots"]
+"""Which matches a process plays: all, those with people, or those of bots alone."""
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+_LANES: Final[dict[Role, tuple[Lane, ...]]] = {"all": ("turns", "bots"), "people": ("turns",), "bots": ("bots",)}
+NICENESS: Final = 5
+"""Of processes that no person waits for: where processors are scarce, they get about a third of what others get."""
 
 _log = logging.getLogger("moonstone.worker")
 
 
-def run(settings: Settings) -> int:
+def run(settings: Settings, role: Role = "all") -> int:
     """Work until a signal says stop; the exit code."""
     try:
         service = build(settings, listen=False)
     except (BadSetting, Unusable) as error:
         _log.critical("no worker: %s", error)
         return 1
-    work(service)
+    work(service, role)
     return 0
 
 
-def work(service: Service) -> None:
-    jobs.use(service)
-    sweeper = Sweeper(service.ports, Beat(service.log_client))
-    sweeper.start()
+def work(service: Service, role: Role = "all") -> None:
+    lanes = _LANES[role]
+    if role == "bots":
+        os.nice(NICENESS)
+    turns = Turns(service.ports, lanes, bot_limit=alarm, rules_limit=partial(processor_limit, JOB_SECONDS))
+    player = Player(service.ports, lanes, turns.play)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: player.stop())
+    jobs.use(player.play)
+    threads = _threads(service, lanes, player)
+    for thread in threads:
+        thread.start()
     try:
-        _run_jobs(service.settings.queue_url or "")
+        player.run()
     finally:
-        sweeper.stop()
+        for thread in threads:
+            thread.stop()
         service.close()
 
 
-def _run_jobs(url: str) -> None:
-    """RQ's worker ends when its server goes away in mid-job; then a new one takes over."""
-    while True:
-        try:
-            worker = TurnWorker(url)
-            worker.work(logging_level="WARNING")
-            if worker.stopping:
-                return
-        except StopRequested:
-            return
-        except RedisError as error:
-            _log.warning("the queue does not answer: %s", error)
-        time.sleep(PAUSE)
+def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[HintTaker | Sweeper, ...]:
+    hints = HintTaker(service.settings.queue_url or "", service.queue_client, lanes)
+    if "turns" not in lanes:
+        return (hints,)  # deadlines of matches without people are part of their turns
+    return hints, Sweeper(replace(service.ports, jobs=player), Beat(service.log_client))

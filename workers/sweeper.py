@@ -1,14 +1,14 @@
-"""The sweeper: nothing that a match is owed depends on the queue or on one process.
+"""The sweeper: deadlines depend neither on the queue nor on one process.
 
-Every worker process has one. It claims jobs whose hint got lost and puts them in again, enforces deadlines by itself, and
-after an outage gives the players their time back before any deadline counts.
+Every worker process has one that plays matches with people. It enforces their deadlines, and after an outage gives the
+players their time back before any deadline counts.
 """
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Event, Thread
-from typing import Final
+from typing import Final, TypeAlias
 
 from events.log import LogUnavailable
 from events.record import MatchId
@@ -17,15 +17,22 @@ from service.adapters.beat import GAP_MS, Beat, Outage
 from service.bot_turns import suspend
 from service.errors import Corrupt, Refused
 from service.ports import Ports
+from workers.rests import Rests
 
 TICK_MS: Final = 200
 BEAT_MS: Final = 1_000
-LEASE_MS: Final = 2_000
 BATCH: Final = 100
 PAUSE: Final = 0.5
-REST: Final = 1.0
-"""Seconds for which a match that failed is left alone; each time twice as long, up to `LONGEST_REST`."""
-LONGEST_REST: Final = 64.0
+
+LEASE_MS: Final = 2_000
+"""For so long a claimed entry is left to who claimed it."""
+
+Handler: TypeAlias = Callable[[Ports, MatchId], None]
+HANDLERS: Final[Mapping[str, Handler]] = {}
+"""What to do for a kind of `service.owed`, besides those that have threads of their own: `clock` here, `job` and `bots` in
+`workers.player`. An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it; so a
+handler is idempotent, by a command id of its own.
+"""
 
 _log = logging.getLogger("moonstone.sweeper")
 
@@ -33,14 +40,21 @@ _log = logging.getLogger("moonstone.sweeper")
 class Sweeper:
     """A thread from `start` to `stop`; `steady`: seconds by a clock that never jumps."""
 
-    def __init__(self, ports: Ports, beat: Beat, steady: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        beat: Beat,
+        steady: Callable[[], float] = time.monotonic,
+        handlers: Mapping[str, Handler] = HANDLERS,
+    ) -> None:
         self._ports = ports
+        self._handlers = handlers
         self._beat = beat
         self._steady = steady
         self._beaten_at: int | None = None
         self._lead: int | None = None
         self._outages: tuple[Outage, ...] = ()
-        self._rests: dict[MatchId, tuple[float, float]] = {}
+        self._rests = Rests()
         self._stopped = Event()
         self._thread = Thread(target=self._run, name="sweeper", daemon=True)
 
@@ -74,11 +88,11 @@ class Sweeper:
         """
         now = self._ports.now()
         self._keep_beating(now)
-        for due in self._ports.log.claim(now, LEASE_MS, BATCH):
-            crash.point("job-claimed")
-            self._ports.jobs.hint(due.match)
         if self._outages:
             self._give_back()
+        for kind, handle in self._handlers.items():
+            for due in self._ports.log.claim(kind, now, LEASE_MS, BATCH):
+                self._attempt(handle, due.match)
         return self._enforce(now)
 
     def _keep_beating(self, now: int) -> None:
@@ -103,7 +117,7 @@ class Sweeper:
         outages = self._outages
         ms = sum(outage.ms for outage in outages)
         _log.warning("no sweeper for %d ms: running clocks are extended", ms)
-        for due in self._ports.log.clocked():
+        for due in self._ports.log.scheduled("clock"):
             self._keep_beating(self._ports.now())
             try:
                 clock.extend(self._ports, due.match, outages[-1].id, ms)
@@ -121,36 +135,41 @@ class Sweeper:
         """Enforce the deadlines that passed; the seconds until the next one, or the next look."""
         # Looking one tick ahead tells the next deadline without another round trip.
         limit = BATCH + len(self._rests)
-        found = self._ports.log.overdue(now + TICK_MS, limit)
+        found = self._ports.log.overdue("clock", now + TICK_MS, limit)
         for due in found:
             if due.at > now:
                 return (due.at - now) / 1000
-            if time.monotonic() < self._rests.get(due.match, (0.0, 0.0))[0]:
-                continue
             self._keep_beating(self._ports.now())
             if self._outages:
                 return 0.0
-            self._enforce_one(due.match)
+            self._attempt(_enforce_or_suspend, due.match)
         return 0.0 if len(found) == limit else TICK_MS / 1000
 
-    def _enforce_one(self, match_id: MatchId) -> None:
-        """The failure of one match is not the others'; a match whose rules failed is suspended, not stuck in silence."""
+    def _attempt(self, handle: Handler, match_id: MatchId) -> None:
+        """The failure of one match is not the others'; a match that failed is left alone for a while."""
+        if self._rests.is_resting(match_id):
+            return
         try:
-            clock.enforce(self._ports, match_id)
+            handle(self._ports, match_id)
         except LogUnavailable:
             raise
         except (Refused, Corrupt) as error:
             _log.error("match %s cannot go on: %s", match_id, error)
-            self._rest(match_id)
-        except Exception as error:  # noqa: BLE001
-            _log.exception("the rules failed in match %s", match_id)
-            self._rest(match_id)
-            match, _ = self._ports.history.newest(match_id)
-            suspend(self._ports, match, type(error).__name__)
+            self._rests.begin(match_id)
+        except Exception:  # noqa: BLE001  (whatever it was, the other matches are due too)
+            _log.exception("what match %s is owed failed", match_id)
+            self._rests.begin(match_id)
         else:
-            self._rests.pop(match_id, None)
+            self._rests.end(match_id)
 
-    def _rest(self, match_id: MatchId) -> None:
-        _, last = self._rests.get(match_id, (0.0, 0.0))
-        seconds = min(last * 2, LONGEST_REST) if last else REST
-        self._rests[match_id] = (time.monotonic() + seconds, seconds)
+
+def _enforce_or_suspend(ports: Ports, match_id: MatchId) -> None:
+    """A match whose rules failed is suspended, not stuck in silence."""
+    try:
+        clock.enforce(ports, match_id)
+    except (LogUnavailable, Refused, Corrupt):
+        raise
+    except Exception as error:
+        match, _ = ports.history.newest(match_id)
+        suspend(ports, match, type(error).__name__)
+        raise

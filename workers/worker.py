@@ -1,8 +1,9 @@
 """The RQ worker: runs jobs one after another in this process, and only those that are on its list."""
 
 import logging
+import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -11,22 +12,24 @@ from redis.backoff import NoBackoff
 from redis.client import Pipeline
 from redis.exceptions import RedisError
 from redis.retry import Retry
-from rq.exceptions import DeserializationError
+from rq.exceptions import DeserializationError, StopRequested
 from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
+from rq.timeouts import BaseDeathPenalty
 from rq.utils import now
 from rq.worker import SimpleWorker
 
 from service.adapters.jobs import ADVANCE, FAILED_SECONDS, JOB_SECONDS, LANES
-from workers.alarm import ProcessorTime
+from service.ports import Lane
 
 ALLOWED: Final = frozenset({ADVANCE})
 """Whoever writes to the queue could else call any function that can be imported."""
-WORKER_TTL: Final = 25
-"""Seconds; RQ then waits for a job 10 s at a time."""
+WORKER_TTL: Final = 16
+"""Seconds; RQ then waits for a job one second at a time."""
 MAINTENANCE: Final = 60
 """Seconds; RQ's own clean-up of what died workers left. No match waits for it."""
 HEARTBEAT: Final = timedelta(seconds=5)
+LOOK_S: Final = 2.0
 MAX_DATA: Final = 1024
 """Bytes; what a job of ours calls takes a tenth of it."""
 KNOWN: Final = {
@@ -81,18 +84,34 @@ def _inflated(packed: bytes) -> bytes:
     return call if len(call) < MAX_DATA else b""
 
 
-class TurnWorker(SimpleWorker):
-    """A `SimpleWorker` that waits no longer than a second for a server that went away, and takes no orders from it."""
+class NoDeathPenalty(BaseDeathPenalty):
+    """RQ's own would need the main thread."""
 
-    death_penalty_class = ProcessorTime
+    def setup_death_penalty(self) -> None:
+        pass
+
+    def cancel_death_penalty(self) -> None:
+        pass
+
+
+class TurnWorker(SimpleWorker):
+    """A `SimpleWorker` that waits no longer than a second for a server that went away, and takes no orders from it.
+
+    It may work in any thread: `stop` ends it, no signal does, and what limits a job's time is not its affair. It calls
+    `look` every few seconds.
+    """
+
+    death_penalty_class = NoDeathPenalty
     exponential_backoff_factor = 1.0
     log_result_lifespan = False
-    stopping = False
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, lanes: Sequence[Lane] = LANES, look: Callable[[], object] = lambda: None) -> None:
+        self._stopping = False
+        self._look = look
+        self._look_at = time.monotonic() + LOOK_S
         client = Redis.from_url(url, protocol=2, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0))
         super().__init__(
-            LANES,
+            list(lanes),
             connection=client,
             job_class=TurnJob,
             serializer=JSONSerializer,
@@ -101,8 +120,12 @@ class TurnWorker(SimpleWorker):
             log_job_description=False,
         )
 
-    def handle_warm_shutdown_request(self) -> None:
-        self.stopping = True
+    def stop(self) -> None:
+        """End after the job that is under way, or within two seconds."""
+        self._stopping = True
+
+    def _install_signal_handlers(self) -> None:
+        """Not at all."""
 
     def subscribe(self) -> None:
         """Not at all."""
@@ -114,6 +137,12 @@ class TurnWorker(SimpleWorker):
         """Not at all."""
 
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
+        if pipeline is None:  # between two jobs, or two waits for one
+            if self._stopping:
+                raise StopRequested
+            if time.monotonic() >= self._look_at:
+                self._look_at = time.monotonic() + LOOK_S
+                self._look()
         # RQ beats several times a job, each in three round trips.
         if pipeline is not None or self.last_heartbeat is None or now() - self.last_heartbeat > HEARTBEAT:
             super().heartbeat(timeout, pipeline)

@@ -1,6 +1,6 @@
 """`/v1/matches/{match_id}/actions` and what may be done there."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -9,11 +9,10 @@ from msgspec.structs import replace
 
 from api import conditions, context, languages, schemas
 from api.blueprint import Blueprint
-from api.resources.matches import COMMAND_PROBLEMS, LOOK_PROBLEMS, MAX_SEATS, TEXTS, LookSchema, look, unchanged
+from api.resources.matches import LOOK_PROBLEMS, MAX_SEATS, TEXTS, LookSchema, look, unchanged
+from api.resources.seats import CONDITIONAL_PROBLEMS
 from api.responses import DOCUMENTED, answer
-from service import history, play, texts
-from service.match import Match
-from service.refusals import refused
+from service import play, redaction, texts
 
 MOVES: Final = "moves"
 """The bucket of actions: whoever reads too much can still play."""
@@ -23,7 +22,7 @@ blueprint: Final = Blueprint("actions", description="Playing: what is legal, and
 
 class ActSchema(schemas.Schema):
     action = schemas.Object(component="Action", required=True)
-    seat = schemas.Integer(0, MAX_SEATS - 1)
+    seat = schemas.Integer(0, MAX_SEATS - 1, allow_none=True)
     decision = schemas.String(40, shortest=1)
 
 
@@ -48,7 +47,7 @@ class LegalActions(msgspec.Struct, frozen=True, omit_defaults=True):
 
     version: int
     head: str
-    decisions: tuple[history.SeenDecision, ...]
+    decisions: tuple[redaction.SeenDecision, ...]
     actions: tuple[Any, ...]
     texts: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
@@ -75,8 +74,8 @@ def list_legal_actions(query: Mapping[str, Any], match_id: str) -> Response:
     match, viewer = look(match_id, query)
     if (same := unchanged(match, query)) is not None:
         return same
-    decisions = history.see_decisions(match, viewer)
-    actions = history.legal_actions(match, viewer)
+    decisions = redaction.see_decisions(match, viewer)
+    actions = redaction.legal_actions(match, viewer)
     listed = LegalActions(match.head.version, match.head.hash, decisions, actions)
     if "include" not in query:
         return answer(listed, head=match.head)
@@ -108,15 +107,13 @@ def list_legal_actions(query: Mapping[str, Any], match_id: str) -> Response:
     "match-not-running",
     "match-over",
     "match-suspended",
-    "stale-version",
-    "history-diverged",
     "decision-closed",
     "not-your-turn",
     "too-late",
     "too-early",
     "invalid-action",
     "illegal-action",
-    *COMMAND_PROBLEMS,
+    *CONDITIONAL_PROBLEMS,
 )
 @blueprint.leads_to(
     201,
@@ -135,11 +132,11 @@ def act(query: Mapping[str, Any], body: Mapping[str, Any], match_id: str) -> Res
     """
     ports, player = context.ports(), context.caller().id
     wanted = play.ActionRequest(**body)
-    precondition = _precondition()
+    if_match = conditions.wanted_heads(context.header(context.asked(), "If-Match"))
     if query["dry_run"]:
-        play.judge(ports, player, match_id, wanted, precondition)
+        play.judge(ports, player, match_id, wanted, if_match)
         return answer(Legal(True))
-    acted = play.act(ports, player, match_id, wanted, context.command_key(), precondition)
+    acted = play.act(ports, player, match_id, wanted, context.command_key(), if_match)
     headers = {"Location": f"/v1/matches/{match_id}?version={acted.match.head.version}"}
     if acted.replayed:
         headers["Idempotent-Replay"] = "true"
@@ -153,20 +150,3 @@ def act(query: Mapping[str, Any], body: Mapping[str, Any], match_id: str) -> Res
         decisions=texts.asked_with_text(game, language, receipt.decisions),
     )
     return languages.tell(answer(worded, 201, head=head, headers=headers), language)
-
-
-def _precondition() -> Callable[[Match], None] | None:
-    """What If-Match asks for: one of its tags is that of the newest version."""
-    tags = conditions.parse("If-Match", context.header(context.asked(), "If-Match"))
-    if not tags:
-        return None
-    ports = context.ports()
-
-    def check(match: Match) -> None:
-        if conditions.matches(tags, match.head):
-            return
-        for version, hash_prefix in sorted(filter(None, map(conditions.split, tags)), reverse=True):
-            play.must_be_newest(ports, version, hash_prefix)(match)
-        raise refused("stale-version.no-tag", version=match.head.version, head=match.head.hash)
-
-    return check

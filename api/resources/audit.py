@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 
 from api import context
 from api.blueprint import Blueprint
@@ -29,5 +29,5 @@ def audit_match(match_id: str) -> Response:
     """
     match, _ = look(match_id, {})
     quota = context.container().settings.audits_by_caller
-    context.take(Policy("audits", quota, WINDOW), context.caller_id() or request.remote_addr or "")
+    context.take(Policy("audits", quota, WINDOW), context.caller_id() or context.address())
     return answer(audit.audit(context.ports(), match))

@@ -17,8 +17,8 @@ from events.record import Head, MatchId, Version
 from service import match_file
 from service.errors import Refused
 from service.games.visibility import Viewer
-from service.history import SeenEvent, Situation, viewer_of
 from service.match import Match
+from service.redaction import SeenEvent, Situation, viewer_of
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, StreamEnd, StreamHello
 from service.subscriptions.long_poll import wait_for_event
 from service.subscriptions.match_stream import MatchSubscription

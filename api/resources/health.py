@@ -14,9 +14,16 @@ blueprint: Final = Blueprint("health", description="Whether the process lives, a
 
 
 class Health(msgspec.Struct, frozen=True):
-    """All is well."""
+    """The process lives."""
 
     status: str
+
+
+class Readiness(msgspec.Struct, frozen=True):
+    """The process can serve. `warnings` are sentences for the operator: what should be mended all the same."""
+
+    status: str
+    warnings: tuple[str, ...]
 
 
 @blueprint.at("/healthz")
@@ -30,14 +37,17 @@ def healthz() -> Response:
 
 
 @blueprint.at("/readyz")
-@blueprint.answers_with(200, Health, description="The process can serve.")
+@blueprint.answers_with(200, Readiness, description="The process can serve.")
 @blueprint.refuses("not-ready")
 def readyz() -> Response:
-    """Tell whether the process can serve: it is not being stopped, and its log answers, is the right one, and loses nothing.
+    """Tell whether the process can serve: it is not being stopped; its log answers, is the right one and loses nothing.
 
-    For whoever sends requests to one process of several.
+    Its clock must agree with that of the log's server to a second, for deadlines are judged by it.
+
+    For whoever sends requests to one process of several. Without the queue it can serve too, but bots take half a second
+    more for each turn: then a warning says what is wrong with it.
     """
     stopping = () if context.facts().alive() else ("the process is being stopped",)
     if faults := (*stopping, *context.container().readiness()):
         raise Refused("not-ready", "This process cannot serve now.", faults=faults)
-    return answer(Health("ready"))
+    return answer(Readiness("ready", context.container().warnings()))

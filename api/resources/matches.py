@@ -9,22 +9,18 @@ from marshmallow import fields
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from api import conditions, context, languages, schemas
+from api import admission, conditions, context, languages, schemas
 from api.blueprint import STORE_PROBLEMS, Blueprint
-from api.rate import Policy
 from api.responses import DOCUMENTED, answer
-from service import cursors, history, lobby, match_views, matches, texts
-from service.command import Submitted
+from service import cursors, lobby, match_views, matches, redaction, texts
 from service.games.visibility import Viewer
 from service.match import Match
 from service.match_events import LONGEST_CLOCK, LONGEST_INCREMENT, SHORTEST_CLOCK, SLOWEST_PACE, MatchClock
 from service.new_match import NewMatch
+from service.submit import Submitted
 
 blueprint: Final = Blueprint("matches", description="Matches: making, finding, joining, leaving and watching them.")
 
-CREATION_WINDOW: Final = 60
-"""Seconds in which a player may make its quota of matches. One of bots alone begins at once and plays to its end: each
-costs seconds of work, and its events are kept for ever."""
 MAX_SEATS: Final = 64
 MAX_VERSION: Final = 10**9
 COMMAND_PROBLEMS: Final = (
@@ -35,6 +31,7 @@ COMMAND_PROBLEMS: Final = (
     "version-conflict",
     *STORE_PROBLEMS,
 )
+BEGIN_PROBLEMS: Final = ("bots-busy", *COMMAND_PROBLEMS)
 LOOK_PROBLEMS: Final = (
     "match-not-found",
     "version-not-found",
@@ -43,11 +40,11 @@ LOOK_PROBLEMS: Final = (
     "engine-too-old",
     *STORE_PROBLEMS,
 )
-_ID: Final = {"match_id": "$response.body#/id"}
-_LOOKS: Final = dict.fromkeys(("show_match", "list_legal_actions", "list_events", "audit_match"), _ID)
-_COMES: Final = dict.fromkeys(("take_seat", "seat_bot", "start_match", "leave_match"), _ID)
+ID: Final = {"match_id": "$response.body#/id"}
+LOOKS: Final = dict.fromkeys(("show_match", "list_legal_actions", "list_events", "audit_match"), ID)
+_COMES: Final = dict.fromkeys(("take_seat", "seat_bot", "start_match", "leave_match"), ID)
 _FIRST: Final = {"show_match": {"match_id": "$response.body#/matches/0/id"}}
-_MADE: Final = {name: DOCUMENTED[name] for name in ("ETag", "Idempotent-Replay")}
+MADE: Final = {name: DOCUMENTED[name] for name in ("ETag", "Idempotent-Replay")}
 
 TEXTS: Final = "texts"
 """What a query asks for with `include`, to have things said in words too."""
@@ -67,20 +64,9 @@ class NewMatchSchema(schemas.Schema):
     seats = schemas.Integer(1, MAX_SEATS, required=True)
     options = schemas.Object(component="Options", load_default=dict)
     bots = schemas.List(schemas.String(40, shortest=1), MAX_SEATS, load_default=())
-    clock = fields.Nested(ClockSchema)
+    clock = fields.Nested(ClockSchema, allow_none=True)
     private = schemas.Boolean(load_default=False)
     manual_start = schemas.Boolean(load_default=False)
-
-
-class TakeSeatSchema(schemas.Schema):
-    seat = schemas.Integer(0, MAX_SEATS - 1)
-    join_code = schemas.String(40, shortest=1)
-    client_seed = schemas.String(64, shortest=1)
-
-
-class SeatBotSchema(schemas.Schema):
-    bot = schemas.String(40, shortest=1, required=True)
-    seat = schemas.Integer(0, MAX_SEATS - 1)
 
 
 ENDED: Final = "ended"
@@ -136,7 +122,7 @@ def look(match_id: str, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
     """A match at the version that a query asks for (the newest by itself), and as whom the caller may look at it."""
     ports = context.ports()
     match, _ = ports.history.newest(match_id)
-    viewer = history.viewer_of(match, context.caller_id(), query.get("viewer"))
+    viewer = redaction.viewer_of(match, context.caller_id(), query.get("viewer"))
     version = query.get("version", match.head.version)
     return match if version == match.head.version else ports.history.at(match_id, version), viewer
 
@@ -157,7 +143,7 @@ def _view(match: Match, viewer: Viewer) -> match_views.MatchView:
     return match_views.see(ports, match, viewer, join_code)
 
 
-def _done(submitted: Submitted, status: int, **headers: str) -> Response:
+def done(submitted: Submitted, status: int, **headers: str) -> Response:
     """The match right after a command, as the caller sees it from the seat that it then has."""
     match = submitted.match
     if submitted.replayed:
@@ -195,22 +181,23 @@ def list_matches(query: Mapping[str, Any]) -> Response:
 @blueprint.reads("Idempotency-Key")
 @blueprint.takes(NewMatchSchema)
 @blueprint.answers_with(
-    201, match_views.MatchView, description="The match.", headers={**_MADE, "Location": DOCUMENTED["Location"]}
+    201, match_views.MatchView, description="The match.", headers={**MADE, "Location": DOCUMENTED["Location"]}
 )
-@blueprint.refuses("game-not-found", "bot-not-found", "invalid-options", "too-many-open-matches", *COMMAND_PROBLEMS)
-@blueprint.leads_to(201, **_LOOKS, **_COMES)
+@blueprint.refuses("game-not-found", "bot-not-found", "invalid-options", "too-many-open-matches", *BEGIN_PROBLEMS)
+@blueprint.leads_to(201, **LOOKS, **_COMES)
 def create_match(body: Mapping[str, Any]) -> Response:
     """Make a match.
 
     That takes no seat. `bots` sit down in the lowest seats; a full match starts by itself unless `manual_start`. How many
-    matches a player may make in a minute is limited.
+    matches a player and an address may make in a minute is limited, and how many of bots alone may begin.
     """
-    quota = context.container().settings.creations_by_token
-    context.take(Policy("creations", quota, CREATION_WINDOW), context.caller().id)
+    admission.admit_creation()
+    if len(body["bots"]) == body["seats"] and not body["manual_start"]:
+        admission.admit_match_of_bots()
     clock = MatchClock(**body["clock"]) if body.get("clock") else None
     wanted = NewMatch(**{**body, "bots": tuple(body["bots"]), "clock": clock})
     made = matches.create(context.ports(), context.caller().id, wanted, context.command_key())
-    return _done(made, 201, Location=f"/v1/matches/{made.match.id}")
+    return done(made, 201, Location=f"/v1/matches/{made.match.id}")
 
 
 @blueprint.at("/v1/matches/<match_id>")
@@ -220,7 +207,7 @@ def create_match(body: Mapping[str, Any]) -> Response:
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers={"ETag": DOCUMENTED["ETag"]})
 @blueprint.answers_with(304, description="The version that the caller has.")
 @blueprint.refuses(*LOOK_PROBLEMS)
-@blueprint.leads_to(200, **_LOOKS)
+@blueprint.leads_to(200, **LOOKS)
 def show_match(query: Mapping[str, Any], match_id: str) -> Response:
     """Show a match as the caller's seat sees it, or as a spectator does; any `version` of it, the newest by itself.
 
@@ -232,7 +219,7 @@ def show_match(query: Mapping[str, Any], match_id: str) -> Response:
     view = _view(match, viewer)
     included = query.get("include", "")
     if "legal_actions" in included:
-        view = replace(view, legal_actions=history.legal_actions(match, viewer))
+        view = replace(view, legal_actions=redaction.legal_actions(match, viewer))
     if TEXTS not in included:
         return answer(view, head=match.head)
     language = languages.wanted()
@@ -240,61 +227,3 @@ def show_match(query: Mapping[str, Any], match_id: str) -> Response:
     if view.legal_actions is not UNSET:
         view = replace(view, action_texts=texts.action_texts(match.game, language, view.legal_actions))
     return languages.tell(answer(view, head=match.head), language)
-
-
-@blueprint.at("/v1/matches/<match_id>/seats", methods=["POST"])
-@blueprint.knows_caller(required=True)
-@blueprint.reads("Idempotency-Key")
-@blueprint.takes(TakeSeatSchema)
-@blueprint.answers_with(201, match_views.MatchView, description="The match, seen from the seat.", headers=_MADE)
-@blueprint.refuses("match-not-open", "already-seated", "match-full", "seat-taken", *COMMAND_PROBLEMS)
-@blueprint.leads_to(201, **_LOOKS, leave_match=_ID)
-def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
-    """Take a free seat: the lowest, or the one named. A private match wants its `join_code`.
-
-    The `client_seed` becomes part of the match's chance, so that the server alone cannot choose it.
-    """
-    joined = matches.join(context.ports(), context.caller().id, match_id, context.command_key(), **body)
-    return _done(joined, 201)
-
-
-@blueprint.at("/v1/matches/<match_id>/bots", methods=["POST"])
-@blueprint.knows_caller(required=True)
-@blueprint.reads("Idempotency-Key")
-@blueprint.takes(SeatBotSchema)
-@blueprint.answers_with(201, match_views.MatchView, description="The match.", headers=_MADE)
-@blueprint.refuses("not-the-creator", "bot-not-found", "match-not-open", "match-full", "seat-taken", *COMMAND_PROBLEMS)
-@blueprint.leads_to(201, **_LOOKS, start_match=_ID)
-def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
-    """Seat a bot; the creator's right.
-
-    It takes the lowest free seat, or the one named, and plays it to the end.
-    """
-    return _done(matches.add_bot(context.ports(), context.caller().id, match_id, context.command_key(), **body), 201)
-
-
-@blueprint.at("/v1/matches/<match_id>/start", methods=["POST"])
-@blueprint.knows_caller(required=True)
-@blueprint.reads("Idempotency-Key")
-@blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=_MADE)
-@blueprint.refuses("not-the-creator", "match-not-open", "seats-empty", *COMMAND_PROBLEMS)
-@blueprint.leads_to(200, **_LOOKS, leave_match=_ID)
-def start_match(match_id: str) -> Response:
-    """Start a full match by hand; the creator's right.
-
-    Only a match with `manual_start` waits for this.
-    """
-    return _done(matches.start(context.ports(), context.caller().id, match_id, context.command_key()), 200)
-
-
-@blueprint.at("/v1/matches/<match_id>/leave", methods=["POST"])
-@blueprint.knows_caller(required=True)
-@blueprint.reads("Idempotency-Key", "Accept-Language")
-@blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=_MADE)
-@blueprint.refuses("not-seated", "match-over", "match-suspended", *COMMAND_PROBLEMS)
-def leave_match(match_id: str) -> Response:
-    """Leave a match: before the start the seat is free again, later it is played by default actions.
-
-    A creator without a seat who leaves a match that has not started ends it.
-    """
-    return _done(matches.leave(context.ports(), context.caller().id, match_id, context.command_key()), 200)

@@ -1,11 +1,10 @@
 """`/metrics`: what the service counts of itself, in Prometheus' text format, for those who may know it."""
 
-from ipaddress import ip_address
 from typing import Final
 
 from flask import Response, request
 
-from api import context
+from api import client_address, context
 from api.blueprint import Blueprint
 from events.log import LogUnavailable
 from service import metrics
@@ -30,24 +29,22 @@ def show_metrics() -> Response:
     audience = context.container().settings.metrics
     if audience == "none" or (audience == "machine" and not _is_of_this_machine()):
         raise Refused("not-found", "There is nothing here.")
-    return Response(metrics.exposition(_overdue()), content_type=MEDIA_TYPE)
+    return Response(metrics.exposition(_backlog()), content_type=MEDIA_TYPE)
 
 
 def _is_of_this_machine() -> bool:
     """Whether the client runs here, and did not only come through a proxy that does."""
     if any(context.header(context.asked(), name) is not None for name in _FORWARDED):
         return False
-    try:
-        return ip_address(request.remote_addr or "").is_loopback
-    except ValueError:
-        return False
+    return client_address.is_of_this_machine(request.remote_addr or "")
 
 
-def _overdue() -> float | None:
-    """Seconds since the earliest of all that is due; None while the log does not answer."""
+def _backlog() -> metrics.Backlog | None:
+    """What is due in the log; None while it does not answer."""
     ports = context.ports()
+    now = ports.now()
     try:
-        due = ports.log.next_due()
+        due, bots = ports.log.next_due(("job", "clock")), ports.log.count_due("bots", now)
     except LogUnavailable:
         return None
-    return 0.0 if due is None else max(ports.now() - due, 0) / 1000
+    return metrics.Backlog(0.0 if due is None else max(now - due, 0) / 1000, bots)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
-from flask import Response, request
+from flask import Response
 
 from api import auth, context, schemas
 from api.blueprint import STORE_PROBLEMS, Blueprint
@@ -20,7 +20,7 @@ SIGN_UP_WINDOW: Final = 600
 
 
 class NewPlayerSchema(schemas.Schema):
-    name = schemas.String(40, shortest=1, trimmed=True, required=True)
+    name = schemas.Name(required=True)
 
 
 class SignedUp(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ def sign_up(body: Mapping[str, Any]) -> Response:
     Every call makes another one. How many an address may make is limited.
     """
     quota = context.container().settings.sign_ups_by_address
-    context.take(Policy("sign-ups", quota, SIGN_UP_WINDOW), request.remote_addr or "")
+    context.take(Policy("sign-ups", quota, SIGN_UP_WINDOW), context.address())
     player, token = accounts.sign_up(context.ports(), body["name"])
     return answer(SignedUp(player, token), 201)
 

@@ -36,11 +36,12 @@ def spawn(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     output: IO[bytes] | None = None,
+    umask: int = -1,
 ) -> subprocess.Popen[bytes]:
     """Start a program, by its path, that gets no signals of the terminal: its parent ends it in order.
 
     With `lock` it holds that file locked, its process id inside, as long as it lives; it ends at once if another process
-    does. `output` takes all that it writes, else that goes where this process's goes.
+    does. `output` takes all that it writes, else that goes where this process's goes. `umask` is this process's unless given.
     """
     return subprocess.Popen(  # noqa: S603  (the caller's choice)
         [sys.executable, "-ISc", _LAUNCHER, str(os.getpid()), str(lock or ""), *command],
@@ -49,5 +50,6 @@ def spawn(
         stderr=None if output is None else subprocess.STDOUT,
         env=env,
         cwd=cwd,
+        umask=umask,
         start_new_session=True,
     )

@@ -1,10 +1,9 @@
-"""Hints to the workers through RQ. The queue may be lost whole: what a match is owed stands in the log, and the sweeper
-asks again. So a hint never fails, and costs next to nothing while the queue's server is away.
+"""Hints to the workers through RQ. The queue may be lost, wrong or full: what a match is owed stands in the log, where
+workers find it by themselves. So a hint never fails, and costs next to nothing while the queue's server is away.
 """
 
 import logging
 import time
-from contextlib import suppress
 from typing import Final, get_args
 
 from redis import BlockingConnectionPool, Redis
@@ -23,25 +22,28 @@ ADVANCE: Final = "workers.jobs.advance"
 JOB_SECONDS: Final = 30
 """The end of a job whose rules hang, in seconds that it computes; some hundred times what one of ours does."""
 FAILED_SECONDS: Final = 60
-SET_ASIDE_SECONDS: Final = 60
-_QUEUED_SECONDS: Final = 3600
+HINT_SECONDS: Final = 60
+"""Lifetime of a hint: long before that, workers have found in the log what it is about."""
+LANE_LENGTH: Final = 200
+"""Hints that wait in a lane at most. Further matches wait in the log, where they cost the queue nothing."""
 _PAUSE: Final = 1.0
 
 _log = logging.getLogger("moonstone.jobs")
 
-# Whether the job that was last put in for a match still waits, or the match is set aside. Reads only: jobs are put in
-# by RQ itself.
-_WAITS = """
-local job = redis.call('GET', KEYS[1])
-if job == 'aside' then
-  return 1
-end
-for lane = 2, #KEYS do
-  if job and redis.call('LPOS', KEYS[lane], job) then
-    return 1
+# KEYS: the match's mark, which holds the id of the job that was last put in for it; the lane; all lanes.
+# Whether a job need not be put in: one waits for the match, or the lane is full. A mark of a wrong type, or without its
+# job, stops nothing. Reads only: jobs are put in by RQ itself.
+_SPARED = """
+local job = redis.pcall('GET', KEYS[1])
+if type(job) == 'string' then
+  for lane = 3, #KEYS do
+    if type(redis.pcall('LPOS', KEYS[lane], job)) == 'number' then
+      return 1
+    end
   end
 end
-return 0
+local length = redis.pcall('LLEN', KEYS[2])
+return type(length) == 'number' and length >= tonumber(ARGV[1]) and 1 or 0
 """
 
 
@@ -59,18 +61,13 @@ def connect(url: str) -> Redis:
     return Redis.from_pool(pool)
 
 
-def set_aside(client: Redis, match_id: MatchId) -> None:
-    """Take no hints for a match that cannot be played on, for a while."""
-    with suppress(RedisError):
-        client.set(_queued_key(match_id), "aside", ex=SET_ASIDE_SECONDS)
+def lane_key(lane: Lane) -> str:
+    """RQ's list of the jobs that wait in a lane."""
+    return f"{Queue.redis_queue_namespace_prefix}{lane}"
 
 
-def _queued_key(match_id: MatchId) -> str:
-    return f"queued:{match_id}"
-
-
-class Unheard:
-    """`Jobs` that tells nobody: the sweeper finds what is due."""
+class NullJobs:
+    """`Jobs` that discards hints: workers find what is due."""
 
     def hint(self, match_id: MatchId, lane: Lane = "turns") -> None:
         pass
@@ -82,16 +79,16 @@ class RqJobs:
     def __init__(self, client: Redis) -> None:
         self._client = client
         self._queues = {lane: Queue(lane, connection=client, serializer=JSONSerializer) for lane in LANES}
-        self._waits = client.register_script(_WAITS)
-        self._lists = [f"{Queue.redis_queue_namespace_prefix}{lane}" for lane in LANES]
+        self._spared = client.register_script(_SPARED)
         self._away_until = 0.0
+        self._failing = False
 
     def hint(self, match_id: MatchId, lane: Lane = "turns") -> None:
         if time.monotonic() < self._away_until:
             return
-        queued = _queued_key(match_id)
+        mark = f"queued:{match_id}"
         try:
-            if self._waits(keys=[queued, *self._lists]):
+            if self._spared(keys=[mark, lane_key(lane), *map(lane_key, LANES)], args=[LANE_LENGTH]):
                 return
             with self._client.pipeline() as pipeline:
                 job = self._queues[lane].enqueue_call(
@@ -100,11 +97,15 @@ class RqJobs:
                     timeout=JOB_SECONDS,
                     result_ttl=0,
                     failure_ttl=FAILED_SECONDS,
+                    ttl=HINT_SECONDS,
                     description=match_id,
                     pipeline=pipeline,
                 )
-                pipeline.set(queued, job.id, ex=_QUEUED_SECONDS)
+                pipeline.set(mark, job.id, ex=HINT_SECONDS)
                 pipeline.execute()
+            self._failing = False
         except RedisError as error:
             self._away_until = time.monotonic() + _PAUSE
-            _log.warning("no hint for match %s, the queue does not answer: %s", match_id, error)
+            if not self._failing:
+                _log.warning("the queue takes no hints, workers look into the log for all: %s", error)
+            self._failing = True

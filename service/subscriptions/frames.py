@@ -8,8 +8,8 @@ import msgspec
 
 from events.record import MatchId, Version
 from service.games.visibility import Viewer
-from service.history import SeenEvent, Situation
 from service.match import Status
+from service.redaction import SeenEvent, Situation
 
 Reason: TypeAlias = Literal[
     "finished",

@@ -11,13 +11,13 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from events.record import Event, MatchId, Version
-from service import history, texts
+from service import redaction, texts
 from service.games.protocol import Outcome
 from service.games.visibility import Viewer
-from service.history import SeenDecision
 from service.match import Match, Status
 from service.match_events import SeatHandedOver
 from service.match_views import OwnMatch
+from service.redaction import SeenDecision
 from service.subscriptions.situation import Include
 
 Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished"]
@@ -103,8 +103,8 @@ def turns(match: Match, player: str) -> frozenset[Version]:
 def notice(kind: Kind, match: Match, player: str, include: Include, cursor: str) -> Notice:
     """What a player is told of a match at its version."""
     seat, language = match.seat_of(player), include.language
-    decisions = history.own_decisions(match, seat)
-    legal = history.legal_actions(match, seat) if kind == "your_turn" and include.legal_actions else UNSET
+    decisions = redaction.own_decisions(match, seat)
+    legal = redaction.legal_actions(match, seat) if kind == "your_turn" and include.legal_actions else UNSET
     return Notice(
         type=kind,
         notice=f"{match.id}-{match.head.version}-{kind}",

@@ -7,11 +7,12 @@ import msgspec
 from msgspec.structs import replace
 
 from events.record import Version, canonical
-from service import history
+from service import redaction
 from service.games.visibility import Viewer
-from service.history import History, SeenEvent
+from service.history import History
 from service.match import Match
 from service.match_fold import step
+from service.redaction import SeenEvent
 from service.texts import action_texts, asked_with_text, with_text
 from service.verified_events import Verified
 
@@ -32,11 +33,11 @@ def situation(match: Match, viewer: Viewer, include: Include, *, is_newest: bool
     found: dict[str, Any] = {}
     language = include.language
     if include.decisions:
-        decisions = history.see_decisions(match, viewer)
+        decisions = redaction.see_decisions(match, viewer)
         found["decisions"] = asked_with_text(match.game, language, decisions) if language else decisions
         found["banks"] = match.banks
     if include.legal_actions and is_newest and match.status == "running":
-        legal = history.legal_actions(match, viewer)
+        legal = redaction.legal_actions(match, viewer)
         found["legal_actions"] = legal
         if language:
             found["action_texts"] = action_texts(match.game, language, legal)
@@ -59,7 +60,7 @@ class FrameReader:
             Corrupt: the chain is broken.
         """
         events = self._history.verified(match, version, limit)
-        shown = [history.see_event(match, event, head.hash, viewer) for event, head in events]
+        shown = [redaction.see_event(match, event, head.hash, viewer) for event, head in events]
         if include.language is not None:
             shown = [with_text(match.game, include.language, event) for event in shown]
         if include.decisions:

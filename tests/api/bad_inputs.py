@@ -6,10 +6,10 @@ lifted loses them.
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import jsonschema
-
+from tests.api.bad_values import edges, fits, resolved, sample, unfit
 from tests.api.checked import Json, reference
 
 GAMES: Final = ("ape_town", "four_monkeys", "monkeys_on_the_moon", "monsters_on_the_moon")
@@ -56,10 +56,6 @@ NO_JSON: Final[Mapping[str, str]] = {
     "nothing": "",
     "a single quote": "'a'",
 }
-VALUES: Final[tuple[object, ...]] = (
-    *(None, True, False, 0, 1, -1, 2**53 - 1, "", " ", "x", "5", "true", "null", "\u0001", "a\u202eb", "é" * 300),
-    *([], [None], [[]], ["\u0001"], {}, {"surprise": 1}, {"surprise" * 1000: 1}, "surprise" * 1000),
-)
 WORDS: Final = (
     "",
     "x",
@@ -98,80 +94,6 @@ HEADERS: Final = (
 )
 
 
-def resolved(schema: Json) -> Json:
-    while "$ref" in schema:
-        schema = reference()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-    return schema
-
-
-def fits(schema: Json, value: object) -> bool:
-    return jsonschema.Draft202012Validator({**schema, "components": reference()["components"]}).is_valid(value)
-
-
-def sample(schema: Json) -> Any:
-    """A value that fits."""
-    schema = resolved(schema)
-    if "enum" in schema:
-        return schema["enum"][0]
-    for kind in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        return sample(kind)
-    match schema["type"]:
-        case "integer":
-            return max(schema.get("minimum", 0), 0)
-        case "string":
-            return "x" * max(schema.get("minLength", 0), 1)
-        case "boolean":
-            return False
-        case "array":
-            return [sample(schema["items"])] * max(schema.get("minItems", 0), 1)
-    return {name: sample(schema["properties"][name]) for name in schema.get("required", ())}
-
-
-def edges(schema: Json) -> Iterator[object]:
-    """Just beyond each bound of a schema, and of each kind of what it may be."""
-    schema = resolved(schema)
-    for kind in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        yield from edges(kind)
-    for bound, value in schema.items():
-        match bound:
-            case "minimum" | "maximum":
-                yield value + (1 if bound == "maximum" else -1)
-            case "minLength" | "maxLength":
-                yield "x" * max(value + (1 if bound == "maxLength" else -1), 0)
-            case "maxItems":
-                yield [sample(schema["items"])] * (value + 1)
-            case "minItems":
-                yield [sample(schema["items"])] * max(value - 1, 0)
-            case "enum":
-                yield from (str(one).upper() + " " for one in value)
-                yield from (f"{one}" for one in value if not isinstance(one, str))
-            case "items":
-                yield from ([one] for one in (*VALUES, *edges(value)))
-            case "additionalProperties" if isinstance(value, dict):
-                yield from ({"x": one} for one in (*VALUES, *edges(value)))
-            case "properties":
-                yield from unfit_objects(schema)
-
-
-def unfit_objects(schema: Json) -> Iterator[Json]:
-    whole = sample(schema)
-    yield {**whole, "surprise": 1}
-    for name in whole:
-        yield {other: value for other, value in whole.items() if other != name}
-    for name, field in schema["properties"].items():
-        yield from ({**whole, name: value} for value in (*VALUES, *edges(field)))
-
-
-def unfit(schema: Json) -> Iterator[tuple[str, str]]:
-    """Raw JSON that a field must not be, with a name."""
-    seen = set()
-    for value in (*VALUES, *edges(schema)):
-        text = json.dumps(value)
-        if text not in seen and not fits(schema, value):
-            seen.add(text)
-            yield text if len(text) < 60 else f"{text[:40]}… ({len(text)})", text
-
-
 def of_field(operation: str, place: Place, schema: Json, code: str, **case: Any) -> Iterator[Case]:
     pointer = "#/" + "/".join(map(str, place))
     earlier = case.pop("earlier", ())
@@ -196,12 +118,14 @@ def of_object(operation: str, place: Place, schema: Json) -> Iterator[Case]:
         yield Case(operation, f"{pointer}/{name} twice", frozenset({"bad-json"}), body=(twice,))
         if name in schema.get("required", ()):
             yield Case(operation, f"{pointer}/{name} missing", refused, f"{pointer}/{name}", body=(Edit(at, None),))
-        if "anyOf" in resolved(field):
+        kinds = resolved(field).get("anyOf", [field])
+        if len(kinds) == len(GAMES):
             yield from of_games(operation, at, field)
         else:
             yield from of_field(operation, at, field, "invalid-request")
-            if "properties" in resolved(field):
-                yield from of_object(operation, at, resolved(field))
+            for kind in map(resolved, kinds):
+                if "properties" in kind:
+                    yield from of_object(operation, at, kind)
 
 
 def of_games(operation: str, place: Place, schema: Json) -> Iterator[Case]:
@@ -238,7 +162,13 @@ BODIES: Final[Mapping[str, bytes]] = {
 NO_OBJECTS: Final = (b"null", b"[]", b'"x"', b"1", b"true", b"[{}]")
 MEDIA_TYPES: Final = (
     *(None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml"),
-    *("application/json; charset=latin-1", "application/json, text/plain", "application/problem+json", ""),
+    *(
+        "application/json; charset=latin-1",
+        "application/json; charset=utf-16",
+        "application/json, text/plain",
+        "application/problem+json",
+        "",
+    ),
 )
 
 
@@ -246,9 +176,9 @@ def of_framing(operation: str, schema: Json | None) -> Iterator[Case]:
     """Faults of a body as such, or of a body where there should be none."""
     if not operation.startswith("POST"):
         yield Case(operation, "a body", frozenset({"bad-request"}), body=b"{}")
-    yield Case(
-        operation, "chunked", frozenset({"length-required"}), headers={"Transfer-Encoding": "chunked"}, body=b"{}"
-    )
+        yield Case(operation, "chunks", frozenset({"bad-request"}), headers={"Transfer-Encoding": "chunked"})
+    coding = {"Transfer-Encoding": "gzip, chunked"}
+    yield Case(operation, "a coding", frozenset({"bad-request"}), headers=coding, body=b"{}")
     yield Case(operation, "too large", frozenset({"body-too-large"}), body=b"{" + b" " * 16_384 + b"}")
     if not operation.startswith("POST"):
         return
@@ -258,9 +188,11 @@ def of_framing(operation: str, schema: Json | None) -> Iterator[Case]:
     yield Case(
         operation, "gzip", frozenset({"unsupported-media-type"}), headers={"Content-Encoding": "gzip"}, body=b"{}"
     )
+    if schema is not None and schema_requires(schema):
+        yield Case(operation, "no body", frozenset({"invalid-request"}), "#", body=None)
+        yield Case(operation, "empty", frozenset({"invalid-request"}), "#", body=b"")
     if schema is not None:
-        yield Case(operation, "no length", frozenset({"length-required"}), body=None)
-        yield Case(operation, "empty", frozenset({"bad-json"}), body=b"")
+        yield Case(operation, "white space", frozenset({"bad-json"}), body=b" \n")
     for fault, body in BODIES.items():
         if schema is not None:
             yield Case(operation, fault, frozenset({"bad-json"}), body=body)
@@ -268,6 +200,10 @@ def of_framing(operation: str, schema: Json | None) -> Iterator[Case]:
             yield Case(operation, fault, frozenset({"invalid-request"}), "#", body=body)
     for body in NO_OBJECTS:
         yield Case(operation, body.decode(), frozenset({"invalid-request"}), "#", body=body)
+
+
+def schema_requires(schema: Json) -> bool:
+    return bool(resolved(schema).get("required"))
 
 
 def of_parameter(operation: str, parameter: Json) -> Iterator[Case]:
@@ -308,12 +244,21 @@ def percent(word: str) -> str:
     return "".join(f"%{byte:02x}" for byte in word.encode())
 
 
-def cases() -> Iterator[Case]:
+@cache
+def cases() -> tuple[Case, ...]:
+    """All cases of all operations."""
+    return tuple(_cases())
+
+
+def _cases() -> Iterator[Case]:
     for path, methods in reference()["paths"].items():
         for method in (verb for verb in methods if verb != "parameters"):
             told, operation = methods[method], f"{method.upper()} {path}"
             for parameter in (*methods.get("parameters", ()), *told.get("parameters", ())):
                 yield from of_parameter(operation, parameter)
+            if method != "get" and not any(one["name"] == "Idempotency-Key" for one in told.get("parameters", ())):
+                headers, refused = {"Idempotency-Key": "a"}, frozenset({"invalid-parameter"})
+                yield Case(operation, "a key", refused, "Idempotency-Key", headers=headers)
             yield Case(operation, "?surprise", frozenset({"invalid-parameter"}), "surprise", query="surprise=1")
             yield from of_framing(operation, (schema := body_schema(told)))
             if schema is not None:
@@ -327,9 +272,10 @@ def body_schema(told: Json) -> Json | None:
 
 
 def of_caller(operation: str, told: Json) -> Iterator[Case]:
-    for host in ("", "a b", "moon/", "moon:x", "moon@evil", "é"):
+    is_probe = operation.split()[1] in {"/healthz", "/readyz"}
+    for host in (*(() if is_probe else ("",)), "a b", "moon/", "moon:x", "moon:65536", "moon@evil", "é"):
         yield Case(operation, f"Host: {host!r}", frozenset({"bad-host"}), headers={"Host": host})
-    if "429" in told["responses"] and operation.split()[1] not in {"/healthz", "/readyz"}:
+    if "429" in told["responses"] and not is_probe:
         for token in ("", "x", "Bearer", "Bearer  ", "Basic eDp5", "Bearer é", "Bearer x y", f"Bearer {'x' * 300}"):
             headers = {"Authorization": token}
             yield Case(operation, f"Authorization: {token[:40]!r}", frozenset({"token-invalid"}), headers=headers)

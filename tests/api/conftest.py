@@ -44,6 +44,9 @@ class Container:
     def readiness(self) -> tuple[str, ...]:
         return ()
 
+    def warnings(self) -> tuple[str, ...]:
+        return ()
+
 
 class AddStoneSchema(schemas.Schema):
     name = schemas.String(20, shortest=1, required=True)

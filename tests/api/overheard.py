@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from api import compression
-from service import command, metrics
+from service import metrics, rulings, submit
 from service.games.protocol import CLOCK, IllegalAction, Move, fold
 from service.games.visibility import Seat
 from service.log_lines import Logfmt
@@ -126,7 +126,7 @@ class Comparison:
             yield from ((move, other) for other in (*alike[1:], alike[0]))
 
     def _page(self, match: Match, move: Move[Any]) -> Page | None:
-        rng, game = command.draws(self._stage.ports, match), self.pair.table.game
+        rng, game = rulings.draws(match, lambda: submit.server_seed(self._stage.ports, match)), self.pair.table.game
         try:
             effects = game.decide(match.state, move, rng)
         except IllegalAction:
@@ -235,5 +235,9 @@ def noticed() -> Iterator[Noticed]:
 
 def _counts() -> Mapping[str, float]:
     """All that the metrics count, but not how long anything took."""
-    lines = [line.rpartition(" ") for line in metrics.exposition().decode().splitlines() if not line.startswith("#")]
-    return {name: float(value) for name, _, value in lines if not _SPANS.search(name.partition("{")[0])}
+    return {
+        f"{sample.name}{sample.labels}": sample.value
+        for family in metrics._registry.collect()
+        for sample in family.samples
+        if not _SPANS.search(sample.name)
+    }

@@ -25,6 +25,7 @@ from service.match_events import MatchClock
 from service.match_fold import fold
 from service.matches import add_bot, create, join, join_code_of
 from service.new_match import NewMatch
+from service.owed import owed
 from service.ports import Player
 from service.settings import read
 from tests.api.checked import MANY
@@ -134,7 +135,7 @@ class Stage:
             if seat == bot:
                 add_bot(self.ports, creator, match.id, "bot", bot=LISTENER, seat=seat)
             else:
-                code = join_code_of(self.ports.secret, match)
+                code = join_code_of(self.ports.secret, match.id)
                 join(self.ports, self.people[seat].player.id, match.id, f"sit {seat}", seat=seat, join_code=code)
         match, _ = self.ports.history.newest(match.id)
         for first in range(0, len(pages), 50):
@@ -157,7 +158,7 @@ class Stage:
             events += stored
         after = fold(match, events)
         command = f"story {match.head.version}"
-        self.ports.log.append(Append(match.id, command, "story", match.head, tuple(events), after.owed()))
+        self.ports.log.append(Append(match.id, command, "story", match.head, tuple(events), owed(after)))
         return after
 
     def match(self, world: World) -> Match:

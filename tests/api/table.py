@@ -44,7 +44,7 @@ def set_table(ports: Ports, *, private: bool = False) -> Table:
     ben, ben_token = accounts.sign_up(ports, "Ben")
     wanted = NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random",), private=private)
     match = create(ports, anna.id, wanted, "create", seed=SEED).match
-    join(ports, ben.id, match.id, "join", join_code=join_code_of(ports.secret, match))
+    join(ports, ben.id, match.id, "join", join_code=join_code_of(ports.secret, match.id))
     leave(ports, ben.id, match.id, "leave")
     chances = cache(lambda seat: Draws(lambda: bot_key(SEED, seat), {}))
     return Table(match.id, anna, anna_token, ben, ben_token, chances)

@@ -5,9 +5,9 @@ import pytest
 from events.memory_log import MemoryLog
 from events.record import Head, digest
 from service.adapters.memory import local_ports
-from service.audit import CHECKS
 from service.games.registry import GAMES
 from service.match_file import export
+from service.verify import CHECKS
 from tests.api.checked import MANY, Client
 from tests.api.conftest import Container, problem, settings
 from tests.api.table import Table, set_table

@@ -12,10 +12,19 @@ class Faulty(Container):
         return ("the log is not available: loading", "appendfsync is everysec, not always")
 
 
+class WithoutQueue(Container):
+    def warnings(self) -> tuple[str, ...]:
+        return ("the queue does not answer",)
+
+
 def test_a_process_that_is_well_says_so() -> None:
     client = Client()
     assert client.ask("/healthz") == {"status": "alive"}
-    assert client.ask("/readyz") == {"status": "ready"}
+    assert client.ask("/readyz") == {"status": "ready", "warnings": []}
+
+
+def test_a_process_without_its_queue_is_ready_and_says_what_is_wrong() -> None:
+    assert Client(WithoutQueue()).ask("/readyz") == {"status": "ready", "warnings": ["the queue does not answer"]}
 
 
 def test_a_process_that_cannot_serve_lives_but_is_not_ready() -> None:

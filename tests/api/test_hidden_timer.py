@@ -94,7 +94,7 @@ class Listener:
         return self.act(player, {**action, "cards": action["cards"]["any_of"][:1]})
 
     def ring(self) -> None:
-        self.time = max(due.at for due in self.ports.log.clocked())
+        self.time = max(due.at for due in self.ports.log.scheduled("clock"))
         enforce(self.ports, self.match)
         self.note()
 

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace as alter
 from redis import Redis
 
-from service import history, match_views, play
+from service import match_views, redaction, rulings
 from service.container import Service
 from service.games.registry import GAMES
 from service.subscriptions import situation
@@ -83,21 +83,21 @@ def stepping(state: Any) -> Any:
     return tuple(alter(one, step="swap" if lies(state) > 3 else "commit") for one in TOY.decisions(state))
 
 
-SEE_EVENT: Final = history.see_event
-SEE_DECISION: Final = history._see_decision
+SEE_EVENT: Final = redaction.see_event
+SEE_DECISION: Final = redaction._see_decision
 PUBLIC: Final = match_views._public
-ACTED: Final = play.acted
+ACTED: Final = rulings._ruled
 SITUATION: Final = situation.situation
-LEGAL: Final = history.legal_actions
+LEGAL: Final = redaction.legal_actions
 
 LEAKS: Final[Mapping[str, Leak]] = {
-    "effects are shown whole": Leak(history, "_redacted", lambda effects, _viewer: (list(effects), True)),
-    "a salt is shown": Leak(history, "see_event", salted),
-    "a size tells": Leak(history, "see_event", padded),
-    "a hidden deadline is shown": Leak(history, "_see_decision", clocked, table="four_monkeys of 4, family"),
+    "effects are shown whole": Leak(redaction, "_redacted", lambda effects, _viewer: (list(effects), True)),
+    "a salt is shown": Leak(redaction, "see_event", salted),
+    "a size tells": Leak(redaction, "see_event", padded),
+    "a hidden deadline is shown": Leak(redaction, "_see_decision", clocked, table="four_monkeys of 4, family"),
     "a list counts what is hidden": Leak(match_views, "_public", progressing),
-    "the log says what is done": Leak(play, "acted", chatty),
-    "what others may do is listed": Leak(history, "legal_actions", everyones, table="monkeys_on_the_moon of 2"),
+    "the log says what is done": Leak(rulings, "_ruled", chatty),
+    "what others may do is listed": Leak(redaction, "legal_actions", everyones, table="monkeys_on_the_moon of 2"),
     "a frame lists what others may do": Leak(situation, "situation", listing, table="monkeys_on_the_moon of 2"),
     "a list of actions tells by its order": Leak(rules={"legal_actions": ordered}),
     "a refusal names who holds a card": Leak(rules={"decide": broken_sight.tells_in_refusals}),

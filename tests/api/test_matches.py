@@ -62,6 +62,33 @@ def test_the_same_key_makes_one_match(client: Client, ada: str, ben: str) -> Non
     assert client.do("/v1/matches", GAME, ben, idempotency_key="k")["id"] != first.get_json()["id"]
 
 
+def test_what_a_match_shows_as_null_may_be_sent_as_null(client: Client, ada: str) -> None:
+    shown = make(client, ada, clock=None)
+    assert shown["clock"] is None
+    assert client.ask(f"/v1/matches/{shown['id']}")["clock"] is None
+    wanted = {name: shown[name] for name in ("game", "options", "clock", "private", "manual_start")}
+    again = make(client, ada, **wanted)
+    assert {name: again[name] for name in wanted} == wanted
+    client.do(f"/v1/matches/{again['id']}/bots", {"bot": "random", "seat": None}, ada)
+    assert client.do(f"/v1/matches/{again['id']}/seats", {"seat": None}, ada)["status"] == "running"
+
+
+@pytest.mark.parametrize("body", [{"client_seed": None}, {"join_code": None}])
+def test_what_no_match_shows_as_null_is_refused_as_null(client: Client, ada: str, body: Json) -> None:
+    said = problem(client.post(f"/v1/matches/{make(client, ada)['id']}/seats", body, ada))
+    assert said[:2] == (422, "invalid-request")
+
+
+def test_where_all_may_be_left_out_so_may_the_body(client: Client, ada: str) -> None:
+    match = f"/v1/matches/{make(client, ada, manual_start=True)['id']}"
+    untyped = {"Content-Type": ""}
+    assert client.send("POST", f"{match}/seats", token=ada, data=b"", headers=untyped).status_code == 201
+    client.do(f"{match}/bots", {"bot": "random"}, ada)
+    assert client.send("POST", f"{match}/start", token=ada, data=b"", headers=untyped).status_code == 200
+    said = problem(client.send("POST", f"{match}/bots", token=ada, data=b""))
+    assert said.document["detail"] == "#/bot: Missing data for required field."
+
+
 WRONG: dict[str, tuple[int, str, Json]] = {
     "game": (404, "game-not-found", {"game": "chess"}),
     "seats": (422, "invalid-options", {"seats": 9}),

@@ -13,13 +13,13 @@ from events.chain import Draft
 from events.log import LogUnavailable
 from events.memory_log import MemoryLog
 from service.adapters.memory import local_ports
-from service.command import Command, write
 from service.errors import Refused
 from service.games.registry import GAMES
 from service.log_lines import Logfmt
-from service.match import HINT_MS
+from service.match_events import MatchClock
 from service.matches import create, join
 from service.new_match import NewMatch
+from service.submit import CommandKey, append
 from tests.api.conftest import TOKEN, Container, problem, settings, stones_blueprint
 
 
@@ -28,6 +28,8 @@ from tests.api.conftest import TOKEN, Container, problem, settings, stones_bluep
     [
         ({}, "127.0.0.1", {}, 200),
         ({}, "::1", {}, 200),
+        ({}, "::ffff:127.0.0.1", {}, 200),
+        ({}, "::ffff:203.0.113.7", {}, 404),
         ({}, "203.0.113.7", {}, 404),
         ({}, "", {}, 404),
         ({}, "127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, 404),
@@ -97,13 +99,23 @@ def test_what_is_overdue_is_told_as_long_as_the_log_answers() -> None:
     assert told(client.get("/metrics").text)["moonstone_overdue_seconds"] == 0
     create(ports, "pl_a", NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random", "random")), "key")
     now = 4_500
-    assert told(client.get("/metrics").text)["moonstone_overdue_seconds"] == 3.5 - HINT_MS / 1000
+    found = told(client.get("/metrics").text)
+    assert (found["moonstone_overdue_seconds"], found["moonstone_bot_matches_waiting"]) == (0, 1)
+    clock = MatchClock(turn_seconds=5)
+    match = create(ports, "pl_a", NewMatch(game="monsters_on_the_moon", seats=1, clock=clock), "key 2").match
+    join(ports, "pl_a", match.id, "join")
+    now = 60_000
+    found = told(client.get("/metrics").text)
+    due = ports.log.next_due(("job", "clock"))
+    assert due is not None
+    assert (found["moonstone_overdue_seconds"], found["moonstone_bot_matches_waiting"]) == ((now - due) / 1000, 1)
     client = create_app(Container(ports=local_ports(GAMES, log=Away()))).test_client()
-    assert "moonstone_overdue_seconds" not in told(client.get("/metrics").text)
+    assert not {"moonstone_overdue_seconds", "moonstone_bot_matches_waiting"} & told(client.get("/metrics").text).keys()
 
 
 class Away(MemoryLog):
-    def next_due(self) -> int | None:
+    def count_due(self, kind: str, until: int) -> int:
+        del kind, until
         raise LogUnavailable("unavailable")
 
 
@@ -118,7 +130,10 @@ def test_a_command_is_counted_by_what_became_of_it() -> None:
     join(ports, "pl_a", match.id, "join")
     with pytest.raises(Refused, match="idempotency-key-reused"):
         join(ports, "pl_a", match.id, "join", seat=1)
-    assert write(ports, match, Command("late", "late"), [Draft("seat_left", "worker", b'{"seat":0}')], match.at) is None
+    assert (
+        append(ports, match, CommandKey("late", "late"), [Draft("seat_left", "worker", b'{"seat":0}')], match.at)
+        is None
+    )
     after = told(client.get("/metrics").text)
     gained = {name: value - before.get(name, 0) for name, value in after.items()}
     results = {"appended": 2, "replayed": 2, "reused": 1, "conflict": 1}

@@ -13,7 +13,7 @@ import pytest
 from redis import Redis
 from redis.client import PubSub
 
-from service import bot_turns, command
+from service import bot_turns, submit
 from tests.api.checked import documented
 from tests.api.overheard import Comparison
 from tests.api.rows import ROWS, leave, nothing, told_alike
@@ -62,6 +62,7 @@ def test_every_game_is_compared() -> None:
     assert {table.game.info.id for table in HELD} == {table.game.info.id for table in TABLES}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", HELD, ids=lambda table: table.name)
 def test_worlds_that_differ_in_what_a_viewer_cannot_know_are_told_alike(stage: Stage, table: Table) -> None:
     assert {viewer for pair in pairs(table) for viewer in pair.viewers} == {None, *range(table.seats)}
@@ -101,7 +102,7 @@ def _worked(stage: Stage, world: World) -> Worked:
     queue.flushall()
     stage.tasks.clear()
     with published(stage.service.settings.log_url or "") as heard:
-        command.hint(stage.ports, stage.match(world))
+        submit.hint(stage.ports, stage.match(world))
         chance = draws("a bot's own")
         bot_turns.advance(stage.ports, world.id, moves=1, chance_of=lambda _: chance)
         told = [(mask(channel, masks), mask(said, masks)) for channel, said in heard()]

@@ -11,10 +11,10 @@ from events.record import decode
 from service.bot_turns import advance
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
-from service.history import see_decisions, see_event
 from service.match import Match
 from service.match_fold import begin, step
 from service.randomness import Draws
+from service.redaction import see_decisions, see_event
 from tests.api.checked import Client, Json
 from tests.api.conftest import problem
 from tests.api.table import Table, set_table

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-import jsonschema
+import jsonschema_rs
 import msgspec
 import pytest
 import yaml
@@ -94,7 +94,7 @@ def reference() -> dict[str, Any]:
 
 def accepts(reference: dict[str, Any], component: str, value: object) -> bool:
     schema = {"$ref": f"#/components/schemas/{component}", "components": reference["components"]}
-    validator = jsonschema.Draft202012Validator(schema)
+    validator = jsonschema_rs.Draft202012Validator(schema)
     return validator.is_valid(msgspec.json.decode(msgspec.json.encode(value)))
 
 
@@ -220,7 +220,7 @@ def test_nothing_stands_beside_a_reference(reference: dict[str, Any]) -> None:
 
 def test_every_operation_names_its_problems(reference: dict[str, Any]) -> None:
     post = reference["paths"]["/v1/stones"]["post"]["responses"]
-    assert set(post) == {"201", "400", "401", "408", "409", "411", "413", "415", "422", "429", "default"}
+    assert set(post) == {"201", "400", "401", "408", "409", "413", "415", "422", "429", "default"}
     assert post["401"]["description"] == "`token-missing`, `token-invalid`"
     assert set(post["409"]["content"]) == {"application/problem+json"}
 
@@ -314,10 +314,10 @@ def test_the_reference_names_what_every_operation_of_a_kind_refuses(method: str,
         odd += [
             client.send(method, path, token=token, data=b"[]"),
             client.send(method, path, token=token, data=b"{}", headers={"Content-Type": "text/plain"}),
-            client.send(method, path, token=token, data=b"{}", headers={"Transfer-Encoding": "chunked"}),
+            client.send(method, path, token=token, data=b"{}", headers={"Transfer-Encoding": "gzip"}),
             client.send(method, path, token=token, data=b" " * 20_000),
         ]
-    assert [answer.status_code for answer in odd] == [400, 422, 415, 411, 413][: len(odd)]
+    assert [answer.status_code for answer in odd] == [400, 422, 415, 400, 413][: len(odd)]
 
 
 def test_the_reference_says_how_long_bots_wait_where_nobody_says() -> None:

@@ -29,6 +29,13 @@ def test_a_name_may_be_any_text(client: Client, name: str) -> None:
     assert client.do("/v1/players", {"name": name})["player"]["name"] == name
 
 
+def test_a_name_that_cannot_be_seen_is_refused_by_its_code_point(client: Client) -> None:
+    said = problem(client.post("/v1/players", {"name": "\u3164"}))
+    assert (said.status, said.code) == (422, "invalid-request")
+    assert "U+3164 (HANGUL FILLER), which cannot be seen" in said.document["detail"]
+    assert "U+3164 (HANGUL FILLER), which cannot be seen" in said.document["errors"][0]["detail"]
+
+
 @pytest.mark.parametrize(
     "name", ["", "   ", "x" * 41, "a\nb", "a\u0000b", "\u0085", "a\u202eb", "\u2066a", 7, None, ["Ada"], True]
 )

@@ -6,7 +6,8 @@ from typing import Final
 import pytest
 
 from tests.api.conftest import TOKEN
-from tests.api.test_server import HOST, JSON, Reply, Running, server
+from tests.api.raw import HOST, JSON, Reply, Running
+from tests.api.test_server import server
 
 __all__ = ["server"]
 

@@ -11,13 +11,14 @@ from marshmallow import fields
 from api import schemas
 from api.app import RESOURCES
 from api.blueprint import Blueprint
-from service import audit_places
+from service import decide
 from tests.api.conftest import stones_blueprint
 
 OURS = (
     schemas.Integer,
     schemas.Boolean,
     schemas.String,
+    schemas.Name,
     schemas.Choice,
     schemas.List,
     schemas.Object,
@@ -85,6 +86,7 @@ FIELDS: dict[str, tuple[fields.Field[Any], list[object], list[object]]] = {
         ["a", "ä€😀", "     "],
         ["", "abcdef", 5, None, [], "a\n", "a\x00", "\x7f", "\x85", "\u2028", "\ud800"],
     ),
+    "name": (schemas.Name(), ["Ada", "👩‍💻"], ["", " ", "x" * 41, " " * 40 + "x", "\u200b", 5, None, [], "a\n"]),
     "pattern": (schemas.String(5, pattern="[a-z]+"), ["abc"], ["", "aB", "a1", "abc\n", "ä"]),
     "choice": (schemas.Choice("red", "blue"), ["red"], ["Red", "", 1, None, ["red"]]),
     "list": (
@@ -124,7 +126,7 @@ def test_a_client_seed_that_the_api_takes_is_one_for_the_audit_and_for_the_refer
     told_apart = []
     for character in map(chr, (*range(0xD800), *range(0xE000, 0x10000), 0x1F411)):
         is_refused = schemas._CONTROL.search(character) is not None
-        if (audit_places._CLIENT_SEED.fullmatch(character) is None) != is_refused or (
+        if (decide.CLIENT_SEED.fullmatch(character) is None) != is_refused or (
             pattern.fullmatch(character) is None
         ) != is_refused:
             told_apart.append(character)

@@ -1,78 +1,17 @@
 """A real gunicorn against clients that are wrong, slow or hostile; a table, so that an upgrade cannot loosen it."""
 
 import json
-import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, Final, NamedTuple
+from contextlib import ExitStack
+from typing import Final
 
 import pytest
 
 from api.headers import UNLESS_SAID
-from tests.api.conftest import TOKEN
+from tests.api.raw import CLOSE, GET, HOST, JSON, PATIENCE, POST, Running, gunicorn, read_reply
 from tests.waiting import until
-
-ROOT: Final = Path(__file__).parents[2]
-PATIENCE: Final = 60
-"""Seconds; as long as a busy machine may take for what is not held against a clock."""
-
-
-class Reply(NamedTuple):
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-
-class Running(NamedTuple):
-    process: subprocess.Popen[str]
-    port: int
-    log: IO[bytes]
-
-    def lines(self) -> list[str]:
-        """All log lines so far. The process writes to the same file, so its place there must not move."""
-        return os.pread(self.log.fileno(), 16 << 20, 0).decode().splitlines()
-
-    def connect(self, timeout: float = PATIENCE) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout)
-
-    def send(self, request: bytes, timeout: float = PATIENCE) -> Reply:
-        """The reply to raw bytes, after which the server closes or the body is complete."""
-        with self.connect(timeout) as client:
-            client.sendall(request)
-            return read_reply(client)
-
-
-def read_reply(client: socket.socket) -> Reply:
-    with client.makefile("rb") as stream:
-        status = int(stream.readline().split()[1])
-        headers = {}
-        while line := stream.readline().strip().decode():
-            name, _, value = line.partition(":")
-            headers[name.lower()] = value.strip()
-        return Reply(status, headers, stream.read(int(headers.get("content-length", 0))))
-
-
-def _started(log: IO[bytes]) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.api.stones_server"]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True)
-
-
-@contextmanager
-def gunicorn() -> Iterator[Running]:
-    with TemporaryFile() as log, _started(log) as process:
-        assert process.stdout
-        try:
-            yield Running(process, int(process.stdout.readline()), log)
-            process.terminate()
-            assert process.wait(PATIENCE) == 0
-        finally:
-            process.kill()
 
 
 @pytest.fixture(scope="module")
@@ -81,13 +20,21 @@ def server() -> Iterator[Running]:
         yield running
 
 
-GET: Final = b"GET /v1/stones HTTP/1.1\r\n"
-POST: Final = f"POST /v1/stones HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
-HOST: Final = b"Host: moon\r\n"
-JSON: Final = b"Content-Type: application/json\r\n"
-CLOSE: Final = b"Connection: close\r\n"
-
 STONE: Final = b'{"weight":1,"name":"agate"}'
+CHUNKED: Final = POST + HOST + JSON + b"Transfer-Encoding: chunked\r\n"
+LAST: Final = b"0\r\n\r\n"
+
+
+def padded(size: int) -> bytes:
+    """A good body of so many bytes."""
+    return STONE.replace(b",", b"," + b" " * (size - len(STONE)))
+
+
+def chunks(*pieces: bytes | int) -> bytes:
+    """The end of a head, and chunks of some bytes or of single ones."""
+    whole = (bytes([piece]) if isinstance(piece, int) else piece for piece in pieces)
+    return b"\r\n" + b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in whole)
+
 
 SHAPES: Final = {
     "good": (200, GET + HOST + CLOSE + b"\r\n"),
@@ -103,6 +50,7 @@ SHAPES: Final = {
     "bare line feeds": (400, b"GET /v1/stones HTTP/1.1\nHost: moon\n\n"),
     "identity coding": (400, POST + HOST + b"Transfer-Encoding: identity\r\n\r\n"),
     "unknown coding": (400, POST + HOST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"),
+    "an expectation": (417, GET + HOST + b"Expect: 200-ok\r\n\r\n"),
     "no HTTP": (400, b"hello\r\n\r\n"),
     "long request line": (414, b"GET /" + b"a" * 5000 + b" HTTP/1.1\r\n" + HOST + b"\r\n"),
     "long header": (431, GET + HOST + b"A: " + b"a" * 9000 + b"\r\n\r\n"),
@@ -110,20 +58,24 @@ SHAPES: Final = {
     "20 GB claimed": (413, POST + HOST + JSON + b"Content-Length: 20000000000\r\n\r\n"),
     "one byte too many": (413, POST + HOST + JSON + CLOSE + b"Content-Length: 16385\r\n\r\n" + b" " * 16_385),
     "more than its length": (400, POST + HOST + JSON + CLOSE + b"Content-Length: 4\r\n\r\n" + STONE),
-    "no length": (411, POST + HOST + JSON + CLOSE + b"\r\n"),
-    **{
-        f"chunked, {size} bytes": (
-            411,
-            POST
-            + HOST
-            + JSON
-            + CLOSE
-            + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % size
-            + b"x" * size
-            + b"\r\n0\r\n\r\n",
-        )
-        for size in (2, 16_384, 16_385, 20_000)
-    },
+    "no length": (422, POST + HOST + JSON + CLOSE + b"\r\n"),
+    "chunked": (201, CHUNKED + CLOSE + chunks(STONE) + LAST),
+    "chunked, byte by byte": (201, CHUNKED + CLOSE + chunks(*STONE) + LAST),
+    "chunked, with extensions": (201, CHUNKED + CLOSE + b"\r\n1b;a=b;c\r\n" + STONE + b"\r\n0;d\r\n\r\n"),
+    "chunked, with a trailer": (201, CHUNKED + CLOSE + chunks(STONE) + b"0\r\nA: b\r\n\r\n"),
+    "chunked, empty": (422, CHUNKED + CLOSE + b"\r\n" + LAST),
+    "chunked, as large as may be": (201, CHUNKED + CLOSE + chunks(padded(16_384)) + LAST),
+    "chunked, one byte too many": (413, CHUNKED + CLOSE + chunks(padded(16_385)) + LAST),
+    "chunked, too large in small chunks": (413, CHUNKED + CLOSE + chunks(*padded(20_000)) + LAST),
+    "chunked, mostly framing": (413, CHUNKED + CLOSE + chunks(*padded(16_384)) + LAST),
+    "chunked, mostly extensions": (413, CHUNKED + CLOSE + b"\r\n" + (b"1;" + b"a" * 3000 + b"\r\n{\r\n") * 100 + LAST),
+    "chunked and compressed": (400, CHUNKED.replace(b"chunked", b"gzip, chunked") + CLOSE + chunks(STONE) + LAST),
+    "chunks without a size": (400, CHUNKED + CLOSE + b"\r\nx\r\n\r\n"),
+    "chunks with a sign": (400, CHUNKED + CLOSE + b"\r\n+1b\r\n" + STONE + b"\r\n" + LAST),
+    "chunks longer than they say": (400, CHUNKED + CLOSE + b"\r\n1a\r\n" + STONE + b"\r\n" + LAST),
+    "chunks with a trailer that is none": (400, CHUNKED + CLOSE + chunks(STONE) + b"0\r\nHost: sun\r\n\r\n"),
+    "chunks that no GET takes": (400, GET + HOST + CLOSE + b"Transfer-Encoding: chunked\r\n\r\n" + LAST),
+    "chunks in HTTP/1.0": (400, CHUNKED.replace(b"/1.1", b"/1.0") + chunks(STONE) + LAST),
 }
 
 
@@ -139,11 +91,11 @@ def test_a_request_of_that_shape_gets_its_status(server: Running, status: int, r
     (line,) = (line for line in server.lines() if f"request={reply.headers['x-request-id']}" in line)
     assert f" status={status}" in line
     assert {name.lower() for name, _ in UNLESS_SAID} <= reply.headers.keys()
+    assert reply.headers["access-control-allow-origin"] == "*"
 
 
 def test_a_body_as_large_as_may_be_is_read_to_its_end(server: Running) -> None:
-    body = STONE.replace(b",", b"," + b" " * (16_384 - len(STONE)))
-    reply = server.send(POST + HOST + JSON + CLOSE + b"Content-Length: 16384\r\n\r\n" + body)
+    reply = server.send(POST + HOST + JSON + CLOSE + b"Content-Length: 16384\r\n\r\n" + padded(16_384))
     assert (reply.status, json.loads(reply.body)) == (201, json.loads(STONE))
 
 
@@ -155,11 +107,98 @@ def test_what_follows_a_body_that_is_shorter_than_it_should_be_is_no_request(ser
     assert (rest.count(b"HTTP/1.1 "), rest.count(b"HTTP/1.1 400 ")) == (1, 1)
 
 
-def test_a_body_that_ends_early_is_refused(server: Running) -> None:
+@pytest.mark.parametrize("body", [b"Content-Length: 10\r\n\r\n{}", b"Transfer-Encoding: chunked\r\n\r\n1b\r\n{}"])
+def test_a_body_that_ends_early_is_refused(server: Running, body: bytes) -> None:
     with server.connect() as client:
-        client.sendall(POST + HOST + JSON + b"Content-Length: 10\r\n\r\n{}")
+        client.sendall(POST + HOST + JSON + body)
         client.shutdown(socket.SHUT_WR)
         assert read_reply(client).status == 400
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        (b"HTTP/1.0", b"HTTP/1.0 200"),
+        (b"HTTP/1.1", b"HTTP/1.1 200"),
+        (b"HTTP/1.2", b"HTTP/1.1 200"),
+        (b"HTTP/1.9", b"HTTP/1.1 200"),
+        (b"HTTP/2.0", b"HTTP/1.1 400"),
+        (b"HTTP/0.9", b"HTTP/1.1 400"),
+    ],
+)
+def test_a_request_is_answered_in_a_version_that_is_spoken_here(server: Running, asked: bytes, answered: bytes) -> None:
+    with server.connect() as client:
+        client.sendall(b"GET /v1/stones " + asked + b"\r\n" + HOST + CLOSE + b"\r\n")
+        assert client.recv(12) == answered
+
+
+PROBES: Final = {
+    b"GET /healthz HTTP/1.0\r\n": 200,
+    b"GET /readyz HTTP/1.0\r\n": 200,
+    b"GET /healthz HTTP/1.1\r\nHost:\r\n": 200,
+    b"GET /readyz HTTP/1.1\r\nHost:\r\n": 200,
+    b"GET /healthz HTTP/1.1\r\nHost: 10.0.0.7:8080\r\n": 200,
+    b"GET /healthz HTTP/1.1\r\n": 400,  # RFC 9112, 3.2
+    b"GET /healthz HTTP/1.0\r\nHost: moon/\r\n": 400,
+    b"GET /v1/stones HTTP/1.0\r\n": 400,
+    b"GET /v1/stones HTTP/1.1\r\nHost:\r\n": 400,
+}
+
+
+@pytest.mark.parametrize("probe", PROBES, ids=bytes.decode)
+def test_load_balancers_may_ask_for_health_without_a_host(server: Running, probe: bytes) -> None:
+    assert server.send(probe + CLOSE + b"\r\n").status == PROBES[probe]
+
+
+NOWHERE: Final = b"POST /nowhere HTTP/1.1\r\n" + HOST + JSON
+UNREAD: Final = {
+    "too large": (413, NOWHERE + b"Content-Length: 300000\r\n\r\n" + b" " * 300_000),
+    "chunked, too large": (413, CHUNKED + b"\r\n8000\r\n" + b" " * 32_768 + b"\r\n80000\r\n" + b" " * 400_000),
+    "for no address": (404, NOWHERE + CLOSE + b"Content-Length: 16000\r\n\r\n" + b" " * 16_000),
+    "chunked, for no address": (404, NOWHERE + b"Transfer-Encoding: chunked\r\n\r\n" + b"8000\r\n" + b" " * 32_768),
+    "long header": (431, GET + HOST + b"A: " + b"a" * 300_000),
+}
+
+
+@pytest.mark.parametrize(("status", "request_"), UNREAD.values(), ids=UNREAD.keys())
+def test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes(
+    server: Running, status: int, request_: bytes
+) -> None:
+    with server.connect() as client:
+        client.sendall(request_)
+        reply = read_reply(client)
+        assert (reply.status, reply.headers["connection"]) == (status, "close")
+        assert client.recv(10) == b""  # not ConnectionResetError
+
+
+def test_a_short_body_that_is_refused_does_not_cost_its_connection(server: Running) -> None:
+    with server.connect() as client:
+        for _ in range(3):
+            client.sendall(NOWHERE + b"Content-Length: %d\r\n\r\n" % len(STONE) + STONE)
+            reply = read_reply(client)
+            assert (reply.status, reply.headers["connection"]) == (404, "keep-alive")
+
+
+def test_a_connection_is_used_again_after_chunks(server: Running) -> None:
+    with server.connect() as client:
+        for _ in range(3):
+            client.sendall(CHUNKED + chunks(STONE[:9], STONE[9:]) + LAST)
+            reply = read_reply(client)
+            assert (reply.status, reply.headers["connection"]) == (201, "keep-alive")
+
+
+def test_a_client_that_asks_first_is_invited_only_to_send_a_body_that_is_read(server: Running) -> None:
+    asks = HOST + JSON + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(STONE)
+    with server.connect() as client:
+        client.sendall(POST + asks)
+        assert client.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        client.sendall(STONE)
+        reply = read_reply(client)
+        assert (reply.status, reply.headers["connection"]) == (201, "keep-alive")
+        client.sendall(b"POST /nowhere HTTP/1.1\r\n" + asks)
+        reply = read_reply(client)
+        assert (reply.status, reply.headers["connection"]) == (404, "close")
+        assert client.recv(10) == b""
 
 
 def test_slow_silent_and_half_clients_end_and_disturb_nobody(server: Running) -> None:
@@ -167,8 +206,9 @@ def test_slow_silent_and_half_clients_end_and_disturb_nobody(server: Running) ->
     with ExitStack() as open_clients:
         began = time.monotonic()
         slow, half = ([open_clients.enter_context(server.connect()) for _ in range(40)] for _ in range(2))
-        for client in slow:
-            client.sendall(POST + HOST + JSON + b"Content-Length: 10\r\n\r\nabc")
+        for number, client in enumerate(slow):
+            body = chunks(b"abc") if number % 2 else b"Content-Length: 10\r\n\r\nabc"
+            client.sendall((CHUNKED if number % 2 else POST + HOST + JSON) + body)
         for client in half:
             client.sendall(b"GET /v1/sto")
         for path, window in ((b"/endless", 4096), (b"/large", 4096), (b"/large", 1 << 20)):
@@ -180,6 +220,7 @@ def test_slow_silent_and_half_clients_end_and_disturb_nobody(server: Running) ->
         beside_all = answered(server)
         replies = [read_reply(client) for client in slow]
         assert {(reply.status, json.loads(reply.body)["code"]) for reply in replies} == {(408, "request-timeout")}
+        assert {reply.headers["connection"] for reply in replies} == {"close"}
         assert 4 < time.monotonic() - began < 15  # it is five on a machine that has nothing else to do
         beside_silent = answered(server)
         assert all(client.recv(10) == b"" for client in half)

@@ -11,7 +11,7 @@ from statistics import median
 from threading import Thread
 
 from events.chain import Draft, follow, genesis, seal
-from events.log import Append, Due
+from events.log import Append
 from events.record import Head, MatchId, digest
 from events.redis_log import RedisLog, connect
 from service.adapters.valkey import Valkey
@@ -35,7 +35,7 @@ def appended(url: str, match: MatchId) -> None:
     with connect(url) as client:
         log = RedisLog(client)
         for n, event in enumerate(stored):
-            due = (Due(match, "job", n), Due(match, "clock", n))
+            due = {"job": n, "clock": n}
             log.append(Append(match, f"p:ann:{n}", "d", head, (event,), due))
             head = Head(n + 1, digest(event))
 
@@ -91,9 +91,9 @@ def main() -> None:
             print(f"follow of {READ} events: {milliseconds(lambda: folded(stored)):.2f} ms")
             print(f"both: {milliseconds(lambda: folded(log.read('read').events)):.2f} ms")
             for name, sweep in (
-                ("next_due", log.next_due),
-                ("claim of nothing", lambda: log.claim(-1, 1, 100)),
-                ("overdue of nothing", lambda: log.overdue(-1, 100)),
+                ("next_due", lambda: log.next_due(("job", "clock"))),
+                ("claim of nothing", lambda: log.claim("job", -1, 1, 100)),
+                ("overdue of nothing", lambda: log.overdue("clock", -1, 100)),
             ):
                 print(f"{name}: {milliseconds(sweep):.2f} ms")
 

@@ -14,11 +14,11 @@ import msgspec
 
 from events.record import Event, canonical
 from service import accounts, matches
-from service.adapters.valkey import free_port
 from service.container import Service
 from service.local import play
 from service.new_match import NewMatch
 from tests.benchmarks.load import drive, request
+from tests.ports import free_port
 
 GAME = "monkeys_on_the_moon"
 CONNECTIONS = 16
@@ -102,6 +102,7 @@ def compare(service: Service, environ: Mapping[str, str], log: IO[bytes]) -> dic
         "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
         "MOONSTONE_MOVES_BY_TOKEN": "1000000",
         "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+        "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
     }
     floor_port = free_port()
     with (

@@ -7,13 +7,13 @@ from typing import Final
 import httpx
 import msgspec
 
-from service.adapters.valkey import free_port
 from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.state import State
 from tests.benchmarks.http import serving
 from tests.benchmarks.lists_server import Served
 from tests.benchmarks.load import drive, request
 from tests.benchmarks.table import LOG
+from tests.ports import free_port
 from tests.service.games.monsters_on_the_moon.largest import largest_display, most_walls
 
 REPEATS: Final = 20

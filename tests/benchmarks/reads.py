@@ -48,6 +48,9 @@ class Reader:
     def readiness(self) -> tuple[str, ...]:
         return ()
 
+    def warnings(self) -> tuple[str, ...]:
+        return ()
+
     def forget(self) -> None:
         ports = self._service.ports
         games = {**GAMES, TOY.info.id: TOY}

@@ -6,7 +6,6 @@ from statistics import median
 from typing import Any, Final
 
 from events.memory_log import MemoryLog
-from service.audit import verify
 from service.bots.builtin import RANDOM
 from service.games.kit.patterns import picked
 from service.games.protocol import CLOCK, AnyGame, Decision, Move, Ring
@@ -14,6 +13,7 @@ from service.local import play
 from service.match_file import export
 from service.match_fold import begin, fold
 from service.randomness import Draws
+from service.verify import verify
 
 REPEATS = 5
 NOTHING: Final[Mapping[str, object]] = {}

@@ -17,6 +17,8 @@ class Row(NamedTuple):
 
 
 _LOG: Final = "tests/chaos/test_log_faults.py"
+_HEADS: Final = "tests/service/adapters/test_heads.py"
+_FILE: Final = "tests/chaos/test_log_file.py"
 _POWER: Final = "tests/chaos/test_power.py"
 _PROCESSES: Final = "tests/chaos/test_processes.py"
 _KILLED_OR_CUT: Final = (
@@ -25,12 +27,14 @@ _KILLED_OR_CUT: Final = (
 _KILLS: Final = "tests/e2e/test_whole_match.py::test_kills_lose_nothing_acknowledged_and_apply_nothing_twice"
 _NO_WRITES: Final = f"{_LOG}::test_row_12_and_18_a_log_that_takes_no_writes_says_why_and_reading_goes_on"
 _WORKERS: Final = "tests/workers/test_process.py"
+_DAMAGE: Final = "tests/workers/test_queue_damage.py"
 _WORKER_KILLED: Final = (
     f"{_WORKERS}::test_workers_killed_in_their_jobs_cost_no_turn_double_none_and_are_not_waited_for",
     f"{_WORKERS}::test_a_match_goes_on_within_three_seconds_of_the_return_of_workers_that_were_all_killed",
     _KILLS,
 )
 _ONCE: Final = f"{_PROCESSES}::test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_comes"
+_SENDERS: Final = "tests/chaos/test_senders.py"
 _SLOW_CLIENTS: Final = "tests/api/test_server.py::test_slow_silent_and_half_clients_end_and_disturb_nobody"
 _ACTIONS: Final = "tests/api/test_actions.py"
 
@@ -147,7 +151,7 @@ ROWS: Final = (
         (
             "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_asked_about_before_a_deadline_is_judged",
             "tests/workers/test_sweeper.py::test_a_jump_of_the_clock_of_processes_alone_costs_nobody_the_turn",
-            "tests/service/test_command.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
+            "tests/service/test_submit.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
         ),
     ),
     Row(
@@ -212,15 +216,18 @@ ROWS: Final = (
         "very many watch one match",
         (f"{_PROCESSES}::test_row_32_many_watchers_of_one_match_cost_its_appends_little",),
     ),
-    Row(33, "clients send half a request", (_SLOW_CLIENTS,)),
+    Row(33, "clients send half a request", (_SLOW_CLIENTS, f"{_SENDERS}::test_row_33_slow_headers_delay_nobody")),
     Row(
         34,
-        "a body is larger than it says, or than allowed",
+        "a body is larger than it says, or than allowed, or never ends",
         (
             "tests/api/test_server.py::test_a_request_of_that_shape_gets_its_status",
             "tests/api/test_server.py::test_a_body_as_large_as_may_be_is_read_to_its_end",
             "tests/api/test_server.py::test_what_follows_a_body_that_is_shorter_than_it_should_be_is_no_request",
             "tests/api/test_server.py::test_a_body_that_ends_early_is_refused",
+            "tests/api/test_server.py::test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes",
+            f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_nobody",
+            f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_nobody_behind_nginx",
         ),
     ),
     Row(
@@ -259,8 +266,12 @@ ROWS: Final = (
     ),
     Row(
         40,
-        "the log's file is torn, or has garbage in it",
-        (f"{_LOG}::test_row_40_a_torn_tail_is_cut_off_and_garbage_in_the_middle_is_not_served",),
+        "the log's file ends in zeros or a torn command, or is damaged",
+        (
+            f"{_FILE}::test_row_40_what_a_loss_of_power_leaves_is_cut_off_and_other_damage_is_not_served",
+            f"{_FILE}::test_row_40_what_the_server_cannot_read_is_told_without_what_stands_in_it",
+            "tests/service/adapters/test_log_file.py::test_no_changed_byte_lets_a_whole_command_after_it_be_cut",
+        ),
     ),
     Row(
         41,
@@ -280,8 +291,34 @@ ROWS: Final = (
         ),
     ),
     Row(
+        46,
+        "the queue is full, read-only, or damaged by others",
+        (
+            f"{_DAMAGE}::test_matches_go_on_while_the_queue_takes_nothing_and_the_operator_is_told_why",
+            f"{_DAMAGE}::test_matches_go_on_whatever_the_queue_holds_and_hints_come_through_again",
+            f"{_DAMAGE}::test_a_queue_whose_server_hangs_holds_no_deadline_up",
+        ),
+    ),
+    Row(
         47,
         "no connection to the log is free",
         (f"{_LOG}::test_row_47_requests_that_find_no_connection_are_told_in_time_and_the_next_ones_are_served",),
+    ),
+    Row(
+        48,
+        "one address floods the service with matches of bots alone",
+        (
+            "tests/workers/test_flood.py::test_a_bot_answers_a_person_as_fast_beside_a_flood_of_matches_of_bots",
+            "tests/api/test_admission.py::test_an_address_begins_only_so_many_matches_of_bots_alone_whichever_way",
+        ),
+    ),
+    Row(
+        53,
+        "the log lost its end, and is whole otherwise",
+        (
+            "tests/service/test_serve.py::test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing",
+            f"{_HEADS}::test_a_log_that_lost_its_end_is_found_out_also_where_no_match_lost_anything",
+            f"{_HEADS}::test_what_the_log_no_longer_holds_is_found_and_not_forgotten",
+        ),
     ),
 )

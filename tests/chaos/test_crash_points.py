@@ -16,16 +16,17 @@ from events.chain import genesis
 from events.record import Event
 from events.redis_log import send
 from service.adapters.beat import KEY as BEAT
-from service.audit import verify
 from service.container import Service, build
 from service.crash import KILLED, VARIABLE, Point
 from service.games.registry import GAMES
 from service.lobby import listed
+from service.owed import KINDS
 from service.settings import read
+from service.verify import verify
 from tests.chaos.actor import NOWHERE, SCRIPTS
-from tests.chaos.length import LENGTH, LONG
 from tests.e2e.conftest import UNHURRIED
 from tests.e2e.test_whole_match import exported, play_on, table
+from tests.length import LENGTH, LONG
 from tests.serving import serving
 
 ROOT: Final = Path(__file__).parents[2]
@@ -70,6 +71,7 @@ def play(environ: dict[str, str]) -> Iterator[Play]:
         told.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("point", get_args(Point))
 def test_a_crash_at_a_point_is_healed_by_the_next_try(
     play: Play, environ: dict[str, str], valkey_log_url: str, tmp_path: Path, point: Point
@@ -118,19 +120,20 @@ def check_played(service: Service) -> None:
     assert [event.type for event in events[-2:]] == ["match_scored", "seed_revealed"]
     found = {shelf: len(listed(service.ports, shelf, None, 9)[0]) for shelf in ("open", "running", "finished")}
     assert found == {"open": 0, "running": 0, "finished": 1}
-    assert service.ports.log.next_due() is None
+    assert service.ports.log.next_due(KINDS) is None
 
 
 def check_timed(service: Service) -> None:
     kinds = Counter(event.type for event in the_match(service, over=False))
     assert (kinds["clock_extended"], kinds["default_action"]) == (1, 1)
     assert send(service.log_client, ("HKEYS", BEAT)) == [[b"at"]], "an outage is not settled"
-    assert service.ports.log.next_due() is not None
+    assert service.ports.log.next_due(KINDS) is not None
 
 
 CHECKS: Final = {"play": check_played, "time": check_timed}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("point", DURING if LONG else DURING[:1])
 def test_a_service_whose_processes_die_again_and_again_plays_a_whole_match(tmp_path: Path, point: Point) -> None:
     crashing = {**UNHURRIED, VARIABLE: f"{point}:{EVERY}"}

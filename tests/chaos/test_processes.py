@@ -25,8 +25,9 @@ from service.settings import read
 from tests.api.live import Server, serving
 from tests.chaos.clients import Client
 from tests.chaos.history import History
-from tests.chaos.length import LENGTH
 from tests.chaos.stores import Displaced
+from tests.length import LENGTH
+from tests.ports import free_port, tcp_url
 from tests.waiting import in_time, until
 from tests.workers.world import World
 
@@ -36,35 +37,38 @@ WAYS: Final = ("seats", "leave")
 BODIES: Final[tuple[dict[str, object] | None, ...]] = ({}, None)
 
 
-def environment(log: Valkey, queue_url: str, folder: Path) -> dict[str, str]:
+def environment(log_url: str, queue_url: str, folder: Path) -> dict[str, str]:
     return {
-        "MOONSTONE_LOG_URL": log.url,
+        "MOONSTONE_LOG_URL": log_url,
         "MOONSTONE_QUEUE_URL": queue_url,
         "MOONSTONE_DATA_DIR": str(folder / "data"),
         "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
         "MOONSTONE_MOVES_BY_TOKEN": "1000000",
         "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+        "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
     }
 
 
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[Valkey]:
-    with Valkey.start(tmp_path / "log", durable=True) as server:
+    with Valkey.start(tmp_path / "log", durable=True, options={"port": str(free_port())}) as server:
         yield server
 
 
-def is_asked(log: Valkey) -> bool:
-    """Whether somebody has sent the stopped server something."""
+def is_asked(log_url: str) -> bool:
+    """Whether somebody has sent the stopped server something, over TCP."""
     waiting = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
-    port = f":{int(log.url.rpartition(':')[2].partition('/')[0]):04X}"
+    port = f":{int(log_url.rpartition(':')[2].partition('/')[0]):04X}"
     queued = [int(line.split()[4].partition(":")[2], 16) for line in waiting if line.split()[1].endswith(port)]
     return any(queued)
 
 
+@pytest.mark.long
 def test_row_05_a_worker_killed_in_mid_request_leaves_one_event_and_a_repeat_gets_its_answer(
     tmp_path: Path, log: Valkey, valkey_queue_url: str
 ) -> None:
-    with serving(environment(log, valkey_queue_url, tmp_path)) as server:
+    log_url = tcp_url(log)
+    with serving(environment(log_url, valkey_queue_url, tmp_path)) as server:
         history = History()
         client = Client(server.port, "Ada", history)
         wanted = {"game": "ape_town", "seats": 2, "bots": ["random"], "manual_start": True}
@@ -78,7 +82,7 @@ def test_row_05_a_worker_killed_in_mid_request_leaves_one_event_and_a_repeat_get
                 request = pool.submit(
                     client.ask, "POST", f"{path}/{WAYS[number % 2]}", BODIES[number % 2], f"k{number}"
                 )
-                until(lambda: is_asked(log), 60, "the log is asked")
+                until(lambda: is_asked(log_url), 60, "the log is asked")
                 server.kill_workers()
                 os.kill(log.pid, signal.SIGCONT)
                 began = time.monotonic()
@@ -140,7 +144,7 @@ def told(answer: httpx.Response) -> tuple[int, bytes, str | None]:
 def test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_comes(
     tmp_path: Path, log: Valkey, valkey_queue_url: str
 ) -> None:
-    with serving(environment(log, valkey_queue_url, tmp_path)) as server, closing(Asker(server)) as asker:
+    with serving(environment(log.url, valkey_queue_url, tmp_path)) as server, closing(Asker(server)) as asker:
         path = f"/v1/matches/{asker.at_once('/v1/matches', {'game': 'ape_town', 'seats': 2}, 0)['id']}"
         for player in range(2):
             asker.at_once(f"{path}/seats", {"client_seed": str(player)}, player)
@@ -202,7 +206,7 @@ def test_row_10_deadlines_are_kept_with_no_queue_at_all(world: World) -> None:
 def test_row_20_a_jump_of_the_logs_clock_costs_nobody_the_turn(tmp_path: Path, hours: int) -> None:
     store = Displaced(tmp_path / "displaced")
     with store.server, Valkey.start(tmp_path / "queue", durable=False) as queue, ExitStack() as stack:
-        environ = environment(store.server, queue.url, tmp_path)
+        environ = environment(store.server.url, queue.url, tmp_path)
         service = build(read(environ), listen=False)
         stack.callback(service.close)
         world = World(store.server, queue, service, environ)
@@ -249,10 +253,11 @@ def read_to(client: socket.socket, version: int) -> None:
         told = told[-40:] + more
 
 
+@pytest.mark.long
 def test_row_32_many_watchers_of_one_match_cost_its_appends_little(
     tmp_path: Path, log: Valkey, valkey_queue_url: str
 ) -> None:
-    environ = environment(log, valkey_queue_url, tmp_path)
+    environ = environment(log.url, valkey_queue_url, tmp_path)
     with serving(environ) as server, ExitStack() as stack:
         service: Service = build(read(environ), listen=False)
         stack.callback(service.close)

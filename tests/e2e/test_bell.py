@@ -14,7 +14,7 @@ from tests.e2e.conftest import UNHURRIED
 from tests.serving import Serving, serving
 from tests.waiting import until
 
-WORKER: Final = "-m workers"
+WORKER: Final = "-m workers people"
 ROUNDS: Final = range(30, 35)
 """Seconds; a match of each, so that their bells ring one after the other."""
 LATEST_MS: Final = 500

@@ -54,7 +54,7 @@ def played(served: Serving) -> Played:
     assert players[0].answer("POST", f"/v1/matches/{match}/seats", {"secret": seeds[0]}).is_client_error
     wrong = httpx.get(f"{served.url}/v1/me", headers={"Authorization": f"Bearer {players[1].token}x"})
     assert wrong.status_code == httpx.codes.UNAUTHORIZED
-    victims = {5: "-m workers", 10: "-m api"}
+    victims = {5: "-m workers people", 10: "-m api"}
     replays = 0
     while players[0].look(match)["status"] != "finished":
         for player in players:

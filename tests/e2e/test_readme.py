@@ -1,11 +1,17 @@
 """The README's first match runs as it is written."""
 
 import re
+import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.client import Player
+from tests.e2e.relay import Relay
 from tests.serving import Serving
 from tests.waiting import until
 
@@ -23,12 +29,74 @@ def bots_play(served: Serving) -> None:
     player.close()
 
 
-def test_the_bot_of_the_readme_plays_its_match_to_the_end_as_written(served: Serving) -> None:
+def bot_at(url: str) -> list[str]:
+    """The command that runs the README's bot against a service."""
     (program,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    told = program.replace("http://127.0.0.1:8080", served.url)
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=300, check=False)
+    return [sys.executable, "-c", program.replace("http://127.0.0.1:8080", url)]
+
+
+def test_the_bot_of_the_readme_plays_its_match_to_the_end_as_written(served: Serving) -> None:
+    done = subprocess.run(bot_at(served.url), capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1  # as of any program that ends with a text
-    assert re.fullmatch(r"scores: \[\d+, \d+\]\n", done.stderr)
+    assert re.fullmatch(r"finished: {'scores': \[\d+, \d+\], .*}\n", done.stderr)
+
+
+@contextmanager
+def cut_off(relay: Relay, _bot: subprocess.Popen[str]) -> Iterator[None]:
+    relay.cut()
+    yield
+    relay.mend()
+
+
+@contextmanager
+def stopped(_relay: Relay, bot: subprocess.Popen[str]) -> Iterator[None]:
+    bot.send_signal(signal.SIGSTOP)
+    yield
+    bot.send_signal(signal.SIGCONT)
+
+
+@contextmanager
+def stopped_and_cut_off(relay: Relay, bot: subprocess.Popen[str]) -> Iterator[None]:
+    with stopped(relay, bot), cut_off(relay, bot):
+        yield
+
+
+@contextmanager
+def answered_409(relay: Relay, _bot: subprocess.Popen[str]) -> Iterator[None]:
+    relay.hold(b"/actions")
+    relay.holds.wait(60)
+    yield
+    relay.let_go()
+
+
+@contextmanager
+def running(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        try:
+            yield program
+        finally:
+            program.kill()
+
+
+def first_of(pattern: re.Pattern[bytes], lines: list[bytes]) -> str:
+    return next((found[1].decode() for line in lines if (found := pattern.match(line))), "")
+
+
+@pytest.mark.parametrize("fault", [cut_off, stopped, stopped_and_cut_off, answered_409])
+def test_the_bot_of_the_readme_ends_when_its_match_ended_without_it(
+    served: Serving, fault: Callable[[Relay, subprocess.Popen[str]], AbstractContextManager[None]]
+) -> None:
+    acting = re.compile(rb"POST /v1/matches/(\w+)/actions ")
+    with Relay(served.url) as relay, running(bot_at(relay.url)) as bot:
+        match = until(lambda: first_of(acting, relay.requests), 60, "the bot acts")
+        with fault(relay, bot):
+            player = Player(served.url, token=relay.token)
+            player.send("POST", f"/v1/matches/{match}/leave", {})
+            until(lambda: player.look(match)["status"] == "finished", 60, "the match ends without the bot")
+            player.close()
+        told, said = bot.communicate(timeout=30)
+    assert re.fullmatch(r"finished: {'scores': \[\d+, \d+\], .*}\n", said), said
+    assert "409" in told or fault is not answered_409
 
 
 def test_the_first_match_of_the_readme_runs_as_written(served: Serving) -> None:

@@ -61,7 +61,7 @@ def test_a_backup_taken_while_people_play_is_a_prefix_and_plays_on_elsewhere(tmp
         assert backup.result() == [f"backed up 1 matches to {file}"]
         ahead = play(match, players, 3)
         tokens = [player.token for player in players]
-        assert moonstone("check", "--data-dir", str(first / "data"))[-1].endswith("0 audited: 0 faults")
+        assert moonstone("check", "--data-dir", str(first / "data"))[-2].endswith("0 audited: 0 faults")
 
     restored = moonstone("restore", str(file), "--data-dir", str(second / "data"))
     assert restored[0] == f"restored 1 matches from {file}"

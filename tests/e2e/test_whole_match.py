@@ -10,8 +10,8 @@ from pathlib import Path
 
 import httpx
 
-from service.audit import verify
 from service.games.registry import GAMES
+from service.verify import verify
 from tests.e2e.client import Json, Player, Watcher
 from tests.e2e.conftest import UNHURRIED
 from tests.serving import Serving, serving
@@ -121,9 +121,9 @@ def test_kills_lose_nothing_acknowledged_and_apply_nothing_twice(tmp_path: Path)
         victims = {
             8: ("valkey-server", "log"),
             16: ("-m api", ""),
-            24: ("-m workers", ""),
+            24: ("-m workers people", ""),
             32: ("valkey-server", "queue"),
-            40: ("-m workers", ""),
+            40: ("-m workers people", ""),
             48: ("-m api", ""),
             56: ("valkey-server", "log"),
         }

@@ -7,11 +7,15 @@ import msgspec
 import pytest
 
 from events.chain import Draft, follow, genesis, seal
-from events.log import MAX_BYTES, MAX_EVENTS, Append, Appended, Conflict, Due, DueKind, Log, Reused, Seen, Tail
+from events.due import Due
+from events.log import MAX_BYTES, MAX_EVENTS, Append, Appended, Conflict, Log, Reused, Seen, Tail
 from events.record import Head, MatchId
 
 SEED = bytes(range(32))
 _serial = count()
+
+KINDS = ("job", "clock", "bots")
+"""Any names: the log knows none."""
 
 
 def start(match: MatchId) -> Head:
@@ -25,14 +29,14 @@ def build(
     *,
     events: int = 1,
     digest: str = "d",
-    due: dict[DueKind, int] | None = None,
+    due: dict[str, int] | None = None,
     size: int = 0,
     snapshot: bytes | None = None,
 ) -> tuple[Append, Head]:
     """An append of distinct events after `head`, and the head after it; due times by kind; padding of `size` bytes."""
     drafts = [Draft("action", "seat:0", b'{"n":%d,"pad":"%s"}' % (next(_serial), b"x" * size)) for _ in range(events)]
     stored, end = seal(head, drafts, 1000, ["5a" * 16] * events)
-    owed = tuple(Due(match, kind, at) for kind, at in (due or {}).items())
+    owed = dict.fromkeys(KINDS) | (due or {})
     return Append(match, command, digest, head, stored, owed, SEED if head.version == 0 else None, snapshot), end
 
 
@@ -44,7 +48,7 @@ def chained(match: MatchId, tail: Tail) -> Head:
     return head
 
 
-def create(log: Log, match: MatchId, *, events: int = 1, due: dict[DueKind, int] | None = None) -> tuple[Append, Head]:
+def create(log: Log, match: MatchId, *, events: int = 1, due: dict[str, int] | None = None) -> tuple[Append, Head]:
     append, head = build(match, start(match), "create", events=events, due=due)
     assert log.append(append) == Appended(events, replayed=False)
     return append, head
@@ -159,14 +163,14 @@ class LogContract:
         log.append(later)
         assert log.append(append) == Appended(2, replayed=True)
         assert log.read("m").events == append.events + later.events
-        assert log.next_due() is None
+        assert log.next_due(KINDS) is None
 
     def test_a_command_id_of_another_command_is_refused(self, log: Log) -> None:
         append, head = create(log, "m", events=2)
         reused, _ = build("m", head, "create", digest="other", due={"clock": 1})
         assert log.append(reused) == Reused(2)
         assert log.read("m", command="create") == Tail(append.events, Seen(2, "d"))
-        assert log.next_due() is None
+        assert log.next_due(KINDS) is None
 
     @pytest.mark.parametrize("command", ["p:ann:a b", "p:ann:ключ 😀", "p:ann:\x00\r\n", "p:ann:" + "k" * 255, "7 x"])
     def test_any_text_is_a_command_id(self, log: Log, command: str) -> None:
@@ -194,8 +198,8 @@ class LogContract:
         assert log.append(append) == Conflict(head if match == "m" else None)
         assert log.read("m", command="third") == Tail(first.events + second.events)
         assert log.read("n", command="third") == Tail(())
-        assert log.claim(10, 100, 10) == (Due("m", "job", 8),)
-        assert log.clocked() == (Due("m", "clock", 9),)
+        assert log.claim("job", 10, 100, 10) == (Due("m", "job", 8),)
+        assert log.scheduled("clock") == (Due("m", "clock", 9),)
 
     def test_the_largest_append_is_taken_whole(self, log: Log) -> None:
         append, head = build("m", start("m"), "c", events=MAX_EVENTS, size=MAX_BYTES // MAX_EVENTS - 300)
@@ -208,9 +212,7 @@ class LogContract:
             (Append("m", "c", "d", start("m"), ()), "0 events"),
             (build("m", start("m"), "c", events=MAX_EVENTS + 1)[0], "65 events"),
             (build("m", start("m"), "c", events=2, size=MAX_BYTES // 2)[0], "bytes"),
-            (Append("m", "c", "d", Head(1, "h"), (b"e",), (), SEED), "seed"),
-            (Append("m", "c", "d", start("m"), (b"e",), (Due("n", "job", 1),)), "due"),
-            (Append("m", "c", "d", start("m"), (b"e",), (Due("m", "job", 1), Due("m", "job", 2))), "due"),
+            (Append("m", "c", "d", Head(1, "h"), (b"e",), {}, SEED), "seed"),
         ],
     )
     def test_what_no_log_may_take_is_refused_before_anything_is_written(
@@ -219,34 +221,38 @@ class LogContract:
         with pytest.raises(ValueError, match=fault):
             log.append(append)
         assert log.read("m", command="c") == Tail(())
-        assert log.next_due() is None
+        assert log.next_due(KINDS) is None
 
     def test_an_append_replaces_all_that_the_match_was_owed(self, log: Log) -> None:
         _, head = create(log, "m", due={"job": 100, "clock": 50})
         create(log, "n", due={"clock": 75})
-        assert log.next_due() == 50
+        assert log.next_due(KINDS) == 50
         append, head = build("m", head, "c", due={"job": 200})
         log.append(append)
-        assert log.next_due() == 75
-        assert log.clocked() == (Due("n", "clock", 75),)
-        assert log.claim(1000, 10, 10) == (Due("m", "job", 200),)
+        assert log.next_due(KINDS) == 75
+        assert log.scheduled("clock") == (Due("n", "clock", 75),)
+        assert log.claim("job", 1000, 10, 10) == (Due("m", "job", 200),)
         append, _ = build("m", head, "c2")
         log.append(append)
-        assert log.claim(5000, 10, 10) == ()
+        assert log.claim("job", 5000, 10, 10) == ()
 
     def test_nothing_is_due_in_an_empty_log(self, log: Log) -> None:
-        assert log.next_due() is None
-        assert (log.claim(10**13, 1, 10), log.overdue(10**13, 10), log.clocked()) == ((), (), ())
+        assert log.next_due(KINDS) is None
+        assert (log.claim("job", 10**13, 1, 10), log.overdue("clock", 10**13, 10), log.scheduled("clock")) == (
+            (),
+            (),
+            (),
+        )
 
     def test_a_claim_takes_jobs_that_are_due_and_keeps_others_away_for_the_lease(self, log: Log) -> None:
         now = 1_800_000_000_000
         create(log, "m", due={"job": now})
         create(log, "n", due={"job": now + 1, "clock": now - 5})
-        assert log.claim(now, 2000, 10) == (Due("m", "job", now),)
-        assert log.claim(now, 2000, 10) == ()
-        assert log.claim(now + 1999, 2000, 10) == (Due("n", "job", now + 1),)
-        assert log.claim(now + 2000, 2000, 10) == (Due("m", "job", now + 2000),)
-        assert log.next_due() == now - 5
+        assert log.claim("job", now, 2000, 10) == (Due("m", "job", now),)
+        assert log.claim("job", now, 2000, 10) == ()
+        assert log.claim("job", now + 1999, 2000, 10) == (Due("n", "job", now + 1),)
+        assert log.claim("job", now + 2000, 2000, 10) == (Due("m", "job", now + 2000),)
+        assert log.next_due(KINDS) == now - 5
 
     def test_the_earliest_jobs_are_claimed_first_up_to_the_limit_over_all_matches(self, log: Log) -> None:
         # More matches than partitions, so that a partition has several and gives only a share of them.
@@ -254,43 +260,58 @@ class LogContract:
         for due in dues:
             create(log, due.match, due={"job": due.at})
         order = tuple(sorted(dues, key=lambda due: (due.at, due.match)))
-        assert log.claim(1000, 10_000, 50) == order[:50]
-        assert log.claim(1000, 10_000, 1) == order[50:51]
-        assert log.claim(1000, 10_000, 1000) == order[51:]
-        assert log.claim(1000, 10_000, 1000) == ()
+        assert log.claim("job", 1000, 10_000, 50) == order[:50]
+        assert log.claim("job", 1000, 10_000, 1) == order[50:51]
+        assert log.claim("job", 1000, 10_000, 1000) == order[51:]
+        assert log.claim("job", 1000, 10_000, 1000) == ()
+
+    def test_kinds_are_claimed_and_counted_apart_and_an_append_may_move_a_match_from_one_to_another(
+        self, log: Log
+    ) -> None:
+        _, head = create(log, "m", due={"job": 10, "clock": 20})
+        create(log, "n", due={"bots": 5})
+        assert log.claim("job", 100, 10, 10) == (Due("m", "job", 10),)
+        assert log.claim("bots", 100, 10, 10) == (Due("n", "bots", 5),)
+        append, _ = build("m", head, "c", due={"bots": 30})
+        log.append(append)
+        assert (log.claim("job", 1000, 10, 10), log.scheduled("clock"), log.overdue("clock", 1000, 10)) == ((), (), ())
+        assert [log.count_due("bots", until) for until in (29, 30, 109, 110)] == [0, 1, 1, 2]
+        assert (log.next_due(KINDS), log.next_due(["bots"]), log.next_due(["job", "clock"])) == (30, 30, None)
 
     def test_clocks_stay_overdue_until_an_append_replaces_them(self, log: Log) -> None:
         _, head = create(log, "m", due={"clock": 20})
         create(log, "n", due={"clock": 10, "job": 1})
         create(log, "o", due={"clock": 31})
         both = (Due("n", "clock", 10), Due("m", "clock", 20))
-        assert log.overdue(30, 10) == both
-        assert log.overdue(30, 10) == both
-        assert log.overdue(30, 1) == both[:1]
-        assert log.clocked() == (*both, Due("o", "clock", 31))
+        assert log.overdue("clock", 30, 10) == both
+        assert log.overdue("clock", 30, 10) == both
+        assert log.overdue("clock", 30, 1) == both[:1]
+        assert log.scheduled("clock") == (*both, Due("o", "clock", 31))
         append, _ = build("m", head, "clock:1", due={"clock": 99})
         log.append(append)
-        assert log.overdue(30, 10) == both[:1]
+        assert log.overdue("clock", 30, 10) == both[:1]
 
     def test_what_a_match_is_owed_can_be_replaced_while_its_version_stands(self, log: Log) -> None:
         _, head = create(log, "m", due={"job": 10, "clock": 20})
-        assert log.rearm("m", 1, (Due("m", "job", 30),))
-        assert (log.claim(50, 10, 10), log.clocked()) == ((Due("m", "job", 30),), ())
+        assert log.rearm("m", 1, {"job": 30, "clock": None})
+        assert (log.claim("job", 50, 10, 10), log.scheduled("clock")) == ((Due("m", "job", 30),), ())
         append, _ = build("m", head, "c", due={"clock": 40})
         log.append(append)
-        assert not log.rearm("m", 1, ())
-        assert not log.rearm("m", 3, (Due("m", "job", 1),))
-        assert not log.rearm("n", 1, (Due("n", "job", 1),))
-        assert not log.rearm("n", 0, (Due("n", "job", 1),))
-        assert log.next_due() == 40
-        assert log.rearm("m", 2, ())
-        assert log.next_due() is None
+        assert not log.rearm("m", 1, {})
+        assert not log.rearm("m", 3, {"job": 1})
+        assert not log.rearm("n", 1, {"job": 1})
+        assert not log.rearm("n", 0, {"job": 1})
+        assert log.next_due(KINDS) == 40
+        assert log.rearm("m", 2, dict.fromkeys(KINDS))
+        assert log.next_due(KINDS) is None
 
-    def test_rearming_takes_only_the_matchs_own_entries(self, log: Log) -> None:
-        create(log, "m", due={"job": 1})
-        with pytest.raises(ValueError, match="due"):
-            log.rearm("m", 1, (Due("n", "job", 2),))
-        assert log.next_due() == 1
+    def test_a_kind_that_is_not_named_stays_as_it_is(self, log: Log) -> None:
+        append, head = create(log, "m", due={"job": 1, "clock": 2})
+        log.append(Append("m", "c", "d", head, build("m", head, "c")[0].events, {"news": 3, "job": None}))
+        assert (log.next_due(["job"]), log.next_due(["clock"]), log.next_due(["news"])) == (None, 2, 3)
+        assert log.rearm("m", 2, {"news": None})
+        assert log.next_due([*KINDS, "news"]) == 2
+        assert log.append(append) == Appended(1, replayed=True)
 
     def test_exactly_one_of_many_writers_wins_each_version(self, log: Log) -> None:
         create(log, "m")

@@ -1,4 +1,4 @@
-"""A TCP proxy that can lose a reply: the server has done what it was asked, and the client cannot know."""
+"""A proxy that can lose a reply: the server has done what it was asked, and the client cannot know."""
 
 import socket
 from contextlib import suppress
@@ -8,8 +8,10 @@ from typing import Self
 
 
 class Proxy:
-    def __init__(self, port: int) -> None:
-        self._target = ("127.0.0.1", port)
+    """Listens on TCP and passes all on to the Unix socket at `target`."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}/0"
         self.to_lose = 0
@@ -24,7 +26,8 @@ class Proxy:
                 Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        with client, socket.create_connection(self._target) as server, suppress(OSError):
+        with client, socket.socket(socket.AF_UNIX) as server, suppress(OSError):
+            server.connect(self._target)
             while request := client.recv(1 << 20):
                 server.sendall(request)
                 reply = server.recv(1 << 20)

@@ -12,17 +12,18 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from events.chain import BrokenChain
-from events.log import Append, Appended, Conflict, Due, LogUnavailable, Reused, Seen, Tail
+from events.due import Due
+from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Seen, Tail
 from events.record import Head
 from events.redis_log import RedisLog, check_durability, connect
 from service.adapters.valkey import Valkey
-from tests.events.log_contract import SEED, build, chained, create, start
+from tests.events.log_contract import KINDS, SEED, build, chained, create, start
 from tests.events.proxy import Proxy
 from tests.waiting import until
 
 
 def test_a_lost_reply_is_asked_for_again_and_the_event_is_there_once(client: Redis, valkey_log_url: str) -> None:
-    with Proxy(urlsplit(valkey_log_url).port or 0) as proxy, connect(proxy.url) as far:
+    with Proxy(urlsplit(valkey_log_url).path) as proxy, connect(proxy.url) as far:
         log = RedisLog(far)
         append, head = create(log, "m")
         proxy.to_lose = 2
@@ -38,7 +39,7 @@ def test_what_lies_in_the_place_of_snapshots_stops_no_append_and_no_reading(clie
     client.set("match:{p40}:m:snapshot", "of another hand")
     append, _ = build("m", head, "c", due={"job": 7}, snapshot=b"mine")
     assert log.append(append) == Appended(2, replayed=False)
-    assert log.next_due() == 7
+    assert log.next_due(KINDS) == 7
     log.remember("m", 0, {2: b"mine"})
     tail = log.read("m", first=None)
     assert (tail.snapshot, chained("m", tail).version) == (None, 2)
@@ -51,9 +52,9 @@ def test_the_functions_come_back_when_the_server_lost_them(client: Redis) -> Non
     client.function_flush()
     assert log.append(build("m", head, "c", due={"job": 7})[0]) == Appended(2, replayed=False)
     client.function_flush()
-    assert log.claim(10, 10, 10) == (Due("m", "job", 7),)
+    assert log.claim("job", 10, 10, 10) == (Due("m", "job", 7),)
     client.function_flush()
-    assert log.rearm("m", 2, ())
+    assert log.rearm("m", 2, {"job": None})
     client.function_flush()
     assert chained("m", log.read("m", first=None)).version == 2
 
@@ -124,12 +125,16 @@ def test_a_server_that_takes_no_writes_is_told_by_its_reason_and_keeps_nothing(
         first, head = create(log, "m", due={"job": 5})
         append, end = build("m", head, "c", events=3, due={"job": 6, "clock": 7})
         fail(client)
-        for refused in (lambda: log.append(append), lambda: log.claim(10, 10, 10), lambda: log.rearm("m", 1, ())):
+        for refused in (
+            lambda: log.append(append),
+            lambda: log.claim("job", 10, 10, 10),
+            lambda: log.rearm("m", 1, {}),
+        ):
             with pytest.raises(LogUnavailable, match=reason) as told:
                 refused()
             assert told.value.reason == reason
         assert log.read("m", command="c") == Tail(first.events)
-        assert log.next_due() == 5
+        assert log.next_due(KINDS) == 5
         cure(client)
         assert log.append(append) == Appended(4, replayed=False)
         assert chained("m", log.read("m")) == end

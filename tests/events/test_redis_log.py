@@ -2,15 +2,15 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha1
 
 import pytest
-from redis.connection import Connection
+from redis.connection import AbstractConnection
 
 from events.feed import Feed
 from events.listener import Listener
-from events.log import Due, Log, LogUnavailable
+from events.log import Log, LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
 from events.redis_pool import Ferry
-from service.adapters.valkey import free_port
-from tests.events.log_contract import SEED, LogContract, create
+from tests.events.log_contract import KINDS, SEED, LogContract, create
+from tests.ports import free_port
 
 
 class TestRedisLog(LogContract):
@@ -80,8 +80,8 @@ def test_one_server_of_a_cluster_that_lost_the_functions_gets_them_and_nothing_i
         for n in range(30):
             create(log, f"m{n}", due={"job": 5})
         one.function_flush()
-        assert len({due.match for due in log.claim(10, 100, 100)}) == 30
-        assert log.claim(10, 100, 100) == ()
+        assert len({due.match for due in log.claim("job", 10, 100, 100)}) == 30
+        assert log.claim("job", 10, 100, 100) == ()
 
 
 def test_a_cluster_that_does_not_answer_is_unavailable() -> None:
@@ -119,14 +119,14 @@ def test_each_append_is_one_round_trip_and_so_is_each_read(
     valkey_log_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trips = 0
-    send = Connection.send_packed_command
+    send = AbstractConnection.send_packed_command
 
-    def counted(connection: Connection, packed: Sequence[bytes], check_health: bool = True) -> None:
+    def counted(connection: AbstractConnection, packed: Sequence[bytes], check_health: bool = True) -> None:
         nonlocal trips
         trips += bool(packed)
         send(connection, packed, check_health)  # type: ignore[no-untyped-call]
 
-    monkeypatch.setattr(Connection, "send_packed_command", counted)
+    monkeypatch.setattr(AbstractConnection, "send_packed_command", counted)
     with connect(valkey_log_url) as client:
         client.flushall()
         log = RedisLog(client)
@@ -141,12 +141,12 @@ def test_each_append_is_one_round_trip_and_so_is_each_read(
         log.read_each({"m": None, "n": 1, "o": None})
         assert trips == 5
         trips = 2
-        log.next_due()
-        log.overdue(10, 10)
-        log.clocked()
-        log.rearm("m", 5, (Due("m", "job", 20),))
+        log.next_due(KINDS)
+        log.overdue("clock", 10, 10)
+        log.scheduled("clock")
+        log.rearm("m", 5, {"job": 20})
         assert trips == 6
-        log.claim(10, 1, 10)
+        log.claim("job", 10, 1, 10)
         assert trips == 7
-        log.claim(20, 1, 10)
+        log.claim("job", 20, 1, 10)
         assert trips == 9

@@ -12,8 +12,9 @@ from redis.retry import Retry
 
 from events.log import Appended, LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect
-from service.adapters.valkey import Valkey, free_port
+from service.adapters.valkey import Valkey
 from tests.events.log_contract import build, chained, create, start
+from tests.ports import free_port
 
 
 def once(url: str, timeout: float) -> Redis:
@@ -94,7 +95,7 @@ def test_a_server_that_still_loads_its_files_says_so(server: Valkey, monkeypatch
 
 
 def test_a_cluster_that_serves_not_all_slots_is_unavailable(tmp_path: Path) -> None:
-    options = {"cluster-enabled": "yes", "cluster-port": str(free_port())}
+    options = {"cluster-enabled": "yes", "port": str(free_port()), "cluster-port": str(free_port())}
     with (
         Valkey.start(tmp_path / "log", durable=True, options=options) as server,
         connect(server.url) as client,

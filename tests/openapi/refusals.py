@@ -55,7 +55,6 @@ def _requests(refusals: Refusals) -> None:
     players = ("POST", "/v1/players")
     refusals.meet("bad-json", *players, data=b'{"name": 1.5}')
     refusals.meet("invalid-request", *players, {"name": "", "colour": "red"})
-    refusals.meet("length-required", *players, {"name": "Ada"}, transfer_encoding="chunked")
     refusals.meet("body-too-large", *players, {"name": "A" * 20_000})
     refusals.meet("unsupported-media-type", *players, {"name": "Ada"}, content_type="text/plain")
     refusals.meet("invalid-parameter", "GET", "/v1/matches?limit=0")
@@ -125,6 +124,12 @@ def _too_many(refusals: Refusals, client: Client, eve: str) -> None:
     for number in range(OPEN_MATCHES):
         client.do("/v1/matches", TABLE, eve, idempotency_key=f"match-{number}")
     refusals.meet("too-many-open-matches", "POST", "/v1/matches", TABLE, eve)
+    bots = {**TABLE, "bots": ["random"] * 2}
+    busy = Refusals(Client(Container(settings(bot_matches_waiting=1)), hasty=True))
+    someone = busy._client.sign_up()
+    busy._client.do("/v1/matches", bots, someone)
+    busy.meet("bots-busy", "POST", "/v1/matches", bots, someone)
+    refusals.met |= busy.met
     narrow = Refusals(Client(Container(settings(sign_ups_by_address=1)), hasty=True))
     narrow._client.sign_up()
     narrow.meet("rate-limited", "POST", "/v1/players", {"name": "Ada"})

@@ -15,6 +15,7 @@ from api.app import create_app
 from api.components import pascal
 from service.clock import enforce
 from service.games.registry import GAMES
+from service.owed import KINDS
 from tests.api.conftest import Container
 from tests.api.two_seats import unlimited
 from tests.openapi.tools import BUILD, HERE, REFERENCE
@@ -47,8 +48,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    # Of all answers only the file of a match is in a media type that the generator does not know.
-    assert (done.stdout + done.stderr).count("WARNING") == 1
+    # Of all answers only the file of a match and a picture are in media types that the generator does not know.
+    assert (done.stdout + done.stderr).count("WARNING") == 2
     assert "application/x-ndjson" in done.stdout + done.stderr
     (made / "player.py").write_text((HERE / "player.py").read_text(encoding="utf-8"), encoding="utf-8")
     return made
@@ -109,7 +110,7 @@ class House(Arena):
         if any(opens_at <= self.time for opens_at in mine):
             self.time += 500
         else:
-            self.time = max(self.time, min([*mine, self.log.next_due() or self.time]))
+            self.time = max(self.time, min([*mine, self.log.next_due(KINDS) or self.time]))
         enforce(self.ports, match_id)
         self.work(match_id)
 

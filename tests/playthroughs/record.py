@@ -20,13 +20,13 @@ from service.bots.builtin import bots_of
 from service.games.protocol import Bot, Rng, Task
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
-from service.history import legal_actions, see_decisions, see_event
 from service.local import play
 from service.match import Match
 from service.match_events import MatchClock
 from service.match_fold import begin, step
-from service.play import parse_action
 from service.ports import Ports
+from service.redaction import legal_actions, see_decisions, see_event
+from service.rulings import parse_action
 
 FOLDER: Final = Path(__file__).parent
 FULL_EVERY: Final = 100

@@ -17,17 +17,20 @@ from service import matches, play
 from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemoryTickets
 from service.bot_turns import advance
 from service.clock import enforce
-from service.command import Submitted
+from service.commands import SeenHead
 from service.errors import Refused
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.protocol import AnyGame
-from service.history import History, legal_actions
+from service.history import History
 from service.match import Match
 from service.match_events import MatchClock
 from service.match_fold import step
 from service.new_match import NewMatch
+from service.owed import KINDS, owed
 from service.play import ActionRequest
 from service.ports import Ports
+from service.redaction import legal_actions
+from service.submit import Submitted
 from tests.service.games.toy.game import TOY
 
 START: Final = 1_700_000_000_000
@@ -168,7 +171,7 @@ class Arena:
     def join(self, match_id: MatchId, *players: str, seed: str | None = None) -> MatchId:
         for player in players:
             match = self.match(match_id)
-            code = matches.join_code_of(self.ports.secret, match)
+            code = matches.join_code_of(self.ports.secret, match.id)
             matches.join(self.ports, player, match_id, self.new_key(), join_code=code, client_seed=seed)
         return match_id
 
@@ -221,20 +224,22 @@ class Arena:
         key: str | None = None,
         decision: str | None = None,
         seat: int | None = None,
-        precondition: Callable[[Match], None] | None = None,
+        if_match: tuple[SeenHead, ...] | None = None,
     ) -> Submitted:
         """Do an action, the first legal one if none is named."""
         action = self.legal(match_id, player)[0] if action is None else action
         request = ActionRequest(action, seat, decision)
-        return play.act(self.ports, player, match_id, request, key or self.new_key(), precondition)
+        return play.act(self.ports, player, match_id, request, key or self.new_key(), if_match)
 
     def leave(self, match_id: MatchId, player: str, key: str | None = None) -> Submitted:
         return matches.leave(self.ports, player, match_id, key or self.new_key())
 
     def ring(self, match_id: MatchId) -> None:
         """Wait for the next deadline and let it be enforced."""
-        due = [due.at for due in self.log.clocked() if due.match == match_id]
-        self.time = max(self.time, *due)
+        first = self.match(match_id).first_due()
+        assert first is not None
+        assert first.enforced_at is not None
+        self.time = max(self.time, first.enforced_at)
         enforce(self.ports, match_id)
 
     def work(self, match_id: MatchId) -> None:
@@ -255,7 +260,7 @@ class Arena:
                 self.time = max(self.time, opens_at)
                 self.act(match_id, who)
             else:
-                self.time = max(self.time, self.log.next_due() or 0)
+                self.time = max(self.time, self.log.next_due(KINDS) or 0)
                 enforce(self.ports, match_id)
 
 
@@ -288,3 +293,8 @@ def refused(code: str, act: Callable[P, object], *args: P.args, **kwargs: P.kwar
         act(*args, **kwargs)
     assert caught.value.code == code, caught.value
     return caught.value
+
+
+def due_kinds(match: Match, after: int = -1) -> list[str]:
+    """The kinds of which something is due."""
+    return [kind for kind, at in owed(match, after).items() if at is not None]

@@ -4,7 +4,7 @@ import pytest
 import redis.exceptions
 
 from service.adapters import jobs
-from service.addresses import is_origin, is_place, is_server
+from service.addresses import host_of, is_origin, is_place, is_server
 from service.container import connect_log
 
 SCHEMES = ("redis", "rediss", "unix", "cluster")
@@ -97,6 +97,9 @@ def test_a_place_is_an_address_or_a_name_without_a_port(text: str, *, let_in: bo
     [
         ("https://moon.example", True),
         ("http://localhost:5173", True),
+        ("http://localhost:65535", True),
+        ("http://localhost:65536", False),
+        ("http://[::::]", False),
         ("http://[::1]:81", True),
         ("http://", False),
         ("http://[", False),
@@ -111,3 +114,27 @@ def test_a_place_is_an_address_or_a_name_without_a_port(text: str, *, let_in: bo
 )
 def test_an_origin_is_as_browsers_write_it(text: str, *, let_in: bool) -> None:
     assert is_origin(text) == let_in
+
+
+@pytest.mark.parametrize(
+    ("text", "host"),
+    [
+        ("moon", "moon"),
+        ("Moon.example:80", "Moon.example"),
+        ("[::1]:65535", "[::1]"),
+        ("moon:0", "moon"),
+        ("moon:65536", None),
+        ("moon:99999", None),
+        ("moon:123456", None),
+        ("moon:", None),
+        ("moon:\u0661", None),
+        ("[::1", None),
+        ("[::1::]", None),
+        ("[1.2.3.4]", None),
+        ("me@moon", None),
+        ("moon/", None),
+        ("", None),
+    ],
+)
+def test_a_host_may_have_a_port_that_there_can_be(text: str, host: str | None) -> None:
+    assert host_of(text) == host

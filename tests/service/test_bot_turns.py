@@ -1,20 +1,16 @@
 """What a match plays by itself: bots, seats of those who left, the scoring; and that it never hangs in silence."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
 
-from events.chain import Draft, seal
-from events.log import Append, Due
-from events.memory_log import MemoryLog
-from events.record import canonical
-from service.bot_turns import BUDGET_MS, MOVES, advance, suspend
-from service.match import HINT_MS
+from events.due import Due
+from service.bot_turns import BUDGET_MS, MOVES, advance
+from service.match import GRACE_MS
 from service.patience import REMEMBERED, REST_MS, Patience
-from tests.service.arena import START, Arena, with_bot
+from tests.service.arena import START, Arena, due_kinds, with_bot
 from tests.service.games.toy.state import Commit, Keep
 
 BOTH = ("random", "greedy")
@@ -24,9 +20,10 @@ def fail(*_: Any) -> Any:
     raise RuntimeError("no idea")
 
 
-def owed(arena: Arena, table: str) -> list[Due]:
+def entries(arena: Arena, table: str) -> list[Due]:
     """What the log holds that the match is owed."""
-    return [*arena.log.claim(10**15, 0, 99), *(due for due in arena.log.clocked() if due.match == table)]
+    claimed = [due for kind in ("job", "bots") for due in arena.log.claim(kind, 10**15, 0, 99)]
+    return [*claimed, *(due for due in arena.log.scheduled("clock") if due.match == table)]
 
 
 def test_bots_play_whole_matches() -> None:
@@ -45,7 +42,7 @@ def test_a_job_plays_on_until_a_person_is_next() -> None:
     assert advance(arena.ports, table) is False
     match = arena.match(table)
     assert {one.seat for one in match.decisions()} == {2}
-    assert not any(due.kind == "job" for due in owed(arena, table))
+    assert not any(due.kind == "job" for due in entries(arena, table))
 
 
 def test_a_job_has_a_budget_of_moves_and_says_what_is_left() -> None:
@@ -82,7 +79,7 @@ def test_a_person_s_action_calls_the_bots_if_they_are_next() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben", bots=("high",))
     assert arena.jobs.hinted == []
-    assert owed(arena, table)[0] == Due(table, "job", START + 1_000)
+    assert entries(arena, table)[0] == Due(table, "job", START + 1_000)
     arena.wait(1_000)
     arena.act(table, "anna")
     assert arena.jobs.hinted == [table]
@@ -92,20 +89,20 @@ def test_matches_in_which_no_person_plays_keep_nobody_waiting() -> None:
     arena = Arena()
     arena.create("monkeys_on_the_moon", bots=("random", "random"))
     arena.monkeys("anna", bots=("random",))
-    assert arena.jobs.lanes[0] == "overtime"
+    assert arena.jobs.lanes[0] == "bots"
     assert set(arena.jobs.lanes[1:]) <= {"turns"}
     table = arena.monkeys("anna", "ben")
     arena.jobs.lanes.clear()
     for player in ("anna", "ben"):
         arena.leave(table, player)
-    assert arena.jobs.lanes[-1] == "overtime"
+    assert arena.jobs.lanes[-1] == "bots"
 
 
 def test_a_bot_waits_for_its_decision_to_open() -> None:
     arena = Arena()
     table = arena.toy(bots=("high", "high"), countdown_ms=5_000)
     assert advance(arena.ports, table) is False
-    assert owed(arena, table)[0] == Due(table, "job", START + 5_000)
+    assert entries(arena, table) == [Due(table, "bots", START + 5_000)]
     arena.wait(4_999)
     assert advance(arena.ports, table) is False
     assert "action" not in arena.types(table)
@@ -123,7 +120,8 @@ def test_a_bot_that_comes_too_late_leaves_the_decision_to_the_clock() -> None:
         arena.time = START + deadline
         assert advance(arena.ports, table) is False
         assert arena.types(table)[-1] == "match_started"
-        assert [due.kind for due in owed(arena, table) if due.match == table] == ["clock"]
+        enforced_at = START + deadline + GRACE_MS
+        assert [due for due in entries(arena, table) if due.match == table] == [Due(table, "bots", enforced_at)]
         arena.ring(table)
         assert arena.types(table)[4] in {"timer", "default_action"}
         arena.time = START
@@ -189,7 +187,7 @@ def test_a_bot_that_fails_where_there_is_no_default_action_is_left_to_the_bell()
     arena.wait(1_000)
     assert advance(arena.ports, table) is False
     assert [event.by for event in arena.events(table) if event.type == "action"] == ["bot:high"]
-    assert [due.kind for due in owed(arena, table)] == ["clock"]
+    assert [due.kind for due in entries(arena, table)] == ["clock"]
     assert advance(arena.ports, table) is False
     arena.act(table, "anna")
     arena.work(table)
@@ -202,8 +200,8 @@ def test_a_bot_that_fails_takes_no_other_bot_s_turn_with_it() -> None:
     arena = with_bot(fail)
     table = arena.create("toy", 4, bots=("odd", "high", "odd", "high"), clock={"bot_pace_ms": 4_000})
     turns = [one.plays_at or 0 for one in arena.match(table).decisions() if one.seat in {1, 3}]
-    while due := [one for one in owed(arena, table) if one.kind == "job"]:
-        arena.time = due[0].at
+    while (due := entries(arena, table)[0]).at <= max(turns):
+        arena.time = due.at
         advance(arena.ports, table)
     assert [event.at for event in arena.events(table) if event.by == "bot:high"] == sorted(turns)
 
@@ -260,7 +258,7 @@ def test_a_seat_whose_player_left_waits_for_the_bell_where_there_is_no_default_a
     table = arena.toy("anna", "ben")
     arena.wait(1_000)
     arena.leave(table, "anna")
-    assert [due.kind for due in arena.match(table).owed()] == ["clock"]
+    assert due_kinds(arena.match(table)) == ["clock"]
     assert advance(arena.ports, table) is False
     assert arena.types(table)[-1] == "resigned"
     arena.ring(table)
@@ -268,78 +266,3 @@ def test_a_seat_whose_player_left_waits_for_the_bell_where_there_is_no_default_a
     arena.work(table)
     assert arena.data(table)["reason"] == "player-left"
     assert arena.data(table)["seat"] == 0
-
-
-# --- races ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_bot_that_a_person_came_before_plays_at_once_all_the_same() -> None:
-    arena = Arena()
-    table = arena.toy("anna", "ben", bots=("high",))
-    arena.wait(1_000)
-    arena.log.meanwhile = [partial(arena.act, table, "anna")]
-    assert advance(arena.ports, table) is False
-    assert [event.by for event in arena.events(table)][-2:] == ["seat:1", "bot:high"]
-    assert [due.kind for due in owed(arena, table)] == ["clock"]
-
-
-def test_a_job_that_loses_every_race_ends_and_asks_for_the_next() -> None:
-    arena = Arena()
-    table = arena.toy("anna", bots=("high",))
-    arena.wait(1_000)
-    versions: list[int] = []
-
-    def come_first() -> None:
-        versions.append(extend_by_one(arena, table))
-        arena.log.meanwhile = [come_first]
-
-    arena.log.meanwhile = [come_first]
-    assert advance(arena.ports, table, moves=5)
-    assert len(versions) == 5
-    arena.log.meanwhile = []
-    assert advance(arena.ports, table) is False
-    assert arena.events(table)[-1].by == "bot:high"
-
-
-def extend_by_one(arena: Arena, table: str) -> int:
-    """Another command, written beside the watched log's way."""
-    match = arena.match(table)
-    draft = Draft("clock_extended", "worker", canonical({"ms": 1, "reason": "outage"}))
-    events, _ = seal(match.head, [draft], max(arena.time, match.at) + 1, ["0" * 32])
-    MemoryLog.append(arena.log, Append(table, f"other {match.head.version}", "", match.head, events, match.owed()))
-    return match.head.version
-
-
-def test_a_job_done_twice_at_once_plays_each_turn_once() -> None:
-    arena = Arena()
-    table = arena.monkeys(bots=("greedy", "greedy"))
-    arena.log.meanwhile = [lambda: advance(arena.ports, table)]
-    advance(arena.ports, table)
-    arena.work(table)
-    assert arena.match(table).status == "finished"
-    single = Arena()
-    other = single.monkeys(bots=("greedy", "greedy"))
-    single.work(other)
-    assert [event.data for event in single.events(other)][:-1] == [event.data for event in arena.events(table)][:-1]
-
-
-def test_a_lost_job_is_played_by_the_next_one() -> None:
-    arena = Arena()
-    table = arena.monkeys(bots=BOTH)
-    taken_for_lost = START + HINT_MS
-    assert arena.log.claim(taken_for_lost - 1, 2_000, 9) == ()
-    assert [due.match for due in arena.log.claim(taken_for_lost, 2_000, 9)] == [table]
-    assert arena.log.next_due() == taken_for_lost + 2_000
-    assert [due.match for due in arena.log.claim(taken_for_lost + 2_000, 2_000, 9)] == [table]
-    arena.work(table)
-    assert arena.match(table).status == "finished"
-    assert arena.log.next_due() is None
-
-
-def test_suspending_twice_is_once() -> None:
-    arena = Arena()
-    table = arena.toy("anna", "ben")
-    match = arena.match(table)
-    suspend(arena.ports, match, "KeyError")
-    suspend(arena.ports, match, "KeyError")
-    assert arena.types(table).count("match_suspended") == 1

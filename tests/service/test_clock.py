@@ -5,16 +5,18 @@ from typing import Any
 
 import pytest
 
-from events.log import Due, LogUnavailable
+from events.due import Due
+from events.log import LogUnavailable
 from service import play
-from service.audit import verify
 from service.bot_turns import suspend
 from service.clock import STEPS, enforce, extend, resume
 from service.games.protocol import CLOCK, Decision
-from service.history import see_decisions
 from service.match import GRACE_MS, Match
 from service.match_file import export
+from service.owed import owed
 from service.play import ActionRequest
+from service.redaction import see_decisions
+from service.verify import verify
 from tests.service.arena import START, Arena, refused, unavailable
 from tests.service.games.toy.game import TOY
 
@@ -46,7 +48,7 @@ def test_a_seat_whose_turn_ran_out_plays_its_default_action() -> None:
 def test_the_bell_of_a_timed_game_rings() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
-    assert arena.log.clocked() == (Due(table, "clock", START + COUNTDOWN + TRICK + GRACE_MS),)
+    assert arena.log.scheduled("clock") == (Due(table, "clock", START + COUNTDOWN + TRICK + GRACE_MS),)
     arena.ring(table)
     event = arena.events(table)[-1]
     assert (event.type, event.by, arena.data(table)["label"]) == ("timer", "worker", "trick")
@@ -57,7 +59,7 @@ def test_without_a_clock_nothing_is_due() -> None:
     arena = Arena()
     table = arena.monkeys("anna", "ben")
     assert deadlines(arena.match(table)) == [None]
-    assert arena.match(table).owed() == ()
+    assert set(owed(arena.match(table)).values()) == {None}
     arena.wait(10**9)
     enforce(arena.ports, table)
     assert arena.version(table) == 4
@@ -80,7 +82,7 @@ def test_two_sweepers_at_once_enforce_a_deadline_once(game: str) -> None:
     arena.log.meanwhile = [lambda: enforce(arena.ports, table)]
     enforce(arena.ports, table)
     assert len(arena.events(table)) == 5
-    assert [due.at for due in arena.log.clocked()] == [arena.time + 60_000 + GRACE_MS]
+    assert [due.at for due in arena.log.scheduled("clock")] == [arena.time + 60_000 + GRACE_MS]
 
 
 def test_a_late_sweeper_enforces_all_that_passed_the_earliest_first() -> None:
@@ -144,9 +146,9 @@ def test_an_action_in_time_that_is_appended_first_wins_over_the_clock() -> None:
 def test_a_due_entry_that_is_behind_the_log_is_mended() -> None:
     arena = Arena()
     table = arena.monkeys("anna", "ben", turn_seconds=60)
-    arena.log.rearm(table, 4, (Due(table, "clock", START),))
+    arena.log.rearm(table, 4, {"clock": START})
     enforce(arena.ports, table)
-    assert arena.log.clocked() == (Due(table, "clock", START + 60_000 + GRACE_MS),)
+    assert arena.log.scheduled("clock") == (Due(table, "clock", START + 60_000 + GRACE_MS),)
 
 
 def test_a_log_that_does_not_answer_suspends_nothing() -> None:
@@ -181,7 +183,7 @@ def test_an_outage_moves_every_open_deadline_once() -> None:
     assert arena.data(table) == {"ms": 5_000, "reason": "outage"}
     assert [one and one + 5_000 for one in deadlines(before)] == deadlines(after)
     assert [one.id for one in before.decisions()] == [one.id for one in after.decisions()]
-    assert [due.at for due in arena.log.clocked()] == [min(filter(None, deadlines(after))) + GRACE_MS]
+    assert [due.at for due in arena.log.scheduled("clock")] == [min(filter(None, deadlines(after))) + GRACE_MS]
     arena.wait(6_000)
     extend(arena.ports, table, "outage-2", 5_000)
     assert arena.match(table).paused == 10_000
@@ -238,14 +240,14 @@ def test_no_clock_runs_while_a_match_is_suspended() -> None:
     table = arena.toy("anna", "ben")
     arena.wait(11_000)
     suspend(arena.ports, arena.match(table), "KeyError")
-    assert arena.log.clocked() == ()
+    assert arena.log.scheduled("clock") == ()
     arena.wait(100_000)
     enforce(arena.ports, table)
     assert arena.types(table)[-1] == "match_suspended"
     match = resume(arena.ports, table)
     assert (match.status, match.paused, match.suspended_at) == ("running", 100_000, None)
     assert set(deadlines(match)) == {START + COUNTDOWN + TRICK + 100_000}
-    assert [due.at for due in arena.log.clocked()] == [START + COUNTDOWN + TRICK + 100_000 + GRACE_MS]
+    assert [due.at for due in arena.log.scheduled("clock")] == [START + COUNTDOWN + TRICK + 100_000 + GRACE_MS]
     assert arena.events(table)[-1].by == "worker"
     arena.act(table, "anna")
 

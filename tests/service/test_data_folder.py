@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from service import operate
-from service.adapters.valkey import Valkey, ValkeyFailed
+from service.adapters.server_folder import ValkeyFailed
+from service.adapters.valkey import Valkey
 from service.operate import CannotOperate
 from service.serve import CannotServe, FolderTaken, lock, serve
 
@@ -52,6 +53,8 @@ def umlaut(path: Path) -> None:
         ("data/queue", file, "no server can run in .*queue: File exists"),
         ("data/store-id", folder, "store-id must hold the store's id, but cannot .Is a directory.*MOONSTONE_DATA_DIR"),
         ("data/store-id", binary, "store-id holds no id of a store.*MOONSTONE_STORE_ID"),
+        ("data/heads.db", folder, "heads.db should say how far the log went, but cannot be used .*Is a directory"),
+        ("data/heads.db", binary, "heads.db should say how far the log went, but cannot be used .*not a database"),
         ("data/store-id", umlaut, "store-id holds no id of a store.*MOONSTONE_STORE_ID"),
     ],
 )

@@ -29,7 +29,7 @@ def table(*, private: bool) -> tuple[Arena, str]:
     arena = Arena()
     wanted = NewMatch(game="toy", seats=2, private=private)
     match = create(arena.ports, "host", wanted, "make").match
-    code = join_code_of(arena.ports.secret, match)
+    code = join_code_of(arena.ports.secret, match.id)
     join(arena.ports, "gone", match.id, "sit", join_code=code)
     leave(arena.ports, "gone", match.id, "leave")
     arena.index.enrol("gone", match.id, match.created_at)  # as a crash may leave it

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from events.log import LogUnavailable
 from service.adapters.memory import MemoryIndex
+from service.bot_turns import score
 from service.lobby import IN_FLIGHT_MS, LOOKED_AT, STRIDE, ended, listed, shelve_ended
 from service.ports import ENDING_MS
-from service.scoring import score
 from tests.service.arena import Arena, refused, unavailable
 
 
@@ -61,7 +61,7 @@ def test_an_end_is_in_the_list_as_soon_as_it_is_in_the_log() -> None:
     for player in ("anna", "ben"):
         arena.act(scored, player)
     arena.log.afterwards = [unavailable]
-    fails(arena, lambda: score(arena.ports, arena.match(scored)))
+    fails(arena, lambda: score(arena.ports, arena.match(scored), arena.time))
     assert crawl(arena)[0] == [table, other, scored]
 
 
@@ -99,7 +99,7 @@ def test_an_end_that_comes_after_readers_gave_it_up_is_told_to_them_all_the_same
     arena.log.meanwhile = [sleep]
     arena.leave(table, "host")
     arena.log.meanwhile = [sleep]
-    score(arena.ports, arena.match(scored))
+    score(arena.ports, arena.match(scored), arena.time)
     (first, place), (second, place_after) = gone_past
     assert (first, second) == ([], [table])
     assert crawl(arena, place)[0] == [table, scored]

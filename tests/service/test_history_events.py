@@ -8,8 +8,9 @@ import pytest
 from events.record import digest
 from service.errors import Corrupt
 from service.games.visibility import Viewer
-from service.history import History, SeenEvent
+from service.history import History
 from service.match import Match
+from service.redaction import SeenEvent
 from service.verified_events import KEPT, VerifiedEvents
 from tests.service.arena import ENDLESS, Arena, person
 

@@ -9,8 +9,8 @@ from msgspec import UNSET
 
 from events.record import canonical
 from service.games.visibility import Viewer
-from service.history import SeenEvent, legal_actions, see_decisions, see_event, viewer_of
 from service.match import Match
+from service.redaction import SeenEvent, legal_actions, see_decisions, see_event, viewer_of
 from tests.service.arena import START, Arena, refused
 
 SEATS = (0, 1, 2)
@@ -131,7 +131,7 @@ def test_a_deadline_that_the_options_hide_is_null_for_every_viewer() -> None:
         assert [one.seat for one in decisions] == [0, 1, "clock"]
         assert {(one.opens_at, one.deadline) for one in decisions} == {(START + 1_000, None)}
     assert {one.deadline for one in match.decisions()} == {START + 31_000}
-    assert [due.at for due in arena.log.clocked()] == [START + 31_100]
+    assert [due.at for due in arena.log.scheduled("clock")] == [START + 31_100]
 
 
 def test_the_match_s_own_turn_clock_is_shown_though_the_options_hide_the_game_s() -> None:

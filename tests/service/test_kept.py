@@ -7,13 +7,13 @@ import msgspec
 import pytest
 
 from events.record import canonical, decode, digest
-from service.audit import CHECKS, verify
 from service.games.visibility import Viewer
-from service.history import see_event
 from service.kept import Differs, Feed, KeptEvent, KeptHead, check_feed, check_heads, read_feed
 from service.local import play
 from service.match import Match
 from service.match_file import export
+from service.redaction import see_event
+from service.verify import CHECKS, verify
 from tests.service.audit.match_files import File, Lines, toy
 from tests.service.games.toy.game import TOY
 

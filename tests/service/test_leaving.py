@@ -4,10 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+from events.due import Due
 from events.log import LogUnavailable
 from service import matches
 from service.errors import Corrupt
 from service.lobby import listed
+from service.match import HINT_MS
 from service.match_events import MatchClock
 from service.new_match import NewMatch
 from tests.service.arena import START, Arena, refused, unavailable
@@ -70,6 +72,16 @@ def test_nobody_leaves_what_is_over() -> None:
     table = arena.toy("anna", "ben")
     arena.play_out(table)
     refused("match-over", arena.leave, table, "anna")
+
+
+def test_what_a_match_is_owed_moves_to_the_bots_when_its_last_person_leaves() -> None:
+    arena = Arena()
+    table = arena.monkeys("anna", "ben", bots=("random",), turn_seconds=60)
+    for player in ("anna", "ben"):
+        assert arena.log.count_due("bots", 10**15) == 0
+        arena.leave(table, player)
+    assert arena.log.claim("bots", 10**15, 0, 9) == (Due(table, "bots", arena.match(table).at + HINT_MS),)
+    assert (arena.log.scheduled("job"), arena.log.scheduled("clock")) == ((), ())
 
 
 # --- crashes between the index and the log ----------------------------------------------------------------------------

@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.audit import CHECKS, verify
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.local import play
 from service.match import BOT_PACE_MS
 from service.match_file import export
+from service.verify import CHECKS, verify
 from tests.service.arena import refused
 from tests.service.games.toy.game import TOY
 

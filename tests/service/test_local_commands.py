@@ -16,14 +16,15 @@ from click.testing import CliRunner, Result
 
 from events.log import MAX_BYTES
 from events.record import canonical, decode, digest
-from service import audit, local_commands
+from service import local_commands
 from service.cli import main
 from service.games.four_monkeys.game import GAME as FOUR_MONKEYS
 from service.games.kit.options import parse
 from service.games.monsters_on_the_moon.game import GAME as MONSTERS
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
-from service.history import see_event
+from service.redaction import see_event
+from service.verify import verify
 from tests.service.audit.match_files import File
 from tests.service.games.toy.game import TOY
 
@@ -280,7 +281,7 @@ def test_a_match_is_played_written_and_checked_by_two_processes(tmp_path: Path) 
 def feed(file: Path, tmp_path: Path) -> Path:
     """What seat 1 kept of the file's match."""
     lines = file.read_bytes().splitlines()
-    match = audit.verify(lines, {"toy": TOY}).match
+    match = verify(lines, {"toy": TOY}).match
     path = tmp_path / "kept.ndjson"
     shown = [canonical(see_event(match, decode(line), digest(line), 1)) for line in lines[1:]]
     path.write_bytes(b"".join(event + b"\n" for event in shown))

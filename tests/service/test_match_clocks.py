@@ -8,15 +8,16 @@ import pytest
 from msgspec.structs import replace
 
 from events.record import MatchId
-from service.audit import verify
 from service.errors import Refused
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
-from service.history import viewer_of
 from service.lobby import listed_for
 from service.match import LATE_MS
 from service.match_file import export
+from service.owed import KINDS
 from service.ports import Mine
+from service.redaction import viewer_of
+from service.verify import verify
 from tests.service.arena import START, Arena, person, refused, with_bot
 
 MONKEYS = "monkeys_on_the_moon"
@@ -159,7 +160,7 @@ def test_a_bot_plays_at_its_pace_and_not_before() -> None:
     table = table_with(arena, bots=("random", "random"), bot_pace_ms=1_000)
     times = [arena.time]
     for _ in range(20):
-        due = arena.log.next_due()
+        due = arena.log.next_due(KINDS)
         assert due is not None
         arena.time = due - 1
         arena.work(table)

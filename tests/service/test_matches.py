@@ -247,7 +247,7 @@ def test_a_started_match_takes_nobody() -> None:
 def test_a_private_match_takes_those_who_know_its_code() -> None:
     arena = Arena()
     table = arena.create(seats=4, private=True)
-    code = join_code_of(arena.ports.secret, arena.match(table))
+    code = join_code_of(arena.ports.secret, table)
     for wrong in (None, "", code[:-1], code.upper(), "übel"):
         refused("match-not-found", matches.join, arena.ports, "anna", table, "key", join_code=wrong)
     matches.join(arena.ports, "anna", table, "key", join_code=code)
@@ -261,7 +261,7 @@ def test_the_join_code_is_told_to_the_creator_and_the_seats() -> None:
     arena = Arena()
     table = arena.join(arena.create(private=True, seats=3), "anna")
     match = arena.match(table)
-    code = join_code_of(arena.ports.secret, match)
+    code = join_code_of(arena.ports.secret, match.id)
     assert [seen_join_code(arena.ports, match, player) for player in ("host", "anna", "ben")] == [code, code, None]
     assert seen_join_code(arena.ports, arena.match(arena.create()), "host") is None
 

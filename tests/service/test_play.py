@@ -7,8 +7,8 @@ from events.log import LogUnavailable
 from events.record import digest
 from service import play
 from service.clock import extend
-from service.command import ATTEMPTS, Submitted
-from service.play import ActionRequest, judge, must_be_newest, receipt
+from service.play import ActionRequest, judge, receipt
+from service.submit import ATTEMPTS, Submitted
 from tests.service.arena import COUNTDOWN, Arena, refused, unavailable
 
 
@@ -90,10 +90,10 @@ def test_a_known_key_is_answered_before_the_precondition_is_judged() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     head = arena.match(table).head
-    seen = must_be_newest(arena.ports, head.version, head.hash[:16])
+    seen = ((head.version, head.hash[:16]),)
     action = arena.legal(table, "anna")[0]
-    arena.act(table, "anna", action, key="once", precondition=seen)
-    assert arena.act(table, "anna", action, key="once", precondition=seen).replayed
+    arena.act(table, "anna", action, key="once", if_match=seen)
+    assert arena.act(table, "anna", action, key="once", if_match=seen).replayed
 
 
 def test_if_match_takes_only_the_newest_head() -> None:
@@ -108,20 +108,20 @@ def test_if_match_takes_only_the_newest_head() -> None:
         (0, old.hash, "history-diverged"),
     ]
     for version, hash_, code in cases:
-        seen = must_be_newest(arena.ports, version, hash_[:16])
-        refusal = refused(code, arena.act, table, "anna", precondition=seen)
+        seen = ((version, hash_[:16]),)
+        refusal = refused(code, arena.act, table, "anna", if_match=seen)
         assert refusal.facts == {"version": new.version, "head": new.hash}
-    seen = must_be_newest(arena.ports, new.version, new.hash[:16])
-    assert not arena.act(table, "anna", precondition=seen).replayed
+    seen = ((new.version, new.hash[:16]),)
+    assert not arena.act(table, "anna", if_match=seen).replayed
 
 
 def test_the_precondition_of_a_raced_action_is_judged_again() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     head = arena.match(table).head
-    seen = must_be_newest(arena.ports, head.version, head.hash[:16])
+    seen = ((head.version, head.hash[:16]),)
     arena.log.meanwhile = [lambda: arena.act(table, "ben")]
-    refused("stale-version", arena.act, table, "anna", precondition=seen)
+    refused("stale-version", arena.act, table, "anna", if_match=seen)
 
 
 # --- races ------------------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def test_a_dry_run_is_held_to_its_precondition_and_to_the_right_to_look() -> Non
     arena.wait(COUNTDOWN)
     old, new = arena.ports.history.at(table, 2).head, arena.match(table).head
     request = ActionRequest(arena.legal(table, "anna")[0])
-    seen = [must_be_newest(arena.ports, head.version, head.hash[:16]) for head in (old, new)]
+    seen = [((head.version, head.hash[:16]),) for head in (old, new)]
     refused("stale-version", judge, arena.ports, "anna", table, request, seen[0])
     judge(arena.ports, "anna", table, request, seen[1])
     refused("match-not-found", judge, arena.ports, "carl", table, request)

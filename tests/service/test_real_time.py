@@ -18,7 +18,7 @@ from service.match import GRACE_MS
 from service.play import ActionRequest, judge
 from tests.service.arena import START, Arena, refused
 from tests.service.games.rng import ScriptedRng
-from tests.service.test_command import bold
+from tests.service.test_submit import optimistic
 
 ROUND = 30_000
 
@@ -114,7 +114,7 @@ def test_the_bell_overtakes_an_action_also_where_memory_does_not_know_of_an_outa
     lost_before: int, lost_after: int
 ) -> None:
     arena = Arena(GAME)
-    elsewhere = bold(arena)
+    elsewhere = optimistic(arena)
     table = table_of(arena, "anna", "ben")
     action = {"type": "stop"}
     arena.time = START + ROUND - 1

@@ -4,12 +4,19 @@ from collections.abc import Mapping
 
 import pytest
 
-from events.log import Due
+from service.bot_turns import score as score_at
+from service.clock import extend
 from service.errors import Corrupt
 from service.match import HINT_MS, Match
+from service.owed import KINDS, owed
+from service.ports import Ports
 from service.randomness import Draws, match_key
-from service.scoring import score
+from service.submit import Submitted
 from tests.service.arena import Arena
+
+
+def score(ports: Ports, match: Match) -> Submitted | None:
+    return score_at(ports, match, match.at)
 
 
 def decided(arena: Arena, ties: str = "drawn") -> Match:
@@ -25,7 +32,7 @@ def test_a_match_that_is_over_is_owed_its_scoring_at_once() -> None:
     arena = Arena()
     match = decided(arena)
     assert (match.status, match.decisions()) == ("running", ())
-    assert match.owed() == (Due(match.id, "job", match.at + HINT_MS),)
+    assert owed(match) == {"job": match.at + HINT_MS, "clock": None, "bots": None}
     assert arena.jobs.hinted == [match.id]
 
 
@@ -45,8 +52,8 @@ def test_the_outcome_and_the_seed_come_in_one_append() -> None:
     rng = Draws(lambda: match_key(seed, [None, None]), match.drawn)
     assert written.match.outcome == match.game.score(match.state, rng)
     assert (written.match.status, written.match.server_seed) == ("finished", seed.hex())
-    assert written.match.owed() == ()
-    assert arena.log.next_due() is None
+    assert set(owed(written.match).values()) == {None}
+    assert arena.log.next_due(KINDS) is None
 
 
 def test_ties_are_drawn_from_the_seed_and_recorded() -> None:
@@ -75,8 +82,9 @@ def test_two_workers_score_once() -> None:
 def test_scoring_gives_way_to_a_command_that_came_first() -> None:
     arena = Arena()
     match = decided(arena)
-    old = arena.ports.history.at(match.id, match.head.version - 1)
-    assert score(arena.ports, old) is None
+    arena.wait(10)
+    extend(arena.ports, match.id, "outage", 5)
+    assert score(arena.ports, match) is None
     assert "match_scored" not in arena.types(match.id)
 
 

@@ -1,6 +1,7 @@
 """`moonstone serve`: everything starts, comes back when it dies, and goes away with its supervisor."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -9,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from mmap import mmap
 from pathlib import Path
 from secrets import token_hex
 
@@ -16,12 +18,14 @@ import httpx
 import pytest
 
 from events.log import LogUnavailable
-from service.adapters.valkey import free_port
+from service import operate
+from service.adapters.log_file import _after_unit
 from service.container import Service, build
 from service.match import Match
 from service.matches import create
 from service.new_match import NewMatch
 from service.settings import read
+from tests.ports import free_port
 from tests.serving import COMMAND, ROOT, Serving, began, command, serving
 from tests.waiting import in_time, until
 
@@ -59,6 +63,13 @@ def serve(tmp_path: Path) -> Iterator[Callable[[], Serving]]:
         yield start
         for one in started:
             one.process.kill()  # the orderly end, which takes longer, has tests of its own
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A service for all tests that leave it whole."""
+    with serving(tmp_path_factory.mktemp("lasting")) as running:
+        yield running
 
 
 def bots(service: Service) -> Match:
@@ -101,15 +112,13 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_finds_every_matc
     assert gone(children)
 
 
-@pytest.mark.parametrize(("part", "processes"), [("-m api", 3), ("-m workers", 2), ("log", 1), ("queue", 1)])
-def test_whatever_dies_is_back_within_three_seconds(serve: Callable[[], Serving], part: str, processes: int) -> None:
-    running = serve()
-    service = service_of(running)
-    if part in {"log", "queue"}:
-        url = service.settings.log_url if part == "log" else service.settings.queue_url
-        part = f":{(url or '').rpartition(':')[2].partition('/')[0]}"
+@pytest.mark.parametrize(
+    ("part", "processes"), [("-m api", 3), ("-m workers", 3), ("/log/socket", 1), ("/queue/socket", 1)]
+)
+def test_whatever_dies_is_back_within_three_seconds(lasting: Serving, part: str, processes: int) -> None:
+    service = service_of(lasting)
     # A busy machine is slow at times, a service that is slow is so every time.
-    assert any(seconds_away(running, part, processes) < 3 for _ in range(3))
+    assert any(seconds_away(lasting, part, processes) < 3 for _ in range(3))
     match = bots(service)
     until(lambda: played(service, match), PATIENCE, "the bots play")
     service.close()
@@ -155,6 +164,45 @@ def test_a_data_folder_is_served_once_and_an_emptied_store_not_at_all(
     assert "the log's server is empty" in refused("serve", "--port", "0", "--data-dir", str(data))
 
 
+def test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing(
+    serve: Callable[[], Serving], tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    running = serve()
+    service = service_of(running)
+    match = bots(service)
+    until(lambda: played(service, match), PATIENCE, "the bots play")
+    service.close()
+    running.process.terminate()
+    assert running.process.wait(PATIENCE) == 0
+    environ, told = {"MOONSTONE_DATA_DIR": str(data)}, list[str]()
+    assert operate.check(environ, told.append)
+    assert re.fullmatch(r"compared 1 heads that were kept outside the log, last at 20\S+Z: 0 faults", told[-1])
+
+    (file,) = (data / "log" / "appendonlydir").glob("*.incr.aof")
+    with file.open("r+b") as opened, mmap(opened.fileno(), 0) as content:
+        whole = len(content)
+        at = 0
+        while at < whole * 2 // 3:
+            at = _after_unit(content, at, whole)
+        content.resize(at)
+    refusal = refused("serve", "--port", "0", "--data-dir", str(data))
+    assert re.search(r"the log no longer holds all that it held at 20\S+Z \(version \d+ of match \w+\)", refusal)
+    assert f"`moonstone restore`; or, to go on with what is there, remove {data}/heads.db" in refusal
+    told.clear()
+    assert not operate.check(environ, told.append)
+    checked, missing, mark, compared = told
+    assert checked.endswith("0 faults")  # in what is there nothing is wrong
+    assert re.fullmatch(rf"match {match.id}, version \d+: the log held it and no longer does", missing)
+    assert mark.startswith("the log lost what it acknowledged last before 20")
+    assert compared.endswith("2 faults")
+
+    (data / "heads.db").unlink()
+    service = service_of(serve())
+    until(lambda: played(service, match), PATIENCE, "the match is played on from where it is")
+    service.close()
+
+
 def test_what_an_operator_can_mend_is_told_in_a_sentence(tmp_path: Path) -> None:
     data = ("--data-dir", str(tmp_path))
     with socket.socket() as taken:
@@ -177,7 +225,7 @@ def test_a_server_that_hangs_holds_up_the_end_for_no_more_than_ten_seconds(
 ) -> None:
     def ended() -> float:
         running = serve()
-        until(lambda: len(running.pids("-m workers")) == 2, PATIENCE, "the workers are there")
+        until(lambda: len(running.pids("-m workers")) == 3, PATIENCE, "the workers are there")
         servers = {Path(f"/proc/{pid}/cwd").resolve().name: pid for pid in running.processes()}
         os.kill(servers[part], signal.SIGSTOP)
         asked = time.monotonic()
@@ -215,20 +263,16 @@ def alone(part: str, running: Serving, *arguments: str, **environ: str) -> Itera
         service.close()
 
 
-def test_workers_run_alone_on_servers_that_are_named_and_tell_their_metrics(
-    serve: Callable[[], Serving], tmp_path: Path
-) -> None:
+def test_workers_run_alone_on_servers_that_are_named_and_tell_their_metrics(lasting: Serving, tmp_path: Path) -> None:
     other, port = tmp_path / "other", free_port()
-    with alone("workers", serve(), "--data-dir", str(other), MOONSTONE_METRICS_PORT=str(port)):
+    with alone("workers", lasting, "--data-dir", str(other), MOONSTONE_METRICS_PORT=str(port)):
         until((other / "store-id").exists, PATIENCE, "the workers met the store")
         until(lambda: "moonstone_chain_breaks_total 0.0" in told(port), PATIENCE, "they tell their metrics")
 
 
-def test_the_api_runs_alone_and_tells_the_metrics_of_all_its_processes(
-    serve: Callable[[], Serving], tmp_path: Path
-) -> None:
+def test_the_api_runs_alone_and_tells_the_metrics_of_all_its_processes(lasting: Serving, tmp_path: Path) -> None:
     port = free_port()
-    with alone("api", serve(), "--port", str(port), "--data-dir", str(tmp_path / "other")):
+    with alone("api", lasting, "--port", str(port), "--data-dir", str(tmp_path / "other")):
         until(lambda: "moonstone_chain_breaks_total 0.0" in told(port), PATIENCE, "it tells its metrics")
         for _ in range(20):  # each on a connection of its own, which any of its processes may take
             assert httpx.get(f"http://127.0.0.1:{port}/v1/games", timeout=PATIENCE).status_code == 200

@@ -10,9 +10,9 @@ from service import texts
 from service.bot_turns import suspend
 from service.games.protocol import AnyGame, IllegalAction
 from service.games.registry import GAMES
-from service.history import SeenEvent, legal_actions, see_decisions
 from service.match_events import DefaultReason
-from service.match_steps import STEPS
+from service.redaction import SeenEvent, legal_actions, see_decisions
+from service.transitions import TRANSITIONS
 from tests.service.arena import Arena
 from tests.service.games.words import raw_words
 
@@ -92,7 +92,7 @@ def test_what_is_hidden_is_not_in_a_text() -> None:
 
 
 def test_every_type_of_event_has_words_in_every_language() -> None:
-    kinds = {"match_created", *STEPS} - {"action"}
+    kinds = {"match_created", *TRANSITIONS} - {"action"}
     for language in texts.LANGUAGES:
         assert {key.partition(".")[0] for key in texts._OWN[language]} - ELSEWHERE == kinds
         assert texts._OWN[language].keys() == texts._OWN[texts.DEFAULT].keys()

@@ -10,7 +10,6 @@ from itertools import count
 from typing import Any
 
 import pytest
-from rq.timeouts import JobTimeoutException
 
 from service.container import Service, build
 from service.games.registry import GAMES
@@ -21,8 +20,8 @@ from service.new_match import NewMatch
 from service.settings import read
 from tests.waiting import until
 from tests.workers.world import World
-from workers import jobs
-from workers.alarm import BOT_SECONDS, ProcessorTime, alarm
+from workers.alarm import BOT_SECONDS, alarm, processor_limit
+from workers.turns import Turns
 
 
 def asleep(*_: Any) -> Any:
@@ -65,7 +64,7 @@ def test_bots_that_hang_stop_nobody_else(world: World, hanging: str) -> None:
 
     games = {**GAMES, "four_monkeys": replace(rules, bots={**rules.bots, hanging: hang})}
     service = build(read(world.environ), games=games, listen=False)
-    jobs.use(service)
+    turns = Turns(service.ports, bot_limit=alarm)
     sick = monkeys(service, hanging, "greedy", hanging, "greedy")
     well = monkeys(service, "greedy", "greedy")
 
@@ -76,7 +75,7 @@ def test_bots_that_hang_stop_nobody_else(world: World, hanging: str) -> None:
 
     def played() -> bool:
         for match in (sick, well):
-            jobs.advance(match.id)
+            turns.play(match.id)
         return actions(sick, 1) >= 5 and actions(sick, 3) >= 5 and actions(well, 0) >= 5
 
     began = time.monotonic()
@@ -108,7 +107,7 @@ def test_a_ring_that_comes_as_the_time_is_up_ends_nothing_else(monkeypatch: pyte
     monkeypatch.setattr(signal, "setitimer", late)
     with alarm(10):
         pass
-    with ProcessorTime(10, JobTimeoutException):  # type: ignore[no-untyped-call]  # RQ's types are not complete
+    with processor_limit(10):
         pass
     assert [disarm(timer, 0) for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF)] == [(0.0, 0.0)] * 2
 

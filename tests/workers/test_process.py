@@ -13,11 +13,11 @@ from redis import Redis
 from events.record import Event
 from events.redis_log import send
 from service.crash import KILLED, VARIABLE
-from service.history import legal_actions
 from service.match import GRACE_MS, Match
 from service.matches import create, join, leave
 from service.new_match import NewMatch
 from service.play import ActionRequest, act
+from service.redaction import legal_actions
 from tests.waiting import in_time, until
 from tests.workers.world import GAME, World
 

@@ -1,4 +1,4 @@
-"""The sweeper finds what got lost, enforces deadlines, and gives time back before it enforces any."""
+"""The sweeper enforces deadlines, and gives time back before it enforces any."""
 
 import logging
 from collections import Counter
@@ -17,31 +17,14 @@ from service.adapters.beat import Beat
 from service.adapters.memory import MemoryJobs
 from service.bot_turns import advance
 from service.errors import Refused
-from service.match import GRACE_MS, HINT_MS, Match
+from service.match import GRACE_MS, Match
 from service.matches import leave
 from service.ports import Ports
 from tests.service.games.toy.game import TOY
 from tests.waiting import until
-from tests.workers.world import World
-from workers.sweeper import LEASE_MS, Sweeper
-
-
-class Clock:
-    """Server time that a test moves on; the steady clock of the process goes with it, but for jumps."""
-
-    def __init__(self, now: int) -> None:
-        self.now = now
-        self._jumped = 0
-
-    def __call__(self) -> int:
-        return self.now
-
-    def steady(self) -> float:
-        return (self.now - self._jumped) / 1000
-
-    def jump(self, ms: int) -> None:
-        self.now += ms
-        self._jumped += ms
+from tests.workers.world import Clock, World
+from workers.rests import Rests
+from workers.sweeper import Sweeper
 
 
 @pytest.fixture
@@ -74,17 +57,14 @@ def silence(world: World, ms: int) -> None:
     send(world.service.log_client, ("HSET", "beat", "at", int(at) - ms))
 
 
-def test_a_hint_gets_its_time_then_the_job_is_put_in_again_once_a_lease(
+def test_jobs_and_what_matches_without_people_are_owed_are_left_to_the_players(
     world: World, sweeper: Sweeper, clock: Clock, hints: MemoryJobs
 ) -> None:
     match = world.bots()
-    clock.now = match.at + HINT_MS - 1
+    clock.now = match.at + 3_600_000
     sweeper.sweep()
     assert hints.hinted == []
-    for now, count in ((HINT_MS, 1), (HINT_MS + LEASE_MS - 1, 1), (HINT_MS + LEASE_MS, 2)):
-        clock.now = match.at + now
-        sweeper.sweep()
-        assert hints.hinted == [match.id] * count
+    assert world.newest(match) == match
 
 
 def test_a_deadline_counts_once_for_any_number_of_sweepers_and_never_early(
@@ -92,7 +72,7 @@ def test_a_deadline_counts_once_for_any_number_of_sweepers_and_never_early(
 ) -> None:
     match = world.people(clock=30)
     sweepers = [Sweeper(ports, Beat(world.service.log_client), clock.steady) for _ in range(10)]
-    due = ports.log.clocked()[0].at
+    due = ports.log.scheduled("clock")[0].at
     for early in (1000, 1):
         clock.now = due - early
         for one in sweepers:
@@ -278,7 +258,7 @@ def test_a_broken_match_keeps_no_other_from_its_deadline_and_is_left_alone_for_a
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("workers.sweeper.REST", 60.0)
+    monkeypatch.setattr(sweeper, "_rests", Rests(first=60.0))
     broken = world.people(clock=10)
     match = world.people(clock=30)
     client = world.service.log_client
@@ -301,7 +281,7 @@ def test_rules_that_fail_at_a_deadline_suspend_their_match(world: World, ports: 
     clock.now = match.at + 1100
     Sweeper(broken, Beat(world.service.log_client), clock.steady).sweep()
     assert types(world, match)[-1] == "match_suspended"
-    assert ports.log.clocked() == ()
+    assert ports.log.scheduled("clock") == ()
 
 
 def test_a_seat_that_was_left_is_hinted_at_and_played_on(world: World, ports: Ports, hints: MemoryJobs) -> None:

@@ -7,6 +7,7 @@ import signal
 import time
 import zlib
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,24 +18,37 @@ from rq.results import Result
 from rq.serializers import DefaultSerializer, JSONSerializer
 
 from events.log import Append, Appended, Conflict, Reused
+from events.record import MatchId
 from events.redis_log import send
 from service.adapters.jobs import ADVANCE, FAILED_SECONDS, LANES
 from service.games.registry import GAMES
 from service.history import History
 from service.matches import create
 from service.new_match import NewMatch
+from service.ports import Ports
 from tests.waiting import in_time
 from tests.workers.world import GAME, World
 from workers import jobs, worker
+from workers.alarm import alarm, processor_limit
+from workers.turns import Turns
 from workers.worker import TurnWorker
 
 
 @pytest.fixture
-def turn_worker(world: World, monkeypatch: pytest.MonkeyPatch) -> TurnWorker:
-    jobs.use(world.service)
-    made = TurnWorker(world.queue.url)
-    monkeypatch.setattr(made, "_install_signal_handlers", lambda: None)
-    return made
+def turn_worker(world: World) -> TurnWorker:
+    play_with(world.service.ports)
+    return TurnWorker(world.queue.url)
+
+
+def play_with(ports: Ports, **limits: Any) -> None:
+    """Let jobs be played to the end of what is owed, in this thread."""
+    turns = Turns(ports, **limits)
+
+    def play(match_id: MatchId) -> None:
+        while turns.play(match_id) is not None:
+            pass
+
+    jobs.use(play)
 
 
 def queue_of(world: World, lane: str = "turns") -> Queue:
@@ -108,27 +122,24 @@ def test_a_bot_that_hangs_is_cut_short_and_its_turn_played_by_default(world: Wor
     ports = replace(
         world.service.ports, games=games, history=History(world.service.ports.log, games, world.service.ports.secret)
     )
-    jobs.use(replace(world.service, ports=ports))
+    play_with(ports, bot_limit=alarm)
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, bots=("slow", "slow")), "k").match
     turn_worker.work(burst=True, max_jobs=1, logging_level="WARNING")
     default = next(event for event in world.events(match) if event.type == "default_action")
     assert b'"reason":"bot-failed"' in bytes(default.data)
 
 
-def test_rules_that_hang_suspend_the_match(
-    world: World, turn_worker: TurnWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rules_that_hang_suspend_the_match(world: World, turn_worker: TurnWorker) -> None:
     def hang(*_: object) -> Any:
         while True:
             pass
 
-    monkeypatch.setattr(worker, "JOB_SECONDS", 1)
     games = {GAME: replace(GAMES[GAME], decide=hang)}
     ports = replace(
         world.service.ports, games=games, history=History(world.service.ports.log, games, world.service.ports.secret)
     )
     match = world.bots()
-    jobs.use(replace(world.service, ports=ports))
+    play_with(ports, rules_limit=partial(processor_limit, 1))
     turn_worker.work(burst=True, max_jobs=1, logging_level="WARNING")
     assert world.newest(match).status == "suspended"
 
@@ -136,7 +147,7 @@ def test_rules_that_hang_suspend_the_match(
 def test_a_job_that_only_waits_for_the_log_has_all_the_time_it_takes(
     world: World, turn_worker: TurnWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "JOB_SECONDS", 1)
+    play_with(world.service.ports, rules_limit=partial(processor_limit, 1))
     append, slow = world.service.ports.log.append, count()
 
     def late(asked: Append) -> Appended | Conflict | Reused:
@@ -188,8 +199,8 @@ def test_nobody_suspends_the_workers_by_the_queue(world: World, turn_worker: Tur
     assert world.newest(match).status == "finished"
 
 
-def test_turns_come_before_overtime(turn_worker: TurnWorker) -> None:
-    assert [queue.name for queue in turn_worker.queues] == list(LANES) == ["turns", "overtime"]
+def test_turns_of_matches_with_people_come_first(turn_worker: TurnWorker) -> None:
+    assert [queue.name for queue in turn_worker.queues] == list(LANES) == ["turns", "bots"]
 
 
 def test_a_queue_that_hangs_holds_up_no_farewell(

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
@@ -13,15 +15,37 @@ import msgspec
 from events.chain import genesis
 from events.record import Event
 from service.adapters.valkey import Valkey
-from service.audit import Verdict, verify
-from service.container import Service
+from service.container import Service, build
+from service.games.registry import GAMES
 from service.match import Match
 from service.match_events import MatchClock
 from service.matches import create, join
 from service.new_match import NewMatch
+from service.settings import read
+from service.verify import Verdict, verify
+from tests.service.games.toy.game import TOY
+from workers.process import Role
 
 ROOT = Path(__file__).parents[2]
 GAME = "monkeys_on_the_moon"
+
+
+class Clock:
+    """Server time that a test moves on; the steady clock of the process goes with it, but for jumps."""
+
+    def __init__(self, now: int) -> None:
+        self.now = now
+        self._jumped = 0
+
+    def __call__(self) -> int:
+        return self.now
+
+    def steady(self) -> float:
+        return (self.now - self._jumped) / 1000
+
+    def jump(self, ms: int) -> None:
+        self.now += ms
+        self._jumped += ms
 
 
 @dataclass
@@ -32,10 +56,11 @@ class World:
     environ: dict[str, str]
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
-    def worker(self, **settings: str) -> subprocess.Popen[bytes]:
+    def worker(self, role: Role = "all", /, **settings: str) -> subprocess.Popen[bytes]:
         """A worker process."""
         environ = {**os.environ, **self.environ, **settings}
-        process = subprocess.Popen([sys.executable, "-m", "workers"], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL)
+        command = [sys.executable, "-m", "workers", role]
+        process = subprocess.Popen(command, cwd=ROOT, env=environ, stdin=subprocess.DEVNULL)
         self.processes.append(process)
         return process
 
@@ -70,3 +95,21 @@ class World:
         """The match as a stranger checks it: its chain, every draw and every decision again."""
         line, _ = genesis(match.id, match.game.info.id, match.game.info.ruleset)
         return verify([line, *self.service.ports.log.read(match.id).events], self.service.ports.games)
+
+
+@contextmanager
+def made(folder: Path) -> Iterator[World]:
+    """A world with two servers of its own in a folder; its processes end with it."""
+    with Valkey.start(folder / "log", durable=True) as log, Valkey.start(folder / "queue", durable=False) as queue:
+        environ = {
+            "MOONSTONE_LOG_URL": log.url,
+            "MOONSTONE_QUEUE_URL": queue.url,
+            "MOONSTONE_DATA_DIR": str(folder / "data"),
+        }
+        service = build(read(environ), games={**GAMES, "toy": TOY}, listen=False)
+        world = World(log, queue, service, environ)
+        try:
+            yield world
+        finally:
+            world.end()
+            service.close()

@@ -4,10 +4,11 @@ from typing import Annotated, Final, TypeAlias, get_args
 
 import msgspec
 
+from service.games.ape_town.components import SECTIONS, SEGMENTS_PER_SECTION
+from service.games.kit.box import Id
 from service.games.visibility import Action, Public
 
-SegmentNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=39)]
-FieldName: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
+SegmentNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SECTIONS * SEGMENTS_PER_SECTION - 1)]
 
 
 class TakeTile(Action, frozen=True, tag="take_tile"):
@@ -19,7 +20,7 @@ class TakeTile(Action, frozen=True, tag="take_tile"):
 class PlaceTile(Action, frozen=True, tag="place_tile"):
     """Put the tile just taken on a free field (APE-12)."""
 
-    field: Public[FieldName]
+    field: Public[Id]
 
 
 AnyAction: TypeAlias = TakeTile | PlaceTile

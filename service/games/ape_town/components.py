@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
-from service.games.kit.box import BoxFile, read, require
+from service.games.kit.box import BoxFile, read, require, require_ids
 from service.games.kit.folder import read_json
 
 Tile: TypeAlias = Literal["tarsier", "chimpanzee", "mandrill", "banana", "lemur", "orangutan"]
@@ -127,6 +127,7 @@ def load(raw: Mapping[str, object]) -> Components:
     _check_names(file)
     box = _build(file)
     _check_districts(file, box)
+    require_ids(field.id for field in box.fields)
     return box
 
 

@@ -11,6 +11,7 @@ from service.games.ape_town.decide import decide
 from service.games.ape_town.effects import EFFECTS, AnyEffect
 from service.games.ape_town.legal import decisions, legal_actions
 from service.games.ape_town.opening import setup
+from service.games.ape_town.picture import picture
 from service.games.ape_town.scoring import score
 from service.games.ape_town.state import Options, State
 from service.games.ape_town.view import Observation, observation, sample_state
@@ -49,6 +50,7 @@ GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
     legal_actions=legal_actions,
     decide=decide,
     observation=observation,
+    picture=picture,
     sample_state=sample_state,
     score=score,
     bots={"greedy": greedy},

@@ -4,14 +4,21 @@ from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
+from service.games.four_monkeys.components import BOX, SEATS
+from service.games.kit.box import Id
 from service.games.kit.patterns import HINT, AnyOf
 from service.games.visibility import Action, Private, Public
 
-Card: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
-Cards: TypeAlias = Annotated[tuple[Card, ...], msgspec.Meta(max_length=80)]
-Combo: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=10)]
-Stack: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=99)]
-SeatNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=7)]
+LARGEST_AREA: Final = max(BOX.sets)
+"""Seats around the stacks of one area."""
+LARGEST_HAND: Final = LARGEST_AREA * max(map(len, BOX.decks))
+"""Cards. A hand can take in every deck of its area (FOU-11)."""
+MOST_STACKS: Final = max(len(BOX.combos_of(seats)) for seats in BOX.sets)
+"""Stacks of an area in one round, empty ones counted: each new one begins with another combo (FOU-3, FOU-14)."""
+
+Cards: TypeAlias = Annotated[tuple[Id, ...], msgspec.Meta(max_length=LARGEST_HAND)]
+Stack: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MOST_STACKS - 1)]
+SeatNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=max(SEATS) - 1)]
 DrawFrom: TypeAlias = Annotated[SeatNumber | None, HINT]
 """Whose deck comes next when the own one is empty; passed over where that cannot be (FOU-11)."""
 
@@ -20,7 +27,7 @@ class Grab(Action, frozen=True, tag="grab", omit_defaults=True):
     """Take the combo seen on top of a stack, and put these cards of the hand under it (FOU-10)."""
 
     stack: Public[Stack]
-    combo: Public[Combo]
+    combo: Public[Id]
     cards: Private[Cards | AnyOf]
     draw_from: Public[DrawFrom] = None
 
@@ -28,7 +35,7 @@ class Grab(Action, frozen=True, tag="grab", omit_defaults=True):
 class Burn(Action, frozen=True, tag="burn", omit_defaults=True):
     """Turn an own green combo over and draw three cards (FOU-12)."""
 
-    combo: Public[Combo]
+    combo: Public[Id]
     draw_from: Public[DrawFrom] = None
 
 
@@ -58,7 +65,7 @@ class HandBanana(Action, frozen=True, tag="hand_banana"):
 class Check(Action, frozen=True, tag="check"):
     """Say which of the own combos of the lowest value is checked next (FOU-22)."""
 
-    combo: Public[Combo]
+    combo: Public[Id]
 
 
 AnyAction: TypeAlias = Grab | Burn | UseReplenish | Reveal | Stop | HandBanana | Check

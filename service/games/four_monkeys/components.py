@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
-from service.games.kit.box import BoxFile, read, require
+from service.games.kit.box import BoxFile, read, require, require_ids
 from service.games.kit.folder import read_json
 from service.games.visibility import Seat
 
@@ -138,14 +138,15 @@ def load(raw: Mapping[str, object]) -> Components:
     _check(file)
     decks = [_deck(file, seat) for seat in range(max(SEATS))]
     sets = range(1, max(file.sets_in_play.values()) + 1)
+    cards = {card: figures for deck in decks for card, figures in deck.items()}
+    combos = {f"{row.id}-{n}": Combo(row.id, row.need, row.green, row.orange) for n in sets for row in file.combo_tiles}
+    require_ids((*cards, *combos))
     return Components(
-        cards={card: figures for deck in decks for card, figures in deck.items()},
+        cards=cards,
         decks=tuple(tuple(deck) for deck in decks),
         colours=file.deck_colours,
         kinds=tuple(row.id for row in file.combo_tiles),
-        combos={
-            f"{row.id}-{n}": Combo(row.id, row.need, row.green, row.orange) for n in sets for row in file.combo_tiles
-        },
+        combos=combos,
         replenish=file.hand_replenish,
         banana_skin=file.banana_skin,
         set_aside=file.wrong_combo,

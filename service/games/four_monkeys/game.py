@@ -11,6 +11,7 @@ from service.games.four_monkeys.decide import decide
 from service.games.four_monkeys.effects import EFFECTS, AnyEffect
 from service.games.four_monkeys.legal import decisions, legal_actions
 from service.games.four_monkeys.opening import setup
+from service.games.four_monkeys.picture import picture
 from service.games.four_monkeys.scoring import score
 from service.games.four_monkeys.state import Options, State
 from service.games.four_monkeys.view import Observation, observation, sample_state
@@ -52,6 +53,7 @@ GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
     legal_actions=legal_actions,
     decide=decide,
     observation=observation,
+    picture=picture,
     sample_state=sample_state,
     score=score,
     bots={"greedy": greedy},

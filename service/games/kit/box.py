@@ -1,9 +1,13 @@
 """A component file read and checked: every value of its kind, each with where it comes from."""
 
-from collections.abc import Mapping
-from typing import Annotated, Literal, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
+
+LONGEST_ID: Final = 40
+Id: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_ID)]
+"""The name by which an action refers to a thing of the box. Each box is held to it by `require_ids`."""
 
 
 class BadComponents(ValueError):
@@ -52,3 +56,13 @@ def require(holds: bool, fault: str) -> None:
     """
     if not holds:
         raise BadComponents(fault)
+
+
+def require_ids(ids: Iterable[str]) -> None:
+    """Refuse a box with an id that no action could name.
+
+    Raises:
+        BadComponents: with the start of the id.
+    """
+    for one in ids:
+        require(1 <= len(one) <= LONGEST_ID, f"the id {one[:LONGEST_ID]!r} does not have 1 to {LONGEST_ID} characters")

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
-from service.games.kit.box import BoxFile, read, require
+from service.games.kit.box import BoxFile, read, require, require_ids
 from service.games.kit.folder import read_json
 
 Tribe: TypeAlias = str
@@ -58,6 +58,7 @@ class Components(msgspec.Struct, frozen=True):
     monkeys: Mapping[CardId, Monkey]
     civilization: Mapping[CardId, Civilization]
     ships: Mapping[CardId, Ship]
+    coins_per_tribe: int
     removed: Mapping[int, int]
     rounds: Mapping[int, int]
     last_space: int
@@ -138,6 +139,8 @@ def load(raw: Mapping[str, object]) -> Components:
         ("ship", [card for card, _ in ships]),
     ):
         require(len(set(ids)) == len(ids), f"two {kind} cards have the same id")
+        require_ids(ids)
+    require_ids(file.tribes)
     for seats in SEATS:
         left = len(civilization) - file.civilization_removed[seats]
         require(left % seats == 0, f"the civilization deck does not divide by {seats} players")
@@ -150,6 +153,7 @@ def load(raw: Mapping[str, object]) -> Components:
         monkeys=dict(monkeys),
         civilization=dict(civilization),
         ships=dict(ships),
+        coins_per_tribe=file.coins_per_tribe,
         removed=file.civilization_removed,
         rounds=file.rounds,
         last_space=file.tribe_track.finish_space,

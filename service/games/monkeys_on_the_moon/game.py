@@ -13,6 +13,7 @@ from service.games.monkeys_on_the_moon.decide import decide
 from service.games.monkeys_on_the_moon.effects import EFFECTS, AnyEffect
 from service.games.monkeys_on_the_moon.legal import decisions, legal_actions
 from service.games.monkeys_on_the_moon.opening import setup
+from service.games.monkeys_on_the_moon.picture import picture
 from service.games.monkeys_on_the_moon.scoring import score
 from service.games.monkeys_on_the_moon.state import Options, State
 from service.games.monkeys_on_the_moon.view import Observation, observation, sample_state
@@ -49,6 +50,7 @@ GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
     legal_actions=legal_actions,
     decide=decide,
     observation=observation,
+    picture=picture,
     sample_state=sample_state,
     score=score,
     bots={"greedy": greedy},

@@ -4,26 +4,27 @@ from typing import Annotated, Final, TypeAlias, get_args
 
 import msgspec
 
+from service.games.kit.box import Id
+from service.games.monsters_on_the_moon.components import BOX, SEATS
 from service.games.monsters_on_the_moon.edges import Length, Orientation
 from service.games.monsters_on_the_moon.grid import REACH, Rotation
 from service.games.visibility import Action, Private, Public
 
-CardName: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=10)]
 Coordinate: TypeAlias = Annotated[int, msgspec.Meta(ge=-REACH, le=REACH)]
-SeatNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=3)]
-MissionNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=8)]
+SeatNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=max(SEATS) - 1)]
+MissionNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=min(BOX.missions), le=max(BOX.missions))]
 
 
 class GiveCard(Action, frozen=True, tag="give_card"):
     """Give one of the two first cards to the seat on the right; all seats choose at once (MON-2)."""
 
-    card: Private[CardName]
+    card: Private[Id]
 
 
 class PlaceCard(Action, frozen=True, tag="place_card"):
     """Lay a card of the hand, turned clockwise, with its top left square at x, y (MON-10 to MON-14)."""
 
-    card: Public[CardName]
+    card: Public[Id]
     x: Public[Coordinate]
     y: Public[Coordinate]
     rotation: Public[Rotation]

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
-from service.games.kit.box import BoxFile, read, require
+from service.games.kit.box import BoxFile, read, require, require_ids
 from service.games.kit.folder import read_json
 from service.games.monsters_on_the_moon.grid import ROTATIONS, Rotation, turned
 from service.games.monsters_on_the_moon.layout import LayoutCard, LayoutName, fault_of
@@ -212,6 +212,7 @@ def _check_deck(deck: tuple[_MonsterRow, ...], size: int, monsters: tuple[Monste
 def _check_other_cards(file: _File) -> None:
     ids = [card.id for card in _all_cards(file)]
     require(len(set(ids)) == len(ids), "two cards have the same id")
+    require_ids(ids)
     require([card.id for card in file.moonscape] == ["M1", "M2"], "the moonscapes must be M1 and M2")
     require(all(set(card.squares()) == {"e"} for card in file.moonscape), "a moonscape must be empty")
     require(file.armstrong.id == "ARM", "Armstrong's card must be ARM")

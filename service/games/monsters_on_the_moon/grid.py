@@ -10,7 +10,7 @@ Rotation: TypeAlias = Literal[0, 90, 180, 270]
 
 ROTATIONS: Final[tuple[Rotation, ...]] = (0, 90, 180, 270)
 REACH: Final = 255
-"""No card can come to lie further from (0, 0): a start layout keeps to 100, and each card after it goes 3 further at most."""
+"""Limit of x and y in both directions, further than any card can reach: a test derives that from the box (MON-11)."""
 _WIDTH: Final = 1024
 _ORIGIN: Final = _WIDTH * _WIDTH // 2 + _WIDTH // 2
 RIGHT: Final = 1

@@ -11,7 +11,8 @@ LayoutName: TypeAlias = Literal["just_landed", "neighbourhood", "confrontation",
 Slot: TypeAlias = Literal["M1", "M2", "ARM", "d1", "d2"]
 """A card that takes no part in the deal, or the first and the second card of the draw pile."""
 
-Offset: TypeAlias = Annotated[int, msgspec.Meta(ge=-100, le=100)]
+OFFSET_LIMIT: Final = 100
+Offset: TypeAlias = Annotated[int, msgspec.Meta(ge=-OFFSET_LIMIT, le=OFFSET_LIMIT)]
 
 DRAWN: Final[tuple[Slot, ...]] = ("d1", "d2")
 """The cards of the draw pile, which every layout has."""

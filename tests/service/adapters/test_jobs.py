@@ -5,7 +5,7 @@ import os
 import signal
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from secrets import token_hex
 
@@ -14,9 +14,10 @@ from redis import Redis
 
 from events.redis_log import send
 from service.adapters import jobs
-from service.adapters.jobs import RqJobs, set_aside
-from service.adapters.valkey import Valkey, free_port
+from service.adapters.jobs import RqJobs
+from service.adapters.valkey import Valkey
 from service.ports import Lane
+from tests.ports import free_port
 from tests.waiting import until
 
 
@@ -43,23 +44,50 @@ def test_a_job_is_json_with_a_match_id_and_nothing_else_and_keeps_no_result(queu
 
 def test_one_job_waits_for_a_match_at_most_and_the_next_once_it_was_taken(queue: Redis) -> None:
     hints = RqJobs(queue)
-    lanes: tuple[Lane, ...] = ("turns", "overtime", "turns")
+    lanes: tuple[Lane, ...] = ("turns", "bots", "turns")
     for lane in lanes:
         hints.hint("m1", lane)
         hints.hint("m2", lane)
-    assert (len(waiting(queue)), len(waiting(queue, "overtime"))) == (2, 0)
+    assert (len(waiting(queue)), len(waiting(queue, "bots"))) == (2, 0)
     queue.lpop("rq:queue:turns")
-    hints.hint("m1", "overtime")
+    hints.hint("m1", "bots")
     hints.hint("m1")
-    assert (len(waiting(queue)), len(waiting(queue, "overtime"))) == (1, 1)
+    assert (len(waiting(queue)), len(waiting(queue, "bots"))) == (1, 1)
 
 
-def test_a_match_that_was_set_aside_gets_no_jobs(queue: Redis) -> None:
-    set_aside(queue, "m1")
-    RqJobs(queue).hint("m1")
-    RqJobs(queue).hint("m2")
+@pytest.mark.parametrize(
+    "mark",
+    [
+        ("SET", "queued:m1", "aside"),
+        ("SET", "queued:m1", "no-such-job"),
+        ("LPUSH", "queued:m1", "x"),
+        ("HSET", "queued:m1", "x", "y"),
+    ],
+)
+def test_a_mark_without_its_job_or_of_a_wrong_type_stops_no_hint_and_is_mended(
+    queue: Redis, mark: Sequence[str]
+) -> None:
+    send(queue, tuple(mark))
+    hints = RqJobs(queue)
+    hints.hint("m1")
+    hints.hint("m1")
     assert len(waiting(queue)) == 1
-    assert 0 < queue.ttl("queued:m1") <= jobs.SET_ASIDE_SECONDS
+    assert 0 < queue.ttl("queued:m1") <= jobs.HINT_SECONDS
+
+
+def test_all_that_a_hint_leaves_expires_by_itself(queue: Redis) -> None:
+    RqJobs(queue).hint("m1")
+    (keys,) = send(queue, ("KEYS", "*"))
+    lasting = {key for key in keys if queue.ttl(key) == -1}
+    assert lasting == {b"rq:queue:turns", b"rq:queues"}
+
+
+def test_a_lane_takes_so_many_hints_and_the_other_is_no_fuller_by_them(queue: Redis) -> None:
+    hints = RqJobs(queue)
+    for number in range(jobs.LANE_LENGTH + 5):
+        hints.hint(f"b{number}", "bots")
+    hints.hint("m1")
+    assert (len(waiting(queue, "bots")), len(waiting(queue))) == (jobs.LANE_LENGTH, 1)
 
 
 def test_a_wiped_queue_takes_hints_again(queue: Redis) -> None:
@@ -77,7 +105,6 @@ def test_a_dead_queue_costs_one_short_wait_and_is_told_in_the_log(
     hints = RqJobs(jobs.connect(f"redis://127.0.0.1:{free_port()}/0"))
     assert seconds_of_hints(hints) < 1
     assert len(caplog.records) == 1
-    set_aside(hints._client, "m1")
 
 
 def test_a_queue_that_does_not_answer_costs_half_a_second_at_most(

@@ -4,14 +4,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from socket import create_server
+from tempfile import gettempdir
 from threading import Thread
 
 import pytest
 from redis import Redis
 
-from service.adapters import valkey
-from service.adapters.valkey import Valkey, ValkeyFailed, free_port
+from events.redis_log import connect
+from service.adapters import server_folder, valkey
+from service.adapters.server_folder import ValkeyFailed
+from service.adapters.valkey import Valkey
+from service.addresses import is_server
 from tests.waiting import until
 
 
@@ -88,12 +91,61 @@ def test_a_server_that_hangs_is_killed_and_one_that_keeps_nothing_not_even_waite
         assert gone(queue.pid)
 
 
-def test_a_unix_socket_is_the_only_way_in_and_only_for_its_owner(tmp_path: Path) -> None:
-    path = tmp_path / "socket"
-    with Valkey.start(tmp_path / "data", durable=True, unix_socket=path) as server:
-        assert server.url == f"unix://{path}"
-        assert settings(server, "port") == ["0"]
-        assert path.stat().st_mode & 0o777 == 0o700
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_a_unix_socket_is_the_only_way_in_and_only_for_its_owner(server: Valkey) -> None:
+    put(server)
+    assert server.url == f"unix://{server.data_dir}/{server_folder.SOCKET}"
+    assert settings(server, "port") == ["0"]
+    assert mode(server.data_dir) == mode(server.data_dir / server_folder.SOCKET) == 0o700
+    written = [path for path in (server.data_dir / "appendonlydir").iterdir() if path.is_file()]
+    assert len(written) >= 2
+    assert {mode(path) for path in written} == {0o600}
+
+
+def test_a_folder_that_was_left_open_is_closed_to_others(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data").chmod(0o755)
+    with Valkey.start(tmp_path / "data", durable=True):
+        assert mode(tmp_path / "data") == 0o700
+
+
+@pytest.mark.parametrize("name", ["n" * 100, os.fsdecode(b"\xff")])
+def test_where_no_socket_can_be_in_the_folder_it_is_in_a_private_one(tmp_path: Path, name: str) -> None:
+    with Valkey.start(tmp_path / name, durable=True) as server:
+        put(server)
+        folder = Path(server.url.removeprefix("unix://")).parent
+        assert folder.parent == Path(gettempdir())
+        assert mode(folder) == 0o700
+        server.kill()
+    assert not folder.exists()
+    with Valkey.start(tmp_path / name, durable=True) as next_one:
+        assert kept(next_one)
+        assert next_one.url == server.url
+
+
+def test_a_private_folder_that_another_account_has_taken_is_not_used(tmp_path: Path) -> None:
+    data = tmp_path / ("n" * 100)
+    with Valkey.start(data, durable=True) as server:
+        folder = Path(server.url.removeprefix("unix://")).parent
+    folder.mkdir(0o755)
+    try:
+        for _ in range(2):  # the data folder is let go of
+            with pytest.raises(ValkeyFailed, match="is another account's; set MOONSTONE_DATA_DIR to a shorter path"):
+                Valkey.start(data, durable=True)
+    finally:
+        folder.rmdir()
+
+
+@pytest.mark.parametrize("name", ["a b", "é", "50%", "#?;", '"quoted"'])
+def test_a_folder_of_any_name_is_reached(tmp_path: Path, name: str) -> None:
+    with Valkey.start(tmp_path / name, durable=True) as server:
+        put(server)
+        assert is_server(server.url, ("unix",))
+        with connect(server.url) as client:
+            assert client.get("key") == b"kept"
 
 
 def test_a_folder_has_one_server_at_a_time(server: Valkey) -> None:
@@ -108,18 +160,6 @@ def test_a_server_that_ends_at_its_start_is_told_with_its_last_words(tmp_path: P
         Valkey.start(tmp_path, durable=True, options={"nonsense": "1"})
     with pytest.raises(ValkeyFailed, match=r"(?s)ended at its start.*FileNotFoundError"):
         Valkey.start(tmp_path, durable=True, binary=tmp_path / "none")
-    with create_server(("127.0.0.1", 0)) as other, pytest.raises(ValkeyFailed, match="Address already in use"):
-        Valkey.start(tmp_path, durable=True, port=other.getsockname()[1])
-    with Valkey.start(tmp_path, durable=True, port=free_port()) as server:
-        put(server)
-
-
-def test_a_free_port_that_is_taken_meanwhile_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with create_server(("127.0.0.1", 0)) as other:
-        ports = iter([other.getsockname()[1], free_port()])
-        monkeypatch.setattr(valkey, "free_port", lambda: next(ports))
-        with Valkey.start(tmp_path, durable=True) as server:
-            put(server)
 
 
 def test_a_server_that_never_answers_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +239,7 @@ def test_an_orphan_is_ended_before_the_next_server_starts(tmp_path: Path) -> Non
 
 def test_an_orphan_that_does_not_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pid = killed_parent(tmp_path, "orphan")
-    monkeypatch.setattr(valkey, "_ORPHAN_PATIENCE", 0.1)
+    monkeypatch.setattr(server_folder, "_ORPHAN_PATIENCE", 0.1)
     os.kill(pid, signal.SIGSTOP)
     with pytest.raises(ValkeyFailed, match=f"process {pid}, a server of an earlier run"):
         Valkey.start(tmp_path, durable=True)

@@ -89,7 +89,7 @@ EFFECTS: Final = (
     Forgery("points for another seat", "timer", put("data", "effects", 2, "seat", value=2), "effects"),
     Forgery("an effect left out", "timer", lambda event: event["data"]["effects"].pop(0), "effects", 1),
     Forgery("no effects", "action", data(effects=[]), "effects"),
-    Forgery("no such effect", "action", data(effects=[{"type": "wonder"}]), "actions"),
+    Forgery("no such effect", "action", data(effects=[{"type": "wonder"}]), "effects"),
     Forgery("effects left out", "action", lambda event: event["data"]["effects"].pop(), "effects", 5, lines=monkeys),
 )
 DRAWS: Final = (
@@ -188,6 +188,7 @@ SEATS: Final = (
 )
 FORMS: Final = (
     Forgery("more in an action", "action", GOOD_MOOD, "actions"),
+    Forgery("a list for the start", "match_started", put("data", value=[1]), "chain"),
     Forgery("more in the start", "match_started", GOOD_MOOD, "actions"),
     Forgery("more in a score", "match_scored", GOOD_MOOD, "actions"),
     Forgery("more in a suspension", "match_suspended", GOOD_MOOD, "actions"),

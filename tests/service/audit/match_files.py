@@ -14,10 +14,11 @@ from service.errors import Refused
 from service.games.kit.patterns import picked
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.registry import GAMES
-from service.history import legal_actions
 from service.match_file import export
 from service.matches import start
+from service.owed import KINDS
 from service.randomness import Draws
+from service.redaction import legal_actions
 from tests.service.arena import COUNTDOWN, Arena, person
 
 Lines: TypeAlias = tuple[bytes, ...]
@@ -173,7 +174,7 @@ def played(name: str) -> Lines:
             with suppress(Refused):  # a pattern may be filled in too little
                 arena.act(table, person(match, seat) or "", msgspec.to_builtins(action))
         else:
-            arena.time = max(arena.time, arena.log.next_due() or 0)
+            arena.time = max(arena.time, arena.log.next_due(KINDS) or 0)
             enforce(arena.ports, table)
         if match.status != "running":
             break

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.record import canonical, digest
-from service.audit import CHECKS, verify
-from service.audit_places import Fault
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES as REGISTERED
+from service.verify import CHECKS, Fault, verify
 from tests.service.arena import ENDLESS
 from tests.service.audit import forged_events, forged_files
 from tests.service.audit.forged_events import NO_BOT
@@ -186,6 +185,12 @@ def never(*_: Any) -> Any:
     raise AssertionError("an old match is not decided again")
 
 
+@pytest.mark.parametrize("lines", [toy, monkeys, aborted, banks, resigning])
+def test_every_good_file_passes_under_older_rules_too(lines: Callable[[], Lines]) -> None:
+    game = GAMES[File(lines()).first["game"]]
+    assert verify(lines(), newer(game)).checks == ("chain", "effects")
+
+
 def test_a_match_under_older_rules_is_folded_but_not_decided_again() -> None:
     verdict = verify(toy(), newer(TOY, decide=never, setup=never, score=never))
     assert verdict.checks == ("chain", "effects")
@@ -198,6 +203,8 @@ def test_a_match_under_older_rules_is_folded_but_not_decided_again() -> None:
         (forged_files.another_client_seed, True),
         (forged_files.no_score, False),
         (forged_files.an_event_after_the_seed, False),
+        (forged_files.a_move_while_suspended, False),
+        *((forgery, False) for forgery in forged_events.ACTIONS if forgery.name == "of someone who left"),
         *((forgery, True) for forgery in forged_events.OUTCOMES[:2]),
         *((forgery, False) for forgery in forged_events.SEATS if forgery.lines is toy and forgery is not NO_BOT),
         *((forgery, forgery.name == "an option left out") for forgery in forged_events.FORMS if forgery.lines is toy),

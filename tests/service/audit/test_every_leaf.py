@@ -6,10 +6,9 @@ from typing import Any, Final, TypeAlias
 import pytest
 
 from events.record import canonical
-from service.audit import verify
-from service.audit_places import Fault
 from service.games.registry import GAMES
 from service.randomness import Draws
+from service.verify import Fault, verify
 from tests.service.audit.match_files import File, Lines, played
 
 Path: TypeAlias = tuple[Any, ...]

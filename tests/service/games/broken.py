@@ -1,17 +1,19 @@
 """The toy with one fault at a time: each breaks the law that it names, and no other.
 
-Faults of sight stand in `broken_sight`.
+Faults of sight stand in `broken_sight`, those of pictures in `broken_pictures`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
+from msgspec import Meta
 from msgspec.structs import force_setattr
 from msgspec.structs import replace as alter
 
+from service.games.kit.patterns import HINT, AnyOf
 from service.games.protocol import (
     CLOCK,
     AnyGame,
@@ -23,7 +25,7 @@ from service.games.protocol import (
     Rng,
     Task,
 )
-from service.games.visibility import Seat
+from service.games.visibility import Action, Private, Public, Seat
 from tests.service.games import laws, laws_of_values
 from tests.service.games.matches import Table
 from tests.service.games.toy import state as toy
@@ -71,7 +73,7 @@ def lists_twice(state: State, seat: Seat) -> Iterator[ToyAction]:
 def lists_what_is_refused(state: State, seat: Seat) -> Iterator[ToyAction]:
     yield from TOY.legal_actions(state, seat)
     if state.step == "commit" and seat != CLOCK and state.waiting[seat]:
-        yield Commit(NO_CARD)
+        yield Keep()
 
 
 def leaves_out_the_last(state: State, seat: Seat) -> Iterator[ToyAction]:
@@ -164,6 +166,16 @@ def hides_in_a_type(state: State | None, effect: ToyEffect) -> State:
     return after
 
 
+class SwapOfOne(Action, frozen=True, tag="swap"):
+    """A swap whose reader takes less than a legal list offers."""
+
+    cards: Private[Annotated[tuple[toy.Card, ...], Meta(max_length=1)] | AnyOf]
+    from_bottom: Public[Annotated[bool, HINT]] = False
+
+
+READERS: Final[tuple[Any, ...]] = (Commit, SwapOfOne, Keep)
+
+
 def loses_cards(state: State | None, effect: ToyEffect) -> State:
     after = TOY.apply(state, effect)
     if isinstance(effect, toy.CardsSwapped):
@@ -212,6 +224,7 @@ _BOTS = laws.law_bots_choose_what_is_listed
 _PURE = laws_of_values.law_apply_is_pure
 _PREFIX = laws_of_values.law_any_prefix_and_the_rest_are_the_whole
 _CODEC = laws_of_values.law_values_survive_their_codec
+_SENT = laws_of_values.law_listed_actions_can_be_sent
 _PIECES = laws_of_values.law_pieces_are_conserved
 _OUTCOME = laws_of_values.law_the_outcome_ranks_all_seats
 _HASHES = laws_of_values.law_hash_seeds_change_nothing
@@ -237,6 +250,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     fault("changes the old state", _PURE, apply=changes_the_old_state),
     fault("hides in a type", _PREFIX, apply=hides_in_a_type),
     fault("leaves out an effect", _CODEC, info=replace(TOY.info, effects=TOY.info.effects[:-1])),
+    fault("reads less than it lists", _SENT, info=replace(TOY.info, actions=READERS)),
     fault("loses cards", _PIECES, apply=loses_cards),
     fault("imagines too many", _PIECES, sample_state=imagines_too_many),
     fault("ranks without order", _OUTCOME, score=ranks_without_skipping),

@@ -5,7 +5,7 @@ import json
 
 import msgspec
 
-from tests.service.games import broken, broken_sight
+from tests.service.games import broken, broken_pictures, broken_sight
 from tests.service.games.matches import Table, absent_match, random_match
 from tests.service.games.tables import TABLES
 
@@ -19,7 +19,10 @@ if __name__ == "__main__":
         json.dumps(
             {
                 table.name: digest(table)
-                for table in (*TABLES, *(fault.table for fault in (*broken.FAULTS, *broken_sight.FAULTS)))
+                for table in (
+                    *TABLES,
+                    *(fault.table for fault in (*broken.FAULTS, *broken_sight.FAULTS, *broken_pictures.FAULTS)),
+                )
             }
         )
     )

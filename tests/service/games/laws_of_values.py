@@ -13,14 +13,16 @@ from typing import Any, Final
 
 import msgspec
 
+from service.errors import Refused
+from service.games.kit.patterns import AnyOf
 from service.games.protocol import BadOptions, Ring, fold
+from service.games.visibility import Action
+from service.rulings import parse_action
 from tests.service.games.matches import (
     Table,
     absent_match,
-    distinct,
     draws,
     key,
-    pool,
     positions,
     random_match,
     refusals,
@@ -61,16 +63,11 @@ def law_values_survive_their_codec(table: Table) -> None:
     """As strict JSON, without the fractions and great integers that a canonical form cannot carry."""
     game, match = table.game, random_match(table)
     info = game.info
-    assert Ring not in info.actions, "the bell is no action of a seat"
-    seats, found = range(table.seats), positions(table, 20)
-    entries = [
-        one for each in found for seat in seats for one in spread(tuple(game.legal_actions(each.state, seat)), 50)
-    ]
+    viewers, found = (None, *range(table.seats)), positions(table, 20)
     values: tuple[tuple[Any, Any], ...] = (
         (game.state, match.states),
         (reduce(or_, info.effects), match.effects),
-        (reduce(or_, info.actions), distinct((*entries, *pool(table)))),
-        (info.observation, [game.observation(each.state, viewer) for each in found for viewer in (None, *seats)]),
+        (info.observation, [game.observation(each.state, viewer) for each in found for viewer in viewers]),
         (info.options, [game.options(table.seats, table.options)]),
     )
     for kind, those in values:
@@ -82,6 +79,31 @@ def law_values_survive_their_codec(table: Table) -> None:
             for number in _numbers(json.loads(stored)):
                 assert isinstance(number, int), "a fraction"
                 assert abs(number) <= MOST
+
+
+def law_listed_actions_can_be_sent(table: Table) -> None:
+    """The reader of actions takes each entry of a legal list, and each pattern's smallest and largest choice."""
+    game = table.game
+    assert Ring not in game.info.actions, "the bell is no action of a seat"
+    for position in positions(table, 20):
+        for seat in range(table.seats):
+            for entry in game.legal_actions(position.state, seat):
+                for action in (entry, *_extremes(entry)):
+                    sent = msgspec.to_builtins(action)
+                    try:
+                        read = parse_action(game, sent)
+                    except Refused as refusal:
+                        raise AssertionError(f"{sent} is listed and cannot be sent: {refusal.detail}") from None
+                    assert msgspec.to_builtins(read) == sent
+
+
+def _extremes(entry: Action) -> Iterator[Action]:
+    """The action with as few and with as many items as its pattern allows; nothing where it has none."""
+    for name in entry.__struct_fields__:
+        pattern = getattr(entry, name)
+        if isinstance(pattern, AnyOf):
+            for size in (pattern.min, pattern.max):
+                yield msgspec.structs.replace(entry, **{name: pattern.any_of[:size]})
 
 
 def _numbers(value: object) -> Iterator[int | float]:
@@ -190,6 +212,7 @@ LAWS: Final[tuple[Callable[[Table], None], ...]] = (
     law_apply_is_pure,
     law_any_prefix_and_the_rest_are_the_whole,
     law_values_survive_their_codec,
+    law_listed_actions_can_be_sent,
     law_pieces_are_conserved,
     law_the_outcome_ranks_all_seats,
     law_hash_seeds_change_nothing,

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.service.games import broken, broken_sight
+from tests.service.games import broken, broken_pictures, broken_sight
 from tests.service.games.broken import Fault
 from tests.service.games.matches import Table
 from tests.service.games.test_laws import LAWS
 
-FAULTS = (*broken.FAULTS, *broken_sight.FAULTS)
+FAULTS = (*broken.FAULTS, *broken_sight.FAULTS, *broken_pictures.FAULTS)
 
 
 def broken_laws(table: Table) -> set[str]:

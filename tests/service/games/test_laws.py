@@ -7,21 +7,21 @@ import pytest
 
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
-from tests.service.games import laws, laws_of_sight, laws_of_values
+from tests.service.games import laws, laws_of_pictures, laws_of_sight, laws_of_values
 from tests.service.games.matches import Table
 from tests.service.games.tables import HOSTED, TABLES
 
-LAWS = (*laws.LAWS, *laws_of_values.LAWS, *laws_of_sight.LAWS)
+LAWS = (*laws.LAWS, *laws_of_values.LAWS, *laws_of_sight.LAWS, *laws_of_pictures.LAWS)
 
 
-@pytest.mark.plays_long
+@pytest.mark.long
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_the_game_obeys(table: Table, law: Callable[[Table], None]) -> None:
     law(table)
 
 
-@pytest.mark.parametrize("law_module", [laws, laws_of_values, laws_of_sight])
+@pytest.mark.parametrize("law_module", [laws, laws_of_values, laws_of_sight, laws_of_pictures])
 def test_no_law_is_left_out(law_module: object) -> None:
     assert {law.__name__ for law in LAWS} >= {name for name in vars(law_module) if name.startswith("law_")}
 

@@ -25,7 +25,12 @@ from service.games.registry import GAMES
 Clauses: TypeAlias = tuple[int | range, ...]
 
 NAMED: Final[Mapping[str, Mapping[str, Iterable[object]]]] = {
-    "ape_town": {"step": get_args(ApeStep), "tile": ape.ORDER, "colour": ape.BOX.track},
+    "ape_town": {
+        "step": get_args(ApeStep),
+        "tile": ape.ORDER,
+        "colour": ape.BOX.track,
+        "picture": ("supply", "field", "segment"),
+    },
     "four_monkeys": {
         "step": ("play", "check", "round"),
         "figure": four.FIGURES,
@@ -33,6 +38,7 @@ NAMED: Final[Mapping[str, Mapping[str, Iterable[object]]]] = {
         "combo": four.BOX.kinds,
         "mode": ("redraw", "extra"),
         "ending": get_args(Ending),
+        "picture": ("round", "seconds", "area", "checked", "replenish", "hand", "deck", "discards", "skins"),
     },
     "monkeys_on_the_moon": {
         "step": get_args(MonkeysStep),
@@ -40,6 +46,21 @@ NAMED: Final[Mapping[str, Mapping[str, Iterable[object]]]] = {
         "with": ("coin", "scorn"),
         "ship": monkeys.BOX.ships,
         "deck": get_args(Deck),
+        "picture": (
+            "round",
+            "allies",
+            "rivals",
+            "award",
+            "pool",
+            "auction",
+            "no_bid",
+            "ships",
+            "monkeys",
+            "civilization",
+            "rockets",
+            "coins",
+            "scorn",
+        ),
         "turn": get_args(Turn),
     },
     "monsters_on_the_moon": {
@@ -50,6 +71,10 @@ NAMED: Final[Mapping[str, Mapping[str, Iterable[object]]]] = {
         "card": ("M1", "M2", "ARM"),
         "rank": range(1, 6),
         "orientation": get_args(Orientation),
+        "picture": (
+            *("pile", "walls", "secret", "open", "interim", "hand", "gift", "missions", "turned", "length"),
+            *("cards", "ships", "plates", "track"),
+        ),
     },
 }
 """What has a name in a game beside its effects, actions, options and parts of a score."""
@@ -64,7 +89,7 @@ CLAUSES: Final[Mapping[str, tuple[str, Clauses]]] = {
     ),
 }
 
-SENTENCES: Final = ("effect.", "action.", "step.", "refusal.", "option.", "breakdown.")
+SENTENCES: Final = ("effect.", "action.", "step.", "refusal.", "option.", "breakdown.", "picture.")
 """Keys of what is no name of a thing."""
 
 each_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)

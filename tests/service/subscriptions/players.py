@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final
 
-import jsonschema
+import jsonschema_rs
 import msgspec
 
 from api import openapi
@@ -69,7 +69,7 @@ class Players(Arena):
         line = {
             "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("NoticesHello", "Notice", "NoticesEnd")]
         }
-        validator = jsonschema.Draft202012Validator({**line, "components": components()})
+        validator = jsonschema_rs.Draft202012Validator({**line, "components": components()})
         deadline = time.monotonic() + 60
         for piece in self.follow(player, NDJSON, include, after, gone):
             assert time.monotonic() < deadline

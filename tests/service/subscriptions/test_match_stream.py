@@ -8,9 +8,9 @@ import pytest
 
 from service import accounts
 from service.games.visibility import Viewer
-from service.history import legal_actions, see_decisions
 from service.matches import create, join, join_code_of, leave
 from service.new_match import NewMatch
+from service.redaction import legal_actions, see_decisions
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.situation import Include
 from service.texts import asked_with_text
@@ -52,7 +52,7 @@ def test_streams_share_nothing_that_another_viewer_may_not_see(house: House, tab
 def test_who_gives_a_private_seat_up_sees_nothing_from_then_on(house: House) -> None:
     (anna, _), (ben, token) = (accounts.sign_up(house.ports, name) for name in ("Anna", "Ben"))
     match = create(house.ports, anna.id, NewMatch("monkeys_on_the_moon", 2, private=True), "create").match
-    joined = join(house.ports, ben.id, match.id, "join", join_code=join_code_of(house.ports.secret, match)).match
+    joined = join(house.ports, ben.id, match.id, "join", join_code=join_code_of(house.ports.secret, match.id)).match
     stream = up_to_date(house.follow(match.id, player=ben, token=token), joined.head)
     leave(house.ports, ben.id, match.id, "leave")
     assert end(stream) == "match-not-found"

@@ -10,8 +10,9 @@ import pytest
 from events.log import LogUnavailable
 from service import cursors, lobby
 from service.adapters.memory import MemoryIndex
-from service.history import legal_actions
 from service.match import Match
+from service.owed import KINDS
+from service.redaction import legal_actions
 from service.subscriptions import followed, match_watch
 from service.subscriptions.frames import EVENT_STREAM
 from service.subscriptions.notices import kinds, notice, turns
@@ -138,7 +139,7 @@ def _go_on(players: Players, table: str) -> None:
     match = players.match(table)
     if match.is_over:
         return
-    if players.log.next_due() is None:
+    if players.log.next_due(KINDS) is None:
         decision = match.decisions()[0]
         sitter = match.seats[decision.seat]
         assert sitter is not None

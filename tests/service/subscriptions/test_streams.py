@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from service import accounts, history
+from service import accounts, redaction
 from service.errors import Refused
 from service.subscriptions import match_watch, streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
@@ -158,13 +158,13 @@ def test_a_new_event_is_read_once_and_encoded_once_for_each_form_however_many_fo
     for stream in following:
         assert next(stream)
     waiting = those_who_wait(monkeypatch)
-    redacted, see = [], history.see_event
+    redacted, see = [], redaction.see_event
 
     def counted(*asked: Any) -> Any:
         redacted.append(asked)
         return see(*asked)
 
-    monkeypatch.setattr(history, "see_event", counted)
+    monkeypatch.setattr(redaction, "see_event", counted)
     with ThreadPoolExecutor(len(following)) as pool:
         told = [pool.submit(next, stream) for stream in following]
         until(lambda: len(waiting) == len(following), 30, "all have looked, and wait")

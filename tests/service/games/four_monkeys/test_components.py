@@ -65,6 +65,7 @@ def test_an_owner_of_a_box_can_put_in_other_values() -> None:
         ("combo_tiles/1/id", "K01", "ten different combos"),
         ("combo_tiles/0/id", "K11", "ten different combos"),
         ("combo_tiles/0/id", "X1", "regex"),
+        ("combo_tiles/9/id", "K1" + "0" * 37, "1 to 40 characters"),
         ("combo_tiles/0/need", {}, "K01 needs one kind"),
         ("combo_tiles/0/need", {"golden": 2, "groups": [4]}, "K01 needs one kind"),
         ("combo_tiles/0/need", {"groups": [3, 4]}, "largest group first"),

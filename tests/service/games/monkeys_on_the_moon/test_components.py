@@ -1,6 +1,7 @@
 """The box: counts, ids and provenance; and data that the rules cannot play with is refused."""
 
 import copy
+import json
 from collections import Counter
 from typing import Any
 
@@ -93,6 +94,13 @@ def test_a_civilization_deck_that_cannot_deal_hands_is_refused() -> None:
     raw = changed("civilization_removed", {"2": 34, "3": 33, "4": 32})
     raw["rounds"] = {"2": 1, "3": 1, "4": 1}
     with pytest.raises(BadComponents, match="cannot deal hands"):
+        load(raw)
+
+
+@pytest.mark.parametrize("length", [37, 41])
+def test_a_tribe_whose_cards_no_action_could_name_is_refused(length: int) -> None:
+    raw = json.loads(json.dumps(RAW).replace('"red"', f'"{"r" * length}"'))
+    with pytest.raises(BadComponents, match="1 to 40 characters"):
         load(raw)
 
 

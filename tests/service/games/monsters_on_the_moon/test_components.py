@@ -9,6 +9,8 @@ import pytest
 
 from service.games.kit.box import BadComponents
 from service.games.monsters_on_the_moon.components import BOX, RAW, Face, load
+from service.games.monsters_on_the_moon.grid import REACH, ROTATIONS, footprint, place_of
+from service.games.monsters_on_the_moon.layout import OFFSET_LIMIT
 
 File: TypeAlias = dict[str, Any]
 Change: TypeAlias = Callable[[File], object]
@@ -57,6 +59,14 @@ def test_the_tracks_and_pieces() -> None:
     assert (BOX.plates, BOX.ships) == (2, 2)
 
 
+def test_no_card_can_reach_the_end_of_the_grid() -> None:
+    """Each card shares an edge with the display or covers a square of it, so it reaches at most its longer side further."""
+    squares = [place_of(cell) for rotation in ROTATIONS for cell in footprint(0, 0, rotation)]
+    longer_side = 1 + max(max(place) for place in squares)
+    cards_after_the_layout = max(map(len, BOX.decks.values()))
+    assert OFFSET_LIMIT + longer_side * (1 + cards_after_the_layout) <= REACH
+
+
 def test_every_value_tells_where_it_comes_from() -> None:
     assert RAW["provenance"].keys() == RAW.keys() - {"provenance"}
 
@@ -93,6 +103,8 @@ CHANGES: list[tuple[str, Change]] = [
     ("A01 has other double heads", lambda file: prints(file, "A01", 1, 2, "HH")),
     ("A01 has other double heads", lambda file: prints(file, "A01", 0, 0, "WW")),
     ("on two cards", lambda file: double_head_lost(file, "A01")),
+    ("1 to 40 characters", lambda file: card(file, "A07").update(id="A" * 41)),
+    ("1 to 40 characters", lambda file: card(file, "A07").update(id="")),
     ("same id", lambda file: card(file, "A07").update(id="B07")),
     ("M1 and M2", lambda file: card(file, "M1").update(id="M3")),
     ("moonscape must be empty", lambda file: prints(file, "M2", 0, 0, "c")),

@@ -7,7 +7,7 @@ from service.games.kit import folder, options, ranking
 from service.games.kit.patterns import picked
 from service.games.protocol import Game, GameInfo, Outcome, Rng, Task
 from service.games.visibility import Seat
-from tests.service.games.toy import decide, view
+from tests.service.games.toy import decide, picture, view
 from tests.service.games.toy.apply import apply
 from tests.service.games.toy.state import Commit, Options, State, ToyAction, ToyEffect, value
 from tests.service.games.toy.view import Observation
@@ -62,6 +62,7 @@ TOY: Game[State, ToyAction, ToyEffect, Options, Observation] = Game(
     legal_actions=decide.legal_actions,
     decide=decide.decide,
     observation=view.observation,
+    picture=picture.picture,
     sample_state=view.sample_state,
     score=score,
     bots={"high": play_high},

@@ -7,10 +7,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from events.record import Event, Head
+from events.record import Event
 from service.games.protocol import CLOCK, Decision
 from service.games.visibility import Seat
-from service.match import Match, Opening, Sitter
+from service.match import Folding, Opening, Sitter
 from service.match_events import (
     ClockExtended,
     MatchAborted,
@@ -31,27 +31,27 @@ T = TypeVar("T")
 Drawn: TypeAlias = tuple[Draw, ...] | UnsetType
 
 
-def _play(match: Match, event: Event, head: Head, mover: Seat, effects: Sequence[Any], draws: Drawn) -> Match:
-    """The match after some effects of its game."""
+def _play(match: Folding, event: Event, mover: Seat, effects: Sequence[Any], draws: Drawn) -> None:
+    """Apply some effects of the match's game."""
     state = match.state
     apply = match.game.apply
     for effect in effects:
         state = apply(state, effect)
-    drawn = match.drawn
+    match.state = state
     if draws:
-        counts = dict(drawn)
+        counts = dict(match.drawn)
         for draw in draws:
             counts[draw.label] = counts.get(draw.label, 0) + 1
-        drawn = counts
+        match.drawn = counts
     opened = Opening(event.version, event.at - match.paused)
-    banks = _banks(match, opened.at, mover) if match.banks and mover != CLOCK else match.banks
+    if match.banks and mover != CLOCK:
+        match.banks = _banks(match, opened.at, mover)
     if match.game.info.simultaneous:
-        asked, since = _asked(match, match.game.decisions(state), opened, mover)
-        match = replace(match, asked=asked, since=since)
-    return replace(match, head=head, at=event.at, state=state, drawn=drawn, opened=opened, banks=banks)
+        match.asked, match.since = _asked(match, match.game.decisions(state), opened, mover)
+    match.opened = opened
 
 
-def _banks(match: Match, now: int, mover: Seat) -> tuple[int, ...]:
+def _banks(match: Folding, now: int, mover: Seat) -> tuple[int, ...]:
     """What each seat has left once `mover` moved: less what its decision took, and the increment."""
     openings = zip(match.asked, match.since, strict=True)
     opening = next((since for decision, since in openings if decision.seat == mover), match.opened)
@@ -62,7 +62,7 @@ def _banks(match: Match, now: int, mover: Seat) -> tuple[int, ...]:
 
 
 def _asked(
-    match: Match, asked: tuple[Decision[Any], ...], opened: Opening, mover: Seat
+    match: Folding, asked: tuple[Decision[Any], ...], opened: Opening, mover: Seat
 ) -> tuple[tuple[Decision[Any], ...], tuple[Opening, ...]]:
     """The decisions of a simultaneous game, and the opening of each: the one it had, where it stays the same decision."""
     openings = zip(match.asked, match.since, strict=True)
@@ -77,10 +77,17 @@ def _identity(decision: Decision[Any]) -> tuple[object, ...]:
     return decision.seat, decision.step, decision.opens_at, decision.deadline
 
 
-def _seated(match: Match, seat: Seat, sitter: Sitter | None) -> tuple[Sitter | None, ...]:
+def _seated(match: Folding, seat: Seat, sitter: Sitter | None) -> tuple[Sitter | None, ...]:
     if not 0 <= seat < len(match.seats):
         raise IndexError(f"there is no seat {seat}")
     return (*match.seats[:seat], sitter, *match.seats[seat + 1 :])
+
+
+def _sitter(match: Folding, seat: Seat) -> Sitter:
+    sitter = match.seats[seat]
+    if sitter is None:
+        raise ValueError(f"seat {seat} is empty")
+    return sitter
 
 
 def _decoder(data: type[T]) -> Callable[[msgspec.Raw], T]:
@@ -99,93 +106,80 @@ _suspended = _decoder(MatchSuspended)
 _nothing = _decoder(MatchResumed)
 
 
-def _match_started(match: Match, event: Event, head: Head) -> Match:
+def _match_started(match: Folding, event: Event) -> None:
     data = codec(match.game).started(event.data)
-    match = replace(match, status="running", started_at=event.at)
-    return _play(match, event, head, CLOCK, data.effects, data.draws)
+    match.status, match.started_at = "running", event.at
+    _play(match, event, CLOCK, data.effects, data.draws)
 
 
-def _action(match: Match, event: Event, head: Head) -> Match:
+def _action(match: Folding, event: Event) -> None:
     data = codec(match.game).acted(event.data)
-    return _play(match, event, head, data.seat, data.effects, data.draws)
+    _play(match, event, data.seat, data.effects, data.draws)
 
 
-def _timer(match: Match, event: Event, head: Head) -> Match:
+def _timer(match: Folding, event: Event) -> None:
     data = codec(match.game).rang(event.data)
-    return _play(match, event, head, CLOCK, data.effects, data.draws)
+    _play(match, event, CLOCK, data.effects, data.draws)
 
 
-def _seat_taken(match: Match, event: Event, head: Head) -> Match:
+def _seat_taken(match: Folding, event: Event) -> None:
     data = _taken(event.data)
     seed = None if data.client_seed is UNSET else data.client_seed
-    sitter = Sitter(data.player, data.kind, seed)
-    return replace(match, head=head, at=event.at, seats=_seated(match, data.seat, sitter))
+    match.seats = _seated(match, data.seat, Sitter(data.player, data.kind, seed))
 
 
-def _seat_left(match: Match, event: Event, head: Head) -> Match:
-    return replace(match, head=head, at=event.at, seats=_seated(match, _left(event.data).seat, None))
+def _seat_left(match: Folding, event: Event) -> None:
+    match.seats = _seated(match, _left(event.data).seat, None)
 
 
-def _seat_handed_over(match: Match, event: Event, head: Head) -> Match:
+def _seat_handed_over(match: Folding, event: Event) -> None:
     data = _handed_over(event.data)
-    before = _sitter(match, data.seat)
+    seat, before = data.seat, _sitter(match, data.seat)
     former = before.player if before.kind == "human" else before.former
-    seats = _seated(match, data.seat, Sitter(data.player, data.kind, before.client_seed, former=former))
+    match.seats = _seated(match, seat, Sitter(data.player, data.kind, before.client_seed, former=former))
     opened = Opening(event.version, event.at - match.paused)
     openings = zip(match.asked, match.since, strict=True)
-    since = tuple(opened if decision.seat == data.seat else since for decision, since in openings)
-    match = replace(match, head=head, at=event.at, seats=seats, opened=opened, since=since)
-    banks = match.created.full_banks()
-    return replace(
-        match, banks=(*match.banks[: data.seat], *banks[data.seat : data.seat + 1], *match.banks[data.seat + 1 :])
-    )
+    match.since = tuple(opened if decision.seat == seat else since for decision, since in openings)
+    match.opened = opened
+    match.banks = (*match.banks[:seat], *match.created.full_banks()[seat : seat + 1], *match.banks[seat + 1 :])
 
 
-def _seat_resigned(match: Match, event: Event, head: Head) -> Match:
+def _seat_resigned(match: Folding, event: Event) -> None:
     seat = _resigned(event.data).seat
-    sitter = replace(_sitter(match, seat), resigned=True)
-    return replace(match, head=head, at=event.at, seats=_seated(match, seat, sitter))
+    match.seats = _seated(match, seat, replace(_sitter(match, seat), resigned=True))
 
 
-def _sitter(match: Match, seat: Seat) -> Sitter:
-    sitter = match.seats[seat]
-    if sitter is None:
-        raise ValueError(f"seat {seat} is empty")
-    return sitter
+def _match_scored(match: Folding, event: Event) -> None:
+    match.outcome = _scored(event.data).outcome
+    match.status, match.ended_at = "finished", event.at
 
 
-def _match_scored(match: Match, event: Event, head: Head) -> Match:
-    outcome = _scored(event.data).outcome
-    return replace(match, head=head, at=event.at, status="finished", ended_at=event.at, outcome=outcome)
-
-
-def _match_aborted(match: Match, event: Event, head: Head) -> Match:
+def _match_aborted(match: Folding, event: Event) -> None:
     _aborted(event.data)
-    return replace(match, head=head, at=event.at, status="aborted", ended_at=event.at)
+    match.status, match.ended_at = "aborted", event.at
 
 
-def _seed_revealed(match: Match, event: Event, head: Head) -> Match:
-    return replace(match, head=head, at=event.at, server_seed=_revealed(event.data).server_seed)
+def _seed_revealed(match: Folding, event: Event) -> None:
+    match.server_seed = _revealed(event.data).server_seed
 
 
-def _clock_extended(match: Match, event: Event, head: Head) -> Match:
-    return replace(match, head=head, at=event.at, paused=match.paused + _extended(event.data).ms)
+def _clock_extended(match: Folding, event: Event) -> None:
+    match.paused += _extended(event.data).ms
 
 
-def _match_suspended(match: Match, event: Event, head: Head) -> Match:
+def _match_suspended(match: Folding, event: Event) -> None:
     _suspended(event.data)
-    return replace(match, head=head, at=event.at, status="suspended", suspended_at=event.at)
+    match.status, match.suspended_at = "suspended", event.at
 
 
-def _match_resumed(match: Match, event: Event, head: Head) -> Match:
+def _match_resumed(match: Folding, event: Event) -> None:
     _nothing(event.data)
     if match.suspended_at is None:
         raise ValueError("the match is not suspended")
-    paused = match.paused + event.at - match.suspended_at
-    return replace(match, head=head, at=event.at, status="running", suspended_at=None, paused=paused)
+    match.status, match.paused, match.suspended_at = "running", match.paused + event.at - match.suspended_at, None
 
 
-STEPS: Final[Mapping[str, Callable[[Match, Event, Head], Match]]] = {
+TRANSITIONS: Final[Mapping[str, Callable[[Folding, Event], None]]] = {
     "match_started": _match_started,
     "action": _action,
     "default_action": _action,
@@ -201,4 +195,4 @@ STEPS: Final[Mapping[str, Callable[[Match, Event, Head], Match]]] = {
     "match_suspended": _match_suspended,
     "match_resumed": _match_resumed,
 }
-"""Every event type after `match_created`."""
+"""Every event type after `match_created`. The fold itself sets `head` and `at`."""

@@ -1,65 +1,88 @@
-"""How a match changes: load, decide, append; and again if another command came first."""
+"""How a match changes: load, decide, announce, append; and again if another command came first."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from events.chain import Draft
 from events.log import Append, Appended, Conflict, Reused, Seen, Tail
-from events.record import canonical
-from service.command import ATTEMPTS, Command, draws, hint, player_command, server_seed, submit, write
-from service.errors import Corrupt, Refused
+from events.record import MatchId, canonical
+from service import submit as submitting
+from service.commands import Act, Command, Extend, Join
+from service.errors import Corrupt
 from service.history import History
 from service.match import Match
 from service.ports import Ports
+from service.randomness import Chance
+from service.rulings import draws
+from service.submit import ATTEMPTS, CommandKey, Submitted, append, attempt, hint, player_key, server_seed, submit
 from tests.service.arena import START, Arena, refused
 
 PING = Draft("clock_extended", "worker", canonical({"ms": 1, "reason": "outage"}))
 STRANGE = Draft("clock_extended", "worker", canonical({"ms": "one", "reason": "outage"}))
 
 
-def ping(_match: Match, _at: int) -> Sequence[Draft]:
-    return [PING]
+def ping(arena: Arena, table: MatchId, key: CommandKey | str | None = None, ports: Ports | None = None) -> Submitted:
+    """A command that always brings one event: a millisecond is given back."""
+    arena.wait(1)
+    key = key if isinstance(key, CommandKey) else CommandKey(key or arena.new_key(), "")
+    return submit(ports or arena.ports, table, key, Extend(ms=1))
+
+
+class Deciding:
+    """Notes on which versions and at which times commands are decided."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seen: list[tuple[int, int]] = []
+        decide = submitting.decide  # type: ignore[attr-defined]  # where it is called
+
+        def noting(match: Match | None, command: Command, at: int, chance: Chance) -> tuple[Draft, ...]:
+            assert match is not None
+            self.seen.append((match.head.version, at))
+            return decide(match, command, at, chance)
+
+        monkeypatch.setattr(submitting, "decide", noting)
+
+    @property
+    def versions(self) -> list[int]:
+        return [version for version, _ in self.seen]
 
 
 def test_a_command_is_appended_once_however_often_it_is_submitted() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
-    answers = [submit(arena.ports, table, Command("id", "digest"), ping) for _ in range(3)]
+    answers = [ping(arena, table, CommandKey("id", "digest")) for _ in range(3)]
     assert [answer.replayed for answer in answers] == [False, True, True]
     assert [answer.match for answer in answers] == [answers[0].match] * 3
     assert arena.version(table) == 5
 
 
-def test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event() -> None:
+def test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
-    seen: list[int] = []
-
-    def decide(_match: Match, at: int) -> Sequence[Draft]:
-        seen.append(at)
-        return [PING]
+    arena.wait(50)
 
     def overtake() -> None:
-        arena.wait(70)
-        submit(arena.ports, table, Command("other", ""), ping)
+        arena.wait(69)
+        ping(arena, table, "other")
         arena.wait(1_000)
 
-    arena.wait(50)
     arena.log.meanwhile = [overtake]
-    submit(arena.ports, table, Command("mine", ""), decide)
-    assert seen == [START + 50, START + 120]
+    deciding = Deciding(monkeypatch)
+    submit(arena.ports, table, CommandKey("mine", ""), Extend(ms=10))
+    assert deciding.seen == [(4, START + 50), (4, START + 120), (5, START + 120)]
     arena.time = START
-    submit(arena.ports, table, Command("by a clock that went back", ""), decide)
-    assert seen[-1] == START + 120
+    submit(arena.ports, table, CommandKey("by a clock that went back", ""), Extend(ms=10))
+    assert deciding.seen[-1] == (5, START + 120)
 
 
 # --- a process that writes to a match alone tries a command on what it remembers ------------------------------------------
 
 
-def bold(arena: Arena) -> Ports:
-    """Let the arena's process be bold; the ports of another one, at the same log."""
+def optimistic(arena: Arena) -> Ports:
+    """Let the arena's process be optimistic; the ports of another one, at the same log."""
     arena.ports = replace(arena.ports, history=History(arena.log, arena.ports.games, arena.ports.secret, bold=True))
     return replace(arena.ports, history=History(arena.log, arena.ports.games, arena.ports.secret))
 
@@ -67,7 +90,7 @@ def bold(arena: Arena) -> Ports:
 def test_a_match_to_which_only_this_process_writes_costs_one_round_trip() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
-    elsewhere = bold(arena)
+    elsewhere = optimistic(arena)
     for ports, calls in (
         (arena.ports, ["read", "append"]),
         (arena.ports, ["read", "append"]),
@@ -79,90 +102,71 @@ def test_a_match_to_which_only_this_process_writes_costs_one_round_trip() -> Non
         (arena.ports, ["append"]),
     ):
         arena.log.calls.clear()
-        submit(ports, table, Command(arena.new_key(), ""), ping)
+        ping(arena, table, ports=ports)
         assert arena.log.calls == calls
     assert arena.version(table) == 12
 
 
-def test_a_match_that_went_on_elsewhere_is_read_and_the_command_decided_anew() -> None:
+def test_a_match_that_went_on_elsewhere_is_read_and_the_command_decided_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
-    elsewhere = bold(arena)
+    elsewhere = optimistic(arena)
     table = arena.toy("anna", "ben")
-    submit(elsewhere, table, Command("other", ""), ping)
-    decided: list[int] = []
-
-    def decide(match: Match, _at: int) -> Sequence[Draft]:
-        decided.append(match.head.version)
-        return [PING]
-
-    assert submit(arena.ports, table, Command("mine", ""), decide).match.head.version == 6
-    assert decided == [4, 5]
+    ping(arena, table, ports=elsewhere)
+    deciding = Deciding(monkeypatch)
+    assert ping(arena, table).match.head.version == 6
+    assert deciding.versions == [4, 5]
 
 
 def test_a_command_in_the_log_is_answered_from_it_whatever_memory_would_decide() -> None:
     arena = Arena()
-    bold(arena)
+    optimistic(arena)
     table = arena.opened("anna", "ben")
     first = arena.act(table, "anna", action := arena.legal(table, "anna")[0], key="once")
     again = arena.act(table, "anna", action, key="once")
     assert (again.replayed, again.match.head) == (True, first.match.head)
     refused("idempotency-key-reused", arena.act, table, "anna", {**action, "card": 99}, key="once")
-    submit(arena.ports, table, Command("id", "digest"), ping)
-    refused("idempotency-key-reused", submit, arena.ports, table, Command("id", "other"), ping)
+    ping(arena, table, CommandKey("id", "digest"))
+    refused("idempotency-key-reused", ping, arena, table, CommandKey("id", "other"))
 
 
-def test_a_refusal_is_of_the_newest_match_and_decided_once_where_memory_had_it() -> None:
+def test_a_refusal_is_of_the_newest_match_and_decided_once_where_memory_had_it(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
-    elsewhere = bold(arena)
+    elsewhere = optimistic(arena)
     table = arena.opened("anna", "ben")
-    decided: list[int] = []
-
-    def decide(match: Match, _at: int) -> Sequence[Draft]:
-        decided.append(match.head.version)
-        raise Refused("not-your-turn", "", version=match.head.version)
-
+    command = Act(player="anna", action=arena.legal(table, "anna")[0], decision="9:9")
+    deciding = Deciding(monkeypatch)
     arena.log.calls.clear()
-    refused("not-your-turn", submit, arena.ports, table, Command("id", ""), decide)
-    assert (decided, arena.log.calls) == ([4], ["read"])
-    submit(elsewhere, table, Command("other", ""), ping)
-    assert refused("not-your-turn", submit, arena.ports, table, Command("id", ""), decide).facts["version"] == 5
-    assert decided == [4, 4, 5]
+    refused("decision-closed", submit, arena.ports, table, CommandKey("id", ""), command)
+    assert (deciding.versions, arena.log.calls) == ([4], ["read"])
+    ping(arena, table, ports=elsewhere)
+    refusal = refused("decision-closed", submit, arena.ports, table, CommandKey("id", ""), command)
+    assert refusal.facts["version"] == 5
+    assert deciding.versions == [4, 4, 4, 5]  # the one that overtook it among them
 
 
 def test_a_store_that_lost_its_past_is_noticed_by_a_command_tried_on_memory() -> None:
     arena = Arena()
-    bold(arena)
+    optimistic(arena)
     table = arena.toy("anna", "ben")
-    submit(arena.ports, table, Command("lost", ""), ping)
+    ping(arena, table, "lost")
     arena.log.rewrite(table, arena.log.stored(table)[:4])
-    assert submit(arena.ports, table, Command("id", ""), ping).match.head.version == 5
+    assert ping(arena, table).match.head.version == 5
 
 
-def test_a_command_that_decides_nothing_writes_nothing() -> None:
+def test_a_command_that_brings_nothing_writes_nothing() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     before = arena.log.contents()
-    submitted = submit(arena.ports, table, Command("id", ""), lambda _match, _at: [])
+    submitted = submit(arena.ports, table, CommandKey("id", ""), Extend(ms=10))  # no time has passed
     assert (submitted.match, submitted.replayed, submitted.newest) == (arena.match(table), False, None)
     assert arena.log.contents() == before
-
-
-def test_the_precondition_is_asked_before_anything_is_decided() -> None:
-    arena = Arena()
-    table = arena.toy("anna", "ben")
-
-    def never(match: Match) -> None:
-        raise Corrupt(match.head.version, "stop")
-
-    with pytest.raises(Corrupt, match="stop"):
-        submit(arena.ports, table, Command("id", "", never), ping)
 
 
 def test_a_match_that_is_not_there_or_not_to_be_seen_is_not_found() -> None:
     arena = Arena()
     table = arena.create(private=True)
-    refused("match-not-found", submit, arena.ports, "nowhere", Command("id", ""), ping)
-    refused("match-not-found", submit, arena.ports, table, Command("id", ""), ping, player="carl")
+    refused("match-not-found", submit, arena.ports, "nowhere", CommandKey("id", ""), Extend(ms=1))
+    refused("match-not-found", submit, arena.ports, table, CommandKey("id", ""), Join(player="carl"))
 
 
 def test_a_command_seen_by_a_read_that_missed_its_event_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,16 +178,16 @@ def test_a_command_seen_by_a_read_that_missed_its_event_is_read_again(monkeypatc
     def torn(match: str, *, first: int = 1, last: int | None = None, command: str | None = None) -> Tail:
         monkeypatch.setattr(arena.log, "read", whole)
         events = whole(match, first=first, last=last).events
-        submit(arena.ports, table, Command("id", "digest"), ping)
+        ping(arena, table, CommandKey("id", "digest"))
         assert command == "id"
         return Tail(events, Seen(5, "digest"))
 
     monkeypatch.setattr(arena.log, "read", torn)
-    submitted = submit(arena.ports, table, Command("id", "digest"), ping)
+    submitted = ping(arena, table, CommandKey("id", "digest"))
     assert (submitted.replayed, submitted.match.head.version) == (True, 5)
 
 
-def test_races_lost_without_end_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_loses_every_race_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     appends: list[Append] = []
@@ -193,7 +197,7 @@ def test_races_lost_without_end_are_told(monkeypatch: pytest.MonkeyPatch) -> Non
         return Conflict(None)
 
     monkeypatch.setattr(arena.log, "append", conflict)
-    refused("version-conflict", submit, arena.ports, table, Command("id", ""), ping)
+    refused("version-conflict", ping, arena, table)
     assert len(appends) == ATTEMPTS
 
 
@@ -202,7 +206,7 @@ def test_what_could_not_be_read_again_is_never_written() -> None:
     table = arena.toy("anna", "ben")
     before = arena.log.contents()
     with pytest.raises(RuntimeError, match="cannot be folded"):
-        write(arena.ports, arena.match(table), Command("id", ""), [PING, STRANGE], arena.time)
+        append(arena.ports, arena.match(table), CommandKey("id", ""), [PING, STRANGE], arena.time)
     assert arena.log.contents() == before
     assert arena.match(table).head.version == 4
 
@@ -211,19 +215,20 @@ def test_a_conflict_leaves_nothing_in_memory() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     old = arena.match(table)
-    submit(arena.ports, table, Command("other", ""), ping)
-    assert write(arena.ports, old, Command("mine", ""), [PING, PING], arena.time) is None
+    ping(arena, table)
+    assert append(arena.ports, old, CommandKey("mine", ""), [PING, PING], arena.time) is None
+    assert attempt(arena.ports, old, CommandKey("mine", ""), Extend(ms=1), arena.time) is None
     assert arena.match(table).head.version == 5
 
 
 def test_the_same_key_and_request_are_the_same_command() -> None:
-    one, two = (player_command("anna", "key", {"act": {"b": 1, "a": 2}}) for _ in range(2))
-    assert one == two == player_command("anna", "key", {"act": {"a": 2, "b": 1}})
-    assert one.digest != player_command("anna", "key", {"act": {"a": 2}}).digest
-    assert one.id != player_command("ben", "key", {"act": {"a": 2, "b": 1}}).id
+    one, two = (player_key("anna", "key", {"act": {"b": 1, "a": 2}}) for _ in range(2))
+    assert one == two == player_key("anna", "key", {"act": {"a": 2, "b": 1}})
+    assert one.digest != player_key("anna", "key", {"act": {"a": 2}}).digest
+    assert one.id != player_key("ben", "key", {"act": {"a": 2, "b": 1}}).id
 
 
-def test_workers_are_told_only_of_what_is_due_now() -> None:
+def test_workers_get_a_hint_only_of_what_is_due_now() -> None:
     arena = Arena()
     table = arena.toy("anna", bots=("high",))
     hint(arena.ports, arena.match(table))
@@ -233,7 +238,7 @@ def test_workers_are_told_only_of_what_is_due_now() -> None:
     assert arena.jobs.hinted == [table]
 
 
-def test_workers_are_told_though_the_clock_of_this_process_is_behind() -> None:
+def test_workers_get_a_hint_though_the_clock_of_this_process_is_behind() -> None:
     arena = Arena()
     table = arena.monkeys("anna", bots=("greedy", "greedy"))
     arena.time -= 50
@@ -247,7 +252,7 @@ def test_the_seed_is_the_one_that_was_committed_to() -> None:
     table = arena.toy("anna", "ben")
     match = arena.match(table)
     assert server_seed(arena.ports, match) == arena.log.seed(table)
-    rng = draws(arena.ports, match)
+    rng = draws(match, lambda: server_seed(arena.ports, match))
     for lost in (None, bytes(32)):
         arena.log.forget_seed(table, lost)
         with pytest.raises(Corrupt):

@@ -1,0 +1,76 @@
+"""Where everything of Ape Town lies on its picture: the cells of the board, the districts' outlines, the track's ring."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from service.games.ape_town.art import HEXAGON
+from service.games.ape_town.components import DISTRICTS, FIELDS, RAW, Cell, Segment
+from service.games.drawing.svg import Point
+
+PITCH: Final = 68
+"""From one segment of the track to the next."""
+ACROSS: Final = 12
+"""Segments of the track along the top, and along the bottom; the sides have the rest."""
+DOWN: Final = 10
+"""Rows of segments, the top and the bottom among them."""
+WIDTH: Final = ACROSS * PITCH
+HEIGHT: Final = DOWN * PITCH
+
+_STEPS: Final = (
+    ((-1, 0), (0, 1), (1, 0), (1, -1), (0, -1), (-1, -1)),
+    ((-1, 1), (0, 1), (1, 1), (1, 0), (0, -1), (-1, 0)),
+)
+"""From a cell of an even row, or of an odd one, over its edges, the one from its top corner to the right first."""
+
+
+def middle(cell: Cell) -> Point:
+    """The middle of a cell, from the top left corner of the track."""
+    row, column = cell
+    return 120 + 64 * column + 32 * (row % 2), 124 + 54 * row
+
+
+def cell_of(field: str) -> Cell:
+    row, column = field.split("-")
+    return int(row), int(column)
+
+
+def around(cells: Sequence[Cell]) -> tuple[Point, ...]:
+    """The outline of cells that hang together without a hole, clockwise."""
+    edges: dict[Point, Point] = {}
+    for cell in cells:
+        (row, column), (x, y) = cell, middle(cell)
+        for side, (down, right) in enumerate(_STEPS[row % 2]):
+            if (row + down, column + right) not in cells:
+                (x1, y1), (x2, y2) = HEXAGON[side], HEXAGON[(side + 1) % 6]
+                edges[x + x1, y + y1] = x + x2, y + y2
+    corner = first = min(edges)
+    outline = [first]
+    while (corner := edges[corner]) != first:
+        outline.append(corner)
+    return tuple(outline)
+
+
+def place_of(segment: Segment) -> tuple[Point, Point]:
+    """The middle of a segment, and the step from there to the inside of the ring."""
+    sides = DOWN - 2
+    far_x, far_y = WIDTH - PITCH // 2, HEIGHT - PITCH // 2
+    if segment < ACROSS:
+        return (PITCH // 2 + PITCH * segment, PITCH // 2), (0, 1)
+    if segment < ACROSS + sides:
+        return (far_x, PITCH // 2 + PITCH * (segment - ACROSS + 1)), (-1, 0)
+    if segment < 2 * ACROSS + sides:
+        return (far_x - PITCH * (segment - ACROSS - sides), far_y), (0, -1)
+    return (PITCH // 2, far_y - PITCH * (segment - 2 * ACROSS - sides + 1)), (1, 0)
+
+
+def _cells(rows: Iterable[Mapping[str, str]]) -> tuple[tuple[Cell, str], ...]:
+    return tuple([(cell_of(row["id"]), row["tile"]) for row in rows])
+
+
+FIELD_PLACES: Final = {field.id: middle(cell_of(field.id)) for field in FIELDS}
+PRINTED: Final = _cells(RAW["printed_tiles"])
+POND: Final[tuple[Cell, ...]] = tuple([(row, column) for row, column in RAW["pond"]])
+OUTLINES: Final = {
+    district.id: around([cell_of(FIELDS[place].id) for place in district.fields]) for district in DISTRICTS
+}
+"""By district; districts have no holes."""

@@ -1,0 +1,117 @@
+"""What stands around every table: the ground, the heading, the seats' panels, and the small marks that all games use."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from service.games.drawing.svg import UNSCALED, Data, Element, Point, art, circle, group, path, points, rect, text, use
+from service.games.drawing.words import Words, wrapped
+from service.games.protocol import Outcome
+from service.games.visibility import Seat, Viewer
+
+HEADING: Final = 88
+"""Height of the heading."""
+MARGIN: Final = 24
+
+_SHAPES: Final = (
+    circle(0, 0, 13, "seat-0"),
+    rect(-12, -12, 24, 24, "seat-1", corner=4),
+    path("M0 -15L15 11Q15 13 13 13L-13 13Q-15 13 -15 11z", "seat-2"),
+    path(points(((0, -16), (16, 0), (0, 16), (-16, 0))), "seat-3"),
+    path(points(((0, -15), (14, -5), (9, 12), (-9, 12), (-14, -5))), "seat-4"),
+    path(points(((-8, -14), (8, -14), (16, 0), (8, 14), (-8, 14), (-16, 0))), "seat-5"),
+    path(points(((-6, -14), (6, -14), (14, -6), (14, 6), (6, 14), (-6, 14), (-14, 6), (-14, -6))), "seat-6"),
+    path("M-13 -12H13V2Q13 11 0 16Q-13 11 -13 2z", "seat-7"),
+)
+MARKS: Final[Mapping[str, Element]] = {
+    f"seat-{seat}": art(f"seat-{seat}", shape, text(0, 6 if seat == 2 else 5, seat, "mark"))
+    for seat, shape in enumerate(_SHAPES)
+}
+"""Each seat's mark: a shape, a colour and its number."""
+
+
+def mark(seat: Seat, x: int, y: int, thousandths: int = UNSCALED) -> Element:
+    """The mark of a seat, 26 wide, around a point."""
+    return use(f"seat-{seat}", x, y, thousandths=thousandths)
+
+
+def name(seat: Seat, viewer: Viewer, words: Words) -> str:
+    return words["own_seat" if seat == viewer else "seat"].format(seat=seat)
+
+
+def around(seats: Iterable[Seat], viewer: Viewer) -> tuple[Seat, ...]:
+    """The seats as they sit on from the viewer's left, the viewer last; for a spectator from the first on."""
+    order = tuple(seats)
+    after = order.index(viewer) + 1 if viewer in order else 0
+    return order[after:] + order[:after]
+
+
+def status(asked: Sequence[Seat], step: str | None, viewer: Viewer, words: Words, outcome: Outcome | None) -> str:
+    """What the match waits for, and of whom; at the end, who won."""
+    if outcome is not None:
+        return words["won"].format(who=", ".join(name(seat, viewer, words) for seat in outcome.winners))
+    if step is None:
+        return words["over"]
+    if not asked:
+        return words["all_asked"].format(step=words[f"step.{step}"])
+    who = ", ".join(name(seat, viewer, words) for seat in asked)
+    return words["asked"].format(who=who, step=words[f"step.{step}"])
+
+
+def heading(width: int, words: Words, said: str, *facts: str) -> tuple[Element, ...]:
+    """The game's title with what the match waits for, and facts such as the round at the right."""
+    lines = wrapped(said, width // 11)
+    return (
+        text(MARGIN, 44, words["title"], "title"),
+        *[text(MARGIN, 70 + 18 * number, line, "said") for number, line in enumerate(lines[:2])],
+        *[text(width - MARGIN, 40 + 20 * number, fact, "fact end") for number, fact in enumerate(facts)],
+    )
+
+
+def panel(
+    seat: Seat,
+    width: int,
+    height: int,
+    *content: Element,
+    at: Point,
+    viewer: Viewer,
+    words: Words,
+    to_move: bool,
+    outcome: Outcome | None,
+    points: int | None = None,
+    data: Data | None = None,
+) -> Element:
+    """A seat's area: its mark and name, its points or at the end its rank and score at the right, and `content` below."""
+    won = outcome is not None and seat in outcome.winners
+    score = points if outcome is None else outcome.scores[seat]
+    kind = "panel" + (" turn" if to_move else "") + (" won" if won else "")
+    parts = [rect(0, 0, width, height, kind, corner=12), mark(seat, 26, 26)]
+    parts.append(text(48, 32, name(seat, viewer, words), "name"))
+    if to_move:
+        parts.append(chip(width - (76 if score is not None else 16), 26, words["to_move"], "turn"))
+    if outcome is not None:
+        parts.append(chip(width - 76, 26, words["rank"].format(rank=outcome.ranks[seat]), "won" if won else "plain"))
+    if score is not None:
+        parts.append(text(width - 16, 35, score, "score end", thing=f"seat-{seat}-points"))
+    return group(*parts, *content, at=at, data=data or {"seat": seat})
+
+
+def chip(right: int, middle: int, words: str, kind: str) -> Element:
+    """A word in a rounded box that ends at the right."""
+    width = 18 + 7 * len(words)
+    return group(
+        rect(right - width, middle - 11, width, 22, f"chip {kind}", corner=11),
+        text(right - width // 2, middle + 5, words, f"chip-word {kind}"),
+    )
+
+
+def badge(x: int, y: int, number: int, kind: str) -> Element:
+    """A number in a small circle."""
+    return group(circle(x, y, 10, f"{kind} edge"), text(x, y + 4, number, f"{kind.partition(' ')[0]}-word"))
+
+
+def summary(words: Words, said: str, scores: Sequence[int] | None, viewer: Viewer) -> str:
+    """A picture in a sentence or two."""
+    if scores is None:
+        return said
+    told = ", ".join(f"{name(seat, viewer, words)} {score}" for seat, score in enumerate(scores))
+    return f"{said} {words['scores'].format(scores=told)}"

@@ -1,0 +1,55 @@
+"""A picture as a whole: its size, what it shows in words, what stands on it, and its text as an SVG document."""
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from service.games.drawing.style import STYLE
+from service.games.drawing.svg import ART, CLASS, Element, escaped, rect, write
+
+_USED: Final = re.compile(f' href="#{ART}([^"]+)"')
+
+
+class Picture(NamedTuple):
+    """A drawing of a table; `width` and `height` are its natural size in pixels, `kind` names its game for the style of the ground.
+
+    `title` and `description` say in words what it shows. `art` are the drawings that it may use several times.
+    """
+
+    width: int
+    height: int
+    kind: str
+    language: str
+    title: str
+    description: str
+    art: Mapping[str, Element]
+    body: tuple[Element, ...]
+
+
+def document(picture: Picture) -> str:
+    """The picture as an SVG document, complete in itself."""
+    width, height = picture.width, picture.height
+    body: list[str] = []
+    for element in (rect(0, 0, width, height, f"ground {picture.kind}"), *picture.body):
+        write(element, body)
+    drawn = "".join(body)
+    defined = _defined(picture.art, drawn)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{CLASS}picture" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" lang="{escaped(picture.language)}" role="group">'
+        f"<title>{escaped(picture.title)}</title><desc>{escaped(picture.description)}</desc>"
+        f"<style>{STYLE}</style><defs>{defined}</defs>{drawn}</svg>\n"
+    )
+
+
+def _defined(drawings: Mapping[str, Element], drawn: str) -> str:
+    """The drawings that are used, by what is drawn or by each other."""
+    found: dict[str, str] = {}
+    wanted = set(_USED.findall(drawn))
+    while wanted:
+        for name in sorted(wanted):
+            parts: list[str] = []
+            write(drawings[name], parts)
+            found[name] = "".join(parts)
+        wanted = {name for name in _USED.findall("".join([found[name] for name in wanted])) if name not in found}
+    return "".join(found.values())

@@ -1,0 +1,59 @@
+"""The style sheet that all pictures share, as it stands in each of them, and its hash for a page's policy.
+
+`style.css` is written with custom properties, light ones and dark ones. Many programs that turn SVG into bitmaps know
+neither these nor media queries, so colours are filled in: the light ones in all rules, the dark ones in a second set of
+the rules that have any. Selectors name prefixed classes alone, so that the sheet does no harm in a page that holds a
+picture inline, and no ancestors: those do not match what `use` draws, which is in a shadow tree.
+"""
+
+import hashlib
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from service.games.drawing.svg import CLASS
+from service.games.kit.folder import read_text
+
+_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
+_DARK: Final = re.compile(r"@media \(prefers-color-scheme: dark\) \{\s*:root \{([^}]*)\}\s*\}")
+_LIGHT: Final = re.compile(r":root \{([^}]*)\}")
+_RULE: Final = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_COLOUR: Final = re.compile(r"var\(--([a-z0-9-]+)\)")
+_CLASS: Final = re.compile(r"\.(?=[a-z])")
+_SPACE: Final = re.compile(r"\s*([{};:,>])\s*")
+
+
+def flattened(sheet: str) -> str:
+    """The rules of a sheet with the light colours, and those that name a colour once more with the dark ones.
+
+    Raises:
+        ValueError: it has no light or no dark colours.
+        KeyError: a rule names a colour that is not among them.
+    """
+    bare = _COMMENT.sub("", sheet)
+    dark, light = _DARK.search(bare), _LIGHT.search(bare)
+    if dark is None or light is None:
+        raise ValueError("a sheet needs colours in :root, light and dark ones")
+    rules = _RULE.findall(_SPACE.sub(r"\1", _LIGHT.sub("", _DARK.sub("", bare)).strip()).replace(";}", "}"))
+    coloured = [rule for rule in rules if _COLOUR.search(rule[1])]
+    by_day = _colours(light[1])
+    by_night = {**by_day, **_colours(dark[1])}
+    return f"{_filled(rules, by_day)}@media (prefers-color-scheme:dark){{{_filled(coloured, by_night)}}}"
+
+
+def _colours(block: str) -> Mapping[str, str]:
+    pairs = (line.partition(":") for line in block.split(";") if line.strip())
+    return {name.strip().removeprefix("--"): value.strip() for name, _, value in pairs}
+
+
+def _filled(rules: Sequence[tuple[str, str]], colours: Mapping[str, str]) -> str:
+    return "".join(
+        f"{_CLASS.sub('.' + CLASS, selectors)}{{{_COLOUR.sub(lambda found: colours[found[1]], body)}}}"
+        for selectors, body in rules
+    )
+
+
+STYLE: Final = flattened(read_text(__file__, "style.css"))
+POLICY_SOURCE: Final = f"'sha256-{b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'"
+"""The sheet by its hash, as `style-src` of a Content-Security-Policy names it."""

@@ -1,0 +1,80 @@
+"""The pieces of 4 Monkeys as they are drawn: combo tiles, figure cards, and rows of them that close up when there are many."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from service.games.drawing.svg import UNSCALED, Data, Element, Point, group, rect, text, use
+from service.games.drawing.words import Words
+from service.games.four_monkeys.art import CARD, figures_of, pair_of
+from service.games.four_monkeys.components import BOX, CardId, Colour, ComboId
+from service.games.four_monkeys.view import TileView
+
+TILE: Final = 64
+
+_SIDE: Final = {False: "green", True: "orange"}
+
+
+def step_of(count: int, wanted: int, room: int) -> int:
+    """From one of so many things to the next, so that the last one begins within the room."""
+    return min(wanted, room // max(1, count - 1))
+
+
+def tile(
+    combo: ComboId,
+    words: Words,
+    *,
+    at: Point,
+    thing: str,
+    burned: bool = False,
+    thousandths: int = UNSCALED,
+    sign: str | None = None,
+    data: Data | None = None,
+    under: Sequence[Element] = (),
+) -> Element:
+    """A combo tile with its need and what the visible side is worth; `sign` says how it was judged."""
+    found = BOX.combos[combo]
+    worth = found.orange if burned else found.green
+    parts = [
+        *under,
+        rect(0, 0, TILE, TILE, f"combo {_SIDE[burned]} edge", corner=9),
+        use(f"need-{found.kind}", TILE // 2, 40),
+        text(8, 20, worth, "worth"),
+    ]
+    if burned:
+        parts.append(text(TILE - 8, 18, "↻", "worth-side end"))
+    if sign is not None:
+        parts.append(use(sign, TILE - 8, TILE - 8))
+    called = f"{words[f'combo.{found.kind}']}: {worth}"
+    return group(*parts, thing=thing, data=data or {}, at=at, thousandths=thousandths, called=called)
+
+
+def sign_of(view: TileView, aside: str | None) -> str | None:
+    """How a tile was judged: set aside as repeated or wrong, or found right."""
+    return aside or ("right" if view.checked else None)
+
+
+def card(name: CardId, colour: Colour, words: Words, at: Point, data: Data) -> Element:
+    """A figure card of a deck of that colour."""
+    return group(
+        use(f"card-{colour}-{pair_of(BOX.cards[name])}"),
+        rect(0, 0, *CARD, "rim edge", corner=7),
+        thing=id_of(name),
+        data=data,
+        at=at,
+        called=_called(name, colour, words),
+    )
+
+
+def small_card(name: CardId, colour: Colour, words: Words, at: Point, *, named: bool) -> Element:
+    """A figure card under a tile; without an id where it is shown a second time."""
+    drawing = use(f"small-{colour}-{pair_of(BOX.cards[name])}")
+    return group(drawing, thing=id_of(name) if named else "", at=at, called=_called(name, colour, words))
+
+
+def id_of(name: CardId) -> str:
+    return f"card-{name.replace(':', '-')}"
+
+
+def _called(name: CardId, colour: Colour, words: Words) -> str:
+    figures = ", ".join([words[f"figure.{figure}"] for figure in figures_of(BOX.cards[name])])
+    return f"{words[f'colour.{colour}']}: {figures}"

@@ -1,0 +1,80 @@
+"""A real gunicorn with the stones' API in a process of its own, and requests to it byte by byte."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Final, NamedTuple
+
+from tests.api.conftest import TOKEN
+
+ROOT: Final = Path(__file__).parents[2]
+PATIENCE: Final = 60
+"""Seconds; as long as a busy machine may take for what is not held against a clock."""
+
+GET: Final = b"GET /v1/stones HTTP/1.1\r\n"
+POST: Final = f"POST /v1/stones HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
+HOST: Final = b"Host: moon\r\n"
+JSON: Final = b"Content-Type: application/json\r\n"
+CLOSE: Final = b"Connection: close\r\n"
+
+
+class Reply(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Running(NamedTuple):
+    process: subprocess.Popen[str]
+    port: int
+    log: IO[bytes]
+
+    def lines(self) -> list[str]:
+        """All log lines so far. The process writes to the same file, so its place there must not move."""
+        return os.pread(self.log.fileno(), 16 << 20, 0).decode().splitlines()
+
+    def workers(self) -> list[int]:
+        """The process ids of gunicorn's workers."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(pid) for pid in children.read_text("ascii").split()]
+
+    def connect(self, timeout: float = PATIENCE) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout)
+
+    def send(self, request: bytes, timeout: float = PATIENCE) -> Reply:
+        """The reply to raw bytes, after which the server closes or the body is complete."""
+        with self.connect(timeout) as client:
+            client.sendall(request)
+            return read_reply(client)
+
+
+def read_reply(client: socket.socket) -> Reply:
+    with client.makefile("rb") as stream:
+        status = int(stream.readline().split()[1])
+        headers = {}
+        while line := stream.readline().strip().decode():
+            name, _, value = line.partition(":")
+            headers[name.lower()] = value.strip()
+        return Reply(status, headers, stream.read(int(headers.get("content-length", 0))))
+
+
+def _started(log: IO[bytes]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.api.stones_server"]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True)
+
+
+@contextmanager
+def gunicorn() -> Iterator[Running]:
+    with TemporaryFile() as log, _started(log) as process:
+        assert process.stdout
+        try:
+            yield Running(process, int(process.stdout.readline()), log)
+            process.terminate()
+            assert process.wait(PATIENCE) == 0
+        finally:
+            process.kill()

@@ -1,0 +1,66 @@
+"""Every write on a match honours If-Match: it happens on the version that the client saw, or not at all."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+
+from tests.api.checked import Client
+from tests.api.conftest import problem
+
+WRITES: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
+    "seats": ("ben", {}),
+    "bots": ("anna", {"bot": "random"}),
+    "start": ("anna", {}),
+    "leave": ("carl", {}),
+}
+"""By route: who may do it in the open match, and with what body."""
+
+
+class Table:
+    """An open match of three seats, started by hand: anna made it, carl sits in it, and a bot has the second seat."""
+
+    def __init__(self, *, full: bool = False) -> None:
+        self.client = Client()
+        self.tokens = {name: self.client.sign_up(name) for name in ("anna", "ben", "carl", "dora")}
+        wanted = {"game": "monkeys_on_the_moon", "seats": 3, "bots": ["random"], "manual_start": True}
+        self.match = self.client.do("/v1/matches", wanted, self.tokens["anna"])["id"]
+        self.path = f"/v1/matches/{self.match}"
+        for name in ("carl", *(["dora"] if full else [])):
+            self.client.do(f"{self.path}/seats", {}, self.tokens[name])
+
+    @property
+    def etag(self) -> str:
+        return self.client.get(self.path).headers["ETag"]
+
+    def write(self, route: str, if_match: str) -> Any:
+        player, body = WRITES[route]
+        return self.client.post(f"{self.path}/{route}", body, self.tokens[player], if_match=if_match)
+
+
+@pytest.mark.parametrize("route", WRITES)
+def test_a_write_happens_only_on_the_version_that_was_seen(route: str) -> None:
+    table = Table(full=route == "start")
+    newest = table.etag
+    old = table.client.get(f"{table.path}?version=1").headers["ETag"]
+    before = table.client.log(table.match)
+    assert problem(table.write(route, old))[:2] == (412, "stale-version")
+    assert problem(table.write(route, '"none-of-ours"'))[:2] == (412, "stale-version")
+    assert problem(table.write(route, f'"{len(before)}-0123456789abcdef"'))[:2] == (409, "history-diverged")
+    assert problem(table.write(route, '"1-0123456789abcdef"'))[:2] == (409, "history-diverged")
+    assert problem(table.write(route, "4"))[:2] == (400, "invalid-parameter")
+    assert table.client.log(table.match) == before
+    assert table.write(route, f"{old}, W/{newest}").status_code in {200, 201}
+
+
+def test_a_leave_meant_for_the_open_match_resigns_no_running_one() -> None:
+    client = Client()
+    anna, ben = client.sign_up("anna"), client.sign_up("ben")
+    path = f"/v1/matches/{client.do('/v1/matches', {'game': 'ape_town', 'seats': 2}, anna)['id']}"
+    client.do(f"{path}/seats", {}, anna)
+    seen = client.get(path, anna).headers["ETag"]
+    client.do(f"{path}/seats", {}, ben)
+    assert problem(client.post(f"{path}/leave", {}, anna, if_match=seen))[:2] == (412, "stale-version")
+    assert client.ask(path, anna)["seats"][0]["resigned"] is False
+    client.do(f"{path}/leave", {}, anna)
+    assert client.ask(path, anna)["seats"][0]["resigned"] is True

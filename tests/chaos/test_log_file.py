@@ -1,0 +1,89 @@
+"""A log whose file was left by a loss of power, or damaged: cut where nothing acknowledged stands, else not served."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+from redis import Redis
+
+from service.adapters.server_folder import ValkeyFailed
+from service.adapters.valkey import Valkey
+from tests.chaos.played import Played
+from tests.chaos.test_log_faults import ready
+from tests.waiting import until
+
+_TORN: Final = b"*5\r\n$4\r\nXADD\r\n$30\r\nmatch:{p1"
+"""A command whose rest never came to the disk."""
+
+
+def test_row_40_what_a_loss_of_power_leaves_is_cut_off_and_other_damage_is_not_served(
+    played: Played, caplog: pytest.LogCaptureFixture
+) -> None:
+    (file,) = (played.log.data_dir / "appendonlydir").glob("*.incr.aof")
+    for number, left in enumerate((_TORN, bytes(3), bytes(64 << 10), _TORN + bytes(4096))):
+        played.act(f"k{number}")
+        played.log.kill()
+        found = file.read_bytes() + left
+        file.write_bytes(found)
+        caplog.clear()
+        played.log.restart()
+        (said,) = (record.getMessage() for record in caplog.records if record.name == "moonstone.valkey")
+        assert f"{file} ended in {len(left)} bytes that are no whole command" in said
+        assert file.with_name(said.rpartition(" ")[2]).read_bytes() == found
+        played.stands()
+
+    turn = (played.turn()[0], {"action": {"type": "none"}})
+    played.log.kill()
+    whole = file.read_bytes()
+    middle = whole.index(b"\r\n*", len(whole) // 2) + 2
+    for damaged in (
+        whole[:middle] + b"\x00\xff\x00\xff" + whole[middle:],
+        whole[:middle] + bytes(512) + whole[middle + 512 :],
+        whole + bytes(512) + whole[:40],
+    ):
+        file.write_bytes(damaged)
+        with pytest.raises(
+            ValkeyFailed, match=r"is damaged after byte \d+ of \d+, .* nothing was changed.*`moonstone restore`$"
+        ):
+            played.log.restart()
+        assert file.read_bytes() == damaged
+    assert played.refused(turn, "k9") == "store-unavailable"
+    assert not ready(played)
+    file.write_bytes(whole)
+    played.log.restart()
+    until(lambda: ready(played), 30, "the log is back")
+    played.act("k9")
+    played.stands()
+
+
+_BASE: Final = "appendonly.aof.1.base.rdb"
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (lambda folder: (folder / _BASE).unlink(), f"Unable to obtain the AOF file {_BASE} length"),
+        (lambda folder: os.truncate(folder / _BASE, 20), "Short read or OOM loading DB"),
+        (lambda folder: changed(folder / _BASE, -1, b"!"), "Wrong RDB checksum"),
+        (lambda folder: changed(folder / "appendonly.aof.1.incr.aof", 31, b"X"), "unknown command 'XET'"),
+    ],
+)
+def test_row_40_what_the_server_cannot_read_is_told_without_what_stands_in_it(
+    tmp_path: Path, harm: Callable[[Path], None], told: str
+) -> None:
+    with Valkey.start(tmp_path / "log", durable=True) as log:
+        with Redis.from_url(log.url) as client:
+            client.set("seed", "hidden")
+        log.kill()
+        harm(log.data_dir / "appendonlydir")
+        with pytest.raises(ValkeyFailed, match=f"cannot be read .*{told}.*nothing was changed") as failed:
+            log.restart()
+        assert "hidden" not in str(failed.value)
+
+
+def changed(file: Path, place: int, byte: bytes) -> None:
+    content = bytearray(file.read_bytes())
+    content[place : place + 1 or None] = byte
+    file.write_bytes(content)

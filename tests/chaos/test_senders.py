@@ -1,0 +1,175 @@
+"""Clients that send without end delay nobody else: other requests keep their time, and streams go on."""
+
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Final
+
+import pytest
+import yaml
+
+from tests.api.raw import CLOSE, GET, HOST, PATIENCE, ROOT, Running, gunicorn
+from tests.chaos.senders import CREATIONS, SHAPES, SLOW_HEADERS
+from tests.length import LONG
+from tests.ports import free_port
+from tests.waiting import until
+
+SHORT: Final = ("a body that is too large", "endless chunks", "an endless header", "requests at once")
+"""One shape for each way in which a request is read."""
+COUNTS: Final = (1, 2, 10) if LONG else (2,)
+TRIES: Final = 5
+REQUESTS: Final = 100
+SHORTEST_S: Final = 0.003
+"""A p95 below this counts as this: so much is the noise of a machine that has other things to do."""
+LINK: Final = 100_000_000
+"""Bytes a second of all senders to nginx. Over loopback it reads refused bodies as fast as they come, which keeps both of
+two cores busy; they come over a network.
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with gunicorn() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def proxied(server: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The server behind nginx as compose.yaml has it."""
+    if (nginx := shutil.which("nginx")) is None:
+        pytest.skip("there is no nginx here")
+    folder = tmp_path_factory.mktemp("nginx")
+    port = free_port()
+    site: str = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["configs"]["nginx"]["content"]
+    for stands, wanted in (
+        ("$$", "$"),
+        ("listen 8080", f"listen 127.0.0.1:{port}"),
+        ("http://app:8080", f"http://127.0.0.1:{server.port}"),
+    ):
+        assert stands in site
+        site = site.replace(stands, wanted)
+    (folder / "nginx.conf").write_text(
+        "daemon off; worker_processes 1; pid nginx.pid; events {} http { access_log off; " + _temporary() + site + "}",
+        encoding="utf-8",
+    )
+    with subprocess.Popen([nginx, "-p", folder, "-e", "errors", "-c", "nginx.conf"]) as process:
+        front = server._replace(port=port)
+        try:
+            until(lambda: _is_up(front), PATIENCE, "nginx answers")
+            yield front
+        finally:
+            process.terminate()
+
+
+def _temporary() -> str:
+    return "".join(f"{kind}_temp_path {kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+
+
+def _is_up(front: Running) -> bool:
+    try:
+        return front.send(GET + HOST + CLOSE + b"\r\n").status == 200
+    except OSError:
+        return False
+
+
+def p95(server: Running) -> float:
+    """Seconds in which 95 of 100 requests are answered, each on a connection of its own."""
+    return sorted(_answered(server) for _ in range(REQUESTS))[REQUESTS * 95 // 100]
+
+
+def _answered(server: Running) -> float:
+    began = time.monotonic()
+    assert server.send(GET + HOST + CLOSE + b"\r\n", timeout=5).status == 200
+    took = time.monotonic() - began
+    time.sleep(0.002)  # requests at a rate that a server has no trouble with
+    return took
+
+
+@contextmanager
+def sending(port: int, shape: str, count: int, rate: int = 0) -> Iterator[None]:
+    words = [sys.executable, "-m", "tests.chaos.senders", str(port), shape, str(count), str(rate)]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            assert process.stdout.readline() == "sending\n"
+            yield
+        finally:
+            process.kill()
+
+
+class Stream(threading.Thread):
+    """A stream that is read to its end; `longest_gap_s` between its parts so far, `is_over` when it was cut."""
+
+    def __init__(self, server: Running) -> None:
+        super().__init__(daemon=True)
+        self._client = server.connect()
+        self.longest_gap_s = 0.0
+        self.is_over = False
+
+    def run(self) -> None:
+        self._client.sendall(b"GET /endless HTTP/1.1\r\n" + HOST + b"\r\n")
+        last = time.monotonic()
+        while self._client.recv(1 << 16):
+            now = time.monotonic()
+            self.longest_gap_s = max(self.longest_gap_s, now - last)
+            last = now
+        self.is_over = True
+
+    def close(self) -> None:
+        self._client.shutdown(2)
+        self.join(PATIENCE)
+        self._client.close()
+
+
+def delayed(server: Running, under_load: Callable[[], float]) -> float:
+    """How many times as long as alone others wait; the least of some tries, for the machine is no other's either."""
+    ratios: list[float] = []
+    while not ratios or (ratios[-1] > 2 and len(ratios) < TRIES):
+        alone = p95(server)
+        ratios.append(max(under_load(), SHORTEST_S) / max(alone, SHORTEST_S))
+    return ratios[-1]
+
+
+def hold(server: Running, shape: str, count: int, rate: int = 0) -> None:
+    with ExitStack() as stack:
+        stream = Stream(server)
+        stack.callback(stream.close)
+        stream.start()
+        workers = server.workers()
+
+        def under_load() -> float:
+            with sending(server.port, shape, count, rate):
+                return p95(server)
+
+        assert delayed(server, under_load) <= 2
+        assert (stream.is_over, server.workers()) == (False, workers)
+        assert stream.longest_gap_s < 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shape", SHAPES if LONG else SHORT)
+@pytest.mark.parametrize("count", COUNTS)
+def test_row_34_clients_that_send_without_a_pause_delay_nobody(server: Running, shape: str, count: int) -> None:
+    hold(server, shape, count)
+
+
+def test_row_33_slow_headers_delay_nobody(server: Running) -> None:
+    hold(server, SLOW_HEADERS, 200)
+
+
+def test_players_who_make_matches_without_end_delay_nobody(server: Running) -> None:
+    hold(server, CREATIONS, 10)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not LONG, reason="only in the long form")
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "requests at once"])
+@pytest.mark.parametrize("count", COUNTS)
+def test_row_34_clients_that_send_without_a_pause_delay_nobody_behind_nginx(
+    proxied: Running, shape: str, count: int
+) -> None:
+    hold(proxied, shape, count, LINK // count)

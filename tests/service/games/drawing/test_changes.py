@@ -1,0 +1,64 @@
+"""What differs between two pictures is marked, and nothing else."""
+
+import pytest
+
+from service.games.drawing.changes import CHANGED, marked
+from service.games.drawing.page import Picture
+from service.games.drawing.svg import Element, circle, group, rect, text
+
+COIN = circle(0, 0, 9, "coin")
+
+
+def picture(*body: Element) -> Picture:
+    return Picture(100, 100, "toy", "en", "Toy", "A toy", {}, body)
+
+
+def card(name: str, *inside: Element, at: tuple[int, int] = (0, 0), words: str = "") -> Element:
+    return group(rect(0, 0, 9, 9, "edge"), *inside, thing=name, at=at, called=words)
+
+
+def named(elements: tuple[Element | str, ...]) -> set[str]:
+    found: set[str] = set()
+    for element in elements:
+        if isinstance(element, Element):
+            found |= named(element.children)
+            if CHANGED in element.kind.split():
+                found.add(element.id)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ((card("a"),), (card("a"),), set()),
+        ((), (card("a"),), {"a"}),
+        ((card("a"),), (), set()),
+        ((card("a"),), (card("a", COIN),), {"a"}),
+        ((card("a", words="One"),), (card("a", words="Two"),), {"a"}),
+        ((card("a"), card("b")), (card("b", at=(9, 0)),), set()),
+        ((card("a", card("c")), card("b")), (card("a"), card("b", card("c"))), {"c"}),
+        ((card("a", card("c")),), (card("a", card("c", COIN)),), {"c"}),
+        ((text(0, 0, 1, "score", thing="s"),), (text(0, 0, 2, "score", thing="s"),), {"s"}),
+        ((text(0, 0, 1, "score"),), (text(0, 0, 2, "score"),), set()),
+        ((group(group(COIN), thing="a"),), (group(group(rect(0, 0, 1, 1, "")), thing="a"),), {"a"}),
+        ((group(circle(1, 0, 9, "stone"), thing="a"),), (group(circle(2, 0, 9, "stone"), thing="a"),), {"a"}),
+    ],
+    ids=[
+        "nothing",
+        "a new thing",
+        "a thing that is gone",
+        "something on it",
+        "its name",
+        "where it is laid out",
+        "what it is part of",
+        "a thing in a thing",
+        "a number",
+        "no thing",
+        "deep in a thing",
+        "where it is drawn",
+    ],
+)
+def test_what_differs_is_marked(before: tuple[Element, ...], after: tuple[Element, ...], changed: set[str]) -> None:
+    drawn = marked(picture(*before), picture(*after))
+    assert named(drawn.body) == changed
+    assert drawn._replace(body=()) == picture()

@@ -1,0 +1,219 @@
+"""What every game must obey in its pictures: they follow from what is seen, are plain SVG, and name what actions name."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final, TypeAlias
+from xml.etree import ElementTree as ET
+
+import msgspec
+
+from service.games.drawing.page import document
+from service.games.drawing.style import STYLE
+from service.games.drawing.svg import ART
+from service.games.drawing.words import SHARED, Words, spoken
+from service.games.kit.patterns import hints
+from service.games.protocol import Outcome
+from service.games.visibility import Action, Viewer
+from tests.service.games.matches import Position, Table, deciding, draws, key, positions, spread
+
+LARGEST: Final = 80_000
+"""Bytes of a picture, before it is compressed."""
+HOSTILE: Final = "<script>alert('1')</script>]]>&\"\x00\x1b\ufffe\u202e"
+
+_SVG: Final = "{http://www.w3.org/2000/svg}"
+_SHAPE: Final = {"id", "class", "transform"}
+_ALLOWED: Final[Mapping[str, set[str]]] = {
+    "svg": {"class", "width", "height", "viewBox", "lang", "role"},
+    "title": set(),
+    "desc": set(),
+    "style": set(),
+    "defs": set(),
+    "g": _SHAPE,
+    "rect": {*_SHAPE, "x", "y", "width", "height", "rx"},
+    "circle": {*_SHAPE, "cx", "cy", "r"},
+    "ellipse": {*_SHAPE, "cx", "cy", "rx", "ry"},
+    "path": {*_SHAPE, "d"},
+    "text": {*_SHAPE, "x", "y"},
+    "use": {*_SHAPE, "href", "x", "y"},
+}
+"""The elements of a picture with their attributes; all may have `data-` attributes too."""
+
+Called: TypeAlias = Mapping[str, str]
+"""What an element is called: its data attributes and those of the groups around it, without `data-`."""
+
+
+def law_a_picture_follows_from_what_is_seen(table: Table) -> None:
+    """The same observation gives the same bytes: read back from JSON, and whatever else was drawn in between.
+
+    So paired worlds, which a viewer cannot tell apart, have the same picture for it.
+    """
+    game = table.game
+    decode = msgspec.json.Decoder(game.info.observation).decode
+    viewers = _viewers(table)
+    for position in positions(table, 6):
+        seen = {viewer: msgspec.json.encode(game.observation(position.state, viewer)) for viewer in viewers}
+        for language in game.texts:
+            before = {viewer: _drawn(table, position, viewer, language) for viewer in viewers}
+            for viewer in viewers:
+                twin = game.sample_state(decode(seen[viewer]), draws("twin"))
+                for other in viewers:
+                    _document(table, game.observation(twin, other), other, language, None)
+                assert _drawn(table, position, viewer, language) == before[viewer], "drawn otherwise the second time"
+                read = _document(table, decode(seen[viewer]), viewer, language, _outcome(table, position))
+                assert read == before[viewer], "drawn otherwise from JSON"
+                assert twin is not position.state
+
+
+def law_a_picture_is_plain_svg(table: Table) -> None:
+    """Well-formed; of few elements and attributes; nothing that runs or loads; in words that may be anything."""
+    hostile: Words = dict.fromkeys({**SHARED["en"], **table.game.texts["en"]}, HOSTILE)
+    for position in positions(table, 8):
+        for viewer in _viewers(table)[:2]:
+            plain = _drawn(table, position, viewer, "en")
+            assert "<!" not in plain
+            assert "<?" not in plain
+            _assert_allowed(ET.fromstring(plain))
+            seen = table.game.observation(position.state, viewer)
+            root = ET.fromstring(document(table.game.picture(seen, viewer, hostile, _outcome(table, position))))
+            _assert_allowed(root)
+            title = root.find(f"{_SVG}title")
+            assert title is not None
+            assert title.text == re.sub("[\x00\x1b\ufffe]", "\ufffd", HOSTILE)
+
+
+def _assert_allowed(root: ET.Element) -> None:
+    ids = {element.get("id") for element in root.iter()}
+    assert [child.tag for child in root][:4] == [f"{_SVG}{name}" for name in ("title", "desc", "style", "defs")]
+    assert [element.text for element in root.iter(f"{_SVG}style")] == [STYLE]
+    assert all((root.findtext(f"{_SVG}{name}") or "").strip() for name in ("title", "desc"))
+    for element in root.iter():
+        tag = element.tag.removeprefix(_SVG)
+        assert tag in _ALLOWED, f"a picture has no {tag}"
+        for name, value in element.attrib.items():
+            assert name in _ALLOWED[tag] or re.fullmatch("data-[a-z_]+", name), f"a {tag} has no {name}"
+            assert name != "href" or value[1:] in ids, f"{value} is not in the picture"
+
+
+def law_names_on_a_picture_mean_one_thing(table: Table) -> None:
+    """No id twice, no two elements named alike; and in every version an id and what actions call it go together."""
+    values: dict[tuple[str, str], str] = {}
+    known: dict[tuple[tuple[str, str], ...], str] = {}
+    for position in positions(table, 12):
+        for viewer in _viewers(table):
+            root = ET.fromstring(_drawn(table, position, viewer, "en"))
+            ids = [name for element in root.iter() if (name := element.get("id")) is not None]
+            assert len(set(ids)) == len(ids), "an id twice"
+            named = [*_named_in(root, {})]
+            names = [tuple(sorted(called.items())) for _, _, called in named]
+            assert len(set(names)) == len(names), "two elements are called the same"
+            for id_, data, _ in named:
+                if id_ is None:
+                    continue
+                assert not id_.startswith(ART), "a thing is called like a drawing"
+                assert known.setdefault(tuple(sorted(data.items())), id_) == id_, f"{data} has another id"
+                for name, value in data.items():
+                    assert values.setdefault((id_, name), value) == value, f"{id_} is another thing"
+
+
+def law_what_an_action_names_is_on_the_picture(table: Table) -> None:
+    """For each value that an entry of a legal list has in a field, an element that agrees with the entry in all its names.
+
+    What stands outside the list needs none.
+    """
+    for position in positions(table, 24):
+        for seat in deciding(table, position.state):
+            if seat < 0:
+                continue
+            root = ET.fromstring(_drawn(table, position, seat, "en"))
+            by_name: dict[tuple[str, str], list[Called]] = {}
+            for _, _, data in _named_in(root, {}):
+                for name, value in data.items():
+                    by_name.setdefault((name, value), []).append(data)
+            for entry in spread(tuple(table.game.legal_actions(position.state, seat)), 400):
+                _assert_found(entry, by_name)
+
+
+def _assert_found(entry: Action, by_name: Mapping[tuple[str, str], list[Called]]) -> None:
+    fields = {name: tuple(_items(value)) for name, value in _named(entry).items()}
+    for name, items in fields.items():
+        for item in items:
+            agreeing = [
+                data
+                for data in by_name.get((name, item), ())
+                if all(value in fields[other] for other, value in data.items() if other in fields)
+            ]
+            assert agreeing, f"{entry} names the {name} {item}, which is nowhere"
+
+
+def _named(entry: Action) -> Mapping[str, Any]:
+    """The fields of a listed action, but its type and its hints."""
+    outside = {
+        encoded
+        for name, encoded in zip(entry.__struct_fields__, entry.__struct_encode_fields__, strict=True)
+        if name in hints(type(entry))
+    }
+    told: Mapping[str, Any] = msgspec.to_builtins(entry)
+    return {name: value for name, value in told.items() if name not in outside | {"type"}}
+
+
+def _items(value: object) -> Iterator[str]:
+    match value:
+        case {"any_of": items}:
+            yield from map(str, items)
+        case dict() | list() | tuple():
+            yield from map(str, value)
+        case _:
+            yield str(value)
+
+
+def law_a_picture_is_small(table: Table) -> None:
+    for position in positions(table, 8):
+        for viewer in _viewers(table):
+            assert len(_drawn(table, position, viewer, "en").encode()) <= LARGEST
+
+
+def _viewers(table: Table) -> tuple[Viewer, ...]:
+    """A spectator, the first seat and the last one."""
+    return tuple(dict.fromkeys((None, 0, table.seats - 1)))
+
+
+def _named_in(element: ET.Element, around: Called) -> Iterator[tuple[str | None, Called, Called]]:
+    """The elements with names of their own: the id, these names, and all that the element is called."""
+    own = {name[5:]: value for name, value in element.attrib.items() if name.startswith("data-")}
+    called = {**around, **own}
+    if own:
+        yield element.get("id"), own, called
+    for child in element:
+        yield from _named_in(child, called)
+
+
+def _drawn(table: Table, position: Position, viewer: Viewer, language: str) -> str:
+    seen = table.game.observation(position.state, viewer)
+    return _document(table, seen, viewer, language, _outcome(table, position))
+
+
+def _document(table: Table, seen: Any, viewer: Viewer, language: str, outcome: Outcome | None) -> str:
+    return document(table.game.picture(seen, viewer, _words(table, language), outcome))
+
+
+@cache
+def _words(table: Table, language: str) -> Words:
+    return spoken(table.game.texts, language)
+
+
+def _outcome(table: Table, position: Position) -> Outcome | None:
+    """The outcome, where the match is over."""
+    if table.game.decisions(position.state):
+        return None
+    outcome: Outcome = table.game.score(position.state, draws(key(table), position.counts))
+    return outcome
+
+
+LAWS: Final[tuple[Callable[[Table], None], ...]] = (
+    law_a_picture_follows_from_what_is_seen,
+    law_a_picture_is_plain_svg,
+    law_names_on_a_picture_mean_one_thing,
+    law_what_an_action_names_is_on_the_picture,
+    law_a_picture_is_small,
+)

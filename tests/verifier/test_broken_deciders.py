@@ -1,0 +1,294 @@
+"""The verifier in the other language states the rules of a match's life a second time: it finds each that the Decider drops.
+
+Every `raise` of the Decider is a rule. Each is taken out in turn; what the broken Decider then accepts is played to its
+end, and the verifier must find the fault in the file.
+"""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+import msgspec
+import pytest
+
+from events.chain import genesis
+from service import bot_turns, decide, matches, rulings, submit
+from service.commands import (
+    Act,
+    ActAsBot,
+    Command,
+    Forfeit,
+    HandOver,
+    Join,
+    Leave,
+    Resume,
+    SeatBot,
+    Start,
+    Suspend,
+    TakeDefault,
+)
+from service.errors import NotDue, Refused
+from service.submit import CommandKey
+from tests.service.arena import COUNTDOWN, Arena
+from tests.service.audit.match_files import File, Lines
+from tests.verifier.verdicts import verdicts
+
+MODULES: Final = (rulings, decide)
+
+EXEMPT: Final[Mapping[str, str]] = {
+    "decide: no_match": "no match, no file",
+    "_check_access: no_match": "who may look is not in the file",
+    "_check_head: stale-version.no-tag": "what a client insisted on is not in the file",
+    "_check_head: stale-version": "what a client insisted on is not in the file",
+    "_check_head: history-diverged": "what a client insisted on is not in the file",
+    "_admit: not-your-seat": "what a client insisted on is not in the file",
+    "_admit: decision-closed": "what a client insisted on is not in the file",
+    "_admit: not-seated.replaced": "without a seat there is no event",
+    "_admit: not-seated.outsider": "without a seat there is no event",
+    "_sitter: nobody has seat": "without a sitter there is no event",
+    "_leave: not-seated.nothing-to-leave": "without a seat there is no event",
+    "_free_seat: match-full": "a taken seat is refused once more",
+    "check_running: match-not-running": "an open match has no state to act on",
+    "_admit: not-your-turn": "needs the rules",
+    "parse_action: invalid-action": "needs the rules",
+    "_ruled: _too_early": "needs the rules",
+    "_ruled: illegal": "needs the rules",
+    "_check_expired: seat": "needs the rules",
+    "ring: is not the bell that is next": "needs the rules",
+    "_score: is scored before the match is over": "needs the rules",
+    "check_running: match-suspended": "a suspended match has no open decisions, which is refused once more",
+    "decide: match-not-suspended": "a resumption of a match that runs cannot be folded",
+}
+
+
+def raises(module: ModuleType) -> list[tuple[str, int]]:
+    """The rules of a module: a name for each of its `raise` statements, and its line."""
+    tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+    return [
+        (f"{function.name}: {_reason(node.exc)}", node.lineno)
+        for function in tree.body
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
+    ]
+
+
+def _reason(call: ast.Call) -> str:
+    words = [node.value for node in ast.walk(call) if isinstance(node, ast.Constant)]
+    texts = [word.strip() for word in words if isinstance(word, str) and word.strip()]
+    name = ast.unparse(call.func)
+    return texts[0] if name in {"Refused", "refused", "NotDue"} and texts else name
+
+
+RULES: Final = [(module, name, line) for module in MODULES for name, line in raises(module) if name not in EXEMPT]
+
+
+class _Without(ast.NodeTransformer):
+    def __init__(self, line: int) -> None:
+        self._line = line
+
+    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
+        return ast.copy_location(ast.Pass(), node) if node.lineno == self._line else node
+
+
+def rebuilt(module: ModuleType, line: int = 0) -> ModuleType:
+    """A copy of a module without the `raise` at a line."""
+    tree = _Without(line).visit(ast.parse(Path(str(module.__file__)).read_text("utf-8")))
+    copy = ModuleType(module.__name__)
+    exec(compile(tree, str(module.__file__), "exec"), copy.__dict__)
+    return copy
+
+
+def broken(module: ModuleType, line: int) -> Callable[..., object]:
+    """`decide` without one rule."""
+    copies = {each: rebuilt(each, line if each is module else 0) for each in MODULES}
+    for name in ("act", "act_as_bot", "take_default", "ring", "check_due", "check_running"):
+        setattr(copies[decide], name, getattr(copies[rulings], name))
+    found: Callable[..., object] = copies[decide].decide
+    return found
+
+
+# --- what no sound Decider accepts ----------------------------------------------------------------------------------------
+
+
+def put(arena: Arena, table: str, *commands: Command) -> str:
+    for command in commands:
+        submit.submit(arena.ports, table, CommandKey(arena.new_key(), ""), command)
+    return table
+
+
+def by_hand(arena: Arena, *players: str, seats: int = 3) -> str:
+    return arena.join(arena.create("toy", seats, manual_start=True), *players)
+
+
+def to_be_suspended(arena: Arena) -> str:
+    """A match in which the service owes a bot's turn."""
+    table = arena.toy("anna", bots=("high",))
+    arena.wait(COUNTDOWN)
+    return table
+
+
+def a_seat_taken_by_somebody_who_has_one(arena: Arena) -> str:
+    return put(arena, by_hand(arena, "anna"), Join(player="anna"))
+
+
+def a_client_seed_of_two_lines(arena: Arena) -> str:
+    return put(arena, by_hand(arena), Join(player="anna", client_seed="a\nb"))
+
+
+def a_seat_taken_twice(arena: Arena) -> str:
+    return put(arena, by_hand(arena, "anna"), Join(player="ben", seat=0))
+
+
+def a_bot_seated_by_a_guest(arena: Arena) -> str:
+    return put(arena, by_hand(arena, "anna"), SeatBot(player="anna", bot="high"))
+
+
+def a_start_with_an_empty_seat(arena: Arena) -> str:
+    return put(arena, by_hand(arena, "anna"), Start(player="host"))
+
+
+def two_starts(arena: Arena) -> str:
+    return put(arena, by_hand(arena, "anna", "ben", seats=2), Start(player="host"), Start(player="host"))
+
+
+def a_player_who_leaves_twice(arena: Arena) -> str:
+    return put(arena, arena.opened("anna", "ben"), Leave(player="anna"), Leave(player="anna"))
+
+
+def a_player_who_leaves_when_all_is_over(arena: Arena) -> str:
+    table = arena.toy("anna", "ben")
+    arena.play_out(table)
+    return put(arena, table, Leave(player="anna"))
+
+
+def two_suspensions(arena: Arena) -> str:
+    return put(arena, to_be_suspended(arena), Suspend(reason="KeyError"), Suspend(reason="KeyError"), Resume())
+
+
+def a_suspension_for_no_error(arena: Arena) -> str:
+    return put(arena, to_be_suspended(arena), Suspend(reason="the sun shone"), Resume())
+
+
+def an_action_of_somebody_who_left(arena: Arena) -> str:
+    table = arena.opened("anna", "ben")
+    action = arena.legal(table, "anna")[0]
+    return put(arena, table, Leave(player="anna"), Act(player="anna", action=action))
+
+
+def an_action_that_is_too_late(arena: Arena) -> str:
+    table = arena.monkeys("anna", "ben", turn_seconds=60)
+    seat = arena.match(table).decisions()[0].seat
+    action = arena.legal(table, ("anna", "ben")[seat])[0]
+    arena.wait(60_000)
+    return put(arena, table, Act(player=("anna", "ben")[seat], action=action))
+
+
+def an_action_by_another_bot(arena: Arena) -> str:
+    table = to_be_suspended(arena)
+    action = {"type": "commit", "card": arena.match(table).state.hands[0][0]}
+    return put(arena, table, ActAsBot(seat=0, bot="random", action=action))
+
+
+def a_bot_faster_than_its_pace(arena: Arena) -> str:
+    table = arena.create("monkeys_on_the_moon", 2, bots=("random", "random"), clock={"bot_pace_ms": 2_000})
+    match = arena.match(table)
+    seat = match.decisions()[0].seat
+    action = next(iter(match.game.legal_actions(match.state, seat)))
+    return put(arena, table, ActAsBot(seat=seat, bot="random", action=msgspec.to_builtins(action)))
+
+
+def a_default_action_for_no_reason(arena: Arena) -> str:
+    table = arena.monkeys("anna", "ben", turn_seconds=60)
+    (decision,) = arena.match(table).decisions()
+    return put(arena, table, TakeDefault(seat=decision.seat, action=decision.on_timeout, reason="player-left"))
+
+
+def a_default_action_before_its_time(arena: Arena) -> str:
+    table = arena.monkeys("anna", "ben", turn_seconds=60)
+    (decision,) = arena.match(table).decisions()
+    return put(arena, table, TakeDefault(seat=decision.seat, action=decision.on_timeout, reason="clock"))
+
+
+def a_seat_handed_over_where_the_clock_resigns(arena: Arena) -> str:
+    table = arena.create("monkeys_on_the_moon", 2, clock={"turn_seconds": 30, "on_timeout": "resign"})
+    arena.join(table, "anna", "ben")
+    seat = arena.match(table).decisions()[0].seat
+    arena.wait(31_000)
+    return put(arena, table, HandOver(seat=seat))
+
+
+def a_resignation_by_a_clock_that_resigns_nobody(arena: Arena) -> str:
+    table = arena.monkeys("anna", "ben", turn_seconds=30)
+    seat = arena.match(table).decisions()[0].seat
+    arena.wait(31_000)
+    return put(arena, table, Forfeit(seat=seat))
+
+
+PROVOCATIONS: Final[tuple[Callable[[Arena], str], ...]] = (
+    a_seat_taken_by_somebody_who_has_one,
+    a_client_seed_of_two_lines,
+    a_seat_taken_twice,
+    a_bot_seated_by_a_guest,
+    a_start_with_an_empty_seat,
+    two_starts,
+    a_player_who_leaves_twice,
+    a_player_who_leaves_when_all_is_over,
+    two_suspensions,
+    a_suspension_for_no_error,
+    an_action_of_somebody_who_left,
+    an_action_that_is_too_late,
+    an_action_by_another_bot,
+    a_bot_faster_than_its_pace,
+    a_default_action_for_no_reason,
+    a_default_action_before_its_time,
+    a_seat_handed_over_where_the_clock_resigns,
+    a_resignation_by_a_clock_that_resigns_nobody,
+)
+
+
+@pytest.mark.parametrize("provoke", PROVOCATIONS, ids=lambda provoke: provoke.__name__)
+def test_the_decider_accepts_no_provocation(provoke: Callable[[Arena], str]) -> None:
+    with pytest.raises((Refused, NotDue)):
+        provoke(Arena())
+
+
+def file_of(arena: Arena, table: str) -> Lines:
+    """What the log holds of a match, with the seed laid open at its end."""
+    match = arena.match(table)
+    file = File((genesis(table, match.created.game, match.created.ruleset)[0], *arena.log.stored(table)))
+    if match.server_seed is None:
+        seed = arena.log.seed(table) or b""
+        file.insert(len(file.events), "seed_revealed", {"server_seed": seed.hex()})
+    return file.sealed()
+
+
+def accepted(monkeypatch: pytest.MonkeyPatch, module: ModuleType, line: int) -> Iterator[tuple[str, int, Lines]]:
+    """What a Decider without one rule accepts: the provocation, the newest version, and the file."""
+    for provoke in PROVOCATIONS:
+        arena = Arena()
+        with monkeypatch.context() as patch:
+            for place in (submit, bot_turns, matches):
+                patch.setattr(place, "decide", broken(module, line))
+            try:
+                table = provoke(arena)
+            except Exception:  # noqa: BLE001  (what the other rules refuse, or what cannot be folded, is no file)
+                continue
+            yield provoke.__name__, arena.version(table), file_of(arena, table)
+
+
+@pytest.mark.parametrize(("module", "rule", "line"), RULES, ids=[name for _, name, _ in RULES])
+def test_a_decider_without_one_rule_is_found_by_the_other_verifier(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, module: ModuleType, rule: str, line: int
+) -> None:
+    files = {name: (version, lines) for name, version, lines in accepted(monkeypatch, module, line)}
+    assert files, f"nothing provokes the rule {rule}"
+    found = verdicts({name: lines for name, (_, lines) in files.items()}, tmp_path)
+    missed = [name for name, (version, _) in files.items() if (fault := found[name]) is None or fault[0] > version]
+    assert missed == []
+
+
+def test_every_exemption_is_a_rule() -> None:
+    assert set(EXEMPT) <= {name for module in MODULES for name, _ in raises(module)}

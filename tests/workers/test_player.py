@@ -1,0 +1,180 @@
+"""The main thread plays what is due in the log and what it is asked to, in order, and nothing stops it."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from threading import Event, Thread
+
+import pytest
+
+from events.due import Due
+from events.log import LogUnavailable
+from events.memory_log import MemoryLog
+from events.record import MatchId
+from service.adapters.memory import local_ports
+from service.errors import Corrupt, Refused
+from service.games.registry import GAMES
+from service.matches import create, join, leave
+from service.new_match import NewMatch
+from service.ports import Lane
+from tests.events.log_contract import create as append
+from tests.waiting import until
+from workers import player as player_module
+from workers.player import CLAIMED, Player
+from workers.turns import Turns
+
+BOTH: tuple[Lane, ...] = ("turns", "bots")
+
+
+def owing(due: dict[MatchId, str], log: MemoryLog | None = None) -> MemoryLog:
+    """A log in which matches are owed something since long ago."""
+    log = log or MemoryLog()
+    for match, kind in due.items():
+        append(log, match, due={kind: 1})
+    return log
+
+
+def made(log: MemoryLog, play: Callable[[MatchId], Lane | None], lanes: Sequence[Lane] = BOTH) -> Player:
+    return Player(local_ports(GAMES, log=log), lanes, play)
+
+
+@contextmanager
+def running(player: Player) -> Iterator[None]:
+    thread = Thread(target=player.run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        player.stop()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def in_thread(call: Callable[[], object]) -> Thread:
+    thread = Thread(target=call, daemon=True)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("people", [0, 1])
+def test_what_is_due_in_the_log_is_played_without_any_hint(people: int) -> None:
+    ports = local_ports(GAMES)
+    bots = ("random",) * (2 - people)
+    match = create(ports, "pl_a", NewMatch(game="monkeys_on_the_moon", seats=2, bots=bots), "k").match
+    if people:
+        join(ports, "pl_a", match.id, "join")
+        leave(ports, "pl_a", match.id, "leave")
+    with running(Player(ports, BOTH, Turns(ports).play)):
+        until(lambda: ports.history.newest(match.id)[0].status == "finished", 60, "the match is played")
+
+
+@pytest.mark.parametrize(("lanes", "played"), [(["turns"], ["t"]), (["bots"], ["b"]), (BOTH, ["t", "b"])])
+def test_a_process_claims_what_belongs_to_its_lanes_and_leaves_the_rest(lanes: list[Lane], played: list[str]) -> None:
+    log = owing({"b": "bots", "t": "job"})
+    found: list[MatchId] = []
+    with running(made(log, found.append, lanes)):
+        until(lambda: len(found) == len(played), 10, "what is due is played")
+    assert found == played
+    left = [*log.claim("job", 10, 10, 9), *log.claim("bots", 10, 10, 9)]
+    assert [due.match for due in left] == [match for match in ("t", "b") if match not in played]
+
+
+def test_what_is_late_comes_first_then_hints_then_what_is_left_of_a_job_and_matches_of_bots_last() -> None:
+    played: list[MatchId] = []
+
+    def play(match: MatchId) -> Lane | None:
+        played.append(match)
+        return "turns" if played.count("asked") == 1 and match == "asked" else None
+
+    player = made(owing({"bots": "bots", "late": "job"}), play)
+    in_thread(partial(player.play, "asked"))
+    until(lambda: len(player._asked) == 1, 10, "it is asked")
+    in_thread(partial(player.play, "asked too"))
+    until(lambda: len(player._asked) == 2, 10, "it is asked")
+    with running(player):
+        until(lambda: len(played) == 5, 10, "all are played")
+    assert played == ["late", "asked", "asked too", "asked", "bots"]
+
+
+def test_who_asks_waits_until_the_match_was_played_or_the_player_stops() -> None:
+    go, began = Event(), Event()
+
+    def play(_: MatchId) -> None:
+        began.set()
+        go.wait(10)
+
+    player = made(MemoryLog(), play)
+    with running(player):
+        first = in_thread(lambda: player.play("first"))
+        began.wait(10)
+        second = in_thread(lambda: player.play("second"))
+        assert first.is_alive()
+        player.stop()
+        go.set()
+        for asking in (first, second):
+            asking.join(10)
+            assert not asking.is_alive()
+
+
+def test_a_deadline_that_was_enforced_brings_a_match_of_the_own_lanes_and_no_more_than_find_room() -> None:
+    played: list[MatchId] = []
+    player = made(MemoryLog(), played.append, ["turns"])
+    player.hint("other lane", "bots")
+    for number in range(2 * CLAIMED):
+        player.hint(str(number))
+    with running(player):
+        until(lambda: len(played) == CLAIMED, 10, "what found room is played")
+    assert played == [str(number) for number in range(CLAIMED)]
+
+
+def test_a_claim_that_ran_out_is_left_to_who_claims_the_match_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player_module, "LEASE_MS", 0)
+    played: list[MatchId] = []
+    player = made(owing({"m": "job"}), played.append)
+    with running(player):
+        in_thread(lambda: player.play("asked"))
+        until(lambda: played, 10, "what was not claimed is played")
+    assert played == ["asked"]
+
+
+def test_a_match_that_cannot_be_played_is_left_alone_for_a_while_and_stops_no_other(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player_module, "LEASE_MS", 1)
+    monkeypatch.setattr(player_module, "LOOK_S", 0.0)
+    faults = {"corrupt": Corrupt(1, "no event"), "refused": Refused("match-not-found", ""), "bug": ZeroDivisionError()}
+    played: list[MatchId] = []
+
+    def play(match: MatchId) -> None:
+        played.append(match)
+        if match in faults:
+            raise faults[match]
+
+    log = owing({"corrupt": "job", "refused": "job", "bug": "job", "well": "job"})
+    with running(made(log, play)):
+        until(lambda: played.count("well") > 20, 10, "the one that is well is played")
+    assert [played.count(match) for match in faults] == [1, 1, 1]
+    assert sorted(record.levelname for record in caplog.records) == ["ERROR"] * 3
+
+
+class Away(MemoryLog):
+    """A log that does not answer a few times."""
+
+    refusals = 3
+
+    def claim(self, kind: str, now: int, lease: int, limit: int) -> Sequence[Due]:
+        if self.refusals:
+            self.refusals -= 1
+            raise LogUnavailable("unavailable") if self.refusals else ZeroDivisionError
+        return super().claim(kind, now, lease, limit)
+
+
+def test_a_log_that_goes_away_is_told_once_and_played_on_from_when_it_is_back(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player_module, "PAUSE_S", 0.01)
+    played: list[MatchId] = []
+    with running(made(owing({"m": "job"}, Away()), played.append)):
+        until(lambda: played, 10, "it is played")
+    assert [record.levelno for record in caplog.records] == [logging.WARNING, logging.ERROR]

@@ -1,0 +1,78 @@
+"""One job: safe to run twice at once, for the lanes of its process only, and fair to bots that waited for it."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from events.due import Due
+from service.adapters.beat import GAP_MS
+from service.errors import Refused
+from service.match import GRACE_MS, HINT_MS
+from tests.service.arena import START, Arena, with_bot
+from tests.workers.world import World
+from workers.turns import TIME_TO_PLAY_MS, Turns
+
+BOTS = ("random", "greedy")
+
+
+def test_jobs_that_run_at_once_double_nothing(world: World) -> None:
+    match = world.bots()
+    turns = [Turns(world.service.ports) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        while world.newest(match).status != "finished":
+            list(pool.map(lambda one: one.play(match.id), turns))
+    world.verified(match)
+
+
+def test_a_job_says_in_which_lane_its_match_goes_on() -> None:
+    arena = Arena()
+    turns = Turns(arena.ports)
+    table = arena.monkeys(bots=BOTS)
+    assert turns.play(table) == "bots"
+    while turns.play(table) is not None:
+        pass
+    assert arena.match(table).status == "finished"
+    assert turns.play(arena.monkeys("anna", bots=BOTS)) is None, "a person is next"
+
+
+def test_a_match_of_another_lane_is_not_played_but_made_due_where_it_belongs() -> None:
+    arena = Arena()
+    table = arena.monkeys(bots=BOTS)
+    match = arena.match(table)
+    arena.log.rearm(table, match.head.version, {"job": START, "clock": START})
+    assert Turns(arena.ports, ["turns"]).play(table) is None
+    assert arena.match(table) == match
+    assert (arena.log.claim("job", 10**15, 0, 9), arena.log.scheduled("clock")) == ((), ())
+    assert arena.log.claim("bots", 10**15, 0, 9) == (Due(table, "bots", START + HINT_MS),)
+    assert Turns(arena.ports, ["bots"]).play(table) == "bots"
+    assert arena.version(table) > match.head.version
+
+
+@pytest.mark.parametrize("late", [0, GAP_MS, GAP_MS + 1, 600_000])
+def test_bots_get_the_time_back_that_their_match_waited_in_the_lane(late: int) -> None:
+    arena = Arena()
+    table = arena.monkeys(bots=BOTS, turn_seconds=30)
+    opened = arena.version(table)
+    arena.time = START + 30_000 + GRACE_MS + late
+    Turns(arena.ports, ["bots"]).play(table)
+    assert arena.types(table)[opened] == ("default_action" if late <= GAP_MS else "clock_extended")
+    if late > GAP_MS:
+        assert arena.data(table, opened + 1)["ms"] == late + TIME_TO_PLAY_MS
+        assert {event.by for event in arena.events(table)[opened + 1 :]} <= {"bot:random", "bot:greedy"}
+
+
+def test_a_lane_that_stays_behind_stops_no_bell() -> None:
+    arena = with_bot(lambda *_: None)
+    table = arena.toy(bots=("odd", "odd"))
+    turns = Turns(arena.ports, ["bots"])
+    while arena.match(table).status == "running":
+        first = arena.match(table).first_due()
+        arena.time = (arena.time if first is None else first.enforced_at or 0) + 60_000
+        turns.play(table)
+        assert len(arena.events(table)) < 100
+    assert "timer" in arena.types(table)
+
+
+def test_a_match_that_is_not_there_is_refused() -> None:
+    with pytest.raises(Refused, match="match-not-found"):
+        Turns(Arena().ports).play("nowhere")
