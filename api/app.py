@@ -28,6 +28,7 @@ from api.resources import (
     players,
     problems,
     seats,
+    streams,
 )
 from service import accounts
 from service.games.protocol import AnyGame
@@ -43,6 +44,7 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     seats.blueprint,  # of matches too
     actions.blueprint,
     events.blueprint,
+    streams.blueprint,
     pictures.blueprint,
     audit.blueprint,
     health.blueprint,

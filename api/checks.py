@@ -121,7 +121,7 @@ class Bodies:
     def __call__(self, asked: Request, operation: Operation) -> None:
         if asked.endpoint is None:
             return
-        _check_query(asked, "query" in operation.takes)
+        _check_query(asked, operation)
         for name in operation.headers:
             if (value := context.header(asked, name_of(name))) is not None:
                 judge(name, value)
@@ -153,11 +153,12 @@ def _is_plain_json(asked: Request) -> bool:
     return asked.mimetype_params.get("charset", "utf-8").lower() in _CHARSETS
 
 
-def _check_query(asked: Request, has_schema: bool) -> None:
+def _check_query(asked: Request, operation: Operation) -> None:
     if not asked.query_string:
         return
-    faults = {name: ["Given more than once."] for name, values in asked.args.lists() if len(values) > 1}
-    if not has_schema:
+    twice = {name for name, values in asked.args.lists() if len(values) > 1} - operation.repeated
+    faults = {name: ["Given more than once."] for name in twice}
+    if "query" not in operation.takes:
         faults |= {name: ["Is unknown; this operation takes no parameters."] for name in asked.args}
     if faults:
         raise problems.Invalid(faults, "query")

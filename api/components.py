@@ -62,6 +62,7 @@ GAMES_OWN: Final[Mapping[str, Mapping[str, Schema]]] = {
     "ProblemPage": {"example": ref("Problem")},
     "SeenEvent": {"data": {"type": "object"}, "legal_actions": _items("ActionSeen")},
     "StreamHello": {"legal_actions": _items("ActionSeen")},
+    "WatchedMatch": {"legal_actions": _items("ActionSeen")},
     "EventPage": {"legal_actions": _items("ActionSeen")},
     "Notice": {"legal_actions": _items("ActionSeen")},
 }

@@ -119,6 +119,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "NoticesEnd.reason": "Why the stream ends; see above.",
     "ms": "Milliseconds by which all open deadlines move.",
     "label": "The name of the bell.",
+    "WatchedMatch.version": "The match's newest version; events after the one that the client named come next.",
     "heartbeat_ms": "Milliseconds between two signs of life.",
     "now": "The server's clock when the stream began, in milliseconds since 1970 (UTC): what deadlines are told by.",
     "cursor": "Where to go on from, as `after` or `Last-Event-ID`: all that happened before was sent.",

@@ -192,11 +192,11 @@ def _waited(match: Match, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
 def _page(match: Match, viewer: Viewer, query: Mapping[str, Any]) -> Response:
     after = query["after"]
     if after > match.head.version:
-        raise _diverged(match, after)
+        raise diverged(match, after)
     include = included(query)
     events = FrameReader(context.ports().history).after(match, viewer, after, query.get("limit", PAGE), include)
     if not (events[0].prev if events else match.head.hash).startswith(query.get("head", "")):
-        raise _diverged(match, after)
+        raise diverged(match, after)
     following = None
     if events and events[-1].version < match.head.version:
         wanted = {"after": events[-1].version, "head": events[-1].hash[:16]}
@@ -210,12 +210,12 @@ def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
     for name in ("limit", "wait"):
         if name in query:
             raise Refused("invalid-parameter", f"A stream takes no {name}.", parameter=name)
-    after = _head_at(match, query["after"])
+    after = head_at(match, query["after"])
     if not after.hash.startswith(query.get("head", "")):
-        raise _diverged(match, after.version)
+        raise diverged(match, after.version)
     if form is EVENT_STREAM and (last := context.header(context.asked(), "Last-Event-ID")) is not None:
         # A browser that connects again repeats the address with its `after`, and adds where it came to.
-        after = _head_at(match, version_of(last))
+        after = head_at(match, version_of(last))
         if after == match.head and match.server_seed is not None:
             return Response(status=204)
     streams = live.streams()
@@ -233,7 +233,7 @@ def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
     return live.respond(streams.run(subscription, live.authorize(), live.hung_up()), form, slot)
 
 
-def _head_at(match: Match, version: Version) -> Head:
+def head_at(match: Match, version: Version) -> Head:
     """The head that the match had at a version.
 
     Raises:
@@ -242,14 +242,14 @@ def _head_at(match: Match, version: Version) -> Head:
     if version == match.head.version:
         return match.head
     if version > match.head.version:
-        raise _diverged(match, version)
+        raise diverged(match, version)
     if version == 0:
         return genesis(match.id, match.created.game, match.created.ruleset)[1]
     (following,) = context.ports().history.events(match, None, version, 1)
     return Head(version, following.prev)
 
 
-def _diverged(match: Match, version: Version) -> Refused:
+def diverged(match: Match, version: Version) -> Refused:
     return Refused(
         "history-diverged",
         f"Version {version} is not here as you know it; the newest is {match.head.version}.",

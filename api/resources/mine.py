@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
-from flask import Response, request
+from flask import Response
 
 from api import context, languages, live, schemas
 from api.blueprint import STORE_PROBLEMS, Blueprint
@@ -14,7 +14,6 @@ from api.resources.matches import TEXTS
 from api.responses import answer
 from events.record import MatchId
 from service import cursors, lobby, match_views
-from service.errors import Refused
 from service.ports import Mine
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
 from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello
@@ -76,7 +75,6 @@ class OwnStreamQuerySchema(schemas.Schema):
     ticket = schemas.String(64)
 
 
-_FORMS: Final = {form.media_type: form for form in (EVENT_STREAM, NDJSON)}
 _TOLD: Final = "What happens in the player's matches, from now on or from where another stream broke off."
 _HEADERS: Final = {
     "X-Accel-Buffering": {"description": "`no`, a proxy passes on at once.", "schema": {"type": "string"}}
@@ -107,11 +105,7 @@ def follow_own_matches(query: Mapping[str, Any]) -> Response:
     `Accept` chooses between `text/event-stream` (the default) and `application/x-ndjson`. With `after` or `Last-Event-ID`
     the stream goes on where another one broke off. A turn that is over meanwhile is left out.
     """
-    accepted = request.accept_mimetypes or None
-    wanted = EVENT_STREAM.media_type if accepted is None else accepted.best_match(tuple(_FORMS))
-    if wanted is None:
-        raise Refused("not-acceptable", f"The stream is {' or '.join(_FORMS)}.")
-    form, streams = _FORMS[wanted], live.streams()
+    form, streams = live.wanted_form(), live.streams()
     after = _position(query.get("after"), form)
     slot = streams.enter(live.holder())
     include = included(query)

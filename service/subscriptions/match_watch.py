@@ -69,7 +69,7 @@ class MatchWatch:
         self._lock = threading.Lock()
         self._last = _Read(float("-inf"))
         self._frames = FrameReader(history)
-        self._chunks: dict[tuple[Head, Viewer, Version, str, Include], Chunk] = {}
+        self._chunks: dict[tuple[Head, Viewer, Version, Form, bool, Include], Chunk] = {}
 
     def newest(self, wake: Wake) -> Match | None:
         """The match, from a read that shows what a wake-up is about; None if the log did not answer.
@@ -127,13 +127,17 @@ class MatchWatch:
     def needs_read(self, wake: Wake) -> bool:
         return not self._last.answers(wake)
 
-    def after(self, match: Match, viewer: Viewer, sent: Version, form: Form, include: Include) -> Chunk | None:
+    def after(
+        self, match: Match, viewer: Viewer, sent: Version, form: Form, include: Include, *, numbered: bool
+    ) -> Chunk | None:
         """The next events after a version that is not the newest; None if the log does not answer.
+
+        `numbered` events have their version as the id of their frame.
 
         Raises:
             Ended: `match-corrupt`.
         """
-        key = (match.head, viewer, sent, form.media_type, include)
+        key = (match.head, viewer, sent, form, numbered, include)
         if (chunk := self._chunks.get(key)) is not None:
             return chunk
         with self._lock:
@@ -147,7 +151,8 @@ class MatchWatch:
             except Corrupt:
                 raise Ended("match-corrupt") from None
             last = Head(events[-1].version, events[-1].hash)
-            chunk = Chunk(b"".join(map(form.event, events)), events[0].prev, last)
+            frames = [form.frame(event.type, event, str(event.version) if numbered else "") for event in events]
+            chunk = Chunk(b"".join(frames), events[0].prev, last)
             if last == match.head:
                 # What leads to an older head is hardly asked for any more, and lists may be long.
                 kept = {one: known for one, known in self._chunks.items() if one[0] == last}

@@ -7,7 +7,7 @@ several machines differ, and an event's time is that of its command's receipt, a
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -22,7 +22,7 @@ from service.match_views import OwnMatch, own_summaries
 from service.ports import Ports
 from service.subscriptions import followed, streams
 from service.subscriptions.followed import FollowedMatches
-from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, Reason, frame, line
+from service.subscriptions.frames import Form, Reason
 from service.subscriptions.match_watch import Ended
 from service.subscriptions.notices import ALWAYS_TOLD, KINDS, Kind, NoticesEnd, NoticesHello, kinds, notice, turns
 from service.subscriptions.situation import Include
@@ -89,8 +89,7 @@ class PlayerSubscription:
             heartbeat_ms=int(streams.HEARTBEAT * 1000),
             cursor=self._cursor(),
         )
-        retry = b"retry: 1000\n" if self._form is EVENT_STREAM else b""
-        return retry + self._frame("hello", hello)
+        return self._form.opening + self._frame("hello", hello)
 
     def end(self, reason: Reason) -> bytes:
         last = {"type": "end", "reason": reason, "cursor": self._cursor()}
@@ -224,11 +223,7 @@ class PlayerSubscription:
         return cursors.encode(self._position)
 
     def _frame(self, name: str, value: object) -> bytes:
-        return _FRAMES[self._form.media_type](name, value, self._cursor())
+        return self._form.frame(name, value, self._cursor())
 
 
 _ENDS: Final = frozenset({"match_scored", "match_aborted"})
-_FRAMES: Final[Mapping[str, Callable[[str, object, str], bytes]]] = {
-    EVENT_STREAM.media_type: lambda name, value, cursor: frame(name, value, f"id: {cursor}\n"),
-    NDJSON.media_type: lambda _name, value, _cursor: line(value),
-}

@@ -67,6 +67,16 @@ def events(world: World) -> Iterator[Ask]:
     yield Ask(path, {"Accept": "image/png"})
 
 
+def spectators(world: World) -> Iterator[Ask]:
+    id_, newest = world.path.rpartition("/")[2], world.version
+    for form in (SSE, NDJSON):
+        yield Ask(f"/v1/streams?match={id_}:0&include=texts", form, pieces=1 + -(-newest // 100))
+        yield Ask(f"/v1/streams?include=decisions,texts&match={id_}", GERMAN | form, pieces=1)
+        yield Ask(f"/v1/streams?match={id_}:{newest - 1}&include=decisions", form, pieces=2)
+    yield Ask(f"/v1/streams?match={id_}", SSE | {"Last-Event-ID": str(newest - 2)}, pieces=2)
+    yield Ask(f"/v1/streams?match={id_}:{newest + 1}")
+
+
 def pictures(world: World) -> Iterator[Ask]:
     path = f"{world.path}/board.svg"
     for version in spread(range(1, world.version + 1), 4):
@@ -126,6 +136,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "GET /v1/matches/{match_id}/board.svg": pictures,
     "GET /v1/matches/{match_id}/legal-actions": legal_actions,
     "GET /v1/matches/{match_id}/events": events,
+    "GET /v1/streams": spectators,
     "GET /v1/matches/{match_id}/export": lambda world: [
         Ask(f"{world.path}/export", headers) for headers in ({}, GZIP, {"If-None-Match": world.etag(world.version)})
     ],

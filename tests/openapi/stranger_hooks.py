@@ -185,6 +185,12 @@ def steer(case: Any, operation: str) -> None:
                 case.query.pop("limit", None)
             if form == "text/event-stream" and turn("an EventSource that has all", 2):
                 case.headers["Last-Event-ID"] = str(WORLD["over_version"])
+        case "watch_matches":
+            over = f"{WORLD['over']}:{WORLD['over_version'] - 1}"
+            case.query = {**{name: case.query[name] for name in case.query.keys() & {"include"}}, "match": [over]}
+            case.headers.pop("Last-Event-ID", None)
+            if case.headers.get("Accept") == "text/event-stream" and turn("a spectator that has all", 2):
+                case.headers["Last-Event-ID"] = str(WORLD["over_version"])
         case "follow_own_matches":
             case.query.pop("after", None)
             case.headers.pop("Last-Event-ID", None)
@@ -198,6 +204,7 @@ UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "list_matches": frozenset({("invalid-parameter", "cursor")}),
     "list_own_matches": frozenset({("invalid-parameter", "cursor")}),
     "follow_own_matches": frozenset(("invalid-parameter", name) for name in ("after", "Last-Event-ID")),
+    "watch_matches": frozenset(("invalid-parameter", name) for name in ("match", "Last-Event-ID")),
     "show_match": frozenset({("invalid-parameter", "viewer")}),
     "list_legal_actions": frozenset({("invalid-parameter", "viewer")}),
     "draw_board": frozenset({("invalid-parameter", "viewer")}),

@@ -1,7 +1,7 @@
 """Use cases in memory, and the streams of one process on them."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -46,6 +46,12 @@ class WatchedLog(MemoryLog):
         if self.away(last):
             raise LogUnavailable("unavailable")
         return super().read(match, first=first, last=last, command=command)
+
+    def read_each(self, firsts: Mapping[MatchId, Version | None]) -> Mapping[MatchId, Tail]:
+        self.reads += 1
+        if self.away(None):
+            raise LogUnavailable("unavailable")
+        return super().read_each(firsts)
 
 
 class House:
