@@ -6,18 +6,22 @@ from typing import Any, Final
 import msgspec
 from flask import Response
 
-from api import context, languages, live, schemas
-from api.blueprint import STORE_PROBLEMS, Blueprint
-from api.components import frame_schema, ref
+from api.http import context, languages
+from api.http.responses import answer
+from api.requests import strict_fields
+from api.requests.blueprint import STORE_PROBLEMS, Blueprint
+from api.requests.components import frame_schema, ref
+from api.resources import stream_response
 from api.resources.events import included
 from api.resources.matches import TEXTS
-from api.responses import answer
 from events.record import MatchId
-from service import cursors, lobby, match_views
-from service.ports import Mine
+from service.repository import cursors
+from service.repository.ports import Mine
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
 from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello
 from service.subscriptions.player_stream import PlayerSubscription
+from service.usecases import match_index
+from service.views import match_views
 
 blueprint: Final = Blueprint("mine", description="All the matches of one player.")
 
@@ -33,8 +37,8 @@ class OwnMatchList(msgspec.Struct, frozen=True):
     next: str | None
 
 
-class OwnMatchesQuerySchema(schemas.PageSchema):
-    active = schemas.Flag(load_default=False, metadata={"description": "Only those that are not over."})
+class OwnMatchesQuerySchema(strict_fields.PageSchema):
+    active = strict_fields.Flag(load_default=False, metadata={"description": "Only those that are not over."})
 
 
 @blueprint.at("/v1/me/matches")
@@ -50,7 +54,7 @@ def list_own_matches(query: Mapping[str, Any]) -> Response:
     """
     before = cursors.decode(query["cursor"], str) if "cursor" in query else None
     mine: Mine = "active" if query["active"] else "all"
-    page = lobby.listed_for(context.ports(), context.caller().id, mine, before, query["limit"])
+    page = match_index.listed_for(context.ports(), context.caller().id, mine, before, query["limit"])
     following = None if page.last is None else cursors.encode(page.last)
     return answer(OwnMatchList(page.matches, page.unreadable, following))
 
@@ -62,8 +66,8 @@ _INCLUDED: Final = (
 )
 
 
-class OwnStreamQuerySchema(schemas.Schema):
-    after = schemas.String(
+class OwnStreamQuerySchema(strict_fields.Schema):
+    after = strict_fields.String(
         cursors.MAX_LENGTH,
         pattern="[A-Za-z0-9_-]+",
         metadata={
@@ -71,8 +75,8 @@ class OwnStreamQuerySchema(schemas.Schema):
             "of matches too. What it has may come again, with the same `notice`."
         },
     )
-    include = schemas.Includes("decisions", "legal_actions", TEXTS, metadata={"description": _INCLUDED})
-    ticket = schemas.String(64)
+    include = strict_fields.Includes("decisions", "legal_actions", TEXTS, metadata={"description": _INCLUDED})
+    ticket = strict_fields.String(64)
 
 
 _TOLD: Final = "What happens in the player's matches, from now on or from where another stream broke off."
@@ -105,12 +109,14 @@ def follow_own_matches(query: Mapping[str, Any]) -> Response:
     `Accept` chooses between `text/event-stream` (the default) and `application/x-ndjson`. With `after` or `Last-Event-ID`
     the stream goes on where another one broke off. A turn that is over meanwhile is left out.
     """
-    form, streams = live.wanted_form(), live.streams()
+    form, streams = stream_response.wanted_form(), stream_response.streams()
     after = _position(query.get("after"), form)
-    slot = streams.enter(live.holder())
+    slot = streams.enter(stream_response.holder())
     include = included(query)
     subscription = PlayerSubscription(context.ports(), streams, context.caller().id, form, include, after)
-    response = live.respond(streams.run(subscription, live.authorize(), live.hung_up()), form, slot)
+    response = stream_response.respond(
+        streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot
+    )
     response.vary.add("Accept")
     return languages.tell(response, include.language) if include.language else response
 

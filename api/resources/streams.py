@@ -5,15 +5,17 @@ from typing import Any, Final, NamedTuple
 
 from flask import Response
 
-from api import context, languages, live, schemas
-from api.blueprint import STORE_PROBLEMS, Blueprint
-from api.components import frame_schema, ref
-from api.request_headers import versions_of
+from api.http import context, languages
+from api.http.request_headers import versions_of
+from api.requests import strict_fields
+from api.requests.blueprint import STORE_PROBLEMS, Blueprint
+from api.requests.components import frame_schema, ref
+from api.resources import stream_response
 from api.resources.events import head_at, included
 from api.resources.matches import TEXTS
 from events.record import MatchId, Version
 from service.errors import Refused
-from service.match import Match
+from service.match.model import Match
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.spectator_stream import (
     MAX_MATCHES,
@@ -31,9 +33,9 @@ _INCLUDED: Final = (
 )
 
 
-class StreamsQuerySchema(schemas.Schema):
-    match = schemas.List(
-        schemas.String(81, pattern="[A-Za-z0-9_-]{1,64}(?::(?:0|[1-9][0-9]{0,15}))?"),
+class StreamsQuerySchema(strict_fields.Schema):
+    match = strict_fields.List(
+        strict_fields.String(81, pattern="[A-Za-z0-9_-]{1,64}(?::(?:0|[1-9][0-9]{0,15}))?"),
         MAX_MATCHES,
         shortest=1,
         required=True,
@@ -42,8 +44,8 @@ class StreamsQuerySchema(schemas.Schema):
             "with `:` and a version after the id, those after that version."
         },
     )
-    include = schemas.Includes("decisions", TEXTS, metadata={"description": _INCLUDED})
-    ticket = schemas.String(64)
+    include = strict_fields.Includes("decisions", TEXTS, metadata={"description": _INCLUDED})
+    ticket = strict_fields.String(64)
 
 
 class _Wanted(NamedTuple):
@@ -90,7 +92,7 @@ def watch_matches(query: Mapping[str, Any]) -> Response:
     `Accept` chooses between `text/event-stream` (the default) and `application/x-ndjson`. An event may be sent again after a
     cut; its match and version say so. It counts as one stream.
     """
-    form = live.wanted_form()
+    form = stream_response.wanted_form()
     last = context.header(context.asked(), "Last-Event-ID") if form is EVENT_STREAM else None
     wanted = _wanted(query["match"], None if last is None else versions_of(last))
     matches = _public([one.match_id for one in wanted])
@@ -100,10 +102,12 @@ def watch_matches(query: Mapping[str, Any]) -> Response:
     ]
     if last is not None and all(match.server_seed is not None and head == match.head for match, head in sent):
         return Response(status=204)
-    include, streams = included(query), live.streams()
-    slot = streams.enter(live.holder())
+    include, streams = included(query), stream_response.streams()
+    slot = streams.enter(stream_response.holder())
     subscription = SpectatorSubscription(context.ports(), streams, form, sent, include)
-    response = live.respond(streams.run(subscription, live.authorize(), live.hung_up()), form, slot)
+    response = stream_response.respond(
+        streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot
+    )
     response.vary.add("Accept")
     return languages.tell(response, include.language) if include.language else response
 

@@ -9,11 +9,11 @@ from typing import Final
 from events.feed import Waiter, Wake
 from events.log import LogUnavailable
 from events.record import MatchId, Version
-from service import lobby
-from service.match import Match
-from service.ports import Ports, news_of
+from service.match.model import Match
+from service.repository.ports import Ports, news_of
 from service.subscriptions.match_watch import Ended, MatchWatch, read_together
 from service.subscriptions.streams import Streams
+from service.usecases import match_index
 
 MOST: Final = 5_000
 """Matches that one stream follows: the last made of those that are not over."""
@@ -121,11 +121,11 @@ class FollowedMatches:
             newest = known.watch.newest(wake)
         except Ended as ended:
             if ended.reason == "match-not-found":
-                lobby.own_match(self._ports, known.place, self._player, "all")  # the index is mended
+                match_index.own_match(self._ports, known.place, self._player, "all")  # the index is mended
             return None
         if newest is None:
             raise LogUnavailable("unavailable")
-        return lobby.own(self._ports, known.place, newest, self._player, "all")
+        return match_index.own(self._ports, known.place, newest, self._player, "all")
 
     def drop(self, match_id: MatchId) -> None:
         self._changed.pop(match_id, None)

@@ -10,8 +10,8 @@ from events.log import LogUnavailable
 from events.record import Head, MatchId, Version
 from service.errors import Corrupt, Refused
 from service.games.visibility import Viewer
-from service.history import History
-from service.match import Match
+from service.match.model import Match
+from service.repository.match_history import History
 from service.subscriptions.frames import Form, Reason
 from service.subscriptions.situation import FrameReader, Include
 

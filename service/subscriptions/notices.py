@@ -11,14 +11,14 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from events.record import Event, MatchId, Version
-from service import redaction, texts
 from service.games.protocol import Outcome
 from service.games.visibility import Viewer
-from service.match import Match, Status
-from service.match_events import SeatHandedOver
-from service.match_views import OwnMatch
-from service.redaction import SeenDecision
+from service.match import redaction, texts
+from service.match.events import SeatHandedOver
+from service.match.model import Match, Status
+from service.match.redaction import SeenDecision
 from service.subscriptions.situation import Include
+from service.views.match_views import OwnMatch
 
 Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished"]
 KINDS: Final[frozenset[Kind]] = frozenset(get_args(Kind))

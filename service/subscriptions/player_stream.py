@@ -15,11 +15,11 @@ import msgspec
 from events.feed import Waiter, Wake
 from events.log import LogUnavailable
 from events.record import MatchId, Version
-from service import cursors
 from service.errors import Corrupt, Refused
-from service.match import Match
-from service.match_views import OwnMatch, own_summaries
-from service.ports import Ports
+from service.match.model import Match
+from service.repository import cursors
+from service.repository.ports import Ports
+from service.repository.verified_events import Verified
 from service.subscriptions import followed, streams
 from service.subscriptions.followed import FollowedMatches
 from service.subscriptions.frames import Form, Reason
@@ -27,7 +27,7 @@ from service.subscriptions.match_watch import Ended
 from service.subscriptions.notices import ALWAYS_TOLD, KINDS, Kind, NoticesEnd, NoticesHello, kinds, notice, turns
 from service.subscriptions.situation import Include
 from service.subscriptions.streams import Streams
-from service.verified_events import Verified
+from service.views.match_views import OwnMatch, own_summaries
 
 OVERLAP_MS: Final = 60_000
 """More than clocks differ, and more than a command takes to be written."""

@@ -7,14 +7,14 @@ import msgspec
 from msgspec.structs import replace
 
 from events.record import Version, canonical
-from service import redaction
 from service.games.visibility import Viewer
-from service.history import History
-from service.match import Match
-from service.match_fold import step
-from service.redaction import SeenEvent
-from service.texts import action_texts, asked_with_text, with_text
-from service.verified_events import Verified
+from service.match import redaction
+from service.match.fold import step
+from service.match.model import Match
+from service.match.redaction import SeenEvent
+from service.match.texts import action_texts, asked_with_text, with_text
+from service.repository.match_history import History
+from service.repository.verified_events import Verified
 
 
 class Include(msgspec.Struct, frozen=True):

@@ -12,9 +12,9 @@ import msgspec
 from events.feed import Waiter, Wake
 from events.log import LogUnavailable
 from events.record import Head, MatchId, Version
-from service.match import Match, Status
-from service.ports import Ports
-from service.redaction import Situation
+from service.match.model import Match, Status
+from service.match.redaction import Situation
+from service.repository.ports import Ports
 from service.subscriptions import streams
 from service.subscriptions.frames import Form, Reason
 from service.subscriptions.match_stream import MatchProgress

@@ -5,8 +5,8 @@ from typing import Final
 
 import msgspec
 
-from service import cursors
 from service.games.visibility import Seat
+from service.repository import cursors
 from tests.api.overheard import Ask, Comparison, Row
 from tests.api.stage import Stage, World
 from tests.api.worlds import Pair

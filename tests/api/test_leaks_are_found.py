@@ -11,10 +11,11 @@ import pytest
 from msgspec.structs import replace as alter
 from redis import Redis
 
-from service import match_views, redaction, rulings
 from service.container import Service
 from service.games.registry import GAMES
+from service.match import redaction, rulings
 from service.subscriptions import situation
+from service.views import match_views
 from tests.api.rows import told_alike
 from tests.api.stage import Stage, environment, served
 from tests.api.worlds import pairs

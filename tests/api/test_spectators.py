@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import msgspec
 import pytest
 
-from api.live import STREAMS
+from api.resources.stream_response import STREAMS
 from events.memory_log import MemoryLog
 from events.record import MatchId
 from tests.api.checked import Client, Json

@@ -8,8 +8,8 @@ from typing import Any, Final
 import jsonschema_rs
 import msgspec
 
-from api import openapi
 from api.app import describe
+from api.reference import openapi
 from events.feed import Feed
 from service.errors import Refused
 from service.games.registry import GAMES

@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from service import accounts
 from service.games.visibility import Viewer
-from service.matches import create, join, join_code_of, leave
-from service.new_match import NewMatch
-from service.redaction import legal_actions, see_decisions
+from service.match.new_match import NewMatch
+from service.match.redaction import legal_actions, see_decisions
+from service.match.texts import asked_with_text
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.situation import Include
-from service.texts import asked_with_text
+from service.usecases import accounts
+from service.usecases.match_lifecycle import create, join, join_code_of, leave
 from tests.api.table import Table, set_table
 from tests.service.subscriptions.house import House, end, lines, up_to_date
 

@@ -8,8 +8,8 @@ import pytest
 
 from events.feed import Waiter
 from events.log import LogUnavailable
-from service import cursors
 from service.adapters.memory import MemoryIndex
+from service.repository import cursors
 from service.subscriptions import followed, streams
 from service.subscriptions.frames import EVENT_STREAM
 from tests.api.checked import Client

@@ -8,16 +8,17 @@ import msgspec
 import pytest
 
 from events.log import LogUnavailable
-from service import cursors, lobby
 from service.adapters.memory import MemoryIndex
-from service.match import Match
-from service.owed import KINDS
-from service.redaction import legal_actions
+from service.match.model import Match
+from service.match.owed import KINDS
+from service.match.redaction import legal_actions
+from service.repository import cursors
 from service.subscriptions import followed, match_watch
 from service.subscriptions.frames import EVENT_STREAM
 from service.subscriptions.notices import kinds, notice, turns
 from service.subscriptions.player_stream import OVERLAP_MS
 from service.subscriptions.situation import NOTHING, Include
+from service.usecases import match_index
 from tests.service.subscriptions.players import Players, Told, brief
 
 SLOW = {"turn_seconds": 20, "on_timeout": "bot"}
@@ -55,7 +56,7 @@ def ended_unheard(players: Players, table: str) -> None:
 def ended_and_listed(players: Players, table: str) -> None:
     """A list was asked for, which takes what is over from the active ones."""
     players.play_out(table)
-    lobby.listed_for(players.ports, "anna", "active", None, 10)
+    match_index.listed_for(players.ports, "anna", "active", None, 10)
 
 
 def ended_and_told(players: Players, table: str) -> None:

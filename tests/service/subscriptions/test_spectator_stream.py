@@ -8,8 +8,8 @@ import pytest
 
 from events.chain import genesis
 from events.record import Head, MatchId
-from service.match import Match
-from service.redaction import see_decisions
+from service.match.model import Match
+from service.match.redaction import see_decisions
 from service.subscriptions import match_watch, spectator_stream
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
 from service.subscriptions.situation import NOTHING, Include

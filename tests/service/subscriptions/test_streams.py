@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from service import accounts, redaction
 from service.errors import Refused
+from service.match import redaction
+from service.repository.verified_events import KEPT
 from service.subscriptions import match_watch, streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.player_stream import PlayerSubscription
 from service.subscriptions.situation import NOTHING, Include
-from service.verified_events import KEPT
+from service.usecases import accounts
 from tests.api.table import Table
 from tests.service.subscriptions.house import HEARTBEAT, House, end, in_time, lines, those_who_wait, up_to_date
 from tests.waiting import until
