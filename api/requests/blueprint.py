@@ -47,10 +47,7 @@ EVERYWHERE: Final = (
 
 
 def _given(asked: Request, location: str, lists: Iterable[str]) -> Any:
-    """What a request brings in its body (none is an empty object) or its query, before a schema judges it.
-
-    `lists` are the parameters of a query that may be repeated.
-    """
+    """What comes in a body (none is an empty object), or in a query, of which `lists` may be repeated; nothing judged it yet."""
     if location != "query":
         return strict_json.loads(asked.get_data() or b"{}")
     return asked.args.to_dict() | {name: asked.args.getlist(name) for name in lists if name in asked.args}

@@ -13,18 +13,16 @@ from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.components import frame_schema, ref
 from api.resources import stream_response
+from api.resources.include import included
 from api.resources.matches import MAX_SEATS, MAX_VERSION, TEXTS, VIEWER, unchanged
-from events.chain import genesis
-from events.record import Head, MatchId, Version
 from service.audit import match_file
 from service.errors import Refused
-from service.games.visibility import Viewer
-from service.match.model import Match
+from service.match.model import Head, Match, MatchId, Version, Viewer
 from service.match.redaction import SeenEvent, Situation, viewer_of
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, StreamEnd, StreamHello
 from service.subscriptions.long_poll import wait_for_event
 from service.subscriptions.match_stream import MatchSubscription
-from service.subscriptions.situation import FrameReader, Include, situation
+from service.subscriptions.situation import FrameReader, situation
 
 PAGE: Final = 100
 LONGEST_PAGE: Final = 500
@@ -153,13 +151,6 @@ def list_events(query: Mapping[str, Any], match_id: MatchId) -> Response:
     return languages.tell(response, language) if (language := included(query).language) else response
 
 
-def included(query: Mapping[str, Any]) -> Include:
-    """What is asked for besides events, texts in the language that the request wants."""
-    names = query.get("include", "").split(",")
-    language = languages.wanted() if TEXTS in names else None
-    return Include("decisions" in names, "legal_actions" in names, language)
-
-
 def _wanted_form() -> Form | None:
     """The stream that is asked for; None for a page.
 
@@ -248,7 +239,7 @@ def head_at(match: Match, version: Version) -> Head:
     if version > match.head.version:
         raise diverged(match, version)
     if version == 0:
-        return genesis(match.id, match.created.game, match.created.ruleset)[1]
+        return match.origin
     (following,) = context.ports().history.events(match, None, version, 1)
     return Head(version, following.prev)
 

@@ -12,9 +12,9 @@ from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.components import frame_schema, ref
 from api.resources import stream_response
-from api.resources.events import included
+from api.resources.include import included
 from api.resources.matches import TEXTS
-from events.record import MatchId
+from service.match.model import MatchId
 from service.repository import cursors
 from service.repository.ports import Mine
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form

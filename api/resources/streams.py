@@ -11,11 +11,11 @@ from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.components import frame_schema, ref
 from api.resources import stream_response
-from api.resources.events import head_at, included
+from api.resources.events import head_at
+from api.resources.include import included
 from api.resources.matches import TEXTS
-from events.record import MatchId, Version
 from service.errors import Refused
-from service.match.model import Match
+from service.match.model import Match, MatchId, Version
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.spectator_stream import (
     MAX_MATCHES,
