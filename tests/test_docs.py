@@ -50,12 +50,12 @@ def test_the_readme_has_every_setting_with_its_default_and_meaning() -> None:
 
 def test_every_command_of_make_in_the_docs_is_a_target() -> None:
     targets = set(re.findall(r"^([a-z]+):", MAKEFILE, re.MULTILINE))
-    told = set()
+    documented = set()
     for page in ("README.md", "CONTRIBUTING.md"):
-        told |= set(
+        documented |= set(
             re.findall(r"make ([a-z]+)", re.sub(r"make and gcc", "", (ROOT / page).read_text(encoding="utf-8")))
         )
-    assert told <= targets
+    assert documented <= targets
     assert {"run", "test", "lint", "check", "bench", "openapi", "playthroughs"} <= targets
 
 
@@ -102,8 +102,8 @@ def test_every_clause_of_the_rules_is_named_by_a_test(game: str) -> None:
     for path in (ROOT / "tests" / "service" / "games" / game).glob("test_*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    told = {f"{game}_{int(number)}" for name in names for game, number in re.findall(r"([a-z]{3})_(\d+)", name)}
-    assert clauses - told == set()
+    documented = {f"{game}_{int(number)}" for name in names for game, number in re.findall(r"([a-z]{3})_(\d+)", name)}
+    assert clauses - documented == set()
 
 
 VERIFYING = (ROOT / "service" / "VERIFYING.md").read_text(encoding="utf-8")
@@ -119,8 +119,8 @@ def test_every_type_of_event_is_documented_with_its_fields() -> None:
     rows = dict(re.findall(r"^\| `(\w+_\w+|action|timer|resigned)` \| (.*?) \|", VERIFYING, re.MULTILINE))
     assert rows.keys() - set(GAMES) == {"match_created", *TRANSITIONS}
     for kind, data in FIELDS.items():
-        told = set(re.findall(r"`(\w+)`", rows[kind]))
-        assert {field.encode_name for field in msgspec.structs.fields(data)} - told <= (
+        documented = set(re.findall(r"`(\w+)`", rows[kind]))
+        assert {field.encode_name for field in msgspec.structs.fields(data)} - documented <= (
             {"reason"} if kind == "action" else set()
         ), kind
 

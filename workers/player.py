@@ -1,8 +1,8 @@
-"""The main thread of a worker: plays matches one after the other, whoever found that they are owed something.
+"""The main thread of a worker: plays the matches that are due, one after the other.
 
-Hints come through the queue and are the fast way. What the log says is due is looked for several times a second and
-claimed here, so that a queue that is lost, wrong or full costs half a second and never a turn. Nothing here waits for the
-queue's server.
+Hints through the queue are the fast way. Several times a second the thread also claims due matches from the log, so that a
+queue that is lost, wrong or full delays a turn by half a second and never loses it. This thread never waits for the queue's
+server.
 """
 
 import logging
@@ -31,8 +31,8 @@ CLAIMED: Final = 8
 PAUSE_S: Final = 0.5
 
 Source: TypeAlias = Literal["queue", "log", "deadline", "more"]
-"""What brought a worker to a match: a hint through the queue; the log, for its hint was late or lost; a deadline that the
-sweeper of the same process enforced; that the time of its last job was used up."""
+"""Why a worker plays a match. queue: a hint. log: it was due, and its hint was late or lost. deadline: the sweeper of the
+same process enforced one. more: the time of its last job was used up."""
 
 _log = logging.getLogger("moonstone.player")
 
@@ -42,7 +42,7 @@ class _Job:
     match: MatchId
     source: Source
     until: float = math.inf
-    """By the steady clock: from then on another process may find the match in the log."""
+    """Monotonic time in seconds after which another process may claim the match."""
     done: Event = field(default_factory=Event)
 
 
@@ -88,7 +88,7 @@ class Player:
                 time.sleep(PAUSE_S)
 
     def stop(self) -> None:
-        """End `run` after the job that is under way. Safe in a signal handler: it takes no lock."""
+        """End `run` after the current job. Safe in a signal handler: it takes no lock."""
         self._stopping = True
 
     def play(self, match_id: MatchId) -> None:
@@ -99,7 +99,7 @@ class Player:
             pass
 
     def hint(self, match_id: MatchId, lane: Lane = "turns") -> None:
-        """`Jobs` for the sweeper of the same process. The log has what finds no room."""
+        """`Jobs` for the sweeper of the same process. A hint that exceeds the limit is dropped; the match stays in the log."""
         if lane in self._late and len(self._late[lane]) < CLAIMED:
             self._put(self._late[lane], _Job(match_id, "deadline"))
 
@@ -109,7 +109,7 @@ class Player:
             self._changed.notify()
 
     def _look(self) -> None:
-        """Claim what is due in the log, if it is time for that."""
+        """Claim due matches from the log, if the interval has passed."""
         if time.monotonic() < self._look_at:
             return
         is_more = False
@@ -144,7 +144,7 @@ class Player:
             job.done.set()
 
     def _do_one(self, match_id: MatchId) -> None:
-        """The failure of one match is not the others'."""
+        """Play one match; its failure does not affect other matches."""
         try:
             lane = self._play(match_id)
         except LogUnavailable:

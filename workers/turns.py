@@ -1,4 +1,4 @@
-"""Plays the turns that one match owes: the one use case of a worker's main thread."""
+"""Plays the turns that are due in one match: the only use case of a worker's main thread."""
 
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
@@ -9,7 +9,7 @@ from events.record import MatchId
 from service.adapters.beat import GAP_MS
 from service.adapters.jobs import LANES, NullJobs
 from service.automation import deadlines
-from service.automation.bot_limits import Limit, Patience
+from service.automation.bot_limits import CircuitBreaker, Limit
 from service.automation.bot_turns import MOVES, advance
 from service.match.model import Match
 from service.match.owed import owed
@@ -22,9 +22,9 @@ MOVES_BESIDE: Final = 2
 
 
 class Turns:
-    """For one process that plays the matches of some lanes.
+    """Plays the matches of some lanes, in one process.
 
-    `bot_limit` ends what a bot takes too long for, `rules_limit` the rules. Both may need the main thread.
+    `bot_limit` is the time limit for bots, `rules_limit` the one for rules. Both may need the main thread.
     """
 
     def __init__(
@@ -35,17 +35,17 @@ class Turns:
         bot_limit: Limit = NO_LIMIT,
         rules_limit: Callable[[], AbstractContextManager[object]] = NO_LIMIT,
     ) -> None:
-        # Who calls plays on by itself as long as there is more, so that nobody else need be told.
+        # No hints: the caller of `play` continues by itself while there is more to play.
         self._ports = replace(ports, jobs=NullJobs())
         self._lanes = lanes
         self._bot_moves = MOVES_BESIDE if len(lanes) > 1 else MOVES
-        self._patience = Patience(bot_limit)
+        self._patience = CircuitBreaker(bot_limit)
         self._rules_limit = rules_limit
 
     def play(self, match_id: MatchId) -> Lane | None:
-        """Play on until a person is next, or the time of a job is used up; then the lane in which the match goes on.
+        """Play until a person is next or the time of a job is used up; returns the lane of what is left, or None.
 
-        Safe to run twice or to lose.
+        It is safe to run it twice or not at all.
 
         Raises:
             Refused: there is no such match, or it cannot be played by this release.
@@ -56,7 +56,7 @@ class Turns:
             match, _ = self._ports.history.newest(match_id)
             lane: Lane = "turns" if match.has_people else "bots"
             if lane not in self._lanes:
-                # A person left, or an older process wrote what is due: from now on it is due where it belongs.
+                # The last person left, or an older release wrote the due entry: move it to the right lane.
                 self._ports.log.rearm(match_id, match.head.version, owed(match))
                 return None
             if lane == "bots":
@@ -65,10 +65,10 @@ class Turns:
             return lane if advance(self._ports, match_id, moves=moves, patience=self._patience) else None
 
     def _enforce(self, match: Match) -> None:
-        """Enforce the deadlines of a match without people, which no sweeper does.
+        """Enforce the deadlines of a match without people, which sweepers do not.
 
-        A match that waited long for its turn in the lane gets that time back, as after an outage: bots lose no turn by it.
-        Once for each decision, so that a lane that stays behind stops no bell.
+        If the match waited long in its lane, it gets that time back, as after an outage, so that its bots lose no turns. This
+        happens once per decision, so that timers still ring if the lane stays behind.
         """
         now, first = self._ports.now(), match.first_due()
         if first is None or first.enforced_at is None or first.enforced_at > now:

@@ -1,4 +1,4 @@
-"""How long bots may take to choose, and which of them are left alone after they failed."""
+"""A time limit for bots, and a circuit breaker for decisions in which a bot failed."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -7,28 +7,30 @@ from typing import Final, TypeAlias
 
 from events.record import MatchId
 
-REST_MS: Final = 30_000
-"""A bot that failed where there is no default action is not asked again for the same decision for so long."""
-REMEMBERED: Final = 1024
+SKIP_MS: Final = 30_000
+"""How long a decision is skipped after its bot failed and there was no default action."""
+MAX_SKIPPED: Final = 1024
+"""The most decisions that are remembered; the oldest is forgotten first."""
 
 Limit: TypeAlias = Callable[[], AbstractContextManager[object]]
-"""What a choice is made in; it may end one that takes too long by an exception of its own."""
+"""Creates the context in which a bot chooses; it may end a choice that takes too long by raising an exception."""
 
 
-class Patience:
-    """One process's patience with bots: a bot that hangs costs it one choice's time in `REST_MS`, and delays no other more.
+class CircuitBreaker:
+    """Skips a failed bot's decision for `SKIP_MS`, so that a bot that hangs does not delay other matches again and again.
 
-    Nothing of it is in the log: another process asks once by itself, and so does this one after a restart.
+    It is kept in the memory of one process. Every other process, and this one after a restart, calls the bot once more.
     """
 
     def __init__(self, limit: Limit = nullcontext) -> None:
         self.limit = limit
         self._until: OrderedDict[tuple[MatchId, str], int] = OrderedDict()
 
-    def leave_alone(self, match: MatchId, decision: str, at: int) -> None:
-        self._until[match, decision] = at + REST_MS
-        while len(self._until) > REMEMBERED:
+    def skip(self, match: MatchId, decision: str, at: int) -> None:
+        """Skip a decision from `at` (milliseconds) on."""
+        self._until[match, decision] = at + SKIP_MS
+        while len(self._until) > MAX_SKIPPED:
             self._until.popitem(last=False)
 
-    def is_left_alone(self, match: MatchId, decision: str, at: int) -> bool:
+    def is_skipped(self, match: MatchId, decision: str, at: int) -> bool:
         return at < self._until.get((match, decision), at)

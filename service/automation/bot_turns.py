@@ -1,4 +1,4 @@
-"""What a match plays by itself: bots' turns, seats of players who left, and the scoring at the end."""
+"""Plays what needs no person: bots' turns, the seats of players who left, and the scoring at the end of a match."""
 
 import logging
 import secrets
@@ -11,7 +11,7 @@ import msgspec
 from events.chain import Draft
 from events.log import LogUnavailable
 from events.record import MatchId
-from service.automation.bot_limits import Patience
+from service.automation.bot_limits import CircuitBreaker
 from service.errors import Corrupt, NotDue
 from service.games.bots import bots_of
 from service.games.protocol import Rng, Task
@@ -28,7 +28,8 @@ from service.usecases.submit import CommandKey, Submitted, append, attempt, has_
 
 BUDGET_MS: Final = 200
 MOVES: Final = 20
-"""A job plays on until a person is next, at most this long and this far, lost races among it; then it asks for the next."""
+"""The limits of one job: `BUDGET_MS` milliseconds and `MOVES` attempts, lost races included. A job also ends when a person is
+next. What is left is played by the next job."""
 
 _log = logging.getLogger("moonstone.turns")
 
@@ -36,7 +37,7 @@ ChanceOf = Callable[[Seat], Rng]
 
 
 def fresh_chance(_seat: Seat) -> Rng:
-    """A bot's own chance, which no seed of the match tells anything about."""
+    """Random numbers of a bot that do not depend on any seed of the match."""
     key = secrets.token_bytes(32)
     return Draws(lambda: key, {})
 
@@ -47,25 +48,25 @@ def advance(
     *,
     moves: int = MOVES,
     chance_of: ChanceOf = fresh_chance,
-    patience: Patience | None = None,
+    patience: CircuitBreaker | None = None,
 ) -> bool:
-    """Play what the match owes now; whether something is left to play.
+    """Play what is due in the match now; whether something is left to play.
 
-    Safe to run twice or to lose: every step is a command with an id of its own, and what is owed follows from the log.
+    It is safe to run it twice or not at all: every step is a command with its own id, and what is due follows from the log.
     """
     began = ports.now()
-    patience = patience or Patience()
+    patience = patience or CircuitBreaker()
     match, _ = ports.history.newest(match_id)
     since = match.job_at()
     for _ in range(moves):
         at = max(ports.now(), match.at)
         written = or_suspend(ports, match, partial(_play_next, ports, match, at, chance_of, patience))
         if written is None:
-            # Nothing is left that could be played now, though a bot may be next that has to wait for its time.
+            # Nothing can be played now, though a bot may be due later.
             failpoints.point("job-played")
             if ports.log.rearm(match.id, match.head.version, owed(match, after=at)):
                 return False
-            # Another command came first. The bot tries again at once: where people never rest, it would lose each race.
+            # Another command came first. Try again at once: if players act all the time, a bot that waits loses every race.
             match, _ = ports.history.newest(match_id)
         else:
             if since is not None:
@@ -77,8 +78,8 @@ def advance(
     return has_job(match, ports.now())
 
 
-def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, patience: Patience) -> Submitted | None:
-    """One step of what the match owes; None if nothing is owed, or another command came first."""
+def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, patience: CircuitBreaker) -> Submitted | None:
+    """Play one step; None if nothing is due, or another command came first."""
     if match.status != "running":
         return None
     decisions = match.decisions()
@@ -101,12 +102,12 @@ def _turn(
     sitter: Sitter,
     at: int,
     chance_of: ChanceOf,
-    patience: Patience,
+    patience: CircuitBreaker,
 ) -> Sequence[Draft]:
-    """A bot's action, or the default action of a bot that failed and of a seat whose player left.
+    """A bot's action, or the default action if the bot failed or the seat's player left.
 
-    None for a bot that would rather wait or that failed where there is no default action, and for as long as it is left
-    alone: the game's bell ends the wait.
+    Empty if the bot chooses to wait, or if it failed, there is no default action and the decision is skipped: then the
+    game's timer ends the wait.
     """
     seat = decision.seat
 
@@ -115,7 +116,7 @@ def _turn(
 
     if sitter.resigned:
         return decided(TakeDefault(seat=seat, action=decision.on_timeout, reason="player-left"))
-    if patience.is_left_alone(match.id, decision.id, at):
+    if patience.is_skipped(match.id, decision.id, at):
         return ()
     try:
         with patience.limit():
@@ -128,13 +129,13 @@ def _turn(
     except Exception:  # noqa: BLE001  (a bot may fail in any way; the match goes on)
         _log.exception("the bot %s failed in match %s at version %d", sitter.player, match.id, match.head.version)
     if decision.on_timeout is None:
-        patience.leave_alone(match.id, decision.id, at)
+        patience.skip(match.id, decision.id, at)
         return ()
     return decided(TakeDefault(seat=seat, action=decision.on_timeout, reason="bot-failed"))
 
 
 def _chosen(match: Match, decision: OpenDecision, name: str, chance: Rng) -> Any:
-    """What a bot chooses, in its JSON form; None where it may wait, and does."""
+    """The action that a bot chooses, in its JSON form; None if it chooses to wait, and may."""
     game = match.game
     task = Task(
         seat=decision.seat,
@@ -146,13 +147,13 @@ def _chosen(match: Match, decision: OpenDecision, name: str, chance: Rng) -> Any
         chosen = bots_of(game)[name](task, chance)
     if chosen is None:
         if decision.on_timeout is not None:
-            raise ValueError("a bot may wait only where a bell ends the wait")
+            raise ValueError("a bot may wait only where a timer ends the wait")
         return None
     return msgspec.to_builtins(chosen)
 
 
 def or_suspend(ports: Ports, match: Match, step: Callable[[], Submitted | None]) -> Submitted | None:
-    """A step of the service's own; where the rules fail in it, the match is suspended, so that it never hangs in silence.
+    """Run a step of the service; if the rules fail in it, log that and suspend the match.
 
     Raises:
         LogUnavailable: the step may be repeated.
@@ -162,7 +163,7 @@ def or_suspend(ports: Ports, match: Match, step: Callable[[], Submitted | None])
     except LogUnavailable:
         raise
     except NotDue:
-        _log.error("match %s does not owe at version %d what was tried", match.id, match.head.version)
+        _log.error("a step that was tried in match %s is not due at version %d", match.id, match.head.version)
         return None
     except Exception as error:  # noqa: BLE001  (rules may fail in any way; other matches go on)
         _log.exception("the rules failed in match %s at version %d", match.id, match.head.version)
@@ -173,13 +174,13 @@ def or_suspend(ports: Ports, match: Match, step: Callable[[], Submitted | None])
 
 
 def suspend(ports: Ports, match: Match, reason: str) -> Submitted | None:
-    """Stop a match whose rules failed, clocks included, until an operator resumes it."""
+    """Stop a match whose rules failed, and its clocks, until an operator resumes it."""
     key = CommandKey(f"suspend:{match.head.version}", "suspend")
     return attempt(ports, match, key, Suspend(reason=reason), max(ports.now(), match.at))
 
 
 def score(ports: Ports, match: Match, at: int) -> Submitted | None:
-    """Append the outcome and the seed of a match that is over, once in effect; None if another command came first."""
+    """Append the outcome and the seed of a finished match, once; None if another command came first."""
     written = attempt(ports, match, CommandKey(f"score:{match.head.version}", "score"), Score(), at)
     if written is not None:
         failpoints.point("match-scored")

@@ -93,8 +93,8 @@ class Client:
         if answer.replayed:
             self._history.replayed()
         if answer.status < 300:
-            told = answer.body["version"], answer.body["head"]
-            self._history.did(Done(match, kind, by, began, time.monotonic(), *told))
+            receipt = answer.body["version"], answer.body["head"]
+            self._history.did(Done(match, kind, by, began, time.monotonic(), *receipt))
         return answer
 
     def look(self, match: str) -> Json:

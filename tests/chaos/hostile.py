@@ -50,9 +50,9 @@ class Enemy:
         self._target = target
         self._seed = seed
         self._operations = {
-            (method.upper(), path): [one["name"] for one in told.get("parameters", ()) if one["in"] == "query"]
+            (method.upper(), path): [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
             for path, methods in reference()["paths"].items()
-            for method, told in methods.items()
+            for method, operation in methods.items()
             if method != "parameters"
         }
         self._kinds: tuple[Callable[[Random], Attack], ...] = (

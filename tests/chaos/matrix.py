@@ -146,13 +146,13 @@ ROWS: Final = (
             "tests/events/test_redis_faults.py::test_functions_that_are_flushed_all_the_time_cost_no_more_than_a_repeat",
         ),
     ),
-    Row(20, "the log's clock jumps", (f"{_PROCESSES}::test_row_20_a_jump_of_the_logs_clock_costs_nobody_the_turn",)),
+    Row(20, "the log's clock jumps", (f"{_PROCESSES}::test_row_20_a_jump_of_the_logs_clock_costs_no_player_the_turn",)),
     Row(
         21,
         "a process's clock jumps",
         (
             "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_asked_about_before_a_deadline_is_judged",
-            "tests/workers/test_sweeper.py::test_a_jump_of_the_clock_of_processes_alone_costs_nobody_the_turn",
+            "tests/workers/test_sweeper.py::test_a_jump_of_only_the_processes_clocks_costs_no_player_the_turn",
             "tests/service/usecases/test_submit.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
         ),
     ),
@@ -220,7 +220,7 @@ ROWS: Final = (
         "very many watch one match",
         (f"{_PROCESSES}::test_row_32_many_watchers_of_one_match_cost_its_appends_little",),
     ),
-    Row(33, "clients send half a request", (_SLOW_CLIENTS, f"{_SENDERS}::test_row_33_slow_headers_delay_nobody")),
+    Row(33, "clients send half a request", (_SLOW_CLIENTS, f"{_SENDERS}::test_row_33_slow_headers_delay_no_others")),
     Row(
         34,
         "a body is larger than it says, or than allowed, or never ends",
@@ -230,8 +230,8 @@ ROWS: Final = (
             "tests/api/server/test_gunicorn.py::test_what_follows_a_body_that_is_shorter_than_it_should_be_is_no_request",
             "tests/api/server/test_gunicorn.py::test_a_body_that_ends_early_is_refused",
             "tests/api/server/test_gunicorn.py::test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes",
-            f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_nobody",
-            f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_nobody_behind_nginx",
+            f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_no_others",
+            f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_no_others_behind_nginx",
         ),
     ),
     Row(

@@ -254,7 +254,7 @@ WORKERS: Final = (
     Mutation("a clock that jumps costs the players' time", "workers/sweeper.py",
         "if jump > GAP_MS and sum(outage.ms for outage in outages) < jump:",
         "if False:",
-        "tests/workers/test_sweeper.py::test_a_jump_of_the_clock_of_processes_alone_costs_nobody_the_turn[2]"),
+        "tests/workers/test_sweeper.py::test_a_jump_of_only_the_processes_clocks_costs_no_player_the_turn[2]"),
     Mutation("any function may be called by the queue", "workers/worker.py",
         "if self.func_name not in ALLOWED_FUNCTIONS or self.instance or self.kwargs:",
         "if self.instance or self.kwargs:",

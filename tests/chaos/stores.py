@@ -82,8 +82,8 @@ class PowerCut:
     def _files(self) -> Mapping[Path, Written]:
         synced: dict[str, int] = {}
         for line in self._synced.read_text(encoding="utf-8").splitlines():
-            told, _, name = line.partition(" ")
-            synced[name] = int(told)
+            length, _, name = line.partition(" ")
+            synced[name] = int(length)
         found = {}
         for path in (self.server.data_dir / "appendonlydir").glob("*.incr.aof"):
             with suppress(FileNotFoundError):  # a running server has just rewritten it

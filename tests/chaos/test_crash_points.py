@@ -59,16 +59,16 @@ def play(environ: dict[str, str]) -> Iterator[Play]:
     )
     assert actor.stdin
     assert actor.stdout
-    told, heard = actor.stdin, actor.stdout
+    stdin, stdout = actor.stdin, actor.stdout
 
     def play(script: str, where: str, folder: Path) -> int:
-        told.write(f"{script} {where} {folder}\n")
-        told.flush()
-        return int(heard.readline())
+        stdin.write(f"{script} {where} {folder}\n")
+        stdin.flush()
+        return int(stdout.readline())
 
     with actor:
         yield play
-        told.close()
+        stdin.close()
 
 
 @pytest.mark.long

@@ -155,7 +155,7 @@ def test_row_14_a_slow_disk_is_reported_in_time_and_a_repeat_doubles_nothing(
         played = play_on(store.server)
         keys = count()
 
-        def told() -> float:
+        def seconds() -> float:
             turn, key = played.turn(), f"k{next(keys)}"
             store.slow_down(60_000)
             began = time.monotonic()
@@ -167,14 +167,14 @@ def test_row_14_a_slow_disk_is_reported_in_time_and_a_repeat_doubles_nothing(
             return took
 
         played.act("first")
-        in_time(told, 5, "it is told after three")
+        in_time(seconds, 5, "an error after three")
         played.stands()
 
 
 def test_row_15_a_hanging_log_is_reported_in_time_and_a_repeat_doubles_nothing(played: Played) -> None:
     keys = count()
 
-    def told() -> float:
+    def seconds() -> float:
         turn, key = played.turn(), f"k{next(keys)}"
         with hanging(played.log), ThreadPoolExecutor(1) as pool:
             began = time.monotonic()
@@ -186,7 +186,7 @@ def test_row_15_a_hanging_log_is_reported_in_time_and_a_repeat_doubles_nothing(p
         return took
 
     played.act("first")
-    in_time(told, 5, "it is told after three")
+    in_time(seconds, 5, "an error after three")
     played.stands()
 
 
@@ -296,7 +296,7 @@ def test_row_47_requests_without_a_free_connection_fail_in_time_and_the_next_one
         began = time.monotonic()
         return client.get(played.path).status_code, time.monotonic() - began
 
-    def told() -> float:
+    def seconds() -> float:
         """How long the requests waited that found no free connection."""
         with ThreadPoolExecutor(20) as threads, hanging(played.log):
             answers = sorted(threads.map(ask, range(20)), key=itemgetter(1))
@@ -304,5 +304,5 @@ def test_row_47_requests_without_a_free_connection_fail_in_time_and_the_next_one
         assert {ask(0)[0] for _ in range(5)} == {200}
         return answers[-3][1]  # the last two had a connection, and waited for the log itself
 
-    in_time(told, 2, "it is told after one and a half")
+    in_time(seconds, 2, "an error after one and a half")
     narrow.close()

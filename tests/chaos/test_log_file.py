@@ -62,7 +62,7 @@ _BASE: Final = "appendonly.aof.1.base.rdb"
 
 
 @pytest.mark.parametrize(
-    ("harm", "told"),
+    ("damage", "message"),
     [
         (lambda folder: (folder / _BASE).unlink(), f"Unable to obtain the AOF file {_BASE} length"),
         (lambda folder: os.truncate(folder / _BASE, 20), "Short read or OOM loading DB"),
@@ -71,14 +71,14 @@ _BASE: Final = "appendonly.aof.1.base.rdb"
     ],
 )
 def test_row_40_a_file_that_the_server_cannot_read_is_reported_without_its_content(
-    tmp_path: Path, harm: Callable[[Path], None], told: str
+    tmp_path: Path, damage: Callable[[Path], None], message: str
 ) -> None:
     with Valkey.start(tmp_path / "log", durable=True) as log:
         with Redis.from_url(log.url) as client:
             client.set("seed", "hidden")
         log.kill()
-        harm(log.data_dir / "appendonlydir")
-        with pytest.raises(ServerFailed, match=f"cannot be read .*{told}.*nothing was changed") as failed:
+        damage(log.data_dir / "appendonlydir")
+        with pytest.raises(ServerFailed, match=f"cannot be read .*{message}.*nothing was changed") as failed:
             log.restart()
         assert "hidden" not in str(failed.value)
 

@@ -151,11 +151,11 @@ def test_a_control_run_without_faults_is_clean(
     history = under.history
     print(f"no fault: {history.acknowledged} commands, {history.retries} retries")
     assert history.faults(stored) == []
-    told = {(command.match, command.version) for command in history.commands}
-    untold = [
-        event.type for match, events in stored.items() for event, _ in events if (match, event.version) not in told
+    answered = {(command.match, command.version) for command in history.commands}
+    unanswered = [
+        event.type for match, events in stored.items() for event, _ in events if (match, event.version) not in answered
     ]
-    assert set(untold) == {"match_created"}
+    assert set(unanswered) == {"match_created"}
 
 
 @pytest.mark.long

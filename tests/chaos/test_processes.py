@@ -127,7 +127,7 @@ class Asker:
 
         with ThreadPoolExecutor(SENDERS) as pool:
             answers = list(pool.map(send, range(SENDERS)))
-        assert {told(answer) for answer in answers} == {told(answers[0])}
+        assert {receipt_of(answer) for answer in answers} == {receipt_of(answers[0])}
         assert answers[0].is_success
         assert ["Idempotent-Replay" in answer.headers for answer in answers].count(False) == 1
         self.kept.append((command, answers[0]))
@@ -137,7 +137,7 @@ class Asker:
         self._http.close()
 
 
-def told(answer: httpx.Response) -> tuple[int, bytes, str | None]:
+def receipt_of(answer: httpx.Response) -> tuple[int, bytes, str | None]:
     return answer.status_code, answer.content, answer.headers.get("ETag")
 
 
@@ -163,7 +163,7 @@ def test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_co
         server.settle()
         for command, first in asker.kept:
             again = asker.post(*command)
-            assert told(again) == told(first)
+            assert receipt_of(again) == receipt_of(first)
             assert again.headers["Idempotent-Replay"] == "true"
             _, _, player, key = command
             others: tuple[tuple[str, object], ...] = (
@@ -203,7 +203,7 @@ def test_row_10_deadlines_are_kept_with_no_queue_at_all(world: World) -> None:
 
 
 @pytest.mark.parametrize("hours", [-1, 2])
-def test_row_20_a_jump_of_the_logs_clock_costs_nobody_the_turn(tmp_path: Path, hours: int) -> None:
+def test_row_20_a_jump_of_the_logs_clock_costs_no_player_the_turn(tmp_path: Path, hours: int) -> None:
     store = Displaced(tmp_path / "displaced")
     with store.server, Valkey.start(tmp_path / "queue", durable=False) as queue, ExitStack() as stack:
         environ = environment(store.server.url, queue.url, tmp_path)
@@ -227,8 +227,8 @@ def test_row_20_a_jump_of_the_logs_clock_costs_nobody_the_turn(tmp_path: Path, h
 
 
 def is_off(service: Service, seconds: int) -> bool:
-    (told,) = send(service.log_client, ("TIME",))
-    return abs(int(told[0]) - service.ports.now() // 1000 - seconds) < 60
+    (now,) = send(service.log_client, ("TIME",))
+    return abs(int(now[0]) - service.ports.now() // 1000 - seconds) < 60
 
 
 WATCHERS: Final = 60 if LENGTH == 1 else 500
@@ -246,11 +246,11 @@ def watch(server: Server, match: str, number: int) -> socket.socket:
 
 
 def read_to(client: socket.socket, version: int) -> None:
-    told = b""
-    while f"\nid: {version}\n".encode() not in told:
+    received = b""
+    while f"\nid: {version}\n".encode() not in received:
         more = client.recv(1 << 16)
-        assert more, told[-300:]
-        told = told[-40:] + more
+        assert more, received[-300:]
+        received = received[-40:] + more
 
 
 @pytest.mark.long

@@ -49,9 +49,9 @@ class TestRedisLogOnRedis(LogContract):
 
 def test_the_server_is_redis_7_or_newer_and_keeps_what_it_acknowledges(redis_url: str) -> None:
     with connect(redis_url) as client:
-        told = client.info("server")
-        assert int(told["redis_version"].split(".")[0]) >= 7
-        assert "valkey_version" not in told
+        info = client.info("server")
+        assert int(info["redis_version"].split(".")[0]) >= 7
+        assert "valkey_version" not in info
         assert check_durability(client) == ()
 
 

@@ -153,15 +153,15 @@ def hold(server: Running, shape: str, count: int, rate: int = 0) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES if LONG else SHORT)
 @pytest.mark.parametrize("count", COUNTS)
-def test_row_34_clients_that_send_without_a_pause_delay_nobody(server: Running, shape: str, count: int) -> None:
+def test_row_34_clients_that_send_without_a_pause_delay_no_others(server: Running, shape: str, count: int) -> None:
     hold(server, shape, count)
 
 
-def test_row_33_slow_headers_delay_nobody(server: Running) -> None:
+def test_row_33_slow_headers_delay_no_others(server: Running) -> None:
     hold(server, SLOW_HEADERS, 200)
 
 
-def test_players_who_make_matches_without_end_delay_nobody(server: Running) -> None:
+def test_players_who_create_matches_without_end_delay_no_others(server: Running) -> None:
     hold(server, CREATIONS, 10)
 
 
@@ -169,7 +169,7 @@ def test_players_who_make_matches_without_end_delay_nobody(server: Running) -> N
 @pytest.mark.skipif(not LONG, reason="only in the long form")
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "requests at once"])
 @pytest.mark.parametrize("count", COUNTS)
-def test_row_34_clients_that_send_without_a_pause_delay_nobody_behind_nginx(
+def test_row_34_clients_that_send_without_a_pause_delay_no_others_behind_nginx(
     proxied: Running, shape: str, count: int
 ) -> None:
     hold(proxied, shape, count, LINK // count)

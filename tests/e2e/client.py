@@ -110,7 +110,7 @@ class Watcher:
                 time.sleep(0.05)
             if self.ends and self.ends[-1]["reason"] in {"finished", "aborted"}:
                 return
-        raise TimeoutError(f"the stream told nothing of an end up to version {self.version}")
+        raise TimeoutError(f"the stream reported no end up to version {self.version}")
 
     def _take(self, event: Json) -> None:
         assert event["version"] == self.version + 1, "a version is missing, doubled or out of order"

@@ -99,12 +99,12 @@ def test_a_match_among_kills_is_counted_right_and_logged_without_a_secret(tmp_pa
         counts = counted(httpx.get(f"{served.url}/metrics").text, match)
         queue.kill()
         log.kill()
-        until(lambda: b"the log is not available" in lines.read_bytes(), 60, "the faults are told")
+        until(lambda: b"the log is not available" in lines.read_bytes(), 60, "the faults are logged")
 
     for type_ in ("action", "match_started", "match_scored", "seed_revealed"):
-        told = sum(event["type"] == type_ for event in match.events)
+        expected = sum(event["type"] == type_ for event in match.events)
         # Counting follows the append, so a kill between the two loses the count.
-        assert told - 2 <= counts[f"events_appended_total game=monkeys_on_the_moon type={type_}"] <= told
+        assert expected - 2 <= counts[f"events_appended_total game=monkeys_on_the_moon type={type_}"] <= expected
     assert match.replays - 2 <= counts["commands_total result=replayed"]
     assert counts["chain_breaks_total"] == 0
     assert counts["streams_open"] == 0

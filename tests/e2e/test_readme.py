@@ -94,18 +94,18 @@ def test_the_bot_of_the_readme_ends_when_its_match_ended_without_it(
             player.send("POST", f"/v1/matches/{match}/leave", {})
             until(lambda: player.look(match)["status"] == "finished", 60, "the match ends without the bot")
             player.close()
-        told, said = bot.communicate(timeout=30)
-    assert re.fullmatch(r"finished: {'scores': \[\d+, \d+\], .*}\n", said), said
-    assert fault is not answered_409 or "409" in told  # with the other faults an action may be too late as well
+        stdout, stderr = bot.communicate(timeout=30)
+    assert re.fullmatch(r"finished: {'scores': \[\d+, \d+\], .*}\n", stderr), stderr
+    assert fault is not answered_409 or "409" in stdout  # with the other faults an action may be too late as well
 
 
 def test_the_first_match_of_the_readme_runs_as_written(served: Serving) -> None:
     bots_play(served)
     script = re.findall(r"```sh\n(.*?)```", README.partition("## A first match")[2], re.DOTALL)[0]
     assert len(script.splitlines()) == 10
-    told = "set -u\n" + script.replace("http://127.0.0.1:8080", served.url)
+    commands = "set -u\n" + script.replace("http://127.0.0.1:8080", served.url)
     for _ in range(TRIES):
-        done = subprocess.run(["bash", "-c", told], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(["bash", "-c", commands], capture_output=True, text=True, timeout=60, check=False)
         if not done.stderr:
             break
     assert done.stderr == ""

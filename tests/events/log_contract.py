@@ -55,7 +55,7 @@ def create(log: Log, match: MatchId, *, events: int = 1, due: dict[str, int] | N
 
 
 class LogContract:
-    def test_a_match_that_nobody_created_has_nothing(self, log: Log) -> None:
+    def test_a_match_that_was_not_created_is_empty(self, log: Log) -> None:
         assert log.read("m", command="c") == Tail(())
         assert log.seed("m") is None
 

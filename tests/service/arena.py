@@ -53,7 +53,7 @@ class WatchedLog(MemoryLog):
     def __init__(self) -> None:
         super().__init__()
         self.calls: list[str] = []
-        self.told: list[int] = []
+        self.read_counts: list[int] = []
         """The number of events that each read returned, by match."""
         self.meanwhile: list[Callable[[], object]] = []
         """Functions to call before the next appends, one each."""
@@ -74,13 +74,13 @@ class WatchedLog(MemoryLog):
     ) -> Tail:
         self.calls.append("read")
         tail = super().read(match, first=first, last=last, command=command)
-        self.told.append(len(tail.events))
+        self.read_counts.append(len(tail.events))
         return tail
 
     def read_each(self, firsts: Mapping[MatchId, Version | None]) -> Mapping[MatchId, Tail]:
         self.calls.append("read")
         tails = super().read_each(firsts)
-        self.told += [len(tail.events) for tail in tails.values()]
+        self.read_counts += [len(tail.events) for tail in tails.values()]
         return tails
 
     def seed(self, match: MatchId) -> bytes | None:

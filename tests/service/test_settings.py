@@ -109,9 +109,9 @@ def test_a_value_is_parsed(name: str, value: str, parsed: object) -> None:
     ],
 )
 def test_an_invalid_value_is_reported_by_its_name_and_a_url_is_not_repeated(name: str, value: str) -> None:
-    with pytest.raises(BadSetting, match=f"MOONSTONE_{name}") as told:
+    with pytest.raises(BadSetting, match=f"MOONSTONE_{name}") as raised:
         read({f"MOONSTONE_{name}": value})
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(raised.value)
 
 
 @pytest.mark.parametrize("name", [variable.name for variable in VARIABLES])
@@ -133,8 +133,8 @@ def test_what_a_variable_must_be_is_ours_to_say_whatever_it_is(name: str) -> Non
     for value in values:
         try:
             read({name: value})
-        except BadSetting as told:
-            sentences.add(str(told))
+        except BadSetting as raised:
+            sentences.add(str(raised))
     assert len(sentences) <= 1
 
 

@@ -224,7 +224,7 @@ def test_a_jump_of_every_clock_is_asked_about_before_a_deadline_is_judged(
 
 
 @pytest.mark.parametrize("hours", [-1, 2])
-def test_a_jump_of_the_clock_of_processes_alone_costs_nobody_the_turn(
+def test_a_jump_of_only_the_processes_clocks_costs_no_player_the_turn(
     world: World, ports: Ports, clock: Clock, hours: int
 ) -> None:
     matches = [world.people(clock=30), world.people("toy", trick_ms=60_000), world.people(clock=3600)]

@@ -24,7 +24,7 @@ def client(
         client.flushall()
 
 
-def told(frames: list[Frame]) -> list[object]:
+def normalized(frames: list[Frame]) -> list[object]:
     """The frames in a fixed order, also the items of hashes and sets."""
     parts = [
         (frame.key, frame.events, sorted(frame.commands), frame.seed, frame.noted)
@@ -51,4 +51,4 @@ def test_a_backup_holds_all_that_was_put_there_from_a_backup(client: Redis | Red
     assert sorted(backup.fill_store(client, first)) == ["m", "n"]
     again = list(backup.read_store(client, 13))
     assert again[0] == Begin(backup.FORMAT, store, 13)
-    assert (told(again), again[-1]) == (told(first), first[-1])
+    assert (normalized(again), again[-1]) == (normalized(first), first[-1])

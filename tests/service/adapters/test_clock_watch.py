@@ -47,7 +47,7 @@ def test_the_offset_is_what_the_time_of_the_answer_cannot_explain(
 
 
 @pytest.mark.parametrize(
-    ("offset", "told"),
+    ("offset", "message"),
     [
         (0, None),
         (MAX_OFFSET_MS, None),
@@ -56,8 +56,8 @@ def test_the_offset_is_what_the_time_of_the_answer_cannot_explain(
         (-1_001, "this machine's clock is 1.0 s behind the log server's; clocks must agree (NTP)"),
     ],
 )
-def test_more_than_a_second_is_too_much(offset: int, told: str | None) -> None:
-    assert disagreement(offset) == told
+def test_more_than_a_second_is_too_much(offset: int, message: str | None) -> None:
+    assert disagreement(offset) == message
 
 
 @contextmanager

@@ -119,7 +119,7 @@ def replaced(client: Redis) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "fault"),
+    ("damage", "fault"),
     [
         (cut, GONE),
         (lambda client: client.delete(key("m", "events")), GONE),
@@ -132,13 +132,13 @@ def test_what_the_log_no_longer_holds_is_found_and_not_forgotten(
     client: Redis,
     file: Path,
     caplog: pytest.LogCaptureFixture,
-    harm: Callable[[Redis], None],
+    damage: Callable[[Redis], None],
     fault: str,
 ) -> None:
     _, head = create(RedisLog(client), "m", events=3)
     keep_once(server, file)
     assert list(missing(client, kept(file).items())) == []
-    harm(client)
+    damage(client)
     with caplog.at_level(logging.CRITICAL):
         keep_once(server, file)
     assert [record.getMessage() for record in caplog.records] == [
@@ -190,16 +190,16 @@ def newer(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("damage", "message"),
     [
         (Path.mkdir, "cannot be used .*Is a directory.*; remove it to go on without"),
         (lambda file: file.write_bytes(b"no database, but long enough" * 99), "not a database.*; remove it"),
         (newer, "was written by a newer release of moonstone"),
     ],
 )
-def test_an_unusable_file_is_reported_with_what_to_do(file: Path, spoil: Callable[[Path], None], told: str) -> None:
-    spoil(file)
-    with pytest.raises(BadHeads, match=f"^{file}.*{told}"):
+def test_an_unusable_file_is_reported_with_what_to_do(file: Path, damage: Callable[[Path], None], message: str) -> None:
+    damage(file)
+    with pytest.raises(BadHeads, match=f"^{file}.*{message}"):
         Heads(file)
 
 

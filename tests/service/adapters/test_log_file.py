@@ -98,7 +98,7 @@ def test_no_changed_byte_lets_a_whole_command_after_it_be_cut(folder: Path, valu
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         (NEWEST, WHOLE + b"garbage", f"{NEWEST} is damaged after byte {len(WHOLE)} of {len(WHOLE) + 7}"),
         (NEWEST, WHOLE + bytes(9) + UNITS[1], f"{NEWEST} is damaged after byte {len(WHOLE)} of"),
@@ -111,14 +111,16 @@ def test_no_changed_byte_lets_a_whole_command_after_it_be_cut(folder: Path, valu
     ],
 )
 def test_any_other_damage_is_refused_with_its_location_and_what_to_do(
-    folder: Path, name: str, content: bytes | None, told: str
+    folder: Path, name: str, content: bytes | None, message: str
 ) -> None:
     if content is None:
         (folder / name).unlink()
     else:
         (folder / name).write_bytes(content)
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(Damaged, match=f"{told}.*nothing was changed. Restore the newest backup .*`moonstone restore`$"):
+    with pytest.raises(
+        Damaged, match=f"{message}.*nothing was changed. Restore the newest backup .*`moonstone restore`$"
+    ):
         repair(folder)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 

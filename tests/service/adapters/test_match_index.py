@@ -35,7 +35,7 @@ def where(index: MatchIndex, place: str) -> list[Shelf]:
 
 
 @pytest.mark.parametrize("shelf", [*SHELVES, None])
-def test_a_public_match_stands_on_one_shelf_however_often_it_is_moved(
+def test_a_public_match_is_on_one_shelf_however_often_it_is_moved(
     index: MatchIndex, creator: str, shelf: Shelf | None
 ) -> None:
     index.add("m", 12, creator, private=False)
@@ -46,7 +46,7 @@ def test_a_public_match_stands_on_one_shelf_however_often_it_is_moved(
         assert list(index.open_places(creator)) == (["0000000000012:m"] if shelf == "open" else [])
 
 
-def test_a_private_match_stands_on_no_shelf_but_counts_as_open(index: MatchIndex, creator: str) -> None:
+def test_a_private_match_is_on_no_shelf_but_counts_as_open(index: MatchIndex, creator: str) -> None:
     index.add("m", 12, creator, private=True)
     assert (where(index, "0000000000012:m"), list(index.open_places(creator))) == ([], ["0000000000012:m"])
     index.move("m", 12, creator, "running", private=True)

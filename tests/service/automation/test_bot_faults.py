@@ -172,7 +172,7 @@ def telling(task: Any, _rng: Any) -> Any:
     raise ValueError(f"a hand of {held}", task)
 
 
-def told(records: list[logging.LogRecord]) -> list[str]:
+def lines_of(records: list[logging.LogRecord]) -> list[str]:
     """The line of each record without its time, whose digits may look like a card."""
     return [Logfmt().format(record).partition("Z ")[2] for record in records]
 
@@ -181,7 +181,7 @@ def test_a_failed_bot_is_logged_with_a_location_and_without_its_hand(caplog: pyt
     arena = with_bot(telling)
     table = arena.opened("anna", bots=("odd",))
     arena.work(table)
-    (line,) = told(caplog.records)
+    (line,) = lines_of(caplog.records)
     hand = arena.match(table).state.hands[0]
     assert hand
     assert not [card for card in hand if card in line]
@@ -198,7 +198,7 @@ def test_failed_rules_are_logged_with_a_location_and_without_the_state(caplog: p
     table = arena.toy("anna", "ben")
     arena.ring(table)
     assert arena.data(table) == {"reason": "KeyError"}
-    line, suspended = told(caplog.records)
+    line, suspended = lines_of(caplog.records)
     assert suspended.endswith(f'"match {table} is suspended at version {arena.version(table)}"')
     state = arena.match(table).state
     assert not [card for card in (*state.deck, *state.hands[0], *state.hands[1]) if card in line]

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from events.due import Due
-from service.automation.bot_limits import REMEMBERED, REST_MS, Patience
+from service.automation.bot_limits import MAX_SKIPPED, SKIP_MS, CircuitBreaker
 from service.automation.bot_turns import BUDGET_MS, MOVES, advance
 from service.match.model import GRACE_MS
 from tests.service.arena import START, Arena, due_kinds, with_bot
@@ -85,7 +85,7 @@ def test_a_person_s_action_calls_the_bots_if_they_are_next() -> None:
     assert arena.jobs.hinted == [table]
 
 
-def test_matches_in_which_no_person_plays_keep_nobody_waiting() -> None:
+def test_matches_without_people_delay_no_others() -> None:
     arena = Arena()
     arena.create("monkeys_on_the_moon", bots=("random", "random"))
     arena.monkeys("anna", bots=("random",))
@@ -215,19 +215,19 @@ def test_a_bot_that_failed_is_left_alone_for_a_while() -> None:
 
     arena = with_bot(note)
     table = arena.toy(bots=("odd", "high"), trick_ms=600_000)
-    patience = Patience()
+    patience = CircuitBreaker()
     arena.wait(1_000)
-    for wait in (0, REST_MS - 1, 1):
+    for wait in (0, SKIP_MS - 1, 1):
         arena.wait(wait)
         advance(arena.ports, table, patience=patience)
-    assert asked == [START + 1_000, START + 1_000 + REST_MS]
+    assert asked == [START + 1_000, START + 1_000 + SKIP_MS]
 
 
 def test_a_limited_number_of_failures_is_remembered() -> None:
-    patience = Patience()
-    for number in range(REMEMBERED + 1):
-        patience.leave_alone("match", str(number), 0)
-    assert [patience.is_left_alone("match", str(number), 1) for number in (0, 1, REMEMBERED)] == [False, True, True]
+    patience = CircuitBreaker()
+    for number in range(MAX_SKIPPED + 1):
+        patience.skip("match", str(number), 0)
+    assert [patience.is_skipped("match", str(number), 1) for number in (0, 1, MAX_SKIPPED)] == [False, True, True]
 
 
 def test_what_a_bot_says_is_recorded_as_a_person_s_request_would_be() -> None:

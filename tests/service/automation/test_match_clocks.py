@@ -95,7 +95,7 @@ def test_a_seat_may_be_handed_to_a_bot_when_its_time_is_up() -> None:
     verify(list(export(arena.ports, ended)), arena.ports.games)
 
 
-def test_who_lost_a_seat_to_a_bot_may_look_on_to_the_end() -> None:
+def test_a_player_who_lost_a_seat_to_a_bot_may_watch_to_the_end() -> None:
     arena = Arena()
     clock = {"turn_seconds": 20, "on_timeout": "bot"}
     table = arena.join(arena.create(MONKEYS, clock=clock, private=True), "anna", "ben")

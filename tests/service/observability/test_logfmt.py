@@ -46,19 +46,19 @@ def test_fields_follow_the_message_and_a_traceback_comes_last() -> None:
     try:
         dict[str, int]()["card"]
     except KeyError:
-        told = line("failed", exc_info=sys.exc_info())
-    assert len(told.splitlines()) == 1
-    error = json.loads(told.partition(" error=")[2]).splitlines()
+        text = line("failed", exc_info=sys.exc_info())
+    assert len(text.splitlines()) == 1
+    error = json.loads(text.partition(" error=")[2]).splitlines()
     assert error[0].startswith(f'  File "{__file__}", line ')
     assert error[-1] == "KeyError"
 
 
 def test_what_looks_like_a_token_or_a_password_is_left_out() -> None:
     token, ticket = new_token(), f"tick_{'a1' * 21}b"
-    told = line(
+    text = line(
         f"Bearer {token} at /stream?ticket={ticket}, redis://me:hunter2@log:6379/0, http://:hunter2@x and unix:///run/log.sock"
     )
-    assert json.loads(told.partition("message=")[2]) == (
+    assert json.loads(text.partition("message=")[2]) == (
         "Bearer moon_*** at /stream?ticket=tick_***, redis://***@log:6379/0, http://***@x and unix:///run/log.sock"
     )
 

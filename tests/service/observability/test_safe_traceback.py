@@ -44,10 +44,10 @@ def test_a_location_is_the_class_and_the_line_that_raised_it() -> None:
 
 
 def test_a_trace_has_every_step_and_every_class_and_no_text() -> None:
-    told = trace(caught(ValueError))
-    assert HIDDEN not in told
-    assert told.index("in deep\n") < told.index("KeyError\nThen:\n") < told.index("in caught\n", told.index("Then:"))
-    assert told.endswith("ValueError")
+    text = trace(caught(ValueError))
+    assert HIDDEN not in text
+    assert text.index("in deep\n") < text.index("KeyError\nThen:\n") < text.index("in caught\n", text.index("Then:"))
+    assert text.endswith("ValueError")
     assert trace(None) == ""
 
 

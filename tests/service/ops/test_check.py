@@ -11,7 +11,7 @@ from tests.service.ops.test_maintenance import Store, backed_up, empty, stack, s
 __all__ = ["empty", "stack", "store"]  # fixtures
 
 
-def test_a_check_compares_the_heads_that_were_kept_and_a_restored_store_begins_anew(
+def test_a_check_compares_the_saved_heads_and_a_restored_store_starts_without_heads(
     store: Store, empty: Callable[[str], dict[str, str]], tmp_path: Path
 ) -> None:
     kept, lost = store.bots(over=True), store.bots(over=True)

@@ -63,7 +63,7 @@ def times_of(game: Any, bots: Sequence[str], **options: Any) -> list[int]:
     return [msgspec.json.decode(stored)["at"] for stored in ports.log.read(match.id).events]
 
 
-def test_time_stands_still_where_nobody_waits() -> None:
+def test_simulated_time_advances_only_when_nothing_is_due() -> None:
     assert set(times_of(GAMES["monkeys_on_the_moon"], ("random", "random"))) == {0}
 
 

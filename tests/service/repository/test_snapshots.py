@@ -132,11 +132,11 @@ def fresh(arena: Arena) -> History:
 
 def most_read(arena: Arena, match: Stored, reader: Callable[[], History]) -> int:
     """The most events that a reading of any version needs."""
-    arena.log.told.clear()
+    arena.log.read_counts.clear()
     for version, state in enumerate(match.states, 1):
         assert reader().at(match.id, version) == state
-    assert len(arena.log.told) == len(match.events)
-    return max(arena.log.told)
+    assert len(arena.log.read_counts) == len(match.events)
+    return max(arena.log.read_counts)
 
 
 def test_any_version_costs_one_round_trip_and_a_few_events_in_a_new_process_and_in_an_old_one() -> None:
@@ -144,18 +144,18 @@ def test_any_version_costs_one_round_trip_and_a_few_events_in_a_new_process_and_
     match = long_match(arena)
     assert most_read(arena, match, lambda: fresh(arena)) <= EVERY
     assert most_read(arena, match, lambda: arena.ports.history) <= EVERY
-    arena.log.told.clear()
+    arena.log.read_counts.clear()
     assert fresh(arena).newest(match.id)[0] == match.states[-1]
-    assert arena.log.told == [1], "a match that is over has a snapshot at its end"
+    assert arena.log.read_counts == [1], "a match that is over has a snapshot at its end"
 
 
 def test_snapshots_that_were_lost_are_made_again_by_who_misses_them() -> None:
     arena = Arena()
     match = long_match(arena)
     arena.log.forget_snapshots()
-    arena.log.told.clear()
+    arena.log.read_counts.clear()
     assert fresh(arena).newest(match.id)[0] == match.states[-1]
-    assert arena.log.told == [len(match.events)]
+    assert arena.log.read_counts == [len(match.events)]
     assert most_read(arena, match, lambda: fresh(arena)) <= EVERY
 
 

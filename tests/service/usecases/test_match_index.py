@@ -83,10 +83,10 @@ def test_a_page_is_one_round_trip_and_a_match_that_is_over_is_one_event_of_it(
     fresh = History(arena.log, arena.ports.games, arena.ports.secret)
     ports = replace(arena.ports, history=fresh) if process == "new" else arena.ports
     arena.log.calls.clear()
-    arena.log.told.clear()
+    arena.log.read_counts.clear()
     assert [view.status for view in look(ports)[0]] == ["finished"] * 4
     assert arena.log.calls == ["read"]
-    assert arena.log.told == [1] * 4
+    assert arena.log.read_counts == [1] * 4
 
 
 def test_an_index_that_is_behind_the_log_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:
