@@ -38,15 +38,15 @@ class HeadKeeper:
 
     name = "heads"
 
-    def __init__(self, client: Redis | RedisCluster, heads: Heads, seconds: float = SAVE_INTERVAL_S) -> None:
+    def __init__(self, client: Redis | RedisCluster, heads: Heads, interval_s: float = SAVE_INTERVAL_S) -> None:
         self._client = client
         self._heads = heads
-        self._seconds = seconds
+        self._interval_s = interval_s
         self._changed: set[MatchId] = set()
-        self._may_have_missed = True
+        self._needs_scan = True
         self._lost: set[MatchId] = set()
-        self._due = 0.0
-        self._away = False
+        self._save_at = 0.0
+        self._failing = False
         self._ending = Event()
         self._stopped = Event()
         self._thread = Thread(target=self._run, name="heads", daemon=True)
@@ -59,7 +59,7 @@ class HeadKeeper:
 
     def request_stop(self) -> None:
         """Save heads now, while the other children end. If the log does not answer, it is not tried again."""
-        self._due = 0.0
+        self._save_at = 0.0
         self._ending.set()
 
     def stop(self) -> None:
@@ -79,16 +79,16 @@ class HeadKeeper:
                 pause = _RETRY_DELAY_S
             except Exception as error:  # noqa: BLE001  (for example a full disk, which may be temporary)
                 self._report(error)
-                pause = self._seconds
+                pause = self._interval_s
             else:
                 return
             if self._ending.wait(pause):
                 return
 
     def _report(self, error: Exception) -> None:
-        if not self._away:
+        if not self._failing:
             _log.warning("the log's heads cannot be saved; trying again", exc_info=error)
-        self._away = True
+        self._failing = True
 
     def _listen(self) -> None:
         """Receive wake-ups and save heads until `stop`."""
@@ -96,39 +96,39 @@ class HeadKeeper:
         with subscription:
             subscription.psubscribe(f"{WAKE_CHANNEL}*")
             while True:
-                last = self._stopped.is_set()
+                is_last = self._stopped.is_set()
                 self._receive(subscription)
-                if last or time.monotonic() >= self._due:
-                    self._due = time.monotonic() + self._seconds
+                if is_last or time.monotonic() >= self._save_at:
+                    self._save_at = time.monotonic() + self._interval_s
                     self._save()
-                if last:
+                if is_last:
                     return
                 (self._stopped if self._ending.is_set() else self._ending).wait(_RECEIVE_INTERVAL_S)
 
     def _receive(self, subscription: PubSub) -> None:
         while (message := subscription.get_message(timeout=0)) is not None:
             if message["type"] == "psubscribe":  # also after each reconnect
-                self._may_have_missed = True
+                self._needs_scan = True
             else:
                 self._changed.add(message["channel"].decode().removeprefix(WAKE_CHANNEL))
 
     def _save(self) -> None:
         mark = raise_mark(self._client)
-        if self._may_have_missed:
-            self._may_have_missed = not self._scan(mark)
+        if self._needs_scan:
+            self._needs_scan = not self._scan(mark)
         changed = tuple(self._changed)
-        for some in batches(changed):
-            self._save_heads(some, mark)
+        for batch in batches(changed):
+            self._save_heads(batch, mark)
         self._changed.difference_update(changed)
         self._heads.record_mark(mark, wall_clock())
-        self._away = False
+        self._failing = False
 
     def _scan(self, mark: int) -> bool:
         """Save the heads of all matches; False if the shutdown began first. The next start then scans again."""
-        for number, some in enumerate(batches(self._all_matches())):
+        for number, batch in enumerate(batches(self._all_matches())):
             if number and self._ending.wait(_BATCH_PAUSE_S):
                 return False
-            self._save_heads(some, mark)
+            self._save_heads(batch, mark)
         return True
 
     def _all_matches(self) -> Iterator[MatchId]:
@@ -143,8 +143,8 @@ class HeadKeeper:
         """Save the heads of some matches. If the log no longer holds a saved head, report it and leave that head as it is."""
         newest = newest_heads(self._client, matches)
         kept = self._heads.of(matches)
-        passed = ((match, head) for match, head in kept.items() if newest.get(match) != head)
-        lost = {one.match for one in missing(self._client, passed)}
+        changed = ((match, head) for match, head in kept.items() if newest.get(match) != head)
+        lost = {one.match for one in missing(self._client, changed)}
         self._heads.keep(
             {match: head for match, head in newest.items() if kept.get(match) != head and match not in lost}, mark
         )

@@ -26,7 +26,7 @@ end
 local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2] or 0
 return redis.call('ZADD', KEYS[1], string.format('%d', math.max(ARGV[2], last + 1)), ARGV[1])
 """
-"""KEYS the set; ARGV a place, when it ended, and for how long it keeps its number if that is later."""
+"""KEYS the set; ARGV an entry, the time of the end, and for how many milliseconds a repeated call keeps its number."""
 
 _ADMIT: Final = """
 local waiting = redis.call('ZRANGE', KEYS[1], 0, -1)
@@ -38,7 +38,7 @@ for _, place in ipairs(waiting) do
 end
 return #waiting < tonumber(ARGV[2]) and redis.call('ZADD', KEYS[1], 0, ARGV[1]) or 0
 """
-"""KEYS the set; ARGV a place, and how many the set may hold with it. A match that is asked for again has its place."""
+"""KEYS the set; ARGV an entry, and the limit of entries. A match that is already in the set is admitted again."""
 
 
 def _shelf_key(shelf: Shelf) -> str:
@@ -58,7 +58,7 @@ def _concluded_key(player: str) -> str:
 
 
 class RedisIndex:
-    """`MatchIndex` by commands of a single key each, all safe to send twice; two of them are scripts."""
+    """`MatchIndex` with commands on a single key each, all safe to repeat; two of them are scripts."""
 
     def __init__(self, client: Redis | RedisCluster) -> None:
         self._client = client

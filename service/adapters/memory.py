@@ -1,4 +1,4 @@
-"""Everything outside a use case, in this process's memory: for local play and for tests of the use cases."""
+"""All ports of the use cases in this process's memory: for local play, and for tests of the use cases."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import get_args
@@ -10,7 +10,7 @@ from service.repository.match_history import History
 from service.repository.ports import ENDING_MS, Games, Lane, Mine, Player, Ports, Shelf, news_of
 
 
-def _unheard(_key: str, _number: Version) -> None:
+def _ignore(_key: str, _number: Version) -> None:
     pass
 
 
@@ -59,9 +59,9 @@ class MemoryTickets:
 
 
 class MemoryIndex:
-    """`wake` is told the `news_of` each player that is enrolled, with a rising number."""
+    """`wake` is called with `news_of(player)` and an increasing number whenever a player is enrolled."""
 
-    def __init__(self, wake: Callable[[str, Version], None] = _unheard) -> None:
+    def __init__(self, wake: Callable[[str, Version], None] = _ignore) -> None:
         self._wake = wake
         self._mine: dict[tuple[str, Mine], set[str]] = {}
         self._enrolled = 0
@@ -146,7 +146,7 @@ def _page(places: Iterable[str], before: str | None, limit: int) -> Sequence[str
 
 
 class MemoryJobs:
-    """Remembers which matches were hinted at, for a test to play on."""
+    """Records hints, so that a test can play these matches."""
 
     def __init__(self) -> None:
         self.hinted: list[MatchId] = []
@@ -161,9 +161,9 @@ def local_ports(
     games: Games,
     now: Callable[[], int] = wall_clock,
     log: MemoryLog | None = None,
-    wake: Callable[[str, Version], None] = _unheard,
+    wake: Callable[[str, Version], None] = _ignore,
 ) -> Ports:
-    """Ports that need no server; `wake` is told what happened, as a feed wants it."""
+    """Ports without a server; `wake` is called for each append and each enrolment, as `Feed.wake`."""
     log = log or MemoryLog(wake)
     secret = bytes(32)
     return Ports(
