@@ -82,7 +82,7 @@ def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> S
     except LogUnavailable as error:
         raise Unusable(f"the log at {_address(log_url)} is not available: {error.reason}") from error
     if isinstance(log_client, Redis):
-        store.guard(log_client, opened)
+        store.check_on_connect(log_client, opened)
     feed = Feed()
     known = accounts.RedisAccounts(log_client)
     queue_client = jobs.connect(queue_url)

@@ -63,7 +63,7 @@ def open_store(client: Redis | RedisCluster, data_dir: Path, pinned: str | None 
     return store
 
 
-def guard(client: Redis, store: Store) -> None:
+def check_on_connect(client: Redis, store: Store) -> None:
     """Check the store's id on every new connection of a client: a server that comes back empty gets no command.
 
     Not possible with a cluster, where most servers do not hold the id; there `fault` checks it.

@@ -15,9 +15,9 @@ from tests.chaos.history import HASH_SHOWN, Done, History, Shown
 
 Json: TypeAlias = dict[str, Any]
 
-PATIENCE: Final = 30.0
+TIMEOUT_S: Final = 30.0
 """Seconds within which every command is answered, in spite of faults."""
-PAUSE: Final = 0.03
+RETRY_DELAY_S: Final = 0.03
 
 
 class Answer(NamedTuple):
@@ -43,7 +43,7 @@ class Client:
 
     def ask(self, method: str, path: str, body: Json | None = None, key: str = "") -> Answer:
         """The first answer that is neither a 503 (with Retry-After) nor a broken connection."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
             answer = self.once(method, path, body, key)
             if answer is not None and answer.status != 503:
@@ -53,7 +53,7 @@ class Client:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{self.name}: {method} {path} got no answer but {answer}")
             self._history.retried()
-            time.sleep(PAUSE)
+            time.sleep(RETRY_DELAY_S)
 
     def once(self, method: str, path: str, body: Json | None = None, key: str = "") -> Answer | None:
         """One answer, possibly a 503; None if the connection broke."""

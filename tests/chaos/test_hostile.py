@@ -24,7 +24,7 @@ from tests.length import LENGTH
 
 REQUESTS: Final = 500 * LENGTH
 SEED: Final = 1
-PATIENCE: Final = 12.0
+TIMEOUT_S: Final = 12.0
 """Seconds within which the server closes every connection: it waits five for a body, and five for the next request."""
 AT_ONCE: Final = 8
 LINGERING: Final = 40
@@ -43,7 +43,7 @@ class Besieged:
         self._stores = stores
         # Each time a new connection: the server may close an idle one in the moment in which it is used again.
         alone = httpx.Limits(max_keepalive_connections=0)
-        self._http = httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE, limits=alone)
+        self._http = httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=TIMEOUT_S, limits=alone)
         self._lingering: deque[socket.socket] = deque()
         self.statuses: Counter[str] = Counter()
         ada, ben, eve = (self._post("/v1/players", {"name": name})["token"] for name in ("Ada", "Ben", "Eve"))
@@ -97,7 +97,7 @@ class Besieged:
     def suffer(self, attack: Attack) -> str | None:
         """Send an attack; returns what is wrong with the answer."""
         began = time.monotonic()
-        client = socket.create_connection(("127.0.0.1", self._server.port), PATIENCE)
+        client = socket.create_connection(("127.0.0.1", self._server.port), TIMEOUT_S)
         came = bytearray()
         try:
             self._exchange(client, attack, came)

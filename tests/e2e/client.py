@@ -21,7 +21,7 @@ class Following(Protocol):
     def take(self, shown: Json, /) -> None: ...
 
 
-PATIENCE = 60.0
+TIMEOUT_S = 60.0
 """Seconds after which a client stops retrying when the service is down."""
 
 
@@ -42,7 +42,7 @@ class Player:
         return answer
 
     def answer(self, method: str, path: str, body: Json | None = None, **headers: str) -> httpx.Response:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
             try:
                 answer = self._http.request(method, path, json=body, headers=headers)

@@ -81,7 +81,7 @@ def test_a_server_that_holds_other_things_is_no_empty_store(client: Redis, tmp_p
 
 def test_a_server_that_comes_back_empty_gets_no_command(server: Valkey, client: Redis, tmp_path: Path) -> None:
     made = open_store(client, tmp_path / "data")
-    store.guard(client, made)
+    store.check_on_connect(client, made)
     send(client, ("SET", "k", "v"))
     assert store.fault(client, made) is None
     server.kill()
@@ -96,7 +96,7 @@ def test_a_server_that_comes_back_empty_gets_no_command(server: Valkey, client: 
 
 def test_a_server_that_comes_back_whole_is_used_again(server: Valkey, client: Redis, tmp_path: Path) -> None:
     made = open_store(client, tmp_path / "data")
-    store.guard(client, made)
+    store.check_on_connect(client, made)
     send(client, ("SET", "k", "v"))
     server.restart()
     assert send(client, ("GET", "k")) == [b"v"]
