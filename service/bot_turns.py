@@ -26,9 +26,12 @@ from service.ports import Ports
 from service.randomness import Draws
 from service.submit import CommandKey, Submitted, append, attempt, has_job, server_seed
 
-BUDGET_MS: Final = 200
+BUDGET_MS: Final = 30
 MOVES: Final = 20
-"""A job plays on until a person is next, at most this long and this far, lost races among it; then it asks for the next."""
+"""A job plays on until a person is next, at most this long and this far, lost races among it; then it asks for the next.
+
+It is short, because a person elsewhere may wait for it: in 4 Monkeys bots play on at full pace though no person acts.
+"""
 
 _log = logging.getLogger("moonstone.turns")
 
