@@ -23,7 +23,8 @@ from service.match import HINT_MS
 from service.ports import Lane, Ports
 from workers.rests import Rests
 
-KINDS: Final[dict[Lane, str]] = {"turns": "job", "bots": "bots"}
+KINDS: Final[dict[Lane, Sequence[str]]] = {"turns": ("job",), "bots": ("bots", "abandoned")}
+"""What a lane claims; of a later kind only where nothing of an earlier one is due. Nobody waits for abandoned matches."""
 LOOK_S: Final = 0.2
 LEASE_MS: Final = 2_000
 CLAIMED: Final = 8
@@ -127,10 +128,11 @@ class Player:
         self._look_at = time.monotonic() + (0.0 if is_more else LOOK_S)
 
     def _claim(self, lane: Lane) -> Sequence[Due]:
-        claimed = self._ports.log.claim(KINDS[lane], self._ports.now(), LEASE_MS, CLAIMED)
-        if claimed:
-            crash.point("job-claimed")
-        return claimed
+        for kind in KINDS[lane]:
+            if claimed := self._ports.log.claim(kind, self._ports.now(), LEASE_MS, CLAIMED):
+                crash.point("job-claimed")
+                return claimed
+        return ()
 
     def _next(self) -> _Job | None:
         """The next job; None if there is none until the next look at the log."""

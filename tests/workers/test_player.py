@@ -80,6 +80,15 @@ def test_a_process_claims_what_belongs_to_its_lanes_and_leaves_the_rest(lanes: l
     assert [due.match for due in left] == [match for match in ("t", "b") if match not in played]
 
 
+def test_abandoned_matches_come_after_all_matches_of_bots() -> None:
+    names = [str(number) for number in range(CLAIMED + 1)]
+    log = owing({"abandoned": "abandoned", **dict.fromkeys(names, "bots")})
+    played: list[MatchId] = []
+    with running(made(log, played.append, ["bots"])):
+        until(lambda: len(played) == len(names) + 1, 10, "all are played")
+    assert played[-1] == "abandoned"
+
+
 def test_late_matches_hints_and_what_is_left_of_a_job_take_turns_and_matches_of_bots_come_last() -> None:
     played: list[MatchId] = []
 
