@@ -3,8 +3,11 @@
 import pytest
 
 from events.log import Conflict
+from events.memory_log import MemoryLog
 from service import matches
-from service.errors import Corrupt
+from service.adapters.memory import local_ports
+from service.errors import Corrupt, Refused
+from service.games.registry import GAMES
 from service.lobby import IN_FLIGHT_MS
 from service.matches import OPEN_MATCHES, join_code_of, seen_join_code
 from service.new_match import NewMatch
@@ -289,3 +292,22 @@ def test_two_bots_of_one_name_may_play_and_a_person_of_the_same_name_too() -> No
     match = arena.match(table)
     assert match.seat_of("high") == 2
     assert match.status == "running"
+
+
+def test_a_match_of_bots_is_admitted_on_the_head_on_which_it_begins() -> None:
+    log = MemoryLog()
+    one, other = local_ports(GAMES, log=log), local_ports(GAMES, log=log)
+    match = matches.create(one, "pl_a", NewMatch("monkeys_on_the_moon", 2), "create").match
+    asked: list[str] = []
+
+    def refuse() -> None:
+        asked.append("again")
+        raise Refused("bots-busy", "Not now.")
+
+    matches.add_bot(other, "pl_a", match.id, "first", bot="random", admit_bots=refuse)
+    assert not asked
+    with pytest.raises(Refused, match="bots-busy"):
+        matches.add_bot(one, "pl_a", match.id, "second", bot="random", admit_bots=refuse)
+    assert one.history.newest(match.id)[0].status == "open"
+    matches.join(one, "pl_a", match.id, "join")
+    assert one.history.newest(match.id)[0].status == "running"
