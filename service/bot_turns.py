@@ -26,12 +26,9 @@ from service.ports import Ports
 from service.randomness import Draws
 from service.submit import CommandKey, Submitted, append, attempt, has_job, server_seed
 
-BUDGET_MS: Final = 30
+BUDGET_MS: Final = 200
 MOVES: Final = 20
-"""A job plays on until a person is next, at most this long and this far, lost races among it; then it asks for the next.
-
-It is short, because a person elsewhere may wait for it: in 4 Monkeys bots play on at full pace though no person acts.
-"""
+"""A job plays on until a person is next, at most this long and this far, lost races among it; then it asks for the next."""
 
 _log = logging.getLogger("moonstone.turns")
 
@@ -49,6 +46,7 @@ def advance(
     match_id: MatchId,
     *,
     moves: int = MOVES,
+    budget_ms: int = BUDGET_MS,
     chance_of: ChanceOf = fresh_chance,
     patience: Patience | None = None,
 ) -> bool:
@@ -75,7 +73,7 @@ def advance(
                 metrics.DUE_WAIT.labels("job" if match.has_people else "bots").observe(max(began - since, 0) / 1000)
                 since = None
             match = written.match
-        if ports.now() - began >= BUDGET_MS:
+        if ports.now() - began >= budget_ms:
             break
     return has_job(match, ports.now())
 
