@@ -17,10 +17,10 @@ from typing import Final, Literal, TypeAlias
 from events.due import Due
 from events.log import LogUnavailable
 from events.record import MatchId
-from service import crash, metrics
 from service.errors import Corrupt, Refused
-from service.match import HINT_MS
-from service.ports import Lane, Ports
+from service.match.model import HINT_MS
+from service.observability import failpoints, metrics
+from service.repository.ports import Lane, Ports
 from workers.rests import Rests
 
 KINDS: Final[dict[Lane, Sequence[str]]] = {"turns": ("job",), "bots": ("bots", "abandoned")}
@@ -130,7 +130,7 @@ class Player:
     def _claim(self, lane: Lane) -> Sequence[Due]:
         for kind in KINDS[lane]:
             if claimed := self._ports.log.claim(kind, self._ports.now(), LEASE_MS, CLAIMED):
-                crash.point("job-claimed")
+                failpoints.point("job-claimed")
                 return claimed
         return ()
 

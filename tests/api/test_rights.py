@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from service import accounts
+from service.usecases import accounts
 from tests.api.checked import Client, documented
 
 CALLERS: Final = ("nobody", "malformed", "revoked", "outsider", "spectator", "other seat", "own seat")
@@ -59,6 +59,8 @@ ROUTES: Final[Mapping[str, Case]] = {
     "POST /v1/matches": Case({"game": "monkeys_on_the_moon", "seats": 2}, own(201)),
     "GET /v1/matches/{match_id}": Case(None, SIGHT),
     "GET /v1/matches/{match_id}/board.svg": Case(None, SIGHT),
+    "GET /v1/matches/{match_id}/timeline": Case(None, SIGHT),
+    "GET /v1/matches/{match_id}/diff": Case(None, SIGHT),
     "GET /v1/matches/{match_id}/legal-actions": Case(None, SIGHT),
     "GET /v1/matches/{match_id}/events": Case(None, SIGHT),
     "GET /v1/matches/{match_id}/export": Case(

@@ -7,12 +7,12 @@ import pytest
 from events.due import Due
 from service.adapters.beat import GAP_MS
 from service.adapters.memory import local_ports
-from service.bot_turns import BUDGET_MS
+from service.automation.bot_turns import BUDGET_MS
 from service.errors import Refused
 from service.games.registry import GAMES
-from service.match import GRACE_MS, HINT_MS
-from service.matches import create
-from service.new_match import NewMatch
+from service.match.model import GRACE_MS, HINT_MS
+from service.match.new_match import NewMatch
+from service.usecases.match_lifecycle import create
 from tests.service.arena import START, Arena, with_bot
 from tests.workers.world import World
 from workers import turns as turns_module
