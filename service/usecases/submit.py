@@ -5,9 +5,9 @@ refused command writes nothing.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -29,6 +29,10 @@ from service.usecases.match_index import announce, withdraw
 
 ATTEMPTS: Final = 8
 """Lost races against other commands of the same match, before the caller is asked to come again."""
+
+
+Admit: TypeAlias = Callable[[], None]
+"""Raises Refused where no further match of bots alone may begin."""
 
 
 class CommandKey(msgspec.Struct, frozen=True):
@@ -54,22 +58,26 @@ def player_key(player: str, key: str, request: object) -> CommandKey:
     return CommandKey(f"p:{player}:{key}", hashlib.sha256(canonical(request)).hexdigest())
 
 
-def submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command) -> Submitted:
+def submit(
+    ports: Ports, match_id: MatchId, key: CommandKey, command: Command, admit_bots: Admit | None = None
+) -> Submitted:
     """Append what a command brings, exactly once, and give the workers a hint where the match has a job for them.
 
+    `admit_bots` is called right before a match of bots alone begins by the command.
+
     Raises:
-        Refused: what `decide` refuses; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
+        Refused: what `decide` and `admit_bots` refuse; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
     """
     received_at = ports.now()
     with ports.turnstile.passing(match_id):
-        submitted = _submit(ports, match_id, key, command, received_at)
+        submitted = _submit(ports, match_id, _Attempts(ports, key, command, received_at, admit_bots))
     hint(ports, submitted.match)
     failpoints.point("command-hinted")
     return submitted
 
 
-def _submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command, received_at: int) -> Submitted:
-    attempts = _Attempts(ports, key, command, received_at)
+def _submit(ports: Ports, match_id: MatchId, attempts: "_Attempts") -> Submitted:
+    key = attempts.key
     expected = ports.history.expected(match_id)
     refusal: Refused | None = None
     if expected is not None:
@@ -99,9 +107,12 @@ def _submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command, 
 class _Attempts:
     """The attempts of one command on ever newer heads of its match."""
 
-    def __init__(self, ports: Ports, key: CommandKey, command: Command, received_at: int) -> None:
+    def __init__(
+        self, ports: Ports, key: CommandKey, command: Command, received_at: int, admit_bots: Admit | None
+    ) -> None:
+        self.key = key
         self._ports = ports
-        self._key = key
+        self._admit_bots = admit_bots
         self._command = command
         self._received_at = received_at
         self._first: Match | None = None
@@ -113,7 +124,7 @@ class _Attempts:
         if isinstance(command, Act):
             command = self._informed(command, match, at)
         with refined(self._ports, match, command):
-            return attempt(self._ports, match, self._key, command, at)
+            return attempt(self._ports, match, self.key, command, at, self._admit_bots)
 
     def _informed(self, act: Act, match: Match, at: int) -> Act:
         """The action with what the match does not know: an outage, and when it came in before what overtook it."""
@@ -165,10 +176,16 @@ def refined(ports: Ports, match: Match, command: Command) -> Iterator[None]:
         raise
 
 
-def attempt(ports: Ports, match: Match, key: CommandKey, command: Command, at: int) -> Submitted | None:
+def attempt(
+    ports: Ports, match: Match, key: CommandKey, command: Command, at: int, admit_bots: Admit | None = None
+) -> Submitted | None:
     """Decide a command on a match as it is known and append what it brings; None if another command came first."""
     drafts = decide(match, command, at, lambda: server_seed(ports, match))
-    return append(ports, match, key, drafts, at) if drafts else Submitted(match, replayed=False)
+    if not drafts:
+        return Submitted(match, replayed=False)
+    if admit_bots is not None and not match.has_people and any(draft.type == "match_started" for draft in drafts):
+        admit_bots()
+    return append(ports, match, key, drafts, at)
 
 
 def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft], at: int) -> Submitted | None:
