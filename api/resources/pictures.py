@@ -18,7 +18,7 @@ blueprint: Final = Blueprint("pictures", description="Pictures: any table at any
 
 MEDIA_TYPE: Final = "image/svg+xml"
 POLICY: Final = f"default-src 'none'; style-src {POLICY_SOURCE}; sandbox"
-"""What a picture may do where it is opened by itself: nothing but wear its own style."""
+"""Of a picture that is opened by itself: it may use its own style sheet and nothing else."""
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 _HEADERS: Final = {
     "ETag": {
@@ -56,9 +56,10 @@ class BoardQuerySchema(LookSchema):
 def draw_board(query: Mapping[str, Any], match_id: str) -> Response:
     """Draw a match as the caller's seat sees it, or as a spectator does; any `version` of it, the newest by itself.
 
-    It holds what `GET /v1/matches/{match_id}` tells the same viewer, and nothing else; before the start, which seats are
-    taken. An `<img>` sends no token, and so shows what a spectator sees. What an action names carries `data-` attributes
-    with the names and values of the action's fields, as do the groups around it; an `id` means the same in every version.
+    It holds what `GET /v1/matches/{match_id}` shows the same viewer, and nothing else; before the start, which seats are
+    taken. An `<img>` sends no token, and so shows what a spectator sees. The things that an action names carry `data-`
+    attributes with the names and values of the action's fields, their own or those of the groups around them. An `id`
+    stands for the same thing in every version.
     """
     match, viewer = look(match_id, query)
     language = query.get("language") or languages.wanted()

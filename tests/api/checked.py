@@ -24,7 +24,7 @@ Json: TypeAlias = dict[str, Any]
 ROOT: Final = Path(__file__).parents[2]
 MANY: Final = 10**6
 UNLIMITED: Final = {
-    name: MANY for name in Settings.__dataclass_fields__ if re.search("_by_(token|address|caller)$", name)
+    name: MANY for name in Settings.__dataclass_fields__ if re.search("_by_(token|address|caller)$|_waiting$", name)
 }
 """Every limit on how often one may ask, lifted."""
 SOMETIMES: Final = {"Idempotent-Replay", "X-Accel-Buffering"}

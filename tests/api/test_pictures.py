@@ -51,7 +51,7 @@ def description(drawn: bytes) -> str:
     return ET.fromstring(drawn).findtext("{http://www.w3.org/2000/svg}desc") or ""
 
 
-def test_a_picture_is_an_svg_document_that_can_do_nothing_but_wear_its_style(client: Client, going: Table) -> None:
+def test_a_picture_is_an_svg_document_that_may_use_its_own_style_and_nothing_else(client: Client, going: Table) -> None:
     response = client.get(board(going))
     assert response.content_type == "image/svg+xml"
     style = re.search("<style>(.*?)</style>", response.text)

@@ -216,7 +216,7 @@ ROWS: Final = (
         "very many watch one match",
         (f"{_PROCESSES}::test_row_32_many_watchers_of_one_match_cost_its_appends_little",),
     ),
-    Row(33, "clients send half a request", (_SLOW_CLIENTS,)),
+    Row(33, "clients send half a request", (_SLOW_CLIENTS, f"{_SENDERS}::test_row_33_slow_headers_delay_nobody")),
     Row(
         34,
         "a body is larger than it says, or than allowed, or never ends",

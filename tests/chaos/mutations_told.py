@@ -5,13 +5,27 @@ from typing import Final
 from tests.chaos.mutations_written import Mutation
 
 _SIGHT: Final = "tests/service/test_history_sight.py"
+_PICTURES: Final = "tests/api/test_pictures.py"
 _MATCHES: Final = "tests/service/test_matches.py"
 _BAD_INPUTS: Final = "tests/api/test_bad_inputs.py::test_a_bad_input_gets_its_problem_at_once_and_changes_nothing"
+_SHAPES: Final = "tests/api/test_server.py::test_a_request_of_that_shape_gets_its_status"
 _WORLDS: Final = "tests/api/test_nothing_leaks.py"
 _ALIKE: Final = f"{_WORLDS}::test_worlds_that_differ_in_what_a_viewer_cannot_know_are_told_alike"
 
 # fmt: off
 SIGHT: Final = (
+    Mutation("a picture of a seat is kept by caches", "api/resources/pictures.py",
+        "    return viewer is None or",
+        "    return True or",
+        f"{_PICTURES}::test_what_everybody_may_see_for_ever_may_be_kept_for_ever"),
+    Mutation("a picture of a private match is kept by caches", "api/resources/pictures.py",
+        'if match.created.private or "version" not in query:',
+        'if "version" not in query:',
+        f"{_PICTURES}::test_what_everybody_may_see_for_ever_may_be_kept_for_ever"),
+    Mutation("pictures escape nothing", "service/games/drawing/svg.py",
+        "return words.translate(_ENTITIES) if _SPECIAL.search(words) else words",
+        "return words",
+        "tests/service/games/drawing/test_svg.py::test_any_string_becomes_text_of_an_xml_document"),
     Mutation("nothing is redacted", "service/games/visibility.py",
         "    if not unseen:\n",
         "    if True:\n",
@@ -142,6 +156,38 @@ INPUT: Final = (
         "if (length or coding) and asked.endpoint is not None and asked.method not in WRITES:",
         "if False:",
         f"{_BAD_INPUTS}[GET /v1/me]"),
+    Mutation("a read does not let others run", "api/connection.py",
+        "        wait_read(self._client.fileno())\n",
+        "",
+        "tests/api/test_connection.py::test_two_who_read_what_is_there_take_turns"),
+    Mutation("requests that came together are served at once", "api/connection.py",
+        "        if not self._has_waited:\n",
+        "        if False:\n",
+        "tests/api/test_connection.py::test_requests_that_came_together_are_served_with_pauses"),
+    Mutation("chunks may be all framing", "api/connection.py",
+        "            if self.limit < 0:\n",
+        "            if False:\n",
+        _SHAPES),
+    Mutation("chunks of a body that is too large are cut", "api/checks.py",
+        "        if len(body) > MAX_BODY:\n",
+        "        if False:\n",
+        _SHAPES),
+    Mutation("a connection is closed on a client that still sends", "api/server.py",
+        "                sock.linger()\n",
+        "                pass\n",
+        "tests/api/test_server.py::test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes"),
+    Mutation("a ticket opens any number of streams", "api/live.py",
+        "        _use_ticket()\n",
+        "",
+        "tests/api/test_tickets.py::test_a_ticket_opens_one_stream_and_no_second"),
+    Mutation("every address of an IPv6 host is counted for itself", "api/client_address.py",
+        "_NETWORK_BITS: Final = 64",
+        "_NETWORK_BITS: Final = 128",
+        "tests/api/test_client_address.py::test_an_address_behind_a_proxy_passes_no_limit_by_its_spellings"),
+    Mutation("a key that nothing knows is ignored", "api/checks.py",
+        "        if KEY not in operation.headers and",
+        "        if False and",
+        "tests/api/test_checks.py::test_a_wrong_write_is_refused_with_its_own_code"),
     Mutation("a parameter given twice counts once", "api/checks.py",
         "if len(values) > 1",
         "if False",

@@ -45,6 +45,7 @@ def environment(log_url: str, queue_url: str, folder: Path) -> dict[str, str]:
         "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
         "MOONSTONE_MOVES_BY_TOKEN": "1000000",
         "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+        "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
     }
 
 

@@ -6,6 +6,7 @@ from secrets import token_hex
 from statistics import quantiles
 from typing import Final
 
+import pytest
 from msgspec import to_builtins
 
 from service.match_events import MatchClock
@@ -65,6 +66,7 @@ def answers(world: World, count: int = ANSWERS) -> float:
     return quantiles(taken, n=20)[-1]
 
 
+@pytest.mark.long
 def test_a_bot_answers_a_person_as_fast_beside_a_flood_of_matches_of_bots(world: World) -> None:
     world.worker("people")
     world.worker("bots")

@@ -27,7 +27,7 @@ class Picture(NamedTuple):
 
 
 def document(picture: Picture) -> str:
-    """The picture as an SVG document that needs nothing from elsewhere."""
+    """The picture as an SVG document, complete in itself."""
     width, height = picture.width, picture.height
     body: list[str] = []
     for element in (rect(0, 0, width, height, f"ground {picture.kind}"), *picture.body):
