@@ -13,9 +13,8 @@ from flask import Flask
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from api import openapi
 from api.app import create_app
-from api.context import Container as AnyContainer
+from api.http.context import Container as AnyContainer
 from service.settings import Settings
 from tests.api.conftest import Container, settings
 
@@ -42,7 +41,7 @@ LOCATED: Final = {
 @cache
 def reference() -> Json:
     """The committed file."""
-    loaded: Json = yaml.load((ROOT / openapi.FILE).read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    loaded: Json = yaml.load((ROOT / "openapi.yaml").read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return loaded
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from flask import Flask, Response, current_app
 
-from api import checks
-from api.live import STREAMS
-from api.responses import answer
-from api.server import Server
+from api.http import bodies
+from api.http.responses import answer
+from api.resources.stream_response import STREAMS
+from api.server.gunicorn import Server
 
 
 def count() -> Response:
@@ -18,7 +18,7 @@ def count() -> Response:
     return answer({"worker": os.getpid(), "open": streams.open if streams else 0})
 
 
-def factory(deadline: checks.Deadline, alive: Callable[[], bool]) -> Flask:
+def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
     # They import redis, which must not come before gevent's patches.
     from api.app import create_app  # noqa: PLC0415
     from service import container, settings  # noqa: PLC0415

@@ -5,11 +5,11 @@ import re
 import msgspec
 import pytest
 
-from service import accounts
 from service.games.visibility import Viewer
-from service.matches import create, join, join_code_of, leave
-from service.new_match import NewMatch
+from service.match.new_match import NewMatch
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
+from service.usecases import accounts
+from service.usecases.match_lifecycle import create, join, join_code_of, leave
 from tests.api.table import Table, set_table
 from tests.service.subscriptions.house import House, end, lines, up_to_date
 
