@@ -26,6 +26,7 @@ _KILLED_OR_CUT: Final = (
 )
 _KILLS: Final = "tests/e2e/test_whole_match.py::test_kills_lose_nothing_acknowledged_and_apply_nothing_twice"
 _NO_WRITES: Final = f"{_LOG}::test_row_12_and_18_a_log_that_takes_no_writes_says_why_and_reading_goes_on"
+_UPGRADE: Final = "tests/chaos/test_upgrade.py"
 _WORKERS: Final = "tests/workers/test_process.py"
 _WORKER_KILLED: Final = (
     f"{_WORKERS}::test_workers_killed_in_their_jobs_cost_no_turn_double_none_and_are_not_waited_for",
@@ -288,6 +289,11 @@ ROWS: Final = (
             f"{_WORKERS}::test_what_is_no_job_at_all_is_passed_over_by_the_same_process",
             "tests/workers/test_worker.py::test_callbacks_methods_and_pickles_in_the_queue_do_nothing",
         ),
+    ),
+    Row(
+        46,
+        "an older and a newer release work side by side",
+        (f"{_UPGRADE}::test_row_46_matches_go_on_while_one_release_takes_over_from_another",),
     ),
     Row(
         47,
