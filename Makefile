@@ -3,11 +3,15 @@ PYTHON ?= python3
 VENV = .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
-# The fault tests last so many times as long as in `make test`: 40 is 200 power cuts.
-CHAOS_LENGTH ?= 40
+PYTEST = $(BIN)/python -m pytest -n 2 --dist=worksteal
+# How many times as long as in `make test` the tests last that have a long form: 40 is 200 power cuts.
+TEST_LENGTH ?= 40
+TESTS ?= tests
+# The tests start hundreds of processes, each of which would compile the service anew.
+export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run stranger test again coverage lint check chaos mutations bench openapi playthroughs lock
+.PHONY: help run test again coverage lint check long mutations bench openapi playthroughs lock
 
 help: ## what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -22,18 +26,22 @@ $(STAMP): requirements.lock pyproject.toml
 run: $(STAMP) ## start the whole service on this machine; Ctrl-C stops it
 	@$(BIN)/moonstone serve
 
+# Coverage is measured on the way, and judged by `make coverage`.
+MEASURE = --cov --cov-report= --cov-fail-under=0
 test: $(STAMP) ## every test, in parallel, against Valkey servers of their own
-	@$(BIN)/python -m pytest -n 2 || { test $$? = 1 && $(MAKE) --no-print-directory again; }
+	@$(PYTEST) $(MEASURE) || { test $$? = 1 && $(MAKE) --no-print-directory again; }
 
 again: $(STAMP) ## the tests that failed last, once more, one by one and alone
 	@echo "What failed may have starved beside the others: it is judged alone. Please report what now passes."
 	@$(BIN)/python -m pytest --last-failed --last-failed-no-failures none -rA --show-capture=no
 
 # Whether the tests pass is for `make test` to say. A line that only a race takes may need a second run.
-COVER = $(BIN)/python -m pytest -n 2 -p no:cacheprovider -m "not plays_long" --cov --cov-report= --cov-fail-under=0
-coverage: $(STAMP) ## that rules, play, history and the log are covered whole by their own tests
-	@$(COVER) tests/events tests/service || test $$? = 1
-	@$(BIN)/coverage report || { { $(COVER) --cov-append tests/events tests/service || test $$? = 1; } && $(BIN)/coverage report; }
+COVER = { $(PYTEST) -p no:cacheprovider $(MEASURE) --cov-append tests/events tests/service || test $$? = 1; }
+.coverage: $(STAMP) $(shell find events service tests -name '*.py')
+	@rm -f $@
+	@$(COVER)
+coverage: .coverage ## that rules, play, history and the log are covered whole by their own tests
+	@$(BIN)/coverage report || { $(COVER) && $(BIN)/coverage report; }
 
 lint: $(STAMP) ## formatting, style, types, import contracts
 	@$(BIN)/ruff format --check .
@@ -43,10 +51,10 @@ lint: $(STAMP) ## formatting, style, types, import contracts
 
 check: lint test coverage ## all that CI runs
 
-chaos: $(STAMP) ## every fault for long: power cuts, kills, crashes; on Debian's Redis too
+long: $(STAMP) ## the long form of tests, or of those in TESTS: every fault for long, all strangers' inputs, whole matches
 	@test "$$(id -u)" != 0 || command -v redis-server >/dev/null || ! command -v apt-get >/dev/null || \
 	  { apt-get -qq update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends redis-server; } >/dev/null
-	@CHAOS_LENGTH=$(CHAOS_LENGTH) $(BIN)/python -m pytest -n 2 --dist=worksteal -rsP tests/chaos
+	@TEST_LENGTH=$(TEST_LENGTH) $(PYTEST) -m long -rsP $(TESTS)
 
 mutations: $(STAMP) ## build every mutation in; each must make its test fail
 	@$(BIN)/python -m tests.chaos.mutate
@@ -54,9 +62,6 @@ mutations: $(STAMP) ## build every mutation in; each must make its test fail
 lock: ## renew requirements.lock from pyproject.toml
 	@$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
 	  --extra dev --extra embedded --output-file requirements.lock pyproject.toml
-
-stranger: $(STAMP) ## schemathesis against the running service, in its long form
-	@$(BIN)/python -m tests.openapi.stranger
 
 openapi: $(STAMP) ## write openapi.yaml anew
 	@$(BIN)/python -m api.openapi

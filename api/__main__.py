@@ -67,7 +67,12 @@ def main() -> None:
         from api.server import Server  # noqa: PLC0415
 
         Server(
-            _factory(settings), host=settings.host, port=settings.port, workers=settings.api_workers, on_ready=_tell
+            _factory(settings),
+            host=settings.host,
+            port=settings.port,
+            workers=settings.api_workers,
+            on_ready=_tell,
+            serves_pages=bool(settings.cors_origins),
         ).run()
 
 

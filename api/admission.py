@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from flask import request
-
 from api import context
 from api.rate import Policy
 from service.errors import Refused
@@ -24,7 +22,7 @@ def admit_creation() -> None:
     limits = context.container().settings
     context.take(Policy("creations", limits.creations_by_token, CREATION_WINDOW), context.caller().id)
     by_address = Policy("creations-by-address", limits.creations_by_address, CREATION_WINDOW)
-    context.take(by_address, request.remote_addr or "", quiet=True)
+    context.take(by_address, context.address(), quiet=True)
 
 
 def admit_match_of_bots() -> None:
@@ -35,7 +33,7 @@ def admit_match_of_bots() -> None:
     """
     limits, ports = context.container().settings, context.ports()
     by_address = Policy("bot-matches", limits.bot_matches_by_address, BOT_MATCH_WINDOW)
-    context.take(by_address, request.remote_addr or "", quiet=True)
+    context.take(by_address, context.address(), quiet=True)
     if ports.log.count_due("bots", ports.now() + HINT_MS) >= limits.bot_matches_waiting:
         raise Refused("bots-busy", "The service plays as many matches of bots alone as it can; begin this one later.")
 

@@ -15,7 +15,20 @@ from werkzeug.routing import MapAdapter
 from api import access, checks, compression, context, headers, openapi
 from api.blueprint import Api, Blueprint
 from api.rate import Limiter, Policy
-from api.resources import actions, audit, catalogue, docs, events, health, metrics, mine, players, problems, seats
+from api.resources import (
+    actions,
+    audit,
+    catalogue,
+    docs,
+    events,
+    health,
+    metrics,
+    mine,
+    pictures,
+    players,
+    problems,
+    seats,
+)
 from service import accounts
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
@@ -30,6 +43,7 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     seats.blueprint,  # of matches too
     actions.blueprint,
     events.blueprint,
+    pictures.blueprint,
     audit.blueprint,
     health.blueprint,
     metrics.blueprint,
@@ -96,7 +110,7 @@ class App(Flask):
         return super().wsgi_app(environ, start)
 
 
-def _describe(app: Flask, resources: Sequence[Blueprint], games: Mapping[str, AnyGame]) -> Api:
+def _register(app: Flask, resources: Sequence[Blueprint]) -> Api:
     app.config.update(API_TITLE=openapi.TITLE, API_VERSION=openapi.VERSION, OPENAPI_VERSION="3.1.0")
     bearer = {"type": "http", "scheme": "bearer", "description": "A player's token, as POST /v1/players gives it."}
     api = Api(app, spec_kwargs={"info": openapi.INFO, "servers": [{"url": "/"}]})
@@ -107,13 +121,14 @@ def _describe(app: Flask, resources: Sequence[Blueprint], games: Mapping[str, An
     )
     for resource in resources:
         api.register_blueprint(resource)
-    openapi.add_components(api, [shape for resource in resources for shape in resource.answers], games)
     return api
 
 
 def describe(resources: Sequence[Blueprint] = RESOURCES, games: Mapping[str, AnyGame] = GAMES) -> Api:
     """The reference of an app that nobody can call."""
-    return _describe(Flask("moonstone", static_folder=None), resources, games)
+    api = _register(Flask("moonstone", static_folder=None), resources)
+    openapi.add_components(api, [shape for resource in resources for shape in resource.answers], games)
+    return api
 
 
 def create_app(
@@ -137,7 +152,7 @@ def create_app(
         checks.Callers(
             partial(accounts.authenticate, container.ports),
             partial(accounts.holder, container.ports),
-            partial(accounts.redeem_ticket, container.ports),
+            partial(accounts.find_ticket, container.ports),
             app.limiter,
             by_token=Policy("token", settings.requests_by_token, checks.RATE_WINDOW),
             moves=Policy(actions.MOVES, settings.moves_by_token, checks.RATE_WINDOW),
@@ -145,9 +160,10 @@ def create_app(
         ),
         checks.Bodies(deadline),
     )
-    api = _describe(app, resources, container.ports.games)
+    _register(app, resources)
     app.register_blueprint(docs.blueprint)
-    reference = cache(partial(openapi.document, api))
+    # Made when somebody asks for it, since it takes longer than all the rest of a start.
+    reference = cache(lambda: openapi.document(describe(resources, container.ports.games)))
     app.extensions[docs.REFERENCE] = {
         "yaml": cache(lambda: openapi.render(reference()).encode()),
         "json": cache(lambda: msgspec.json.encode(reference())),

@@ -22,6 +22,8 @@ MAX_BODY: Final = 16 * 1024
 MAX_WAIT_FOR_BODY: Final = 5.0
 """Seconds."""
 WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
+SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+KEY: Final = "Idempotency-Key"
 
 RATE_WINDOW: Final = 10
 """Seconds in which a token, or an address without one, may send its quota of requests."""
@@ -73,7 +75,7 @@ class Callers:
 
     authenticate: Callable[[str], Player]
     holder: Callable[[str], Player]
-    redeem: Callable[[str], str]
+    find_ticket: Callable[[str], str]
     limiter: rate.Limiter
     by_token: rate.Policy
     moves: rate.Policy
@@ -106,7 +108,7 @@ class Callers:
         ticket = asked.args.get("ticket") if operation.takes_ticket else None
         if header is not None or ticket is None:
             return auth.identify(header, self.authenticate)
-        known.ticket_of = self.redeem(ticket)
+        known.ticket_of = self.find_ticket(ticket)
         return self.holder(known.ticket_of)
 
 
@@ -123,6 +125,12 @@ class Bodies:
         for name in operation.headers:
             if (value := context.header(asked, name)) is not None:
                 judge(name, value)
+        if asked.method in SAFE:
+            return
+        if KEY not in operation.headers and context.header(asked, KEY) is not None:
+            raise Refused(
+                "invalid-parameter", f"This operation knows no {KEY}: sent again, it is done again.", parameter=KEY
+            )
         if asked.method not in WRITES:
             return
         with self.deadline():

@@ -12,7 +12,9 @@ SMALLEST: Final = 1024
 """Bytes; below that the headers cost more than is saved."""
 
 _LEVEL: Final = 5
-_TYPES: Final = frozenset({"application/json", "application/problem+json", "application/x-ndjson", "application/yaml"})
+_TYPES: Final = frozenset(
+    {"application/json", "application/problem+json", "application/x-ndjson", "application/yaml", "image/svg+xml"}
+)
 
 
 def compress(asked: Request, response: Response) -> None:

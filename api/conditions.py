@@ -17,14 +17,17 @@ Tags: TypeAlias = frozenset[str] | None
 """The tags a header lists, without quotes and weakness; None for `*`, which any tag matches."""
 
 
-def tag(head: Head) -> str:
-    """A head's tag as it stands between the quotes: a store that lost its past gives another one for the same version."""
-    return f"{head.version}-{head.hash[:_HEAD_DIGITS]}"
+def tag(head: Head, form: str = "") -> str:
+    """A head's tag as it stands between the quotes: a store that lost its past gives another one for the same version.
+
+    `form` names what else the answer depends on, such as the drawing of a picture.
+    """
+    return "-".join(filter(None, (str(head.version), head.hash[:_HEAD_DIGITS], form)))
 
 
-def etag(head: Head) -> str:
+def etag(head: Head, form: str = "") -> str:
     """The value of an ETag header."""
-    return f'"{tag(head)}"'
+    return f'"{tag(head, form)}"'
 
 
 def parse(header: str, value: str | None) -> Tags:
@@ -49,8 +52,8 @@ def parse(header: str, value: str | None) -> Tags:
     return frozenset(_TAG.findall(value))
 
 
-def matches(tags: Tags, head: Head) -> bool:
-    return tags is None or tag(head) in tags
+def matches(tags: Tags, head: Head, form: str = "") -> bool:
+    return tags is None or tag(head, form) in tags
 
 
 def wanted_heads(value: str | None) -> tuple[SeenHead, ...] | None:

@@ -46,16 +46,29 @@ def hung_up() -> Callable[[], bool]:
 
 
 def respond(frames: Generator[bytes], form: Form, slot: Slot) -> Response:
-    """A stream that holds a slot until it is closed. What its first frame raises is the request's answer."""
+    """A stream that holds a slot until it is closed, and uses up the ticket that the request came with.
+
+    What its first frame raises is the request's answer.
+
+    Raises:
+        Refused: `ticket-invalid`, another stream has used the ticket meanwhile.
+    """
     try:
         first = next(frames)
+        _use_ticket()
     except BaseException:
+        frames.close()
         slot.release()
         raise
     response = Response(chain([first], frames), headers={"X-Accel-Buffering": "no"}, content_type=form.media_type)
     response.call_on_close(frames.close)
     response.call_on_close(slot.release)
     return response
+
+
+def _use_ticket() -> None:
+    if context.facts().ticket_of is not None and request.method != "HEAD":
+        accounts.redeem_ticket(context.ports(), request.args["ticket"])
 
 
 def _nobody() -> None:

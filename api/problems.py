@@ -9,7 +9,7 @@ import msgspec
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
-from api import conditions, context, languages
+from api import address_hints, conditions, context, languages
 from api.problem_types import PROBLEM_TYPES
 from api.strict_json import BadJSON
 from events.log import LogUnavailable
@@ -129,6 +129,8 @@ def respond(
 ) -> Response:
     kind = PROBLEM_TYPES[code]
     context.facts().problem = code
+    if kind.status == HTTPStatus.NOT_FOUND and (hint := address_hints.hint(context.asked().path)):
+        detail = f"{detail} {hint}"
     body = msgspec.json.encode(document(code, detail, errors=errors, facts=facts))
     response = Response(body, kind.status, headers, content_type=MEDIA_TYPE)
     facts = facts or {}

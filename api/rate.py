@@ -12,6 +12,8 @@ import msgspec
 from service.errors import Refused
 
 MAX_KEYS: Final = 20_000
+REFUSAL_PAUSE_S: Final = 0.1
+"""How long a refusal takes. Clients that ask again at once would else keep a process busy with saying no."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,9 @@ class Allowance(msgspec.Struct, frozen=True):
     wait: int
 
     def check(self) -> None:
-        """Raise Refused, `rate-limited`, if the request is one too many."""
+        """Raise Refused, `rate-limited`, if the request is one too many; after a pause, which costs only who sent it."""
         if self.wait:
+            time.sleep(REFUSAL_PAUSE_S)
             quota = f"{self.policy.quota} in {self.policy.window} s"
             raise Refused(
                 "rate-limited", f"Too many requests: {quota} are allowed. Wait {self.wait} s.", retry_after=self.wait

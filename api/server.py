@@ -94,6 +94,8 @@ class ProblemWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no type
             ("Content-Length", str(len(body))),
             *headers.UNLESS_SAID,
             ("X-Request-Id", request),
+            # Whose page asked stands among what could not be read.
+            *((("Access-Control-Allow-Origin", "*"),) if self.app.serves_pages else ()),
         )
         head = "".join(f"{name}: {value}\r\n" for name, value in said)
         self.log.debug("Invalid request: %s", exc)
@@ -151,11 +153,22 @@ def _allow_open_files() -> None:
 
 
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-    """The HTTP server; `on_ready` is told its address (port 0 picks a free one), `run()` ends the process when stopped."""
+    """The HTTP server; `on_ready` is told its address (port 0 picks a free one), `run()` ends the process when stopped.
+
+    `serves_pages`: pages of other origins may call, and so may read why a request could not be read.
+    """
 
     def __init__(
-        self, factory: Factory, *, host: str, port: int, workers: int, on_ready: Callable[[str, int], None]
+        self,
+        factory: Factory,
+        *,
+        host: str,
+        port: int,
+        workers: int,
+        on_ready: Callable[[str, int], None],
+        serves_pages: bool = False,
     ) -> None:
+        self.serves_pages = serves_pages
         self._factory = factory
         self._bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._workers = workers

@@ -4,6 +4,7 @@ import hashlib
 import re
 import secrets
 import zlib
+from collections.abc import Callable
 from typing import Final
 
 from service.errors import Refused
@@ -63,13 +64,22 @@ def issue_ticket(ports: Ports, token_digest: str) -> str:
     return ticket
 
 
-def redeem_ticket(ports: Ports, ticket: str) -> str:
-    """The digest of the token that a ticket stands for.
+def find_ticket(ports: Ports, ticket: str) -> str:
+    """The digest of the token that a ticket stands for; the ticket can still be used.
 
     Raises:
         Refused: `ticket-invalid`, the same for a malformed, unknown, used or old ticket.
     """
-    found = ports.tickets.redeem(digest(ticket)) if _TICKET.fullmatch(ticket) else None
+    return _of_ticket(ports.tickets.find, ticket)
+
+
+def redeem_ticket(ports: Ports, ticket: str) -> str:
+    """As `find_ticket`, and uses the ticket up."""
+    return _of_ticket(ports.tickets.redeem, ticket)
+
+
+def _of_ticket(read: Callable[[str], str | None], ticket: str) -> str:
+    found = read(digest(ticket)) if _TICKET.fullmatch(ticket) else None
     if found is None:
         raise Refused("ticket-invalid", "This ticket is not valid (any more).")
     return found

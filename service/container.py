@@ -15,6 +15,7 @@ from events.redis_log import RedisLog, check_durability, connect, connect_cluste
 from events.redis_pool import Ferry
 from service.adapters import accounts, beat, jobs, queue_health, store, tickets
 from service.adapters.clock import wall_clock
+from service.adapters.clock_watch import ClockWatch, disagreement, offset_ms
 from service.adapters.match_index import RedisIndex
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
@@ -43,16 +44,17 @@ class Service:
     log_client: LogClient
     queue_client: Redis
     _store: store.Store
-    _threads: tuple[Listener | Ferry, ...]
+    _threads: tuple[Listener | Ferry | ClockWatch, ...]
 
     def readiness(self) -> tuple[str, ...]:
         """Why this process should not be asked; empty if it should."""
         try:
             wrong = store.fault(self.log_client, self._store)
             weak = () if self.settings.allow_volatile else check_durability(self.log_client)
+            clock = disagreement(offset_ms(self.log_client))
         except LogUnavailable as error:
             return (f"the log is not available: {error.reason}",)
-        return (*((wrong,) if wrong else ()), *weak)
+        return tuple(fault for fault in (wrong, *weak, clock) if fault is not None)
 
     def warnings(self) -> tuple[str, ...]:
         """What an operator should mend though this process can serve: without the queue, bots take half a second more."""
@@ -94,7 +96,8 @@ def build(settings: Settings, *, games: Mapping[str, AnyGame] = GAMES, listen: b
         jobs=jobs.RqJobs(queue_client),
     )
     listener = Listener(log_client, {accounts.CHANNEL: known}, feed) if listen else None
-    threads = tuple(thread for thread in (ferry, listener) if thread is not None)
+    watch = ClockWatch(log_client)
+    threads = tuple(thread for thread in (ferry, listener, watch) if thread is not None)
     return Service(settings, ports, feed, log_client, queue_client, opened, threads)
 
 

@@ -27,7 +27,6 @@ from service.commands import (
     PlayerCommand,
     Resume,
     Ring,
-    Score,
     SeatBot,
     SeenHead,
     Start,
@@ -111,8 +110,7 @@ def decide(match: Match | None, command: Command, at: int, chance: Chance) -> tu
             if match.status != "suspended":
                 raise Refused("match-not-suspended", "The match is not suspended.")
             return (Draft("match_resumed", "worker", canonical(MatchResumed())),)
-        case Score():
-            return _score(match, chance)
+    return _score(match, chance)
 
 
 def _check_access(match: Match, command: PlayerCommand) -> None:

@@ -8,19 +8,18 @@ tried on what memory holds (`expected`): the append asks the log whether it is s
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from events.chain import BrokenChain, follow
 from events.log import Log, Seen, Tail
-from events.record import Event, Head, MatchId, Version, decode
-from service import metrics
+from events.record import MatchId, Version
 from service.errors import Corrupt, Refused, no_match
 from service.games.protocol import AnyGame
 from service.games.visibility import Viewer
 from service.match import Match
 from service.redaction import SeenEvent, see_event
 from service.snapshots import Folds, begins_at
+from service.verified_events import VerifiedEvents
 
 CACHED_MATCHES: Final = 1024
 _LAST: Final = 2**63 - 1
@@ -34,6 +33,7 @@ class History:
         """`bold`: commands are tried on what memory holds where nobody else seems to write to a match (`expected`)."""
         self._log = log
         self._folds = Folds(log, games, secret)
+        self._events = VerifiedEvents(log)
         self._bold = bold
         # By match: the version that this process wrote last, and whether it wrote the one before too.
         self._wrote: dict[MatchId, tuple[Version, bool]] = {}
@@ -94,8 +94,11 @@ class History:
         """What to put by with the append that brings a match on from the version `after`, if anything."""
         return self._folds.snapshot(match, after)
 
-    def keep(self, match: Match, wrote_on: Version | None = None) -> None:
-        """Remember a match that the log is known to hold; `wrote_on` is the version after which this process wrote."""
+    def keep(self, match: Match, wrote_on: Version | None = None, events: Sequence[bytes] = ()) -> None:
+        """Remember a match that the log is known to hold, and the stored `events` that brought it to its head, if any.
+
+        `wrote_on` is the version after which this process wrote.
+        """
         with self._lock:
             if wrote_on is not None:
                 last, _ = self._wrote.get(match.id, (0, False))
@@ -103,10 +106,18 @@ class History:
             known = self._recent.get(match.id)
             if known is None or known.head.version <= match.head.version:
                 self._recent[match.id] = match
+                if events:
+                    self._events.keep(match, events)
             self._recent.move_to_end(match.id)
             while len(self._recent) > CACHED_MATCHES:
                 gone, _ = self._recent.popitem(last=False)
                 self._wrote.pop(gone, None)
+                self._events.forget(gone)
+
+    def reached(self, match_id: MatchId, version: Version) -> Match | None:
+        """The match in memory, if it has come to a version that the log is said to have: only a read could tell more."""
+        known = self._known(match_id)
+        return known if known is not None and known.head.version >= version else None
 
     def _known(self, match_id: MatchId) -> Match | None:
         with self._lock:
@@ -118,11 +129,14 @@ class History:
             if self._recent.get(match.id) is match:
                 del self._recent[match.id]
                 self._wrote.pop(match.id, None)
+                self._events.forget(match.id)
 
     def _newest(self, match_id: MatchId, known: Match | None, tail: Tail) -> Match:
         """The match after a tail that was read from what is known of it on, or from a snapshot if nothing is."""
+        events: Sequence[bytes] = ()
         if known is not None and begins_at(tail, known):
-            match: Match | None = self._folds.fold(match_id, tail.events[1:], known)
+            events = tail.events[1:]
+            match: Match | None = self._folds.fold(match_id, events, known)
         else:
             if known is not None:
                 self._forget(known)
@@ -130,7 +144,7 @@ class History:
             match = self._folds.recall(match_id, tail)
         if match is None:
             raise no_match()
-        self.keep(match)
+        self.keep(match, events=events)
         return match
 
     def events(self, match: Match, viewer: Viewer, after: Version, limit: int) -> tuple[SeenEvent, ...]:
@@ -139,33 +153,6 @@ class History:
         Raises:
             Corrupt: the chain is broken.
         """
-        last = min(match.head.version, after + limit)
-        first = max(after, 1)
-        if after >= last:
-            return ()
-        stored = self._log.read(match.id, first=first, last=last).events
-        if len(stored) != last - first + 1:
-            raise Corrupt(first + len(stored), "is not in the log any more")
-        try:
-            event, head = _unlinked(first, stored[0])
-            found = [(event, head)] if after == 0 else []
-            for entry in stored[1:]:
-                event, head = follow(head, entry)
-                found.append((event, head))
-        except BrokenChain as error:
-            metrics.CHAIN_BREAKS.inc()
-            raise Corrupt(error.version, error.fault) from error
-        return tuple(see_event(match, event, head.hash, viewer) for event, head in found)
-
-
-def _unlinked(version: Version, stored: bytes) -> tuple[Event, Head]:
-    """The event that stored bytes hold at a version, taken at its word about the event before.
-
-    Raises:
-        BrokenChain: they are no event, or one of another version.
-    """
-    try:
-        before = decode(stored).prev
-    except (ValueError, RecursionError):
-        before = ""  # of no event; `follow` says what is wrong with it
-    return follow(Head(version - 1, before), stored)
+        return tuple(
+            see_event(match, event, head.hash, viewer) for event, head in self._events.read(match, after, limit)
+        )

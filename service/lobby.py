@@ -97,7 +97,7 @@ def listed_for(ports: Ports, player: str, mine: Mine, before: str | None, limit:
     """A player's matches, private ones included, the last created first."""
     places = ports.index.matches_of(player, mine, before, limit)
     read = _at(ports, places)
-    found = [_own(ports, place, match, player, mine) for place, match in read]
+    found = [own(ports, place, match, player, mine) for place, match in read]
     matches = [match for match in found if match is not None]
     unreadable = [_read(place)[1] for place, match in read if not isinstance(match, Match) and _is_there(match)]
     return OwnPage(
@@ -110,11 +110,14 @@ def listed_for(ports: Ports, player: str, mine: Mine, before: str | None, limit:
 def own_match(ports: Ports, place: str, player: str, mine: Mine) -> Match | None:
     """The match that a place of a player's stands for, None where it is none (yet); then the index is mended."""
     ((_, match),) = _at(ports, (place,))
-    return _own(ports, place, match, player, mine)
+    return own(ports, place, match, player, mine)
 
 
-def _own(ports: Ports, place: str, match: Match | Corrupt | Refused, player: str, mine: Mine) -> Match | None:
-    """A place is taken away only where no seat can be taken any more: it may have been written for one that is about to be."""
+def own(ports: Ports, place: str, match: Match | Corrupt | Refused, player: str, mine: Mine) -> Match | None:
+    """As `own_match`, of what was read at the place.
+
+    A place is taken away only where no seat can be taken any more: it may have been written for one that is about to be.
+    """
     created_at, match_id = _read(place)
     if not isinstance(match, Match):
         if _died(ports, match, created_at):

@@ -7,7 +7,7 @@ All processes of a machine write to files of one folder, each process to its own
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, values
@@ -21,12 +21,15 @@ _FAST: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 
 _LATE: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0, 300.0)
 
 
-@cache
 def _name() -> str:
-    return os.environ.get(PROCESS) or str(os.getpid())
+    return _name_of(os.getpid())
 
 
-os.register_at_fork(after_in_child=_name.cache_clear)
+@lru_cache(maxsize=1)
+def _name_of(pid: int) -> str:
+    """Asked for at every count; found out once in each process, also in one that was forked."""
+    return os.environ.get(PROCESS) or str(pid)
+
 
 if FOLDER in os.environ:
     values.ValueClass = values.MultiProcessValue(_name)  # type: ignore[no-untyped-call]  # as its docs say

@@ -65,6 +65,10 @@ class Tickets(Protocol):
 
     def keep(self, ticket_digest: str, token_digest: str, seconds: int) -> None: ...
 
+    def find(self, ticket_digest: str) -> str | None:
+        """The digest of the token that a ticket stands for; the ticket stays good."""
+        ...
+
     def redeem(self, ticket_digest: str) -> str | None:
         """The digest of the token that a ticket stands for; from now on the ticket is none."""
         ...

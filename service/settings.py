@@ -167,7 +167,7 @@ VARIABLES: Final = (
     Variable(
         "MOONSTONE_BOT_WORKERS",
         "1",
-        "worker processes besides, for matches of bots alone; no match with a person waits for them",
+        "additional worker processes, at a lower priority, for matches of bots alone",
         _whole(1, 64),
     ),
     Variable("MOONSTONE_API_WORKERS", "2", "API processes", _whole(1, 64)),
@@ -212,13 +212,13 @@ VARIABLES: Final = (
     Variable(
         "MOONSTONE_BOT_MATCHES_BY_ADDRESS",
         "60",
-        "matches of bots alone in ten minutes from one address; each costs seconds of work",
+        "matches of bots alone started in ten minutes from one address; each costs seconds of work",
         _whole(1, 1_000_000),
     ),
     Variable(
         "MOONSTONE_BOT_MATCHES_WAITING",
         "100",
-        "matches of bots alone that may wait for a worker at once; while it are so many, no more of them begin",
+        "matches of bots alone that may wait for a worker; at this number no further one starts",
         _whole(1, 1_000_000),
     ),
     Variable(

@@ -202,7 +202,7 @@ def put(ports: Ports, after: Match, append: Append) -> Submitted | None:
     metrics.COMMANDS.labels("appended").inc()
     for stored in append.events:
         metrics.EVENTS.labels(after.created.game, decode(stored).type).inc()
-    ports.history.keep(after, append.expected.version)
+    ports.history.keep(after, append.expected.version, append.events)
     return Submitted(after, replayed=False, newest=append.events[-1])
 
 

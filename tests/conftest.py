@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,10 +15,22 @@ from tests.ports import free_port, tcp_url
 
 SLOTS = 16384
 """Of every cluster."""
+MEASURED = {Path(__file__).parent / folder for folder in ("events", "service")}
+"""The folders whose tests have to cover the rules, the log, and the reading and writing of matches."""
 
 # A busy machine is no failure.
 settings.register_profile("moonstone", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("moonstone")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tracer, which makes rules three times as slow, from tests that are not asked to cover anything.
+
+    That are those of other folders, and those with a long form: they play many matches, and reach no line of their own.
+    """
+    for item in items:
+        if MEASURED.isdisjoint(item.path.parents) or item.get_closest_marker("long"):
+            item.add_marker("no_cover")
 
 
 @pytest.fixture(scope="session")

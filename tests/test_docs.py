@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,6 +29,7 @@ from service.match_events import (
 )
 from service.settings import VARIABLES
 from service.transitions import TRANSITIONS
+from tests.chaos.test_matrix import exists
 from tests.service.games.matches import Table, random_match
 from tests.service.games.tables import HOSTED
 
@@ -36,6 +37,7 @@ T = TypeVar("T")
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
@@ -55,6 +57,28 @@ def test_every_command_of_make_in_the_docs_is_a_target() -> None:
         )
     assert told <= targets
     assert {"run", "test", "lint", "check", "bench", "openapi", "playthroughs"} <= targets
+
+
+def promises() -> Iterator[tuple[str, str]]:
+    """Each promise of the table in CONTRIBUTING, with a test; the rows below a promise's first leave it out."""
+    table = CONTRIBUTING.partition("| promise | test |\n")[2].partition("\n\n")[0]
+    promise = ""
+    for row in table.splitlines()[1:]:
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        promise = cells[0] or promise
+        yield promise, cells[1].strip("`")
+
+
+def test_every_promise_to_clients_has_a_test() -> None:
+    section = README.partition("## What a client can rely on\n")[2].partition("\n## ")[0]
+    promised = {name.rstrip(".,") for name in re.findall(r"^- \*\*(.+?)\*\*", section, re.MULTILINE)}
+    assert len(promised) > 5
+    assert promised <= {promise for promise, _ in promises()}
+
+
+@pytest.mark.parametrize("test", [test for _, test in promises()])
+def test_a_test_that_holds_a_promise_is_there(test: str) -> None:
+    assert exists(f"tests/{test}")
 
 
 def test_ci_runs_what_the_readme_says() -> None:

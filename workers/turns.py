@@ -9,7 +9,7 @@ from events.record import MatchId
 from service import clock
 from service.adapters.beat import GAP_MS
 from service.adapters.jobs import LANES, NullJobs
-from service.bot_turns import advance
+from service.bot_turns import MOVES, advance
 from service.match import Match
 from service.owed import owed
 from service.patience import Limit, Patience
@@ -17,6 +17,8 @@ from service.ports import Lane, Ports
 
 NO_LIMIT: Final = nullcontext
 TIME_TO_PLAY_MS: Final = 1_000
+MOVES_BESIDE: Final = 2
+"""Moves in one job of a match of bots, in a process that a person may wait for."""
 
 
 class Turns:
@@ -36,6 +38,7 @@ class Turns:
         # Who calls plays on by itself as long as there is more, so that nobody else need be told.
         self._ports = replace(ports, jobs=NullJobs())
         self._lanes = lanes
+        self._bot_moves = MOVES_BESIDE if len(lanes) > 1 else MOVES
         self._patience = Patience(bot_limit)
         self._rules_limit = rules_limit
 
@@ -58,7 +61,8 @@ class Turns:
                 return None
             if lane == "bots":
                 self._enforce(match)
-            return lane if advance(self._ports, match_id, patience=self._patience) else None
+            moves = self._bot_moves if lane == "bots" else MOVES
+            return lane if advance(self._ports, match_id, moves=moves, patience=self._patience) else None
 
     def _enforce(self, match: Match) -> None:
         """Enforce the deadlines of a match without people, which no sweeper does.

@@ -40,7 +40,9 @@ def healthz() -> Response:
 @blueprint.answers_with(200, Readiness, description="The process can serve.")
 @blueprint.refuses("not-ready")
 def readyz() -> Response:
-    """Tell whether the process can serve: it is not being stopped, and its log answers, is the right one, and loses nothing.
+    """Tell whether the process can serve: it is not being stopped; its log answers, is the right one and loses nothing.
+
+    Its clock must agree with that of the log's server to a second, for deadlines are judged by it.
 
     For whoever sends requests to one process of several. Without the queue it can serve too, but bots take half a second
     more for each turn: then a warning says what is wrong with it.

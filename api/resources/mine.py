@@ -94,7 +94,7 @@ def follow_own_matches(query: Mapping[str, Any]) -> Response:
         raise Refused("not-acceptable", f"The stream is {' or '.join(_FORMS)}.")
     form, streams = _FORMS[wanted], live.streams()
     slot = streams.enter(live.holder())
-    subscription = PlayerSubscription(context.ports(), context.caller().id, form)
+    subscription = PlayerSubscription(context.ports(), streams, context.caller().id, form)
     response = live.respond(streams.run(subscription, live.authorize(), live.hung_up()), form, slot)
     response.vary.add("Accept")
     return response

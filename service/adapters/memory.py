@@ -49,9 +49,14 @@ class MemoryTickets:
     def keep(self, ticket_digest: str, token_digest: str, seconds: int) -> None:
         self._tickets[ticket_digest] = token_digest, self._now() + seconds * 1000
 
-    def redeem(self, ticket_digest: str) -> str | None:
-        token_digest, until = self._tickets.pop(ticket_digest, (None, 0))
+    def find(self, ticket_digest: str) -> str | None:
+        token_digest, until = self._tickets.get(ticket_digest, (None, 0))
         return token_digest if self._now() < until else None
+
+    def redeem(self, ticket_digest: str) -> str | None:
+        found = self.find(ticket_digest)
+        self._tickets.pop(ticket_digest, None)
+        return found
 
 
 class MemoryIndex:

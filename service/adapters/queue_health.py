@@ -34,7 +34,7 @@ _TYPES: Final[dict[str, str]] = {
     "rq:clean_groups": "string",
 }
 """The keys with fixed names that RQ uses for our lanes."""
-_PROBE: Final = "queue:probe"
+PROBE: Final = "queue:probe"
 _PROBE_SECONDS: Final = 60
 _PAGE: Final = 1000
 _REASONS: Final[tuple[tuple[type[Exception], Fault], ...]] = (
@@ -49,7 +49,7 @@ def fault(client: Redis) -> Fault | None:
     """Why hints cannot go through the queue now, None if they can. One round trip, and one small write."""
     try:
         with client.pipeline(transaction=False) as pipeline:
-            pipeline.set(_PROBE, 1, ex=_PROBE_SECONDS)
+            pipeline.set(PROBE, 1, ex=_PROBE_SECONDS)
             for key in _TYPES:
                 pipeline.type(key)
             written, *types = pipeline.execute(raise_on_error=False)

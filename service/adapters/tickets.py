@@ -5,6 +5,7 @@ has, so that who can write to the queue makes no ticket of their own.
 """
 
 import hmac
+from collections.abc import Callable
 
 from redis import Redis, RedisCluster
 from redis.exceptions import RedisError
@@ -25,9 +26,15 @@ class RedisTickets:
         except RedisError as error:
             raise LogUnavailable("unavailable") from error
 
+    def find(self, ticket_digest: str) -> str | None:
+        return self._read(self._client.get, ticket_digest)
+
     def redeem(self, ticket_digest: str) -> str | None:
+        return self._read(self._client.getdel, ticket_digest)
+
+    def _read(self, command: Callable[[str], object], ticket_digest: str) -> str | None:
         try:
-            found = self._client.getdel(_key(ticket_digest))
+            found = command(_key(ticket_digest))
         except RedisError as error:
             raise LogUnavailable("unavailable") from error
         if not isinstance(found, bytes):

@@ -166,12 +166,13 @@ class Game(Generic[S, A, E, O, V]):
 
     What an event showed stays in it at least until the next event. Times in it are match time, as in effects.
     """
-    picture: Callable[[V, Viewer, Words, Outcome | None], Picture] | None = None
+    picture: Callable[[V, Viewer, Words, Outcome | None], Picture]
     """The table as a viewer sees it, from an observation of that viewer, in the words of one language; at the end with the
     outcome. It follows from these alone.
 
     What an action names carries `data-` attributes with the names and values of the action's fields (an item of a list, a
-    name of an object), so that a page knows what to click without the rules. What has an id keeps it from version to version.
+    name of an object); those of the groups around it are its own too. So a page knows what to click without the rules. What
+    has an id keeps it from version to version.
     """
     sample_state: Callable[[V, Rng], S]
     """A full state consistent with an observation, for bots that search."""

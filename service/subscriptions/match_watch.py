@@ -82,6 +82,8 @@ class MatchWatch:
         return newest.match
 
     def _read(self, wake: Wake) -> _Read:
+        if wake.version is not None and (known := self._history.reached(self.match_id, wake.version)) is not None:
+            return self._newest._replace(match=known, refused=None)
         if self._newest.is_false_alarm:
             time.sleep(max(0.0, self._newest.began + _FALSE_ALARM - time.monotonic()))
         began = time.monotonic()

@@ -1,5 +1,6 @@
 """A player's own stream: that it is their turn, that a match started, that one is over, in all their matches at once."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
@@ -18,6 +19,8 @@ from service.ports import Mine, Ports, news_of
 from service.redaction import SeenDecision, own_decisions
 from service.subscriptions import streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, Reason, frame, line
+from service.subscriptions.match_watch import Ended, MatchWatch
+from service.subscriptions.streams import Streams
 
 Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished"]
 
@@ -73,9 +76,10 @@ class _Told(msgspec.Struct, frozen=True):
 class PlayerSubscription:
     """One player's matches as its stream knows them."""
 
-    def __init__(self, ports: Ports, player: str, form: Form) -> None:
+    def __init__(self, ports: Ports, shared: Streams, player: str, form: Form) -> None:
         self.heartbeat = form.heartbeat
         self._ports = ports
+        self._streams = shared
         self._player = player
         self._form = form
         self._waiter: Waiter | None = None
@@ -83,9 +87,10 @@ class PlayerSubscription:
         self._places: dict[MatchId, str] = {}
         self._seen: dict[MatchId, Version] = {}
         self._told: dict[MatchId, _Told] = {}
+        self._watches: dict[MatchId, MatchWatch] = {}
         # What there is to look at: the list of the player's matches, and matches.
         self._relist = True
-        self._changed: dict[MatchId, None] = {}
+        self._changed: dict[MatchId, Wake] = {}
 
     def begin(self, waiter: Waiter) -> bytes:
         """The first frame: all matches as they are now.
@@ -111,11 +116,11 @@ class PlayerSubscription:
             if name == news_of(self._player):
                 self._relist = True
             elif wake.brings(self._seen.get(name, 0)):
-                self._changed[name] = None
+                self._changed[name] = self._changed[name].and_then(wake) if name in self._changed else wake
 
-    def look_again(self, _since: float) -> None:
+    def look_again(self, since: float) -> None:
         self._relist = True
-        self._changed |= dict.fromkeys(self._places)
+        self._changed |= dict.fromkeys(self._places, Wake(None, since))
 
     def next_piece(self) -> bytes | None:
         """The notices of the next match that there is something to tell of; None if there is none.
@@ -150,8 +155,21 @@ class PlayerSubscription:
             yield self._notice("seat_lost", match)
 
     def _look(self, match_id: MatchId, mine: Mine) -> Match | None:
-        """A match that may have changed, None if it is not the player's (any more)."""
-        match = lobby.own_match(self._ports, self._places[match_id], self._player, mine)
+        """A match that may have changed, None if it is not the player's (any more).
+
+        Raises:
+            LogUnavailable
+        """
+        place = self._places[match_id]
+        match: Match | None
+        try:
+            newest = self._watches[match_id].newest(self._changed[match_id])
+            if newest is None:
+                raise LogUnavailable("unavailable")
+            match = lobby.own(self._ports, place, newest, self._player, mine)
+        except Ended as ended:
+            gone = ended.reason == "match-not-found"
+            match = lobby.own_match(self._ports, place, self._player, mine) if gone else None
         del self._changed[match_id]
         if match is None:
             self._told.pop(match_id, None)
@@ -166,8 +184,9 @@ class PlayerSubscription:
         self._relist = False
         before, self._places = self._places, {place.partition(":")[2]: place for place in places}
         # What is known to have changed comes first, in its order; then what is new, the last made first.
-        pending = [name for name in self._changed if name in self._places]
-        self._changed = dict.fromkeys([*pending, *(name for name in self._places if name not in before)])
+        now = time.monotonic()
+        pending = {name: wake for name, wake in self._changed.items() if name in self._places}
+        self._changed = pending | {name: Wake(None, now) for name in self._places if name not in before}
         self._follow()
 
     def _follow(self) -> None:
@@ -176,6 +195,7 @@ class PlayerSubscription:
             self._waiter.follow([news_of(self._player), *self._places])
         self._seen = {name: version for name, version in self._seen.items() if name in self._places}
         self._told = {name: told for name, told in self._told.items() if name in self._places}
+        self._watches = {name: self._watches.get(name) or self._streams.watch(name) for name in self._places}
 
     def _tell(self, name: str, value: object) -> bytes:
         return _TELL[self._form.media_type](name, value)

@@ -6,10 +6,10 @@ lifted loses them.
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import jsonschema
-
+from tests.api.bad_values import edges, fits, resolved, sample, unfit
 from tests.api.checked import Json, reference
 
 GAMES: Final = ("ape_town", "four_monkeys", "monkeys_on_the_moon", "monsters_on_the_moon")
@@ -56,10 +56,6 @@ NO_JSON: Final[Mapping[str, str]] = {
     "nothing": "",
     "a single quote": "'a'",
 }
-VALUES: Final[tuple[object, ...]] = (
-    *(None, True, False, 0, 1, -1, 2**53 - 1, "", " ", "x", "5", "true", "null", "\u0001", "a\u202eb", "é" * 300),
-    *([], [None], [[]], ["\u0001"], {}, {"surprise": 1}, {"surprise" * 1000: 1}, "surprise" * 1000),
-)
 WORDS: Final = (
     "",
     "x",
@@ -96,85 +92,6 @@ HEADERS: Final = (
     "1.5",
     "1" * 17,
 )
-
-
-def resolved(schema: Json) -> Json:
-    while "$ref" in schema:
-        schema = reference()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-    return schema
-
-
-def fits(schema: Json, value: object) -> bool:
-    return jsonschema.Draft202012Validator({**schema, "components": reference()["components"]}).is_valid(value)
-
-
-def kinds_of(schema: Json) -> list[str]:
-    """The types that a value may have; where null is one of them, it is not the first."""
-    return [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-
-
-def sample(schema: Json) -> Any:
-    """A value that fits."""
-    schema = resolved(schema)
-    if "enum" in schema:
-        return schema["enum"][0]
-    for kind in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        return sample(kind)
-    match kinds_of(schema)[0]:
-        case "integer":
-            return max(schema.get("minimum", 0), 0)
-        case "string":
-            return "x" * max(schema.get("minLength", 0), 1)
-        case "boolean":
-            return False
-        case "array":
-            return [sample(schema["items"])] * max(schema.get("minItems", 0), 1)
-    return {name: sample(schema["properties"][name]) for name in schema.get("required", ())}
-
-
-def edges(schema: Json) -> Iterator[object]:
-    """Just beyond each bound of a schema, and of each kind of what it may be."""
-    schema = resolved(schema)
-    for kind in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        yield from edges(kind)
-    for bound, value in schema.items():
-        match bound:
-            case "minimum" | "maximum":
-                yield value + (1 if bound == "maximum" else -1)
-            case "minLength" | "maxLength":
-                yield "x" * max(value + (1 if bound == "maxLength" else -1), 0)
-            case "maxItems":
-                yield [sample(schema["items"])] * (value + 1)
-            case "minItems":
-                yield [sample(schema["items"])] * max(value - 1, 0)
-            case "enum":
-                yield from (str(one).upper() + " " for one in value)
-                yield from (f"{one}" for one in value if not isinstance(one, str))
-            case "items":
-                yield from ([one] for one in (*VALUES, *edges(value)))
-            case "additionalProperties" if isinstance(value, dict):
-                yield from ({"x": one} for one in (*VALUES, *edges(value)))
-            case "properties":
-                yield from unfit_objects(schema)
-
-
-def unfit_objects(schema: Json) -> Iterator[Json]:
-    whole = sample(schema)
-    yield {**whole, "surprise": 1}
-    for name in whole:
-        yield {other: value for other, value in whole.items() if other != name}
-    for name, field in schema["properties"].items():
-        yield from ({**whole, name: value} for value in (*VALUES, *edges(field)))
-
-
-def unfit(schema: Json) -> Iterator[tuple[str, str]]:
-    """Raw JSON that a field must not be, with a name."""
-    seen = set()
-    for value in (*VALUES, *edges(schema)):
-        text = json.dumps(value)
-        if text not in seen and not fits(schema, value):
-            seen.add(text)
-            yield text if len(text) < 60 else f"{text[:40]}… ({len(text)})", text
 
 
 def of_field(operation: str, place: Place, schema: Json, code: str, **case: Any) -> Iterator[Case]:
@@ -327,12 +244,21 @@ def percent(word: str) -> str:
     return "".join(f"%{byte:02x}" for byte in word.encode())
 
 
-def cases() -> Iterator[Case]:
+@cache
+def cases() -> tuple[Case, ...]:
+    """All cases of all operations."""
+    return tuple(_cases())
+
+
+def _cases() -> Iterator[Case]:
     for path, methods in reference()["paths"].items():
         for method in (verb for verb in methods if verb != "parameters"):
             told, operation = methods[method], f"{method.upper()} {path}"
             for parameter in (*methods.get("parameters", ()), *told.get("parameters", ())):
                 yield from of_parameter(operation, parameter)
+            if method != "get" and not any(one["name"] == "Idempotency-Key" for one in told.get("parameters", ())):
+                headers, refused = {"Idempotency-Key": "a"}, frozenset({"invalid-parameter"})
+                yield Case(operation, "a key", refused, "Idempotency-Key", headers=headers)
             yield Case(operation, "?surprise", frozenset({"invalid-parameter"}), "surprise", query="surprise=1")
             yield from of_framing(operation, (schema := body_schema(told)))
             if schema is not None:

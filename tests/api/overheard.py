@@ -235,5 +235,9 @@ def noticed() -> Iterator[Noticed]:
 
 def _counts() -> Mapping[str, float]:
     """All that the metrics count, but not how long anything took."""
-    lines = [line.rpartition(" ") for line in metrics.exposition().decode().splitlines() if not line.startswith("#")]
-    return {name: float(value) for name, _, value in lines if not _SPANS.search(name.partition("{")[0])}
+    return {
+        f"{sample.name}{sample.labels}": sample.value
+        for family in metrics._registry.collect()
+        for sample in family.samples
+        if not _SPANS.search(sample.name)
+    }

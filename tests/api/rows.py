@@ -9,6 +9,7 @@ from service.games.visibility import Seat
 from tests.api.overheard import Ask, Comparison, Row
 from tests.api.stage import Stage, World
 from tests.api.worlds import Pair
+from tests.length import LONG
 from tests.service.games.matches import pool, spread
 
 GZIP: Final = {"Accept-Encoding": "gzip"}
@@ -61,6 +62,17 @@ def events(world: World) -> Iterator[Ask]:
     yield Ask(path, {"Accept": "image/png"})
 
 
+def pictures(world: World) -> Iterator[Ask]:
+    path = f"{world.path}/board.svg"
+    for version in spread(range(1, world.version + 1), 4):
+        yield Ask(f"{path}?version={version}&highlight=true")
+    for seat in range(world.table.seats + 1):
+        yield Ask(f"{path}?viewer={seat}")
+    yield from (Ask(path, GERMAN), Ask(f"{path}?language=de&highlight=true", GZIP), Ask(path, method="HEAD"))
+    yield Ask(path, {"If-None-Match": world.etag(world.version)})
+    yield Ask(f"{path}?version={world.version + 1}")
+
+
 def lists(_: World) -> Iterator[Ask]:
     yield Ask("/v1/matches?status=running&limit=2")
     yield Ask("/v1/matches?status=open&limit=2")
@@ -100,6 +112,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "GET /v1/matches": lists,
     "POST /v1/matches": nothing,
     "GET /v1/matches/{match_id}": observation,
+    "GET /v1/matches/{match_id}/board.svg": pictures,
     "GET /v1/matches/{match_id}/legal-actions": legal_actions,
     "GET /v1/matches/{match_id}/events": events,
     "GET /v1/matches/{match_id}/export": lambda world: [
@@ -127,6 +140,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "GET /docs/{name}": nothing,
 }
 AGAIN: Final[tuple[Row, ...]] = (
+    lambda world: [Ask(f"{world.path}/board.svg?highlight=true")],
     lambda world: [Ask(f"{world.path}?include=legal_actions,texts")],
     lambda world: [Ask(f"{world.path}/events?after={world.version - 1}&include=texts")],
     lambda world: [Ask(f"{world.path}/events?after={world.version - 1}", SSE, pieces=2)],
@@ -142,7 +156,7 @@ def told_alike(stage: Stage, pair: Pair) -> Iterator[Seat]:
         AssertionError: somebody can tell the worlds apart.
     """
     both = Comparison(stage, pair, *stage.lay(pair))
-    few = {**both.nobody, **dict(list(both.seats.items())[:2])}
+    few = {**both.nobody, **dict(list(both.seats.items())[: 2 if LONG else 1])}
     both.compare(ROWS.values(), few)
     both.compare(AGAIN, both.others)
     for seats in (set(range(pair.table.seats)) - both.unable, both.unable):

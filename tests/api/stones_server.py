@@ -64,4 +64,4 @@ def announce(_: str, port: int) -> None:
 
 if __name__ == "__main__":
     log_to_stderr()
-    Server(factory, host="127.0.0.1", port=0, workers=1, on_ready=announce).run()
+    Server(factory, host="127.0.0.1", port=0, workers=1, on_ready=announce, serves_pages=True).run()

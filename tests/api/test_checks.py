@@ -66,6 +66,11 @@ REFUSED: Final[Mapping[str, tuple[int, str, Mapping[str, Any]]]] = {
     "unknown": (422, "invalid-request", {"json": {"name": "x", "id": 1}}),
     "type": (422, "invalid-request", {"json": {"name": "x", "weight": "5"}}),
     "query": (400, "invalid-parameter", {"json": {"name": "x"}, "query_string": {"dry": "1"}}),
+    "no key is known": (
+        400,
+        "invalid-parameter",
+        {"json": {"name": "x"}, "headers": {"Idempotency-Key": "a"}},
+    ),
     "no token": (401, "token-missing", {"json": {"name": "x"}}),
     "bad token": (401, "token-invalid", {"json": {"name": "x"}, "headers": {"Authorization": "Bearer y"}}),
 }

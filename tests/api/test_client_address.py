@@ -58,3 +58,16 @@ def test_an_address_behind_a_proxy_passes_no_limit_by_its_spellings(spelling: st
         for number in range(6)
     ]
     assert [answer.status_code for answer in answers] == [201] * 4 + [429] * 2
+
+
+@pytest.mark.parametrize("bots", [[], ["random", "random"]])
+def test_matches_of_many_players_are_counted_by_their_network(bots: list[str]) -> None:
+    container = Container(settings(proxies=1, creations_by_address=2, bot_matches_by_address=2))
+    client = create_app(container).test_client()
+    answers = []
+    for number in range(4):
+        here = {"X-Forwarded-For": f"[2001:db8::{number}]:4711"}
+        token = client.post("/v1/players", json={"name": "Ada"}, headers=here).get_json()["token"]
+        wanted = {"game": "ape_town", "seats": 2, "bots": bots}
+        answers.append(client.post("/v1/matches", json=wanted, headers={**here, "Authorization": f"Bearer {token}"}))
+    assert [answer.status_code for answer in answers] == [201] * 2 + [429] * 2

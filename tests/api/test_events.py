@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import jsonschema
+import jsonschema_rs
 import msgspec
 import pytest
 from flask.testing import FlaskClient
@@ -102,7 +102,7 @@ def parsed(text: str) -> Iterator[tuple[str, str | None, Answer]]:
 
 def check(reference: Answer, component: str, value: object) -> None:
     schema = {"$ref": f"#/components/schemas/{component}", "components": reference["components"]}
-    jsonschema.Draft202012Validator(schema).validate(value)
+    jsonschema_rs.Draft202012Validator(schema).validate(value)
 
 
 def test_pages_lead_from_the_first_event_to_the_last(

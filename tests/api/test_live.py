@@ -33,6 +33,7 @@ def environ(valkey_log_url: str, valkey_queue_url: str, tmp_path_factory: pytest
         "MOONSTONE_QUEUE_URL": valkey_queue_url,
         "MOONSTONE_DATA_DIR": str(tmp_path_factory.mktemp("store")),
         "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+        "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
         "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
         "MOONSTONE_MOVES_BY_TOKEN": "1000000",
     }

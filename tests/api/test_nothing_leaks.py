@@ -62,6 +62,7 @@ def test_every_game_is_compared() -> None:
     assert {table.game.info.id for table in HELD} == {table.game.info.id for table in TABLES}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", HELD, ids=lambda table: table.name)
 def test_worlds_that_differ_in_what_a_viewer_cannot_know_are_told_alike(stage: Stage, table: Table) -> None:
     assert {viewer for pair in pairs(table) for viewer in pair.viewers} == {None, *range(table.seats)}

@@ -132,6 +132,7 @@ def ask(server: Server, clients: ExitStack, world: World, form: Form, token: str
     return Wire(client, form)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", HELD, ids=lambda table: table.name)
 def test_streams_and_waiting_requests_tell_worlds_alike_as_they_go_on(
     stage: Stage, server: Server, table: Table

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-import jsonschema
+import jsonschema_rs
 import msgspec
 import pytest
 import yaml
@@ -94,7 +94,7 @@ def reference() -> dict[str, Any]:
 
 def accepts(reference: dict[str, Any], component: str, value: object) -> bool:
     schema = {"$ref": f"#/components/schemas/{component}", "components": reference["components"]}
-    validator = jsonschema.Draft202012Validator(schema)
+    validator = jsonschema_rs.Draft202012Validator(schema)
     return validator.is_valid(msgspec.json.decode(msgspec.json.encode(value)))
 
 

@@ -2,11 +2,10 @@
 
 import ast
 import html
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
-import jsonschema
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -19,8 +18,8 @@ from events.log import LogUnavailable, Unavailability
 from service.bot_turns import advance
 from service.errors import Corrupt, Refused
 from service.log_lines import Logfmt
-from tests.api.checked import LOCATED, Client, reference
-from tests.api.conftest import TOKEN, Container, problem
+from tests.api.checked import LOCATED, Client, validator
+from tests.api.conftest import TOKEN, Container, problem, settings
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [path for folder in ("api", "service", "workers", "events") for path in sorted((ROOT / folder).rglob("*.py"))]
@@ -118,13 +117,20 @@ def test_ten_kilobytes_of_faults_get_a_short_answer(client: FlaskClient, body: d
     assert "x" * 200 not in response.get_data(as_text=True)
 
 
-def refusals() -> Iterator[tuple[str, str, ast.Call]]:
+@cache
+def refusals() -> tuple[tuple[str, str, ast.Call], ...]:
     """Every `Refused(…)` and `refused(…)` in the sources, with where it stands and its code, if it is written there."""
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in {"Refused", "refused"}:
-                reason = str(node.args[0].value) if isinstance(node.args[0], ast.Constant) else ""
-                yield f"{path.relative_to(ROOT)}:{node.lineno}", reason.partition(".")[0], node
+    return tuple(
+        (f"{path.relative_to(ROOT)}:{node.lineno}", _code(node), node)
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"Refused", "refused"}
+    )
+
+
+def _code(call: ast.Call) -> str:
+    first = call.args[0]
+    return str(first.value).partition(".")[0] if isinstance(first, ast.Constant) else ""
 
 
 def test_every_refusal_in_the_sources_has_a_code_of_the_table() -> None:
@@ -159,9 +165,9 @@ def test_a_named_part_is_told_like_a_fault_that_a_schema_finds(app: Flask, code:
     assert "parameter" not in document
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def whole_app() -> Flask:
-    return create_app(Container())
+    return create_app(Container(settings(requests_by_address=100_000)))
 
 
 @pytest.mark.parametrize("code", PROBLEM_TYPES)
@@ -197,8 +203,7 @@ def facts_of(code: str) -> list[tuple[str, set[str]]]:
 @pytest.mark.parametrize("code", PROBLEM_TYPES)
 def test_every_code_s_example_is_one_that_the_service_might_answer(app: Flask, whole_app: Flask, code: str) -> None:
     example = whole_app.test_client().get(f"/problems/{code}").get_json()["example"]
-    schema = {"$ref": "#/components/schemas/Problem", "components": reference()["components"]}
-    jsonschema.Draft202012Validator(schema).validate(example)
+    validator({"$ref": "#/components/schemas/Problem"}).validate(example)
     own = {name: example[name] for name in example if name not in Problem.__struct_fields__}
     answered = problem(raising(app, Refused(code, example["detail"], **own)).get("/raise")).document
     assert {**answered, "instance": "", "errors": []} == {**example, "instance": "", "errors": []}

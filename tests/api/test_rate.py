@@ -1,8 +1,11 @@
 """The rate limiter: bursts up to the quota, then one request each interval, each key for itself."""
 
+import time
+
 import pytest
 
 from api import rate
+from service.errors import Refused
 
 TEN = rate.Policy("ten", quota=10, window=5)
 
@@ -70,3 +73,15 @@ def test_keys_whose_debt_is_paid_are_forgotten_first(clock: Clock) -> None:
     clock.now += 1001
     limiter.take(once, "one more")
     assert set(limiter._full_again_at) == {("once", "in debt"), ("once", "one more")}
+
+
+def test_a_refusal_takes_a_moment_and_nothing_else_does(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(time, "sleep", pauses.append)
+    limiter = rate.Limiter(clock)
+    for _ in range(10):
+        limiter.take(TEN, "anna").check()
+    assert pauses == []
+    with pytest.raises(Refused, match="rate-limited"):
+        limiter.take(TEN, "anna").check()
+    assert pauses == [rate.REFUSAL_PAUSE_S]

@@ -50,6 +50,7 @@ SHAPES: Final = {
     "bare line feeds": (400, b"GET /v1/stones HTTP/1.1\nHost: moon\n\n"),
     "identity coding": (400, POST + HOST + b"Transfer-Encoding: identity\r\n\r\n"),
     "unknown coding": (400, POST + HOST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"),
+    "an expectation": (417, GET + HOST + b"Expect: 200-ok\r\n\r\n"),
     "no HTTP": (400, b"hello\r\n\r\n"),
     "long request line": (414, b"GET /" + b"a" * 5000 + b" HTTP/1.1\r\n" + HOST + b"\r\n"),
     "long header": (431, GET + HOST + b"A: " + b"a" * 9000 + b"\r\n\r\n"),
@@ -90,6 +91,7 @@ def test_a_request_of_that_shape_gets_its_status(server: Running, status: int, r
     (line,) = (line for line in server.lines() if f"request={reply.headers['x-request-id']}" in line)
     assert f" status={status}" in line
     assert {name.lower() for name, _ in UNLESS_SAID} <= reply.headers.keys()
+    assert reply.headers["access-control-allow-origin"] == "*"
 
 
 def test_a_body_as_large_as_may_be_is_read_to_its_end(server: Running) -> None:

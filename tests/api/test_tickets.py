@@ -1,7 +1,11 @@
 """Tickets of streams: good once, for a moment, for streams alone, and no better than the token that they stand for."""
 
+from collections.abc import Mapping
+from typing import Any, Final
+
 import pytest
 
+from api.live import STREAMS
 from service.accounts import TICKET_SECONDS, digest, issue_ticket, redeem_ticket
 from service.adapters.jobs import connect
 from service.adapters.memory import MemoryTickets
@@ -47,6 +51,49 @@ def test_a_ticket_opens_one_stream_and_no_second(client: Client, token: str, mat
     address = f"{where.format(match)}?ticket={ticket(client, token)}"
     assert b"restart" in client.get(address, accept=form).get_data()
     assert problem(client.get(address, accept=form)).code == "ticket-invalid"
+
+
+UNOPENED: Final = {
+    "HEAD": ({"method": "HEAD"}, 200),
+    "no such form": ({"headers": {"Accept": "image/png"}}, 406),
+    "a parameter that is none": ({"more": "&surprise=1"}, 400),
+    "a method that it has not": ({"method": "DELETE"}, 405),
+}
+
+
+@pytest.mark.parametrize(("request_", "status"), UNOPENED.values(), ids=UNOPENED.keys())
+@pytest.mark.parametrize("where", ["/v1/me/stream", "/v1/matches/{}/events"])
+def test_a_request_that_opens_no_stream_uses_no_ticket(
+    client: Client, token: str, match: str, where: str, request_: Mapping[str, Any], status: int
+) -> None:
+    address = f"{where.format(match)}?ticket={ticket(client, token)}"
+    headers = {"Accept": "text/event-stream", **request_.get("headers", {})}
+    odd = client.send(request_.get("method", "GET"), address + request_.get("more", ""), headers=headers)
+    assert odd.status_code == status
+    assert client.get(address, accept="text/event-stream").status_code == 200
+    assert problem(client.get(address, accept="text/event-stream")).code == "ticket-invalid"
+
+
+def test_a_stream_that_is_refused_uses_no_ticket(client: Client, token: str, match: str) -> None:
+    made = ticket(client, token)
+    for path, code in (
+        (f"/v1/matches/{match}/events?limit=1", "invalid-parameter"),
+        (f"/v1/matches/{match}/events?after=9", "history-diverged"),
+        ("/v1/matches/none-such/events?after=0", "match-not-found"),
+    ):
+        assert problem(client.get(f"{path}&ticket={made}", accept="text/event-stream")).code == code
+    stream = f"/v1/matches/{match}/events?ticket={made}"
+    assert client.get(stream, accept="text/event-stream").status_code == 200
+
+
+def test_of_two_streams_that_open_at_once_with_a_ticket_one_is_refused(
+    client: Client, token: str, match: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = ticket(client, token)
+    monkeypatch.setattr(client.container.ports.tickets, "redeem", lambda _: None)  # the other was first
+    for path in ("/v1/me/stream", f"/v1/matches/{match}/events"):
+        assert problem(client.get(f"{path}?ticket={made}", accept="text/event-stream")).code == "ticket-invalid"
+    assert client.app.extensions[STREAMS].open == 0
 
 
 def test_a_ticket_opens_nothing_else(client: Client, token: str, match: str) -> None:
@@ -111,7 +158,9 @@ def test_a_ticket_is_kept_by_its_digest_and_redeemed_once(where: str, request: p
     if where == "redis":
         assert 28 <= client.ttl(f"ticket:{digest('secret')}") <= 30
         assert not client.keys("*secret*")
+    assert [tickets.find(digest("secret")) for _ in range(2)] == ["t", "t"]
     assert [tickets.redeem(digest("secret")) for _ in range(2)] == ["t", None]
+    assert tickets.find(digest("secret")) is None
 
 
 def test_who_can_write_to_the_queue_makes_no_ticket(valkey_queue_url: str) -> None:
@@ -135,6 +184,7 @@ def test_who_can_write_to_the_queue_makes_no_ticket(valkey_queue_url: str) -> No
     ]
     for value in forged:
         client.set(f"ticket:{mine}", value)
+        assert tickets.find(mine) is None, value
         assert tickets.redeem(mine) is None, value
     client.set(f"ticket:{mine}", own)
     assert [tickets.redeem(mine), tickets.redeem(theirs)] == [digest("my token"), digest("their token")]
@@ -146,3 +196,5 @@ def test_where_no_ticket_can_be_kept_the_service_says_so() -> None:
         tickets.keep("a", "b", 1)
     with pytest.raises(Exception, match="unavailable"):
         tickets.redeem("a")
+    with pytest.raises(Exception, match="unavailable"):
+        tickets.find("a")

@@ -90,6 +90,8 @@ def test_it_lives_tells_why_it_cannot_serve_and_serves_once_it_can(
             assert answer.headers["Content-Type"] == "application/problem+json"
             assert answer.headers.keys() >= {"retry-after", "x-request-id", "access-control-allow-origin"}
         assert client.head("/v1/games").status_code == 503
+        unread = client.get(f"/{'a' * 5000}")
+        assert (unread.status_code, unread.headers["Access-Control-Allow-Origin"]) == (414, "*")
         log.restart()
         until(lambda: client.status("/readyz") == 200, PATIENCE, "it serves")
         assert client.post("/v1/players", json={"name": "Ada"}).status_code == 201
@@ -98,6 +100,7 @@ def test_it_lives_tells_why_it_cannot_serve_and_serves_once_it_can(
 def test_it_ends_when_it_is_told_to(servers: tuple[Valkey, Valkey], tmp_path: Path) -> None:
     def stopped() -> float:
         with alone(*servers, tmp_path / "data") as client:
+            assert "Access-Control-Allow-Origin" not in client.get(f"/{'a' * 5000}").headers
             client.close()
             began = time.monotonic()
             client.process.terminate()

@@ -4,7 +4,7 @@ Chance fell otherwise without the viewer seeing it, or another seat chose otherw
 same way, by moves that look the same, for as long as the viewer cannot tell them apart.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeVar
@@ -18,6 +18,7 @@ from service.games.protocol import CLOCK, Move, Rng, fold
 from service.games.visibility import Effect, Seat, Viewer, redact
 from service.match_events import Acted, MatchStarted, Rang
 from service.randomness import Draw
+from tests.length import LONG
 from tests.service.games.matches import (
     START,
     Ply,
@@ -117,6 +118,7 @@ def pairs(table: Table) -> tuple[Pair, ...]:
     """Pairs that last long: of each kind one that nobody can tell apart and one that some seat can, and for each viewer one.
 
     Each seat also has a pair that another seat can tell apart, if there is any; the best are those where it is asked.
+    In the short form there is one of each kind, and for each viewer one of each of those two sorts.
     """
     viewers: tuple[Viewer, ...] = (None, *range(table.seats))
     found = [twin for viewer in viewers for twin in _twins(table, viewer)]
@@ -127,7 +129,21 @@ def pairs(table: Table) -> tuple[Pair, ...]:
         chosen.setdefault((pair.kind, is_known), pair)
         for viewer in pair.asked() if is_known else pair.viewers:
             chosen.setdefault((viewer, is_known), pair)
-    return tuple(dict.fromkeys(chosen.values()))
+    pairs = tuple(dict.fromkeys(chosen.values()))
+    return pairs if LONG else _fewest(pairs, len(viewers))
+
+
+def _fewest(pairs: Iterable[Pair], viewers: int) -> tuple[Pair, ...]:
+    """Those that show something which those before them did not."""
+    shown: set[object] = set()
+    kept = []
+    for pair in pairs:
+        is_known = len(pair.viewers) < viewers
+        shows = {pair.kind, *((viewer, is_known) for viewer in pair.viewers)}
+        if not shows <= shown:
+            shown |= shows
+            kept.append(pair)
+    return tuple(kept)
 
 
 def alike_moves(table: Table, move: Move[Any], viewer: Viewer, there: Any) -> Iterator[Move[Any]]:

@@ -13,7 +13,7 @@ from service.adapters.valkey import Valkey
 from service.container import build
 from service.games.registry import GAMES
 from service.settings import read
-from tests.benchmarks import bot_answers, http, lists, notices, reads, real_time, rules, streams
+from tests.benchmarks import bot_answers, http, lists, notices, pictures, reads, real_time, rules, streams
 from tests.benchmarks.table import LOG, Table
 
 MATCHES: Final = 50
@@ -45,6 +45,14 @@ def _rules(table: Table, folder: Path) -> None:
         table.row(f"monsters_on_the_moon: {listed.length} legal {what}", listed.ms, "ms", f"aim {aim} ms", digits=1)
     sent = lists.sent(folder)
     table.row(f"the list of actions as JSON over HTTP, {sent.kib} KiB", sent.ms, "ms", "aim 40 ms", digits=1)
+
+
+def _pictures(table: Table, _folder: Path) -> None:
+    for game_id in AIMS:
+        drawn = pictures.worst(game_id)
+        table.row(
+            f"{game_id}: a picture at worst", drawn.ms, "ms", f"{drawn.size / 1000:.0f} kB; aim 10 ms, 80 kB", digits=1
+        )
 
 
 def _http(table: Table, folder: Path) -> None:
@@ -115,6 +123,7 @@ def _bells(table: Table, folder: Path) -> None:
 
 PARTS: Final[Mapping[str, Callable[[Table, Path], None]]] = {
     "rules": _rules,
+    "pictures": _pictures,
     "http": _http,
     "streams": _streams,
     "bots": _bots,

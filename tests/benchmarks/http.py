@@ -102,6 +102,7 @@ def compare(service: Service, environ: Mapping[str, str], log: IO[bytes]) -> dic
         "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
         "MOONSTONE_MOVES_BY_TOKEN": "1000000",
         "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+        "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
     }
     floor_port = free_port()
     with (

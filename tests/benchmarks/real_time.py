@@ -181,7 +181,7 @@ def rush(folder: Path) -> Rush:
 
 
 def bells(folder: Path, matches: int) -> Bells:
-    """As many matches of eight greedy bots, until the first bell of each."""
+    """As many matches of seven greedy bots and a person who only looks on, until the first bell of each."""
     with (
         (folder / LOG).open("ab") as log,
         serving(folder, log, **UNHURRIED) as served,
@@ -191,11 +191,14 @@ def bells(folder: Path, matches: int) -> Bells:
         wanted = {
             "game": GAME,
             "seats": SEATS,
-            "bots": ["greedy"] * SEATS,
+            "bots": ["greedy"] * (SEATS - 1),
             "clock": {"bot_pace_ms": PACE_MS},
             "options": {"round_seconds": ROUND_MS // 1000, "countdown_seconds": 0},
         }
-        paths = [f"/v1/matches/{http.post('/v1/matches', json=wanted).json()['id']}" for _ in range(matches)]
+        paths = []
+        for _ in range(matches):
+            paths.append(f"/v1/matches/{http.post('/v1/matches', json=wanted).json()['id']}")
+            http.post(f"{paths[-1]}/seats", json={}).raise_for_status()
         time.sleep(ROUND_MS / 1000)
         until = time.monotonic() + PATIENCE
         late: list[int] = []

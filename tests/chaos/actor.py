@@ -16,6 +16,7 @@ import msgspec
 from service import accounts, crash, play
 from service.adapters.beat import KEY as BEAT
 from service.adapters.beat import Beat
+from service.adapters.jobs import LANES
 from service.bot_turns import advance
 from service.container import Service, build
 from service.match import GRACE_MS, HINT_MS, Match
@@ -25,6 +26,7 @@ from service.new_match import NewMatch
 from service.ports import Ports
 from service.redaction import legal_actions
 from service.settings import read
+from workers.player import Player
 from workers.sweeper import Sweeper
 
 GAME: Final = "monkeys_on_the_moon"
@@ -75,8 +77,8 @@ def play_match(service: Service, memory: Memory) -> None:
         play.act(ports, "pl_a", match.id, play.ActionRequest(chosen), key)
     leave(ports, "pl_a", match.id, "leave")
     for _ in range(AWAIT):
-        # A sweeper that finds the job due, and a worker that takes it.
-        Sweeper(_ahead(ports, HINT_MS), Beat(service.log_client)).sweep()
+        # A worker that finds the job due in the log, and one that takes it.
+        Player(_ahead(ports, HINT_MS), LANES, lambda _: None)._look()
         if _newest(ports, match).status == "finished":
             return
         work(ports, match)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random  # noqa: TID251  # an enemy's chance decides nothing in a match
 from typing import Any, Final, NamedTuple
 
-from tests.api.bad_inputs import HEADERS, NO_JSON, VALUES, WORDS, percent
+from tests.api.bad_inputs import HEADERS, NO_JSON, WORDS, percent
+from tests.api.bad_values import VALUES
 from tests.api.checked import reference
 
 POISON: Final = "surprise"

@@ -28,6 +28,7 @@ _KILLS: Final = "tests/e2e/test_whole_match.py::test_kills_lose_nothing_acknowle
 _NO_WRITES: Final = f"{_LOG}::test_row_12_and_18_a_log_that_takes_no_writes_says_why_and_reading_goes_on"
 _UPGRADE: Final = "tests/chaos/test_upgrade.py"
 _WORKERS: Final = "tests/workers/test_process.py"
+_DAMAGE: Final = "tests/workers/test_queue_damage.py"
 _WORKER_KILLED: Final = (
     f"{_WORKERS}::test_workers_killed_in_their_jobs_cost_no_turn_double_none_and_are_not_waited_for",
     f"{_WORKERS}::test_a_match_goes_on_within_three_seconds_of_the_return_of_workers_that_were_all_killed",
@@ -216,7 +217,7 @@ ROWS: Final = (
         "very many watch one match",
         (f"{_PROCESSES}::test_row_32_many_watchers_of_one_match_cost_its_appends_little",),
     ),
-    Row(33, "clients send half a request", (_SLOW_CLIENTS,)),
+    Row(33, "clients send half a request", (_SLOW_CLIENTS, f"{_SENDERS}::test_row_33_slow_headers_delay_nobody")),
     Row(
         34,
         "a body is larger than it says, or than allowed, or never ends",
@@ -292,13 +293,30 @@ ROWS: Final = (
     ),
     Row(
         46,
-        "an older and a newer release work side by side",
-        (f"{_UPGRADE}::test_row_46_matches_go_on_while_one_release_takes_over_from_another",),
+        "the queue is full, read-only, or damaged by others",
+        (
+            f"{_DAMAGE}::test_matches_go_on_while_the_queue_takes_nothing_and_the_operator_is_told_why",
+            f"{_DAMAGE}::test_matches_go_on_whatever_the_queue_holds_and_hints_come_through_again",
+            f"{_DAMAGE}::test_a_queue_whose_server_hangs_holds_no_deadline_up",
+        ),
     ),
     Row(
         47,
         "no connection to the log is free",
         (f"{_LOG}::test_row_47_requests_that_find_no_connection_are_told_in_time_and_the_next_ones_are_served",),
+    ),
+    Row(
+        48,
+        "one address floods the service with matches of bots alone",
+        (
+            "tests/workers/test_flood.py::test_a_bot_answers_a_person_as_fast_beside_a_flood_of_matches_of_bots",
+            "tests/api/test_admission.py::test_an_address_begins_only_so_many_matches_of_bots_alone_whichever_way",
+        ),
+    ),
+    Row(
+        49,
+        "an older and a newer release work side by side",
+        (f"{_UPGRADE}::test_row_49_matches_go_on_while_one_release_takes_over_from_another",),
     ),
     Row(
         53,

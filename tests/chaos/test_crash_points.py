@@ -24,9 +24,9 @@ from service.owed import KINDS
 from service.settings import read
 from service.verify import verify
 from tests.chaos.actor import NOWHERE, SCRIPTS
-from tests.chaos.length import LENGTH, LONG
 from tests.e2e.conftest import UNHURRIED
 from tests.e2e.test_whole_match import exported, play_on, table
+from tests.length import LENGTH, LONG
 from tests.serving import serving
 
 ROOT: Final = Path(__file__).parents[2]
@@ -71,6 +71,7 @@ def play(environ: dict[str, str]) -> Iterator[Play]:
         told.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("point", get_args(Point))
 def test_a_crash_at_a_point_is_healed_by_the_next_try(
     play: Play, environ: dict[str, str], valkey_log_url: str, tmp_path: Path, point: Point
@@ -132,6 +133,7 @@ def check_timed(service: Service) -> None:
 CHECKS: Final = {"play": check_played, "time": check_timed}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("point", DURING if LONG else DURING[:1])
 def test_a_service_whose_processes_die_again_and_again_plays_a_whole_match(tmp_path: Path, point: Point) -> None:
     crashing = {**UNHURRIED, VARIABLE: f"{point}:{EVERY}"}

@@ -26,10 +26,10 @@ from service.games.registry import GAMES
 from service.history import History
 from tests.api.checked import Client
 from tests.api.conftest import problem
-from tests.chaos.length import LENGTH
 from tests.chaos.played import Played
 from tests.chaos.stores import PowerCut
 from tests.events.test_redis_faults import REFUSALS
+from tests.length import LENGTH
 from tests.waiting import in_time, until
 
 
@@ -201,6 +201,7 @@ def test_row_19_functions_that_were_flushed_come_back_unseen(played: Played) -> 
 RACES: Final = 5 * LENGTH
 
 
+@pytest.mark.long
 def test_row_22_of_many_writers_on_one_version_one_wins_and_all_others_are_told(played: Played) -> None:
     with ThreadPoolExecutor(8) as pool:
         for race in range(RACES):

@@ -20,8 +20,8 @@ from service.history import History as Matches
 from tests.api.live import serving
 from tests.chaos.clients import Client, Pair, Sitter, Witness
 from tests.chaos.history import History, Stored
-from tests.chaos.length import LENGTH
 from tests.chaos.stores import PowerCut
+from tests.length import LENGTH
 from tests.waiting import until
 
 CUTS: Final = 5 * LENGTH
@@ -94,6 +94,7 @@ def table(folder: Path, log: Valkey, queue_url: str, **settings: str) -> Iterato
         "MOONSTONE_DATA_DIR": str(folder / "data"),
         "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
         "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+        "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
         **settings,
     }
     with serving(environ) as server:
@@ -137,6 +138,7 @@ def power(tmp_path: Path) -> Iterator[Callable[..., PowerCut]]:
         one.server.stop()
 
 
+@pytest.mark.long
 def test_a_control_run_without_faults_is_clean(
     tmp_path: Path, power: Callable[..., PowerCut], valkey_queue_url: str
 ) -> None:
@@ -156,6 +158,7 @@ def test_a_control_run_without_faults_is_clean(
     assert set(untold) == {"match_created"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", ["kill", "cut"])
 def test_row_01_and_02_a_log_that_is_killed_or_loses_its_power_keeps_what_it_acknowledged(
     tmp_path: Path, power: Callable[..., PowerCut], valkey_queue_url: str, fault: str

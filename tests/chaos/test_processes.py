@@ -25,8 +25,8 @@ from service.settings import read
 from tests.api.live import Server, serving
 from tests.chaos.clients import Client
 from tests.chaos.history import History
-from tests.chaos.length import LENGTH
 from tests.chaos.stores import Displaced
+from tests.length import LENGTH
 from tests.ports import free_port, tcp_url
 from tests.waiting import in_time, until
 from tests.workers.world import World
@@ -45,6 +45,7 @@ def environment(log_url: str, queue_url: str, folder: Path) -> dict[str, str]:
         "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
         "MOONSTONE_MOVES_BY_TOKEN": "1000000",
         "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+        "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
     }
 
 
@@ -62,6 +63,7 @@ def is_asked(log_url: str) -> bool:
     return any(queued)
 
 
+@pytest.mark.long
 def test_row_05_a_worker_killed_in_mid_request_leaves_one_event_and_a_repeat_gets_its_answer(
     tmp_path: Path, log: Valkey, valkey_queue_url: str
 ) -> None:
@@ -251,6 +253,7 @@ def read_to(client: socket.socket, version: int) -> None:
         told = told[-40:] + more
 
 
+@pytest.mark.long
 def test_row_32_many_watchers_of_one_match_cost_its_appends_little(
     tmp_path: Path, log: Valkey, valkey_queue_url: str
 ) -> None:

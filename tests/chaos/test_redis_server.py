@@ -20,14 +20,17 @@ from service.match_events import MatchClock
 from service.matches import create
 from service.new_match import NewMatch
 from service.settings import read
-from tests.chaos.length import LENGTH
 from tests.events.log_contract import LogContract
+from tests.length import LENGTH
 from tests.waiting import until
 from tests.workers.world import World
 
 BINARY: Final = shutil.which("redis-server") or ""
 
-pytestmark = pytest.mark.skipif(not BINARY, reason="redis-server is not installed here; `make chaos` installs it")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not BINARY, reason="redis-server is not installed here; `make long` installs it"),
+]
 
 
 @pytest.fixture(scope="module")

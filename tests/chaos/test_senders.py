@@ -1,4 +1,4 @@
-"""Clients that send without a pause delay nobody else: other requests keep their time, and streams go on."""
+"""Clients that send without end delay nobody else: other requests keep their time, and streams go on."""
 
 import shutil
 import subprocess
@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from tests.api.raw import CLOSE, GET, HOST, PATIENCE, ROOT, Running, gunicorn
-from tests.chaos.length import LONG
-from tests.chaos.senders import SHAPES
+from tests.chaos.senders import CREATIONS, SHAPES, SLOW_HEADERS
+from tests.length import LONG
 from tests.ports import free_port
 from tests.waiting import until
 
@@ -150,12 +150,22 @@ def hold(server: Running, shape: str, count: int, rate: int = 0) -> None:
         assert stream.longest_gap_s < 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES if LONG else SHORT)
 @pytest.mark.parametrize("count", COUNTS)
 def test_row_34_clients_that_send_without_a_pause_delay_nobody(server: Running, shape: str, count: int) -> None:
     hold(server, shape, count)
 
 
+def test_row_33_slow_headers_delay_nobody(server: Running) -> None:
+    hold(server, SLOW_HEADERS, 200)
+
+
+def test_players_who_make_matches_without_end_delay_nobody(server: Running) -> None:
+    hold(server, CREATIONS, 10)
+
+
+@pytest.mark.long
 @pytest.mark.skipif(not LONG, reason="only in the long form")
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "requests at once"])
 @pytest.mark.parametrize("count", COUNTS)

@@ -28,8 +28,11 @@ from tests.openapi import refusals
 GAME: Final = "ape_town"
 NOW: Final = 1_767_225_600_000
 """1 January 2026."""
-SHORTENED: Final = frozenset({"show_game", "list_problems", "show_metrics"})
+SHORTENED: Final = frozenset({"show_game", "list_problems", "show_metrics", "draw_board"})
 """Operations whose answers are too long to be repeated whole."""
+
+_LONGEST: Final = 400
+"""Characters of a line in an example that is shortened."""
 
 Examples = dict[str, dict[str, dict[str, Any]]]
 """By operation, status and media type."""
@@ -93,7 +96,8 @@ def _cut(value: Any) -> Any:
     match value:
         case str():
             lines = value.splitlines(keepends=True)
-            return "".join(lines[:2]) if len(lines) > 3 else value
+            value = "".join(lines[:2]) if len(lines) > 3 else value
+            return value if len(value) < _LONGEST else f"{value[:_LONGEST]}…"
         case list():
             return [_cut(item) for item in value[:2]]
         case dict():
@@ -145,6 +149,7 @@ def _matches(run: Run) -> None:
     other = f"/v1/matches/{make('second', manual_start=True)}"
     run.ask("POST", f"{match}/seats", {"client_seed": "Ada's dice"}, ada, idempotency_key="sit")
     run.ask("GET", "/v1/matches")
+    run.ask("GET", f"{match}/board.svg?language=en")
     run.ask("POST", f"{match}/seats", {"client_seed": "Ben's dice"}, ben, idempotency_key="sit")
     run.ask("GET", "/v1/me/matches", token=ada)
     run.ask("POST", f"{other}/bots", {"bot": "random"}, ada, idempotency_key="bot-1")

@@ -1,12 +1,7 @@
-"""Schemathesis against the running service: every operation, every check, stateful links, with a valid token.
-
-`python -m tests.openapi.stranger [EXAMPLES [SEED]]` runs the long form: up to so many examples (100) for each operation,
-whose schemas are tried besides in all their corners: many thousand requests. The seed is another each time, and told.
-"""
+"""Schemathesis against the running service: every operation, every check, stateful links, with a valid token."""
 
 import os
 import re
-import secrets
 import subprocess
 import sys
 import tempfile
@@ -30,9 +25,10 @@ from service.container import build
 from service.match import Match
 from service.matches import create
 from service.new_match import NewMatch
+from tests.length import LONG
 from tests.openapi.tools import HERE, REFERENCE, ROOT
 
-ENOUGH: Final = 10
+ENOUGH: Final = 10 if LONG else 2
 """How often each operation must have succeeded."""
 CHAINS: Final = 30
 """How many chains of linked requests are tried at least."""
@@ -189,18 +185,3 @@ def _once(world: World, *arguments: str, seed: int, seconds: float) -> Report:
         )
         counted = msgspec.json.decode(answers.read_bytes(), type=dict[str, int]) if answers.exists() else {}
     return Report(done.returncode != 0, done.stdout + done.stderr, Counter(counted))
-
-
-def main() -> None:
-    numbers = [int(argument) for argument in sys.argv[1:]]
-    examples = numbers[0] if numbers else 100
-    seed = numbers[1] if len(numbers) > 1 else secrets.randbelow(2**32)
-    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as world:
-        report = run(world, examples, seed, seconds=7200)
-    told = "\n".join(f"{count:7} {answer}" for answer, count in sorted(report.answers.items()))
-    sys.stdout.write(f"{report.text}\n{told}\n{report.answers.total():7} answers in all\n")
-    sys.exit("\n".join(report.lacks()) or int(report.failed))
-
-
-if __name__ == "__main__":
-    main()

@@ -162,10 +162,13 @@ def steer(case: Any, operation: str) -> None:
         case "take_seat" | "seat_bot":
             parameters["match_id"] = match_of("ape_town")
             case.body = dict(BODIES[operation])
+            case.headers.pop("If-Match", None)
         case "start_match":
             parameters["match_id"] = match_of("ape_town", bots=["random"] * 2, manual_start=True)
+            case.headers.pop("If-Match", None)
         case "leave_match":
             parameters["match_id"] = match_of("ape_town")
+            case.headers.pop("If-Match", None)
         case "act":
             parameters["match_id"], action = with_turn()
             case.body = {"action": action}
@@ -192,6 +195,7 @@ UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "list_own_matches": frozenset({("invalid-parameter", "cursor")}),
     "show_match": frozenset({("invalid-parameter", "viewer")}),
     "list_legal_actions": frozenset({("invalid-parameter", "viewer")}),
+    "draw_board": frozenset({("invalid-parameter", "viewer")}),
     "list_events": frozenset(("invalid-parameter", name) for name in ("viewer", "limit", "wait")),
     "create_match": frozenset(
         [
@@ -202,7 +206,8 @@ UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "act": frozenset({("idempotency-key-reused", ""), ("invalid-action", "#/action"), ("stale-version", "")}),
     "sign_up": frozenset({("invalid-request", "#/name")}),
     **dict.fromkeys(
-        ("take_seat", "seat_bot", "start_match", "leave_match"), frozenset({("idempotency-key-reused", "")})
+        ("take_seat", "seat_bot", "start_match", "leave_match"),
+        frozenset({("idempotency-key-reused", ""), ("stale-version", "")}),
     ),
 }
 """What a well-formed request may be refused for with 400, 412 or 422: the code, and where in the request it lies."""

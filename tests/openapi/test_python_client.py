@@ -48,8 +48,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    # Of all answers only the file of a match is in a media type that the generator does not know.
-    assert (done.stdout + done.stderr).count("WARNING") == 1
+    # Of all answers only the file of a match and a picture are in media types that the generator does not know.
+    assert (done.stdout + done.stderr).count("WARNING") == 2
     assert "application/x-ndjson" in done.stdout + done.stderr
     (made / "player.py").write_text((HERE / "player.py").read_text(encoding="utf-8"), encoding="utf-8")
     return made

@@ -41,25 +41,32 @@ def types(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def check(types: Path, program: str) -> list[str]:
-    """What is wrong with a program, as `<line> <code>`."""
-    path = types.parent / "program.ts"
-    path.write_text(program, encoding="utf-8")
-    done = run("typescript/bin/tsc", "--noEmit", "--strict", "--target", "es2022", "--pretty", "false", str(path))
-    return [" ".join(found) for found in re.findall(r"\((\d+),\d+\): error (TS\d+)", done.stdout)]
+def check(types: Path, **programs: str) -> dict[str, list[str]]:
+    """What is wrong with each of some programs, as `<line> <code>`."""
+    paths = {name: types.parent / f"{name}.ts" for name in programs}
+    for name, program in programs.items():
+        paths[name].write_text(program, encoding="utf-8")
+    options = ("--noEmit", "--strict", "--target", "es2022", "--pretty", "false")
+    done = run("typescript/bin/tsc", *options, *map(str, paths.values()))
+    found: dict[str, list[str]] = {name: [] for name in programs}
+    for name, line, code in re.findall(r"(\w+)\.ts\((\d+),\d+\): error (TS\d+)", done.stdout):
+        found[name].append(f"{line} {code}")
+    return found
 
 
 def test_a_program_on_the_types_holds_and_a_wrong_one_does_not(types: Path) -> None:
     program = (HERE / "player.ts").read_text(encoding="utf-8")
-    assert check(types, program) == []
-    assert check(types, program.replace('"bid"', '"bit"')) != []
+    found = check(types, right=program, wrong=program.replace('"bid"', '"bit"'))
+    assert found["right"] == []
+    assert found["wrong"] != []
 
 
 def test_ordinary_client_code_compiles_and_mistakes_do_not(types: Path) -> None:
     program = (HERE / "client.ts").read_text(encoding="utf-8")
-    assert check(types, program) == []
     mistakes = [number for number, line in enumerate(program.splitlines(), 2) if MUST_NOT.search(line)]
-    found = check(types, MUST_NOT.sub("//", program))
+    told = check(types, right=program, wrong=MUST_NOT.sub("//", program))
+    assert told["right"] == []
+    found = told["wrong"]
     assert [int(line.split()[0]) for line in found] == mistakes
     # Types that do not fit, members that are missing or unknown, and what may be undefined; not a slip of the pen.
     assert {line.split()[1] for line in found} == {"TS2322", "TS2741", "TS2353", "TS2339", "TS18048"}
@@ -94,7 +101,7 @@ def examples() -> Iterator[tuple[str, object]]:
 def test_every_example_is_of_its_type(types: Path) -> None:
     found = list(examples())
     assert len(found) > len(reference()["paths"])
-    assert check(types, program_of(iter(found))) == []
+    assert check(types, examples=program_of(iter(found))) == {"examples": []}
 
 
 def played(game: str) -> Iterator[tuple[str, object]]:
@@ -128,6 +135,5 @@ def played(game: str) -> Iterator[tuple[str, object]]:
             yield 'Schemas["SeenEvent"]', event
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_what_is_answered_of_a_match_is_of_its_type(types: Path, game: str) -> None:
-    assert check(types, program_of(played(game))) == []
+def test_what_is_answered_of_a_match_of_any_game_is_of_its_type(types: Path) -> None:
+    assert check(types, **{game: program_of(played(game)) for game in GAMES}) == {game: [] for game in GAMES}

@@ -1,15 +1,19 @@
 """Words that are no text, for every command that there is."""
 
 from pathlib import Path
+from typing import Final
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from service import cli
+from service import server_commands
 from service.cli import main
+from service.server_commands import COMMANDS
 
 NO_TEXT = "\udcff"
+
+ALL: Final = {**main.commands, **COMMANDS}
 
 
 def given(command: click.Command, wrong: str, file: Path) -> list[str]:
@@ -25,7 +29,7 @@ def given(command: click.Command, wrong: str, file: Path) -> list[str]:
 
 TEXTS = [
     (name, parameter.name or "")
-    for name, command in main.commands.items()
+    for name, command in ALL.items()
     for parameter in command.params
     if isinstance(parameter.type, click.types.StringParamType)
 ]
@@ -35,13 +39,13 @@ TEXTS = [
 def test_what_is_no_text_is_told_as_such(tmp_path: Path, name: str, wrong: str) -> None:
     file = tmp_path / "file"
     file.touch()
-    done = CliRunner().invoke(main, [name, *given(main.commands[name], wrong, file)])
+    done = CliRunner().invoke(main, [name, *given(ALL[name], wrong, file)])
     assert done.exit_code == 2, done.exception
     assert done.output.endswith("This is not text in UTF-8.\n")
 
 
 def test_every_command_has_a_parameter_that_was_tried() -> None:
-    assert {name for name, _ in TEXTS} == set(main.commands) - {"backup", "restore", "check"}  # those take files alone
+    assert {name for name, _ in TEXTS} == set(ALL) - {"backup", "restore", "check"}  # those take files alone
 
 
 def test_a_file_may_have_any_name(tmp_path: Path) -> None:
@@ -56,7 +60,7 @@ def test_a_file_may_have_any_name(tmp_path: Path) -> None:
 def test_what_is_told_of_a_file_can_be_written() -> None:
     @click.command
     def telling() -> None:
-        cli._tell(f"backed up to {NO_TEXT}\n")
+        server_commands._tell(f"backed up to {NO_TEXT}\n")
 
     assert CliRunner().invoke(telling).output == "backed up to \ufffd\ufffd\n"
 

@@ -1,6 +1,7 @@
 """The use cases on real servers, put together as every process has them."""
 
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from service.lobby import listed
 from service.matches import create
 from service.new_match import NewMatch
 from service.settings import BadSetting, Settings, read
+from tests.chaos.stores import Displaced
 from tests.waiting import until
 
 
@@ -137,6 +139,22 @@ def test_readiness_tells_what_happened_to_the_log_since_the_start(
         assert service.readiness() == ("the log is not available: unavailable",)
         with pytest.raises(Unusable, match="the log's server is empty"):
             build(settings(log.url))
+        service.close()
+
+
+@pytest.mark.parametrize(("seconds", "side"), [(30, "behind"), (-30, "ahead of")])
+def test_readiness_tells_of_clocks_that_differ(
+    settings: Callable[..., Settings], tmp_path: Path, seconds: int, side: str
+) -> None:
+    displaced = Displaced(tmp_path / "displaced")
+    with displaced.server as log:
+        service = build(settings(log.url))
+        assert service.readiness() == ()
+        displaced.move(seconds)
+        (fault,) = until(service.readiness, 30, "the log's clock has moved")
+        assert re.fullmatch(rf"this machine's clock is (29|30)\.\d s {side} the log server's; .*", fault)
+        displaced.move(0)
+        until(lambda: service.readiness() == (), 30, "it is back")
         service.close()
 
 

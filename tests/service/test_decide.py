@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from service.commands import (
     Act,
+    ActAsBot,
     Create,
     Extend,
     Join,
@@ -14,6 +15,7 @@ from service.commands import (
     SeatBot,
     Start,
     Suspend,
+    TakeDefault,
 )
 from service.decide import decide
 from service.errors import NotDue, Refused
@@ -109,3 +111,25 @@ def test_an_outage_is_given_back_before_the_action_that_it_would_have_made_late(
     late = Act(player=player, action=command.action, outage_ms=1_000)
     drafts = decide(match, late, decision.deadline, lambda: SEED)
     assert [draft.type for draft in drafts] == ["clock_extended", "action"]
+
+
+def test_a_tag_that_is_none_of_ours_is_no_head_of_the_match() -> None:
+    match = open_match("anna")
+    refusal = refused("stale-version", decide, match, Leave(player="anna", if_match=()), match.at, never)
+    assert refusal.facts == {"version": match.head.version, "head": match.head.hash}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ActAsBot(seat=0, bot="random", action={"type": "keep"}),
+        ActAsBot(seat=1, bot="high", action={"type": "keep"}),
+        ActAsBot(seat=9, bot="high", action={"type": "keep"}),
+        TakeDefault(seat=-1, action=None, reason="player-left"),
+    ],
+)
+def test_a_seat_that_is_not_theirs_or_not_there_is_not_due(command: ActAsBot | TakeDefault) -> None:
+    arena = Arena()
+    match = arena.match(arena.toy("anna", bots=("high",)))
+    with pytest.raises(NotDue):
+        decide(match, command, match.at, never)

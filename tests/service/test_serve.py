@@ -65,6 +65,13 @@ def serve(tmp_path: Path) -> Iterator[Callable[[], Serving]]:
             one.process.kill()  # the orderly end, which takes longer, has tests of its own
 
 
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A service for all tests that leave it whole."""
+    with serving(tmp_path_factory.mktemp("lasting")) as running:
+        yield running
+
+
 def bots(service: Service) -> Match:
     """A match of bots, made once the log answers: its server is there before it listens."""
     wanted, key = NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random", "random")), token_hex(4)
@@ -108,11 +115,10 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_finds_every_matc
 @pytest.mark.parametrize(
     ("part", "processes"), [("-m api", 3), ("-m workers", 3), ("/log/socket", 1), ("/queue/socket", 1)]
 )
-def test_whatever_dies_is_back_within_three_seconds(serve: Callable[[], Serving], part: str, processes: int) -> None:
-    running = serve()
-    service = service_of(running)
+def test_whatever_dies_is_back_within_three_seconds(lasting: Serving, part: str, processes: int) -> None:
+    service = service_of(lasting)
     # A busy machine is slow at times, a service that is slow is so every time.
-    assert any(seconds_away(running, part, processes) < 3 for _ in range(3))
+    assert any(seconds_away(lasting, part, processes) < 3 for _ in range(3))
     match = bots(service)
     until(lambda: played(service, match), PATIENCE, "the bots play")
     service.close()
@@ -257,20 +263,16 @@ def alone(part: str, running: Serving, *arguments: str, **environ: str) -> Itera
         service.close()
 
 
-def test_workers_run_alone_on_servers_that_are_named_and_tell_their_metrics(
-    serve: Callable[[], Serving], tmp_path: Path
-) -> None:
+def test_workers_run_alone_on_servers_that_are_named_and_tell_their_metrics(lasting: Serving, tmp_path: Path) -> None:
     other, port = tmp_path / "other", free_port()
-    with alone("workers", serve(), "--data-dir", str(other), MOONSTONE_METRICS_PORT=str(port)):
+    with alone("workers", lasting, "--data-dir", str(other), MOONSTONE_METRICS_PORT=str(port)):
         until((other / "store-id").exists, PATIENCE, "the workers met the store")
         until(lambda: "moonstone_chain_breaks_total 0.0" in told(port), PATIENCE, "they tell their metrics")
 
 
-def test_the_api_runs_alone_and_tells_the_metrics_of_all_its_processes(
-    serve: Callable[[], Serving], tmp_path: Path
-) -> None:
+def test_the_api_runs_alone_and_tells_the_metrics_of_all_its_processes(lasting: Serving, tmp_path: Path) -> None:
     port = free_port()
-    with alone("api", serve(), "--port", str(port), "--data-dir", str(tmp_path / "other")):
+    with alone("api", lasting, "--port", str(port), "--data-dir", str(tmp_path / "other")):
         until(lambda: "moonstone_chain_breaks_total 0.0" in told(port), PATIENCE, "it tells its metrics")
         for _ in range(20):  # each on a connection of its own, which any of its processes may take
             assert httpx.get(f"http://127.0.0.1:{port}/v1/games", timeout=PATIENCE).status_code == 200

@@ -17,6 +17,7 @@ from service.games.registry import GAMES
 from service.local import play
 from service.match_file import export
 from service.verify import Fault, verify
+from tests.length import LENGTH
 from tests.playthroughs.record import cases
 from tests.service.arena import ENDLESS, Arena
 from tests.service.audit import forged_events, forged_files, match_files
@@ -51,12 +52,13 @@ def played(game: str, bots: tuple[str, ...], options: dict[str, Any], seed: byte
     return tuple(line[:-1] for line in export(ports, match))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("game", GAMES)
 def test_it_passes_every_number_of_seats_and_every_option_with_several_seeds(game: str, tmp_path: Path) -> None:
     files = {
         (case.name, number): played(game, case.bots, case.options, hashlib.sha256(b"%d" % number).digest())
         for case in cases(game)
-        for number in range(3)
+        for number in range(LENGTH)
     }
     assert verdicts(files, tmp_path) == dict.fromkeys(files)
 

@@ -1,4 +1,4 @@
-"""A kind of due entry that only a test knows: one entry and one handler are all that it needs."""
+"""A kind of due entry that only a test knows: one entry and its handler."""
 
 from dataclasses import replace
 
@@ -8,8 +8,7 @@ from events.record import MatchId
 from service.adapters.beat import Beat
 from service.owed import KINDS
 from service.ports import Ports
-from tests.workers.test_sweeper import Clock
-from tests.workers.world import World
+from tests.workers.world import Clock, World
 from workers.sweeper import LEASE_MS, Sweeper
 
 

@@ -22,27 +22,9 @@ from service.matches import leave
 from service.ports import Ports
 from tests.service.games.toy.game import TOY
 from tests.waiting import until
-from tests.workers.world import World
+from tests.workers.world import Clock, World
 from workers.rests import Rests
 from workers.sweeper import Sweeper
-
-
-class Clock:
-    """Server time that a test moves on; the steady clock of the process goes with it, but for jumps."""
-
-    def __init__(self, now: int) -> None:
-        self.now = now
-        self._jumped = 0
-
-    def __call__(self) -> int:
-        return self.now
-
-    def steady(self) -> float:
-        return (self.now - self._jumped) / 1000
-
-    def jump(self, ms: int) -> None:
-        self.now += ms
-        self._jumped += ms
 
 
 @pytest.fixture

@@ -30,6 +30,24 @@ ROOT = Path(__file__).parents[2]
 GAME = "monkeys_on_the_moon"
 
 
+class Clock:
+    """Server time that a test moves on; the steady clock of the process goes with it, but for jumps."""
+
+    def __init__(self, now: int) -> None:
+        self.now = now
+        self._jumped = 0
+
+    def __call__(self) -> int:
+        return self.now
+
+    def steady(self) -> float:
+        return (self.now - self._jumped) / 1000
+
+    def jump(self, ms: int) -> None:
+        self.now += ms
+        self._jumped += ms
+
+
 @dataclass
 class World:
     log: Valkey

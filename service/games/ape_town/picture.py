@@ -101,7 +101,7 @@ def _taken(seat: Seat, taken: Taken, words: Words) -> Element:
         rect(-70, -50, 140, 100, "panel turn", corner=16),
         frame.mark(seat, -50, -30, 800),
         _tile(taken.segment, f"tile-{taken.tile}", words[f"tile.{taken.tile}"], 1150),
-        group(use(f"field-{taken.colour}", thousandths=550), use(f"glyph-{taken.colour}"), at=(50, 28)),
+        group(use(f"field-{taken.colour}", thousandths=550), use(f"glyph-{taken.colour}"), at=(44, 22)),
         at=_TAKEN_AT,
     )
 

@@ -12,7 +12,6 @@ HEADING: Final = 88
 """Height of the heading."""
 MARGIN: Final = 24
 
-_STAR: Final = ((0, -15), (4, -5), (15, -5), (6, 2), (9, 13), (0, 7), (-9, 13), (-6, 2), (-15, -5), (-4, -5))
 _SHAPES: Final = (
     circle(0, 0, 13, "seat-0"),
     rect(-12, -12, 24, 24, "seat-1", corner=4),
@@ -81,7 +80,7 @@ def panel(
     points: int | None = None,
     data: Data | None = None,
 ) -> Element:
-    """What belongs to a seat, under its mark and name; its points, or at the end its rank and score, at the right."""
+    """A seat's area: its mark and name, its points or at the end its rank and score at the right, and `content` below."""
     won = outcome is not None and seat in outcome.winners
     score = points if outcome is None else outcome.scores[seat]
     kind = "panel" + (" turn" if to_move else "") + (" won" if won else "")
@@ -105,11 +104,9 @@ def chip(right: int, middle: int, words: str, kind: str) -> Element:
     )
 
 
-def badge(x: int, y: int, number: int | str, kind: str = "badge", *, thing: str = "") -> Element:
-    """A number in a small round."""
-    return group(
-        circle(x, y, 10, f"{kind} edge"), text(x, y + 4, number, f"{kind.partition(' ')[0]}-word"), thing=thing
-    )
+def badge(x: int, y: int, number: int, kind: str) -> Element:
+    """A number in a small circle."""
+    return group(circle(x, y, 10, f"{kind} edge"), text(x, y + 4, number, f"{kind.partition(' ')[0]}-word"))
 
 
 def summary(words: Words, said: str, scores: Sequence[int] | None, viewer: Viewer) -> str:

@@ -27,20 +27,29 @@ class Picture(NamedTuple):
 
 
 def document(picture: Picture) -> str:
-    """The picture as an SVG document that needs nothing from elsewhere."""
+    """The picture as an SVG document, complete in itself."""
     width, height = picture.width, picture.height
     body: list[str] = []
     for element in (rect(0, 0, width, height, f"ground {picture.kind}"), *picture.body):
         write(element, body)
     drawn = "".join(body)
-    used = set(_USED.findall(drawn))
-    defined: list[str] = []
-    for name, element in picture.art.items():
-        if name in used:
-            write(element, defined)
+    defined = _defined(picture.art, drawn)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{CLASS}picture" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" lang="{escaped(picture.language)}" role="group">'
         f"<title>{escaped(picture.title)}</title><desc>{escaped(picture.description)}</desc>"
-        f"<style>{STYLE}</style><defs>{''.join(defined)}</defs>{drawn}</svg>\n"
+        f"<style>{STYLE}</style><defs>{defined}</defs>{drawn}</svg>\n"
     )
+
+
+def _defined(drawings: Mapping[str, Element], drawn: str) -> str:
+    """The drawings that are used, by what is drawn or by each other."""
+    found: dict[str, str] = {}
+    wanted = set(_USED.findall(drawn))
+    while wanted:
+        for name in sorted(wanted):
+            parts: list[str] = []
+            write(drawings[name], parts)
+            found[name] = "".join(parts)
+        wanted = {name for name in _USED.findall("".join([found[name] for name in wanted])) if name not in found}
+    return "".join(found.values())

@@ -2,8 +2,8 @@
 
 `style.css` is written with custom properties, light ones and dark ones. Many programs that turn SVG into bitmaps know
 neither these nor media queries, so colours are filled in: the light ones in all rules, the dark ones in a second set of
-the rules that have any. Rules name the classes of pictures alone, for a page may have a picture among its own elements;
-and no element by where it stands in the picture, for what is drawn by `use` stands nowhere.
+the rules that have any. Selectors name prefixed classes alone, so that the sheet does no harm in a page that holds a
+picture inline, and no ancestors: those do not match what `use` draws, which is in a shadow tree.
 """
 
 import hashlib

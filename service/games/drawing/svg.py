@@ -1,7 +1,7 @@
-"""Plain SVG as values: elements that can be compared, marked and written, and that can neither run nor load anything.
+"""Plain SVG as values: elements that can be compared, marked and written.
 
-A drawing knows only the constructors below. So there is no script, no `style` attribute, no address but of what stands
-in the same picture, and every string is escaped. Lengths are whole units of the picture.
+Drawings are built with the constructors below alone. So a picture holds no script, no `style` attribute and no reference
+outside itself, and every string in it is escaped. Lengths are integers, in units of the picture.
 """
 
 import re
@@ -14,9 +14,9 @@ Data: TypeAlias = Mapping[str, str | int]
 Point: TypeAlias = tuple[int, int]
 
 ART: Final = "art-"
-"""How the ids of drawings that are used several times begin; no thing of a game is called so."""
+"""Prefix of the ids of drawings that are used several times; no id of a game's thing begins so."""
 CLASS: Final = "ms-"
-"""How its classes begin, so that a page that holds the picture among its own elements has none of them."""
+"""Prefix of all classes, so that they do not clash with those of a page that holds the picture inline."""
 UNSCALED: Final = 1000
 
 _NONE: Final[Data] = {}
@@ -30,7 +30,7 @@ _ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "
 class Element(NamedTuple):
     """`kind` is its class, `shape` its geometry as written. What has an `id` is the same thing in every version.
 
-    `at` and `thousandths` move and scale it where it is laid out, which is no change of the thing itself.
+    `at` and `thousandths` (a scale of 1000 is the natural size) are layout: to move an element so is no change of it.
     """
 
     tag: str
@@ -60,20 +60,10 @@ def group(
     return Element("g", kind, "", named, thing, data, at, thousandths)
 
 
-def rect(
-    x: int,
-    y: int,
-    width: int,
-    height: int,
-    kind: str,
-    *,
-    corner: int = 0,
-    thing: str = "",
-    data: Data = _NONE,
-) -> Element:
+def rect(x: int, y: int, width: int, height: int, kind: str, *, corner: int = 0) -> Element:
     rounded = f' rx="{corner}"' if corner else ""
     shape = f' x="{x}" y="{y}" width="{width}" height="{height}"{rounded}'
-    return Element("rect", kind, shape, (), thing, data)
+    return Element("rect", kind, shape)
 
 
 def circle(x: int, y: int, r: int, kind: str) -> Element:
@@ -94,9 +84,21 @@ def text(x: int, y: int, words: str | int, kind: str, *, thing: str = "") -> Ele
     return Element("text", kind, f' x="{x}" y="{y}"', (str(words),), thing)
 
 
-def use(art: str, x: int = 0, y: int = 0, kind: str = "", *, thousandths: int = UNSCALED) -> Element:
+def use(
+    art: str,
+    x: int = 0,
+    y: int = 0,
+    kind: str = "",
+    *,
+    thousandths: int = UNSCALED,
+    thing: str = "",
+    data: Data = _NONE,
+) -> Element:
     """One of the drawings that the picture defines once, its middle at (x, y)."""
-    return Element("use", kind, f' href="#{ART}{art}"', (), "", _NONE, (x, y), thousandths)
+    shape = f' href="#{ART}{art}"'
+    if thousandths != UNSCALED:
+        return Element("use", kind, shape, (), thing, data, (x, y), thousandths)
+    return Element("use", kind, f'{shape} x="{x}" y="{y}"' if (x, y) != _HERE else shape, (), thing, data)
 
 
 def art(name: str, *children: Element) -> Element:

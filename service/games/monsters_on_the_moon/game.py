@@ -12,6 +12,7 @@ from service.games.monsters_on_the_moon.effects import EFFECTS, AnyEffect
 from service.games.monsters_on_the_moon.legal import decisions, legal_actions
 from service.games.monsters_on_the_moon.opening import setup
 from service.games.monsters_on_the_moon.options import Options, options
+from service.games.monsters_on_the_moon.picture import picture
 from service.games.monsters_on_the_moon.sampling import sample_state
 from service.games.monsters_on_the_moon.scoring import score
 from service.games.monsters_on_the_moon.state import State
@@ -50,6 +51,7 @@ GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
     legal_actions=legal_actions,
     decide=decide,
     observation=observation,
+    picture=picture,
     sample_state=sample_state,
     score=score,
     bots={"greedy": greedy},

@@ -80,6 +80,12 @@ def a_default_action_a_millisecond_before_its_time(file: File) -> Found:
     return at, "actions"
 
 
+def time_given_back_that_did_not_pass(file: File) -> Found:
+    at = file.find("timer")
+    file.insert(at, "clock_extended", {"ms": 5, "reason": "outage"})
+    return at, "actions"
+
+
 def an_outage_left_out(file: File) -> Found:
     at = file.find("clock_extended")
     del file.events[at]
@@ -322,7 +328,7 @@ _OF_BANKS: Final = (
 _OF_TOY: Final = (
     another_seed_and_commitment, another_client_seed, a_client_seed_left_out, another_option, another_creator,
     one_player_in_two_seats, the_bell_before_the_last_action, an_action_left_out, an_action_twice, an_action_too_late,
-    an_outage_left_out, a_score_before_the_end, no_score, two_scores, an_event_after_the_seed, the_seed_twice,
+    time_given_back_that_did_not_pass, an_outage_left_out, a_score_before_the_end, no_score, two_scores, an_event_after_the_seed, the_seed_twice,
     the_seed_too_early, the_last_event_left_out, the_first_event_left_out, every_event_left_out, a_match_that_never_was,
     two_beginnings, a_start_with_an_empty_seat, two_starts, a_seat_taken_in_mid_match, a_player_who_left_twice,
     a_seat_handed_over_by_its_player, a_match_resumed_that_ran, a_move_while_suspended, a_first_line_of_another_game,

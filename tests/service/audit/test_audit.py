@@ -185,6 +185,12 @@ def never(*_: Any) -> Any:
     raise AssertionError("an old match is not decided again")
 
 
+@pytest.mark.parametrize("lines", [toy, monkeys, aborted, banks, resigning])
+def test_every_good_file_passes_under_older_rules_too(lines: Callable[[], Lines]) -> None:
+    game = GAMES[File(lines()).first["game"]]
+    assert verify(lines(), newer(game)).checks == ("chain", "effects")
+
+
 def test_a_match_under_older_rules_is_folded_but_not_decided_again() -> None:
     verdict = verify(toy(), newer(TOY, decide=never, setup=never, score=never))
     assert verdict.checks == ("chain", "effects")
@@ -197,6 +203,8 @@ def test_a_match_under_older_rules_is_folded_but_not_decided_again() -> None:
         (forged_files.another_client_seed, True),
         (forged_files.no_score, False),
         (forged_files.an_event_after_the_seed, False),
+        (forged_files.a_move_while_suspended, False),
+        *((forgery, False) for forgery in forged_events.ACTIONS if forgery.name == "of someone who left"),
         *((forgery, True) for forgery in forged_events.OUTCOMES[:2]),
         *((forgery, False) for forgery in forged_events.SEATS if forgery.lines is toy and forgery is not NO_BOT),
         *((forgery, forgery.name == "an option left out") for forgery in forged_events.FORMS if forgery.lines is toy),

@@ -87,5 +87,4 @@ def changed(game: AnyGame, before: Any, after: Any, viewer: Viewer = None) -> se
 
 
 def _picture(game: AnyGame, state: Any, viewer: Viewer, language: str, outcome: Outcome | None) -> Picture:
-    assert game.picture is not None
     return game.picture(game.observation(state, viewer), viewer, spoken(game.texts, language), outcome)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
-from service.games.drawing.page import Picture, document
+from service.games.drawing.page import document
 from service.games.drawing.style import STYLE
 from service.games.drawing.svg import ART
 from service.games.drawing.words import SHARED, Words, spoken
@@ -35,12 +35,12 @@ _ALLOWED: Final[Mapping[str, set[str]]] = {
     "ellipse": {*_SHAPE, "cx", "cy", "rx", "ry"},
     "path": {*_SHAPE, "d"},
     "text": {*_SHAPE, "x", "y"},
-    "use": {*_SHAPE, "href"},
+    "use": {*_SHAPE, "href", "x", "y"},
 }
 """The elements of a picture with their attributes; all may have `data-` attributes too."""
 
 Called: TypeAlias = Mapping[str, str]
-"""An element's data attributes, without `data-`."""
+"""What an element is called: its data attributes and those of the groups around it, without `data-`."""
 
 
 def law_a_picture_follows_from_what_is_seen(table: Table) -> None:
@@ -75,7 +75,7 @@ def law_a_picture_is_plain_svg(table: Table) -> None:
             assert "<?" not in plain
             _assert_allowed(ET.fromstring(plain))
             seen = table.game.observation(position.state, viewer)
-            root = ET.fromstring(document(_draw(table)(seen, viewer, hostile, _outcome(table, position))))
+            root = ET.fromstring(document(table.game.picture(seen, viewer, hostile, _outcome(table, position))))
             _assert_allowed(root)
             title = root.find(f"{_SVG}title")
             assert title is not None
@@ -97,23 +97,23 @@ def _assert_allowed(root: ET.Element) -> None:
 
 def law_names_on_a_picture_mean_one_thing(table: Table) -> None:
     """No id twice, no two elements named alike; and in every version an id and what actions call it go together."""
-    called: dict[tuple[str, str], str] = {}
+    values: dict[tuple[str, str], str] = {}
     known: dict[tuple[tuple[str, str], ...], str] = {}
     for position in positions(table, 12):
         for viewer in _viewers(table):
             root = ET.fromstring(_drawn(table, position, viewer, "en"))
             ids = [name for element in root.iter() if (name := element.get("id")) is not None]
             assert len(set(ids)) == len(ids), "an id twice"
-            names = [tuple(_called(element).items()) for element in root.iter() if _called(element)]
+            named = [*_named_in(root, {})]
+            names = [tuple(sorted(called.items())) for _, _, called in named]
             assert len(set(names)) == len(names), "two elements are called the same"
-            for element in root.iter():
-                id_, data = element.get("id"), _called(element)
-                if id_ is None or not data:
+            for id_, data, _ in named:
+                if id_ is None:
                     continue
                 assert not id_.startswith(ART), "a thing is called like a drawing"
-                assert known.setdefault(tuple(data.items()), id_) == id_, f"{data} has another id"
+                assert known.setdefault(tuple(sorted(data.items())), id_) == id_, f"{data} has another id"
                 for name, value in data.items():
-                    assert called.setdefault((id_, name), value) == value, f"{id_} is another thing"
+                    assert values.setdefault((id_, name), value) == value, f"{id_} is another thing"
 
 
 def law_what_an_action_names_is_on_the_picture(table: Table) -> None:
@@ -127,8 +127,8 @@ def law_what_an_action_names_is_on_the_picture(table: Table) -> None:
                 continue
             root = ET.fromstring(_drawn(table, position, seat, "en"))
             by_name: dict[tuple[str, str], list[Called]] = {}
-            for element in root.iter():
-                for name, value in (data := _called(element)).items():
+            for _, _, data in _named_in(root, {}):
+                for name, value in data.items():
                     by_name.setdefault((name, value), []).append(data)
             for entry in spread(tuple(table.game.legal_actions(position.state, seat)), 400):
                 _assert_found(entry, by_name)
@@ -178,8 +178,14 @@ def _viewers(table: Table) -> tuple[Viewer, ...]:
     return tuple(dict.fromkeys((None, 0, table.seats - 1)))
 
 
-def _called(element: ET.Element) -> Called:
-    return {name[5:]: value for name, value in element.attrib.items() if name.startswith("data-")}
+def _named_in(element: ET.Element, around: Called) -> Iterator[tuple[str | None, Called, Called]]:
+    """The elements with names of their own: the id, these names, and all that the element is called."""
+    own = {name[5:]: value for name, value in element.attrib.items() if name.startswith("data-")}
+    called = {**around, **own}
+    if own:
+        yield element.get("id"), own, called
+    for child in element:
+        yield from _named_in(child, called)
 
 
 def _drawn(table: Table, position: Position, viewer: Viewer, language: str) -> str:
@@ -188,12 +194,7 @@ def _drawn(table: Table, position: Position, viewer: Viewer, language: str) -> s
 
 
 def _document(table: Table, seen: Any, viewer: Viewer, language: str, outcome: Outcome | None) -> str:
-    return document(_draw(table)(seen, viewer, _words(table, language), outcome))
-
-
-def _draw(table: Table) -> Callable[[Any, Viewer, Words, Outcome | None], Picture]:
-    assert table.game.picture is not None
-    return table.game.picture
+    return document(table.game.picture(seen, viewer, _words(table, language), outcome))
 
 
 @cache

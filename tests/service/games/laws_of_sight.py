@@ -13,6 +13,7 @@ import msgspec
 from service.games.protocol import CLOCK, Decision, Move, Ring, Task, fold
 from service.games.visibility import Action, Audience, Effect, Seat, Viewer, redact
 from service.randomness import Draw, Draws
+from tests.length import LENGTH, LONG
 from tests.service.games.matches import (
     START,
     Position,
@@ -59,9 +60,9 @@ def law_hidden_things_change_nothing(table: Table) -> None:
 
 
 def _assert_imagined_tables_tell_nothing(table: Table) -> None:
-    for viewer in _viewers(table):
+    for number, viewer in enumerate(_viewers(table)):
         differing = 0
-        for position in (*positions(table, 12), *hiding(table, 14)):
+        for position in _positions_for(table, number):
             for twin in _twins(table, position, viewer):
                 differing += encode(twin.state) != encode(position.state)
                 if _looks_alike(table, position.state, twin.state, viewer):
@@ -69,6 +70,13 @@ def _assert_imagined_tables_tell_nothing(table: Table) -> None:
                     for here, there in _moves(table, position, twin, viewer):
                         _assert_same_story(table, (position, here), (twin, there), viewer)
         assert differing or not _hides(table), "the observation hides nothing"
+
+
+def _positions_for(table: Table, number: int) -> tuple[Position, ...]:
+    """The positions at which the n-th viewer looks: in the short form the viewers of a large table share them out."""
+    found = (*positions(table, 12 * LENGTH), *hiding(table, 14 * LENGTH))
+    share = 1 if LONG else max(1, table.seats // 2)
+    return found[number % share :: share]
 
 
 def _assert_same_story(
@@ -110,10 +118,10 @@ def _assert_unseen_draws_tell_nothing(table: Table) -> None:
         twins = [_stay_alike(table, (None, match.opening), (None, effects), viewer) for effects in others]
         alike = [twin for twin in twins if twin is not None]
         assert alike or not _hides(table), "the setup hides nothing"
-        for twin in spread(alike, 6):
+        for twin in spread(alike, 3 * LENGTH):
             _walk(table, twin, viewer)
-        for ply in spread([ply for ply in match.plies if ply.drawn], 10):
-            for rng in spread(tuple(_other_draws(table, ply.counts, ply.drawn)), 10):
+        for ply in spread([ply for ply in match.plies if ply.drawn], 6 * LENGTH):
+            for rng in spread(tuple(_other_draws(table, ply.counts, ply.drawn)), 6 * LENGTH):
                 _stay_alike(
                     table, (ply.before, ply.effects), (ply.before, game.decide(ply.before, ply.move, rng)), viewer
                 )

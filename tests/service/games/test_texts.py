@@ -71,6 +71,10 @@ NAMED: Final[Mapping[str, Mapping[str, Iterable[object]]]] = {
         "card": ("M1", "M2", "ARM"),
         "rank": range(1, 6),
         "orientation": get_args(Orientation),
+        "picture": (
+            *("pile", "walls", "secret", "open", "interim", "hand", "gift", "missions", "turned", "length"),
+            *("cards", "ships", "plates", "track"),
+        ),
     },
 }
 """What has a name in a game beside its effects, actions, options and parts of a score."""

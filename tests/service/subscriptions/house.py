@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import msgspec
+import pytest
 
 from events.chain import genesis
-from events.feed import Feed
+from events.feed import Feed, Waiter
 from events.log import LogUnavailable, Tail
 from events.memory_log import MemoryLog
 from events.record import Head, MatchId, Version
@@ -15,6 +17,7 @@ from service import accounts
 from service.adapters.memory import local_ports
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
+from service.history import History
 from service.ports import Player, Ports
 from service.subscriptions.frames import NDJSON, Form
 from service.subscriptions.match_stream import MatchSubscription
@@ -54,6 +57,10 @@ class House:
         self.log = WatchedLog(self.wake)
         self.ports: Ports = local_ports(GAMES, log=self.log)
         self.streams = Streams(self.ports.history, self.feed, lambda: self.alive)
+        log = MemoryLog()
+        log.__dict__ = self.log.__dict__
+        self.elsewhere: Ports = replace(self.ports, log=log, history=History(log, GAMES, self.ports.secret))
+        """Another process on the same log; what it reads does not count."""
 
     def wake(self, match: MatchId, version: Version) -> None:
         if not self.deaf:
@@ -67,6 +74,7 @@ class House:
         token: str = "",
         after: Head | None = None,
         form: Form = NDJSON,
+        language: str | None = None,
     ) -> Iterator[bytes]:
         match, _ = self.ports.history.newest(match_id)
         subscription = MatchSubscription(
@@ -77,6 +85,7 @@ class House:
             player=player.id if player else None,
             seat=None,
             now=self.ports.now(),
+            language=language,
         )
         authorize = partial(accounts.authenticate, self.ports, token) if player else lambda: None
         stream = self.streams.run(subscription, authorize)
@@ -85,6 +94,22 @@ class House:
     def expected(self, table: Table, viewer: Viewer) -> list[bytes]:
         match, _ = self.ports.history.newest(table.match_id)
         return [msgspec.json.encode(event) for event in self.ports.history.events(match, viewer, 0, 10_000)]
+
+
+def those_who_wait(monkeypatch: pytest.MonkeyPatch) -> set[Waiter]:
+    """The waiters of streams that have nothing to do, from now on."""
+    waiting: set[Waiter] = set()
+    wait = Waiter.wait
+
+    def noted(waiter: Waiter, timeout: float) -> bool:
+        waiting.add(waiter)
+        try:
+            return wait(waiter, timeout)
+        finally:
+            waiting.discard(waiter)
+
+    monkeypatch.setattr(Waiter, "wait", noted)
+    return waiting
 
 
 def in_time(stream: Iterator[bytes]) -> Iterator[bytes]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
-import jsonschema
+import jsonschema_rs
 import msgspec
 import pytest
 
@@ -54,14 +54,14 @@ class House(Arena):
             raise Refused("token-invalid", "")
 
     def follow(self, player: str, form: Form = NDJSON) -> Iterator[bytes]:
-        return self.streams.run(PlayerSubscription(self.ports, player, form), self.authorize)
+        return self.streams.run(PlayerSubscription(self.ports, self.streams, player, form), self.authorize)
 
     def told(self, player: str) -> Iterator[Told]:
         """The lines of a stream but heartbeats, each as the reference says."""
         line = {
             "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("NoticesHello", "Notice", "NoticesEnd")]
         }
-        validator = jsonschema.Draft202012Validator({**line, "components": components()})
+        validator = jsonschema_rs.Draft202012Validator({**line, "components": components()})
         deadline = time.monotonic() + 60
         for piece in self.follow(player):
             assert time.monotonic() < deadline

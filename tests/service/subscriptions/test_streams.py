@@ -4,6 +4,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,8 +13,10 @@ from service import accounts
 from service.errors import Refused
 from service.subscriptions import match_watch, streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
+from service.subscriptions.notices import PlayerSubscription
+from service.verified_events import KEPT
 from tests.api.table import Table
-from tests.service.subscriptions.house import HEARTBEAT, House, end, lines, up_to_date
+from tests.service.subscriptions.house import HEARTBEAT, House, end, in_time, lines, those_who_wait, up_to_date
 from tests.waiting import until
 
 
@@ -22,7 +25,7 @@ def test_a_lost_wake_up_costs_a_heartbeat_at_most(house: House, table: Table) ->
     match, _ = house.ports.history.newest(table.match_id)
     up_to_date(stream, match.head)
     house.deaf = True
-    table.play(house.ports)
+    table.play(house.elsewhere)
     pieces = iter(lambda: next(stream), None)
     heartbeats = 0
     while next(pieces) == NDJSON.heartbeat:
@@ -71,7 +74,7 @@ def test_a_stream_ends_at_its_age(house: House, table: Table, monkeypatch: pytes
 def test_a_log_that_is_away_for_a_while_ends_nothing(house: House, table: Table) -> None:
     match, _ = house.ports.history.newest(table.match_id)
     stream = up_to_date(house.follow(table.match_id), match.head)
-    table.play(house.ports)
+    table.play(house.elsewhere)
     house.log.away = lambda _: True
     assert [next(stream) for _ in range(3)] == [NDJSON.heartbeat] * 3
     house.log.away = lambda _: False
@@ -86,7 +89,7 @@ def test_a_read_that_fails_is_not_tried_again_before_the_next_heartbeat(
     match, _ = house.ports.history.newest(table.match_id)
     stream = up_to_date(house.follow(table.match_id), match.head)
     house.deaf = True
-    table.play(house.ports)
+    table.play(house.elsewhere, KEPT + 1)  # more than is in memory
     house.log.away = lambda last: last is not None
     assert next(stream) == NDJSON.heartbeat
     house.log.reads = 0
@@ -135,18 +138,43 @@ def test_wake_ups_that_are_not_true_cannot_make_a_process_read_all_the_time(
     assert house.log.reads <= 2 + (time.monotonic() - began) / 0.05
 
 
-def test_many_streams_share_the_reads_of_one_event(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_event_is_read_once_and_encoded_once_for_each_form_however_many_follow(
+    house: House, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(streams, "HEARTBEAT", 60.0)
     match, _ = house.ports.history.newest(table.match_id)
-    following = [up_to_date(house.follow(table.match_id), match.head) for _ in range(30)]
+    ben = {"player": table.ben, "token": table.ben_token}
+    kinds: list[dict[str, Any]] = [
+        {**viewer, "form": form, "language": language}
+        for viewer in ({}, ben)
+        for form in (NDJSON, EVENT_STREAM)
+        for language in (None, "en", "de")
+    ]
+    following = [house.follow(table.match_id, after=match.head, **kind) for kind in kinds * 5]
+    for player in (table.anna, table.ben):
+        subscription = PlayerSubscription(house.ports, house.streams, player.id, NDJSON)
+        following.append(in_time(house.streams.run(subscription, lambda: None)))
+    for stream in following:
+        assert next(stream)
+    waiting = those_who_wait(monkeypatch)
+    redacted, events = [], house.ports.history.events
+
+    def counted(*asked: Any) -> Any:
+        redacted.append(asked)
+        return events(*asked)
+
+    monkeypatch.setattr(house.ports.history, "events", counted)
     with ThreadPoolExecutor(len(following)) as pool:
         told = [pool.submit(next, stream) for stream in following]
-        until(lambda: sum(map(len, house.feed._waiters.values())) == len(following), 30, "all wait")
+        until(lambda: len(waiting) == len(following), 30, "all have looked, and wait")
         house.log.reads, house.log.seconds = 0, 0.05
-        threading.Thread(target=table.play, args=(house.ports,)).start()
-        bodies = {one.result(30) for one in told}
-    assert len(bodies) == 1
-    assert house.log.reads <= 8
+        after = table.play(house.elsewhere)
+        bodies = [one.result(30) for one in told[: len(kinds) * 5]]
+        assert house.log.reads == 1
+        assert len(redacted) == len(kinds)
+        assert all(len(set(bodies[kind :: len(kinds)])) == 1 for kind in range(len(kinds)))
+        house.feed.close()
+    assert {msgspec.json.decode(body)["version"] for body in bodies if body[:1] == b"{"} == {after.head.version}
 
 
 def test_a_holder_has_so_many_streams_and_a_process_so_many(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

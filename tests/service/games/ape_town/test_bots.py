@@ -36,7 +36,7 @@ def chosen(state: State) -> AnyAction:
     return greedy(task, ScriptedRng())
 
 
-@pytest.mark.plays_long
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, MATCHES, CHUNK))
 def test_it_wins_four_of_five_matches_against_chance(first: int) -> None:
     wins = 0

@@ -40,7 +40,8 @@ def written(element: Element | str) -> str:
             text(1, 2, 7, "number", thing="seat-0-points"),
             '<text id="seat-0-points" class="ms-number" x="1" y="2">7</text>',
         ),
-        (use("coin", 3, 4), '<use href="#art-coin" transform="translate(3 4)"/>'),
+        (use("coin", 3, 4), '<use href="#art-coin" x="3" y="4"/>'),
+        (use("coin"), '<use href="#art-coin"/>'),
         (use("coin", thousandths=850), '<use href="#art-coin" transform="translate(0 0) scale(0.85)"/>'),
         (art("coin"), '<g id="art-coin"/>'),
         (
@@ -88,7 +89,7 @@ def test_a_document_defines_only_what_it_uses_and_names_its_game() -> None:
     assert drawn.endswith(
         '<defs><g id="art-coin"><circle class="ms-coin" cx="0" cy="0" r="9"/></g></defs>'
         '<rect class="ms-ground ms-toy" x="0" y="0" width="300" height="200"/>'
-        '<use href="#art-coin" transform="translate(1 2)"/></svg>\n'
+        '<use href="#art-coin" x="1" y="2"/></svg>\n'
     )
     assert STYLE in drawn
     assert POLICY_SOURCE.startswith("'sha256-")

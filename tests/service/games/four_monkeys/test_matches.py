@@ -22,6 +22,7 @@ from service.games.four_monkeys.state import State
 from service.games.protocol import CLOCK
 from service.games.registry import GAMES
 from service.games.visibility import Seat
+from tests.length import LENGTH
 from tests.service.games.four_monkeys.builders import table
 from tests.service.games.four_monkeys.tables import pieces
 from tests.service.games.four_monkeys.virtual_time import match
@@ -34,13 +35,14 @@ OPTIONS: Final[tuple[dict[str, Any], ...]] = (
     {"banana_skins": True, "family": True, "round_seconds": 30},
     {"round_seconds": 600, "countdown_seconds": 0},
 )
-CHUNKS: Final = 8
+CHUNKS: Final = min(2 * LENGTH, 8)
 EACH: Final = 25
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_in_random_matches_everything_happens_and_no_card_tile_or_skin_is_ever_lost(chunk: int) -> None:
-    """Two hundred matches in all chunks together, over all numbers of players and options."""
+    """In the long form two hundred matches in all chunks together, over all numbers of players and options."""
     seen: Counter[str] = Counter()
     for number in range(chunk * EACH, (chunk + 1) * EACH):
         seats = 2 + number % 7

@@ -57,7 +57,7 @@ def match(seats: int, seed: int, greedy: set[int], options: Options) -> Outcome:
     return GAME.score(state, rng)
 
 
-@pytest.mark.plays_long
+@pytest.mark.long
 def test_greedy_wins_160_of_200_two_seat_matches_against_chance() -> None:
     won = 0.0
     for seed in range(200):

@@ -61,7 +61,7 @@ def match(seats: int, seed: int, greedy: set[Seat], options: Mapping[str, object
     return GAME.score(state, rng)
 
 
-@pytest.mark.plays_long
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, MATCHES, CHUNK))
 def test_it_wins_four_of_five_matches_against_chance(first: int) -> None:
     wins = sum(match(2, seed, {seed % 2}).winners == (seed % 2,) for seed in range(first, first + CHUNK))

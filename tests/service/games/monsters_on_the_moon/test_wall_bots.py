@@ -7,17 +7,18 @@ from service.games.monsters_on_the_moon.actions import EndTurn, PlaceCard, Place
 from service.games.monsters_on_the_moon.effects import WallPlaced
 from service.games.monsters_on_the_moon.grid import place_of
 from service.games.monsters_on_the_moon.state import State
+from tests.length import LENGTH
 from tests.service.games.monsters_on_the_moon.builders import cards_lie, decide, legal, play, random_match
 from tests.service.games.monsters_on_the_moon.test_bots import choice, match
 from tests.service.games.monsters_on_the_moon.wall_tables import WALLS, Pair, builder, built, ring, wall, walls
 
-MATCHES = 200
 CHUNK = 25
+MATCHES = CHUNK * min(LENGTH, 8)
 WINS_OF_A_CHUNK = 19
 """Three in four, and a little."""
 
 
-@pytest.mark.plays_long
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, MATCHES, CHUNK))
 def test_it_wins_three_of_four_matches_with_walls_against_chance(first: int) -> None:
     wins = sum(match(2, seed, {seed % 2}, WALLS).winners == (seed % 2,) for seed in range(first, first + CHUNK))

@@ -11,6 +11,7 @@ from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.start_effects import WallsTaken
 from service.games.monsters_on_the_moon.state import State, Turn
 from service.games.protocol import Decision
+from tests.length import LENGTH
 from tests.service.games.monsters_on_the_moon.builders import (
     cards_lie,
     decide,
@@ -269,7 +270,8 @@ def _two_by_two(*texts: str) -> State:
     return turn_of(built(state, *texts), 0, "A10")
 
 
-@settings(max_examples=6, deadline=None)
+@pytest.mark.long
+@settings(max_examples=3 * LENGTH, deadline=None)
 @given(st.integers(2, 4), st.integers(0, 10_000), st.integers(0, 40))
 def test_mon_61_mon_62_the_list_is_what_the_clauses_say_word_by_word(seats: int, seed: int, start: int) -> None:
     left = {0, 1, 2, 3}

@@ -1,0 +1,86 @@
+"""`/v1/matches/{match_id}/board.svg`: the table as a picture."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from flask import Response
+
+from api import conditions, context, languages, schemas
+from api.blueprint import Blueprint
+from api.resources.matches import LOOK_PROBLEMS, LookSchema, look
+from service import pictures, texts
+from service.games.drawing.style import POLICY_SOURCE
+from service.games.visibility import Viewer
+from service.match import Match
+
+blueprint: Final = Blueprint("pictures", description="Pictures: any table at any version, to look at.")
+
+MEDIA_TYPE: Final = "image/svg+xml"
+POLICY: Final = f"default-src 'none'; style-src {POLICY_SOURCE}; sandbox"
+"""Of a picture that is opened by itself: it may use its own style sheet and nothing else."""
+FOR_EVER: Final = "public, max-age=31536000, immutable"
+_HEADERS: Final = {
+    "ETag": {
+        "description": "The version that is drawn with the first 16 digits of its head, then what draws it, the language, and "
+        "the seat that it is drawn for (`s` for a spectator).",
+        "schema": {"type": "string"},
+    },
+    "Cache-Control": {
+        "description": "`public, immutable` where a `version` is asked for of a public match, as a spectator sees it or after "
+        "the end; else `private, no-store`.",
+        "schema": {"type": "string"},
+    },
+}
+
+
+class BoardQuerySchema(LookSchema):
+    language = schemas.Choice(
+        *texts.LANGUAGES,
+        metadata={"description": "The language of the words in it; if it is left out, that of `Accept-Language`."},
+    )
+    highlight = schemas.Flag(
+        load_default=False, metadata={"description": "Whether what the event of the version changed is marked."}
+    )
+
+
+@blueprint.at("/v1/matches/<match_id>/board.svg")
+@blueprint.knows_caller(required=False)
+@blueprint.reads("If-None-Match", "Accept-Language")
+@blueprint.takes(BoardQuerySchema, location="query")
+@blueprint.answers_with(
+    200, {"type": "string"}, description="The picture, an SVG document.", media_types=(MEDIA_TYPE,), headers=_HEADERS
+)
+@blueprint.answers_with(304, description="The picture that the caller has.")
+@blueprint.refuses(*LOOK_PROBLEMS)
+def draw_board(query: Mapping[str, Any], match_id: str) -> Response:
+    """Draw a match as the caller's seat sees it, or as a spectator does; any `version` of it, the newest by itself.
+
+    It holds what `GET /v1/matches/{match_id}` shows the same viewer, and nothing else; before the start, which seats are
+    taken. An `<img>` sends no token, and so shows what a spectator sees. The things that an action names carry `data-`
+    attributes with the names and values of the action's fields, their own or those of the groups around them. An `id`
+    stands for the same thing in every version.
+    """
+    match, viewer = look(match_id, query)
+    language = query.get("language") or languages.wanted()
+    drawing = f"{pictures.REVISION}-{language}-{'s' if viewer is None else viewer}"
+    tags = conditions.parse("If-None-Match", context.header(context.asked(), "If-None-Match"))
+    if conditions.matches(tags, match.head, drawing):
+        response = Response(status=HTTPStatus.NOT_MODIFIED, content_type=MEDIA_TYPE)
+    else:
+        history = context.ports().history
+        picture = pictures.board(history, match, viewer, language, highlight=query["highlight"])
+        response = Response(picture, content_type=MEDIA_TYPE, headers={"Content-Security-Policy": POLICY})
+    response.headers["ETag"] = conditions.etag(match.head, drawing)
+    response.headers["Cache-Control"] = (
+        FOR_EVER if _is_for_ever(match_id, match, viewer, query) else "private, no-store"
+    )
+    response.vary.add("Authorization")
+    return response if "language" in query else languages.tell(response, language)
+
+
+def _is_for_ever(match_id: str, match: Match, viewer: Viewer, query: Mapping[str, Any]) -> bool:
+    """Whether everyone may see this picture, now and later, and the address will never stand for another one."""
+    if match.created.private or "version" not in query:
+        return False
+    return viewer is None or context.ports().history.newest(match_id)[0].is_over

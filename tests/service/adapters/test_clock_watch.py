@@ -1,0 +1,108 @@
+"""Clocks that differ: the difference is found whatever the answer's travel takes, and reported while it lasts."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+
+import pytest
+from redis import Redis, RedisCluster
+
+from events.log import LogUnavailable
+from events.redis_log import connect, connect_cluster
+from service.adapters.clock import wall_clock
+from service.adapters.clock_watch import MAX_OFFSET_MS, ClockWatch, disagreement, offset_ms
+from service.adapters.valkey import Valkey
+from tests.waiting import until
+
+
+@pytest.fixture(params=["server", "cluster"])
+def client(
+    request: pytest.FixtureRequest, valkey_log_url: str, clusters: Callable[[int], str]
+) -> Iterator[Redis | RedisCluster]:
+    with connect(valkey_log_url) if request.param == "server" else connect_cluster(clusters(3)) as connected:
+        yield connected
+
+
+def reading(*offsets: int) -> Callable[[], int]:
+    """A clock that is ahead by so much at each reading."""
+    left = iter(offsets)
+    return lambda: wall_clock() + next(left)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "least", "most"),
+    [
+        (0, 0, 0, 0),
+        (30_000, 30_000, 28_000, 30_000),
+        (-30_000, -30_000, -30_000, -28_000),
+        (-5_000, 5_000, 0, 0),  # the answer took ten seconds, in which the server told its time
+        (2_000, 12_000, 500, 2_000),
+        (-12_000, -2_000, -2_000, -500),
+    ],
+)
+def test_a_clock_is_off_by_what_the_answers_travel_cannot_explain(
+    client: Redis | RedisCluster, before: int, after: int, least: int, most: int
+) -> None:
+    assert least <= offset_ms(client, reading(before, after)) <= most
+
+
+@pytest.mark.parametrize(
+    ("offset", "told"),
+    [
+        (0, None),
+        (MAX_OFFSET_MS, None),
+        (-MAX_OFFSET_MS, None),
+        (30_000, "this machine's clock is 30.0 s ahead of the log server's; clocks must agree (NTP)"),
+        (-1_001, "this machine's clock is 1.0 s behind the log server's; clocks must agree (NTP)"),
+    ],
+)
+def test_more_than_a_second_is_too_much(offset: int, told: str | None) -> None:
+    assert disagreement(offset) == told
+
+
+@contextmanager
+def watching(client: Redis | RedisCluster, now: Callable[[], int]) -> Iterator[None]:
+    watch = ClockWatch(client, 0.001, now)
+    yield
+    watch.stop()
+
+
+def test_a_warning_comes_once_in_a_while_until_the_clocks_agree(
+    client: Redis | RedisCluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks, offset = [0], [30_000]
+
+    def now() -> int:
+        looks[0] += 1
+        return wall_clock() + offset[0]
+
+    def said(level: int) -> list[str]:
+        return [record.getMessage() for record in caplog.records if record.levelno == level]
+
+    with caplog.at_level(logging.INFO, "moonstone.clock"), watching(client, now):
+        until(lambda: looks[0] > 4 * 60, 60, "it looks for long")
+        assert 2 <= len(said(logging.WARNING)) <= looks[0] // 120 + 1
+        assert said(logging.INFO) == []
+        offset[0] = 0
+        until(lambda: said(logging.INFO), 60, "the clocks agree")
+    assert said(logging.INFO) == ["this machine's clock agrees with the log server's again"]
+
+
+def test_a_log_that_is_away_is_for_others_to_report(
+    tmp_path_factory: pytest.TempPathFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Valkey.start(tmp_path_factory.mktemp("log"), durable=True) as server, closing(connect(server.url)) as client:
+        server.kill()
+        with pytest.raises(LogUnavailable):
+            offset_ms(client)
+        looks = [0]
+
+        def now() -> int:
+            looks[0] += 1
+            return wall_clock() + 5_000
+
+        with watching(client, now):
+            until(lambda: looks[0] > 1, 60, "it looks")
+            assert caplog.records == []
+            server.restart()
+            until(lambda: caplog.records, 60, "it compares again")

@@ -1,0 +1,81 @@
+"""Matches of bots alone, however many there are, take no time from those with people."""
+
+import time
+from itertools import pairwise
+from secrets import token_hex
+from statistics import quantiles
+from typing import Final
+
+import pytest
+from msgspec import to_builtins
+
+from service.match_events import MatchClock
+from service.matches import create, join, leave
+from service.new_match import NewMatch
+from service.play import ActionRequest, act
+from service.redaction import legal_actions
+from tests.length import LENGTH
+from tests.waiting import until
+from tests.workers.world import GAME, World
+
+FLOOD: Final = 75 * LENGTH
+"""Matches of bots; TEST_LENGTH=40 makes 3,000, as one address did within the limits of an earlier release."""
+ANSWERS: Final = 40
+PAUSE_S: Final = 0.02
+"""A person thinks for a moment: only what the bot is asked after that is measured."""
+NOISE_MS: Final = 10
+"""What the scheduler of a busy machine adds to an answer, in a process that does nothing else either."""
+TRIES: Final = 4
+
+
+def flood(world: World) -> None:
+    """Matches of bots: plain ones, with a clock that runs out while they wait, and those whose only person left."""
+    ports = world.service.ports
+    for number in range(FLOOD):
+        clock = MatchClock(turn_seconds=5) if number % 3 == 1 else None
+        bots = ("greedy",) * (1 if number % 3 == 2 else 2)
+        match = create(ports, "pl_f", NewMatch(game=GAME, seats=2, bots=bots, clock=clock), token_hex(8)).match
+        if len(bots) == 1:
+            join(ports, "pl_f", match.id, "join")
+            leave(ports, "pl_f", match.id, "leave")
+
+
+def waiting(world: World) -> int:
+    ports = world.service.ports
+    return ports.log.count_due("bots", ports.now())
+
+
+def answers(world: World, count: int = ANSWERS) -> float:
+    """Milliseconds from a person's action to the bot's event after it, by the stamps in the log, p95."""
+    ports = world.service.ports
+    taken: list[int] = []
+    while len(taken) < count:
+        match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, bots=("greedy",)), token_hex(8)).match
+        join(ports, "pl_a", match.id, "join")
+        while (newest := world.newest(match)).status == "running" and len(taken) < count:
+            if [decision.seat for decision in newest.decisions()] == [1]:
+                time.sleep(PAUSE_S)
+                action = ActionRequest(to_builtins(legal_actions(newest, 1)[0]))
+                act(ports, "pl_a", match.id, action, str(newest.head.version))
+            else:
+                time.sleep(0.001)
+        times = [(event.by, event.at) for event in world.events(match)]
+        taken += [
+            at - asked_at for (asker, asked_at), (by, at) in pairwise(times) if (asker, by) == ("seat:1", "bot:greedy")
+        ]
+    return quantiles(taken, n=20)[-1]
+
+
+@pytest.mark.long
+def test_a_bot_answers_a_person_as_fast_beside_a_flood_of_matches_of_bots(world: World) -> None:
+    world.worker("people")
+    world.worker("bots")
+    until(lambda: world.service.queue_client.scard("rq:workers") == 2, 60, "the workers wait for hints")
+    answers(world, 10)  # what a new process does once
+    alone = answers(world)
+    beside: list[float] = []
+    while not beside or (beside[-1] > 2 * alone + NOISE_MS and len(beside) < TRIES):
+        flood(world)
+        beside.append(answers(world))
+        assert waiting(world) > 0, "the flood was over too soon"
+    assert beside[-1] <= 2 * alone + NOISE_MS, (alone, beside)
