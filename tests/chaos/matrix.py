@@ -314,11 +314,6 @@ ROWS: Final = (
         ),
     ),
     Row(
-        49,
-        "an older and a newer release work side by side",
-        (f"{_UPGRADE}::test_row_49_matches_go_on_while_one_release_takes_over_from_another",),
-    ),
-    Row(
         53,
         "the log lost its end, and is whole otherwise",
         (
@@ -326,5 +321,10 @@ ROWS: Final = (
             f"{_HEADS}::test_a_log_that_lost_its_end_is_found_out_also_where_no_match_lost_anything",
             f"{_HEADS}::test_what_the_log_no_longer_holds_is_found_and_not_forgotten",
         ),
+    ),
+    Row(
+        54,
+        "an older and a newer release work side by side",
+        (f"{_UPGRADE}::test_row_54_matches_go_on_while_one_release_takes_over_from_another",),
     ),
 )

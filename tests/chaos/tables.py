@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
+from math import inf
 from threading import Event
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -38,7 +39,7 @@ class Game(NamedTuple):
 
 
 class Order(NamedTuple):
-    """A match to be made. `pause_s`: between two moves of its people, until the old release has ended."""
+    """A match to be made. `pause_s`: between two moves of its people, except in the last stage."""
 
     game: Game
     plan: Plan
@@ -52,9 +53,14 @@ class Stage:
     """Which APIs serve, and how many moves the people of a match make for now. A client asks the APIs in turn."""
 
     def __init__(self, port: int, moves: int) -> None:
-        self.number = 1
+        self.is_first = True
         self.ports: tuple[int, ...] = (port,)
         self.moves: float = moves
+
+    @property
+    def is_last(self) -> bool:
+        """Whether matches are played to their ends."""
+        return self.moves == inf
 
     def next_port(self) -> Callable[[], int]:
         turns = count()
@@ -94,6 +100,14 @@ class Table:
         self._rests_until = 0.0
         self._began: int = self._look(host)["version"]
 
+    def __str__(self) -> str:
+        return f"match {self.match} at version {self.version}, {self.status}, {self.moves} moves, of {self.order}"
+
+    @property
+    def has_people(self) -> bool:
+        """Whether somebody plays who is no bot and has not left."""
+        return bool(self._people)
+
     @property
     def is_over(self) -> bool:
         return self.status != "running"
@@ -106,14 +120,14 @@ class Table:
     def went_on(self) -> bool:
         """Whether all came about that should in this stage."""
         is_played = not self._people or self.moves >= self._stage.moves
-        is_settled = self._stage.number == 1 or self._plan in {"people", "bots"}
+        is_settled = self._stage.is_first or self._plan in {"people", "bots"}
         return is_played and is_settled and self.version > self._began + 1
 
     def step(self) -> bool:
         """Whether one of its people acted."""
         if self.is_over or time.monotonic() < self._rests_until:
             return False
-        if self._plan == "leaves" and self._stage.number > 1:
+        if self._plan == "leaves" and not self._stage.is_first:
             self._leave(self._people.popleft())
         if self._plan == "goes away" and self._absent is None and self.moves >= self._stage.moves:
             self._absent = self._people.pop()
@@ -125,7 +139,7 @@ class Table:
         if any(map(self._act, tuple(self._people))):
             self._people.rotate(-1)
             self.moves += 1
-            self._rest(self.order.game.pause_s if self._stage.number == 3 else self.order.pause_s)
+            self._rest(self.order.game.pause_s if self._stage.is_last else self.order.pause_s)
             return True
         return self._rest(RETRY_S)
 

@@ -23,26 +23,27 @@ from service.owed import KINDS
 from service.settings import read
 from tests.api.live import Follower, get
 from tests.chaos.history import History
-from tests.chaos.length import LONG
-from tests.chaos.releases import two_releases
+from tests.chaos.releases import Release, two_releases
 from tests.chaos.tables import TURN_SECONDS, Driver, Game, Order, Stage, Table
+from tests.length import LONG
 from tests.ports import free_port, tcp_url
 from tests.waiting import until
 
 MATCHES: Final = 50
-"""Of each game, in the long form."""
-LASTS_S: Final = 105 if LONG else 6
-"""How long a match takes, about, in which nobody waits for the stage."""
+"""Of each game."""
+LASTS_S: Final = 300
+"""How long a match lasts, about, in which nobody waits for the stage: longer than all stages but the last."""
 MOVES: Final = 3
-"""By the people of a match before the new release joins the old one, and as many before the old one ends."""
-DRIVERS: Final = 8 if LONG else 2
+"""By the people of a match in each stage but the last."""
+DRIVERS: Final = 8
 PATIENCE_S: Final = 900
+"""For each stage."""
 
 FAST: Final = (Game("ape_town", 150), Game("monkeys_on_the_moon", 115), Game("monsters_on_the_moon", 12, 4))
 REAL_TIME: Final = Game(
     "four_monkeys",
     3,
-    options={"round_seconds": max(LASTS_S // 3, 30), "countdown_seconds": 0},
+    options={"round_seconds": LASTS_S // 3, "countdown_seconds": 0},
     pause_s=1.5,
     has_clocks=False,
     races=True,
@@ -66,15 +67,13 @@ def going(game: Game) -> Iterator[Order]:
     pace_ms = LASTS_S * 1000 // game.turns
     yield Order(game, "bots", game.bot_seats, 0, {"bot_pace_ms": pace_ms} if game.has_clocks else None)
     yield Order(game, "leaves", 1, 1, {"bot_pace_ms": 2 * pace_ms} if game.has_clocks else None, game.pause_s)
-    if game.has_clocks and LONG:
+    if game.has_clocks:
         clock = {"turn_seconds": TURN_SECONDS, "on_timeout": "bot"}
         yield Order(game, "goes away", 0, 2, clock, min(2 * LASTS_S / game.turns, TURN_SECONDS / 4))
 
 
 def both_kinds() -> tuple[list[Order], list[Order]]:
     """What is played: first the matches that wait for people, then those that do not."""
-    if not LONG:
-        return [*waiting(FAST[1], 2), *waiting(FAST[2], 2)], [*going(FAST[1]), *going(FAST[2])]
     early = [order for game in FAST for order in waiting(game, MATCHES - 3)]
     late = [order for game in FAST for order in going(game)]
     return early, [*late, *going(REAL_TIME), *waiting(REAL_TIME, MATCHES - 2)]
@@ -104,15 +103,29 @@ class Matches:
 
         def is_done() -> bool:
             assert self.history.surprises == []
-            return all(not driver.orders and all(map(done, driver.tables)) for driver in self._drivers)
+            return not any(driver.orders for driver in self._drivers) and all(map(done, self.tables))
 
-        until(is_done, PATIENCE_S, what)
+        try:
+            until(is_done, PATIENCE_S, what)
+        except AssertionError:
+            print(*(table for table in self.tables if not done(table)), sep="\n")
+            raise
 
-    def enter(self, stage: int, moves: float, *ports: int) -> None:
-        """Let a stage begin: which APIs serve, and how far people go."""
+    def stage_with(self, *ports: int, bots_play: bool = True) -> None:
+        """Another stage: these APIs serve, and all matches go on a little; those without people only if `bots_play`."""
+        self._enter(self.stage.moves + MOVES, *ports)
+        self.wait(lambda table: table.went_on or not (bots_play or table.has_people), f"matches go on with {ports}")
+        assert not [table.order for table in self.tables if table.is_over]
+
+    def last_stage_with(self, *ports: int) -> None:
+        """All matches are played to their ends."""
+        self._enter(inf, *ports)
+        self.wait(lambda table: table.is_over, "matches end")
+
+    def _enter(self, moves: float, *ports: int) -> None:
         for table in self.tables:
             table.begin_stage()
-        self.stage.number, self.stage.ports, self.stage.moves = stage, ports, moves
+        self.stage.is_first, self.stage.ports, self.stage.moves = False, ports, moves
 
     def close(self) -> None:
         self._stopped.set()
@@ -156,6 +169,16 @@ def exported(service: Service, match_ids: Iterable[str], folder: Path) -> Iterat
         yield file
 
 
+SETTINGS: Final = {
+    "MOONSTONE_API_WORKERS": "1",
+    "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
+    "MOONSTONE_MOVES_BY_TOKEN": "1000000",
+    "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+    "MOONSTONE_CREATIONS_BY_TOKEN": "1000000",
+}
+NEW_SETTINGS: Final = {"MOONSTONE_CREATIONS_BY_ADDRESS": "1000000", "MOONSTONE_BOT_MATCHES_BY_ADDRESS": "1000000"}
+
+
 @pytest.fixture
 def environ(tmp_path: Path) -> Iterator[Mapping[str, str]]:
     """A log and a queue of their own. The release before knows no Unix sockets."""
@@ -168,22 +191,21 @@ def environ(tmp_path: Path) -> Iterator[Mapping[str, str]]:
             "MOONSTONE_LOG_URL": tcp_url(servers[0]),
             "MOONSTONE_QUEUE_URL": tcp_url(servers[1]),
             "MOONSTONE_DATA_DIR": str(tmp_path / "data"),
-            "MOONSTONE_API_WORKERS": "1",
-            "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
-            "MOONSTONE_MOVES_BY_TOKEN": "1000000",
-            "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
-            "MOONSTONE_CREATIONS_BY_TOKEN": "1000000",
+            **SETTINGS,
         }
 
 
-def test_row_46_matches_go_on_while_one_release_takes_over_from_another(
+@pytest.mark.long
+@pytest.mark.skipif(not LONG, reason="only in the long form")
+def test_row_54_matches_go_on_while_one_release_takes_over_from_another(
     tmp_path: Path, environ: Mapping[str, str]
 ) -> None:
     with (
-        two_releases(tmp_path, environ) as (old, new),
+        two_releases(tmp_path, environ, NEW_SETTINGS) as (old, new),
         Redis.from_url(environ["MOONSTONE_LOG_URL"], protocol=2) as log,
     ):
-        old.start([])
+        old.start_api()
+        old.start_workers()
         with closing(Matches(old.port)) as matches:
             for orders in both_kinds():
                 matches.make(orders)
@@ -192,23 +214,14 @@ def test_row_46_matches_go_on_while_one_release_takes_over_from_another(
             for follower in followers:
                 follower.start()
             assert libraries(log) == {b"moonstone_1"}
-            new.start(*(["people"], ["bots"]) if LONG else [[]])
-            assert libraries(log) > {b"moonstone_1"}
-
-            matches.enter(2, 2 * MOVES, old.port, new.port)
-            matches.wait(lambda table: table.went_on, "matches go on under both releases")
-            assert not LONG or not [table.order for table in matches.tables if table.is_over]
-
-            matches.enter(3, inf, new.port)
-            old.stop()
-            matches.wait(lambda table: table.is_over, "matches end")
+            hand_over(old, new, matches)
             for follower in followers:
                 follower.join(60)
                 assert not follower.is_alive()
+        assert libraries(log) > {b"moonstone_1"}
 
         with closing(build(read(environ), listen=False)) as service:
-            due = service.ports.log
-            until(lambda: not any(map(due.scheduled, KINDS)), 60, "nothing is due any more")
+            until(lambda: not any(map(service.ports.log.scheduled, KINDS)), 60, "nothing is due any more")
             new.stop()
             events = {table.match: stored(service, table.match) for table in matches.tables}
             assert matches.history.faults(events) == []
@@ -224,6 +237,29 @@ def test_row_46_matches_go_on_while_one_release_takes_over_from_another(
         new.verify(files)
         assert [*old.faults(), *new.faults()] == []
         print_summary(matches, events)
+
+
+def hand_over(old: Release, new: Release, matches: Matches) -> None:
+    """From one release to the other, and half-way back, with every pair of an API and workers; to the end of all matches.
+
+    Workers of the release before know no due entries `bots`: where only they work, a match without people rests.
+    """
+    new.start_workers()
+    old.kill_workers()
+    matches.stage_with(old.port)
+
+    old.start_workers()
+    new.start_api()
+    new.kill_workers()
+    old.kill_api()
+    matches.stage_with(new.port, bots_play=False)
+
+    old.start_api()
+    new.start_workers()
+    matches.stage_with(old.port, new.port)
+
+    old.stop()
+    matches.last_stage_with(new.port)
 
 
 def print_summary(matches: Matches, events: Mapping[str, Sequence[tuple[Stored, str]]]) -> None:
