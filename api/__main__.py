@@ -1,6 +1,6 @@
 """`python -m api`: the HTTP API alone, with the settings of the environment.
 
-What imports redis is imported in the worker, after gevent's patches (api.server), and what counts once it is settled where.
+What imports redis is imported in the worker, after gevent's patches (api.server.gunicorn), and what counts once it is settled where.
 """
 
 import logging
@@ -11,15 +11,15 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from service import metrics_folder
-from service.log_lines import log_to_stderr
+from service.observability import metrics_folder
+from service.observability.logfmt import log_to_stderr
 from service.settings import BadSetting, Settings, read, servers
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-    from api import checks
-    from api.server import Factory
+    from api.requests import checks
+    from api.server.gunicorn import Factory
 
 _TICK: Final = 0.2
 
@@ -29,7 +29,7 @@ _log = logging.getLogger("moonstone.api")
 def _factory(settings: Settings) -> "Factory":
     def make(body_deadline: "checks.Deadline", alive: Callable[[], bool]) -> "WSGIApplication":
         from api.app import create_app  # noqa: PLC0415
-        from api.waiting import Waiting  # noqa: PLC0415
+        from api.server.startup import Waiting  # noqa: PLC0415
         from service.container import Unusable, build  # noqa: PLC0415
 
         def start() -> "WSGIApplication":
@@ -64,7 +64,7 @@ def main() -> None:
         _log.critical("no API: %s", error)
         sys.exit(1)
     with metrics_folder.shared():
-        from api.server import Server  # noqa: PLC0415
+        from api.server.gunicorn import Server  # noqa: PLC0415
 
         Server(
             _factory(settings),

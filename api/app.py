@@ -12,9 +12,11 @@ from flask.sessions import NullSession, SessionInterface, SessionMixin
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import MapAdapter
 
-from api import access, checks, compression, context, headers, openapi
-from api.blueprint import Api, Blueprint
-from api.rate import Limiter, Policy
+from api.http import access_log, compression, context, headers
+from api.http.rate_limit import Limiter, Policy
+from api.reference import openapi
+from api.requests import checks
+from api.requests.blueprint import Api, Blueprint
 from api.resources import (
     actions,
     audit,
@@ -29,9 +31,9 @@ from api.resources import (
     problems,
     seats,
 )
-from service import accounts
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
+from service.usecases import accounts
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -97,7 +99,7 @@ class App(Flask):
         if response.status_code == HTTPStatus.NO_CONTENT:
             # Flask gives one to every answer; what is not there has none.
             response.headers.pop("Content-Type", None)
-        access.tell(asked, context.facts(), response.status_code)
+        access_log.tell(asked, context.facts(), response.status_code)
         return response
 
     def wsgi_app(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -145,7 +147,7 @@ def create_app(
         # Nothing but the address: what is served does not depend on the scheme, and proxies pass the Host on.
         behind = ProxyFix(app.wsgi_app, x_for=settings.proxies, x_proto=0, x_host=0)
         app.wsgi_app = behind  # type: ignore[method-assign]  # as Flask's docs say
-    access.begin()
+    access_log.begin()
     checks.install(
         app,
         checks.Hosts(frozenset(host.lower() for host in settings.allowed_hosts)),

@@ -19,8 +19,8 @@ from service.adapters.clock_watch import ClockWatch, disagreement, offset_ms
 from service.adapters.match_index import RedisIndex
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
-from service.history import History
-from service.ports import Ports
+from service.repository.match_history import History
+from service.repository.ports import Ports
 from service.settings import Settings, servers
 
 CLUSTER: Final = "cluster"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).parents[1]
-COMMAND = [sys.executable, "-c", "from service.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from service.ops.cli import main; main()"]
 
 
 class Serving:

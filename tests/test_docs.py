@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import msgspec
 import pytest
 
-from service.characters import CONTROL
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
-from service.match_events import (
+from service.match.characters import CONTROL
+from service.match.events import (
     Acted,
     ClockExtended,
     MatchAborted,
@@ -27,8 +27,8 @@ from service.match_events import (
     SeatTaken,
     SeedRevealed,
 )
+from service.match.transitions import TRANSITIONS
 from service.settings import VARIABLES
-from service.transitions import TRANSITIONS
 from tests.chaos.test_matrix import exists
 from tests.service.games.matches import Table, random_match
 from tests.service.games.tables import HOSTED

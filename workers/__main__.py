@@ -3,7 +3,7 @@
 import os
 import sys
 
-from service.log_lines import log_to_stderr
+from service.observability.logfmt import log_to_stderr
 from service.settings import read
 from workers.process import ROLES, run
 

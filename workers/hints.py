@@ -8,10 +8,10 @@ from typing import Final
 from redis import Redis
 from redis.exceptions import RedisError
 
-from service import metrics
 from service.adapters import queue_health
 from service.adapters.queue_health import SENTENCES, Fault
-from service.ports import Lane
+from service.observability import metrics
+from service.repository.ports import Lane
 from workers.worker import TurnWorker
 
 PAUSE_S: Final = 0.5

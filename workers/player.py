@@ -17,10 +17,10 @@ from typing import Final, Literal, TypeAlias
 from events.due import Due
 from events.log import LogUnavailable
 from events.record import MatchId
-from service import crash, metrics
 from service.errors import Corrupt, Refused
-from service.match import HINT_MS
-from service.ports import Lane, Ports
+from service.match.model import HINT_MS
+from service.observability import failpoints, metrics
+from service.repository.ports import Lane, Ports
 from workers.rests import Rests
 
 KINDS: Final[dict[Lane, str]] = {"turns": "job", "bots": "bots"}
@@ -125,7 +125,7 @@ class Player:
     def _claim(self, lane: Lane) -> Sequence[Due]:
         claimed = self._ports.log.claim(KINDS[lane], self._ports.now(), LEASE_MS, CLAIMED)
         if claimed:
-            crash.point("job-claimed")
+            failpoints.point("job-claimed")
         return claimed
 
     def _next(self) -> _Job | None:

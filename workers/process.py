@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from service.adapters.beat import Beat
 from service.adapters.jobs import JOB_SECONDS
 from service.container import Service, Unusable, build
-from service.ports import Lane
+from service.repository.ports import Lane
 from service.settings import BadSetting, Settings
 from workers import jobs
 from workers.alarm import alarm, processor_limit

@@ -12,11 +12,12 @@ from typing import Final, TypeAlias
 
 from events.log import LogUnavailable
 from events.record import MatchId
-from service import clock, crash
 from service.adapters.beat import GAP_MS, Beat, Outage
-from service.bot_turns import suspend
+from service.automation import deadlines
+from service.automation.bot_turns import suspend
 from service.errors import Corrupt, Refused
-from service.ports import Ports
+from service.observability import failpoints
+from service.repository.ports import Ports
 from workers.rests import Rests
 
 TICK_MS: Final = 200
@@ -29,7 +30,7 @@ LEASE_MS: Final = 2_000
 
 Handler: TypeAlias = Callable[[Ports, MatchId], None]
 HANDLERS: Final[Mapping[str, Handler]] = {}
-"""What to do for a kind of `service.owed`, besides those that have threads of their own: `clock` here, `job` and `bots` in
+"""What to do for a kind of `service.match.owed`, besides those that have threads of their own: `clock` here, `job` and `bots` in
 `workers.player`. An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it; so a
 handler is idempotent, by a command id of its own.
 """
@@ -120,12 +121,12 @@ class Sweeper:
         for due in self._ports.log.scheduled("clock"):
             self._keep_beating(self._ports.now())
             try:
-                clock.extend(self._ports, due.match, outages[-1].id, ms)
+                deadlines.extend(self._ports, due.match, outages[-1].id, ms)
             except (Refused, Corrupt) as error:
                 if isinstance(error, Refused) and error.code == "version-conflict":
                     return
                 _log.error("match %s cannot be extended: %s", due.match, error)
-        crash.point("clocks-extended")
+        failpoints.point("clocks-extended")
         for outage in outages:
             self._beat.settle(outage)
         self._outages = ()
@@ -166,7 +167,7 @@ class Sweeper:
 def _enforce_or_suspend(ports: Ports, match_id: MatchId) -> None:
     """A match whose rules failed is suspended, not stuck in silence."""
     try:
-        clock.enforce(ports, match_id)
+        deadlines.enforce(ports, match_id)
     except (LogUnavailable, Refused, Corrupt):
         raise
     except Exception as error:

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Final
 
 from events.record import MatchId
-from service import clock
 from service.adapters.beat import GAP_MS
 from service.adapters.jobs import LANES, NullJobs
-from service.bot_turns import MOVES, advance
-from service.match import Match
-from service.owed import owed
-from service.patience import Limit, Patience
-from service.ports import Lane, Ports
+from service.automation import deadlines
+from service.automation.bot_limits import Limit, Patience
+from service.automation.bot_turns import MOVES, advance
+from service.match.model import Match
+from service.match.owed import owed
+from service.repository.ports import Lane, Ports
 
 NO_LIMIT: Final = nullcontext
 TIME_TO_PLAY_MS: Final = 1_000
@@ -75,5 +75,5 @@ class Turns:
             return
         late = now - first.enforced_at
         if late > GAP_MS:
-            clock.extend(self._ports, match.id, f"lane:{first.id}:{first.step}", late + TIME_TO_PLAY_MS)
-        clock.enforce(self._ports, match.id)
+            deadlines.extend(self._ports, match.id, f"lane:{first.id}:{first.step}", late + TIME_TO_PLAY_MS)
+        deadlines.enforce(self._ports, match.id)

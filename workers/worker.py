@@ -20,7 +20,7 @@ from rq.utils import now
 from rq.worker import SimpleWorker
 
 from service.adapters.jobs import ADVANCE, FAILED_SECONDS, JOB_SECONDS, LANES
-from service.ports import Lane
+from service.repository.ports import Lane
 
 ALLOWED: Final = frozenset({ADVANCE})
 """Whoever writes to the queue could else call any function that can be imported."""

@@ -7,12 +7,14 @@ import msgspec
 from flask import Response
 from msgspec.structs import replace
 
-from api import conditions, context, languages, schemas
-from api.blueprint import Blueprint
+from api.http import context, etags, languages
+from api.http.responses import DOCUMENTED, answer
+from api.requests import strict_fields
+from api.requests.blueprint import Blueprint
 from api.resources.matches import LOOK_PROBLEMS, MAX_SEATS, TEXTS, LookSchema, look, unchanged
 from api.resources.seats import CONDITIONAL_PROBLEMS
-from api.responses import DOCUMENTED, answer
-from service import play, redaction, texts
+from service.match import redaction, texts
+from service.usecases import play
 
 MOVES: Final = "moves"
 """The bucket of actions: whoever reads too much can still play."""
@@ -20,21 +22,21 @@ MOVES: Final = "moves"
 blueprint: Final = Blueprint("actions", description="Playing: what is legal, and doing it.")
 
 
-class ActSchema(schemas.Schema):
-    action = schemas.Object(component="Action", required=True)
-    seat = schemas.Integer(0, MAX_SEATS - 1, allow_none=True)
-    decision = schemas.String(40, shortest=1)
+class ActSchema(strict_fields.Schema):
+    action = strict_fields.Object(component="Action", required=True)
+    seat = strict_fields.Integer(0, MAX_SEATS - 1, allow_none=True)
+    decision = strict_fields.String(40, shortest=1)
 
 
-class ActQuerySchema(schemas.Schema):
-    dry_run = schemas.Flag(load_default=False, metadata={"description": "Only ask whether the action is legal."})
-    include = schemas.Choice(
+class ActQuerySchema(strict_fields.Schema):
+    dry_run = strict_fields.Flag(load_default=False, metadata={"description": "Only ask whether the action is legal."})
+    include = strict_fields.Choice(
         TEXTS, metadata={"description": "`texts`: the event and the decisions of the receipt also in words, as `text`."}
     )
 
 
 class LegalQuerySchema(LookSchema):
-    include = schemas.Choice(
+    include = strict_fields.Choice(
         TEXTS, metadata={"description": "`texts`: decisions and actions also in words, as `text` and `texts`."}
     )
 
@@ -132,7 +134,7 @@ def act(query: Mapping[str, Any], body: Mapping[str, Any], match_id: str) -> Res
     """
     ports, player = context.ports(), context.caller().id
     wanted = play.ActionRequest(**body)
-    if_match = conditions.wanted_heads(context.header(context.asked(), "If-Match"))
+    if_match = etags.wanted_heads(context.header(context.asked(), "If-Match"))
     if query["dry_run"]:
         play.judge(ports, player, match_id, wanted, if_match)
         return answer(Legal(True))

@@ -4,12 +4,12 @@ from typing import Final
 
 from flask import Response
 
-from api import context
-from api.blueprint import Blueprint
-from api.rate import Policy
+from api.http import context
+from api.http.rate_limit import Policy
+from api.http.responses import answer
+from api.requests.blueprint import Blueprint
 from api.resources.matches import LOOK_PROBLEMS, look
-from api.responses import answer
-from service import audit
+from service.audit import public_audit
 
 blueprint: Final = Blueprint("audit", description="Whether a match's record tells a match that its rules allow.")
 
@@ -19,7 +19,7 @@ WINDOW: Final = 60
 
 @blueprint.at("/v1/matches/<match_id>/audit")
 @blueprint.knows_caller(required=False)
-@blueprint.answers_with(200, audit.Audit, description="Each check and its result.")
+@blueprint.answers_with(200, public_audit.Audit, description="Each check and its result.")
 @blueprint.refuses(*(code for code in LOOK_PROBLEMS if code not in {"version-not-found", "not-your-seat"}))
 def audit_match(match_id: str) -> Response:
     """Check a match's record.
@@ -30,4 +30,4 @@ def audit_match(match_id: str) -> Response:
     match, _ = look(match_id, {})
     quota = context.container().settings.audits_by_caller
     context.take(Policy("audits", quota, WINDOW), context.caller_id() or context.address())
-    return answer(audit.audit(context.ports(), match))
+    return answer(public_audit.audit(context.ports(), match))

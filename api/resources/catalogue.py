@@ -5,10 +5,10 @@ from typing import Final
 import msgspec
 from flask import Response
 
-from api import context
-from api.blueprint import Blueprint
-from api.responses import answer
-from service import catalogue
+from api.http import context
+from api.http.responses import answer
+from api.requests.blueprint import Blueprint
+from service.views import catalogue
 
 blueprint: Final = Blueprint("catalogue", description="Games, their rules and components, and the bots that play them.")
 

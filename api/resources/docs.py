@@ -10,8 +10,8 @@ from flask import Blueprint, Response, current_app, request, send_from_directory
 from werkzeug.exceptions import PreconditionFailed
 from werkzeug.http import parse_date
 
-from api.context import asked
-from api.headers import PAGE
+from api.http.context import asked
+from api.http.headers import PAGE
 from service.errors import Refused
 
 blueprint: Final = Blueprint("docs", __name__)

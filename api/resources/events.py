@@ -7,23 +7,25 @@ from urllib.parse import urlencode
 import msgspec
 from flask import Response, request
 
-from api import conditions, context, languages, live, schemas
-from api.blueprint import STORE_PROBLEMS, Blueprint
-from api.components import frame_schema, ref
-from api.request_headers import version_of
+from api.http import context, etags, languages
+from api.http.request_headers import version_of
+from api.http.responses import DOCUMENTED, answer
+from api.requests import strict_fields
+from api.requests.blueprint import STORE_PROBLEMS, Blueprint
+from api.requests.components import frame_schema, ref
+from api.resources import stream_response
 from api.resources.matches import MAX_SEATS, MAX_VERSION, TEXTS, VIEWER, unchanged
-from api.responses import DOCUMENTED, answer
 from events.chain import genesis
 from events.record import Head, MatchId, Version
-from service import match_file
+from service.audit import match_file
 from service.errors import Refused
 from service.games.visibility import Viewer
-from service.match import Match
-from service.redaction import SeenEvent, viewer_of
+from service.match.model import Match
+from service.match.redaction import SeenEvent, viewer_of
+from service.match.texts import with_text
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, StreamEnd, StreamHello
 from service.subscriptions.long_poll import wait_for_event
 from service.subscriptions.match_stream import MatchSubscription
-from service.texts import with_text
 
 PAGE: Final = 100
 LONGEST_PAGE: Final = 500
@@ -49,14 +51,14 @@ class EventPage(msgspec.Struct, frozen=True):
     next: str | None
 
 
-class EventQuerySchema(schemas.Schema):
-    after = schemas.DecimalInteger(
+class EventQuerySchema(strict_fields.Schema):
+    after = strict_fields.DecimalInteger(
         0,
         MAX_VERSION,
         load_default=0,
         metadata={"description": "The version before the first event wanted; 0 for all of them."},
     )
-    head = schemas.String(
+    head = strict_fields.String(
         64,
         pattern="[0-9a-f]{16,64}",
         metadata={
@@ -64,12 +66,12 @@ class EventQuerySchema(schemas.Schema):
             "refused with `history-diverged`."
         },
     )
-    limit = schemas.DecimalInteger(
+    limit = strict_fields.DecimalInteger(
         1,
         LONGEST_PAGE,
         metadata={"description": f"Events in a page, {PAGE} if it is left out; a stream takes none."},
     )
-    wait = schemas.DecimalInteger(
+    wait = strict_fields.DecimalInteger(
         0,
         LONGEST_WAIT,
         metadata={
@@ -77,9 +79,9 @@ class EventQuerySchema(schemas.Schema):
             "A stream takes none."
         },
     )
-    include = schemas.Choice(TEXTS, metadata={"description": "`texts`: each event also in words, as `text`."})
-    ticket = schemas.String(64)
-    viewer = schemas.DecimalInteger(
+    include = strict_fields.Choice(TEXTS, metadata={"description": "`texts`: each event also in words, as `text`."})
+    ticket = strict_fields.String(64)
+    viewer = strict_fields.DecimalInteger(
         0,
         MAX_SEATS - 1,
         metadata={"description": VIEWER},
@@ -169,11 +171,11 @@ def _waited(match: Match, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
     Raises:
         Refused: `too-many-streams`; `token-invalid` if the token was revoked meanwhile.
     """
-    authorize = live.authorize()
-    streams = live.streams()
-    slot = streams.enter(live.holder())
+    authorize = stream_response.authorize()
+    streams = stream_response.streams()
+    slot = streams.enter(stream_response.holder())
     try:
-        match = wait_for_event(context.ports().history, streams, match, query["wait"], live.hung_up())
+        match = wait_for_event(context.ports().history, streams, match, query["wait"], stream_response.hung_up())
     finally:
         slot.release()
     authorize()
@@ -209,8 +211,8 @@ def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
         after = _head_at(match, version_of(last))
         if after == match.head and match.server_seed is not None:
             return Response(status=204)
-    streams = live.streams()
-    slot = streams.enter(live.holder())
+    streams = stream_response.streams()
+    slot = streams.enter(stream_response.holder())
     subscription = MatchSubscription(
         streams.watch(match.id),
         form,
@@ -221,7 +223,9 @@ def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
         now=context.ports().now(),
         language=_language(query),
     )
-    return live.respond(streams.run(subscription, live.authorize(), live.hung_up()), form, slot)
+    return stream_response.respond(
+        streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot
+    )
 
 
 def _head_at(match: Match, version: Version) -> Head:
@@ -282,7 +286,7 @@ def export_match(match_id: MatchId) -> Response:
         # Whole before the first byte is sent: a log that fails half-way is a problem, not a file that looks complete.
         response = Response(b"".join(lines), content_type=NDJSON.media_type)
         response.headers["Content-Disposition"] = f'attachment; filename="moonstone-{match.id}.ndjson"'
-        response.headers["ETag"] = conditions.etag(match.head)
+        response.headers["ETag"] = etags.etag(match.head)
     if not match.created.private:
         response.headers["Cache-Control"] = "public, max-age=86400"
     return response

@@ -5,9 +5,9 @@ from typing import Final
 import msgspec
 from flask import Response
 
-from api import context
-from api.blueprint import Blueprint
-from api.responses import answer
+from api.http import context
+from api.http.responses import answer
+from api.requests.blueprint import Blueprint
 from service.errors import Refused
 
 blueprint: Final = Blueprint("health", description="Whether the process lives, and whether it can serve.")

@@ -9,15 +9,18 @@ from marshmallow import fields
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from api import admission, conditions, context, languages, pagination, schemas
-from api.blueprint import STORE_PROBLEMS, Blueprint
-from api.responses import DOCUMENTED, answer
-from service import lobby, match_views, matches, redaction, texts
+from api.http import context, etags, languages, pagination
+from api.http.responses import DOCUMENTED, answer
+from api.requests import admission, strict_fields
+from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from service.games.visibility import Viewer
-from service.match import Match
-from service.match_events import LONGEST_CLOCK, LONGEST_INCREMENT, SHORTEST_CLOCK, SLOWEST_PACE, MatchClock
-from service.new_match import NewMatch
-from service.submit import Submitted
+from service.match import redaction, texts
+from service.match.events import LONGEST_CLOCK, LONGEST_INCREMENT, SHORTEST_CLOCK, SLOWEST_PACE, MatchClock
+from service.match.model import Match
+from service.match.new_match import NewMatch
+from service.usecases import match_index, match_lifecycle
+from service.usecases.submit import Submitted
+from service.views import match_views
 
 blueprint: Final = Blueprint("matches", description="Matches: making, finding, joining, leaving and watching them.")
 
@@ -51,30 +54,30 @@ TEXTS: Final = "texts"
 VIEWER: Final = "The seat to look from: your own, or after the end of the match any."
 
 
-class ClockSchema(schemas.Schema):
-    turn_seconds = schemas.Integer(SHORTEST_CLOCK, LONGEST_CLOCK)
-    bank_seconds = schemas.Integer(SHORTEST_CLOCK, LONGEST_CLOCK)
-    increment_seconds = schemas.Integer(0, LONGEST_INCREMENT)
-    on_timeout = schemas.Choice("default_action", "bot", "resign")
-    bot_pace_ms = schemas.Integer(0, SLOWEST_PACE)
+class ClockSchema(strict_fields.Schema):
+    turn_seconds = strict_fields.Integer(SHORTEST_CLOCK, LONGEST_CLOCK)
+    bank_seconds = strict_fields.Integer(SHORTEST_CLOCK, LONGEST_CLOCK)
+    increment_seconds = strict_fields.Integer(0, LONGEST_INCREMENT)
+    on_timeout = strict_fields.Choice("default_action", "bot", "resign")
+    bot_pace_ms = strict_fields.Integer(0, SLOWEST_PACE)
 
 
-class NewMatchSchema(schemas.Schema):
-    game = schemas.String(40, shortest=1, required=True)
-    seats = schemas.Integer(1, MAX_SEATS, required=True)
-    options = schemas.Object(component="Options", load_default=dict)
-    bots = schemas.List(schemas.String(40, shortest=1), MAX_SEATS, load_default=())
+class NewMatchSchema(strict_fields.Schema):
+    game = strict_fields.String(40, shortest=1, required=True)
+    seats = strict_fields.Integer(1, MAX_SEATS, required=True)
+    options = strict_fields.Object(component="Options", load_default=dict)
+    bots = strict_fields.List(strict_fields.String(40, shortest=1), MAX_SEATS, load_default=())
     clock = fields.Nested(ClockSchema, allow_none=True)
-    private = schemas.Boolean(load_default=False)
-    manual_start = schemas.Boolean(load_default=False)
+    private = strict_fields.Boolean(load_default=False)
+    manual_start = strict_fields.Boolean(load_default=False)
 
 
 ENDED: Final = "ended"
 """Finished and aborted matches in the order of their ends."""
 
 
-class MatchesQuerySchema(schemas.PageSchema):
-    status = schemas.Choice(
+class MatchesQuerySchema(strict_fields.PageSchema):
+    status = strict_fields.Choice(
         "open",
         "running",
         "finished",
@@ -87,20 +90,20 @@ class MatchesQuerySchema(schemas.PageSchema):
             "ones in the order in which they ended, the first first."
         },
     )
-    game = schemas.String(
+    game = strict_fields.String(
         40, shortest=1, pattern="[a-z0-9_]+", metadata={"description": "Only matches of the game with this id."}
     )
 
 
-class LookSchema(schemas.Schema):
-    version = schemas.DecimalInteger(
+class LookSchema(strict_fields.Schema):
+    version = strict_fields.DecimalInteger(
         1, MAX_VERSION, metadata={"description": "The version to look at; the newest if it is left out."}
     )
-    viewer = schemas.DecimalInteger(0, MAX_SEATS - 1, metadata={"description": VIEWER})
+    viewer = strict_fields.DecimalInteger(0, MAX_SEATS - 1, metadata={"description": VIEWER})
 
 
 class MatchQuerySchema(LookSchema):
-    include = schemas.Choice(
+    include = strict_fields.Choice(
         "legal_actions",
         TEXTS,
         f"legal_actions,{TEXTS}",
@@ -131,15 +134,15 @@ def unchanged(match: Match, query: Mapping[str, Any]) -> Response | None:
     """304 where the caller says that it has this version; never instead of texts, for which language it has no tag tells."""
     if TEXTS in query.get("include", ""):
         return None
-    tags = conditions.parse("If-None-Match", context.header(context.asked(), "If-None-Match"))
-    if not conditions.matches(tags, match.head):
+    tags = etags.parse("If-None-Match", context.header(context.asked(), "If-None-Match"))
+    if not etags.matches(tags, match.head):
         return None
-    return Response(status=304, headers={"ETag": conditions.etag(match.head)}, content_type="application/json")
+    return Response(status=304, headers={"ETag": etags.etag(match.head)}, content_type="application/json")
 
 
 def _view(match: Match, viewer: Viewer) -> match_views.MatchView:
     ports, player = context.ports(), context.caller_id()
-    join_code = None if player is None else matches.seen_join_code(ports, match, player)
+    join_code = None if player is None else match_lifecycle.seen_join_code(ports, match, player)
     return match_views.see(ports, match, viewer, join_code)
 
 
@@ -169,10 +172,10 @@ def list_matches(query: Mapping[str, Any]) -> Response:
     ports, limit, game = context.ports(), query["limit"], query.get("game")
     if query["status"] == ENDED:
         after = pagination.decode(query["cursor"], int) if "cursor" in query else 0
-        over, number = lobby.ended(ports, after, limit, game)
+        over, number = match_index.ended(ports, after, limit, game)
         return answer(MatchList(over, pagination.encode(number)))
     before = pagination.decode(query["cursor"], str) if "cursor" in query else None
-    page, last = lobby.listed(ports, query["status"], before, limit, game)
+    page, last = match_index.listed(ports, query["status"], before, limit, game)
     return answer(MatchList(page, None if last is None else pagination.encode(last)))
 
 
@@ -196,7 +199,7 @@ def create_match(body: Mapping[str, Any]) -> Response:
         admission.admit_match_of_bots()
     clock = MatchClock(**body["clock"]) if body.get("clock") else None
     wanted = NewMatch(**{**body, "bots": tuple(body["bots"]), "clock": clock})
-    made = matches.create(context.ports(), context.caller().id, wanted, context.command_key())
+    made = match_lifecycle.create(context.ports(), context.caller().id, wanted, context.command_key())
     return done(made, 201, Location=f"/v1/matches/{made.match.id}")
 
 

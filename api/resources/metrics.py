@@ -4,11 +4,11 @@ from typing import Final
 
 from flask import Response, request
 
-from api import client_address, context
-from api.blueprint import Blueprint
+from api.http import client_address, context
+from api.requests.blueprint import Blueprint
 from events.log import LogUnavailable
-from service import metrics
 from service.errors import Refused
+from service.observability import metrics
 
 blueprint: Final = Blueprint("metrics", description="What the service counts of itself.")
 

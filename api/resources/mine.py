@@ -6,16 +6,19 @@ from typing import Any, Final
 import msgspec
 from flask import Response, request
 
-from api import context, live, pagination, schemas
-from api.blueprint import STORE_PROBLEMS, Blueprint
-from api.components import frame_schema, ref
-from api.responses import answer
+from api.http import context, pagination
+from api.http.responses import answer
+from api.requests import strict_fields
+from api.requests.blueprint import STORE_PROBLEMS, Blueprint
+from api.requests.components import frame_schema, ref
+from api.resources import stream_response
 from events.record import MatchId
-from service import lobby, match_views
 from service.errors import Refused
-from service.ports import Mine
+from service.repository.ports import Mine
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello, PlayerSubscription
+from service.usecases import match_index
+from service.views import match_views
 
 blueprint: Final = Blueprint("mine", description="All the matches of one player.")
 
@@ -31,8 +34,8 @@ class OwnMatchList(msgspec.Struct, frozen=True):
     next: str | None
 
 
-class OwnMatchesQuerySchema(schemas.PageSchema):
-    active = schemas.Flag(load_default=False, metadata={"description": "Only those that are not over."})
+class OwnMatchesQuerySchema(strict_fields.PageSchema):
+    active = strict_fields.Flag(load_default=False, metadata={"description": "Only those that are not over."})
 
 
 @blueprint.at("/v1/me/matches")
@@ -48,13 +51,13 @@ def list_own_matches(query: Mapping[str, Any]) -> Response:
     """
     before = pagination.decode(query["cursor"], str) if "cursor" in query else None
     mine: Mine = "active" if query["active"] else "all"
-    page = lobby.listed_for(context.ports(), context.caller().id, mine, before, query["limit"])
+    page = match_index.listed_for(context.ports(), context.caller().id, mine, before, query["limit"])
     following = None if page.last is None else pagination.encode(page.last)
     return answer(OwnMatchList(page.matches, page.unreadable, following))
 
 
-class OwnStreamQuerySchema(schemas.Schema):
-    ticket = schemas.String(64)
+class OwnStreamQuerySchema(strict_fields.Schema):
+    ticket = strict_fields.String(64)
 
 
 _FORMS: Final = {form.media_type: form for form in (EVENT_STREAM, NDJSON)}
@@ -92,10 +95,12 @@ def follow_own_matches(query: Mapping[str, Any]) -> Response:
     wanted = EVENT_STREAM.media_type if accepted is None else accepted.best_match(tuple(_FORMS))
     if wanted is None:
         raise Refused("not-acceptable", f"The stream is {' or '.join(_FORMS)}.")
-    form, streams = _FORMS[wanted], live.streams()
-    slot = streams.enter(live.holder())
+    form, streams = _FORMS[wanted], stream_response.streams()
+    slot = streams.enter(stream_response.holder())
     subscription = PlayerSubscription(context.ports(), streams, context.caller().id, form)
-    response = live.respond(streams.run(subscription, live.authorize(), live.hung_up()), form, slot)
+    response = stream_response.respond(
+        streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot
+    )
     response.vary.add("Accept")
     return response
 

@@ -6,13 +6,15 @@ from typing import Any, Final
 
 from flask import Response
 
-from api import conditions, context, languages, schemas
-from api.blueprint import Blueprint
+from api.http import context, etags, languages
+from api.requests import strict_fields
+from api.requests.blueprint import Blueprint
 from api.resources.matches import LOOK_PROBLEMS, LookSchema, look
-from service import pictures, texts
 from service.games.drawing.style import POLICY_SOURCE
 from service.games.visibility import Viewer
-from service.match import Match
+from service.match import texts
+from service.match.model import Match
+from service.views import pictures
 
 blueprint: Final = Blueprint("pictures", description="Pictures: any table at any version, to look at.")
 
@@ -35,11 +37,11 @@ _HEADERS: Final = {
 
 
 class BoardQuerySchema(LookSchema):
-    language = schemas.Choice(
+    language = strict_fields.Choice(
         *texts.LANGUAGES,
         metadata={"description": "The language of the words in it; if it is left out, that of `Accept-Language`."},
     )
-    highlight = schemas.Flag(
+    highlight = strict_fields.Flag(
         load_default=False, metadata={"description": "Whether what the event of the version changed is marked."}
     )
 
@@ -64,14 +66,14 @@ def draw_board(query: Mapping[str, Any], match_id: str) -> Response:
     match, viewer = look(match_id, query)
     language = query.get("language") or languages.wanted()
     drawing = f"{pictures.REVISION}-{language}-{'s' if viewer is None else viewer}"
-    tags = conditions.parse("If-None-Match", context.header(context.asked(), "If-None-Match"))
-    if conditions.matches(tags, match.head, drawing):
+    tags = etags.parse("If-None-Match", context.header(context.asked(), "If-None-Match"))
+    if etags.matches(tags, match.head, drawing):
         response = Response(status=HTTPStatus.NOT_MODIFIED, content_type=MEDIA_TYPE)
     else:
         history = context.ports().history
         picture = pictures.board(history, match, viewer, language, highlight=query["highlight"])
         response = Response(picture, content_type=MEDIA_TYPE, headers={"Content-Security-Policy": POLICY})
-    response.headers["ETag"] = conditions.etag(match.head, drawing)
+    response.headers["ETag"] = etags.etag(match.head, drawing)
     response.headers["Cache-Control"] = (
         FOR_EVER if _is_for_ever(match_id, match, viewer, query) else "private, no-store"
     )

@@ -6,12 +6,13 @@ from typing import Any, Final
 import msgspec
 from flask import Response
 
-from api import auth, context, schemas
-from api.blueprint import STORE_PROBLEMS, Blueprint
-from api.rate import Policy
-from api.responses import answer
-from service import accounts
-from service.ports import Player
+from api.http import auth, context
+from api.http.rate_limit import Policy
+from api.http.responses import answer
+from api.requests import strict_fields
+from api.requests.blueprint import STORE_PROBLEMS, Blueprint
+from service.repository.ports import Player
+from service.usecases import accounts
 
 blueprint: Final = Blueprint("players", description="Accounts and their tokens.")
 
@@ -19,8 +20,8 @@ SIGN_UP_WINDOW: Final = 600
 """Seconds in which an address may make its quota of players."""
 
 
-class NewPlayerSchema(schemas.Schema):
-    name = schemas.Name(required=True)
+class NewPlayerSchema(strict_fields.Schema):
+    name = strict_fields.Name(required=True)
 
 
 class SignedUp(msgspec.Struct, frozen=True):

@@ -8,11 +8,11 @@ from typing import Any, Final
 import msgspec
 from flask import Response, request
 
-from api.blueprint import Blueprint
-from api.headers import PAGE
-from api.problem_examples import example
-from api.problem_types import PROBLEM_TYPES
-from api.responses import answer
+from api.http.headers import PAGE
+from api.http.responses import answer
+from api.problems.examples import example
+from api.problems.types import PROBLEM_TYPES
+from api.requests.blueprint import Blueprint
 from service.errors import Refused
 
 blueprint: Final = Blueprint("problems", description="What each problem code means.")

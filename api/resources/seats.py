@@ -5,27 +5,29 @@ from typing import Any, Final
 
 from flask import Response
 
-from api import admission, conditions, context, schemas
+from api.http import context, etags
+from api.requests import admission, strict_fields
 from api.resources import matches as match_resource
 from api.resources.matches import COMMAND_PROBLEMS, ID, LOOKS, MADE, MAX_SEATS, done
-from service import match_views, matches
-from service.commands import SeenHead
-from service.ports import Ports
+from service.match.commands import SeenHead
+from service.repository.ports import Ports
+from service.usecases import match_lifecycle
+from service.views import match_views
 
 blueprint: Final = match_resource.blueprint
 CONDITIONAL_PROBLEMS: Final = ("stale-version", "history-diverged", *COMMAND_PROBLEMS)
 """Of commands that read If-Match."""
 
 
-class TakeSeatSchema(schemas.Schema):
-    seat = schemas.Integer(0, MAX_SEATS - 1, allow_none=True)
-    join_code = schemas.String(40, shortest=1)
-    client_seed = schemas.String(64, shortest=1)
+class TakeSeatSchema(strict_fields.Schema):
+    seat = strict_fields.Integer(0, MAX_SEATS - 1, allow_none=True)
+    join_code = strict_fields.String(40, shortest=1)
+    client_seed = strict_fields.String(64, shortest=1)
 
 
-class SeatBotSchema(schemas.Schema):
-    bot = schemas.String(40, shortest=1, required=True)
-    seat = schemas.Integer(0, MAX_SEATS - 1, allow_none=True)
+class SeatBotSchema(strict_fields.Schema):
+    bot = strict_fields.String(40, shortest=1, required=True)
+    seat = strict_fields.Integer(0, MAX_SEATS - 1, allow_none=True)
 
 
 def _command(match_id: str) -> tuple[Ports, str, str, str]:
@@ -33,7 +35,7 @@ def _command(match_id: str) -> tuple[Ports, str, str, str]:
 
 
 def _if_match() -> tuple[SeenHead, ...] | None:
-    return conditions.wanted_heads(context.header(context.asked(), "If-Match"))
+    return etags.wanted_heads(context.header(context.asked(), "If-Match"))
 
 
 @blueprint.at("/v1/matches/<match_id>/seats", methods=["POST"])
@@ -48,7 +50,7 @@ def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
 
     The `client_seed` becomes part of the match's chance, so that the server alone cannot choose it.
     """
-    joined = matches.join(*_command(match_id), **body, if_match=_if_match())
+    joined = match_lifecycle.join(*_command(match_id), **body, if_match=_if_match())
     return done(joined, 201)
 
 
@@ -67,7 +69,7 @@ def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
     It takes the lowest free seat, or the one named, and plays it to the end.
     """
     admission.admit_start(match_id, with_bot=True)
-    return done(matches.add_bot(*_command(match_id), **body, if_match=_if_match()), 201)
+    return done(match_lifecycle.add_bot(*_command(match_id), **body, if_match=_if_match()), 201)
 
 
 @blueprint.at("/v1/matches/<match_id>/start", methods=["POST"])
@@ -82,7 +84,7 @@ def start_match(match_id: str) -> Response:
     Only a match with `manual_start` waits for this.
     """
     admission.admit_start(match_id, with_bot=False)
-    return done(matches.start(*_command(match_id), if_match=_if_match()), 200)
+    return done(match_lifecycle.start(*_command(match_id), if_match=_if_match()), 200)
 
 
 @blueprint.at("/v1/matches/<match_id>/leave", methods=["POST"])
@@ -95,4 +97,4 @@ def leave_match(match_id: str) -> Response:
 
     A creator without a seat who leaves a match that has not started ends it.
     """
-    return done(matches.leave(*_command(match_id), if_match=_if_match()), 200)
+    return done(match_lifecycle.leave(*_command(match_id), if_match=_if_match()), 200)

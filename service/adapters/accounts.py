@@ -10,8 +10,8 @@ import msgspec
 from redis import Redis, RedisCluster
 
 from events.redis_log import send
-from service import crash
-from service.ports import Player
+from service.observability import failpoints
+from service.repository.ports import Player
 
 CHANNEL: Final = "accounts"
 """Where a token's digest or a player's id is told when what is known of it no longer holds."""
@@ -42,7 +42,7 @@ class RedisAccounts:
     def add(self, player: Player, token_digest: str) -> None:
         # A token without a player would be refused; a player without a token hurts nobody.
         send(self._client, ("SET", _player_key(player.id), msgspec.json.encode(player)))
-        crash.point("player-added")
+        failpoints.point("player-added")
         self.add_token(player.id, token_digest)
 
     def by_token(self, token_digest: str) -> Player | None:

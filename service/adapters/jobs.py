@@ -14,7 +14,7 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 
 from events.record import MatchId
-from service.ports import Lane
+from service.repository.ports import Lane
 
 LANES: Final[tuple[Lane, ...]] = get_args(Lane)
 

@@ -13,7 +13,7 @@ from events.record import MatchId
 from events.redis_log import WAKE_CHANNEL, send
 from events.redis_pool import Command
 from service.adapters.clock import wall_clock
-from service.ports import ENDING_MS, Mine, Shelf, news_of
+from service.repository.ports import ENDING_MS, Mine, Shelf, news_of
 
 _SHELVES: Final[tuple[Shelf, ...]] = get_args(Shelf)
 _ENDED: Final = "index:ended"

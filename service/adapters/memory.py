@@ -7,8 +7,8 @@ from events.memory_log import MemoryLog
 from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
 from service.games.protocol import AnyGame
-from service.history import History
-from service.ports import ENDING_MS, Lane, Mine, Player, Ports, Shelf, news_of
+from service.repository.match_history import History
+from service.repository.ports import ENDING_MS, Lane, Mine, Player, Ports, Shelf, news_of
 
 
 def _unheard(_key: str, _number: Version) -> None:

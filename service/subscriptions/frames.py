@@ -8,8 +8,8 @@ import msgspec
 
 from events.record import MatchId, Version
 from service.games.visibility import Viewer
-from service.match import Status
-from service.redaction import SeenEvent
+from service.match.model import Status
+from service.match.redaction import SeenEvent
 
 Reason: TypeAlias = Literal[
     "finished",

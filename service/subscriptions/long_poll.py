@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable
 
-from service.history import History
-from service.match import Match
+from service.match.model import Match
+from service.repository.match_history import History
 from service.subscriptions.streams import GLANCE, Streams
 
 

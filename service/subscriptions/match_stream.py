@@ -7,8 +7,8 @@ from events.feed import Waiter, Wake
 from events.record import Head
 from service.errors import Refused
 from service.games.visibility import Seat
-from service.match import Match
-from service.redaction import viewer_of
+from service.match.model import Match
+from service.match.redaction import viewer_of
 from service.subscriptions import streams
 from service.subscriptions.frames import Form, Reason, StreamEnd, StreamHello
 from service.subscriptions.match_watch import Ended, MatchWatch

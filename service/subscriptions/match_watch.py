@@ -9,10 +9,10 @@ from events.log import LogUnavailable
 from events.record import Head, MatchId, Version
 from service.errors import Corrupt, Refused
 from service.games.visibility import Viewer
-from service.history import History
-from service.match import Match
+from service.match.model import Match
+from service.match.texts import with_text
+from service.repository.match_history import History
 from service.subscriptions.frames import Form, Reason
-from service.texts import with_text
 
 CHUNK: Final = 100
 """Events sent in one piece."""

@@ -10,17 +10,17 @@ from msgspec import UNSET, UnsetType
 from events.feed import Waiter, Wake
 from events.log import LogUnavailable
 from events.record import MatchId, Version
-from service import lobby
 from service.games.protocol import Outcome
 from service.games.visibility import Viewer
-from service.match import Match, Status
-from service.match_views import OwnMatch, own_summaries
-from service.ports import Mine, Ports, news_of
-from service.redaction import SeenDecision, own_decisions
+from service.match.model import Match, Status
+from service.match.redaction import SeenDecision, own_decisions
+from service.repository.ports import Mine, Ports, news_of
 from service.subscriptions import streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, Reason, frame, line
 from service.subscriptions.match_watch import Ended, MatchWatch
 from service.subscriptions.streams import Streams
+from service.usecases import match_index
+from service.views.match_views import OwnMatch, own_summaries
 
 Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished"]
 
@@ -166,10 +166,10 @@ class PlayerSubscription:
             newest = self._watches[match_id].newest(self._changed[match_id])
             if newest is None:
                 raise LogUnavailable("unavailable")
-            match = lobby.own(self._ports, place, newest, self._player, mine)
+            match = match_index.own(self._ports, place, newest, self._player, mine)
         except Ended as ended:
             gone = ended.reason == "match-not-found"
-            match = lobby.own_match(self._ports, place, self._player, mine) if gone else None
+            match = match_index.own_match(self._ports, place, self._player, mine) if gone else None
         del self._changed[match_id]
         if match is None:
             self._told.pop(match_id, None)

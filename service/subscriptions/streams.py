@@ -16,9 +16,9 @@ from weakref import WeakValueDictionary
 from events.feed import Feed, Waiter, Wake
 from events.log import LogUnavailable
 from events.record import MatchId
-from service import metrics
 from service.errors import Refused
-from service.history import History
+from service.observability import metrics
+from service.repository.match_history import History
 from service.subscriptions.frames import Reason
 from service.subscriptions.match_watch import Ended, MatchWatch
 

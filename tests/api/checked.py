@@ -13,9 +13,9 @@ from flask import Flask
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from api import openapi
 from api.app import create_app
-from api.context import Container as AnyContainer
+from api.http.context import Container as AnyContainer
+from api.reference import openapi
 from service.settings import Settings
 from tests.api.conftest import Container, settings
 

@@ -10,17 +10,17 @@ from flask import Flask, Response
 from flask.testing import FlaskClient
 from flask.views import MethodView
 
-from api import schemas
 from api.app import create_app
-from api.blueprint import Blueprint
-from api.responses import answer
+from api.http.responses import answer
+from api.requests import strict_fields
+from api.requests.blueprint import Blueprint
 from events.feed import Feed
-from service import accounts
 from service.adapters.memory import local_ports
 from service.errors import Refused
 from service.games.registry import GAMES
-from service.ports import Player, Ports
+from service.repository.ports import Player, Ports
 from service.settings import Settings, read
+from service.usecases import accounts
 
 ANNA: Final = Player("pl_anna", "Anna", 0)
 TOKEN: Final = f"{accounts.PREFIX}{'A' * 43}{accounts._check('A' * 43)}"
@@ -48,12 +48,12 @@ class Container:
         return ()
 
 
-class AddStoneSchema(schemas.Schema):
-    name = schemas.String(20, shortest=1, required=True)
-    weight = schemas.Integer(0, 100)
-    round = schemas.Boolean()
-    colours = schemas.List(schemas.Choice("red", "blue"), 3)
-    where = schemas.Object(component="Action")
+class AddStoneSchema(strict_fields.Schema):
+    name = strict_fields.String(20, shortest=1, required=True)
+    weight = strict_fields.Integer(0, 100)
+    round = strict_fields.Boolean()
+    colours = strict_fields.List(strict_fields.Choice("red", "blue"), 3)
+    where = strict_fields.Object(component="Action")
 
 
 class Stone(msgspec.Struct, frozen=True):
@@ -75,7 +75,7 @@ def stones_blueprint() -> Blueprint:
 
     @stones.at("/v1/stones")
     class StoneList(MethodView):
-        @stones.takes(schemas.PageSchema, location="query")
+        @stones.takes(strict_fields.PageSchema, location="query")
         @stones.answers_with(200, Stones, description="A page of stones.")
         def get(self, query: Mapping[str, Any]) -> Response:
             """List stones."""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from flask import Flask, Response, current_app
 
-from api import checks
-from api.live import STREAMS
-from api.responses import answer
-from api.server import Server
+from api.http.responses import answer
+from api.requests import checks
+from api.resources.stream_response import STREAMS
+from api.server.gunicorn import Server
 
 
 def count() -> Response:

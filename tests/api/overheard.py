@@ -10,12 +10,14 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from api import compression
-from service import metrics, rulings, submit
+from api.http import compression
 from service.games.protocol import CLOCK, IllegalAction, Move, fold
 from service.games.visibility import Seat
-from service.log_lines import Logfmt
-from service.match import Match
+from service.match import rulings
+from service.match.model import Match
+from service.observability import metrics
+from service.observability.logfmt import Logfmt
+from service.usecases import submit
 from tests.api.stage import Stage, World, mask
 from tests.api.worlds import Page, Pair, alike_moves
 from tests.service.games.matches import spread, ways

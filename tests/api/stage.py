@@ -14,20 +14,20 @@ from api.app import create_app
 from events.chain import genesis, seal
 from events.log import Append
 from events.record import Event, MatchId, digest
-from service import accounts, lobby
 from service.container import Service, build
 from service.games.protocol import AnyGame, Task
 from service.games.registry import GAMES
 from service.games.visibility import Seat
-from service.history import History
-from service.match import Match
-from service.match_events import MatchClock
-from service.match_fold import fold
-from service.matches import add_bot, create, join, join_code_of
-from service.new_match import NewMatch
-from service.owed import owed
-from service.ports import Player
+from service.match.events import MatchClock
+from service.match.fold import fold
+from service.match.model import Match
+from service.match.new_match import NewMatch
+from service.match.owed import owed
+from service.repository.match_history import History
+from service.repository.ports import Player
 from service.settings import read
+from service.usecases import accounts, match_index
+from service.usecases.match_lifecycle import add_bot, create, join, join_code_of
 from tests.api.checked import MANY
 from tests.api.worlds import Page, Pair
 from tests.service.games.matches import Table
@@ -140,7 +140,7 @@ class Stage:
         match, _ = self.ports.history.newest(match.id)
         for first in range(0, len(pages), 50):
             match = self._tell(match, pages[first : first + 50])
-        lobby.shelve(self.ports, match)
+        match_index.shelve(self.ports, match)
         self.time = pages[-1].at
         return World(table, match.id, (seed.hex().encode(), *self._secrets(), *_hidden_times(table, pages)))
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 
 from flask import Flask, Response
 
-from api import checks, context
 from api.app import RESOURCES, create_app
-from api.responses import answer
-from api.server import Server
-from service.log_lines import log_to_stderr
+from api.http import context
+from api.http.responses import answer
+from api.requests import checks
+from api.server.gunicorn import Server
+from service.observability.logfmt import log_to_stderr
 from tests.api.conftest import Container, settings, stones_blueprint
 
 LARGE = 64 << 20

@@ -5,14 +5,14 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from events.record import MatchId
-from service import accounts
-from service.bot_turns import advance
+from service.automation.bot_turns import advance
 from service.games.protocol import Rng
-from service.match import Match
-from service.matches import create, join, join_code_of, leave
-from service.new_match import NewMatch
-from service.ports import Player, Ports
-from service.randomness import Draws, bot_key
+from service.match.model import Match
+from service.match.new_match import NewMatch
+from service.match.randomness import Draws, bot_key
+from service.repository.ports import Player, Ports
+from service.usecases import accounts
+from service.usecases.match_lifecycle import create, join, join_code_of, leave
 
 SEED: Final = bytes(range(32))
 """Of the match and of its bot: every table sees the same play."""

@@ -8,9 +8,10 @@ import httpx
 import pytest
 from redis import Redis
 
-from service import accounts, matches, settings
+from service import settings
 from service.container import Service, build
-from service.new_match import NewMatch
+from service.match.new_match import NewMatch
+from service.usecases import accounts, match_lifecycle
 from tests.api.live import Server, serving
 
 SEATS: Final = 8
@@ -46,9 +47,9 @@ def test_of_eight_who_grab_at_once_one_at_each_table_gets_the_tile_and_the_other
 ) -> None:
     players = [accounts.sign_up(service.ports, f"Player {seat}") for seat in range(SEATS)]
     wanted = NewMatch(game="four_monkeys", seats=SEATS, options={"countdown_seconds": 0})
-    match_id = matches.create(service.ports, players[0][0].id, wanted, "create").match.id
+    match_id = match_lifecycle.create(service.ports, players[0][0].id, wanted, "create").match.id
     for seat, (player, _) in enumerate(players):
-        matches.join(service.ports, player.id, match_id, f"seat-{seat}")
+        match_lifecycle.join(service.ports, player.id, match_id, f"seat-{seat}")
     path = f"http://127.0.0.1:{server.port}/v1/matches/{match_id}"
     clients = [httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=20) for _, token in players]
     ready = threading.Barrier(SEATS)

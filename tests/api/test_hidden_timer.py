@@ -7,15 +7,15 @@ import pytest
 
 from events.feed import Feed
 from events.memory_log import MemoryLog
-from service import accounts, matches
 from service.adapters.memory import local_ports
-from service.bot_turns import advance
-from service.clock import enforce
+from service.automation.bot_turns import advance
+from service.automation.deadlines import enforce
 from service.games.four_monkeys.effects import CheckOpened
 from service.games.protocol import CLOCK, Move, Ring
 from service.games.registry import GAMES
-from service.match import Match
-from service.new_match import NewMatch
+from service.match.model import Match
+from service.match.new_match import NewMatch
+from service.usecases import accounts, match_lifecycle
 from tests.api.checked import Client
 from tests.api.conftest import Container
 from tests.api.two_seats import unlimited
@@ -45,7 +45,7 @@ class Listener:
         wanted = NewMatch(game="four_monkeys", seats=2, options=options)
         creator = accounts.authenticate(ports, self.players[0]).id
         # One deal in a few has no more to grab before there is a choice to ask for.
-        self.match = matches.create(ports, creator, wanted, "table", seed=bytes(32)).match.id
+        self.match = match_lifecycle.create(ports, creator, wanted, "table", seed=bytes(32)).match.id
         self.path = f"/v1/matches/{self.match}"
         for token in self.players:
             self.post("/seats", {}, token)

@@ -4,10 +4,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.app import create_app
+from service.audit.client_copy import Differs, check_feed, read_feed
+from service.audit.verify import verify
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
-from service.kept import Differs, check_feed, read_feed
-from service.verify import verify
 from tests.api.conftest import Container, settings
 from tests.api.table import set_table
 

@@ -11,9 +11,11 @@ import pytest
 from msgspec.structs import replace as alter
 from redis import Redis
 
-from service import history, match_views, redaction, rulings
 from service.container import Service
 from service.games.registry import GAMES
+from service.match import redaction, rulings
+from service.repository import match_history
+from service.views import match_views
 from tests.api.rows import told_alike
 from tests.api.stage import Stage, environment, served
 from tests.api.worlds import pairs
@@ -84,8 +86,8 @@ LEGAL: Final = redaction.legal_actions
 
 LEAKS: Final[Mapping[str, Leak]] = {
     "effects are shown whole": Leak(redaction, "_redacted", lambda effects, _viewer: (list(effects), True)),
-    "a salt is shown": Leak(history, "see_event", salted),
-    "a size tells": Leak(history, "see_event", padded),
+    "a salt is shown": Leak(match_history, "see_event", salted),
+    "a size tells": Leak(match_history, "see_event", padded),
     "a hidden deadline is shown": Leak(redaction, "_see_decision", clocked, table="four_monkeys of 4, family"),
     "a list counts what is hidden": Leak(match_views, "_public", progressing),
     "the log says what is done": Leak(rulings, "_ruled", chatty),

@@ -13,7 +13,8 @@ import pytest
 from redis import Redis
 from redis.client import PubSub
 
-from service import bot_turns, submit
+from service.automation import bot_turns
+from service.usecases import submit
 from tests.api.checked import documented
 from tests.api.overheard import Comparison
 from tests.api.rows import ROWS, leave, nothing, told_alike

@@ -14,9 +14,9 @@ import msgspec
 import pytest
 from redis import Redis
 
-from service import matches
-from service.new_match import NewMatch
-from service.ports import Ports
+from service.match.new_match import NewMatch
+from service.repository.ports import Ports
+from service.usecases import match_lifecycle
 from tests.api.live import Frame, Server, frames, serving
 from tests.api.overheard import Comparison
 from tests.api.stage import Stage, World, environment, mask, served
@@ -202,8 +202,8 @@ def _noticed(stage: Stage, server: Server, both: Comparison) -> bool:
 
 def _told_before(ports: Ports, player: str, stream: Iterator[Frame], key: str) -> list[Any]:
     """What is told before the start of a new match of the player."""
-    last = matches.create(ports, player, NewMatch("ape_town", 2, bots=("random",)), key).match
-    matches.join(ports, player, last.id, "sit")
+    last = match_lifecycle.create(ports, player, NewMatch("ape_town", 2, bots=("random",)), key).match
+    match_lifecycle.join(ports, player, last.id, "sit")
 
     def before(frame: Frame) -> bool:
         return not frame.data or frame.data["match"] != last.id

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from service import accounts
+from service.usecases import accounts
 from tests.api.checked import Client, documented
 
 CALLERS: Final = ("nobody", "malformed", "revoked", "outsider", "spectator", "other seat", "own seat")

@@ -16,8 +16,8 @@ from events.chain import Draft
 from events.record import canonical
 from service.games.protocol import CLOCK, Move, Rng, fold
 from service.games.visibility import Effect, Seat, Viewer, redact
-from service.match_events import Acted, MatchStarted, Rang
-from service.randomness import Draw
+from service.match.events import Acted, MatchStarted, Rang
+from service.match.randomness import Draw
 from tests.length import LONG
 from tests.service.games.matches import (
     START,

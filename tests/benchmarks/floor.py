@@ -10,12 +10,12 @@ import msgspec
 from flask import Flask, Response, request
 from marshmallow import Schema, fields
 
-from api.checks import Deadline
-from api.server import Server
+from api.requests.checks import Deadline
+from api.server.gunicorn import Server
 from events.chain import Draft, genesis, seal
 from events.log import Append
 from events.record import Head
-from service.randomness import new_salts
+from service.match.randomness import new_salts
 
 WORKERS = 2
 
@@ -26,7 +26,7 @@ class ActionSchema(Schema):
 
 
 def create_floor(log_url: str) -> Flask:
-    # It imports redis, which must not come before gevent's patches (api.server).
+    # It imports redis, which must not come before gevent's patches (api.server.gunicorn).
     from events.redis_log import RedisLog, connect  # noqa: PLC0415
 
     log = RedisLog(connect(log_url))

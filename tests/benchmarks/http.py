@@ -13,10 +13,10 @@ import httpx
 import msgspec
 
 from events.record import Event, canonical
-from service import accounts, matches
 from service.container import Service
-from service.local import play
-from service.new_match import NewMatch
+from service.match.new_match import NewMatch
+from service.ops.simulate import play
+from service.usecases import accounts, match_lifecycle
 from tests.benchmarks.load import drive, request
 from tests.ports import free_port
 
@@ -61,9 +61,9 @@ def script(service: Service, name: str, number: int) -> list[bytes]:
     events = [msgspec.json.decode(stored, type=Event) for stored in local.log.read(match.id).events]
     players = [accounts.sign_up(ports, f"Player {seat}") for seat in range(2)]
     wanted = NewMatch(game=GAME, seats=2)
-    match_id = matches.create(ports, players[0][0].id, wanted, name, seed=seed).match.id
+    match_id = match_lifecycle.create(ports, players[0][0].id, wanted, name, seed=seed).match.id
     for player, _ in players:
-        matches.join(ports, player.id, match_id, f"{name}-seat")
+        match_lifecycle.join(ports, player.id, match_id, f"{name}-seat")
     script = []
     for event in events:
         if event.type != "action":

@@ -12,8 +12,8 @@ import msgspec
 from flask import Flask
 from msgspec.structs import replace
 
-from api.checks import Deadline
-from api.server import Server
+from api.requests.checks import Deadline
+from api.server.gunicorn import Server
 from service.games.monsters_on_the_moon.game import GAME
 
 SEATS: Final = 4
@@ -27,7 +27,7 @@ class Served(msgspec.Struct, frozen=True):
 
 
 def _factory(_deadline: Deadline, _alive: Callable[[], bool]) -> Flask:
-    # They import ssl, which must not come before gevent's patches (api.server).
+    # They import ssl, which must not come before gevent's patches (api.server.gunicorn).
     from tests.api.checked import Client  # noqa: PLC0415
     from tests.service.games.monsters_on_the_moon.largest import largest_display  # noqa: PLC0415
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
-from service import accounts, matches
 from service.container import Service
-from service.new_match import NewMatch
+from service.match.new_match import NewMatch
+from service.usecases import accounts, match_lifecycle
 from tests.api.live import Server
 from tests.benchmarks.http import GAME, script
 from tests.benchmarks.load import request
@@ -111,6 +111,6 @@ def _start_more(service: Service, tokens: list[str], count: int) -> None:
     ports = service.ports
     players = [accounts.authenticate(ports, token).id for token in tokens]
     for number in range(count):
-        match_id = matches.create(ports, players[0], NewMatch(game=GAME, seats=2), f"more-{number}").match.id
+        match_id = match_lifecycle.create(ports, players[0], NewMatch(game=GAME, seats=2), f"more-{number}").match.id
         for player in players:
-            matches.join(ports, player, match_id, f"more-{number}-seat")
+            match_lifecycle.join(ports, player, match_id, f"more-{number}-seat")

@@ -8,17 +8,17 @@ from typing import Final
 
 import msgspec
 
-from api import pagination
+from api.http import pagination
 from events.chain import Draft, genesis, seal
 from events.record import Event, MatchId, digest
 from events.redis_keys import key
 from events.redis_log import send
 from events.redis_pool import Command
-from service import accounts
 from service.container import Service
 from service.games.registry import GAMES
-from service.history import History
-from service.local import play
+from service.ops.simulate import play
+from service.repository.match_history import History
+from service.usecases import accounts
 from tests.api.checked import Client
 from tests.service.games.toy.game import TOY
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx
 import msgspec
 
-from service.randomness import Draws
+from service.match.randomness import Draws
 from tests.benchmarks.load import request
 from tests.benchmarks.table import LOG
 from tests.serving import serving

@@ -6,14 +6,14 @@ from statistics import median
 from typing import Any, Final
 
 from events.memory_log import MemoryLog
-from service.bots.builtin import RANDOM
+from service.audit.match_file import export
+from service.audit.verify import verify
+from service.games.bots import RANDOM
 from service.games.kit.patterns import picked
 from service.games.protocol import CLOCK, AnyGame, Decision, Move, Ring
-from service.local import play
-from service.match_file import export
-from service.match_fold import begin, fold
-from service.randomness import Draws
-from service.verify import verify
+from service.match.fold import begin, fold
+from service.match.randomness import Draws
+from service.ops.simulate import play
 
 REPEATS = 5
 NOTHING: Final[Mapping[str, object]] = {}

@@ -20,10 +20,11 @@ from typing import Final
 
 import msgspec
 
-from service import accounts, settings
+from service import settings
 from service.adapters.valkey import Valkey
 from service.container import Service, build
 from service.subscriptions.streams import GLANCE
+from service.usecases import accounts
 from tests.api.live import Server, serving
 from tests.api.table import set_table
 from tests.benchmarks.http import script

@@ -1,6 +1,6 @@
 """`python -m tests.chaos.actor`: plays a script on a store, in a child of its own for each line that it reads.
 
-A line is `<script> <point> <data folder>`: the child ends where `service.crash` says, or at the script's end. What comes back is its
+A line is `<script> <point> <data folder>`: the child ends where `service.observability.failpoints` says, or at the script's end. What comes back is its
 exit code. A script can be played again: its commands have fixed keys, and what a client chose it still knows (in a file).
 """
 
@@ -13,19 +13,20 @@ from typing import Any, Final
 
 import msgspec
 
-from service import accounts, crash, play
 from service.adapters.beat import KEY as BEAT
 from service.adapters.beat import Beat
 from service.adapters.jobs import LANES
-from service.bot_turns import advance
+from service.automation.bot_turns import advance
 from service.container import Service, build
-from service.match import GRACE_MS, HINT_MS, Match
-from service.match_events import MatchClock
-from service.matches import create, join, leave
-from service.new_match import NewMatch
-from service.ports import Ports
-from service.redaction import legal_actions
+from service.match.events import MatchClock
+from service.match.model import GRACE_MS, HINT_MS, Match
+from service.match.new_match import NewMatch
+from service.match.redaction import legal_actions
+from service.observability import failpoints
+from service.repository.ports import Ports
 from service.settings import read
+from service.usecases import accounts, play
+from service.usecases.match_lifecycle import create, join, leave
 from workers.player import Player
 from workers.sweeper import Sweeper
 
@@ -113,7 +114,7 @@ def _act(script: str, where: str, folder: str) -> int:
     if not child:
         service = build(read({**os.environ, "MOONSTONE_DATA_DIR": folder}), listen=False)
         if where != NOWHERE:
-            crash.arm(where)
+            failpoints.arm(where)
         SCRIPTS[script](service, Memory(Path(folder)))
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -36,8 +36,8 @@ _WORKER_KILLED: Final = (
 )
 _ONCE: Final = f"{_PROCESSES}::test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_comes"
 _SENDERS: Final = "tests/chaos/test_senders.py"
-_SLOW_CLIENTS: Final = "tests/api/test_server.py::test_slow_silent_and_half_clients_end_and_disturb_nobody"
-_ACTIONS: Final = "tests/api/test_actions.py"
+_SLOW_CLIENTS: Final = "tests/api/server/test_gunicorn.py::test_slow_silent_and_half_clients_end_and_disturb_nobody"
+_ACTIONS: Final = "tests/api/resources/test_actions.py"
 
 ROWS: Final = (
     Row(
@@ -64,7 +64,7 @@ ROWS: Final = (
         (
             f"{_LOG}::test_row_04_a_log_that_comes_back_empty_is_not_served",
             "tests/service/adapters/test_store.py::test_a_server_that_comes_back_empty_gets_no_command",
-            "tests/service/test_serve.py::test_a_data_folder_is_served_once_and_an_emptied_store_not_at_all",
+            "tests/service/ops/test_serve.py::test_a_data_folder_is_served_once_and_an_emptied_store_not_at_all",
         ),
     ),
     Row(
@@ -95,8 +95,8 @@ ROWS: Final = (
         "a timer fires early, or twice",
         (
             "tests/workers/test_sweeper.py::test_a_deadline_counts_once_for_any_number_of_sweepers_and_never_early",
-            "tests/service/test_clock.py::test_each_deadline_counts_once",
-            "tests/service/test_clock.py::test_two_sweepers_at_once_enforce_a_deadline_once",
+            "tests/service/automation/test_deadlines.py::test_each_deadline_counts_once",
+            "tests/service/automation/test_deadlines.py::test_two_sweepers_at_once_enforce_a_deadline_once",
         ),
     ),
     Row(
@@ -126,7 +126,7 @@ ROWS: Final = (
         "the log's reply is lost",
         (
             "tests/events/test_redis_faults.py::test_a_lost_reply_is_asked_for_again_and_the_event_is_there_once",
-            "tests/service/test_play.py::test_an_append_whose_answer_got_lost_counts_once",
+            "tests/service/usecases/test_play.py::test_an_append_whose_answer_got_lost_counts_once",
         ),
     ),
     Row(
@@ -152,7 +152,7 @@ ROWS: Final = (
         (
             "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_asked_about_before_a_deadline_is_judged",
             "tests/workers/test_sweeper.py::test_a_jump_of_the_clock_of_processes_alone_costs_nobody_the_turn",
-            "tests/service/test_submit.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
+            "tests/service/usecases/test_submit.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
         ),
     ),
     Row(
@@ -174,7 +174,7 @@ ROWS: Final = (
         (
             _ONCE,
             f"{_ACTIONS}::test_a_key_used_again_for_another_action_is_refused",
-            "tests/service/test_play.py::test_a_key_of_another_request_is_refused",
+            "tests/service/usecases/test_play.py::test_a_key_of_another_request_is_refused",
         ),
     ),
     Row(
@@ -183,7 +183,7 @@ ROWS: Final = (
         (
             _ONCE,
             f"{_ACTIONS}::test_the_same_key_gets_the_same_receipt_however_much_came_after",
-            "tests/service/test_play.py::test_a_retry_long_after_later_moves_gives_the_original_receipt",
+            "tests/service/usecases/test_play.py::test_a_retry_long_after_later_moves_gives_the_original_receipt",
         ),
     ),
     Row(
@@ -200,7 +200,7 @@ ROWS: Final = (
         29,
         "somebody asks for secrets",
         (
-            "tests/api/test_observation.py::test_what_one_may_not_know_changes_no_answer_of_a_whole_match",
+            "tests/api/resources/test_observation.py::test_what_one_may_not_know_changes_no_answer_of_a_whole_match",
             "tests/api/test_nothing_leaks.py::test_worlds_that_differ_in_what_a_viewer_cannot_know_are_told_alike",
             "tests/api/test_nothing_leaks.py::test_bots_workers_and_waiters_are_told_alike",
             "tests/api/test_nothing_leaks_live.py::test_streams_and_waiting_requests_tell_worlds_alike_as_they_go_on",
@@ -209,7 +209,9 @@ ROWS: Final = (
     Row(
         30,
         "a stream is cut",
-        ("tests/api/test_live.py::test_two_watchers_with_different_sights_follow_a_match_over_cuts_and_kills",),
+        (
+            "tests/api/resources/test_stream_response.py::test_two_watchers_with_different_sights_follow_a_match_over_cuts_and_kills",
+        ),
     ),
     Row(31, "a stream's client never reads", (_SLOW_CLIENTS,)),
     Row(
@@ -222,11 +224,11 @@ ROWS: Final = (
         34,
         "a body is larger than it says, or than allowed, or never ends",
         (
-            "tests/api/test_server.py::test_a_request_of_that_shape_gets_its_status",
-            "tests/api/test_server.py::test_a_body_as_large_as_may_be_is_read_to_its_end",
-            "tests/api/test_server.py::test_what_follows_a_body_that_is_shorter_than_it_should_be_is_no_request",
-            "tests/api/test_server.py::test_a_body_that_ends_early_is_refused",
-            "tests/api/test_server.py::test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes",
+            "tests/api/server/test_gunicorn.py::test_a_request_of_that_shape_gets_its_status",
+            "tests/api/server/test_gunicorn.py::test_a_body_as_large_as_may_be_is_read_to_its_end",
+            "tests/api/server/test_gunicorn.py::test_what_follows_a_body_that_is_shorter_than_it_should_be_is_no_request",
+            "tests/api/server/test_gunicorn.py::test_a_body_that_ends_early_is_refused",
+            "tests/api/server/test_gunicorn.py::test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes",
             f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_nobody",
             f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_nobody_behind_nginx",
         ),
@@ -235,18 +237,18 @@ ROWS: Final = (
         36,
         "JSON is hostile",
         (
-            "tests/api/test_strict_json.py::test_json_that_readers_disagree_on_is_refused",
-            "tests/api/test_strict_json.py::test_a_request_with_such_a_body_gets_one_problem",
-            "tests/api/test_strict_json.py::test_any_bytes_are_a_value_or_bad_json",
-            "tests/api/test_strict_json.py::test_sixteen_kilobytes_of_malice_take_milliseconds",
+            "tests/api/http/test_strict_json.py::test_json_that_readers_disagree_on_is_refused",
+            "tests/api/http/test_strict_json.py::test_a_request_with_such_a_body_gets_one_problem",
+            "tests/api/http/test_strict_json.py::test_any_bytes_are_a_value_or_bad_json",
+            "tests/api/http/test_strict_json.py::test_sixteen_kilobytes_of_malice_take_milliseconds",
         ),
     ),
     Row(
         37,
         "a body has thousands of faults",
         (
-            "tests/api/test_problems.py::test_ten_kilobytes_of_faults_get_a_short_answer",
-            "tests/api/test_schemas.py::test_a_list_that_is_too_long_is_refused_before_its_items_are_read",
+            "tests/api/problems/test_documents.py::test_ten_kilobytes_of_faults_get_a_short_answer",
+            "tests/api/requests/test_strict_fields.py::test_a_list_that_is_too_long_is_refused_before_its_items_are_read",
         ),
     ),
     Row(
@@ -254,7 +256,7 @@ ROWS: Final = (
         "a stored event is damaged",
         (
             f"{_LOG}::test_row_38_a_byte_changed_in_the_logs_file_stops_its_match_and_no_other",
-            "tests/service/test_history.py::test_a_changed_byte_anywhere_in_a_stored_event_stops_its_own_match_only",
+            "tests/service/repository/test_match_history.py::test_a_changed_byte_anywhere_in_a_stored_event_stops_its_own_match_only",
         ),
     ),
     Row(
@@ -262,7 +264,7 @@ ROWS: Final = (
         "a stored event is of a later release",
         (
             f"{_LOG}::test_row_39_an_event_of_a_later_version_stops_its_match_and_is_not_skipped",
-            "tests/service/test_history.py::test_an_event_that_this_service_is_too_old_for_stops_its_own_match_only",
+            "tests/service/repository/test_match_history.py::test_an_event_that_this_service_is_too_old_for_stops_its_own_match_only",
         ),
     ),
     Row(
@@ -279,7 +281,7 @@ ROWS: Final = (
         "a snapshot is wrong",
         (
             f"{_LOG}::test_row_41_a_short_match_keeps_but_events_commands_and_seed_and_a_foreign_snapshot_is_ignored",
-            "tests/service/test_history.py::test_a_store_that_lost_its_past_is_noticed_and_nothing_is_served_from_memory",
+            "tests/service/repository/test_match_history.py::test_a_store_that_lost_its_past_is_noticed_and_nothing_is_served_from_memory",
         ),
     ),
     Row(
@@ -310,14 +312,14 @@ ROWS: Final = (
         "one address floods the service with matches of bots alone",
         (
             "tests/workers/test_flood.py::test_a_bot_answers_a_person_as_fast_beside_a_flood_of_matches_of_bots",
-            "tests/api/test_admission.py::test_an_address_begins_only_so_many_matches_of_bots_alone_whichever_way",
+            "tests/api/requests/test_admission.py::test_an_address_begins_only_so_many_matches_of_bots_alone_whichever_way",
         ),
     ),
     Row(
         53,
         "the log lost its end, and is whole otherwise",
         (
-            "tests/service/test_serve.py::test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing",
+            "tests/service/ops/test_serve.py::test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing",
             f"{_HEADS}::test_a_log_that_lost_its_end_is_found_out_also_where_no_match_lost_anything",
             f"{_HEADS}::test_what_the_log_no_longer_holds_is_found_and_not_forgotten",
         ),

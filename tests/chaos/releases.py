@@ -27,7 +27,7 @@ STOP_S: Final = 60
 
 _VERIFY: Final = """
 import sys
-from service.local_commands import verify
+from service.ops.local_commands import verify
 for file in sys.argv[1:]:
     verify.main([file], standalone_mode=False)
 """

@@ -16,13 +16,13 @@ from events.chain import genesis
 from events.record import Event
 from events.redis_log import send
 from service.adapters.beat import KEY as BEAT
+from service.audit.verify import verify
 from service.container import Service, build
-from service.crash import KILLED, VARIABLE, Point
 from service.games.registry import GAMES
-from service.lobby import listed
-from service.owed import KINDS
+from service.match.owed import KINDS
+from service.observability.failpoints import KILLED, VARIABLE, Point
 from service.settings import read
-from service.verify import verify
+from service.usecases.match_index import listed
 from tests.chaos.actor import NOWHERE, SCRIPTS
 from tests.e2e.conftest import UNHURRIED
 from tests.e2e.test_whole_match import exported, play_on, table

@@ -23,7 +23,7 @@ from events.record import canonical, digest
 from events.redis_log import RedisLog, connect
 from service.adapters.valkey import Valkey
 from service.games.registry import GAMES
-from service.history import History
+from service.repository.match_history import History
 from tests.api.checked import Client
 from tests.api.conftest import problem
 from tests.chaos.played import Played

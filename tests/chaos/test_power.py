@@ -16,7 +16,7 @@ from events.record import Event as Record
 from events.redis_log import RedisLog, connect
 from service.adapters.valkey import Valkey
 from service.games.registry import GAMES
-from service.history import History as Matches
+from service.repository.match_history import History as Matches
 from tests.api.live import serving
 from tests.chaos.clients import Client, Pair, Sitter, Witness
 from tests.chaos.history import History, Stored

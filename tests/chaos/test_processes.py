@@ -18,9 +18,9 @@ import pytest
 from events.record import Event
 from events.redis_log import send
 from service.adapters.valkey import Valkey
-from service.bot_turns import advance
+from service.automation.bot_turns import advance
 from service.container import Service, build
-from service.match import GRACE_MS, Match
+from service.match.model import GRACE_MS, Match
 from service.settings import read
 from tests.api.live import Server, serving
 from tests.chaos.clients import Client

@@ -15,11 +15,11 @@ from events.redis_log import RedisLog, check_durability, connect
 from service.adapters.valkey import Valkey
 from service.container import Service, build
 from service.games.registry import GAMES
-from service.match import Match
-from service.match_events import MatchClock
-from service.matches import create
-from service.new_match import NewMatch
+from service.match.events import MatchClock
+from service.match.model import Match
+from service.match.new_match import NewMatch
 from service.settings import read
+from service.usecases.match_lifecycle import create
 from tests.events.log_contract import LogContract
 from tests.length import LENGTH
 from tests.waiting import until

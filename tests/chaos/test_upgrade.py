@@ -16,11 +16,11 @@ from events.chain import follow, genesis
 from events.record import Event as Stored
 from events.redis_log import send
 from service.adapters.valkey import Valkey
+from service.audit.match_file import export
 from service.container import Service, build
-from service.lobby import ended
-from service.match_file import export
-from service.owed import KINDS
+from service.match.owed import KINDS
 from service.settings import read
+from service.usecases.match_index import ended
 from tests.api.live import Follower, get
 from tests.chaos.history import History
 from tests.chaos.releases import Release, two_releases

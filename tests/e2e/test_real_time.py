@@ -11,13 +11,13 @@ from typing import Any, Final
 import httpx
 import msgspec
 
+from service.audit.verify import verify
 from service.games.four_monkeys.actions import AnyAction
 from service.games.four_monkeys.game import GAME
 from service.games.four_monkeys.view import Observation
 from service.games.protocol import Task
 from service.games.registry import GAMES
-from service.randomness import Draws
-from service.verify import verify
+from service.match.randomness import Draws
 from tests.e2e.client import Json, Player, Watcher
 from tests.service.games.four_monkeys.follower import Follower
 from tests.serving import Serving

@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 from click.testing import CliRunner
 
-from service import operate
-from service.cli import main
+from service.ops import maintenance
+from service.ops.cli import main
 from service.settings import read
 from tests.e2e.client import Json, Player
 from tests.e2e.conftest import UNHURRIED
@@ -42,8 +42,8 @@ def play(match: str, players: Sequence[Player], actions: int) -> Json:
 
 
 def stored(data: Path, match: str) -> tuple[bytes, ...]:
-    with operate.log_of(read({"MOONSTONE_DATA_DIR": str(data)})) as client:
-        return operate.ports_of(client).log.read(match).events
+    with maintenance.log_of(read({"MOONSTONE_DATA_DIR": str(data)})) as client:
+        return maintenance.ports_of(client).log.read(match).events
 
 
 def test_a_backup_taken_while_people_play_is_a_prefix_and_plays_on_elsewhere(tmp_path: Path) -> None:

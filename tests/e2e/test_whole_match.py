@@ -10,8 +10,8 @@ from pathlib import Path
 
 import httpx
 
+from service.audit.verify import verify
 from service.games.registry import GAMES
-from service.verify import verify
 from tests.e2e.client import Json, Player, Watcher
 from tests.e2e.conftest import UNHURRIED
 from tests.serving import Serving, serving

@@ -1,6 +1,6 @@
 """Examples of all answers, from a run of the service that is the same every time: of success here, of problems in refusals.
 
-`python -m tests.openapi.examples` writes them to api/examples.json and api/problem_examples.json, from where they come
+`python -m tests.openapi.examples` writes them to api/reference/examples.json and api/problems/examples.json, from where they come
 into openapi.yaml and the pages of problems.
 """
 
@@ -15,10 +15,10 @@ from unittest import mock
 import msgspec
 from werkzeug.wrappers import Response
 
-from api.openapi import EXAMPLES
-from api.problem_examples import MET
+from api.problems.examples import MET
+from api.reference.openapi import EXAMPLES
 from service.adapters.memory import local_ports
-from service.bot_turns import advance
+from service.automation.bot_turns import advance
 from service.games.registry import GAMES
 from tests.api.checked import Client, documented, reference
 from tests.api.conftest import Container

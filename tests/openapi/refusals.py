@@ -2,10 +2,10 @@
 
 from typing import Any, Final
 
-from api.problem_examples import INSTANCE
+from api.problems.examples import INSTANCE
 from api.resources.matches import MAX_SEATS
-from service.bot_turns import advance, suspend
-from service.matches import OPEN_MATCHES
+from service.automation.bot_turns import advance, suspend
+from service.usecases.match_lifecycle import OPEN_MATCHES
 from tests.api.checked import Client
 from tests.api.conftest import Container, settings
 

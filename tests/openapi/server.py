@@ -9,20 +9,21 @@ from collections.abc import Callable
 
 from flask import Flask
 
-from api import checks
-from api.server import Server
+from api.requests import checks
+from api.server.gunicorn import Server
 
 
 def factory(deadline: checks.Deadline, alive: Callable[[], bool]) -> Flask:
     # They import redis, which must not come before gevent's patches.
     from api.app import create_app  # noqa: PLC0415
     from api.resources import events  # noqa: PLC0415
-    from service import container, matches, settings  # noqa: PLC0415
+    from service import container, settings
     from service.subscriptions import streams  # noqa: PLC0415
+    from service.usecases import match_lifecycle  # noqa: PLC0415  # noqa: PLC0415
 
     streams.MAX_AGE = 0.05  # type: ignore[misc]  # a constant
     streams.STREAMS_A_HOLDER = 1000  # type: ignore[misc]
-    matches.OPEN_MATCHES = 1_000_000  # type: ignore[misc]
+    match_lifecycle.OPEN_MATCHES = 1_000_000  # type: ignore[misc]
     events.LONGEST_WAIT = 0  # type: ignore[misc]
     return create_app(container.build(settings.read(os.environ)), deadline=deadline, alive=alive)
 

@@ -20,11 +20,11 @@ import yaml
 
 from service import settings
 from service.adapters.valkey import Valkey
-from service.bot_turns import advance
+from service.automation.bot_turns import advance
 from service.container import build
-from service.match import Match
-from service.matches import create
-from service.new_match import NewMatch
+from service.match.model import Match
+from service.match.new_match import NewMatch
+from service.usecases.match_lifecycle import create
 from tests.length import LONG
 from tests.openapi.tools import HERE, REFERENCE, ROOT
 

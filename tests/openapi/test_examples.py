@@ -5,9 +5,10 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from api import openapi, problem_examples
-from api.problem_types import PROBLEM_TYPES
-from api.problems import MEDIA_TYPE
+from api.problems import examples
+from api.problems.documents import MEDIA_TYPE
+from api.problems.types import PROBLEM_TYPES
+from api.reference import openapi
 from tests.api.checked import reference, validator
 from tests.openapi.examples import collect, collect_problems, render
 
@@ -26,7 +27,7 @@ def contents() -> list[tuple[str, str, str, dict[str, Any]]]:
 
 def test_the_committed_examples_are_what_a_run_gives() -> None:
     assert openapi.EXAMPLES.read_bytes() == render(collect()), "make openapi"
-    assert problem_examples.MET.read_bytes() == render(collect_problems()), "make openapi"
+    assert examples.MET.read_bytes() == render(collect_problems()), "make openapi"
 
 
 NOT_MET: Final = {
@@ -48,10 +49,10 @@ NOT_MET: Final = {
 
 
 def test_every_problem_was_met_but_for_those_that_no_run_can_show() -> None:
-    met = msgspec.json.decode(problem_examples.MET.read_bytes()).keys()
+    met = msgspec.json.decode(examples.MET.read_bytes()).keys()
     rest = PROBLEM_TYPES.keys() - met
     assert {code for code in rest if not code.startswith("store-")} == NOT_MET.keys()
-    assert problem_examples.FACTS.keys() <= rest
+    assert examples.FACTS.keys() <= rest
 
 
 def test_every_answer_has_an_example() -> None:

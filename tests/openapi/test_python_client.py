@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.components import pascal
-from service.clock import enforce
+from api.requests.components import pascal
+from service.automation.deadlines import enforce
 from service.games.registry import GAMES
-from service.owed import KINDS
+from service.match.owed import KINDS
 from tests.api.conftest import Container
 from tests.api.two_seats import unlimited
 from tests.openapi.tools import BUILD, HERE, REFERENCE

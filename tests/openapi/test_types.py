@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from service.adapters.memory import local_ports
-from service.bot_turns import advance
-from service.clock import enforce
+from service.automation.bot_turns import advance
+from service.automation.deadlines import enforce
 from service.games.registry import GAMES
 from tests.api.checked import Client, reference
 from tests.api.conftest import Container

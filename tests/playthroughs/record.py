@@ -16,17 +16,17 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from events.record import Event
-from service.bots.builtin import bots_of
+from service.games.bots import bots_of
 from service.games.protocol import Bot, Rng, Task
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
-from service.local import play
-from service.match import Match
-from service.match_events import MatchClock
-from service.match_fold import begin, step
-from service.ports import Ports
-from service.redaction import legal_actions, see_decisions, see_event
-from service.rulings import parse_action
+from service.match.events import MatchClock
+from service.match.fold import begin, step
+from service.match.model import Match
+from service.match.redaction import legal_actions, see_decisions, see_event
+from service.match.rulings import parse_action
+from service.ops.simulate import play
+from service.repository.ports import Ports
 
 FOLDER: Final = Path(__file__).parent
 FULL_EVERY: Final = 100

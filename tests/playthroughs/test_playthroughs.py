@@ -5,9 +5,9 @@ from itertools import zip_longest
 import msgspec
 import pytest
 
+from service.audit.match_file import export
+from service.audit.verify import CHECKS, verify
 from service.games.registry import GAMES
-from service.match_file import export
-from service.verify import CHECKS, verify
 from tests.playthroughs.record import FOLDER, Case, cases, path, played, record
 
 ALL = [(game, case) for game in GAMES for case in cases(game)]

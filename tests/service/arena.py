@@ -13,24 +13,24 @@ from events.chain import Draft, seal
 from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Tail
 from events.memory_log import MemoryLog
 from events.record import Event, Head, MatchId, Version, canonical, digest
-from service import matches, play
 from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemoryTickets
-from service.bot_turns import advance
-from service.clock import enforce
-from service.commands import SeenHead
+from service.automation.bot_turns import advance
+from service.automation.deadlines import enforce
 from service.errors import Refused
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.protocol import AnyGame
-from service.history import History
-from service.match import Match
-from service.match_events import MatchClock
-from service.match_fold import step
-from service.new_match import NewMatch
-from service.owed import KINDS, owed
-from service.play import ActionRequest
-from service.ports import Ports
-from service.redaction import legal_actions
-from service.submit import Submitted
+from service.match.commands import SeenHead
+from service.match.events import MatchClock
+from service.match.fold import step
+from service.match.model import Match
+from service.match.new_match import NewMatch
+from service.match.owed import KINDS, owed
+from service.match.redaction import legal_actions
+from service.repository.match_history import History
+from service.repository.ports import Ports
+from service.usecases import match_lifecycle, play
+from service.usecases.play import ActionRequest
+from service.usecases.submit import Submitted
 from tests.service.games.toy.game import TOY
 
 START: Final = 1_700_000_000_000
@@ -166,13 +166,13 @@ class Arena:
         wanted = NewMatch(game, seats, options or {}, bots, MatchClock(**kept) if kept else None, private, manual_start)
         key = key or self.new_key()
         seed = hashlib.sha256(key.encode()).digest()
-        return matches.create(self.ports, by, wanted, key, seed=seed).match.id
+        return match_lifecycle.create(self.ports, by, wanted, key, seed=seed).match.id
 
     def join(self, match_id: MatchId, *players: str, seed: str | None = None) -> MatchId:
         for player in players:
             match = self.match(match_id)
-            code = matches.join_code_of(self.ports.secret, match.id)
-            matches.join(self.ports, player, match_id, self.new_key(), join_code=code, client_seed=seed)
+            code = match_lifecycle.join_code_of(self.ports.secret, match.id)
+            match_lifecycle.join(self.ports, player, match_id, self.new_key(), join_code=code, client_seed=seed)
         return match_id
 
     def toy(
@@ -232,7 +232,7 @@ class Arena:
         return play.act(self.ports, player, match_id, request, key or self.new_key(), if_match)
 
     def leave(self, match_id: MatchId, player: str, key: str | None = None) -> Submitted:
-        return matches.leave(self.ports, player, match_id, key or self.new_key())
+        return match_lifecycle.leave(self.ports, player, match_id, key or self.new_key())
 
     def ring(self, match_id: MatchId) -> None:
         """Wait for the next deadline and let it be enforced."""

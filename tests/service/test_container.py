@@ -16,15 +16,15 @@ from redis.cluster import ClusterNode
 from events import redis_log
 from events.redis_keys import key
 from events.redis_log import connect_cluster
-from service import accounts
 from service.adapters.beat import Beat
 from service.adapters.valkey import Valkey
-from service.bot_turns import advance
+from service.automation.bot_turns import advance
 from service.container import Service, Unusable, build
-from service.lobby import listed
-from service.matches import create
-from service.new_match import NewMatch
+from service.match.new_match import NewMatch
 from service.settings import BadSetting, Settings, read
+from service.usecases import accounts
+from service.usecases.match_index import listed
+from service.usecases.match_lifecycle import create
 from tests.chaos.stores import Displaced
 from tests.waiting import until
 

@@ -14,8 +14,10 @@ import msgspec
 import pytest
 
 from events.chain import genesis
-from service import bot_turns, decide, matches, rulings, submit
-from service.commands import (
+from service.automation import bot_turns
+from service.errors import NotDue, Refused
+from service.match import decide, rulings
+from service.match.commands import (
     Act,
     ActAsBot,
     Command,
@@ -29,8 +31,8 @@ from service.commands import (
     Suspend,
     TakeDefault,
 )
-from service.errors import NotDue, Refused
-from service.submit import CommandKey
+from service.usecases import match_lifecycle, submit
+from service.usecases.submit import CommandKey
 from tests.service.arena import COUNTDOWN, Arena
 from tests.service.audit.match_files import File, Lines
 from tests.verifier.verdicts import verdicts
@@ -270,7 +272,7 @@ def accepted(monkeypatch: pytest.MonkeyPatch, module: ModuleType, line: int) -> 
     for provoke in PROVOCATIONS:
         arena = Arena()
         with monkeypatch.context() as patch:
-            for place in (submit, bot_turns, matches):
+            for place in (submit, bot_turns, match_lifecycle):
                 patch.setattr(place, "decide", broken(module, line))
             try:
                 table = provoke(arena)

@@ -6,8 +6,8 @@ import pytest
 
 from events.record import MatchId
 from service.adapters.beat import Beat
-from service.owed import KINDS
-from service.ports import Ports
+from service.match.owed import KINDS
+from service.repository.ports import Ports
 from tests.workers.world import Clock, World
 from workers.sweeper import LEASE_MS, Sweeper
 

@@ -9,11 +9,11 @@ from typing import Final
 import pytest
 from msgspec import to_builtins
 
-from service.match_events import MatchClock
-from service.matches import create, join, leave
-from service.new_match import NewMatch
-from service.play import ActionRequest, act
-from service.redaction import legal_actions
+from service.match.events import MatchClock
+from service.match.new_match import NewMatch
+from service.match.redaction import legal_actions
+from service.usecases.match_lifecycle import create, join, leave
+from service.usecases.play import ActionRequest, act
 from tests.length import LENGTH
 from tests.waiting import until
 from tests.workers.world import GAME, World

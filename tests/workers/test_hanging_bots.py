@@ -13,11 +13,11 @@ import pytest
 
 from service.container import Service, build
 from service.games.registry import GAMES
-from service.match import Match
-from service.match_events import MatchClock
-from service.matches import create
-from service.new_match import NewMatch
+from service.match.events import MatchClock
+from service.match.model import Match
+from service.match.new_match import NewMatch
 from service.settings import read
+from service.usecases.match_lifecycle import create
 from tests.waiting import until
 from tests.workers.world import World
 from workers.alarm import BOT_SECONDS, alarm, processor_limit

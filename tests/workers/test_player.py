@@ -15,9 +15,9 @@ from events.record import MatchId
 from service.adapters.memory import local_ports
 from service.errors import Corrupt, Refused
 from service.games.registry import GAMES
-from service.matches import create, join, leave
-from service.new_match import NewMatch
-from service.ports import Lane
+from service.match.new_match import NewMatch
+from service.repository.ports import Lane
+from service.usecases.match_lifecycle import create, join, leave
 from tests.events.log_contract import create as append
 from tests.waiting import until
 from workers import player as player_module

@@ -12,12 +12,12 @@ from redis import Redis
 
 from events.record import Event
 from events.redis_log import send
-from service.crash import KILLED, VARIABLE
-from service.match import GRACE_MS, Match
-from service.matches import create, join, leave
-from service.new_match import NewMatch
-from service.play import ActionRequest, act
-from service.redaction import legal_actions
+from service.match.model import GRACE_MS, Match
+from service.match.new_match import NewMatch
+from service.match.redaction import legal_actions
+from service.observability.failpoints import KILLED, VARIABLE
+from service.usecases.match_lifecycle import create, join, leave
+from service.usecases.play import ActionRequest, act
 from tests.waiting import in_time, until
 from tests.workers.world import GAME, World
 

@@ -11,11 +11,11 @@ from msgspec import to_builtins
 from redis import Redis
 
 from service.adapters.queue_health import SENTENCES, Fault
-from service.match import Match
-from service.matches import create, join
-from service.new_match import NewMatch
-from service.play import ActionRequest, act
-from service.redaction import legal_actions
+from service.match.model import Match
+from service.match.new_match import NewMatch
+from service.match.redaction import legal_actions
+from service.usecases.match_lifecycle import create, join
+from service.usecases.play import ActionRequest, act
 from tests.ports import free_port
 from tests.waiting import until
 from tests.workers.world import GAME, World, made

@@ -12,14 +12,14 @@ import pytest
 from events.log import LogUnavailable
 from events.record import MatchId
 from events.redis_log import send
-from service import clock as deadlines
 from service.adapters.beat import Beat
 from service.adapters.memory import MemoryJobs
-from service.bot_turns import advance
+from service.automation import deadlines as deadlines
+from service.automation.bot_turns import advance
 from service.errors import Refused
-from service.match import GRACE_MS, Match
-from service.matches import leave
-from service.ports import Ports
+from service.match.model import GRACE_MS, Match
+from service.repository.ports import Ports
+from service.usecases.match_lifecycle import leave
 from tests.service.games.toy.game import TOY
 from tests.waiting import until
 from tests.workers.world import Clock, World

@@ -7,7 +7,7 @@ import pytest
 from events.due import Due
 from service.adapters.beat import GAP_MS
 from service.errors import Refused
-from service.match import GRACE_MS, HINT_MS
+from service.match.model import GRACE_MS, HINT_MS
 from tests.service.arena import START, Arena, with_bot
 from tests.workers.world import World
 from workers.turns import TIME_TO_PLAY_MS, Turns

@@ -22,10 +22,10 @@ from events.record import MatchId
 from events.redis_log import send
 from service.adapters.jobs import ADVANCE, FAILED_SECONDS, LANES
 from service.games.registry import GAMES
-from service.history import History
-from service.matches import create
-from service.new_match import NewMatch
-from service.ports import Ports
+from service.match.new_match import NewMatch
+from service.repository.match_history import History
+from service.repository.ports import Ports
+from service.usecases.match_lifecycle import create
 from tests.waiting import in_time
 from tests.workers.world import GAME, World
 from workers import jobs, worker

@@ -15,14 +15,14 @@ import msgspec
 from events.chain import genesis
 from events.record import Event
 from service.adapters.valkey import Valkey
+from service.audit.verify import Verdict, verify
 from service.container import Service, build
 from service.games.registry import GAMES
-from service.match import Match
-from service.match_events import MatchClock
-from service.matches import create, join
-from service.new_match import NewMatch
+from service.match.events import MatchClock
+from service.match.model import Match
+from service.match.new_match import NewMatch
 from service.settings import read
-from service.verify import Verdict, verify
+from service.usecases.match_lifecycle import create, join
 from tests.service.games.toy.game import TOY
 from workers.process import Role
 

@@ -10,7 +10,7 @@ from events.redis_log import connect
 from service.adapters import accounts
 from service.adapters.accounts import RedisAccounts
 from service.adapters.memory import MemoryAccounts
-from service.ports import Accounts, Player
+from service.repository.ports import Accounts, Player
 from tests.waiting import until
 
 

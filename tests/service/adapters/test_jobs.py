@@ -16,7 +16,7 @@ from events.redis_log import send
 from service.adapters import jobs
 from service.adapters.jobs import RqJobs
 from service.adapters.valkey import Valkey
-from service.ports import Lane
+from service.repository.ports import Lane
 from tests.ports import free_port
 from tests.waiting import until
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from events.redis_log import connect
 from service.adapters.match_index import RedisIndex
 from service.adapters.memory import MemoryIndex
-from service.ports import ENDING_MS, MatchIndex, Mine, Shelf
+from service.repository.ports import ENDING_MS, MatchIndex, Mine, Shelf
 
 SHELVES: tuple[Shelf, ...] = get_args(Shelf)
 

@@ -8,17 +8,17 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from events.record import canonical, digest
-from service.bot_turns import advance, suspend
-from service.clock import enforce, extend, resume
+from service.audit.match_file import export
+from service.automation.bot_turns import advance, suspend
+from service.automation.deadlines import enforce, extend, resume
 from service.errors import Refused
 from service.games.kit.patterns import picked
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.registry import GAMES
-from service.match_file import export
-from service.matches import start
-from service.owed import KINDS
-from service.randomness import Draws
-from service.redaction import legal_actions
+from service.match.owed import KINDS
+from service.match.randomness import Draws
+from service.match.redaction import legal_actions
+from service.usecases.match_lifecycle import start
 from tests.service.arena import COUNTDOWN, Arena, person
 
 Lines: TypeAlias = tuple[bytes, ...]

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.record import canonical, digest
+from service.audit.verify import CHECKS, Fault, verify
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES as REGISTERED
-from service.verify import CHECKS, Fault, verify
 from tests.service.arena import ENDLESS
 from tests.service.audit import forged_events, forged_files
 from tests.service.audit.forged_events import NO_BOT

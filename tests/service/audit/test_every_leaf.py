@@ -6,9 +6,9 @@ from typing import Any, Final, TypeAlias
 import pytest
 
 from events.record import canonical
+from service.audit.verify import Fault, verify
 from service.games.registry import GAMES
-from service.randomness import Draws
-from service.verify import Fault, verify
+from service.match.randomness import Draws
 from tests.service.audit.match_files import File, Lines, played
 
 Path: TypeAlias = tuple[Any, ...]

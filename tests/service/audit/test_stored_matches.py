@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from events.record import canonical
-from service.audit import CheckResult, audit
+from service.audit.public_audit import CheckResult, audit
+from service.audit.verify import CHECKS
 from service.games.protocol import AnyGame
-from service.match import Match
-from service.verify import CHECKS
+from service.match.model import Match
 from tests.service.arena import Arena
 from tests.service.audit.match_files import File, lines_of
 from tests.service.games.toy.game import TOY

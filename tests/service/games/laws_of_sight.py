@@ -12,7 +12,7 @@ import msgspec
 
 from service.games.protocol import CLOCK, Decision, Move, Ring, Task, fold
 from service.games.visibility import Action, Audience, Effect, Seat, Viewer, redact
-from service.randomness import Draw, Draws
+from service.match.randomness import Draw, Draws
 from tests.length import LENGTH, LONG
 from tests.service.games.matches import (
     START,

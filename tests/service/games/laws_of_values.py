@@ -17,7 +17,7 @@ from service.errors import Refused
 from service.games.kit.patterns import AnyOf
 from service.games.protocol import BadOptions, Ring, fold
 from service.games.visibility import Action
-from service.rulings import parse_action
+from service.match.rulings import parse_action
 from tests.service.games.matches import (
     Table,
     absent_match,

@@ -12,7 +12,7 @@ import msgspec
 from service.games.kit.patterns import picked
 from service.games.protocol import CLOCK, AnyGame, Decision, IllegalAction, Move, Ring, fold
 from service.games.visibility import Action, Effect, Seat
-from service.randomness import Draw, Draws
+from service.match.randomness import Draw, Draws
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from service.games.protocol import AnyGame, IllegalAction, Move
-from service.texts import refusal_texts
+from service.match.texts import refusal_texts
 from tests.service.games.rng import ScriptedRng
 from tests.service.games.words import raw_words
 

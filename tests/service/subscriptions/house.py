@@ -13,15 +13,15 @@ from events.feed import Feed, Waiter
 from events.log import LogUnavailable, Tail
 from events.memory_log import MemoryLog
 from events.record import Head, MatchId, Version
-from service import accounts
 from service.adapters.memory import local_ports
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
-from service.history import History
-from service.ports import Player, Ports
+from service.repository.match_history import History
+from service.repository.ports import Player, Ports
 from service.subscriptions.frames import NDJSON, Form
 from service.subscriptions.match_stream import MatchSubscription
 from service.subscriptions.streams import Streams
+from service.usecases import accounts
 from tests.api.table import Table
 
 HEARTBEAT = 0.05

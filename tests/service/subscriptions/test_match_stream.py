@@ -9,12 +9,12 @@ import pytest
 
 from events.chain import Draft, seal
 from events.record import canonical
-from service import accounts
 from service.games.visibility import Viewer
-from service.match import Match
-from service.matches import create, join, join_code_of, leave
-from service.new_match import NewMatch
+from service.match.model import Match
+from service.match.new_match import NewMatch
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Reason
+from service.usecases import accounts
+from service.usecases.match_lifecycle import create, join, join_code_of, leave
 from tests.api.table import Table, set_table
 from tests.service.subscriptions.house import House, end, lines, up_to_date
 

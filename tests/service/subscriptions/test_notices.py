@@ -10,8 +10,8 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from api import openapi
 from api.app import describe
+from api.reference import openapi
 from events.feed import Feed, Waiter
 from events.log import LogUnavailable
 from service.adapters.memory import MemoryIndex

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from service import accounts
 from service.errors import Refused
+from service.repository.verified_events import KEPT
 from service.subscriptions import match_watch, streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.notices import PlayerSubscription
-from service.verified_events import KEPT
+from service.usecases import accounts
 from tests.api.table import Table
 from tests.service.subscriptions.house import HEARTBEAT, House, end, in_time, lines, those_who_wait, up_to_date
 from tests.waiting import until

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from service.bots.builtin import bots_of
+from service.games.bots import bots_of
 from service.games.protocol import CLOCK, AnyGame, Decision, Move, Ring, Task, fold
 from service.games.visibility import Effect, Seat
-from service.randomness import Draws
+from service.match.randomness import Draws
 from tests.service.games.matches import draws
 
 PACE_MS = range(2_000, 3_000)

@@ -1,0 +1,65 @@
+"""The headers that views read, as the reference describes them."""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, Literal, TypeAlias
+
+from api.http import etags, idempotency
+from service.errors import Refused
+
+RequestHeader: TypeAlias = Literal["Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", "Accept-Language"]
+_MEANINGS: Final[Mapping[RequestHeader, str]] = {
+    "Idempotency-Key": "1 to 64 visible ASCII characters, such as a UUID, quoted if a comma is among them: the same key and "
+    "request are one command, however often sent.",
+    "If-Match": "The ETag of the version that the command insists on; another newest version refuses it with 412.",
+    "If-None-Match": "The ETag of a version that the client has from the same address with the same token; 304 if it would be "
+    "answered again. With texts the answer is always whole, for a tag names no language.",
+    "Accept-Language": "For texts, and for why one may not move or leave: `en` (the default) or `de`.",
+    "Last-Event-ID": "With `text/event-stream`: the `id` of the last event that the client has; it wins over `after`.",
+}
+_TAGS: Final = {"pattern": '^(\\*|(W/)?"[!#-~]{0,64}"(, ?(W/)?"[!#-~]{0,64}"){0,9})$'}
+_SCHEMAS: Final[Mapping[RequestHeader, Mapping[str, Any]]] = {
+    "Idempotency-Key": {"pattern": '^([-!#-+.-\\[\\]-~]{1,64}|"[!#-\\[\\]-~]{1,64}")$'},
+    "If-Match": _TAGS,
+    "If-None-Match": _TAGS,
+    "Last-Event-ID": {"pattern": "^(0|[1-9][0-9]{0,15})$"},
+}
+
+
+_VERSION: Final = re.compile(r"0|[1-9][0-9]{0,15}")
+
+
+def version_of(last_event_id: str) -> int:
+    """The version in a Last-Event-ID.
+
+    Raises:
+        Refused: `invalid-parameter`.
+    """
+    if _VERSION.fullmatch(last_event_id) is None:
+        raise Refused("invalid-parameter", "Last-Event-ID is the version of an event.", parameter="Last-Event-ID")
+    return int(last_event_id)
+
+
+_READERS: Final[Mapping[RequestHeader, Callable[[str], object]]] = {
+    "Idempotency-Key": idempotency.key,
+    "If-Match": partial(etags.parse, "If-Match"),
+    "If-None-Match": partial(etags.parse, "If-None-Match"),
+    "Last-Event-ID": version_of,
+}
+
+
+def judge(header: RequestHeader, value: str) -> None:
+    """Refuse a malformed header; `Accept-Language` never is: what nobody understands asks for nothing.
+
+    Raises:
+        Refused: `invalid-parameter`, `idempotency-key-invalid`.
+    """
+    if reader := _READERS.get(header):
+        reader(value)
+
+
+def parameter(header: RequestHeader) -> dict[str, Any]:
+    """A header as a parameter of an operation."""
+    schema = {"type": "string", **_SCHEMAS.get(header, {})}
+    return {"in": "header", "name": header, "description": _MEANINGS[header], "schema": schema}

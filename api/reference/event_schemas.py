@@ -1,0 +1,66 @@
+"""JSON Schemas of events as viewers see them: one component for each type, told apart by `type`, with what it holds.
+
+`service.repository.match_history.SeenEvent` carries its `data` as JSON that is already written; here is what that JSON may be.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from api.requests import components
+from api.requests.components import Schema, ref
+from service.games.protocol import Outcome
+from service.match.events import (
+    ClockExtended,
+    MatchAborted,
+    MatchCreated,
+    MatchResumed,
+    MatchSuspended,
+    Resigned,
+    SeatHandedOver,
+    SeatLeft,
+    SeatTaken,
+    SeedRevealed,
+)
+from service.match.redaction import SeenEvent
+
+_EFFECTS: Final[Schema] = {"type": "array", "items": ref("Effect")}
+_TEXT: Final[Schema] = {"type": "string"}
+_ACTED: Final = {"seat": {"type": "integer"}, "action": ref("ActionSeen"), "effects": _EFFECTS}
+
+
+def _of_rules(required: Mapping[str, Schema]) -> Schema:
+    """Data in a game's own words. Draws stand in the match file only: what is public about them is an effect."""
+    return {"type": "object", "properties": dict(required), "required": list(required)}
+
+
+_SPOKEN: Final[Mapping[str, Schema]] = {
+    "match_started": _of_rules({"effects": _EFFECTS}),
+    "action": _of_rules(_ACTED),
+    "default_action": _of_rules(_ACTED | {"reason": _TEXT}),
+    "timer": _of_rules({"label": _TEXT, "effects": _EFFECTS}),
+    "match_scored": _of_rules({"outcome": ref("Outcome")}),
+}
+_PLAIN: Final[Mapping[str, Any]] = {
+    "match_created": MatchCreated,
+    "seat_taken": SeatTaken,
+    "seat_left": SeatLeft,
+    "seat_handed_over": SeatHandedOver,
+    "resigned": Resigned,
+    "clock_extended": ClockExtended,
+    "match_suspended": MatchSuspended,
+    "match_resumed": MatchResumed,
+    "match_aborted": MatchAborted,
+    "seed_revealed": SeedRevealed,
+}
+
+
+def of_events() -> dict[str, Schema]:
+    """The component `SeenEvent`, one of all types of events, and those that it is made of."""
+    found = components.of_answers([SeenEvent, Outcome, *dict.fromkeys(_PLAIN.values())])
+    envelope = found.pop("SeenEvent")
+    data = {**{name: ref(cls.__name__) for name, cls in _PLAIN.items()}, **_SPOKEN}
+    names = {name: f"{components.pascal(name)}Event" for name in data}
+    for name, schema in data.items():
+        properties = envelope["properties"] | {"type": {"type": "string", "enum": [name]}, "data": schema}
+        found[names[name]] = {"type": "object", "properties": properties, "required": envelope["required"]}
+    return found | {"SeenEvent": components.union("type", names) | {"description": envelope["description"]}}

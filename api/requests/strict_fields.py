@@ -1,0 +1,175 @@
+"""Strict marshmallow: fields that take one JSON type and no other, with bounds, and the schema they stand in.
+
+`Integer` and `Boolean` of marshmallow itself take '5', 5.9, "yes" and Arabic digits; a bound that is checked after each
+item of a list was read is no bound. Resources use the fields of this module only, and a test walks all schemas for it.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+import marshmallow as ma
+from marshmallow import fields, validate
+
+from api.http.pagination import DEFAULT_LIMIT, MAX_CURSOR, MAX_LIMIT
+from api.http.strict_json import MAX_INTEGER
+from service.match.characters import CONTROL
+from service.match.names import LONGEST, BadName, parse_name
+
+T = TypeVar("T")
+
+# With half surrogate pairs, which stand in no reference, for they are no JSON here.
+_CONTROL: Final = re.compile(rf"[{CONTROL}\ud800-\udfff]")
+_NO_CONTROL: Final = f"[^{CONTROL}]"
+_VISIBLE: Final = rf"[^{CONTROL} \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
+_DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,15}")
+
+
+class Schema(ma.Schema):
+    """Unknown fields are refused; the fields keep their order in the reference."""
+
+    class Meta:
+        unknown = ma.RAISE
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        known = f"Is unknown; there are {', '.join(self.load_fields)}."
+        self.error_messages = {**self.error_messages, "unknown": known, "type": "Not a JSON object."}
+
+
+class Integer(fields.Integer):
+    """A JSON integer from `minimum` to `maximum`; no string, no fraction, no boolean."""
+
+    def __init__(self, minimum: int, maximum: int = MAX_INTEGER, **options: Any) -> None:
+        super().__init__(strict=True, validate=validate.Range(minimum, maximum), **options)
+
+    def _validated(self, value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self.make_error("invalid")
+        return value
+
+
+class Boolean(fields.Boolean):
+    """JSON true or false."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> bool:
+        del attr, data, kwargs
+        if not isinstance(value, bool):
+            raise self.make_error("invalid", input=value)
+        return value
+
+
+class String(fields.String):
+    """A string of `shortest` to `longest` characters without control characters, of a pattern if one is given."""
+
+    def __init__(self, longest: int, *, shortest: int = 0, pattern: str | None = None, **options: Any) -> None:
+        checks: list[validate.Validator] = [validate.Length(shortest, longest)]
+        metadata = dict(options.pop("metadata", {}))
+        if pattern is not None:
+            checks.append(validate.Regexp(f"^(?:{pattern})$", error="Not of the form that the reference gives."))
+        else:
+            metadata["pattern"] = f"^{_NO_CONTROL}*$"
+        super().__init__(validate=checks, metadata=metadata, **options)
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
+        text: str = super()._deserialize(value, attr, data, **kwargs)
+        if _CONTROL.search(text):
+            raise ma.ValidationError("No control characters, please.")
+        return text
+
+
+class Name(fields.String):
+    """A player's name, as `service.match.names` keeps it. The reference can say of it only what a pattern can."""
+
+    def __init__(self, **options: Any) -> None:
+        self._length = validate.Length(1, LONGEST)
+        metadata = {"pattern": f"^{_NO_CONTROL}*{_VISIBLE}{_NO_CONTROL}*$"}
+        super().__init__(validate=self._length, metadata=metadata, **options)
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
+        text: str = super()._deserialize(value, attr, data, **kwargs)
+        self._length(text)
+        try:
+            return parse_name(text)
+        except BadName as refusal:
+            raise ma.ValidationError(str(refusal)) from None
+
+
+class Choice(fields.String):
+    """One of a few strings."""
+
+    def __init__(self, *choices: str, **options: Any) -> None:
+        super().__init__(validate=validate.OneOf(choices), **options)
+
+
+class List(fields.List[T]):
+    """A list of `shortest` to `longest` items; its length is judged before any item is."""
+
+    def __init__(self, item: fields.Field[T], longest: int, *, shortest: int = 0, **options: Any) -> None:
+        self._length = validate.Length(shortest, longest)
+        super().__init__(item, validate=self._length, **options)
+
+    def _deserialize(
+        self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
+    ) -> list[T | None]:
+        if not isinstance(value, list):
+            raise self.make_error("invalid")
+        self._length(value)
+        return super()._deserialize(value, attr, data, **kwargs)
+
+
+class Object(fields.Field[dict[str, Any]]):
+    """Any JSON object, bounded by the size of the body; whoever reads it next judges what is in it.
+
+    `component` names its schema in the reference.
+    """
+
+    default_error_messages = {"invalid": "Not a JSON object."}  # noqa: RUF012  (as marshmallow declares it)
+
+    def __init__(self, *, component: str | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self.component = component
+
+    def _deserialize(
+        self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
+    ) -> dict[str, Any]:
+        del attr, data, kwargs
+        if not isinstance(value, dict):
+            raise self.make_error("invalid")
+        return value
+
+
+class DecimalInteger(Integer):
+    """An integer in a query parameter: plain ASCII digits, no sign, no leading zero."""
+
+    default_error_messages = {"invalid": "Not a whole number in plain digits, such as 0 or 25."}  # noqa: RUF012  (as above)
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> int:
+        if not isinstance(value, str) or _DECIMAL.fullmatch(value) is None:
+            raise self.make_error("invalid")
+        return super()._deserialize(int(value), attr, data, **kwargs)
+
+
+class Flag(fields.Boolean):
+    """A switch in a query parameter: `true` or `false`."""
+
+    default_error_messages = {"invalid": "Must be true or false."}  # noqa: RUF012  (as above)
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> bool:
+        del attr, data, kwargs
+        if value not in ("true", "false"):
+            raise self.make_error("invalid", input=value)
+        return value == "true"
+
+
+class PageSchema(Schema):
+    """The query parameters of a list in pages."""
+
+    cursor = String(
+        MAX_CURSOR,
+        shortest=1,
+        metadata={"description": "`next` of the page before, as it was given; left out for the first page."},
+    )
+    limit = DecimalInteger(
+        1, MAX_LIMIT, load_default=DEFAULT_LIMIT, metadata={"description": "How many a page holds at most."}
+    )

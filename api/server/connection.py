@@ -1,0 +1,123 @@
+"""A client's connection and the body of a request on it: what is read is bounded in bytes and time, and lets others run.
+
+gevent switches to other greenlets only where a read has to wait. For a client that sends at full speed it never has to:
+until the client stops, the process would serve nobody else, and no timeout would fire.
+"""
+
+import socket
+from contextlib import suppress
+from typing import Any, Final
+
+import gevent
+from gevent.socket import wait_read
+from gunicorn.http.body import LengthReader
+from gunicorn.http.errors import ParseException
+from werkzeug.exceptions import BadRequest, ClientDisconnected, RequestEntityTooLarge
+
+from api.requests.checks import MAX_BODY
+
+MAX_FRAMED_BODY: Final = 2 * MAX_BODY
+"""Bytes that a chunked body may have with its framing; one in very small chunks is mostly framing."""
+
+_PIPELINE_PAUSE_S: Final = 0.01
+_LINGER_S: Final = 5.0
+_FIRST_PAUSE_S: Final = 0.01
+_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+_discarded: Final = bytearray(64 * 1024)
+"""Where bytes go that nobody reads."""
+
+
+class Connection:
+    """A client's socket on which every read first lets the other greenlets run."""
+
+    def __init__(self, client: socket.socket) -> None:
+        self.limit: int | None = None
+        """Bytes that may still be received before RequestEntityTooLarge is raised; None for any number."""
+        self._client = client
+        self._has_waited = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def recv(self, size: int) -> bytes:
+        wait_read(self._client.fileno())
+        self._has_waited = True
+        data = self._client.recv(size)
+        if self.limit is not None:
+            self.limit -= len(data)
+            if self.limit < 0:
+                raise RequestEntityTooLarge
+        return data
+
+    def take_turn(self) -> None:
+        """Pause before a request that was received together with the one before it: no other read let others run."""
+        if not self._has_waited:
+            gevent.sleep(_PIPELINE_PAUSE_S)
+        self._has_waited = False
+
+    def linger(self) -> None:
+        """Give a client the time to read its answer before the connection is closed with a part of the request unread.
+
+        Closing at once would reset the connection, and a client that is still sending could lose the answer (RFC 9112,
+        9.6). At most 640 KiB are read and thrown away, in pauses that grow, so that a client at full speed has to wait.
+        """
+        with suppress(OSError), gevent.Timeout(_LINGER_S, False):
+            self._client.shutdown(socket.SHUT_WR)
+            pause = _FIRST_PAUSE_S
+            while self._client.recv_into(_discarded):
+                gevent.sleep(pause)
+                pause *= 2
+
+
+class Body:
+    """A request's body as the app reads it (PEP 3333).
+
+    The connection is closed after the answer if this body may be long and was not read to its end. gunicorn throws away
+    what is left of a short one.
+    """
+
+    def __init__(self, request: Any, connection: Connection) -> None:
+        reader = request.body.reader
+        self._request = request
+        self._connection = connection
+        self._source = request.body
+        self._left: int | None = reader.length if isinstance(reader, LengthReader) else None
+        self._must_close: bool = request.must_close
+        # gunicorn would ask for the body before anybody knows whether the request is refused.
+        self._is_expected: bool = request._expected_100_continue  # noqa: SLF001
+        request._expected_100_continue = False  # noqa: SLF001
+        if self._left is None or self._left > MAX_BODY or self._is_expected:
+            request.must_close = True
+
+    @property
+    def is_read(self) -> bool:
+        return self._left == 0
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes, all that are left if it is negative; fewer only at the end.
+
+        Raises:
+            BadRequest: the chunks are malformed, or the client has gone.
+            RequestEntityTooLarge: the chunks come with more than MAX_FRAMED_BODY bytes.
+        """
+        if self._is_expected:
+            self._connection.sendall(_CONTINUE)
+            self._is_expected = False
+        if self._left is None and self._connection.limit is None:
+            self._connection.limit = MAX_FRAMED_BODY
+        self._request.must_close = True
+        try:
+            data: bytes = self._source.read(size)
+        except ParseException:
+            raise BadRequest from None
+        except OSError:
+            raise ClientDisconnected from None
+        if self._left is not None:
+            self._left -= len(data)
+        elif size < 0 or len(data) < size:
+            self._left = 0
+        if self._left == 0:
+            self._connection.limit = None
+            self._request.must_close = self._must_close
+        return data

@@ -1,0 +1,70 @@
+"""The match file: one match complete, a canonical JSON object a line, the form in which matches are passed on."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Final
+
+import msgspec
+
+from events.chain import FORMAT, genesis
+from events.record import MatchId
+from service.errors import Refused
+from service.match.events import Ruleset
+from service.match.model import Match
+from service.repository.ports import Ports
+
+CHUNK: Final = 500
+"""Events read from the log at a time."""
+
+
+class FirstLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    format: str
+    match: Annotated[MatchId, msgspec.Meta(pattern=r"^[a-z2-7]{26}\Z")]
+    game: str
+    ruleset: Ruleset
+
+
+def export(ports: Ports, match: Match) -> Iterator[bytes]:
+    """The lines of a match that is over, newlines included.
+
+    Raises:
+        Refused: `match-not-finished`.
+    """
+    if match.server_seed is None:
+        raise Refused("match-not-finished", "A match can be exported once it is over and its seed is revealed.")
+    return _lines(ports, match)
+
+
+def _lines(ports: Ports, match: Match) -> Iterator[bytes]:
+    yield genesis(match.id, match.created.game, match.created.ruleset)[0] + b"\n"
+    for first in range(1, match.head.version + 1, CHUNK):
+        last = min(match.head.version, first + CHUNK - 1)
+        for stored in ports.log.read(match.id, first=first, last=last).events:
+            yield stored + b"\n"
+
+
+def split(lines: Iterable[bytes]) -> tuple[FirstLine, tuple[bytes, ...]]:
+    """The first line and the stored events of a match file.
+
+    Raises:
+        ValueError: the first line is not that of a match file.
+    """
+    found = [line.removesuffix(b"\n") for line in lines]
+    try:
+        first = msgspec.json.decode(found[0] if found else b"", type=FirstLine)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"the first line is not that of a match file: {error}") from None
+    if first.format != FORMAT:
+        raise ValueError(f"the format is {first.format}; this is a reader of {FORMAT}")
+    if genesis(first.match, first.game, first.ruleset)[0] != found[0]:
+        raise ValueError("the first line is not in canonical form")
+    return first, tuple(found[1:])
+
+
+def summary(match: Match) -> Mapping[str, object]:
+    """What `moonstone play --json` says of a match."""
+    return {
+        "game": match.created.game,
+        "seats": len(match.seats),
+        "versions": match.head.version,
+        "outcome": msgspec.to_builtins(match.outcome),
+    }

@@ -1,0 +1,185 @@
+"""Verifies a match file: is it a match that the rules and the revealed seed allow?
+
+The chain is checked first. Then each event is turned back into its command and decided again, by the function that
+decided it when it was written; what comes out must be the event. The first fault ends it.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+from events.chain import BrokenChain, Draft, follow, genesis
+from events.record import Event, Head, Version, canonical
+from service.audit.match_file import FirstLine, split
+from service.errors import Corrupt, NotDue, Refused
+from service.games.protocol import AnyGame
+from service.match.events import SeedRevealed
+from service.match.fold import begin, step
+from service.match.model import Match
+from service.match.randomness import Chance, commitment
+from service.match.redecide import RULED, decided_again, is_current
+from service.match.transitions import TRANSITIONS
+from service.observability.safe_traceback import place
+
+Check: TypeAlias = Literal["chain", "draws", "effects", "actions", "outcome"]
+CHECKS: Final[tuple[Check, ...]] = ("chain", "draws", "effects", "actions", "outcome")
+
+_SALT: Final = re.compile(r"[0-9a-f]{32}")
+_SEED: Final = re.compile(r"[0-9a-f]{64}")
+
+
+class Fault(Exception):
+    """What is wrong with a match file, and at which version (0 is the file's first line)."""
+
+    def __init__(self, version: int, check: Check, text: str) -> None:
+        super().__init__(f"version {version}: {text}")
+        self.version = version
+        self.check = check
+        self.text = text
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """A match without fault: what was checked. Rules of an older number are folded, but not decided again."""
+
+    match: Match
+    checks: tuple[Check, ...]
+
+
+def verify(lines: Iterable[bytes], games: Mapping[str, AnyGame]) -> Verdict:
+    """Check a match file from its first line to the revealed seed.
+
+    Raises:
+        Fault: the first thing that is wrong.
+    """
+    try:
+        first, stored = split(lines)
+    except (ValueError, RecursionError) as error:
+        raise Fault(0, "chain", str(error)) from None
+    events, _ = check_chain(first, stored)
+    seed = _revealed(events)
+    game = games.get(first.game)
+    if game is None or game.info.ruleset < first.ruleset:
+        raise Fault(0, "effects", f"the rules of {first.game}, ruleset {first.ruleset}, are not known here")
+    match = _folded(1, lambda: begin(first.match, stored[0], games))
+    if commitment(seed) != match.created.seed_commitment:
+        raise Fault(len(stored), "draws", "the revealed seed is not the one committed to")
+    if not match.creator:
+        raise Fault(1, "actions", f"is by {events[0].by}, not by a player")
+    expected = deque(_decided_again(match, events[0], lambda: seed))
+    _compare(expected.popleft(), events[0], match)
+    for event, entry in zip(events[1:], stored[1:], strict=True):
+        if event.type in TRANSITIONS or event.type == "match_created":  # the fold says which types are not known
+            if not expected:
+                expected.extend(_decided_again(match, event, lambda: seed))
+            elif event.at != match.at:
+                raise Fault(event.version, "actions", f"comes in one with the event before, at {match.at}")
+            _compare(expected.popleft(), event, match)
+        match = _folded(event.version, partial(step, match, entry))
+    return Verdict(match, CHECKS if is_current(match) else ("chain", "effects"))
+
+
+def _folded(version: Version, fold: Callable[[], Match]) -> Match:
+    try:
+        return fold()
+    except Corrupt as error:
+        raise Fault(version, "effects", f"cannot be folded: {error.fault}") from None
+    except Refused as error:
+        raise Fault(version, "effects", f"cannot be folded: {error.detail}") from None
+
+
+def _decided_again(match: Match, event: Event, chance: Chance) -> Sequence[Draft]:
+    """What the command behind an event brings: the event, and what must follow in the same append."""
+    check: Check = "effects" if event.version == 1 else "outcome" if event.type == "match_scored" else "actions"
+    try:
+        drafts = decided_again(match, event, chance)
+    except msgspec.DecodeError as error:
+        raise Fault(event.version, check, f"the data is not that of {event.type}: {error}") from None
+    except NotDue as error:
+        raise Fault(event.version, check, str(error)) from None
+    except Refused as refusal:
+        raise Fault(event.version, check, f"would be refused: {refusal.detail}") from None
+    except Exception as error:  # noqa: BLE001  (whatever a forged event makes the rules do, it is a fault of the file)
+        raise Fault(event.version, "actions", f"cannot be decided again: {place(error)}") from None
+    if not drafts:
+        raise Fault(event.version, "actions", "would change nothing")
+    return drafts
+
+
+def _compare(draft: Draft, event: Event, match: Match) -> None:
+    """Hold an event to what must stand in its place."""
+    if event.type != draft.type:
+        raise Fault(event.version, "actions", f"is {event.type} where {draft.type} must come")
+    if event.by != draft.by:
+        raise Fault(event.version, "actions", f"is by {event.by}, not by {draft.by}")
+    if draft.data == bytes(event.data) or (event.type in RULED and not is_current(match)):
+        return
+    found, expected = (msgspec.json.decode(data, type=dict[str, Any]) for data in (event.data, draft.data))
+    checks: tuple[Check, ...] = ("draws", "effects", "outcome")
+    for check in checks:
+        if found.get(check) != expected.get(check):
+            raise Fault(event.version, check, f"{check}: not what the seed and the rules give")
+    raise Fault(event.version, "effects" if event.version == 1 else "actions", "is not what the rules decide")
+
+
+def check_chain(first: FirstLine, stored: Sequence[bytes]) -> tuple[list[Event], Head]:
+    """The events of a match, every one checked by itself and against the one before, and the head after them.
+
+    Raises:
+        Fault: the first that is not canonical, does not follow, or holds a number that is none of ours.
+    """
+    head = genesis(first.match, first.game, first.ruleset)[1]
+    events: list[Event] = []
+    at = 0
+    for version, entry in enumerate(stored, 1):
+        try:
+            event, head = follow(head, entry)
+            data = msgspec.json.decode(event.data)
+            plain = canonical(data) == bytes(event.data)
+        except BrokenChain as error:
+            raise Fault(error.version, "chain", error.fault) from None
+        except (ValueError, RecursionError) as error:
+            raise Fault(version, "chain", f"the data is no JSON of ours: {error}") from None
+        if not isinstance(data, dict):
+            raise Fault(version, "chain", "the data is not an object")
+        if not plain:
+            raise Fault(version, "chain", "the data is not in canonical form")
+        if not _exact([event.at, data]):
+            raise Fault(version, "chain", "holds a number that is no integer of at most 53 bits")
+        if event.at < at:
+            raise Fault(version, "chain", "is older than the event before")
+        if not _SALT.fullmatch(event.salt):
+            raise Fault(version, "chain", "the salt is not 32 hex digits")
+        events.append(event)
+        at = event.at
+    return events, head
+
+
+def _exact(value: object) -> bool:
+    """Whether all numbers are integers that every reader of JSON reads the same (RFC 8785, section 3.2.2.3)."""
+    if isinstance(value, dict):
+        return all(map(_exact, value.values()))
+    if isinstance(value, list):
+        return all(map(_exact, value))
+    return not isinstance(value, float) and (not isinstance(value, int) or abs(value) < 2**53)
+
+
+def _revealed(events: Sequence[Event]) -> bytes:
+    """The seed that the last event reveals, and no other."""
+    if not events or events[0].type != "match_created":
+        raise Fault(1, "chain", "a match begins with match_created")
+    ends = [event for event in events if event.type == "seed_revealed"]
+    if not ends:
+        raise Fault(len(events) + 1, "chain", "the file ends before the seed is revealed")
+    if ends[0] is not events[-1]:
+        raise Fault(ends[0].version + 1, "actions", "the match was over when its seed was revealed")
+    try:
+        seed = msgspec.json.decode(ends[0].data, type=SeedRevealed).server_seed
+    except msgspec.DecodeError:
+        seed = ""
+    if not _SEED.fullmatch(seed):
+        raise Fault(ends[0].version, "draws", "the revealed seed is not 64 hex digits")
+    return bytes.fromhex(seed)

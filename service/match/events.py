@@ -1,0 +1,159 @@
+"""What each event type of a match holds: the `data` of the match file, typed.
+
+Unknown fields are refused: an event that says more than this service understands must not be folded in part.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar, Union
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from service.games.protocol import AnyGame, Outcome
+from service.games.visibility import Seat
+from service.match.randomness import Draw
+
+A = TypeVar("A")
+E = TypeVar("E")
+
+SeatKind: TypeAlias = Literal["human", "bot"]
+
+Ruleset: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+"""A number that was never given would let a match file pass for one of old rules, of which nothing is decided again."""
+
+
+SHORTEST_CLOCK: Final = 5
+LONGEST_CLOCK: Final = 1_209_600
+LONGEST_INCREMENT: Final = 86_400
+"""Seconds; the longest clock is two weeks."""
+SLOWEST_PACE: Final = 60_000
+"""Milliseconds."""
+
+Seconds: TypeAlias = Annotated[int, msgspec.Meta(ge=SHORTEST_CLOCK, le=LONGEST_CLOCK)]
+Increment: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=LONGEST_INCREMENT)]
+Pace: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SLOWEST_PACE)]
+OnTimeout: TypeAlias = Literal["default_action", "bot", "resign"]
+DefaultReason: TypeAlias = Literal["clock", "bot-failed", "player-left"]
+"""Why a default action was taken: the deadline had passed, the seat's bot gave no legal action, or its player had left."""
+
+
+class MatchClock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How long a seat has: `turn_seconds` for each decision (a turn may have several), or `bank_seconds` for all of them, to which each decision adds
+    `increment_seconds`; what happens then (`default_action` where nothing is said); and how bots are paced.
+    """
+
+    turn_seconds: Seconds | UnsetType = UNSET
+    bank_seconds: Seconds | UnsetType = UNSET
+    increment_seconds: Increment | UnsetType = UNSET
+    on_timeout: OnTimeout | UnsetType = UNSET
+    bot_pace_ms: Pace | UnsetType = UNSET
+
+
+class MatchCreated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    game: str
+    ruleset: Ruleset
+    options: dict[str, Any]
+    seats: int
+    clock: MatchClock | None
+    private: bool
+    manual_start: bool
+    seed_commitment: str
+
+    def full_banks(self) -> tuple[int, ...]:
+        """What each seat has before its first decision, in milliseconds; empty where the clock is no bank."""
+        clock = self.clock
+        return () if clock is None or clock.bank_seconds is UNSET else (clock.bank_seconds * 1000,) * self.seats
+
+
+class SeatTaken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    seat: Seat
+    player: str
+    kind: SeatKind
+    client_seed: str | UnsetType = UNSET
+
+
+class SeatLeft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    seat: Seat
+
+
+class MatchStarted(msgspec.Struct, Generic[E], frozen=True, gc=False, forbid_unknown_fields=True):
+    draws: tuple[Draw, ...]
+    effects: tuple[E, ...]
+
+
+class Acted(msgspec.Struct, Generic[A, E], frozen=True, gc=False, forbid_unknown_fields=True):
+    """An `action`, or with a reason a `default_action`."""
+
+    seat: Seat
+    action: A
+    effects: tuple[E, ...]
+    draws: tuple[Draw, ...] | UnsetType = UNSET
+    reason: DefaultReason | UnsetType = UNSET
+
+
+class Rang(msgspec.Struct, Generic[E], frozen=True, gc=False, forbid_unknown_fields=True):
+    """A `timer`: the bell of a timed game."""
+
+    label: str
+    effects: tuple[E, ...]
+    draws: tuple[Draw, ...] | UnsetType = UNSET
+
+
+class SeatHandedOver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    seat: Seat
+    player: str
+    kind: SeatKind
+
+
+class Resigned(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    seat: Seat
+
+
+class MatchScored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    outcome: Outcome
+    draws: tuple[Draw, ...] | UnsetType = UNSET
+
+
+class MatchAborted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    reason: Literal["creator-left"]
+
+
+class MatchSuspended(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`reason` is the name of what the rules raised."""
+
+    reason: Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class SeedRevealed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    server_seed: str
+
+
+class ClockExtended(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    ms: Annotated[int, msgspec.Meta(ge=1)]
+    reason: Literal["outage"]
+
+
+class MatchResumed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class GameCodec(msgspec.Struct, frozen=True):
+    """Typed decoding of what speaks a game's language: an action by itself, and the data of events."""
+
+    action: Callable[[bytes], Any]
+    started: Callable[[msgspec.Raw], MatchStarted[Any]]
+    acted: Callable[[msgspec.Raw], Acted[Any, Any]]
+    rang: Callable[[msgspec.Raw], Rang[Any]]
+
+
+@cache
+def codec(game: AnyGame) -> GameCodec:
+    action: Any = Union[game.info.actions]  # noqa: UP007  (built at run time)
+    effect: Any = Union[game.info.effects]  # noqa: UP007
+    return GameCodec(
+        action=msgspec.json.Decoder(action).decode,
+        started=msgspec.json.Decoder(MatchStarted[effect]).decode,
+        acted=msgspec.json.Decoder(Acted[action, effect]).decode,
+        rang=msgspec.json.Decoder(Rang[effect]).decode,
+    )

@@ -1,0 +1,114 @@
+"""From events to the match: `begin` with the first, `fold` the others, `step` for one alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+from msgspec.structs import astuple
+
+from events.chain import BrokenChain, NewerEvent, follow, genesis
+from events.record import MatchId
+from service.errors import Corrupt, Refused
+from service.games.protocol import AnyGame, BadOptions
+from service.match.events import MatchCreated
+from service.match.model import Folding, Match
+from service.match.transitions import TRANSITIONS
+from service.observability.safe_traceback import place
+
+
+class _Opening(msgspec.Struct):
+    """What is read of the first event of a match of any release."""
+
+    type: str
+    data: msgspec.Raw
+
+
+_opening: Final = msgspec.json.Decoder(_Opening).decode
+
+
+def _created(opening: _Opening) -> MatchCreated:
+    try:
+        return msgspec.json.decode(opening.data, type=MatchCreated)
+    except msgspec.ValidationError as error:
+        raise _too_old("what the match_created holds") from error
+
+
+def begin(match_id: MatchId, stored: bytes, games: Mapping[str, AnyGame]) -> Match:
+    """The match after its first event.
+
+    Raises:
+        Corrupt: the bytes are no `match_created` of this match.
+        Refused: `engine-too-old`: the game or its ruleset is not known here.
+    """
+    try:
+        opening = _opening(stored)
+        if opening.type != "match_created":
+            raise _too_old(f"the event type {opening.type} at the begin of a match")
+        created = _created(opening)
+        event, head = follow(genesis(match_id, created.game, created.ruleset)[1], stored)
+    except NewerEvent as error:
+        raise _too_old("a field of the first event") from error
+    except BrokenChain as error:
+        raise Corrupt(1, error.fault) from error
+    except (ValueError, RecursionError) as error:
+        raise Corrupt(1, place(error)) from error
+    game = games.get(created.game)
+    if game is None or game.info.ruleset < created.ruleset:
+        raise _too_old(f"{created.game} with ruleset {created.ruleset}")
+    if created.seats not in game.info.seats:
+        raise Corrupt(1, "a number of seats that the game does not have")
+    try:
+        options = game.options(created.seats, created.options)
+    except BadOptions as error:
+        raise Corrupt(1, "options that the game does not have") from error
+    return Match(
+        id=match_id,
+        game=game,
+        created=created,
+        options=options,
+        creator=event.by.removeprefix("player:"),
+        created_at=event.at,
+        head=head,
+        at=event.at,
+        seats=(None,) * created.seats,
+        banks=created.full_banks(),
+    )
+
+
+def _too_old(what: str) -> Refused:
+    return Refused("engine-too-old", f"This service is too old for this match: it does not know {what}.")
+
+
+def fold(match: Match, events: Sequence[bytes]) -> Match:
+    """The match after some more stored events, each checked against the chain.
+
+    Raises:
+        Corrupt: an event breaks the chain, or cannot happen in the match.
+        Refused: `engine-too-old`: an event has a type, a field or a value that this service does not know.
+    """
+    if not events:
+        return match  # the same one, with all that was worked out of it
+    folding = Folding(*astuple(match))
+    for stored in events:
+        try:
+            event, head = follow(folding.head, stored)
+        except NewerEvent as error:
+            raise _too_old(f"a field of the event at version {error.version}") from error
+        except BrokenChain as error:
+            raise Corrupt(error.version, error.fault) from error
+        transition = TRANSITIONS.get(event.type)
+        if transition is None:
+            raise _too_old(f"the event type {event.type} at version {event.version}")
+        try:
+            transition(folding, event)
+        except msgspec.ValidationError as error:
+            raise _too_old(f"what the {event.type} at version {event.version} holds") from error
+        except Exception as error:  # whatever a foreign event makes the rules do, only its own match stops
+            raise Corrupt(event.version, place(error)) from error
+        folding.head, folding.at = head, event.at
+    return Match(*astuple(folding))
+
+
+def step(match: Match, stored: bytes) -> Match:
+    """The match after one more stored event; as `fold`."""
+    return fold(match, (stored,))

@@ -1,0 +1,110 @@
+"""What a match is to be, and whether it can be: game, seats, options, bots and clock."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from service.errors import Refused
+from service.games.bots import bots_of
+from service.games.protocol import AnyGame, BadOptions
+from service.match.events import MatchClock
+
+
+class NewMatch(msgspec.Struct, frozen=True):
+    """What a match is to be; `bots` take the lowest seats."""
+
+    game: str
+    seats: int
+    options: Mapping[str, Any] = {}
+    bots: tuple[str, ...] = ()
+    clock: MatchClock | None = None
+    private: bool = False
+    manual_start: bool = False
+
+
+def game_named(games: Mapping[str, AnyGame], game_id: str) -> AnyGame:
+    """A game by its id.
+
+    Raises:
+        Refused: `game-not-found`.
+    """
+    game = games.get(game_id)
+    if game is None:
+        raise Refused("game-not-found", "There is no such game.", games=sorted(games))
+    return game
+
+
+def checked_options(game: AnyGame, wanted: NewMatch) -> Any:
+    """The typed options of a match, if there can be such a match.
+
+    Raises:
+        Refused: `bot-not-found`, `invalid-options`.
+    """
+    if wanted.seats not in game.info.seats:
+        raise Refused(
+            "invalid-options",
+            f"{game.info.title} has {game.info.seats[0]} to {game.info.seats[-1]} seats.",
+            parameter="seats",
+        )
+    if len(wanted.bots) > wanted.seats:
+        raise Refused(
+            "invalid-options",
+            f"The match has {wanted.seats} seats, and {len(wanted.bots)} bots are named.",
+            parameter="bots",
+        )
+    for name in wanted.bots:
+        check_bot(game, name)
+    _check_clock(game, wanted.clock)
+    try:
+        return game.options(wanted.seats, wanted.options)
+    except BadOptions as error:
+        place = ("options", *error.path)
+        raise Refused("invalid-options", f"These options do not fit the game: {error}.", parameter=place) from None
+
+
+def _check_clock(game: AnyGame, clock: MatchClock | None) -> None:
+    """Whether the fields of a clock go together, and whether the game leaves it anything to do.
+
+    Raises:
+        Refused: `invalid-options`.
+    """
+    if clock is None:
+        return
+    kinds = [kind is not UNSET for kind in (clock.turn_seconds, clock.bank_seconds)]
+    if game.info.keeps_time and (any(kinds) or clock.increment_seconds is not UNSET or clock.on_timeout is not UNSET):
+        raise Refused(
+            "invalid-options",
+            f"{game.info.title} keeps its own time; of a clock only bot_pace_ms may be set.",
+            parameter="clock",
+        )
+    if all(kinds):
+        raise Refused("invalid-options", "A clock has turn_seconds or bank_seconds, not both.", parameter="clock")
+    if clock.increment_seconds is not UNSET and not kinds[1]:
+        place = ("clock", "increment_seconds")
+        raise Refused("invalid-options", "increment_seconds belongs to bank_seconds.", parameter=place)
+    if clock.on_timeout is not UNSET and not any(kinds):
+        place = ("clock", "on_timeout")
+        raise Refused("invalid-options", "on_timeout belongs to turn_seconds or bank_seconds.", parameter=place)
+
+
+def check_pace(clock: MatchClock | None) -> None:
+    """Whether bots play before their time is up: one takes up to one and a half times its pace.
+
+    Matches that were stored before this rule may break it.
+
+    Raises:
+        Refused: `invalid-options`.
+    """
+    if clock is None or clock.bot_pace_ms is UNSET:
+        return
+    allowed = 1000 * sum(seconds for seconds in (clock.turn_seconds, clock.bank_seconds) if seconds is not UNSET)
+    if allowed and clock.bot_pace_ms > allowed // 2:
+        fault = f"A bot has {allowed} ms; so its pace is {allowed // 2} ms at most."
+        raise Refused("invalid-options", fault, parameter=("clock", "bot_pace_ms"))
+
+
+def check_bot(game: AnyGame, name: str) -> None:
+    if name not in bots_of(game):
+        raise Refused("bot-not-found", "No such bot plays this game.", bots=sorted(bots_of(game)))

@@ -1,0 +1,192 @@
+"""From an event of a match file back to its command, decided again."""
+
+from collections.abc import Sequence
+from dataclasses import replace as replace_parts
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from events.chain import Draft
+from events.record import Event, canonical
+from service.errors import NotDue
+from service.games.bots import choose_at_random
+from service.games.visibility import Seat
+from service.match.commands import (
+    Act,
+    ActAsBot,
+    Command,
+    Create,
+    Extend,
+    Forfeit,
+    HandOver,
+    Join,
+    Leave,
+    Resume,
+    Ring,
+    Score,
+    SeatBot,
+    Start,
+    Suspend,
+    TakeDefault,
+)
+from service.match.decide import decide
+from service.match.events import (
+    Acted,
+    ClockExtended,
+    DefaultReason,
+    MatchAborted,
+    MatchSuspended,
+    SeatTaken,
+    SeedRevealed,
+    codec,
+)
+from service.match.model import Match, Sitter
+from service.match.new_match import NewMatch
+from service.match.randomness import Chance
+
+RULED: Final = frozenset(
+    {"match_created", "match_started", "action", "default_action", "timer", "seat_handed_over", "match_scored"}
+)
+"""Events whose data only the rules of their own time can give again."""
+
+
+class _OfSeat(msgspec.Struct, frozen=True):
+    """What all events of a seat share."""
+
+    seat: Seat
+
+
+class _Action(msgspec.Struct, frozen=True):
+    seat: Seat
+    action: dict[str, Any]
+
+
+class _Bell(msgspec.Struct, frozen=True):
+    label: str
+
+
+class _Default(msgspec.Struct, frozen=True):
+    reason: DefaultReason
+
+
+def is_current(match: Match) -> bool:
+    """Whether the match is under the rules of today; of older ones nothing is known but how to fold them."""
+    return match.game.info.ruleset == match.created.ruleset
+
+
+def decided_again(match: Match, event: Event, chance: Chance) -> Sequence[Draft]:
+    """What the command behind an event brings, on the match before it (for the first event, on nothing).
+
+    Raises:
+        Refused, NotDue: the command could not be given there.
+        msgspec.DecodeError: the event's data is not that of its type.
+    """
+    if not is_current(match):
+        return _decided_without_rules(match, event, chance)
+    if event.type == "match_suspended" and not match.is_owed_something(event.at):
+        # `decide` suspends at any time, since it must not ask the rules that have just failed.
+        raise NotDue("the service had nothing to do in which the rules could fail")
+    return decide(None if event.version == 1 else match, _command(match, event), event.at, chance)
+
+
+def _command(match: Match, event: Event) -> Command:
+    """The command that an event says was given."""
+    match event.type:
+        case "action":
+            acted = msgspec.json.decode(event.data, type=_Action)
+            sitter = _sitter(match, acted.seat)
+            if sitter.kind == "bot":
+                return ActAsBot(seat=acted.seat, bot=sitter.player, action=acted.action)
+            return Act(player=sitter.player, action=acted.action)
+        case "default_action":
+            default: Acted[Any, Any] = codec(match.game).acted(event.data)
+            reason = msgspec.json.decode(event.data, type=_Default).reason
+            return TakeDefault(seat=default.seat, action=default.action, reason=reason)
+        case "timer":
+            return Ring(label=msgspec.json.decode(event.data, type=_Bell).label)
+        case "match_created" if event.version == 1:
+            return _create(match)
+        case "seat_taken":
+            taken = msgspec.json.decode(event.data, type=SeatTaken)
+            if taken.kind == "bot":
+                return SeatBot(player=match.creator, bot=taken.player, seat=taken.seat)
+            seed = None if taken.client_seed is UNSET else taken.client_seed
+            return Join(player=taken.player, seat=taken.seat, client_seed=seed, has_join_code=True)
+        case "match_started":
+            return Start(player=match.creator)
+        case "seat_left":
+            return Leave(player=_sitter(match, _seat(event)).player)
+        case "resigned":
+            seat = _seat(event)
+            return Forfeit(seat=seat) if event.by == "worker" else Leave(player=_sitter(match, seat).player)
+        case "match_aborted":
+            msgspec.json.decode(event.data, type=MatchAborted)
+            return Leave(player=match.creator)
+        case "seat_handed_over":
+            return HandOver(seat=_seat(event))
+        case "clock_extended":
+            return Extend(ms=msgspec.json.decode(event.data, type=ClockExtended).ms)
+        case "match_suspended":
+            return Suspend(reason=msgspec.json.decode(event.data, type=MatchSuspended).reason)
+        case "match_resumed":
+            return Resume()
+        case "match_scored":
+            return Score()
+    raise NotDue(f"{event.type} cannot stand here")
+
+
+def _create(match: Match) -> Create:
+    created = match.created
+    wanted = NewMatch(
+        game=created.game,
+        seats=created.seats,
+        options=created.options,
+        clock=created.clock,
+        private=created.private,
+        manual_start=created.manual_start,
+    )
+    return Create(player=match.creator, game=match.game, wanted=wanted)
+
+
+def _decided_without_rules(match: Match, event: Event, chance: Chance) -> Sequence[Draft]:
+    """What can be said of an event under older rules: its place in the match's life, and its author."""
+    if event.type in RULED - {"match_created", "match_started"} or event.type == "resigned":
+        if match.status != "running":
+            raise NotDue(f"{event.type} cannot come while the match is {match.status}")
+        draft = Draft(event.type, _author(match, event), bytes(event.data))
+        if event.type == "match_scored":
+            return draft, Draft("seed_revealed", "worker", canonical(SeedRevealed(chance().hex())))
+        return (draft,)
+    bots = (
+        {msgspec.json.decode(event.data, type=SeatTaken).player: choose_at_random} if event.type == "seat_taken" else {}
+    )
+    ruleless = replace(match, game=replace_parts(match.game, setup=lambda *_: (), bots=bots))
+    return decide(None if event.version == 1 else ruleless, _command(ruleless, event), event.at, chance)
+
+
+def _author(match: Match, event: Event) -> str:
+    """Who an event of a running match must be by."""
+    if event.type in {"match_scored", "timer"}:
+        return "worker"
+    seat = _seat(event)
+    sitter = _sitter(match, seat)
+    if event.type in {"default_action", "seat_handed_over"}:
+        return "worker"
+    if sitter.resigned or (sitter.kind == "bot" and event.type == "resigned"):
+        raise NotDue(f"nobody can leave seat {seat}, or act in it")
+    if event.type == "resigned" and event.by == "worker":
+        return "worker"
+    return f"bot:{sitter.player}" if sitter.kind == "bot" else f"seat:{seat}"
+
+
+def _seat(event: Event) -> Seat:
+    return msgspec.json.decode(event.data, type=_OfSeat).seat
+
+
+def _sitter(match: Match, seat: Seat) -> Sitter:
+    sitter = match.seats[seat] if 0 <= seat < len(match.seats) else None
+    if sitter is None:
+        raise NotDue(f"nobody has seat {seat}")
+    return sitter

@@ -1,0 +1,198 @@
+"""What each event type changes of a match: one function for each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from events.record import Event
+from service.games.protocol import CLOCK, Decision
+from service.games.visibility import Seat
+from service.match.events import (
+    ClockExtended,
+    MatchAborted,
+    MatchResumed,
+    MatchScored,
+    MatchSuspended,
+    Resigned,
+    SeatHandedOver,
+    SeatLeft,
+    SeatTaken,
+    SeedRevealed,
+    codec,
+)
+from service.match.model import Folding, Opening, Sitter
+from service.match.randomness import Draw
+
+T = TypeVar("T")
+
+Drawn: TypeAlias = tuple[Draw, ...] | UnsetType
+
+
+def _play(match: Folding, event: Event, mover: Seat, effects: Sequence[Any], draws: Drawn) -> None:
+    """Apply some effects of the match's game."""
+    state = match.state
+    apply = match.game.apply
+    for effect in effects:
+        state = apply(state, effect)
+    match.state = state
+    if draws:
+        counts = dict(match.drawn)
+        for draw in draws:
+            counts[draw.label] = counts.get(draw.label, 0) + 1
+        match.drawn = counts
+    opened = Opening(event.version, event.at - match.paused)
+    if match.banks and mover != CLOCK:
+        match.banks = _banks(match, opened.at, mover)
+    if match.game.info.simultaneous:
+        match.asked, match.since = _asked(match, match.game.decisions(state), opened, mover)
+    match.opened = opened
+
+
+def _banks(match: Folding, now: int, mover: Seat) -> tuple[int, ...]:
+    """What each seat has left once `mover` moved: less what its decision took, and the increment."""
+    openings = zip(match.asked, match.since, strict=True)
+    opening = next((since for decision, since in openings if decision.seat == mover), match.opened)
+    clock = match.created.clock
+    increment = 0 if clock is None or clock.increment_seconds is UNSET else clock.increment_seconds * 1000
+    left = max(0, match.banks[mover] - (now - opening.at)) + increment
+    return (*match.banks[:mover], left, *match.banks[mover + 1 :])
+
+
+def _asked(
+    match: Folding, asked: tuple[Decision[Any], ...], opened: Opening, mover: Seat
+) -> tuple[tuple[Decision[Any], ...], tuple[Opening, ...]]:
+    """The decisions of a simultaneous game, and the opening of each: the one it had, where it stays the same decision."""
+    openings = zip(match.asked, match.since, strict=True)
+    if asked == match.asked:  # as with almost every event
+        return match.asked, tuple([opened if decision.seat == mover else since for decision, since in openings])
+    before = {_identity(decision): opening for decision, opening in openings if decision.seat != mover}
+    return asked, tuple([before.get(_identity(decision), opened) for decision in asked])
+
+
+def _identity(decision: Decision[Any]) -> tuple[object, ...]:
+    """A decision lasts until its seat moves, or until its step or its times change."""
+    return decision.seat, decision.step, decision.opens_at, decision.deadline
+
+
+def _seated(match: Folding, seat: Seat, sitter: Sitter | None) -> tuple[Sitter | None, ...]:
+    if not 0 <= seat < len(match.seats):
+        raise IndexError(f"there is no seat {seat}")
+    return (*match.seats[:seat], sitter, *match.seats[seat + 1 :])
+
+
+def _sitter(match: Folding, seat: Seat) -> Sitter:
+    sitter = match.seats[seat]
+    if sitter is None:
+        raise ValueError(f"seat {seat} is empty")
+    return sitter
+
+
+def _decoder(data: type[T]) -> Callable[[msgspec.Raw], T]:
+    return msgspec.json.Decoder(data).decode
+
+
+_taken = _decoder(SeatTaken)
+_left = _decoder(SeatLeft)
+_handed_over = _decoder(SeatHandedOver)
+_resigned = _decoder(Resigned)
+_scored = _decoder(MatchScored)
+_revealed = _decoder(SeedRevealed)
+_extended = _decoder(ClockExtended)
+_aborted = _decoder(MatchAborted)
+_suspended = _decoder(MatchSuspended)
+_nothing = _decoder(MatchResumed)
+
+
+def _match_started(match: Folding, event: Event) -> None:
+    data = codec(match.game).started(event.data)
+    match.status, match.started_at = "running", event.at
+    _play(match, event, CLOCK, data.effects, data.draws)
+
+
+def _action(match: Folding, event: Event) -> None:
+    data = codec(match.game).acted(event.data)
+    _play(match, event, data.seat, data.effects, data.draws)
+
+
+def _timer(match: Folding, event: Event) -> None:
+    data = codec(match.game).rang(event.data)
+    _play(match, event, CLOCK, data.effects, data.draws)
+
+
+def _seat_taken(match: Folding, event: Event) -> None:
+    data = _taken(event.data)
+    seed = None if data.client_seed is UNSET else data.client_seed
+    match.seats = _seated(match, data.seat, Sitter(data.player, data.kind, seed))
+
+
+def _seat_left(match: Folding, event: Event) -> None:
+    match.seats = _seated(match, _left(event.data).seat, None)
+
+
+def _seat_handed_over(match: Folding, event: Event) -> None:
+    data = _handed_over(event.data)
+    seat, before = data.seat, _sitter(match, data.seat)
+    former = before.player if before.kind == "human" else before.former
+    match.seats = _seated(match, seat, Sitter(data.player, data.kind, before.client_seed, former=former))
+    opened = Opening(event.version, event.at - match.paused)
+    openings = zip(match.asked, match.since, strict=True)
+    match.since = tuple(opened if decision.seat == seat else since for decision, since in openings)
+    match.opened = opened
+    match.banks = (*match.banks[:seat], *match.created.full_banks()[seat : seat + 1], *match.banks[seat + 1 :])
+
+
+def _seat_resigned(match: Folding, event: Event) -> None:
+    seat = _resigned(event.data).seat
+    match.seats = _seated(match, seat, replace(_sitter(match, seat), resigned=True))
+
+
+def _match_scored(match: Folding, event: Event) -> None:
+    match.outcome = _scored(event.data).outcome
+    match.status, match.ended_at = "finished", event.at
+
+
+def _match_aborted(match: Folding, event: Event) -> None:
+    _aborted(event.data)
+    match.status, match.ended_at = "aborted", event.at
+
+
+def _seed_revealed(match: Folding, event: Event) -> None:
+    match.server_seed = _revealed(event.data).server_seed
+
+
+def _clock_extended(match: Folding, event: Event) -> None:
+    match.paused += _extended(event.data).ms
+
+
+def _match_suspended(match: Folding, event: Event) -> None:
+    _suspended(event.data)
+    match.status, match.suspended_at = "suspended", event.at
+
+
+def _match_resumed(match: Folding, event: Event) -> None:
+    _nothing(event.data)
+    if match.suspended_at is None:
+        raise ValueError("the match is not suspended")
+    match.status, match.paused, match.suspended_at = "running", match.paused + event.at - match.suspended_at, None
+
+
+TRANSITIONS: Final[Mapping[str, Callable[[Folding, Event], None]]] = {
+    "match_started": _match_started,
+    "action": _action,
+    "default_action": _action,
+    "timer": _timer,
+    "seat_taken": _seat_taken,
+    "seat_left": _seat_left,
+    "seat_handed_over": _seat_handed_over,
+    "resigned": _seat_resigned,
+    "match_scored": _match_scored,
+    "match_aborted": _match_aborted,
+    "seed_revealed": _seed_revealed,
+    "clock_extended": _clock_extended,
+    "match_suspended": _match_suspended,
+    "match_resumed": _match_resumed,
+}
+"""Every event type after `match_created`. The fold itself sets `head` and `at`."""

@@ -1,0 +1,63 @@
+"""The command `moonstone`: `play` and `verify` run anywhere, the commands on servers where there is Unix."""
+
+from typing import Final
+
+import click
+
+from service.ops.arguments import Command
+from service.ops.local_commands import play, verify
+
+_ON_SERVERS: Final = ("serve", "workers", "api", "backup", "restore", "check", "resume")
+
+
+class _Group(click.Group):
+    """Imports the commands on servers when one is asked for: what they need is not everywhere, and takes time to load."""
+
+    command_class = Command
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted((*super().list_commands(ctx), *_ON_SERVERS))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _ON_SERVERS:
+            return super().get_command(ctx, cmd_name)
+        if not _is_unix():
+            return _refusal(cmd_name)
+        from service.ops.server_commands import COMMANDS  # noqa: PLC0415
+
+        return COMMANDS[cmd_name]
+
+
+def _is_unix() -> bool:
+    try:
+        import fcntl  # noqa: F401, PLC0415
+    except ImportError:
+        return False
+    return True
+
+
+def _refusal(name: str) -> click.Command:
+    """Takes any words, and says that it cannot run here."""
+
+    def refuse() -> None:
+        raise click.ClickException(
+            f"`moonstone {name}` needs Linux or another Unix, such as WSL or a container; `moonstone play` and "
+            "`moonstone verify` run here."
+        )
+
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(name, callback=refuse, context_settings=anything, help="Needs Unix, which is not here.")
+
+
+@click.group(cls=_Group)
+@click.version_option(package_name="moonstone")
+def main() -> None:
+    """Board games as an event-sourced service that anyone can check."""
+
+
+main.add_command(play)
+main.add_command(verify)
+
+
+if __name__ == "__main__":
+    main()

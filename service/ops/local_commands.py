@@ -1,0 +1,249 @@
+"""`moonstone play` and `moonstone verify`: whole matches and their files, without a server."""
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from io import BufferedIOBase, BytesIO
+from typing import Any, Final
+
+import click
+import msgspec
+
+from events.log import MAX_BYTES
+from service.audit import client_copy, converted
+from service.audit.match_file import export, summary
+from service.audit.verify import CHECKS, Fault
+from service.audit.verify import verify as verify_file
+from service.errors import Refused
+from service.games.bots import bots_of
+from service.games.protocol import AnyGame, Outcome
+from service.games.registry import GAMES
+from service.games.visibility import Viewer
+from service.match import texts
+from service.match.model import Match
+from service.ops import simulate
+from service.ops.arguments import LocalCommand, printable
+from service.repository.ports import Ports
+
+_SEED: Final = re.compile(r"[0-9a-f]{64}")
+_GZIP: Final = b"\x1f\x8b"
+"""What such files begin with (RFC 1952)."""
+_MOST: Final = 1 << 28
+"""Bytes of a file, also of one that comes compressed."""
+_LEAST: Final = 100
+"""Bytes for which each line counts, so that there are not too many: an event's holds a hash and a salt."""
+
+
+@click.command(cls=LocalCommand)
+@click.argument("game")
+@click.option("--bots", required=True, metavar="A[,B...]", help="One bot for each seat, in the seats' order.")
+@click.option(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game: JSON, else text."
+)
+@click.option("--seed", metavar="HEX", help="64 hex digits: the same seed is the same match.")
+@click.option("--export", "file", type=click.Path(readable=False), help="Where to write the match file.")
+@click.option("--json", "as_json", is_flag=True, help="Tell the outcome as JSON.")
+def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file: str | None, *, as_json: bool) -> None:
+    """Play a match of bots in this process."""
+    if game not in GAMES:
+        raise click.UsageError(f"There is no game {game}. There are: {', '.join(sorted(GAMES))}.")
+    rules = GAMES[game]
+    try:
+        ports, match = simulate.play(rules, bots.split(","), _options(options), _seed(seed))
+    except Refused as refusal:
+        if refusal.code == "match-suspended":
+            raise click.ClickException(refusal.detail) from None
+        advice = _advice(refusal, rules, bots.count(",") + 1)
+        raise click.UsageError(f"{refusal.detail} {advice}") from None
+    if file is not None:
+        _write(file, export(ports, match))
+    click.echo(msgspec.json.encode(summary(match)).decode() if as_json else _told(ports, match))
+
+
+@click.command(cls=LocalCommand)
+@click.argument("file", type=click.File("rb"))
+@click.option(
+    "--head",
+    "heads",
+    multiple=True,
+    metavar="VERSION:HASH",
+    help="A hash that you kept; 16 digits of it will do, as will an ETag.",
+)
+@click.option(
+    "--feed", "feeds", multiple=True, type=click.File("rb"), help="Events that you kept, as the service sent them."
+)
+@click.option("--seat", metavar="N", help="Whose feed it was: a seat, or spectator.  [else spectator]")
+def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIOBase, ...], seat: str | None) -> None:
+    """Check a match file: its chain, draws, effects, actions and outcome.
+
+    A file that was rewritten as a whole is found by what somebody kept of the match: heads and feeds.
+    """
+    if seat is not None and not feeds:
+        raise click.UsageError("--seat says whose feed it was: give the feed too.")
+    wanted = [_head(head) for head in heads]
+    known = [_feed(feed) for feed in feeds]
+    lines = _lines(file)
+    try:
+        verdict = verify_file(lines, GAMES)
+        viewer = _viewer(seat, verdict.match)
+        client_copy.check_heads(lines, wanted)
+        for feed in known:
+            client_copy.check_feed(lines, verdict.match, viewer, feed)
+    except Fault as fault:
+        raise click.ClickException(printable(f"version {fault.version}, {fault.check}: {fault.text}")) from None
+    except client_copy.Differs as found:
+        raise click.ClickException(printable(f"version {found.version}, {found.kept}: {found.text}")) from None
+    match = verdict.match
+    told = f"{match.id}, {match.game.info.title}, {match.head.version} events: {', '.join(verdict.checks)} hold."
+    told += f" Head {match.head.version}:{match.head.hash[:16]}."
+    if verdict.checks != CHECKS:
+        told += f" It was played by ruleset {match.created.ruleset}, so nothing was decided again."
+    if heads or feeds:
+        told += f" What was kept agrees: heads {len(heads)}, events {sum(len(feed.events) for feed in known)}."
+    click.echo(told)
+
+
+def _head(given: str) -> client_copy.KeptHead:
+    version, _, hash_ = given.removeprefix("W/").strip('"').replace("-", ":", 1).partition(":")
+    try:
+        return msgspec.convert({"version": int(version), "head": hash_}, client_copy.KeptHead)
+    except ValueError:
+        raise click.UsageError(
+            f"--head {given}: give VERSION:HASH or an ETag, the hash in lower case, {client_copy.SHORTEST_HASH} to 64 digits of it."
+        ) from None
+
+
+def _feed(file: BufferedIOBase) -> client_copy.Feed:
+    name = f"--feed {getattr(file, 'name', '')}"
+    content = _read(file)
+    if content.startswith(_GZIP):
+        with _unpacked(name, content) as packed:
+            content = _read(packed)
+    if done := converted.by_its_start(content):
+        raise click.UsageError(_converted(f"{name}: it", done))
+    try:
+        return client_copy.read_feed(content)
+    except ValueError as error:
+        raise click.UsageError(f"{name}: {error}.") from None
+
+
+def _viewer(seat: str | None, match: Match) -> Viewer:
+    if seat is None or seat == "spectator":
+        return None
+    seats = [str(number) for number in range(len(match.seats))]
+    if seat not in seats:
+        raise click.UsageError(f"--seat {seat}: the match has seats 0 to {seats[-1]}, and spectator.")
+    return seats.index(seat)
+
+
+def _options(given: tuple[str, ...]) -> Mapping[str, Any]:
+    found: dict[str, Any] = {}
+    for option in given:
+        name, equals, value = option.partition("=")
+        if not equals or name in found:
+            raise click.UsageError(f"--option {option}: give each option once, as NAME=VALUE.")
+        try:
+            found[name] = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            found[name] = value
+    return found
+
+
+def _write(file: str, lines: Iterable[bytes]) -> None:
+    try:
+        with click.open_file(file, "wb") as opened:
+            opened.writelines(lines)
+    except OSError as error:
+        error.filename = file  # of a full disk the system does not say it
+        raise
+
+
+def _lines(file: BufferedIOBase) -> list[bytes]:
+    """A match file's lines, also of one that was kept as it was sent, compressed."""
+    start = file.readline(MAX_BYTES + 2)
+    if not start.startswith(_GZIP):
+        lines = list(_bounded(file, start))
+    else:
+        with _unpacked("The file", start + _read(file)) as packed:
+            lines = list(_bounded(packed, packed.readline(MAX_BYTES + 2)))
+    if done := converted.by_its_lines(lines):
+        raise click.ClickException(_converted("The file", done))
+    return lines
+
+
+@contextmanager
+def _unpacked(name: str, content: bytes) -> Iterator[gzip.GzipFile]:
+    try:
+        with gzip.open(BytesIO(content)) as packed:
+            yield packed
+    except (OSError, EOFError, zlib.error) as error:
+        raise click.ClickException(f"{name} is gzip, but damaged: {error}.") from None
+
+
+def _converted(name: str, done: str) -> str:
+    return (
+        f"{name} was converted on its way: {done}. Fetch it again and keep it byte for byte, for hashes are of the bytes "
+        f"that the service sent."
+    )
+
+
+def _bounded(file: BufferedIOBase | gzip.GzipFile, line: bytes) -> Iterator[bytes]:
+    """All lines, from the first one on; an end comes soon, also of a file that has none."""
+    if done := converted.by_its_start(line):
+        raise click.ClickException(_converted("The file", done))
+    size = number = 0
+    while line:
+        size, number = size + max(len(line), _LEAST), number + 1
+        if len(line) > MAX_BYTES + 1:
+            raise click.ClickException(f"Line {number} of the file is longer than any event is.")
+        if size > _MOST:
+            raise _too_long()
+        yield line
+        line = file.readline(MAX_BYTES + 2)
+
+
+def _read(file: BufferedIOBase | gzip.GzipFile) -> bytes:
+    content = file.read(_MOST + 1)
+    if len(content) > _MOST:
+        raise _too_long()
+    return content
+
+
+def _too_long() -> click.ClickException:
+    return click.ClickException("The file holds more than any match does.")
+
+
+def _seed(seed: str | None) -> bytes | None:
+    if seed is None:
+        return None
+    if not _SEED.fullmatch(seed):
+        raise click.UsageError("--seed: a seed is 64 hex digits, in lower case.")
+    return bytes.fromhex(seed)
+
+
+def _advice(refusal: Refused, rules: AnyGame, seats: int) -> str:
+    """What would be right instead of what was refused."""
+    if refusal.code == "bot-not-found":
+        return f"There are: {', '.join(sorted(bots_of(rules)))}."
+    if refusal.facts.get("parameter") == "seats":
+        return "--bots names one bot for each seat."
+    defaults = msgspec.to_builtins(rules.options(seats, {}))
+    told = ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in defaults.items())
+    return f"The options with their defaults: {told}." if told else "It has no options."
+
+
+def _told(ports: Ports, match: Match) -> str:
+    """The outcome, after what happened last: there a game says more of it than scores do, such as a rank."""
+    outcome = match.outcome or Outcome((), (), (), ())
+    (last,) = ports.history.events(match, None, match.head.version - 3, 1)  # scoring and seed come after it
+    lines = [
+        f"{match.game.info.title}. Seats: {len(match.seats)}. Events: {match.head.version}.",
+        str(texts.with_text(match.game, texts.DEFAULT, last).text),
+    ]
+    for rank, seat in sorted((rank, seat) for seat, rank in enumerate(outcome.ranks)):
+        sitter = match.seats[seat]
+        parts = ", ".join(f"{name} {points}" for name, points in outcome.breakdown[seat].items())
+        lines.append(f"{rank}. seat {seat}, {sitter and sitter.player}: {outcome.scores[seat]} ({parts})")
+    return "\n".join([*lines, f"Seed: {match.server_seed}"])

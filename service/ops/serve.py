@@ -1,0 +1,233 @@
+"""`moonstone serve`: all of the service on one machine, and `moonstone workers`: the workers alone."""
+
+import fcntl
+import http.client
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from socket import AF_INET, AF_INET6, SO_REUSEADDR, SOL_SOCKET, socket
+from threading import Event
+from typing import Final
+
+from prometheus_client import start_http_server
+
+from events.log import LogUnavailable
+from service import container
+from service.adapters import heads, store
+from service.adapters.head_keeper import HeadKeeper
+from service.adapters.log_file import RESTORE
+from service.adapters.server_folder import ValkeyFailed, fault_of
+from service.observability import metrics, metrics_folder
+from service.ops.supervisor import WORKER_PATIENCE, Module, Server, Supervisor
+from service.settings import BadSetting, Settings, read
+
+TICK: Final = 0.1
+
+
+class CannotServe(Exception):
+    """The service cannot start here; the text says why and what to do."""
+
+
+class FolderTaken(CannotServe):
+    """Another process has the data folder."""
+
+
+def serve(environ: Mapping[str, str], tell: Callable[[str], object]) -> None:
+    """Run the whole service until SIGINT or SIGTERM; `tell` gets the line with its address once it answers.
+
+    Raises:
+        CannotServe: the folder or the port is taken, or the servers cannot be started or used.
+    """
+    settings = read(environ)
+    with _stop_signal() as stopped, ExitStack() as stack:
+        stack.enter_context(lock(settings.data_dir))
+        known = {**environ, metrics_folder.FOLDER: stack.enter_context(metrics_folder.made())}
+        port = _free_port(settings.host, settings.port)
+        supervisor = Supervisor()
+        stack.callback(supervisor.stop)
+        known |= {"MOONSTONE_PORT": str(port)}
+        for name, url, durable in (("log", settings.log_url, True), ("queue", settings.queue_url, False)):
+            if url is None:
+                server = Server(name, settings.data_dir / name, durable=durable)
+                _start_server(supervisor, server)
+                known[f"MOONSTONE_{name.upper()}_URL"] = server.url
+        settings = read(known)
+        _check(settings)
+        supervisor.start(_head_keeper(settings))
+        supervisor.start(Module("api", "api", known))
+        _keep_running(supervisor, stopped, settings, known, tell)
+
+
+def run_workers(environ: Mapping[str, str]) -> None:
+    """Run the worker processes alone until SIGINT or SIGTERM.
+
+    Raises:
+        CannotServe: the servers cannot be used.
+    """
+    settings = read(environ)
+    _check(settings)
+    with _stop_signal() as stopped, ExitStack() as stack:
+        folder = stack.enter_context(metrics_folder.made())
+        if settings.metrics_port:
+            _tell_metrics(stack, settings.host, settings.metrics_port, folder)
+        supervisor = Supervisor()
+        stack.callback(supervisor.stop)
+        _start_workers(supervisor, settings, {**environ, metrics_folder.FOLDER: folder})
+        while not stopped.wait(TICK):
+            supervisor.look()
+
+
+def _tell_metrics(stack: ExitStack, host: str, port: int, folder: str) -> None:
+    try:
+        server, _ = start_http_server(port, host, metrics.of_folder(folder))
+    except OSError as error:
+        raise CannotServe(f"cannot listen on {host}:{port} ({error.strerror}); set MOONSTONE_METRICS_PORT") from error
+    stack.callback(server.shutdown)
+
+
+def _start_server(supervisor: Supervisor, server: Server) -> None:
+    try:
+        supervisor.start(server)
+    except ValkeyFailed as error:
+        raise CannotServe(str(error)) from error
+    except OSError as error:
+        raise _no_folder(server.folder, error) from error
+
+
+def _start_workers(supervisor: Supervisor, settings: Settings, environ: Mapping[str, str]) -> None:
+    for number in range(settings.workers):
+        supervisor.start(Module(f"worker {number + 1}", "workers", environ, WORKER_PATIENCE, "people"))
+    for number in range(settings.bot_workers):
+        supervisor.start(Module(f"bot worker {number + 1}", "workers", environ, WORKER_PATIENCE, "bots"))
+
+
+def _check(settings: Settings) -> None:
+    """Find out here, once, what every child would end by."""
+    try:
+        container.build(settings, listen=False).close()
+    except (BadSetting, container.Unusable) as error:
+        raise CannotServe(str(error)) from error
+
+
+def _head_keeper(settings: Settings) -> HeadKeeper:
+    """Keeps how far the log goes, if it still goes as far as was kept.
+
+    Raises:
+        CannotServe: it does not.
+    """
+    file = settings.data_dir / heads.FILE
+    with ExitStack() as stack:
+        try:
+            client = stack.enter_context(container.connect_log(settings.log_url or ""))
+            kept = heads.Heads(file)
+            stack.callback(kept.close)
+            opened = store.stored(client)
+            if opened is not None and kept.store != opened.id:
+                kept.begin(opened.id)
+            lost = list(heads.missing(client, kept.newest(heads.RECENT)))
+            if lost or heads.lost_mark(client, kept):
+                raise CannotServe(
+                    f"the log no longer holds all that it held at {heads.moment(kept.at)}{_first_of(lost)}. {RESTORE}; or, "
+                    f"to go on with what is there, remove {file}"
+                )
+        except heads.BadHeads as error:
+            raise CannotServe(str(error)) from error
+        except LogUnavailable as error:
+            raise CannotServe(f"the log is not available: {error.reason}") from error
+        stack.pop_all()
+    return HeadKeeper(client, kept)
+
+
+def _first_of(lost: Sequence[heads.Missing]) -> str:
+    if not lost:
+        return ""
+    more = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
+    return f" (version {lost[0].version} of match {lost[0].match}{more})"
+
+
+def _keep_running(
+    supervisor: Supervisor,
+    stopped: Event,
+    settings: Settings,
+    environ: Mapping[str, str],
+    tell: Callable[[str], object],
+) -> None:
+    """The workers come once the API answers: it is their beat that says from when on nobody loses time by us."""
+    ready = False
+    while not stopped.wait(TICK):
+        supervisor.look()
+        if not ready and _answers(settings):
+            ready = True
+            _start_workers(supervisor, settings, environ)
+            tell(f"Moonstone is ready at http://{_written(_reachable(settings.host))}:{settings.port}")
+
+
+def _answers(settings: Settings) -> bool:
+    connection = http.client.HTTPConnection(_reachable(settings.host), settings.port, timeout=1)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _reachable(host: str) -> str:
+    """Where this machine itself reaches what listens on `host`."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  (compared, not bound)
+
+
+def _written(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _free_port(host: str, port: int) -> int:
+    """The port itself, or a free one for 0; found out before anything is started."""
+    with socket(AF_INET6 if ":" in host else AF_INET) as probe:
+        probe.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CannotServe(
+                f"cannot listen on {host}:{port} ({error.strerror}); set MOONSTONE_HOST or MOONSTONE_PORT"
+            ) from error
+        found: int = probe.getsockname()[1]
+        return found
+
+
+@contextmanager
+def lock(folder: Path) -> Iterator[None]:
+    """Make a data folder this process's alone.
+
+    Raises:
+        FolderTaken: another process has it.
+        CannotServe: it can be no data folder.
+    """
+    with ExitStack() as stack:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = stack.enter_context((folder / "serve.lock").open("w"))
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderTaken(f"{folder} is in use by another `moonstone serve`; set MOONSTONE_DATA_DIR") from None
+        except OSError as error:
+            raise _no_folder(folder, error) from error
+        yield
+
+
+def _no_folder(folder: Path, error: OSError) -> CannotServe:
+    return CannotServe(f"{folder} cannot be used ({fault_of(error)}); set MOONSTONE_DATA_DIR")
+
+
+@contextmanager
+def _stop_signal() -> Iterator[Event]:
+    """Set by SIGINT and SIGTERM while the context lasts."""
+    stopped = Event()
+    before = {number: signal.signal(number, lambda *_: stopped.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,158 @@
+"""The read path: a match at any version, its events, and what a viewer may see of them.
+
+Recent matches stay in the process; a read asks the log for the newest event known here and what came after, in one
+round trip, so that a store that lost its past is noticed and never served from memory. Any other read begins at a
+snapshot, whose event must be the log's too, so that it costs the same early and late in a match. Only a command may be
+tried on what memory holds (`expected`): the append asks the log whether it is so.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from events.log import Log, Seen, Tail
+from events.record import MatchId, Version
+from service.errors import Corrupt, Refused, no_match
+from service.games.protocol import AnyGame
+from service.games.visibility import Viewer
+from service.match.model import Match
+from service.match.redaction import SeenEvent, see_event
+from service.repository.snapshots import Folds, begins_at
+from service.repository.verified_events import VerifiedEvents
+
+CACHED_MATCHES: Final = 1024
+_LAST: Final = 2**63 - 1
+"""No stream has greater ids."""
+
+
+class History:
+    """Matches as the log has them; safe to share between threads and greenlets."""
+
+    def __init__(self, log: Log, games: Mapping[str, AnyGame], secret: bytes, *, bold: bool = False) -> None:
+        """`bold`: commands are tried on what memory holds where nobody else seems to write to a match (`expected`)."""
+        self._log = log
+        self._folds = Folds(log, games, secret)
+        self._events = VerifiedEvents(log)
+        self._bold = bold
+        # By match: the version that this process wrote last, and whether it wrote the one before too.
+        self._wrote: dict[MatchId, tuple[Version, bool]] = {}
+        self._recent: OrderedDict[MatchId, Match] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def newest(self, match_id: MatchId, command: str | None = None) -> tuple[Match, Seen | None]:
+        """The match at its head, and whether a command id is known, in one round trip.
+
+        Raises:
+            Refused: `match-not-found`, `engine-too-old`.
+            Corrupt: the match cannot be folded.
+        """
+        known = self._known(match_id)
+        tail = self._log.read(match_id, first=known.head.version if known else None, command=command)
+        return self._newest(match_id, known, tail), tail.seen
+
+    def newest_each(self, match_ids: Iterable[MatchId]) -> Mapping[MatchId, Match | Corrupt | Refused]:
+        """Some matches at their heads in one round trip, and what `newest` would raise of the others."""
+        known = {match_id: self._known(match_id) for match_id in match_ids}
+        tails = self._log.read_each({name: match.head.version if match else None for name, match in known.items()})
+        found: dict[MatchId, Match | Corrupt | Refused] = {}
+        for match_id, tail in tails.items():
+            try:
+                found[match_id] = self._newest(match_id, known[match_id], tail)
+            except (Corrupt, Refused) as error:
+                found[match_id] = error
+        return found
+
+    def expected(self, match_id: MatchId) -> Match | None:
+        """The match in memory, if this process wrote its last events: only an append makes sure that it is the newest."""
+        with self._lock:
+            known = self._recent.get(match_id)
+            alone = known is not None and self._wrote.get(match_id) == (known.head.version, True)
+        return known if alone and self._bold else None
+
+    def at(self, match_id: MatchId, version: Version) -> Match:
+        """The match as it was after the event `version`.
+
+        Raises:
+            Refused: as `newest`, and `version-not-found`.
+        """
+        known = self._known(match_id)
+        if (
+            known is not None
+            and known.head.version == version
+            and begins_at(self._log.read(match_id, first=version, last=version), known)
+        ):
+            return known
+        if 0 < version <= _LAST:
+            found = self._folds.recall(match_id, self._log.read(match_id, first=None, last=version), version)
+            if found is not None and found.head.version == version:
+                return found
+        newest = self.newest(match_id)[0].head.version
+        raise Refused("version-not-found", f"The match has versions 1 to {newest}.", version=newest)
+
+    def snapshot(self, match: Match, after: Version) -> bytes | None:
+        """What to put by with the append that brings a match on from the version `after`, if anything."""
+        return self._folds.snapshot(match, after)
+
+    def keep(self, match: Match, wrote_on: Version | None = None, events: Sequence[bytes] = ()) -> None:
+        """Remember a match that the log is known to hold, and the stored `events` that brought it to its head, if any.
+
+        `wrote_on` is the version after which this process wrote.
+        """
+        with self._lock:
+            if wrote_on is not None:
+                last, _ = self._wrote.get(match.id, (0, False))
+                self._wrote[match.id] = match.head.version, last == wrote_on
+            known = self._recent.get(match.id)
+            if known is None or known.head.version <= match.head.version:
+                self._recent[match.id] = match
+                if events:
+                    self._events.keep(match, events)
+            self._recent.move_to_end(match.id)
+            while len(self._recent) > CACHED_MATCHES:
+                gone, _ = self._recent.popitem(last=False)
+                self._wrote.pop(gone, None)
+                self._events.forget(gone)
+
+    def reached(self, match_id: MatchId, version: Version) -> Match | None:
+        """The match in memory, if it has come to a version that the log is said to have: only a read could tell more."""
+        known = self._known(match_id)
+        return known if known is not None and known.head.version >= version else None
+
+    def _known(self, match_id: MatchId) -> Match | None:
+        with self._lock:
+            return self._recent.get(match_id)
+
+    def _forget(self, match: Match) -> None:
+        """Drop a match that the log does not hold (any more), unless a newer one has taken its place."""
+        with self._lock:
+            if self._recent.get(match.id) is match:
+                del self._recent[match.id]
+                self._wrote.pop(match.id, None)
+                self._events.forget(match.id)
+
+    def _newest(self, match_id: MatchId, known: Match | None, tail: Tail) -> Match:
+        """The match after a tail that was read from what is known of it on, or from a snapshot if nothing is."""
+        events: Sequence[bytes] = ()
+        if known is not None and begins_at(tail, known):
+            events = tail.events[1:]
+            match: Match | None = self._folds.fold(match_id, events, known)
+        else:
+            if known is not None:
+                self._forget(known)
+                tail = self._log.read(match_id, first=None)
+            match = self._folds.recall(match_id, tail)
+        if match is None:
+            raise no_match()
+        self.keep(match, events=events)
+        return match
+
+    def events(self, match: Match, viewer: Viewer, after: Version, limit: int) -> tuple[SeenEvent, ...]:
+        """Up to `limit` events after a version as a viewer sees them, their chain checked.
+
+        Raises:
+            Corrupt: the chain is broken.
+        """
+        return tuple(
+            see_event(match, event, head.hash, viewer) for event, head in self._events.read(match, after, limit)
+        )

@@ -1,0 +1,90 @@
+"""The events of matches with their chain checked: the newest from memory, where the fold left them, all others from the log."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from events.chain import BrokenChain, follow
+from events.log import Log
+from events.record import Event, Head, MatchId, Version, decode
+from service.errors import Corrupt
+from service.match.model import Match
+from service.observability import metrics
+
+KEPT: Final = 16
+"""Events of a match in memory. Whoever follows it live is hardly ever further behind."""
+
+
+class Verified(NamedTuple):
+    """An event that is part of its match's chain, and the head that the match has with it."""
+
+    event: Event
+    head: Head
+
+
+class VerifiedEvents:
+    """Reads events; safe to share between threads and greenlets."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._kept: dict[MatchId, tuple[Verified, ...]] = {}
+
+    def keep(self, match: Match, stored: Sequence[bytes]) -> None:
+        """Remember the stored events that a fold has just checked; the last of them is the match's newest."""
+        events = [decode(one) for one in stored[-KEPT:]]
+        hashes = [*(event.prev for event in events[1:]), match.head.hash]
+        fresh = [Verified(event, Head(event.version, hash_)) for event, hash_ in zip(events, hashes, strict=True)]
+        before = self._kept.get(match.id, ())
+        if before and before[-1].head != Head(events[0].version - 1, events[0].prev):
+            before = ()
+        self._kept[match.id] = (*before, *fresh)[-KEPT:]
+
+    def forget(self, match_id: MatchId) -> None:
+        self._kept.pop(match_id, None)
+
+    def read(self, match: Match, after: Version, limit: int) -> Sequence[Verified]:
+        """Up to `limit` events of a match after a version.
+
+        Raises:
+            Corrupt: the chain is broken.
+        """
+        last = min(match.head.version, after + limit)
+        if after >= last:
+            return ()
+        kept = self._kept.get(match.id)
+        if kept and kept[0].event.version <= after + 1 and _is_on(kept, match.head):
+            start = after + 1 - kept[0].event.version
+            return kept[start : start + last - after]
+        return self._read(match, after, last)
+
+    def _read(self, match: Match, after: Version, last: Version) -> Sequence[Verified]:
+        first = max(after, 1)
+        stored = self._log.read(match.id, first=first, last=last).events
+        if len(stored) != last - first + 1:
+            raise Corrupt(first + len(stored), "is not in the log any more")
+        try:
+            found = [_unlinked(first, stored[0])]
+            for entry in stored[1:]:
+                found.append(Verified(*follow(found[-1].head, entry)))
+        except BrokenChain as error:
+            metrics.CHAIN_BREAKS.inc()
+            raise Corrupt(error.version, error.fault) from error
+        return found[after - first + 1 :]
+
+
+def _is_on(kept: Sequence[Verified], head: Head) -> bool:
+    """Whether a match at this head has the kept events, as far as it has come."""
+    place = head.version - kept[0].event.version
+    return 0 <= place < len(kept) and kept[place].head == head
+
+
+def _unlinked(version: Version, stored: bytes) -> Verified:
+    """The event that stored bytes hold at a version, taken at its word about the event before.
+
+    Raises:
+        BrokenChain: they are no event, or one of another version.
+    """
+    try:
+        before = decode(stored).prev
+    except (ValueError, RecursionError):
+        before = ""  # of no event; `follow` says what is wrong with it
+    return Verified(*follow(Head(version - 1, before), stored))

@@ -1,0 +1,184 @@
+"""The life of a match around its play: create, take a seat, start, leave."""
+
+import base64
+import hmac
+from typing import Final
+
+import msgspec
+
+from events.chain import genesis, seal
+from events.log import Append
+from events.record import MatchId, canonical
+from service.errors import Corrupt, Refused
+from service.games.visibility import Seat
+from service.match import randomness
+from service.match.commands import Create, Join, Leave, SeatBot, SeenHead, Start
+from service.match.decide import decide
+from service.match.fold import begin, fold
+from service.match.model import Match
+from service.match.new_match import NewMatch, check_pace, game_named
+from service.match.owed import owed
+from service.observability import failpoints
+from service.repository.ports import Ports
+from service.usecases.match_index import admitted, left, shelve
+from service.usecases.submit import Submitted, hint, player_key, put, replay, submit
+
+OPEN_MATCHES: Final = 20
+"""That one player may have waiting for players at a time."""
+
+
+def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes | None = None) -> Submitted:
+    """A new match. The same player, key and request are the same match; creating takes no seat.
+
+    Raises:
+        Refused: `game-not-found`, `bot-not-found`, `invalid-options`, `too-many-open-matches`,
+            `idempotency-key-reused`.
+    """
+    match_id = _match_id(ports.secret, player, key)
+    command_key = player_key(player, key, {"create": msgspec.to_builtins(wanted)})
+    seen = ports.log.read(match_id, last=1, command=command_key.id).seen
+    if seen is not None:
+        return _shelved(ports, replay(ports, ports.history.newest(match_id)[0], command_key, seen))
+    game = game_named(ports.games, wanted.game)
+    check_pace(wanted.clock)
+    at = ports.now()
+    secret_seed = seed or randomness.new_seed()
+    drafts = decide(None, Create(player=player, game=game, wanted=wanted), at, lambda: secret_seed)
+    if not admitted(ports, player, match_id, at, OPEN_MATCHES):
+        raise Refused(
+            "too-many-open-matches", f"You have {OPEN_MATCHES} matches waiting for players; start or leave one first."
+        )
+    head = genesis(match_id, game.info.id, game.info.ruleset)[1]
+    events, _ = seal(head, drafts, at, randomness.new_salts(len(drafts)))
+    match = fold(begin(match_id, events[0], ports.games), events[1:])
+    ports.index.add(match_id, at, player, private=wanted.private)
+    failpoints.point("create-indexed")
+    append = Append(match_id, command_key.id, command_key.digest, head, events, owed(match), secret_seed)
+    written = put(ports, match, append)
+    if written is None:
+        raise Corrupt(1, "the log has a match, but not the command that created it")
+    if written.match.created_at != at:  # the same request came twice at once, and the other one made the match
+        ports.index.move(match_id, at, player, None, private=wanted.private)
+    failpoints.point("create-appended")
+    hint(ports, written.match)
+    return _shelved(ports, written)
+
+
+def join(
+    ports: Ports,
+    player: str,
+    match_id: MatchId,
+    key: str,
+    *,
+    seat: Seat | None = None,
+    join_code: str | None = None,
+    client_seed: str | None = None,
+    if_match: tuple[SeenHead, ...] | None = None,
+) -> Submitted:
+    """Take a free seat, the lowest if none is named. The last seat taken starts the match, unless it is started by hand.
+
+    Raises:
+        Refused: `match-not-found` (also for a wrong join code), `match-not-open`, `already-seated`, `match-full`,
+            `seat-taken`, `stale-version`, `history-diverged`.
+    """
+    command_key = player_key(player, key, {"join": {"seat": seat, "client_seed": client_seed}})
+    right_code = join_code_of(ports.secret, match_id)
+    command = Join(
+        player=player,
+        if_match=if_match,
+        seat=seat,
+        client_seed=client_seed,
+        has_join_code=hmac.compare_digest((join_code or "").encode(), right_code.encode()),
+    )
+    joined = _shelved(ports, submit(ports, match_id, command_key, command))
+    if not joined.replayed:
+        # Again: an earlier leave of the same player may just have taken the entry away.
+        ports.index.enrol(player, match_id, joined.match.created_at)
+    return joined
+
+
+def add_bot(
+    ports: Ports,
+    player: str,
+    match_id: MatchId,
+    key: str,
+    *,
+    bot: str,
+    seat: Seat | None = None,
+    if_match: tuple[SeenHead, ...] | None = None,
+) -> Submitted:
+    """Seat a bot; the creator's right.
+
+    Raises:
+        Refused: `not-the-creator`, `bot-not-found`, `match-not-open`, `match-full`, `seat-taken`, `stale-version`,
+            `history-diverged`.
+    """
+    command_key = player_key(player, key, {"bot": {"bot": bot, "seat": seat}})
+    command = SeatBot(player=player, if_match=if_match, bot=bot, seat=seat)
+    return _shelved(ports, submit(ports, match_id, command_key, command))
+
+
+def start(
+    ports: Ports, player: str, match_id: MatchId, key: str, *, if_match: tuple[SeenHead, ...] | None = None
+) -> Submitted:
+    """Start a full match by hand; the creator's right.
+
+    Raises:
+        Refused: `not-the-creator`, `match-not-open`, `seats-empty`, `stale-version`, `history-diverged`.
+    """
+    command_key = player_key(player, key, {"start": {}})
+    return _shelved(ports, submit(ports, match_id, command_key, Start(player=player, if_match=if_match)))
+
+
+def leave(
+    ports: Ports, player: str, match_id: MatchId, key: str, *, if_match: tuple[SeenHead, ...] | None = None
+) -> Submitted:
+    """Give up a seat: before the start it is free again, in mid-match it is played by default actions from then on.
+
+    A creator without a seat who leaves an open match ends it.
+
+    Raises:
+        Refused: `not-seated`, `match-over`, `match-suspended`, `stale-version`, `history-diverged`.
+    """
+    command_key = player_key(player, key, {"leave": {}})
+    submitted = submit(ports, match_id, command_key, Leave(player=player, if_match=if_match))
+    left(ports, submitted.match, player)
+    return _shelved(ports, submitted)
+
+
+def join_code_of(secret: bytes, match_id: MatchId) -> str:
+    """The code that lets a player into a private match."""
+    return _short(hmac.digest(secret, b"join:" + match_id.encode(), "sha256"), 10)
+
+
+def seen_join_code(ports: Ports, match: Match, player: str) -> str | None:
+    """The join code, for those who may pass it on: the creator and the seats of a private match."""
+    if not match.created.private or (player != match.creator and match.seat_of(player) is None):
+        return None
+    return join_code_of(ports.secret, match.id)
+
+
+def _shelved(ports: Ports, submitted: Submitted) -> Submitted:
+    """Bring the index up to date; also on a replay, since the first try may have died before this.
+
+    A match is on the open shelf from its creation, and is never put back there: a slow process would undo its start.
+    """
+    match = submitted.match
+    if submitted.replayed:
+        match, _ = ports.history.newest(match.id)
+    if match.status != "open":
+        shelve(ports, match, just_written=not submitted.replayed)
+    if match.status == "running":
+        # Bots may have played it to its end meanwhile.
+        newest, _ = ports.history.newest(match.id)
+        if newest.is_over:
+            shelve(ports, newest)
+    return submitted
+
+
+def _match_id(secret: bytes, player: str, key: str) -> MatchId:
+    return _short(hmac.digest(secret, canonical([player, key]), "sha256"), 26)
+
+
+def _short(digest: bytes, length: int) -> str:
+    return base64.b32encode(digest).decode().lower()[:length]

@@ -1,0 +1,162 @@
+"""A match as it is shown: to everyone in a list, and to one viewer with the table and what there is to decide."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from events.record import MatchId, Version
+from service.games.protocol import Outcome
+from service.games.visibility import Seat, Viewer
+from service.match.events import MatchClock, SeatKind
+from service.match.model import Match, Sitter, Status
+from service.match.redaction import SeenDecision, own_decisions, see_decisions
+from service.repository.ports import Player, Ports
+
+Names: TypeAlias = Mapping[str, Player]
+
+
+class SeatView(msgspec.Struct, frozen=True):
+    """Who sits where; `player` is null in a free seat. Names are no part of the match, and may be null.
+
+    `former` is who had the seat until the time was up and a bot took it over.
+    """
+
+    seat: Seat
+    player: str | None
+    name: str | None
+    kind: SeatKind | None
+    resigned: bool
+    former: str | None
+    former_name: str | None
+
+
+class MatchSummary(msgspec.Struct, frozen=True):
+    """What is public of a match, without its table. Times are server time in milliseconds.
+
+    `paused` is what to add to a time in an observation or effect, which is match time, to get server time. `banks` are
+    what each seat has left, or had when the decision opened that it is asked, in milliseconds; empty without banks.
+    """
+
+    id: MatchId
+    game: str
+    ruleset: int
+    options: Mapping[str, Any]
+    status: Status
+    private: bool
+    manual_start: bool
+    clock: MatchClock | None
+    creator: str
+    creator_name: str | None
+    seats: tuple[SeatView, ...]
+    version: Version
+    head: str
+    created_at: int
+    started_at: int | None
+    ended_at: int | None
+    paused: int
+    banks: tuple[int, ...]
+    seed_commitment: str
+    outcome: Outcome | None
+    server_seed: str | None
+
+
+class OwnMatch(MatchSummary, frozen=True, kw_only=True):
+    """A match of the player who asks: the `seat` (null for a player without one), and what it has to decide now."""
+
+    seat: Seat | None
+    decisions: tuple[SeenDecision, ...]
+
+
+class MatchView(MatchSummary, frozen=True, kw_only=True):
+    """A match at one version as one `viewer` may know it: a seat, or a spectator (null).
+
+    `observation` is null before the start. The `join_code` of a private match is shown to its creator and its seats,
+    `legal_actions` where they were asked for, `action_texts` (each of them in words) where texts were too.
+    """
+
+    viewer: Viewer
+    decisions: tuple[SeenDecision, ...]
+    observation: Any
+    join_code: str | UnsetType = UNSET
+    legal_actions: tuple[Any, ...] | UnsetType = UNSET
+    action_texts: tuple[str, ...] | UnsetType = UNSET
+
+
+def summaries(ports: Ports, matches: Iterable[Match]) -> tuple[MatchSummary, ...]:
+    """Some matches with the names of all who sit in them, looked up at once."""
+    listed = tuple(matches)
+    names = _names(ports, listed)
+    return tuple(MatchSummary(**_public(match, names)) for match in listed)
+
+
+def own_summaries(ports: Ports, matches: Iterable[Match], player: str) -> tuple[OwnMatch, ...]:
+    """As `summaries`, of matches of one player."""
+    listed = tuple(matches)
+    names = _names(ports, listed)
+    return tuple(
+        OwnMatch(**_public(match, names), seat=(seat := match.seat_of(player)), decisions=own_decisions(match, seat))
+        for match in listed
+    )
+
+
+def see(ports: Ports, match: Match, viewer: Viewer, join_code: str | None = None) -> MatchView:
+    """All that a viewer may know of a match."""
+    return MatchView(
+        **_public(match, _names(ports, (match,))),
+        viewer=viewer,
+        decisions=see_decisions(match, viewer),
+        observation=match.observation(viewer),
+        join_code=join_code or UNSET,
+    )
+
+
+def _names(ports: Ports, matches: Iterable[Match]) -> Names:
+    people: dict[str, None] = {}
+    for match in matches:
+        people[match.creator] = None
+        for sitter in match.seats:
+            person = None if sitter is None else sitter.player if sitter.kind == "human" else sitter.former
+            if person is not None:
+                people[person] = None
+    return ports.accounts.players(tuple(people))
+
+
+def _public(match: Match, names: Names) -> dict[str, Any]:
+    created = match.created
+    return {
+        "id": match.id,
+        "game": created.game,
+        "ruleset": created.ruleset,
+        "options": created.options,
+        "status": match.status,
+        "private": created.private,
+        "manual_start": created.manual_start,
+        "clock": created.clock,
+        "creator": match.creator,
+        "creator_name": _name(match.creator, names),
+        "seats": tuple(_see_seat(seat, sitter, names) for seat, sitter in enumerate(match.seats)),
+        "version": match.head.version,
+        "head": match.head.hash,
+        "created_at": match.created_at,
+        "started_at": match.started_at,
+        "ended_at": match.ended_at,
+        "paused": match.paused,
+        "banks": match.banks,
+        "seed_commitment": created.seed_commitment,
+        "outcome": match.outcome,
+        "server_seed": match.server_seed,
+    }
+
+
+def _see_seat(seat: Seat, sitter: Sitter | None, names: Names) -> SeatView:
+    if sitter is None:
+        return SeatView(seat, None, None, None, resigned=False, former=None, former_name=None)
+    name = sitter.player if sitter.kind == "bot" else _name(sitter.player, names)
+    return SeatView(seat, sitter.player, name, sitter.kind, sitter.resigned, sitter.former, _name(sitter.former, names))
+
+
+def _name(player: str | None, names: Names) -> str | None:
+    known = None if player is None else names.get(player)
+    return None if known is None else known.name

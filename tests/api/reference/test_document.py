@@ -1,0 +1,325 @@
+"""The reference: valid OpenAPI 3.1, as committed, and true of games' actions, effects and observations."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import jsonschema_rs
+import msgspec
+import pytest
+import yaml
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from api.app import create_app, describe
+from api.reference import openapi
+from api.reference.descriptions import MEANINGS, OF_GAMES
+from api.requests import components
+from service.games.kit.patterns import AnyOf
+from service.games.protocol import GameInfo
+from service.games.visibility import Action, Effect, Private, Public, Secret, redact
+from service.match.model import BOT_PACE_MS
+from tests.api.checked import Client, documented
+from tests.api.conftest import Container, stones_blueprint
+
+ROOT: Final = Path(__file__).parents[3]
+
+
+class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where
+    a stone lies.
+    """
+
+    row: int
+    column: int = 0
+
+
+class PlaceStone(Action, frozen=True, tag="place_stone"):
+    """Put a stone down."""
+
+    place: Public[Place]
+    colour: Private[str]
+    note: Public[str | None] = None
+
+
+class PassTurn(Action, frozen=True, tag="pass_turn"):
+    pass
+
+
+class TakeStones(Action, frozen=True, tag="take_stones"):
+    """Take some stones back; a legal list may say which in one pattern."""
+
+    stones: Public[tuple[str, ...] | AnyOf]
+
+
+class StonePlaced(Effect, frozen=True, tag="stone_placed"):
+    seat: Public[int]
+    place: Public[Place]
+    colour: Private[str]
+    token: Secret[int]
+
+
+class View(msgspec.Struct, frozen=True, tag_field="game", tag="toy_stones"):
+    """What a viewer knows."""
+
+    stones: tuple[Place, ...]
+
+
+class Wishes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    size: int = 9
+
+
+INFO: Final[GameInfo[Any, Any, Any, Any]] = GameInfo(
+    id="toy_stones",
+    title="Stones",
+    ruleset=1,
+    seats=(2,),
+    options=Wishes,
+    actions=(PlaceStone, PassTurn, TakeStones),
+    effects=(StonePlaced,),
+    observation=View,
+    breakdown=(),
+    simultaneous=False,
+)
+
+
+class FakeGame(msgspec.Struct):
+    info: GameInfo[Any, Any, Any, Any]
+
+
+@pytest.fixture(scope="module")
+def reference() -> dict[str, Any]:
+    games: Any = {"toy_stones": FakeGame(INFO)}
+    return openapi.document(describe((stones_blueprint(),), games))
+
+
+def accepts(reference: dict[str, Any], component: str, value: object) -> bool:
+    schema = {"$ref": f"#/components/schemas/{component}", "components": reference["components"]}
+    validator = jsonschema_rs.Draft202012Validator(schema)
+    return validator.is_valid(msgspec.json.decode(msgspec.json.encode(value)))
+
+
+def test_the_committed_file_is_what_the_code_makes() -> None:
+    assert (ROOT / openapi.FILE).read_text(encoding="utf-8") == openapi.render(openapi.document(describe()))
+
+
+@pytest.mark.parametrize("with_games", [False, True])
+def test_the_reference_is_valid_openapi(reference: dict[str, Any], with_games: bool) -> None:
+    document = reference if with_games else openapi.document(describe())
+    OpenAPIV31SpecValidator(document).validate()
+    assert yaml.safe_load(openapi.render(document)) == document
+
+
+def test_names_begin_with_the_game(reference: dict[str, Any]) -> None:
+    names = set(reference["components"]["schemas"])
+    assert {name for name in names if name.startswith("ToyStones")} == {
+        "ToyStonesAction",
+        "ToyStonesActionSeen",
+        "ToyStonesEffect",
+        "ToyStonesObservation",
+        "ToyStonesOptions",
+        "ToyStonesOptionsSeen",
+        "ToyStonesPassTurn",
+        "ToyStonesPassTurnSeen",
+        "ToyStonesPlace",
+        "ToyStonesPlaceSeen",
+        "ToyStonesPlaceStone",
+        "ToyStonesPlaceStoneSeen",
+        "ToyStonesStonePlaced",
+        "ToyStonesTakeStones",
+        "ToyStonesTakeStonesSeen",
+    }
+    assert {"Action", "ActionSeen", "Effect", "Observation", "Options", "Problem", "Stone", "AddStone"} <= names
+
+
+def test_a_union_is_told_apart_by_a_required_tag(reference: dict[str, Any]) -> None:
+    schemas = reference["components"]["schemas"]
+    assert schemas["ToyStonesAction"]["discriminator"]["mapping"] == {
+        "place_stone": "#/components/schemas/ToyStonesPlaceStone",
+        "pass_turn": "#/components/schemas/ToyStonesPassTurn",
+        "take_stones": "#/components/schemas/ToyStonesTakeStones",
+    }
+    place_stone = schemas["ToyStonesPlaceStone"]
+    assert place_stone["properties"]["type"] == {
+        "type": "string",
+        "enum": ["place_stone"],
+        "description": OF_GAMES["type"],
+    }
+    assert "type" in place_stone["required"]
+    assert place_stone["description"] == "Put a stone down."
+    assert schemas["ToyStonesPlace"]["description"] == "Where a stone lies."
+    assert schemas["Observation"]["discriminator"]["propertyName"] == "game"
+
+
+ACTION: Final = PlaceStone(Place(1), "red")
+PATTERN: Final = AnyOf(("a", "b", "c"), 1, 2)
+EFFECT: Final = StonePlaced(0, Place(1), "red", 5)
+
+
+@pytest.mark.parametrize(
+    ("component", "value", "is_valid"),
+    [
+        ("Action", ACTION, True),
+        ("Action", PassTurn(), True),
+        ("Action", {"type": "place_stone", "place": {"row": 1}}, False),
+        ("Action", {**msgspec.to_builtins(ACTION), "extra": 1}, False),
+        ("Action", {**msgspec.to_builtins(ACTION), "place": {"row": 1, "extra": 1}}, False),
+        ("Action", {**msgspec.to_builtins(ACTION), "type": "resign"}, False),
+        ("Action", TakeStones(("a", "b")), True),
+        ("Action", TakeStones(PATTERN), False),
+        ("ActionSeen", TakeStones(PATTERN), True),
+        ("ActionSeen", TakeStones(("a",)), True),
+        ("Pattern", PATTERN, True),
+        ("Pattern", {"any_of": ["a"]}, False),
+        ("ActionSeen", redact(ACTION, None, 0), True),
+        ("ActionSeen", {**msgspec.to_builtins(ACTION), "extra": 1, "place": {"row": 1, "column": 0, "extra": 1}}, True),
+        ("ActionSeen", {**msgspec.to_builtins(ACTION), "place": {"row": 1}}, False),
+        ("Action", {**msgspec.to_builtins(ACTION), "place": {"row": 1}}, True),
+        ("ActionSeen", {"type": "place_stone"}, False),
+        ("Effect", EFFECT, True),
+        ("Effect", redact(EFFECT, None), True),
+        ("Effect", redact(EFFECT, 0), True),
+        ("Effect", {"type": "stone_placed", "seat": 1}, False),
+        ("Observation", View((Place(1, 2),)), True),
+        ("Observation", {"stones": []}, False),
+        ("Observation", {"game": "chess", "stones": []}, False),
+        ("Options", {}, True),
+        ("Options", {"size": 9, "komi": 6}, False),
+        ("OptionsSeen", {"size": 9, "komi": 6}, True),
+        ("OptionsSeen", {}, False),
+    ],
+)
+def test_the_schemas_accept_what_the_service_means(
+    reference: dict[str, Any], component: str, value: object, is_valid: bool
+) -> None:
+    assert accepts(reference, component, value) is is_valid
+
+
+def test_a_body_s_free_objects_point_at_their_components(reference: dict[str, Any]) -> None:
+    add_stone = reference["components"]["schemas"]["AddStone"]
+    assert add_stone["properties"]["where"] == {"$ref": "#/components/schemas/Action"}
+    assert add_stone["additionalProperties"] is False
+    name = dict(add_stone["properties"]["name"])
+    assert re.search(name.pop("pattern"), "a b")
+    assert name == {"type": "string", "minLength": 1, "maxLength": 20, "description": MEANINGS["name"]}
+    assert add_stone["properties"]["weight"] == {"type": "integer", "minimum": 0, "maximum": 100}
+
+
+def test_nothing_stands_beside_a_reference(reference: dict[str, Any]) -> None:
+    def references(value: object) -> list[dict[str, object]]:
+        match value:
+            case dict():
+                own = [value] if "$ref" in value else []
+                return own + [found for inner in value.values() for found in references(inner)]
+            case list():
+                return [found for inner in value for found in references(inner)]
+        return []
+
+    assert references(reference)
+    assert all(len(found) == 1 for found in references(reference))
+
+
+def test_every_operation_names_its_problems(reference: dict[str, Any]) -> None:
+    post = reference["paths"]["/v1/stones"]["post"]["responses"]
+    assert set(post) == {"201", "400", "401", "408", "409", "413", "415", "422", "429", "default"}
+    assert post["401"]["description"] == "`token-missing`, `token-invalid`"
+    assert set(post["409"]["content"]) == {"application/problem+json"}
+
+
+def test_the_reference_has_every_route_of_the_app_and_no_other() -> None:
+    app = create_app(Container())
+    served = {
+        (documented(rule), method.lower())
+        for rule in app.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        if not rule.endpoint.startswith("docs.")
+    }
+    paths = openapi.document(describe())["paths"]
+    assert {(path, method) for path, methods in paths.items() for method in methods if method != "parameters"} == served
+
+
+def test_every_operation_has_a_name_a_summary_and_says_whether_it_wants_a_token() -> None:
+    paths = openapi.document(describe())["paths"]
+    operations = [one for methods in paths.values() for method, one in methods.items() if method != "parameters"]
+    names = [operation["operationId"] for operation in operations]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch("[a-z]+(_[a-z]+)*", name) for name in names)
+    assert all(operation["summary"] for operation in operations)
+    for operation in operations:
+        wanted = operation.get("security", [])
+        by_ticket = {"ticket": []} in wanted
+        assert [one for one in wanted if one != {"ticket": []}] in ([], [{"bearer": []}], [{"bearer": []}, {}])
+        told = operation["responses"]["401"]["description"]
+        assert ("`token-missing`" in told) == (wanted != [] and {} not in wanted)
+        assert ("`ticket-invalid`" in told) == by_ticket
+
+
+def test_no_member_has_a_default_but_in_words(reference: dict[str, Any]) -> None:
+    """Generators take a member with a default for one that is always there."""
+    described = openapi.document(describe())["components"]["schemas"]
+    members = [inner for schema in described.values() for inner in schema.get("properties", {}).values()]
+    assert members
+    assert [inner for inner in members if "default" in inner] == []
+    own = reference["components"]["schemas"]
+    assert own["ToyStonesOptions"]["properties"]["size"] == {"type": "integer", "description": "Default: `9`."}
+    assert own["ToyStonesOptionsSeen"]["properties"]["size"] == {"type": "integer"}
+    said = [described["NewMatch"]["properties"][name]["description"] for name in ("bots", "private")]
+    assert [one.rpartition(". ")[2] for one in said] == ["Default: `[]`.", "Default: `false`."]
+
+
+def test_what_is_always_sent_is_required_and_what_is_left_out_is_never_null() -> None:
+    described = openapi.document(describe())["components"]["schemas"]
+    assert described["CheckResult"]["required"] == ["check", "result", "version", "detail"]
+    assert described["FieldError"]["required"] == ["detail"]
+    assert described["FieldError"]["properties"]["pointer"]["type"] == "string"
+    assert "errors" not in described["Problem"]["required"]
+    for name, schema in described.items():
+        if name.endswith("OptionsSeen") and "properties" in schema:
+            assert schema["required"] == list(schema["properties"])
+
+
+def test_an_answer_leaves_nothing_undescribed() -> None:
+    """Every member of an answer has a schema that says something of it."""
+    described = openapi.document(describe())["components"]["schemas"]
+    blank = [
+        f"{name}.{member}"
+        for name, schema in described.items()
+        for member, inner in schema.get("properties", {}).items()
+        if inner == {}
+    ]
+    assert blank == []
+
+
+def test_an_observation_without_its_game_is_refused() -> None:
+    with pytest.raises(TypeError, match="needs tag_field='game'"):
+        components.of_game(replace(INFO, observation=Place))
+
+
+def operations() -> list[tuple[str, str]]:
+    """Methods and paths of the reference, with a name in the place of each parameter."""
+    paths = yaml.safe_load((ROOT / openapi.FILE).read_bytes())["paths"]
+    return [
+        (verb.upper(), re.sub(r"{.*?}", "x", path))
+        for path, verbs in paths.items()
+        for verb in sorted(verbs.keys() & {"get", "post", "delete"})
+    ]
+
+
+@pytest.mark.parametrize(("method", "path"), operations())
+def test_the_reference_names_what_every_operation_of_a_kind_refuses(method: str, path: str) -> None:
+    """The client holds each problem against the reference."""
+    client = Client()
+    token = client.sign_up()
+    odd = [client.send(method, f"{path}?oddity=1", token=token)]
+    if method == "POST":
+        odd += [
+            client.send(method, path, token=token, data=b"[]"),
+            client.send(method, path, token=token, data=b"{}", headers={"Content-Type": "text/plain"}),
+            client.send(method, path, token=token, data=b"{}", headers={"Transfer-Encoding": "gzip"}),
+            client.send(method, path, token=token, data=b" " * 20_000),
+        ]
+    assert [answer.status_code for answer in odd] == [400, 422, 415, 400, 413][: len(odd)]
+
+
+def test_the_reference_says_how_long_bots_wait_where_nobody_says() -> None:
+    assert f" {BOT_PACE_MS} " in MEANINGS["bot_pace_ms"]

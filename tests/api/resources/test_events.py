@@ -1,0 +1,297 @@
+"""Events in pages, in one go and as a file: every viewer gets what history tells it, and nobody gets more."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import jsonschema_rs
+import msgspec
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from api.app import create_app, describe
+from api.reference import openapi
+from api.resources.stream_response import STREAMS
+from service.audit import match_file
+from service.audit.verify import CHECKS, verify
+from service.games.registry import GAMES
+from service.games.visibility import Viewer
+from service.match.model import Match
+from tests.api.conftest import Container, problem, settings
+from tests.api.table import Table, set_table
+
+SSE: Final = "text/event-stream"
+LINES: Final = "application/x-ndjson"
+
+Answer = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def container() -> Container:
+    return Container(settings(requests_by_address=1_000_000, requests_by_token=1_000_000))
+
+
+@pytest.fixture(scope="module")
+def client(container: Container) -> FlaskClient:
+    return create_app(container).test_client()
+
+
+@pytest.fixture(scope="module")
+def going(container: Container) -> Table:
+    """A match in mid-play."""
+    table = set_table(container.ports)
+    table.play(container.ports, 20)
+    return table
+
+
+@pytest.fixture(scope="module")
+def over(container: Container) -> Table:
+    """A match that is over."""
+    table = set_table(container.ports)
+    table.finish(container.ports)
+    return table
+
+
+@pytest.fixture(scope="module")
+def hidden(container: Container) -> Table:
+    """A private match that is over."""
+    table = set_table(container.ports, private=True)
+    table.finish(container.ports)
+    return table
+
+
+@pytest.fixture(scope="module")
+def reference() -> Answer:
+    return openapi.document(describe())
+
+
+def newest(container: Container, table: Table) -> Match:
+    return container.ports.history.newest(table.match_id)[0]
+
+
+def told(container: Container, table: Table, viewer: Viewer, after: int = 0) -> list[Answer]:
+    """What history tells a viewer, as JSON."""
+    events = container.ports.history.events(newest(container, table), viewer, after, 10_000)
+    return [msgspec.json.decode(msgspec.json.encode(event)) for event in events]
+
+
+def bearer(token: str | None) -> dict[str, str]:
+    return {} if token is None else {"Authorization": f"Bearer {token}"}
+
+
+def live(client: FlaskClient, address: str, form: str, **headers: str) -> TestResponse:
+    """All of a stream that ends."""
+    return client.get(address, headers={"Accept": form, **headers}, buffered=True)
+
+
+def path(table: Table, query: str = "") -> str:
+    return f"/v1/matches/{table.match_id}/events{query}"
+
+
+def parsed(text: str) -> Iterator[tuple[str, str | None, Answer]]:
+    """The frames of an event stream: event, id, data."""
+    for block in text.split("\n\n")[:-1]:
+        fields: dict[str, str] = {}
+        for line in block.split("\n"):
+            name, _, value = line.partition(": ")
+            fields[name] = value
+        if "event" in fields:
+            yield fields["event"], fields.get("id"), msgspec.json.decode(fields["data"])
+
+
+def check(reference: Answer, component: str, value: object) -> None:
+    schema = {"$ref": f"#/components/schemas/{component}", "components": reference["components"]}
+    jsonschema_rs.Draft202012Validator(schema).validate(value)
+
+
+def test_pages_lead_from_the_first_event_to_the_last(
+    client: FlaskClient, container: Container, going: Table, reference: Answer
+) -> None:
+    following: str | None = path(going, "?limit=7")
+    found = []
+    while following is not None:
+        response = client.get(following, headers=bearer(going.ben_token))
+        page = response.get_json()
+        check(reference, "EventPage", page)
+        assert len(page["events"]) <= 7
+        match = newest(container, going)
+        assert (page["version"], page["head"]) == (match.head.version, match.head.hash)
+        assert response.headers["ETag"] == f'"{page["version"]}-{page["head"][:16]}"'
+        found += page["events"]
+        following = page["next"]
+    assert found == told(container, going, 1)
+
+
+def test_a_page_has_a_hundred_events_unless_more_are_wanted(client: FlaskClient, over: Table) -> None:
+    first = client.get(path(over)).get_json()
+    assert [event["version"] for event in first["events"]] == list(range(1, 101))
+    assert first["next"] == path(over, f"?after=100&head={first['events'][-1]['hash'][:16]}")
+    whole = client.get(path(over, "?limit=500")).get_json()
+    assert len(whole["events"]) == whole["version"]
+    assert whole["next"] is None
+    rest = client.get(path(over, f"?after={whole['version']}&head={whole['head']}")).get_json()
+    assert (rest["events"], rest["next"]) == ([], None)
+
+
+@pytest.mark.parametrize("viewer", [None, 0, 1])
+def test_every_form_tells_a_viewer_the_same(
+    client: FlaskClient, container: Container, over: Table, reference: Answer, viewer: Viewer
+) -> None:
+    began = container.ports.now()
+    seat = "" if viewer is None else f"?viewer={viewer}"
+    page = client.get(path(over, seat + ("&" if seat else "?") + "limit=500")).get_json()["events"]
+    lines = live(client, path(over, seat), LINES)
+    frames = list(parsed(live(client, path(over, seat), SSE).text))
+    expected = told(container, over, viewer)
+    assert page == expected
+    *events, end = [msgspec.json.decode(line) for line in lines.data.split(b"\n") if line]
+    assert events == expected
+    assert [data for _, _, data in frames[1:-1]] == expected
+    assert [(name, id_) for name, id_, _ in frames[1:-1]] == [(event["type"], str(event["version"])) for event in page]
+    head = {"version": expected[-1]["version"], "head": expected[-1]["hash"]}
+    assert end == {"type": "end", "reason": "finished", **head}
+    assert frames[-1] == ("end", None, end)
+    name, id_, hello = frames[0]
+    check(reference, "StreamHello", hello)
+    assert began <= hello.pop("now") <= container.ports.now()
+    assert (name, id_) == ("hello", None)
+    assert hello == {"match": over.match_id, "status": "finished", "viewer": viewer, "heartbeat_ms": 5000, **head}
+    check(reference, "StreamEnd", end)
+
+
+def test_viewers_get_the_same_versions_and_hashes_but_only_their_own_secrets(client: FlaskClient, over: Table) -> None:
+    views = [
+        client.get(path(over, f"?limit=500{seat}")).get_json()["events"] for seat in ("", "&viewer=0", "&viewer=1")
+    ]
+    for spectator, first, second in zip(*views, strict=True):
+        for name in ("version", "type", "at", "by", "prev", "hash"):
+            assert spectator[name] == first[name] == second[name]
+        for event in (spectator, first, second):
+            assert ("salt" in event) is not event.get("redacted", False)
+    spectator, first, second = ([event["data"] for event in view] for view in views)
+    assert spectator != first != second != spectator
+
+
+def test_a_stream_s_answer_is_one_that_nobody_keeps_or_holds_back(client: FlaskClient, over: Table) -> None:
+    for form in (SSE, LINES):
+        response = live(client, path(over), form, **{"Accept-Encoding": "gzip, br"})
+        assert response.headers["Content-Type"] == form
+        assert response.headers["Cache-Control"] == "no-store"
+        assert response.headers["X-Accel-Buffering"] == "no"
+        assert "Accept" in response.headers["Vary"]
+        assert "Content-Encoding" not in response.headers
+    assert live(client, path(over), SSE).text.startswith("retry: 1000\n")
+
+
+@pytest.mark.parametrize("form", [SSE, LINES])
+def test_a_stream_goes_on_after_the_version_that_is_named(
+    client: FlaskClient, container: Container, over: Table, form: str
+) -> None:
+    text = live(client, path(over, "?after=30"), form).text
+    told_versions = [int(version) for version in re.findall(r'"version":(\d+),"type"', text)]
+    assert told_versions == list(range(31, newest(container, over).head.version + 1))
+
+
+def test_last_event_id_wins_over_after_which_is_still_what_head_belongs_to(
+    client: FlaskClient, container: Container, over: Table
+) -> None:
+    known = told(container, over, None)[4]
+    came_to = {"Last-Event-ID": "50"}
+    text = live(client, path(over, f"?after=5&head={known['hash']}"), SSE, **came_to).text
+    assert next(id_ for _, id_, _ in parsed(text) if id_) == "51"
+    assert (
+        problem(live(client, path(over, f"?after=6&head={known['hash']}"), SSE, **came_to)).code == "history-diverged"
+    )
+
+
+def test_an_event_source_that_has_all_of_a_match_is_told_to_stop(
+    client: FlaskClient, container: Container, over: Table
+) -> None:
+    headers = {"Accept": SSE, "Last-Event-ID": str(newest(container, over).head.version)}
+    response = client.get(path(over), headers=headers)
+    assert (response.status_code, response.data) == (204, b"")
+
+
+REFUSED: Final[Mapping[str, tuple[str, dict[str, str], str]]] = {
+    "a version to come": ("?after=9999", {}, "history-diverged"),
+    "a version to come, live": ("?after=9999", {"Accept": LINES}, "history-diverged"),
+    "an event to come": ("", {"Accept": SSE, "Last-Event-ID": "9999"}, "history-diverged"),
+    "another head": ("?after=3&head=" + "0" * 16, {}, "history-diverged"),
+    "another first line": ("?head=" + "0" * 16, {}, "history-diverged"),
+    "another head, live": ("?after=3&head=" + "0" * 64, {"Accept": SSE}, "history-diverged"),
+    "another first line, live": ("?head=" + "0" * 16, {"Accept": LINES}, "history-diverged"),
+    "a short head": ("?after=3&head=" + "0" * 15, {}, "invalid-parameter"),
+    "a negative version": ("?after=-1", {}, "invalid-parameter"),
+    "an empty page": ("?limit=0", {}, "invalid-parameter"),
+    "a long page": ("?limit=501", {}, "invalid-parameter"),
+    "a stream with a limit": ("?limit=5", {"Accept": SSE}, "invalid-parameter"),
+    "an unknown parameter": ("?until=5", {}, "invalid-parameter"),
+    "a long wait": ("?wait=31", {}, "invalid-parameter"),
+    "a stream with a wait": ("?wait=5", {"Accept": SSE}, "invalid-parameter"),
+    "no seat": ("?viewer=2", {}, "invalid-parameter"),
+    "no event id": ("", {"Accept": SSE, "Last-Event-ID": "1-0"}, "invalid-parameter"),
+    "no form of ours": ("", {"Accept": "text/html"}, "not-acceptable"),
+    "another's seat": ("?viewer=0", {}, "not-your-seat"),
+    "another's seat, live": ("?viewer=0", {"Accept": SSE}, "not-your-seat"),
+    "a wrong token": ("", {"Authorization": "Bearer moon_wrong"}, "token-invalid"),
+}
+
+
+@pytest.mark.parametrize(("query", "headers", "code"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_cannot_be_told_is_a_problem_before_a_stream_starts(
+    client: FlaskClient, going: Table, query: str, headers: dict[str, str], code: str
+) -> None:
+    assert problem(client.get(path(going, query), headers=headers)).code == code
+
+
+def test_a_diverged_client_is_told_what_is_here(client: FlaskClient, container: Container, going: Table) -> None:
+    response = client.get(path(going, "?after=9999"))
+    said = problem(response).document
+    head = newest(container, going).head
+    assert (said["version"], said["head"]) == (head.version, head.hash)
+    assert response.headers["ETag"] == f'"{head.version}-{head.hash[:16]}"'
+
+
+@pytest.mark.parametrize("form", ["application/json", SSE, LINES])
+def test_a_private_match_is_shown_to_its_players_only(
+    client: FlaskClient, hidden: Table, going: Table, form: str
+) -> None:
+    for token in (None, going.ben_token):
+        said = problem(client.get(path(hidden), headers={"Accept": form, **bearer(token)}))
+        assert said.code == "match-not-found"
+        unknown = problem(client.get("/v1/matches/nothing/events", headers={"Accept": form, **bearer(token)}))
+        assert {**said.document, "instance": ""} == {**unknown.document, "instance": ""}
+    for token in (hidden.ben_token, hidden.anna_token):
+        assert live(client, path(hidden), form, **bearer(token)).status_code == 200
+
+
+def test_a_head_request_leaves_no_stream_open(client: FlaskClient, going: Table) -> None:
+    assert client.head(path(going), headers={"Accept": SSE}, buffered=True).status_code == 200
+    assert client.application.extensions[STREAMS].open == 0
+
+
+def test_an_export_is_the_match_file_and_stands_every_check(
+    client: FlaskClient, container: Container, over: Table
+) -> None:
+    response = client.get(f"/v1/matches/{over.match_id}/export")
+    match = newest(container, over)
+    assert response.headers["Content-Type"] == LINES
+    assert response.headers["Content-Disposition"] == f'attachment; filename="moonstone-{over.match_id}.ndjson"'
+    assert response.headers["ETag"] == f'"{match.head.version}-{match.head.hash[:16]}"'
+    assert response.headers["Cache-Control"] == "public, max-age=86400"
+    assert response.data == b"".join(match_file.export(container.ports, match))
+    same = client.get(f"/v1/matches/{over.match_id}/export", headers={"If-None-Match": response.headers["ETag"]})
+    assert (same.status_code, same.data, same.headers["ETag"]) == (304, b"", response.headers["ETag"])
+    assert same.headers["Cache-Control"] == response.headers["Cache-Control"]
+    verdict = verify(response.data.splitlines(keepends=True), GAMES)
+    assert (verdict.match.head, verdict.checks) == (match.head, CHECKS)
+
+
+def test_an_export_waits_for_the_end_and_asks_who_wants_it(client: FlaskClient, going: Table, hidden: Table) -> None:
+    assert problem(client.get(f"/v1/matches/{going.match_id}/export")).code == "match-not-finished"
+    address = f"/v1/matches/{hidden.match_id}/export"
+    for token in (None, going.ben_token):
+        assert problem(client.get(address, headers=bearer(token))).code == "match-not-found"
+    own = client.get(address, headers=bearer(hidden.ben_token))
+    assert (own.status_code, own.headers["Cache-Control"]) == (200, "no-store")

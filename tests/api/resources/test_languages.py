@@ -1,0 +1,190 @@
+"""Texts where they are asked for, in English and German."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.api.checked import Client
+from tests.api.conftest import problem
+from tests.api.problems.test_documents import play_until_asked
+from tests.api.table import Table, set_table
+from tests.api.two_seats import seated
+
+GERMAN = {"accept_language": "de-AT, en;q=0.5"}
+
+
+@pytest.fixture(scope="module")
+def client() -> Client:
+    return Client()
+
+
+@pytest.fixture(scope="module")
+def table(client: Client) -> Table:
+    made = set_table(client.container.ports)
+    made.play(client.container.ports, 10)
+    return made
+
+
+def test_a_refusal_of_the_rules_is_told_in_the_language_that_is_asked_for(client: Client) -> None:
+    token = client.sign_up()
+    match = client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random"]}, token)["id"]
+    client.do(f"/v1/matches/{match}/seats", {}, token)
+    play_until_asked(client, match, token)
+    wrong = {"action": {"type": "leave_behind", "tribe": "red"}}
+    answers = [
+        client.post(f"/v1/matches/{match}/actions", wrong, token, **headers)
+        for headers in ({}, GERMAN, {"accept_language": "fr"}, {"accept_language": "*"})
+    ]
+    details = [problem(answer).document["detail"] for answer in answers]
+    assert details[0] == details[2] == details[3] != details[1]
+    assert [answer.headers["Content-Language"] for answer in answers] == ["en", "de", "en", "en"]
+    assert all("Accept-Language" in answer.headers["Vary"] for answer in answers)
+
+
+def test_a_refusal_before_the_rules_are_asked_is_told_in_the_language_that_is_asked_for() -> None:
+    table = seated()
+    move, stranger = {"action": {"type": "pass"}}, table.client.sign_up()
+    mine = table.client.ask(table.path, table.turn)["viewer"]
+    moves: list[tuple[str, Mapping[str, object], str, Mapping[str, str]]] = [
+        ("not-your-turn", move, table.other, {}),
+        ("not-seated", move, stranger, {}),
+        ("not-your-seat", {**move, "seat": 1 - mine}, table.turn, {}),
+        ("decision-closed", {**move, "decision": "0:1"}, table.turn, {}),
+        ("stale-version", move, table.turn, {"if_match": '"other"'}),
+        ("history-diverged", move, table.turn, {"if_match": '"99-0123456789abcdef"'}),
+    ]
+    asked = [
+        (code, f"{table.path}/actions{query}", body, token, headers)
+        for code, body, token, headers in moves
+        for query in ("", "?dry_run=true")
+    ]
+    for code, path, body, token, headers in [*asked, ("not-seated", f"{table.path}/leave", None, stranger, {})]:
+        english, german, french = (
+            table.client.post(path, body, token, **headers, **language)
+            for language in ({}, GERMAN, {"accept_language": "fr"})
+        )
+        told = [problem(answer).document | {"instance": ""} for answer in (english, german, french)]
+        assert {one["code"] for one in told} == {code}
+        assert told[0] == told[2]
+        assert told[0]["detail"] != told[1]["detail"]
+        assert told[0] | {"detail": ""} == told[1] | {"detail": ""}
+        assert [answer.headers["Content-Language"] for answer in (english, german, french)] == ["en", "de", "en"]
+        assert all("Accept-Language" in answer.headers["Vary"] for answer in (english, german, french))
+
+
+@pytest.mark.parametrize(("headers", "language"), [({}, "en"), (GERMAN, "de")])
+def test_decisions_and_events_have_texts_only_where_they_are_asked_for(
+    client: Client, table: Table, headers: dict[str, str], language: str
+) -> None:
+    where = f"/v1/matches/{table.match_id}"
+    texts = client.container.ports.games["monkeys_on_the_moon"].texts[language]
+    plain = client.get(where, **headers).get_json()
+    told = client.get(f"{where}?include=texts", **headers)
+    asked = told.get_json()
+    assert [decision.pop("text") for decision in asked["decisions"]] == [
+        texts[f"step.{decision['step']}"] for decision in plain["decisions"]
+    ]
+    assert asked == plain
+    assert told.headers["Content-Language"] == language
+    page = client.get(f"{where}/events", **headers).get_json()
+    worded = client.get(f"{where}/events?include=texts", **headers)
+    events = worded.get_json()
+    found = [event.pop("text") for event in events["events"]]
+    assert events == page
+    assert worded.headers["Content-Language"] == language
+    assert all(found)
+
+
+def test_legal_actions_and_texts_can_be_had_at_once(client: Client, table: Table) -> None:
+    spectator = client.ask(f"/v1/matches/{table.match_id}?include=legal_actions,texts")
+    assert (spectator["legal_actions"], spectator["action_texts"]) == ([], [])
+    assert all(decision["text"] for decision in spectator["decisions"])
+    asked = seated()
+    view = asked.client.ask(f"{asked.path}?include=texts,legal_actions", asked.turn)
+    listed = asked.client.ask(f"{asked.path}/legal-actions?include=texts", asked.turn)
+    assert (view["legal_actions"], view["action_texts"]) == (listed["actions"], listed["texts"])
+    assert "action_texts" not in asked.client.ask(f"{asked.path}?include=legal_actions", asked.turn)
+
+
+@pytest.mark.parametrize(("headers", "language"), [({}, "en"), (GERMAN, "de")])
+def test_what_is_legal_and_what_was_done_have_texts_where_they_are_asked_for(
+    headers: dict[str, str], language: str
+) -> None:
+    table = seated()
+    texts = table.client.container.ports.games["monkeys_on_the_moon"].texts[language]
+    plain = table.client.get(f"{table.path}/legal-actions", table.turn, **headers).get_json()
+    answered = table.client.get(f"{table.path}/legal-actions?include=texts", table.turn, **headers)
+    told = answered.get_json()
+    assert answered.headers["Content-Language"] == language
+    assert len(told["texts"]) == len(told["actions"]) > 0
+    assert [one.pop("text") for one in told["decisions"]] == [
+        texts[f"step.{one['step']}"] for one in plain["decisions"]
+    ]
+    assert {**told, "texts": None} == {**plain, "texts": None}
+    body = {"action": plain["actions"][0]}
+    acted = [
+        table.client.post(f"{table.path}/actions{query}", body, table.turn, idempotency_key="one", **headers)
+        for query in ("?include=texts", "", "?include=texts")
+    ]
+    first, silent, again = (answer.get_json() for answer in acted)
+    assert first == again
+    assert (acted[0].headers["Content-Language"], "Content-Language" in acted[1].headers) == (language, False)
+    assert first["event"].pop("text")
+    assert [one.pop("text") for one in first["decisions"]] == [
+        texts[f"step.{one['step']}"] for one in first["decisions"]
+    ]
+    assert first == silent
+
+
+def test_a_page_with_texts_leads_to_a_page_with_texts(client: Client, table: Table) -> None:
+    page = client.ask(f"/v1/matches/{table.match_id}/events?include=texts&limit=2")
+    assert client.ask(page["next"])["events"][0]["text"]
+
+
+@pytest.mark.parametrize("form", ["application/x-ndjson", "text/event-stream"])
+def test_a_stream_tells_each_client_its_own_language(form: str) -> None:
+    client = Client(hasty=True)
+    table = set_table(client.container.ports)
+    table.finish(client.container.ports)
+    where = f"/v1/matches/{table.match_id}/events"
+    german, english, silent = (
+        client.get(f"{where}{query}", accept=form, **headers).get_data(as_text=True)
+        for query, headers in (("?include=texts", GERMAN), ("?include=texts", {}), ("", GERMAN))
+    )
+    assert "Die Partie beginnt." in german
+    assert "The match starts." in english
+    assert '"text":' not in silent
+
+
+@pytest.mark.parametrize("query", ["include=texts", "version=4&include=texts", "include=texts&viewer=1"])
+@pytest.mark.parametrize("what", ["", "/legal-actions", "/events"])
+def test_a_text_that_a_client_never_had_is_not_answered_with_304(
+    client: Client, table: Table, what: str, query: str
+) -> None:
+    where = f"/v1/matches/{table.match_id}{what}"
+    if what == "/events":
+        query = query.replace("version=", "after=")
+    english = client.get(f"{where}?{query}", table.ben_token)
+    tag = english.headers["ETag"]
+    for headers in (GERMAN, {}):
+        again = client.get(f"{where}?{query}", table.ben_token, if_none_match=tag, **headers)
+        assert (again.status_code, again.headers["ETag"]) == (200, tag)
+        assert "Accept-Language" in again.headers["Vary"]
+        assert (again.get_json() == english.get_json()) is not bool(headers), "the other language says it otherwise"
+    for headers in (GERMAN, {}):
+        # What has no texts says the same in any language.
+        plain = query.replace("include=texts", "").strip("&")
+        told = client.get(f"{where}?{plain}", table.ben_token, **headers)
+        assert "Accept-Language" not in told.headers.get("Vary", "")
+        same = client.get(f"{where}?{plain}", table.ben_token, if_none_match=told.headers["ETag"], **headers)
+        assert (same.status_code, same.headers["ETag"]) == (304, told.headers["ETag"])
+        assert set(told.headers.getlist("Vary")) <= set(same.headers.getlist("Vary"))
+
+
+def test_pages_of_problems_say_that_there_are_two_forms(client: Client) -> None:
+    for path in ("/problems", "/problems/match-over"):
+        for form in ("application/json", "text/html"):
+            answer = client.app.test_client().get(path, headers={"Accept": form})
+            assert answer.content_type.startswith(form)
+            assert "public" in answer.headers["Cache-Control"]
+            assert "Accept" in [name.strip() for name in ",".join(answer.headers.getlist("Vary")).split(",")]

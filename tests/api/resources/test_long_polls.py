@@ -1,0 +1,129 @@
+"""Long-polling: a page that waits for its first event, and for nothing else."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import pytest
+
+from api.resources import stream_response
+from service.subscriptions.streams import STREAMS_A_HOLDER
+from tests.api.checked import Client, Json
+from tests.api.conftest import problem
+from tests.api.table import Table, set_table
+from tests.waiting import until
+
+AT_ONCE: Final = 10
+"""Seconds; far less than the time that a request would wait."""
+WAIT: Final = 20
+
+
+@pytest.fixture
+def client() -> Client:
+    return Client()
+
+
+@pytest.fixture
+def table(client: Client) -> Table:
+    return set_table(client.container.ports)
+
+
+def newest(client: Client, table: Table) -> Json:
+    return client.ask(f"/v1/matches/{table.match_id}")
+
+
+def poll(client: Client, table: Table, after: int, wait: int = WAIT, token: str | None = None) -> tuple[Json, float]:
+    began = time.monotonic()
+    page = client.ask(f"/v1/matches/{table.match_id}/events?after={after}&wait={wait}", token)
+    return page, time.monotonic() - began
+
+
+@contextmanager
+def once_it_waits(client: Client, act: Callable[[], object]) -> Iterator[None]:
+    """Something that another does once a request waits, and never before."""
+
+    def run() -> None:
+        until(lambda: client.container.feed._waiters, AT_ONCE, "a request waits")
+        act()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    yield
+    thread.join()
+
+
+def test_an_empty_page_waits_until_something_happens(client: Client, table: Table) -> None:
+    version = newest(client, table)["version"]
+    with once_it_waits(client, lambda: table.play(client.container.ports)):
+        page, took = poll(client, table, version)
+    assert took < AT_ONCE
+    assert [event["version"] for event in page["events"]][:1] == [version + 1]
+
+
+def test_a_page_with_events_does_not_wait(client: Client, table: Table) -> None:
+    page, took = poll(client, table, newest(client, table)["version"] - 1)
+    assert took < AT_ONCE
+    assert len(page["events"]) == 1
+
+
+def test_a_wait_that_brings_nothing_ends_with_an_empty_page(client: Client, table: Table) -> None:
+    view = newest(client, table)
+    page, took = poll(client, table, view["version"], wait=1)
+    assert took >= 1
+    assert (page["events"], page["next"], page["version"]) == ([], None, view["version"])
+
+
+def test_nobody_waits_for_a_match_that_is_over(client: Client, table: Table) -> None:
+    table.finish(client.container.ports)
+    page, took = poll(client, table, newest(client, table)["version"])
+    assert took < AT_ONCE
+    assert page["events"] == []
+
+
+def test_a_version_that_is_known_can_be_waited_on_with_its_tag(client: Client, table: Table) -> None:
+    view = newest(client, table)
+    tag = f'"{view["version"]}-{view["head"][:16]}"'
+    path = f"/v1/matches/{table.match_id}/events?after={view['version']}&wait=1"
+    assert client.get(path, if_none_match=tag).status_code == 304
+
+
+def test_who_knows_another_history_is_told_at_once(client: Client, table: Table) -> None:
+    version = newest(client, table)["version"]
+    began = time.monotonic()
+    said = problem(client.get(f"/v1/matches/{table.match_id}/events?after={version}&head={'0' * 16}&wait=30"))
+    assert (said.code, time.monotonic() - began < AT_ONCE) == ("history-diverged", True)
+
+
+def test_a_server_that_stops_sends_its_waiters_away(client: Client, table: Table) -> None:
+    version = newest(client, table)["version"]
+    with once_it_waits(client, client.container.feed.close):
+        page, took = poll(client, table, version)
+    assert took < AT_ONCE
+    assert page["events"] == []
+
+
+def test_a_token_that_is_revoked_meanwhile_is_told_nothing(client: Client, table: Table) -> None:
+    version = newest(client, table)["version"]
+
+    def revoke_and_play() -> None:
+        client.send("DELETE", "/v1/me/tokens/current", token=table.ben_token)
+        table.play(client.container.ports)
+
+    with once_it_waits(client, revoke_and_play):
+        response = client.get(f"/v1/matches/{table.match_id}/events?after={version}&wait={WAIT}", table.ben_token)
+    assert problem(response).code == "token-invalid"
+
+
+def test_a_waiting_request_counts_as_a_stream_until_it_is_answered(client: Client, table: Table) -> None:
+    version = newest(client, table)["version"]
+    with client.app.test_request_context():
+        streams = stream_response.streams()
+    holder = "address 127.0.0.1"
+    slots = [streams.enter(holder) for _ in range(STREAMS_A_HOLDER)]
+    path = f"/v1/matches/{table.match_id}/events?after={version}&wait=1"
+    assert problem(client.get(path)).code == "too-many-streams"
+    slots[0].release()
+    assert client.get(path).status_code == 200
+    assert streams.open == STREAMS_A_HOLDER - 1

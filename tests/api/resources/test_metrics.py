@@ -1,0 +1,142 @@
+"""`/metrics` and the line of every request: who may read the one, and what both are told."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from api.app import create_app
+from api.resources import health, metrics
+from events.chain import Draft
+from events.log import LogUnavailable
+from events.memory_log import MemoryLog
+from service.adapters.memory import local_ports
+from service.errors import Refused
+from service.games.registry import GAMES
+from service.match.events import MatchClock
+from service.match.new_match import NewMatch
+from service.observability.logfmt import Logfmt
+from service.usecases.match_lifecycle import create, join
+from service.usecases.submit import CommandKey, append
+from tests.api.conftest import TOKEN, Container, problem, settings, stones_blueprint
+
+
+@pytest.mark.parametrize(
+    ("wanted", "address", "headers", "status"),
+    [
+        ({}, "127.0.0.1", {}, 200),
+        ({}, "::1", {}, 200),
+        ({}, "::ffff:127.0.0.1", {}, 200),
+        ({}, "::ffff:203.0.113.7", {}, 404),
+        ({}, "203.0.113.7", {}, 404),
+        ({}, "", {}, 404),
+        ({}, "127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, 404),
+        ({}, "127.0.0.1", {"Forwarded": "for=127.0.0.1"}, 404),
+        ({}, "127.0.0.1", {"Via": "1.1 moon"}, 404),
+        ({"proxies": 1}, "127.0.0.1", {"X-Forwarded-For": "203.0.113.7"}, 404),
+        ({"metrics": "all"}, "203.0.113.7", {}, 200),
+        ({"metrics": "none"}, "127.0.0.1", {}, 404),
+    ],
+)
+def test_metrics_are_for_the_operators_programs(
+    wanted: Mapping[str, Any], address: str, headers: Mapping[str, str], status: int
+) -> None:
+    client = create_app(Container(settings(**wanted))).test_client()
+    answer = client.get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": address})
+    assert answer.status_code == status
+    if status == 404:
+        assert problem(answer).code == "not-found"
+    else:
+        assert answer.content_type == "text/plain; version=0.0.4; charset=utf-8"
+        assert "moonstone_chain_breaks_total" in answer.text
+
+
+def told(text: str) -> Mapping[str, float]:
+    return {
+        " ".join([sample.name, *(f"{name}={value}" for name, value in sorted(sample.labels.items()))]): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_requests_are_counted_and_told_by_route_and_never_by_what_came_with_them(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    client = create_app(Container(), resources=(health.blueprint, metrics.blueprint, stones_blueprint())).test_client()
+    before = told(client.get("/metrics").text)
+    me = {"Authorization": f"Bearer {TOKEN}"}
+    with caplog.at_level(logging.INFO, "moonstone.access"):
+        client.post("/v1/stones", json={"name": "opal"}, headers=me)
+        client.post("/v1/stones", json={"name": "boulder"}, headers=me)
+        client.open(f"/{TOKEN}?token={TOKEN}", method="BREW", headers=me)
+        client.get("/healthz")
+    after = told(client.get("/metrics").text)
+    gained = {name: value - before.get(name, 0) for name, value in after.items()}
+    for labels in (
+        "method=POST route=/v1/stones status=201",
+        "method=POST route=/v1/stones status=409",
+        "method=other route=none status=404",
+        "method=GET route=/healthz status=200",
+    ):
+        assert gained[f"moonstone_request_seconds_count {labels}"] == 1
+    assert gained["moonstone_refusals_total code=match-full"] == 1
+    assert gained["moonstone_refusals_total code=not-found"] == 1
+    lines = [Logfmt().format(record) for record in caplog.records]
+    assert [line.partition("method=")[2].partition(" ms=")[0] for line in lines] == [
+        "POST route=/v1/stones status=201",
+        "POST route=/v1/stones status=409",
+        "other route=none status=404",
+    ]
+    assert not [line for line in lines if TOKEN in line or "opal" in line]
+
+
+def test_what_is_overdue_is_told_as_long_as_the_log_answers() -> None:
+    now = 1_000
+    ports = local_ports(GAMES, now=lambda: now)
+    client = create_app(Container(ports=ports)).test_client()
+    assert told(client.get("/metrics").text)["moonstone_overdue_seconds"] == 0
+    create(ports, "pl_a", NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random", "random")), "key")
+    now = 4_500
+    found = told(client.get("/metrics").text)
+    assert (found["moonstone_overdue_seconds"], found["moonstone_bot_matches_waiting"]) == (0, 1)
+    clock = MatchClock(turn_seconds=5)
+    match = create(ports, "pl_a", NewMatch(game="monsters_on_the_moon", seats=1, clock=clock), "key 2").match
+    join(ports, "pl_a", match.id, "join")
+    now = 60_000
+    found = told(client.get("/metrics").text)
+    due = ports.log.next_due(("job", "clock"))
+    assert due is not None
+    assert (found["moonstone_overdue_seconds"], found["moonstone_bot_matches_waiting"]) == ((now - due) / 1000, 1)
+    client = create_app(Container(ports=local_ports(GAMES, log=Away()))).test_client()
+    assert not {"moonstone_overdue_seconds", "moonstone_bot_matches_waiting"} & told(client.get("/metrics").text).keys()
+
+
+class Away(MemoryLog):
+    def count_due(self, kind: str, until: int) -> int:
+        del kind, until
+        raise LogUnavailable("unavailable")
+
+
+def test_a_command_is_counted_by_what_became_of_it() -> None:
+    ports = local_ports(GAMES)
+    client = create_app(Container(ports=ports)).test_client()
+    before = told(client.get("/metrics").text)
+    wanted = NewMatch(game="monkeys_on_the_moon", seats=2)
+    match = create(ports, "pl_a", wanted, "create").match
+    create(ports, "pl_a", wanted, "create")
+    join(ports, "pl_a", match.id, "join")
+    join(ports, "pl_a", match.id, "join")
+    with pytest.raises(Refused, match="idempotency-key-reused"):
+        join(ports, "pl_a", match.id, "join", seat=1)
+    assert (
+        append(ports, match, CommandKey("late", "late"), [Draft("seat_left", "worker", b'{"seat":0}')], match.at)
+        is None
+    )
+    after = told(client.get("/metrics").text)
+    gained = {name: value - before.get(name, 0) for name, value in after.items()}
+    results = {"appended": 2, "replayed": 2, "reused": 1, "conflict": 1}
+    assert {result: gained[f"moonstone_commands_total result={result}"] for result in results} == results
+    events = "moonstone_events_appended_total game=monkeys_on_the_moon type="
+    assert (gained[f"{events}match_created"], gained[f"{events}seat_taken"]) == (1, 1)

@@ -1,0 +1,199 @@
+"""Live streams on a real gunicorn with two workers and a real log: cuts, kills, stops, and clients that go."""
+
+import re
+import signal
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pytest
+from redis import Redis
+
+from api.server.gunicorn import LIMITS
+from service import settings
+from service.container import Service, build
+from service.games.visibility import Viewer
+from service.subscriptions.streams import STREAMS_A_PROCESS
+from service.usecases import accounts
+from tests.api.live import Follower, Frame, Server, frames, serving
+from tests.api.table import Table, set_table
+from tests.waiting import until
+
+SSE: Final = {"Accept": "text/event-stream"}
+
+
+@pytest.fixture(scope="module")
+def environ(valkey_log_url: str, valkey_queue_url: str, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    Redis.from_url(valkey_log_url).flushall()
+    return {
+        "MOONSTONE_LOG_URL": valkey_log_url,
+        "MOONSTONE_QUEUE_URL": valkey_queue_url,
+        "MOONSTONE_DATA_DIR": str(tmp_path_factory.mktemp("store")),
+        "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+        "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
+        "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
+        "MOONSTONE_MOVES_BY_TOKEN": "1000000",
+    }
+
+
+@pytest.fixture(scope="module")
+def service(environ: Mapping[str, str]) -> Iterator[Service]:
+    service = build(settings.read(environ), listen=False)
+    yield service
+    service.close()
+
+
+@pytest.fixture(scope="module")
+def server(environ: Mapping[str, str]) -> Iterator[Server]:
+    with serving(environ) as running:
+        yield running
+
+
+@pytest.fixture
+def table(service: Service) -> Table:
+    return set_table(service.ports)
+
+
+def expected(service: Service, table: Table, viewer: Viewer) -> list[Any]:
+    match, _ = service.ports.history.newest(table.match_id)
+    events = service.ports.history.events(match, viewer, 0, 10_000)
+    return [msgspec.json.decode(msgspec.json.encode(event)) for event in events]
+
+
+def test_two_watchers_with_different_sights_follow_a_match_over_cuts_and_kills(
+    server: Server, service: Service, table: Table
+) -> None:
+    """Every event once and in order, over disconnects in the middle, kill -9 of workers and reloads of the server."""
+    watchers = [Follower(server, table.match_id), Follower(server, table.match_id, table.ben_token)]
+    watchers[0].cut_after = 7
+    for watcher in watchers:
+        watcher.start()
+    turns = 0
+    while table.play(service.ports).server_seed is None:
+        turns += 1
+        if turns in {10, 30, 50, 70}:
+            for watcher in watchers:
+                follows(watcher, turns)
+            if turns in {30, 70}:
+                old = set(server.workers)
+                reload(server, watchers[1])
+            else:
+                server.kill_workers()
+        time.sleep(0.02)
+    for watcher in watchers:
+        watcher.join(60)
+        assert not watcher.is_alive()
+    spectator, ben = [watcher.told for watcher in watchers]
+    assert spectator == expected(service, table, None)
+    assert ben == expected(service, table, 1)
+    assert spectator != ben
+    assert [event["hash"] for event in spectator] == [event["hash"] for event in ben]
+    assert watchers[0].ids == watchers[1].ids == [str(place + 1) for place in range(len(ben))]
+    assert all(watcher.ends[-1] == "finished" for watcher in watchers)
+    assert {reason for watcher in watchers for reason in watcher.ends[:-1]} == {"restart"}
+    assert watchers[0].connections >= len(spectator) // 8
+    assert watchers[1].connections > 3
+    until(
+        lambda: old.isdisjoint(server.workers), 60, "the old workers end"
+    )  # else they would take the next test's connections
+
+
+def follows(watcher: Follower, turns: int) -> None:
+    until(lambda: len(watcher.told) >= turns, 60, f"{turns} events are told")
+
+
+def reload(server: Server, watcher: Follower) -> None:
+    """Reload the server, and wait until a stream of an old worker has ended by it: the match might be over before."""
+    ends = len(watcher.ends)
+    server.process.send_signal(signal.SIGHUP)
+    until(lambda: len(watcher.ends) > ends, 60, "a reload ends streams")
+
+
+def test_a_worker_has_room_for_more_than_its_streams(server: Server) -> None:
+    assert LIMITS["worker_connections"] > STREAMS_A_PROCESS
+    limits = Path(f"/proc/{server.workers[0]}/limits").read_text("ascii")
+    ((soft, hard),) = re.findall(r"Max open files +(\w+) +(\w+)", limits)
+    assert soft == hard
+
+
+def test_a_stream_begins_with_hello_and_shows_life_while_nothing_happens(server: Server, table: Table) -> None:
+    with server.get(f"/v1/matches/{table.match_id}/events", SSE) as response:
+        stream = frames(response)
+        hello = next(stream)
+        assert (hello.event, hello.data["status"], hello.data["heartbeat_ms"]) == ("hello", "running", 5000)
+        assert all(next(stream).id is not None for _ in range(hello.data["version"]))
+        # It is five, and three before the first; a machine that is busy at either end is so at times.
+        assert any(1 < silence(stream) < 10 for _ in range(3))
+
+
+def silence(stream: Iterator[Frame]) -> float:
+    """Seconds until the next sign of life."""
+    began = time.monotonic()
+    assert not next(stream).event
+    return time.monotonic() - began
+
+
+def test_lines_go_on_live_and_end_with_a_line_of_their_own(server: Server, service: Service, table: Table) -> None:
+    with server.get(f"/v1/matches/{table.match_id}/events", {"Accept": "application/x-ndjson"}) as response:
+        assert response.getheader("Content-Type") == "application/x-ndjson"
+        first = [response.readline() for _ in range(2)]
+        assert first[0] == b"\n"
+        table.finish(service.ports)
+        *told, end = [msgspec.json.decode(line) for line in (first[1], *response) if line != b"\n"]
+    assert told == expected(service, table, None)
+    assert end == {"type": "end", "reason": "finished", "version": told[-1]["version"], "head": told[-1]["hash"]}
+
+
+def test_streams_that_are_opened_and_closed_leave_nothing_behind(
+    server: Server, service: Service, table: Table
+) -> None:
+    match, _ = service.ports.history.newest(table.match_id)
+    tokens = [accounts.sign_up(service.ports, "Watcher")[1] for _ in range(25)]
+    counts: dict[int, int] = {}
+
+    def open_now() -> int:
+        with server.get("/open-streams") as response:
+            found = msgspec.json.decode(response.read())
+        counts[found["worker"]] = found["open"]
+        return sum(counts.values()) if len(counts) == 2 else -1
+
+    with ExitStack() as clients:
+        for token in tokens * 8:
+            client = clients.enter_context(socket.create_connection(("127.0.0.1", server.port), 60))
+            client.sendall(
+                f"GET /v1/matches/{match.id}/events?after={match.head.version} HTTP/1.1\r\nHost: moon\r\n"
+                f"Accept: text/event-stream\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+            )
+            assert client.recv(12) == b"HTTP/1.1 200"
+        until(lambda: open_now() == len(tokens) * 8, 60, "all are open")
+    until(lambda: open_now() == 0, 60, "all are closed")
+
+
+def test_a_server_that_stops_says_so_to_every_stream(environ: Mapping[str, str], service: Service) -> None:
+    table = set_table(service.ports)
+    tokens = [accounts.sign_up(service.ports, "Watcher")[1] for _ in range(13)] * 8
+    with serving(environ) as server, ExitStack() as clients:
+        streams = [
+            frames(
+                clients.enter_context(
+                    server.get(f"/v1/matches/{table.match_id}/events", SSE | {"Authorization": f"Bearer {token}"})
+                )
+            )
+            for token in tokens
+        ]
+        assert {next(stream).event for stream in streams} == {"hello"}
+        match, _ = service.ports.history.newest(table.match_id)
+        for stream in streams:
+            while next(stream).id != str(match.head.version):
+                pass
+        server.process.terminate()
+        # One that does not end by itself is cut, and tells no end.
+        ends = [[frame for frame in stream if frame.event == "end"] for stream in streams]
+        clients.close()
+        assert server.process.wait(60) == 0
+        assert all(end.data["reason"] == "restart" for (end,) in ends)
+        assert all(end.data["version"] == match.head.version for (end,) in ends)

@@ -1,0 +1,66 @@
+"""What a client's connection promises to all others, without a server around it."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import gevent
+import pytest
+from gevent.socket import socket, socketpair
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from api.server.connection import Connection
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[Connection, socket]]:
+    """A connection, and its client's end."""
+    server, client = socketpair()
+    with server, client:
+        yield Connection(server), client
+
+
+def test_two_who_read_what_is_there_take_turns(ends: tuple[Connection, socket]) -> None:
+    """And so does a timer, which could else not fire before all is read."""
+    order: list[str] = []
+
+    def read(name: str, connection: Connection) -> None:
+        for _ in range(20):
+            connection.recv(10)
+            order.append(name)
+
+    server, client = socketpair()
+    with server, client:
+        for end in (ends[1], client):
+            end.sendall(b"x" * 200)
+        gevent.joinall(
+            [gevent.spawn(read, "a", ends[0]), gevent.spawn(read, "b", Connection(server))], raise_error=True
+        )
+    assert all(one != other for one, other in pairwise(order))
+
+
+def test_no_more_is_received_than_allowed(ends: tuple[Connection, socket]) -> None:
+    connection, client = ends
+    client.sendall(b"x" * 100)
+    connection.limit = 20
+    assert [len(connection.recv(10)) for _ in range(2)] == [10, 10]
+    with pytest.raises(RequestEntityTooLarge):
+        connection.recv(10)
+
+
+def test_requests_that_came_together_are_served_with_pauses(ends: tuple[Connection, socket]) -> None:
+    connection, client = ends
+    ticks: list[None] = []
+
+    def tick() -> None:
+        while True:
+            ticks.append(None)
+            gevent.sleep(0)
+
+    other = gevent.spawn(tick)
+    client.sendall(b"x")
+    connection.recv(10)
+    connection.take_turn()
+    came_alone = len(ticks)
+    connection.take_turn()
+    assert len(ticks) > came_alone + 1
+    other.kill()

@@ -1,0 +1,159 @@
+"""`moonstone verify` on files that were converted on their way: it says so, and not that somebody changed them."""
+
+import bz2
+import gzip
+import json
+import lzma
+import zipfile
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from events.record import canonical, decode, digest
+from service.audit.verify import verify
+from service.match.redaction import see_event
+from service.ops import local_commands
+from service.ops.cli import main
+from tests.service.games.toy.game import TOY
+
+
+@pytest.fixture(autouse=True)
+def games(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_commands, "GAMES", {"toy": TOY})
+
+
+def run(*words: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "match.ndjson"
+    assert run("play", "toy", "--bots", "high,random", "--seed", "5a" * 32, "--export", path).exit_code == 0
+    return path
+
+
+def zipped(content: bytes) -> bytes:
+    archive = BytesIO()
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("match.ndjson", content)
+    return archive.getvalue()
+
+
+def spread(content: bytes) -> bytes:
+    return b"".join(json.dumps(json.loads(line), indent=2).encode() + b"\n" for line in content.splitlines())
+
+
+def written_anew(content: bytes) -> bytes:
+    return b"".join(json.dumps(json.loads(line)).encode() + b"\n" for line in content.splitlines())
+
+
+def on_line_7(change: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+    def changed(content: bytes) -> bytes:
+        lines = content.splitlines(keepends=True)
+        return b"".join((*lines[:6], change(lines[6]), *lines[7:]))
+
+    return changed
+
+
+CONVERSIONS: list[tuple[str, Callable[[bytes], bytes]]] = [
+    ("its lines end in CRLF", lambda content: content.replace(b"\n", b"\r\n")),
+    ("its lines end in CR", lambda content: content.replace(b"\n", b"\r")),
+    ("line 7 ends in CRLF", on_line_7(lambda line: line.replace(b"\n", b"\r\n"))),
+    ("line 7 holds a carriage return", on_line_7(lambda line: line.replace(b",", b",\r", 1))),
+    ("it begins with a byte order mark", lambda content: content.decode().encode("utf-8-sig")),
+    ("it is in UTF-16", lambda content: content.decode().encode("utf-16")),
+    ("it is in UTF-16", lambda content: b"\xfe\xff" + content.decode().encode("utf-16-be")),
+    ("it is in UTF-16", lambda content: content.decode().encode("utf-16-le")),
+    ("it is in UTF-16", lambda content: content.decode().encode("utf-16-be")),
+    ("it is in UTF-32", lambda content: content.decode().encode("utf-32")),
+    # A frame of zstd (RFC 8878) that holds one block as it is.
+    (
+        "it is compressed, with zstd",
+        lambda content: (
+            b"\x28\xb5\x2f\xfd\xa0"
+            + len(content).to_bytes(4, "little")
+            + (len(content) << 3 | 1).to_bytes(3, "little")
+            + content
+        ),
+    ),
+    ("it is compressed, with xz", lzma.compress),
+    ("it is compressed, with bzip2", bz2.compress),
+    ("it is compressed twice, with gzip", lambda content: gzip.compress(gzip.compress(content))),
+    ("it is in a zip archive", zipped),
+    ("it has an empty line at its end", lambda content: content + b"\n"),
+    ("it has an empty line at its end", lambda content: content + b" \n\n"),
+    ("line 2 is empty", lambda content: content.replace(b"\n", b"\n\n")),
+    ("line 1 is empty", lambda content: b"\n" + content),
+    ("line 1 has spaces around it", lambda content: content.replace(b"\n", b" \n")),
+    ("line 7 is not in UTF-8", on_line_7(lambda line: line.replace(b'"by":"', b'"by":"\xe9'))),
+    ("its JSON was spread over several lines", spread),
+    ("its JSON was written anew", written_anew),
+]
+
+
+@pytest.mark.parametrize(("told", "convert"), CONVERSIONS)
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
+def test_a_converted_file_is_told_as_such_and_how(
+    file: Path, told: str, convert: Callable[[bytes], bytes], compressed: bool
+) -> None:
+    content = convert(file.read_bytes())
+    file.write_bytes(gzip.compress(content) if compressed and "gzip" not in told else content)
+    done = run("verify", file)
+    advice = "Fetch it again and keep it byte for byte, for hashes are of the bytes that the service sent."
+    assert (done.exit_code, done.output) == (1, f"Error: The file was converted on its way: {told}. {advice}\n")
+
+
+def test_a_file_as_it_was_sent_is_no_converted_one(file: Path) -> None:
+    content = file.read_bytes()
+    for kept in (content, content.removesuffix(b"\n"), gzip.compress(content)):
+        file.write_bytes(kept)
+        assert run("verify", file).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("kept", "told"),
+    [
+        (b"", "version 0, chain: the first line is not that of a match file"),
+        (b"<!DOCTYPE html>\n", "version 0, chain: the first line is not that of a match file"),
+        (b"[1]\n", "version 0, chain: the first line is not that of a match file"),
+        (b'{"match":"m"}\n', "version 0, chain: the first line is not that of a match file"),
+    ],
+)
+def test_what_was_never_a_match_file_is_no_converted_one(file: Path, kept: bytes, told: str) -> None:
+    file.write_bytes(kept)
+    done = run("verify", file)
+    assert (done.exit_code, told in done.output) == (1, True)
+
+
+@pytest.fixture
+def feed(file: Path) -> bytes:
+    """What a spectator kept of the file's match."""
+    lines = file.read_bytes().splitlines()
+    match = verify(lines, {"toy": TOY}).match
+    return b"".join(canonical(see_event(match, decode(line), digest(line), None)) + b"\n" for line in lines[1:])
+
+
+@pytest.mark.parametrize(("told", "convert"), [case for case in CONVERSIONS if case[0].startswith("it is in UTF")])
+def test_a_converted_feed_is_told_as_such(
+    file: Path, feed: bytes, told: str, convert: Callable[[bytes], bytes]
+) -> None:
+    kept = file.with_name("kept.ndjson")
+    kept.write_bytes(convert(feed))
+    done = run("verify", file, "--feed", kept)
+    assert done.exit_code == 2
+    assert f"--feed {kept}: it was converted on its way: {told}. Fetch it again" in " ".join(done.output.split())
+
+
+def test_a_feed_may_be_compressed_and_have_other_line_ends(file: Path, feed: bytes) -> None:
+    kept = file.with_name("kept.ndjson")
+    for content in (gzip.compress(feed), feed.replace(b"\n", b"\r\n"), feed + b"\n"):
+        kept.write_bytes(content)
+        done = run("verify", file, "--feed", kept)
+        assert (done.exit_code, "events 20" in done.output) == (0, True), done.output
+    kept.write_bytes(gzip.compress(feed)[:-9])
+    done = run("verify", file, "--feed", kept)
+    assert (done.exit_code, f"--feed {kept} is gzip, but damaged" in done.output) == (1, True)

@@ -1,0 +1,71 @@
+"""The match file: one match whole, in lines."""
+
+import msgspec
+import pytest
+
+from events.chain import genesis
+from events.record import canonical
+from service.audit import match_file
+from service.audit.match_file import export, split, summary
+from tests.service.arena import Arena, refused
+
+
+def finished(arena: Arena) -> str:
+    table = arena.toy("anna", "ben", bots=("high",))
+    arena.play_out(table)
+    return table
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 500])
+def test_a_file_is_the_first_line_and_every_event_as_it_is_stored(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match_file, "CHUNK", chunk)
+    arena = Arena()
+    table = finished(arena)
+    lines = list(export(arena.ports, arena.match(table)))
+    assert lines[0] == b'{"format":"moonstone-match/1","game":"toy","match":"%s","ruleset":1}\n' % table.encode()
+    assert b"".join(lines[1:]) == b"".join(stored + b"\n" for stored in arena.log.stored(table))
+
+
+def test_a_match_is_exported_once_its_seed_is_revealed() -> None:
+    arena = Arena()
+    table = arena.toy("anna", "ben")
+    refused("match-not-finished", export, arena.ports, arena.match(table))
+    ended = arena.create()
+    arena.leave(ended, "host")
+    assert len(list(export(arena.ports, arena.match(ended)))) == 4
+
+
+def test_a_file_is_split_again() -> None:
+    arena = Arena()
+    table = finished(arena)
+    first, stored = split(export(arena.ports, arena.match(table)))
+    assert (first.match, first.game, first.ruleset) == (table, "toy", 1)
+    assert stored == arena.log.stored(table)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        None,
+        b"",
+        b"{}",
+        b"\xff",
+        b'{"format":"moonstone-match/1"}',
+        genesis("m", "toy", 1)[0] + b" ",
+        genesis("m", "toy", 1)[0].replace(b"/1", b"/2"),
+        canonical({"format": "moonstone-match/1", "game": "toy", "match": "m", "ruleset": "1"}),
+        b'{"game":"toy","format":"moonstone-match/1","match":"m","ruleset":1}',
+    ],
+)
+def test_what_does_not_begin_like_a_match_file_is_none(line: bytes | None) -> None:
+    with pytest.raises(ValueError, match="the f"):
+        split([] if line is None else [line])
+
+
+def test_a_summary_says_what_was_played_and_how_it_ended() -> None:
+    arena = Arena()
+    match = arena.match(finished(arena))
+    told = summary(match)
+    assert list(told) == ["game", "seats", "versions", "outcome"]
+    assert (told["game"], told["seats"], told["versions"]) == ("toy", 3, match.head.version)
+    assert told["outcome"] == msgspec.to_builtins(match.outcome)

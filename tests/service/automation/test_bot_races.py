@@ -1,0 +1,86 @@
+"""Jobs that are done twice, overtaken or lost: each turn is played once."""
+
+from functools import partial
+
+from events.chain import Draft, seal
+from events.log import Append
+from events.memory_log import MemoryLog
+from events.record import canonical
+from service.automation.bot_turns import advance, suspend
+from service.match.model import HINT_MS
+from service.match.owed import KINDS, owed
+from tests.service.arena import START, Arena, due_kinds
+
+BOTH = ("random", "greedy")
+
+
+def test_a_bot_that_a_person_came_before_plays_at_once_all_the_same() -> None:
+    arena = Arena()
+    table = arena.toy("anna", "ben", bots=("high",))
+    arena.wait(1_000)
+    arena.log.meanwhile = [partial(arena.act, table, "anna")]
+    assert advance(arena.ports, table) is False
+    assert [event.by for event in arena.events(table)][-2:] == ["seat:1", "bot:high"]
+    assert due_kinds(arena.match(table)) == ["clock"]
+
+
+def test_a_job_that_loses_every_race_ends_and_asks_for_the_next() -> None:
+    arena = Arena()
+    table = arena.toy("anna", bots=("high",))
+    arena.wait(1_000)
+    versions: list[int] = []
+
+    def come_first() -> None:
+        versions.append(extend_by_one(arena, table))
+        arena.log.meanwhile = [come_first]
+
+    arena.log.meanwhile = [come_first]
+    assert advance(arena.ports, table, moves=5)
+    assert len(versions) == 5
+    arena.log.meanwhile = []
+    assert advance(arena.ports, table) is False
+    assert arena.events(table)[-1].by == "bot:high"
+
+
+def extend_by_one(arena: Arena, table: str) -> int:
+    """Another command, written beside the watched log's way."""
+    match = arena.match(table)
+    draft = Draft("clock_extended", "worker", canonical({"ms": 1, "reason": "outage"}))
+    events, _ = seal(match.head, [draft], max(arena.time, match.at) + 1, ["0" * 32])
+    MemoryLog.append(arena.log, Append(table, f"other {match.head.version}", "", match.head, events, owed(match)))
+    return match.head.version
+
+
+def test_a_job_done_twice_at_once_plays_each_turn_once() -> None:
+    arena = Arena()
+    table = arena.monkeys(bots=("greedy", "greedy"))
+    arena.log.meanwhile = [lambda: advance(arena.ports, table)]
+    advance(arena.ports, table)
+    arena.work(table)
+    assert arena.match(table).status == "finished"
+    single = Arena()
+    other = single.monkeys(bots=("greedy", "greedy"))
+    single.work(other)
+    assert [event.data for event in single.events(other)][:-1] == [event.data for event in arena.events(table)][:-1]
+
+
+def test_a_lost_job_is_played_by_the_next_one() -> None:
+    arena = Arena()
+    table = arena.monkeys(bots=BOTH)
+    taken_for_lost = START + HINT_MS
+    assert arena.log.claim("bots", taken_for_lost - 1, 2_000, 9) == ()
+    assert [due.match for due in arena.log.claim("bots", taken_for_lost, 2_000, 9)] == [table]
+    assert arena.log.next_due(KINDS) == taken_for_lost + 2_000
+    assert [due.match for due in arena.log.claim("bots", taken_for_lost + 2_000, 2_000, 9)] == [table]
+    arena.work(table)
+    assert arena.match(table).status == "finished"
+    assert arena.log.next_due(KINDS) is None
+
+
+def test_suspending_twice_is_once() -> None:
+    arena = Arena()
+    table = arena.toy("anna", "ben")
+    match = arena.match(table)
+    suspend(arena.ports, match, "KeyError")
+    suspend(arena.ports, match, "KeyError")
+    assert arena.types(table).count("match_suspended") == 1

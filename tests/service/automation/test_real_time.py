@@ -1,0 +1,191 @@
+"""4 Monkeys over the use cases: everyone at once, judged by the time of receipt, whatever the bell does meanwhile."""
+
+from collections import Counter
+from functools import partial
+from itertools import count
+from typing import Any
+
+import msgspec
+import pytest
+
+from events.record import MatchId
+from service.automation.deadlines import enforce, extend
+from service.games.four_monkeys.actions import AnyAction
+from service.games.four_monkeys.effects import CheckOpened
+from service.games.four_monkeys.game import GAME
+from service.games.protocol import CLOCK, Move, Ring
+from service.match.model import GRACE_MS
+from service.usecases.play import ActionRequest, judge
+from tests.service.arena import START, Arena, refused
+from tests.service.games.rng import ScriptedRng
+from tests.service.usecases.test_submit import optimistic
+
+ROUND = 30_000
+
+
+def table_of(arena: Arena, *players: str, **options: Any) -> MatchId:
+    options = {"round_seconds": 30, "countdown_seconds": 0, **options}
+    return arena.join(arena.create("four_monkeys", len(players), options=options), *players)
+
+
+def grab(arena: Arena, table: MatchId, player: str, stack: int = 0) -> dict[str, Any]:
+    """A grab of what the player sees, with one card."""
+    (wanted,) = [one for one in arena.legal(table, player) if one["type"] == "grab" and one["stack"] == stack]
+    return {**wanted, "cards": wanted["cards"]["any_of"][:1]}
+
+
+def own_decision(arena: Arena, table: MatchId, seat: int) -> str:
+    (found,) = [one.id for one in arena.match(table).decisions() if one.seat == seat]
+    return found
+
+
+def bell(arena: Arena, table: MatchId) -> None:
+    arena.ring(table)
+    assert arena.types(table)[-1] == "timer"
+
+
+def test_the_second_of_two_who_grab_the_same_tile_is_told_who_has_it_and_what_lies_there_now() -> None:
+    arena = Arena(GAME)
+    table = table_of(arena, "anna", "ben")
+    wanted = {player: grab(arena, table, player) for player in ("anna", "ben")}
+    arena.log.meanwhile = [lambda: arena.act(table, "anna", wanted["anna"])]
+    facts = refused("illegal-action", arena.act, table, "ben", wanted["ben"]).facts
+    assert facts["reason"] == "tile-gone"
+    assert facts["facts"] == {
+        "combo": wanted["anna"]["combo"],
+        "holder": 0,
+        "stack": 0,
+        "now": arena.match(table).state.stacks[0][0][0],
+    }
+
+
+def test_a_lost_race_for_another_tile_draws_what_it_would_have_drawn() -> None:
+    outcomes = []
+    for overtaken in (True, False):
+        arena = Arena(GAME)
+        table = table_of(arena, "anna", "ben")
+        first, second = grab(arena, table, "anna", 1), grab(arena, table, "ben", 0)
+        if overtaken:
+            arena.log.meanwhile = [partial(arena.act, table, "anna", first)]
+        else:
+            arena.act(table, "anna", first)
+        arena.act(table, "ben", second)
+        outcomes.append([arena.data(table, version) for version in (5, 6)])
+    assert outcomes[0] == outcomes[1]
+
+
+def test_a_decision_stays_open_while_others_act_and_closes_with_the_own_move_or_a_new_round() -> None:
+    arena = Arena(GAME)
+    table = table_of(arena, "anna", "ben")
+    mine, bens = (own_decision(arena, table, seat) for seat in (0, 1))
+    for stack in (0, 1):
+        arena.act(table, "ben", grab(arena, table, "ben", stack))
+    arena.act(table, "anna", grab(arena, table, "anna", 2), decision=mine)
+    refused("decision-closed", arena.act, table, "anna", {"type": "stop"}, decision=mine)
+    refused("decision-closed", arena.act, table, "ben", {"type": "stop"}, decision=bens)
+    newer = own_decision(arena, table, 0)
+    arena.wait(1)
+    arena.act(table, "ben", {"type": "stop"})
+    refused("decision-closed", arena.act, table, "anna", {"type": "stop"}, decision=newer)
+
+
+@pytest.mark.parametrize("countdown", [0, 5])
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("kind", ["stop", "grab", "replenish"])
+def test_an_action_in_time_that_the_bell_overtook_is_refused_as_of_a_round_that_is_over(
+    kind: str, *, named: bool, countdown: int
+) -> None:
+    arena = Arena(GAME)
+    table = table_of(arena, "anna", "ben", countdown_seconds=countdown)
+    arena.time = START + countdown * 1_000 + ROUND - 1
+    action = {"stop": {"type": "stop"}, "replenish": {"type": "replenish", "mode": "extra"}}.get(kind)
+    action = action or grab(arena, table, "anna")
+    decision = own_decision(arena, table, 0) if named else None
+    arena.log.meanwhile = [lambda: bell(arena, table)]
+    facts = refused("illegal-action", arena.act, table, "anna", action, decision=decision).facts
+    assert (facts["reason"], facts["clause"]) == ("round-over", "FOU-16")
+    assert arena.match(table).state.round == 2
+    assert Counter(arena.types(table))["action"] == 0
+
+
+@pytest.mark.parametrize("lost_before", [0, 15_000])
+@pytest.mark.parametrize("lost_after", [0, 2_000])
+def test_the_bell_overtakes_an_action_also_where_memory_does_not_know_of_an_outage(
+    lost_before: int, lost_after: int
+) -> None:
+    arena = Arena(GAME)
+    elsewhere = optimistic(arena)
+    table = table_of(arena, "anna", "ben")
+    action = {"type": "stop"}
+    arena.time = START + ROUND - 1
+    if lost_before:
+        extend(elsewhere, table, "before", lost_before)
+        arena.time += lost_before
+    received_at = arena.time
+
+    def meanwhile() -> None:
+        arena.wait(GRACE_MS + 1 + lost_after)
+        if lost_after:
+            extend(elsewhere, table, "after", lost_after)
+        arena.time += lost_after
+        enforce(elsewhere, table)
+
+    arena.log.meanwhile = [meanwhile]
+    assert arena.ports.history.expected(table) is not None
+    facts = refused("illegal-action", arena.act, table, "anna", action).facts
+    assert facts["reason"] == "round-over"
+    assert arena.match(table).state.round == 2
+    assert arena.events(table)[-1].at > received_at
+
+
+def test_an_action_that_the_bell_overtook_is_refused_the_same_while_another_s_tiles_are_checked() -> None:
+    arena = Arena(GAME)
+    table = table_of(arena, "anna", "ben")
+    for place in count():
+        arena.act(table, "ben", grab(arena, table, "ben", place % 4))
+        ring: Move[AnyAction] = Move(CLOCK, Ring("round"), START + ROUND)
+        rung = GAME.decide(arena.match(table).state, ring, ScriptedRng())
+        if isinstance(rung[-1], CheckOpened):
+            break
+    arena.time = START + ROUND - 1
+    action = grab(arena, table, "anna")
+    arena.log.meanwhile = [lambda: bell(arena, table)]
+    assert refused("illegal-action", arena.act, table, "anna", action).facts["reason"] == "round-over"
+    asked = arena.match(table).state.checking
+    assert asked is not None
+    assert asked.seat == 1
+
+
+def test_a_round_goes_on_for_as_long_as_the_service_was_away() -> None:
+    arena = Arena(GAME)
+    table = table_of(arena, "anna", "ben")
+    arena.wait(20_000)
+    extend(arena.ports, table, "outage", 15_000)
+    arena.time = START + ROUND + 15_000 - 1
+    arena.act(table, "anna", grab(arena, table, "anna"))
+    arena.wait(1)
+    refused("too-late", arena.act, table, "ben", {"type": "stop"})
+    bell(arena, table)
+    assert arena.events(table)[-1].at == START + ROUND + 15_000 + GRACE_MS
+
+
+@pytest.mark.parametrize("lost", [0, 2_500])
+def test_an_action_in_the_countdown_is_told_when_the_same_may_be_sent_again(lost: int) -> None:
+    arena = Arena(GAME)
+    table = table_of(arena, "anna", "ben", countdown_seconds=5)
+    action = grab(arena, table, "anna")
+    arena.wait(lost)
+    if lost:
+        extend(arena.ports, table, "outage", lost)
+    arena.wait(1_001)
+    facts = refused("too-early", arena.act, table, "anna", action).facts
+    opens_at = START + 5_000 + lost
+    assert (facts["clause"], facts["received_at"], facts["opens_at"]) == ("FOU-4", arena.time, opens_at)
+    assert facts["retry_after"] == 4
+    assert {one["opens_at"] for one in msgspec.to_builtins(facts["decisions"])} == {opens_at}
+    assert "legal" not in facts
+    refused("too-early", judge, arena.ports, "anna", table, ActionRequest(action))
+    arena.time = opens_at - 1
+    assert refused("too-early", arena.act, table, "anna", action).facts["retry_after"] == 1
+    arena.wait(1)
+    arena.act(table, "anna", action)

@@ -1,0 +1,135 @@
+"""The match's Decider: a function of the match, the command, the time and the seed, and of nothing else."""
+
+import pytest
+from msgspec.structs import replace
+
+from service.errors import NotDue, Refused
+from service.match.commands import (
+    Act,
+    ActAsBot,
+    Create,
+    Extend,
+    Join,
+    Leave,
+    Resume,
+    Score,
+    SeatBot,
+    Start,
+    Suspend,
+    TakeDefault,
+)
+from service.match.decide import decide
+from service.match.model import Match
+from service.match.new_match import NewMatch
+from tests.service.arena import COUNTDOWN, Arena, refused
+from tests.service.games.toy.game import TOY
+
+SEED = bytes(range(32))
+
+
+def never() -> bytes:
+    raise AssertionError("nothing is drawn here")
+
+
+def open_match(*players: str) -> Match:
+    arena = Arena()
+    return arena.match(arena.join(arena.create(seats=3, private=True), *players))
+
+
+def test_the_same_arguments_bring_the_same_events_and_the_match_stays_as_it_was() -> None:
+    arena = Arena()
+    table = arena.opened("anna", "ben")
+    match = arena.match(table)
+    at = arena.time
+    kept = (match.head, match.state, match.seats)
+    command = Act(player="anna", action=arena.legal(table, "anna")[0])
+    first, second = (decide(match, command, at, lambda: SEED) for _ in range(2))
+    assert first == second
+    assert [(draft.type, draft.by) for draft in first] == [("action", "seat:0")]
+    assert (match.head, match.state, match.seats) == kept
+
+
+def test_a_creation_needs_no_match_and_every_other_command_does() -> None:
+    wanted = NewMatch(game="toy", seats=2, bots=("high", "high"))
+    drafts = decide(None, Create(player="host", game=TOY, wanted=wanted), 5, lambda: SEED)
+    assert [draft.type for draft in drafts] == ["match_created", "seat_taken", "seat_taken", "match_started"]
+    refused("match-not-found", decide, None, Join(player="anna"), 5, never)
+
+
+def test_the_seed_is_asked_for_only_where_something_is_drawn_or_revealed() -> None:
+    match = open_match("anna")
+    for command in (Join(player="ben", has_join_code=True), SeatBot(player="host", bot="high"), Leave(player="anna")):
+        assert decide(match, command, match.at, never)
+    full = open_match("anna", "ben")
+    with pytest.raises(AssertionError, match="drawn"):
+        decide(full, SeatBot(player="host", bot="high"), full.at, never)
+    assert (
+        decide(match, Leave(player="host"), match.at, lambda: SEED)[1].data
+        == b'{"server_seed":"%s"}' % SEED.hex().encode()
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        Join(player="ben"),
+        SeatBot(player="ben", bot="high"),
+        Start(player="ben"),
+        Leave(player="ben"),
+        Act(player="ben", action={}),
+    ],
+    ids=lambda command: type(command).__name__,
+)
+def test_a_private_match_is_not_there_for_strangers_whatever_head_they_name(
+    command: Join | SeatBot | Start | Leave | Act,
+) -> None:
+    match = open_match("anna")
+    for heads in (None, (), ((1, "0"),), ((match.head.version, match.head.hash),)):
+        refused("match-not-found", decide, match, replace(command, if_match=heads), match.at, never)
+
+
+def test_what_the_service_asks_of_an_open_match_changes_nothing() -> None:
+    match = open_match("anna")
+    assert decide(match, Extend(ms=5), match.at + 10, never) == ()
+    refused("match-not-suspended", decide, match, Resume(), match.at, never)
+    for command in (Score(), Suspend(reason="KeyError")):
+        with pytest.raises(NotDue):
+            decide(match, command, match.at, never)
+
+
+def test_an_outage_is_given_back_before_the_action_that_it_would_have_made_late() -> None:
+    arena = Arena()
+    table = arena.monkeys("anna", "ben", turn_seconds=60)
+    arena.wait(COUNTDOWN)
+    match = arena.match(table)
+    (decision,) = match.decisions()
+    player = ("anna", "ben")[decision.seat]
+    command = Act(player=player, action=arena.legal(table, player)[0])
+    assert decision.deadline is not None
+    with pytest.raises(Refused, match="too-late"):
+        decide(match, command, decision.deadline, lambda: SEED)
+    late = Act(player=player, action=command.action, outage_ms=1_000)
+    drafts = decide(match, late, decision.deadline, lambda: SEED)
+    assert [draft.type for draft in drafts] == ["clock_extended", "action"]
+
+
+def test_a_tag_that_is_none_of_ours_is_no_head_of_the_match() -> None:
+    match = open_match("anna")
+    refusal = refused("stale-version", decide, match, Leave(player="anna", if_match=()), match.at, never)
+    assert refusal.facts == {"version": match.head.version, "head": match.head.hash}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ActAsBot(seat=0, bot="random", action={"type": "keep"}),
+        ActAsBot(seat=1, bot="high", action={"type": "keep"}),
+        ActAsBot(seat=9, bot="high", action={"type": "keep"}),
+        TakeDefault(seat=-1, action=None, reason="player-left"),
+    ],
+)
+def test_a_seat_that_is_not_theirs_or_not_there_is_not_due(command: ActAsBot | TakeDefault) -> None:
+    arena = Arena()
+    match = arena.match(arena.toy("anna", bots=("high",)))
+    with pytest.raises(NotDue):
+        decide(match, command, match.at, never)

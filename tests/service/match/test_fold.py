@@ -1,0 +1,238 @@
+"""From events to a match: every type, ids of decisions, and bytes that are refused."""
+
+from collections import Counter
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from events.record import Head, decode
+from service.automation.bot_turns import suspend
+from service.automation.deadlines import extend, resume
+from service.errors import Corrupt
+from service.games.four_monkeys.game import GAME as FOUR_MONKEYS
+from service.games.protocol import CLOCK, AnyGame
+from service.games.registry import GAMES as REGISTERED
+from service.match.fold import begin, fold, step
+from service.match.model import Match, OpenDecision, Sitter
+from service.match.owed import owed
+from service.match.transitions import TRANSITIONS
+from service.ops.simulate import play
+from tests.service.arena import Arena, one_more
+from tests.service.games.toy.game import TOY
+
+GAMES = {"toy": TOY}
+
+
+def by_seat(match: Match) -> dict[int, OpenDecision]:
+    return {one.seat: one for one in match.decisions()}
+
+
+def ids(match: Match) -> set[str]:
+    return {one.id for one in match.decisions()}
+
+
+# --- ids of decisions -------------------------------------------------------------------------------------------------
+
+
+def test_in_a_simultaneous_game_a_decision_keeps_its_id_while_others_act() -> None:
+    arena = Arena()
+    table = arena.toy("anna", "ben", "carl")
+    arena.wait(1_000)
+    assert ids(arena.match(table)) == {"0:5", "1:5", "2:5", "clock:5"}
+    mine = by_seat(arena.match(table))[2]
+    arena.act(table, "anna")
+    arena.act(table, "ben", decision="1:5")
+    assert ids(arena.match(table)) == {"2:5", "clock:5"}
+    assert by_seat(arena.match(table))[2] == mine
+    arena.act(table, "carl", decision="2:5")
+    assert ids(arena.match(table)) == {"0:8", "1:8", "2:8"}
+    arena.act(table, "ben")
+    assert ids(arena.match(table)) == {"0:8", "2:8"}
+
+
+def test_every_decision_of_a_real_time_match_opened_where_its_seat_moved_last_or_its_times_changed() -> None:
+    ports, match = play(FOUR_MONKEYS, ["random"] * 7, {"round_seconds": 30, "banana_skins": True}, bytes(32))
+    stored = ports.log.read(match.id).events
+    match = begin(match.id, stored[0], {FOUR_MONKEYS.info.id: FOUR_MONKEYS})
+    opened: dict[tuple[object, ...], int] = {}
+    reopened: Counter[str] = Counter()
+    for entry in stored[1:]:
+        match, event = fold(match, [entry]), decode(entry)
+        if event.type not in {"match_started", "action", "timer"}:
+            continue
+        mover = msgspec.json.decode(event.data).get("seat", CLOCK)
+        asked = {(one.seat, one.step, one.opens_at, one.deadline) for one in match.decisions()}
+        opened = {one: event.version if one[0] == mover else opened.get(one, event.version) for one in asked}
+        reopened[event.type] += sum(version == event.version for version in opened.values())
+        assert ids(match) == {f"{'clock' if one[0] == CLOCK else one[0]}:{since}" for one, since in opened.items()}
+    assert reopened["action"] > len(stored) // 2
+    assert reopened["timer"] >= 8  # a bell that begins a round opens it for all, and the clock's own decision
+
+
+def test_a_decision_that_opens_again_at_another_time_gets_another_id() -> None:
+    arena = Arena()
+    table = arena.toy("anna", "ben")
+    arena.ring(table)
+    for player in ("anna", "ben"):
+        arena.act(table, player)
+    assert ids(arena.match(table)) == {"0:7", "1:7", "clock:7"}
+    assert arena.match(table).state.step == "commit"
+
+
+def test_what_is_no_move_leaves_every_id() -> None:
+    arena = Arena()
+    for table in (arena.toy("anna", "ben"), arena.monkeys("anna", "ben", turn_seconds=60)):
+        before = ids(arena.match(table))
+        arena.wait(1_000)
+        extend(arena.ports, table, "outage", 500)
+        suspend(arena.ports, arena.match(table), "KeyError")
+        assert ids(arena.match(table)) == set()
+        resume(arena.ports, table)
+        arena.leave(table, "anna")
+        assert ids(arena.match(table)) == before
+
+
+def test_in_a_sequential_game_every_move_opens_the_next_decision() -> None:
+    arena = Arena()
+    table = arena.monkeys("anna", "ben")
+    for version in range(4, 10):
+        (decision,) = arena.match(table).decisions()
+        assert decision.id == f"{decision.seat}:{version}"
+        arena.act(table, ("anna", "ben")[decision.seat], decision=decision.id)
+
+
+# --- events without a use case of their own ---------------------------------------------------------------------------
+
+
+def running() -> tuple[Arena, Match]:
+    arena = Arena()
+    table = arena.create(bots=("high",))
+    arena.join(table, "anna", seed="hers")
+    return arena, arena.match(table)
+
+
+def test_a_seat_handed_over_keeps_its_part_in_the_draws() -> None:
+    _, match = running()
+    resigned = one_more(match, "resigned", {"seat": 1})
+    handed = one_more(resigned, "seat_handed_over", {"seat": 1, "player": "random", "kind": "bot"})
+    assert handed.seats[1] == Sitter("random", "bot", "hers", resigned=False, former="anna")
+    assert handed.client_seeds() == match.client_seeds()
+    assert handed.seat_of("anna") is None
+    back = one_more(handed, "seat_handed_over", {"seat": 1, "player": "anna", "kind": "human"})
+    assert back.seat_of("anna") == 1
+
+
+def test_an_aborted_match_waits_for_nobody() -> None:
+    _, match = running()
+    gone = one_more(match, "match_aborted", {"reason": "creator-left"}, at=match.at + 5)
+    assert (gone.status, gone.ended_at, gone.decisions()) == ("aborted", match.at + 5, ())
+    assert set(owed(gone).values()) == {None}
+
+
+# --- the fold as a whole ----------------------------------------------------------------------------------------------
+
+
+@st.composite
+def plays(draw: st.DrawFn) -> tuple[Arena, str]:
+    """A match in which chance chooses what happens next, for a while."""
+    arena = Arena()
+    if draw(st.booleans()):
+        table = arena.toy("anna", "ben", bots=("random",), turn_seconds=40, tricks=3)
+    else:
+        table = arena.monkeys("anna", "ben", bots=("greedy",), turn_seconds=40)
+    for word in draw(
+        st.lists(st.sampled_from(["act", "act", "act", "work", "ring", "extend", "leave", "suspend"]), max_size=14)
+    ):
+        match = arena.match(table)
+        if match.status != "running":
+            break
+        arena.wait(draw(st.integers(0, 2_000)))
+        people = [p for p in ("anna", "ben") if any(one.seat == match.seat_of(p) for one in match.decisions())]
+        if word == "act" and people:
+            arena.time = max(arena.time, *(one.opens_at for one in match.decisions()))
+            _try(arena, table, people[0])
+        elif word == "work":
+            arena.work(table)
+        elif word == "ring" and match.decisions():
+            arena.ring(table)
+        elif word == "extend":
+            extend(arena.ports, table, arena.new_key(), 700)
+        elif word == "leave" and match.decisions() and not _left(match):
+            arena.leave(table, "ben")
+        elif word == "suspend":
+            suspend(arena.ports, match, "KeyError")
+            arena.wait(300)
+            resume(arena.ports, table)
+    return arena, table
+
+
+def _left(match: Match) -> bool:
+    return any(sitter is not None and sitter.resigned for sitter in match.seats)
+
+
+def _try(arena: Arena, table: str, player: str) -> None:
+    match = arena.match(table)
+    seat = match.seat_of(player)
+    assert seat is not None
+    sitter = match.seats[seat]
+    late = any(
+        one.seat == seat and one.deadline is not None and one.deadline <= arena.time for one in match.decisions()
+    )
+    if sitter is not None and not sitter.resigned and not late:
+        arena.act(table, player)
+
+
+@given(plays(), st.data())
+def test_a_match_at_any_version_and_the_tail_are_the_whole(play: tuple[Arena, str], data: st.DataObject) -> None:
+    arena, table = play
+    stored = arena.log.stored(table)
+    whole = arena.match(table)
+    cut = data.draw(st.integers(1, len(stored)))
+    start = begin(table, stored[0], arena.ports.games)
+    early = fold(start, stored[1:cut])
+    assert fold(early, stored[cut:]) == whole == fold(start, stored[1:])
+    assert early.head == Head(cut, arena.ports.history.at(table, cut).head.hash)
+    moments = [arena.ports.history.at(table, version) for version in range(1, len(stored) + 1)]
+    times = [one.at - one.paused for one in moments]
+    assert times == sorted(times), "match time goes back"
+
+
+@pytest.mark.parametrize("game", REGISTERED.values(), ids=lambda game: game.info.id)
+def test_many_events_at_once_give_the_match_that_they_give_one_by_one(game: AnyGame) -> None:
+    ports, played = play(game, ["random"] * 2, {}, bytes(32))
+    stored = ports.log.read(played.id).events
+    one = begin(played.id, stored[0], {game.info.id: game})
+    for entry in stored[1:]:
+        before, one = one, step(one, entry)
+        assert fold(before, [entry]) == one
+    assert one == fold(begin(played.id, stored[0], {game.info.id: game}), stored[1:])
+
+
+def test_a_fault_among_many_actions_is_reported_at_its_version() -> None:
+    arena = Arena(REGISTERED["monkeys_on_the_moon"])
+    table = arena.monkeys(bots=("random", "random"))
+    arena.work(table)
+    stored = arena.log.stored(table)
+    start = begin(table, stored[0], arena.ports.games)
+    for place in range(20, 40):
+        with pytest.raises(Corrupt) as many:
+            fold(start, [*stored[1:place], stored[place].replace(b'"prev":"', b'"prev":"0'), *stored[place + 1 :]])
+        assert many.value.version == place + 1
+
+
+def test_an_observation_is_made_once_for_each_viewer() -> None:
+    arena = Arena()
+    match = arena.match(arena.opened("anna", "ben"))
+    for viewer in (0, 1, None):
+        seen = match.observation(viewer)
+        assert bytes(seen or b"") == msgspec.json.encode(match.game.observation(match.state, viewer))
+        assert match.observation(viewer) is seen
+
+
+def test_every_type_of_the_match_file_has_a_step() -> None:
+    assert set(TRANSITIONS) == {
+        "seat_taken", "seat_left", "match_started", "action", "default_action", "timer", "seat_handed_over", "resigned",
+        "match_scored", "match_aborted", "seed_revealed", "clock_extended", "match_suspended", "match_resumed",
+    }  # fmt: skip

@@ -1,0 +1,227 @@
+"""What happened, in words: for every game, viewer and language, and never more than the viewer may see."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, get_args
+
+import msgspec
+import pytest
+
+from service.automation.bot_turns import suspend
+from service.games.protocol import AnyGame, IllegalAction
+from service.games.registry import GAMES
+from service.match import texts
+from service.match.events import DefaultReason
+from service.match.redaction import SeenEvent, legal_actions, see_decisions
+from service.match.transitions import TRANSITIONS
+from tests.service.arena import Arena
+from tests.service.games.words import raw_words
+
+VIEWERS: Final = (None, 0, 1)
+ELSEWHERE: Final = {"hidden", "nothing", "legal", "others", "reason", "yes", "no"}
+"""Words for what is in an event, or about none."""
+TABLES: Final[Sequence[tuple[str, int, Mapping[str, object]]]] = (
+    ("ape_town", 2, {}),
+    ("four_monkeys", 2, {"banana_skins": True}),
+    ("monkeys_on_the_moon", 2, {"treachery": True, "maximum_scorn": True}),
+    ("monsters_on_the_moon", 1, {}),
+    ("monsters_on_the_moon", 2, {"missions": "secret", "walls": True}),
+    ("monsters_on_the_moon", 3, {"missions": "open"}),
+)
+UNNAMED: Final[Mapping[str, str]] = {"ape_town": r"\d-\d|D\d", "monsters_on_the_moon": r"[AB]\d\d|[xy]"}
+"""By game: what has no other name than its id, such as a field."""
+each_table = pytest.mark.parametrize(("game", "seats", "options"), TABLES)
+
+
+def played(game: str, seats: int, options: Mapping[str, object]) -> tuple[Arena, str]:
+    """A match of bots that is over."""
+    arena = Arena(GAMES[game])
+    match = arena.create(game, seats, bots=("random",) * seats, options=options)
+    arena.play_out(match)
+    return arena, match
+
+
+def events(arena: Arena, match_id: str, viewer: int | None) -> Iterator[SeenEvent]:
+    yield from arena.ports.history.events(arena.match(match_id), viewer, 0, 10_000)
+
+
+@each_table
+def test_every_event_of_a_match_has_a_text_in_every_language(
+    game: str, seats: int, options: Mapping[str, object]
+) -> None:
+    arena, match = played(game, seats, options)
+    for viewer in VIEWERS[: seats + 1]:
+        for event in events(arena, match, viewer):
+            told = [str(texts.with_text(GAMES[game], language, event).text) for language in texts.LANGUAGES]
+            assert told[0] != told[1]
+            for text in told:
+                assert text[-1] in ".!?"
+                assert not {"{", "}"} & set(text)
+                assert ".." not in text
+
+
+def test_every_game_is_played_in_words() -> None:
+    assert {game for game, _, _ in TABLES} == set(GAMES)
+
+
+def check_words(game: AnyGame, language: str, kind: str, text: str, fields: Mapping[str, Any]) -> None:
+    """A text holds no word of the protocol that the game has a name for."""
+    key, without = f"{kind}.{fields['type']}", UNNAMED.get(game.info.id, "(?!)")
+    assert not raw_words(game.texts[language], key, text, fields, without), text
+
+
+def test_names_stand_where_the_game_has_names_and_lists_have_commas() -> None:
+    arena = Arena(GAMES["monkeys_on_the_moon"])
+    match = arena.match(arena.monkeys("anna", "ben"))
+    told = texts._Teller("de", match.game.texts["de"])
+    assert told.effect({"type": "scorn_taken", "seat": 1, "tribe": "red"}).count("Rot") == 1
+    assert told.effect({"type": "monkeys_revealed", "cards": ["a", "b"]}).endswith("a, b.")
+    assert told.effect({"type": "decision_opened", "seat": 0, "step": "bid"}).count(".") == 1
+    assert texts._OWN["de"]["hidden"] in told.effect({"type": "scorn_taken", "seat": 1})
+
+
+def test_what_is_hidden_is_not_in_a_text() -> None:
+    arena = Arena(GAMES["monkeys_on_the_moon"])
+    table = arena.monkeys("anna", "ben")
+    match = arena.match(table)
+    for viewer in VIEWERS:
+        for event in events(arena, table, viewer):
+            told = texts.with_text(match.game, "en", event)
+            again = texts.with_text(match.game, "en", msgspec.structs.replace(event, salt="", redacted=True))
+            assert told.text == again.text
+            assert msgspec.structs.replace(told, text=msgspec.UNSET) == event
+
+
+def test_every_type_of_event_has_words_in_every_language() -> None:
+    kinds = {"match_created", *TRANSITIONS} - {"action"}
+    for language in texts.LANGUAGES:
+        assert {key.partition(".")[0] for key in texts._OWN[language]} - ELSEWHERE == kinds
+        assert texts._OWN[language].keys() == texts._OWN[texts.DEFAULT].keys()
+
+
+def test_an_action_stands_in_where_no_effect_is_told() -> None:
+    arena = Arena(GAMES["monkeys_on_the_moon"])
+    match = arena.match(arena.monkeys("anna", "ben"))
+    data = msgspec.Raw(b'{"seat":0,"action":{"type":"pass"},"effects":[]}')
+    event = SeenEvent(match.id, 9, "action", 1, "seat:0", data, "", "")
+    assert texts.with_text(match.game, "en", event).text == match.game.texts["en"]["action.pass"]
+
+
+def test_a_suspension_says_why() -> None:
+    arena = Arena(GAMES["monkeys_on_the_moon"])
+    table = arena.monkeys("anna", "ben")
+    suspend(arena.ports, arena.match(table), "KeyError")
+    *_, last = events(arena, table, None)
+    assert "KeyError" in str(texts.with_text(arena.match(table).game, "en", last).text)
+
+
+def test_a_decision_says_what_is_asked() -> None:
+    arena = Arena(GAMES["ape_town"])
+    table = arena.join(arena.create("ape_town", 2), "anna", "ben")
+    match = arena.match(table)
+    (decision,) = texts.asked_with_text(match.game, "de", see_decisions(match, None))
+    assert decision.text == match.game.texts["de"][f"step.{decision.step}"]
+
+
+@each_table
+def test_each_legal_action_of_a_whole_match_has_words_of_its_own_in_every_language(
+    game: str, seats: int, options: Mapping[str, object]
+) -> None:
+    arena, table = played(game, seats, options)
+    said = 0
+    for version in range(1, arena.version(table)):
+        match = arena.ports.history.at(table, version)
+        for seat in range(seats):
+            actions = legal_actions(match, seat)
+            for language in texts.LANGUAGES:
+                told = texts.action_texts(match.game, language, actions)
+                assert len(told) == len(set(told)) == len(actions)
+                assert all(text[-1] in ".!" and "{" not in text and "any_of" not in text for text in told)
+                for action, text in zip(actions, told, strict=True):
+                    check_words(match.game, language, "action", text, msgspec.to_builtins(action))
+                said += len(told)
+    assert said
+
+
+@each_table
+def test_no_text_of_an_effect_holds_a_word_of_the_protocol_that_the_game_has_a_name_for(
+    game: str, seats: int, options: Mapping[str, object]
+) -> None:
+    arena, match = played(game, seats, options)
+    for language in texts.LANGUAGES:
+        teller = texts._Teller(language, GAMES[game].texts[language])
+        for event in events(arena, match, 0):
+            for effect in msgspec.json.decode(event.data).get("effects", ()):
+                check_words(GAMES[game], language, "effect", teller.effect(effect), effect)
+
+
+def test_names_with_numbers_are_told_and_only_what_is_empty_is_nothing() -> None:
+    teller = texts._Teller("en", GAMES["ape_town"].texts["en"])
+    values: list[object] = [{"a": 1, "b": 2}, {}, [], (), None, 0, ""]
+    told = [teller.phrase("counts", value) for value in values]
+    assert told == ["a: 1, b: 2", "nothing", "nothing", "nothing", "nothing", "0", ""]
+
+
+def test_words_stand_for_what_the_protocol_says_in_short() -> None:
+    four, moon = (texts._Teller("en", GAMES[game].texts["en"]) for game in ("four_monkeys", "monsters_on_the_moon"))
+    assert four.phrase("combos", ["K07-2", "K01-1"]) == "Five of a kind (K07-2), Four cards of one colour (K01-1)"
+    assert four.phrase("now", "K07-2") == "Five of a kind (K07-2)"
+    assert four.phrase("card", "1:circle-square-4") == "Circle Square (1:circle-square-4)"
+    assert [four.phrase("correct", value) for value in (True, False)] == ["yes", "no"]
+    assert moon.phrase("squares", [{"x": 4, "y": 3}, {"x": 5, "y": 3}]) == "x: 4, y: 3; x: 5, y: 3"
+    assert moon.phrase("rank", 5) == "Rank 5 of 5. The moon belongs to the vampire"
+    assert moon.phrase("seat", 5) == "5"
+    left = texts._Teller("de", {}).happened("default_action", {"seat": 1, "reason": "player-left"}, "worker")
+    assert left == "Der Dienst handelt für Platz 1 (die Person hat die Partie verlassen)."
+
+
+def test_a_card_is_told_by_what_it_is_and_by_its_name() -> None:
+    teller = texts._Teller("en", GAMES["monkeys_on_the_moon"].texts["en"])
+    played, up, ship = (
+        teller.action({"type": kind, "card": card, "tribe": "blue"})
+        for kind, card in (
+            ("play_civilization", "black-3-2"),
+            ("select_monkey", "black-3-2"),
+            ("choose_ship", "black-3"),
+        )
+    )
+    assert played == "Play the Civilization card Black 3 (black-3-2) and advance Blue."
+    assert (up, ship) == ("Put up the monkey Black 3 (black-3-2).", "Choose the ship Black for 3 monkeys.")
+    nobody_s = ["", "-", "3-2", "black", "black-", "-2", "pink-3-2", "black-x", ":-1", "1", "black--1"]
+    assert [teller.phrase("card", one) for one in nobody_s] == [*nobody_s[:3], "Black", *nobody_s[4:]]
+
+
+def test_who_leaves_is_not_told_as_one_whose_time_ran_out() -> None:
+    arena = Arena(GAMES["monkeys_on_the_moon"])
+    clock = {"turn_seconds": 20, "on_timeout": "resign"}
+    left, late = (
+        arena.join(arena.create("monkeys_on_the_moon", clock=clock), "anna", "ben")
+        for _ in ("anna leaves", "the clock")
+    )
+    arena.leave(left, "anna")
+    seat = arena.match(late).decisions()[0].seat
+    arena.ring(late)
+    told = [
+        str(texts.with_text(GAMES["monkeys_on_the_moon"], language, event).text)
+        for table in (left, late)
+        for event in events(arena, table, None)
+        if event.type == "resigned"
+        for language in texts.LANGUAGES
+    ]
+    assert told == [
+        "The player in seat 0 leaves the match.",
+        "Platz 0 verlässt die Partie.",
+        f"The time of seat {seat} ran out: its player is out of the match.",
+        f"Die Zeit von Platz {seat} war um: Wer ihn hatte, ist aus der Partie.",
+    ]
+
+
+def test_every_reason_that_the_service_gives_has_words() -> None:
+    reasons = {*get_args(DefaultReason), "creator-left", "outage"}
+    for language in texts.LANGUAGES:
+        assert {key.partition(".")[2] for key in texts._OWN[language] if key.startswith("reason.")} == reasons
+
+
+def test_a_refusal_is_told_in_every_language() -> None:
+    refusal = IllegalAction("no-coin-to-pay", "MOM-13", tribe="red")
+    told = texts.refusal_texts(GAMES["monkeys_on_the_moon"], refusal)
+    assert (set(told), "Red" in told["en"], "Rot" in told["de"]) == (set(texts.LANGUAGES), True, True)

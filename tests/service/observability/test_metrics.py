@@ -1,0 +1,67 @@
+"""Processes count together in one folder."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from service.observability import metrics_folder
+from service.observability.metrics import of_folder
+
+ROOT = Path(__file__).parents[3]
+COUNT = "from service.observability import metrics; metrics.COMMANDS.labels('appended').inc(); metrics.STREAMS.set({streams})"
+
+
+def count(folder: str, process: str, streams: int) -> None:
+    environ = {**os.environ, metrics_folder.FOLDER: folder, metrics_folder.PROCESS: process}
+    subprocess.run([sys.executable, "-c", COUNT.format(streams=streams)], cwd=ROOT, env=environ, check=True)
+
+
+def test_a_process_counts_on_where_the_one_before_it_died() -> None:
+    with metrics_folder.made() as folder:
+        for process, streams in (("api-1", 3), ("api-2", 4), ("api-1", 1)):
+            count(folder, process, streams)
+        registry = of_folder(folder)
+        assert registry.get_sample_value("moonstone_commands_total", {"result": "appended"}) == 3
+        assert registry.get_sample_value("moonstone_streams_open") == 5
+        assert {path.name.partition("api")[2] for path in Path(folder).iterdir()} == {"-1.db", "-2.db"}
+    assert not Path(folder).exists()
+
+
+def test_a_forked_child_leaves_the_folder_alone() -> None:
+    with metrics_folder.made() as folder:
+        program = (
+            "import os, sys\n"
+            "from service.observability import metrics_folder\n"
+            "with metrics_folder.made() as folder:\n"
+            "    if not os.fork(): sys.exit(0)\n"
+            "    os.wait()\n"
+            "    print(os.path.exists(folder), folder)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+        there, gone = done.stdout.split()
+        assert there == "True"
+        assert not Path(gone).exists()
+        assert Path(folder).exists()
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics_folder, "_MEMORY", str(tmp_path))  # where no other test's process clears
+    program = (
+        "import os, signal, sys\n"
+        "from service.observability import metrics_folder\n"
+        "metrics_folder._MEMORY = sys.argv[1]\n"
+        "with metrics_folder.made() as folder:\n"
+        "    print(folder, flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    left = Path(done.stdout.strip())
+    assert left.parent == tmp_path
+    assert left.exists()
+    with metrics_folder.made() as folder:
+        assert not left.exists()
+        assert Path(folder).exists()

@@ -1,0 +1,70 @@
+"""Words that are no text, for every command that there is."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from service.ops import server_commands
+from service.ops.cli import main
+from service.ops.server_commands import COMMANDS
+
+NO_TEXT = "\udcff"
+
+ALL: Final = {**main.commands, **COMMANDS}
+
+
+def given(command: click.Command, wrong: str, file: Path) -> list[str]:
+    """All that a command wants, and no text for one parameter."""
+    words: list[str] = []
+    for parameter in command.params:
+        if parameter.name != wrong and not parameter.required:
+            continue
+        value = NO_TEXT if parameter.name == wrong else str(file)
+        words += [value] if isinstance(parameter, click.Argument) else [parameter.opts[0], value]
+    return words
+
+
+TEXTS = [
+    (name, parameter.name or "")
+    for name, command in ALL.items()
+    for parameter in command.params
+    if isinstance(parameter.type, click.types.StringParamType)
+]
+
+
+@pytest.mark.parametrize(("name", "wrong"), TEXTS)
+def test_what_is_no_text_is_told_as_such(tmp_path: Path, name: str, wrong: str) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    done = CliRunner().invoke(main, [name, *given(ALL[name], wrong, file)])
+    assert done.exit_code == 2, done.exception
+    assert done.output.endswith("This is not text in UTF-8.\n")
+
+
+def test_every_command_has_a_parameter_that_was_tried() -> None:
+    assert {name for name, _ in TEXTS} == set(ALL) - {"backup", "restore", "check"}  # those take files alone
+
+
+def test_a_file_may_have_any_name(tmp_path: Path) -> None:
+    file = tmp_path / NO_TEXT
+    played = CliRunner().invoke(main, ["play", "ape_town", "--bots", "random,random", "--export", str(file)])
+    assert played.exit_code == 0, played.exception
+    assert CliRunner().invoke(main, ["verify", str(file)]).exit_code == 0
+    done = CliRunner().invoke(main, ["check", "--data-dir", str(file)])
+    assert (done.exit_code, "there is no log in" in done.output) == (1, True)
+
+
+def test_what_is_told_of_a_file_can_be_written() -> None:
+    @click.command
+    def telling() -> None:
+        server_commands._tell(f"backed up to {NO_TEXT}\n")
+
+    assert CliRunner().invoke(telling).output == "backed up to \ufffd\ufffd\n"
+
+
+def test_a_file_that_cannot_be_read_is_told() -> None:
+    done = CliRunner().invoke(main, ["verify", "/proc/self/mem"])
+    assert (done.exit_code, done.output) == (1, "Error: Input/output error\n")

@@ -1,0 +1,59 @@
+"""What `moonstone check` finds beside faults of single events: seeds that are gone, and heads that the log lost."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from events.chain import Draft
+from service.adapters.heads import FILE, Heads
+from service.adapters.store import stored
+from service.ops import maintenance
+from tests.service.ops.test_maintenance import Store, backed_up, empty, reseal, stack, store
+
+__all__ = ["empty", "stack", "store"]  # fixtures
+
+
+def test_a_check_compares_the_heads_that_were_kept_and_a_restored_store_begins_anew(
+    store: Store, empty: Callable[[str], dict[str, str]], tmp_path: Path
+) -> None:
+    kept, lost = store.bots(over=True), store.bots(over=True)
+    file = backed_up(store, tmp_path)
+    known = Heads(Path(store.environ["MOONSTONE_DATA_DIR"]) / FILE)
+    known.begin(stored(store.client).id)  # type: ignore[union-attr]
+    known.keep({match.id: match.head for match in (kept, lost)}, 1)
+    known.settle(0, 1_700_000_000_000)
+    known.close()
+    assert store.check()
+    assert store.told[1:] == ["compared 2 heads that were kept outside the log, last at 2023-11-14T22:13:20Z: 0 faults"]
+    for part in ("events", "commands", "seed", "snapshot"):
+        store.client.delete(f"{store.key(lost)}:{part}")
+    assert not store.check()
+    assert store.told[1:] == [
+        f"match {lost.id}, version {lost.head.version}: the log held it and no longer does",
+        "compared 2 heads that were kept outside the log, last at 2023-11-14T22:13:20Z: 1 faults",
+    ]
+    elsewhere = {**store.environ, "MOONSTONE_LOG_URL": empty("other")["MOONSTONE_LOG_URL"]}
+    assert maintenance.restore(elsewhere, file, store.told.append)
+    assert maintenance.check(elsewhere, store.told.append)
+    assert store.told[-1].startswith("no heads were kept in ")
+
+
+def test_a_match_that_a_newer_release_wrote_to_is_no_fault_and_not_checked(store: Store) -> None:
+    match, other = store.bots(over=True), store.bots(over=True)
+    reseal(store, match, Draft("lent", "worker", b"{}"))
+    assert not store.check()
+    newer, counts, _ = store.told
+    assert newer == (
+        f"match {match.id}, engine-too-old: This service is too old for this match: it does not know the event type lent "
+        f"at version {match.head.version}."
+    )
+    assert counts == (
+        "checked 2 matches (0 open, 0 running, 0 suspended, 1 finished, 0 aborted, 1 of a newer release) "
+        f"with {other.head.version} events, 1 audited: 0 faults"
+    )
+
+
+def test_a_running_match_that_lost_its_seed_is_a_fault(store: Store) -> None:
+    match = store.bots()
+    store.client.set(f"{store.key(match)}:seed", b"\0" * 32)
+    assert not store.check()
+    assert "the seed that the match is committed to is not there" in store.told[0]

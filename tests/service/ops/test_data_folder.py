@@ -1,0 +1,105 @@
+"""Whatever stands where the data folder should be, or in it: one sentence, and no trace of where it was met."""
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from service.adapters.server_folder import ValkeyFailed
+from service.adapters.valkey import Valkey
+from service.ops import maintenance
+from service.ops.maintenance import CannotOperate
+from service.ops.serve import CannotServe, FolderTaken, lock, serve
+
+
+def environ(folder: Path) -> Mapping[str, str]:
+    return {"MOONSTONE_DATA_DIR": str(folder), "MOONSTONE_PORT": "0"}
+
+
+def file(path: Path, content: bytes = b"") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def folder(path: Path) -> None:
+    path.mkdir(parents=True)
+
+
+def loop(path: Path) -> None:
+    folder(path.parent)
+    path.symlink_to(path)
+
+
+def binary(path: Path) -> None:
+    file(path, b"\xff\xfe")
+
+
+def umlaut(path: Path) -> None:
+    file(path, "é".encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "told"),
+    [
+        ("data", file, "data cannot be used .*data: File exists.*MOONSTONE_DATA_DIR"),
+        ("", file, "data cannot be used .*data: Not a directory.*MOONSTONE_DATA_DIR"),
+        ("data/serve.lock", folder, "data cannot be used .*serve.lock: Is a directory"),
+        ("data/log", file, "no server can run in .*log: File exists"),
+        ("data/log", loop, "no server can run in .*log: "),
+        ("data/log/owner.lock", folder, "no server can run in .*owner.lock: Is a directory"),
+        ("data/log/valkey.log", folder, "no server can run in .*valkey.log: Is a directory"),
+        ("data/log/url", folder, "log cannot be used .*url: Is a directory"),
+        ("data/queue", file, "no server can run in .*queue: File exists"),
+        ("data/store-id", folder, "store-id must hold the store's id, but cannot .Is a directory.*MOONSTONE_DATA_DIR"),
+        ("data/store-id", binary, "store-id holds no id of a store.*MOONSTONE_STORE_ID"),
+        ("data/heads.db", folder, "heads.db should say how far the log went, but cannot be used .*Is a directory"),
+        ("data/heads.db", binary, "heads.db should say how far the log went, but cannot be used .*not a database"),
+        ("data/store-id", umlaut, "store-id holds no id of a store.*MOONSTONE_STORE_ID"),
+    ],
+)
+def test_a_folder_that_is_none_is_told_in_a_sentence(
+    tmp_path: Path, name: str, spoil: Callable[[Path], object], told: str
+) -> None:
+    parent = tmp_path / "parent"
+    spoil(parent / name)
+    with pytest.raises(CannotServe, match=f"^[^\\n]*{told}[^\\n]*$"):
+        serve(environ(parent / "data"), lambda _: None)
+
+
+@pytest.mark.parametrize("name", ["/proc", "/proc/none", "/sys/none"])
+def test_a_folder_of_the_system_is_told_in_a_sentence(name: str) -> None:
+    with pytest.raises(CannotServe, match=rf"^{name} cannot be used \(.*\); set MOONSTONE_DATA_DIR$"):
+        serve(environ(Path(name)), lambda _: None)
+
+
+def test_only_a_folder_that_another_process_has_is_said_to_be_in_use(tmp_path: Path) -> None:
+    with lock(tmp_path), pytest.raises(FolderTaken), lock(tmp_path):
+        pass
+    (tmp_path / "file").touch()
+    with pytest.raises(CannotServe) as told, lock(tmp_path / "file"):
+        pass
+    assert not isinstance(told.value, FolderTaken)
+
+
+def test_a_folder_that_cannot_be_locked_is_not_taken_for_one_in_use(tmp_path: Path) -> None:
+    for name in ("serve.lock", "log"):
+        folder(tmp_path / name)
+    with pytest.raises(CannotOperate, match=r"cannot be used .*serve.lock: Is a directory"):
+        maintenance.check(environ(tmp_path), lambda _: None)
+
+
+@pytest.mark.parametrize("url", [b"\xff", b"", b"redis://h?foo=bar", b"/"])
+def test_a_server_whose_address_is_damaged_is_not_asked(tmp_path: Path, url: bytes) -> None:
+    file(tmp_path / "log" / "url", url)
+    with lock(tmp_path), pytest.raises(CannotOperate, match="url does not say where the log listens"):
+        maintenance.check(environ(tmp_path), lambda _: None)
+
+
+def test_a_server_whose_folder_went_away_fails_and_may_be_started_again(tmp_path: Path) -> None:
+    with Valkey.start(tmp_path / "queue", durable=False) as server:
+        shutil.move(tmp_path / "queue", tmp_path / "elsewhere")
+        with pytest.raises(ValkeyFailed, match=r"no server can run in .*queue: .*No such file"):
+            server.restart()
+        shutil.move(tmp_path / "elsewhere", tmp_path / "queue")
+        server.restart()

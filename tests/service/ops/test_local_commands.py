@@ -1,0 +1,347 @@
+"""`moonstone play` and `moonstone verify`, as a person at a terminal meets them."""
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from events.log import MAX_BYTES
+from events.record import canonical, decode, digest
+from service.audit.verify import verify
+from service.games.four_monkeys.game import GAME as FOUR_MONKEYS
+from service.games.kit.options import parse
+from service.games.monsters_on_the_moon.game import GAME as MONSTERS
+from service.games.protocol import AnyGame
+from service.games.registry import GAMES
+from service.match.redaction import see_event
+from service.ops import local_commands
+from service.ops.cli import main
+from tests.service.audit.match_files import File
+from tests.service.games.toy.game import TOY
+
+SEED = bytes(range(32)).hex()
+
+
+@pytest.fixture(autouse=True)
+def games(monkeypatch: pytest.MonkeyPatch) -> dict[str, AnyGame]:
+    """The games of these tests: the toy alone."""
+    hosted: dict[str, AnyGame] = {"toy": TOY}
+    monkeypatch.setattr(local_commands, "GAMES", hosted)
+    return hosted
+
+
+def run(*words: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def test_a_match_is_told_by_ranks() -> None:
+    done = run("play", "toy", "--bots", "high,random", "--seed", SEED)
+    assert done.exit_code == 0, done.output
+    first, end, *ranks, last = done.output.splitlines()
+    assert first == "Toy. Seats: 2. Events: 20."
+    assert end.endswith(" The game is over.")
+    assert [line.split(":")[0] for line in ranks] in (
+        ["1. seat 0, high", "2. seat 1, random"],
+        ["1. seat 1, random", "2. seat 0, high"],
+    )
+    assert last == f"Seed: {SEED}"
+
+
+def test_the_rank_of_a_player_alone_is_told(games: dict[str, AnyGame]) -> None:
+    games["monsters_on_the_moon"] = GAMES["monsters_on_the_moon"]
+    _, end, *_ = run("play", "monsters_on_the_moon", "--bots", "random", "--seed", SEED).output.splitlines()
+    assert re.search(r" Points: -?\d+\. Rank [1-5] of 5\. ", end), end
+
+
+def test_the_same_seed_tells_the_same() -> None:
+    words = ("play", "toy", "--bots", "random,random,high", "--seed")
+    assert run(*words, SEED).output == run(*words, SEED).output != run(*words, "00" * 32).output
+    assert run("play", "toy", "--bots", "high,high").exit_code == 0
+
+
+def test_the_outcome_is_told_as_json() -> None:
+    done = run("play", "toy", "--bots", "high,random", "--json", "--seed", SEED)
+    told = json.loads(done.output)
+    assert list(told) == ["game", "seats", "versions", "outcome"]
+    assert (told["game"], told["seats"], told["versions"]) == ("toy", 2, 20)
+    assert set(told["outcome"]) == {"scores", "ranks", "winners", "breakdown"}
+
+
+def test_an_option_is_json_or_else_text(tmp_path: Path) -> None:
+    file = tmp_path / "match.ndjson"
+    options = ("--option", "tricks=2", "--option", "ties=shared", "--option", "timer_visible=false")
+    assert run("play", "toy", "--bots", "high,high", *options, "--export", file).exit_code == 0
+    created = json.loads(file.read_bytes().splitlines()[1])["data"]["options"]
+    assert (created["tricks"], created["ties"], created["timer_visible"]) == (2, "shared", False)
+
+
+def test_a_match_in_real_time_takes_no_time(games: dict[str, AnyGame], tmp_path: Path) -> None:
+    games["four_monkeys"] = FOUR_MONKEYS
+    file = tmp_path / "match.ndjson"
+    wanted = {"banana_skins": True, "family": True, "round_seconds": 30, "timer_visible": False, "countdown_seconds": 0}
+    options = [word for name, value in wanted.items() for word in ("--option", f"{name}={json.dumps(value)}")]
+    done = run("play", "four_monkeys", "--bots", "greedy,random,greedy", *options, "--seed", SEED, "--export", file)
+    assert done.exit_code == 0, done.output
+    events = [json.loads(line) for line in file.read_bytes().splitlines()[1:]]
+    assert events[0]["data"]["options"] == wanted
+    assert events[-1]["at"] > 10_000, "bots are paced by the match's own time"
+    assert run("verify", file).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (("chess", "--bots", "high,high"), "There are: toy."),
+        (("toy", "--bots", "high,low"), "There are: high, random."),
+        (("toy", "--bots", "high"), "2 to 4 seats. --bots names one bot for each seat."),
+        (("toy", "--bots", "high,high", "--option", "cheat=1"), "hand=3, tricks=4"),
+        (("toy", "--bots", "high,high", "--option", "hand=9"), "The options with their defaults: hand=3"),
+        (("toy", "--bots", "high,high", "--option", "hand"), "as NAME=VALUE"),
+        (("toy", "--bots", "high,high", "--option", "hand=2", "--option", "hand=3"), "give each option once"),
+        (("toy", "--bots", "high,high", "--seed", SEED.upper()), "64 hex digits, in lower case"),
+        (("toy", "--bots", "high,high", "--seed", SEED[1:]), "64 hex digits"),
+        (("toy",), "--bots"),
+    ],
+)
+def test_what_cannot_be_played_is_told_with_what_would_be_right(words: tuple[str, ...], advice: str) -> None:
+    done = run("play", *words)
+    assert done.exit_code == 2
+    assert advice in done.output
+
+
+def test_the_defaults_are_those_for_as_many_as_there_are_bots(games: dict[str, AnyGame]) -> None:
+    games["monsters"] = MONSTERS
+    for bots in ("greedy,random", "greedy,random,random"):
+        done = run("play", "monsters", "--bots", bots, "--option", "walls=yes")
+        defaults = msgspec.to_builtins(MONSTERS.options(bots.count(",") + 1, {}))
+        assert f"monsters={msgspec.json.encode(defaults['monsters']).decode()}" in done.output
+
+
+def test_a_game_without_options_says_so(games: dict[str, AnyGame]) -> None:
+    toy = games["toy"]
+    games["toy"] = replace(toy, info=replace(toy.info, options=NoOptions), options=_no_options)
+    done = run("play", "toy", "--bots", "high,high", "--option", "hand=3")
+    assert done.exit_code == 2
+    assert "It has no options." in done.output
+
+
+class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+def _no_options(seats: int, given: Mapping[str, object]) -> NoOptions:
+    return parse(NoOptions, given, seats, TOY.info.seats)
+
+
+def test_rules_that_fail_are_told(games: dict[str, AnyGame]) -> None:
+    def fail(*_: Any) -> Any:
+        raise ZeroDivisionError
+
+    games["toy"] = replace(TOY, score=fail)
+    done = run("play", "toy", "--bots", "high,high")
+    assert done.exit_code == 1
+    assert "The rules failed" in done.output
+
+
+# --- verify -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "match.ndjson"
+    assert run("play", "toy", "--bots", "high,random", "--seed", SEED, "--export", path).exit_code == 0
+    return path
+
+
+def test_a_good_file_is_told_in_one_line(file: Path) -> None:
+    done = run("verify", file)
+    assert done.exit_code == 0
+    told = r"\w+, Toy, 20 events: chain, draws, effects, actions, outcome hold\. Head 20:[0-9a-f]{16}\.\n"
+    assert re.fullmatch(told, done.output)
+    assert done.output.count("\n") == 1
+
+
+def test_a_file_that_came_compressed_is_checked_as_it_is(file: Path) -> None:
+    plain, packed = file.read_bytes(), gzip.compress(file.read_bytes())
+    told = run("verify", file).output
+    file.write_bytes(packed)
+    assert run("verify", file).output == told
+    for damaged in (packed[:-20], packed[:40] + plain[:40]):
+        file.write_bytes(damaged)
+        done = run("verify", file)
+        assert (done.exit_code, done.output.count("\n")) == (1, 1)
+        assert "gzip, but damaged" in done.output
+
+
+LINE, LONG_LINE = b"x" * MAX_BYTES + b"\n", bytes(MAX_BYTES + 2)
+MOST = 1 << 20
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (LINE * (MOST // len(LINE)), "the first line is not that of a match file"),
+        (LINE * (MOST // len(LINE) + 1), "more than any match"),
+        (b"\n" * (MOST // 100 + 1), "more than any match"),
+        (LINE + LONG_LINE, "Line 2 of the file is longer than any event"),
+        (LONG_LINE, "Line 1 of the file is longer than any event"),
+    ],
+)
+def test_what_holds_more_than_any_match_is_refused(
+    file: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, told: str, *, packed: bool
+) -> None:
+    monkeypatch.setattr(local_commands, "_MOST", MOST)
+    file.write_bytes(gzip.compress(content) if packed else content)
+    done = run("verify", file)
+    assert (done.exit_code, told in done.output, done.output.count("\n")) == (1, True, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("/dev/zero",), "Line 1 of the file is longer than any event"),
+        (("FILE", "--feed", "/dev/zero"), "more than any match"),
+    ],
+)
+def test_a_file_without_an_end_is_not_read_for_ever(
+    file: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
+) -> None:
+    monkeypatch.setattr(local_commands, "_MOST", MOST)
+    done = run("verify", *[file if word == "FILE" else word for word in words])
+    assert (done.exit_code, told in done.output) == (1, True)
+
+
+@pytest.mark.parametrize("name", ["/dev/full", "/proc/none", "/", "none/match.ndjson", "FILE/match.ndjson"])
+def test_a_file_that_cannot_be_written_is_told(file: Path, name: str) -> None:
+    path = name.replace("FILE", str(file))
+    done = run("play", "toy", "--bots", "high,high", "--export", path)
+    assert (done.exit_code, done.output.startswith(f"Error: {path}: "), done.output.count("\n")) == (1, True, 1)
+
+
+def test_what_a_file_says_cannot_steer_the_terminal(file: Path) -> None:
+    forged = File(tuple(file.read_bytes().splitlines()))
+    forged.events[3]["by"] = "\x1b[2Jplayer:\x85\u2028\u202ebots"
+    file.write_bytes(b"\n".join(forged.sealed()))
+    done = run("verify", file)
+    assert done.exit_code == 1
+    assert done.output.count("\n") == 1
+    assert done.output.rstrip("\n").isprintable()
+    assert "\ufffd[2Jplayer:\ufffd\ufffd\ufffdbots" in done.output
+
+
+def test_the_first_fault_is_told_with_its_version(file: Path) -> None:
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join((*lines[:7], *lines[8:])))
+    done = run("verify", file)
+    assert done.exit_code == 1
+    assert "version 7, chain: " in done.output
+    assert done.output.count("\n") == 1
+
+
+def test_a_file_under_older_rules_is_told_so(file: Path, games: dict[str, AnyGame]) -> None:
+    games["toy"] = replace(TOY, info=replace(TOY.info, ruleset=2))
+    done = run("verify", file)
+    assert done.exit_code == 0
+    assert "chain, effects hold." in done.output
+    assert "It was played by ruleset 1, so nothing was decided again." in done.output
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    done = run("verify", tmp_path / "nothing")
+    assert done.exit_code == 2
+
+
+def test_a_match_is_played_written_and_checked_by_two_processes(tmp_path: Path) -> None:
+    file = tmp_path / "match.ndjson"
+    command = [sys.executable, "-c", "from service.ops.cli import main; main()"]
+    game = ["play", "monkeys_on_the_moon", "--bots", "random,random", "--json", "--export", str(file)]
+    played = subprocess.run([*command, *game], capture_output=True, text=True, check=False)
+    assert (played.returncode, played.stderr) == (0, "")
+    told = json.loads(played.stdout)
+    assert told["versions"] == len(file.read_bytes().splitlines()) - 1
+    checked = subprocess.run([*command, "verify", str(file)], capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert f"{told['versions']} events" in checked.stdout
+
+
+# --- verify against what was kept -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def feed(file: Path, tmp_path: Path) -> Path:
+    """What seat 1 kept of the file's match."""
+    lines = file.read_bytes().splitlines()
+    match = verify(lines, {"toy": TOY}).match
+    path = tmp_path / "kept.ndjson"
+    shown = [canonical(see_event(match, decode(line), digest(line), 1)) for line in lines[1:]]
+    path.write_bytes(b"".join(event + b"\n" for event in shown))
+    return path
+
+
+def head(file: Path, version: int) -> str:
+    return f"{version}:{digest(file.read_bytes().splitlines()[version])}"
+
+
+def test_what_was_kept_and_agrees_is_told_in_the_same_line(file: Path, feed: Path) -> None:
+    etag = '"' + head(file, 20)[:19].replace(":", "-") + '"'
+    heads = [part for kept in (head(file, 7), head(file, 20)[:19], etag, f"W/{etag}") for part in ("--head", kept)]
+    done = run("verify", file, *heads, "--feed", feed, "--seat", "1")
+    assert done.exit_code == 0, done.output
+    assert done.output.endswith(" What was kept agrees: heads 4, events 20.\n")
+    assert done.output.count("\n") == 1
+
+
+def test_a_file_wholly_rewritten_passes_but_for_what_was_kept(file: Path, feed: Path) -> None:
+    kept = head(file, 7)
+    known = file.read_bytes()
+    assert run("play", "toy", "--bots", "high,random", "--seed", "00" * 32, "--export", file).exit_code == 0
+    assert file.read_bytes().splitlines()[0] == known.splitlines()[0], "another match of the same name"
+    assert run("verify", file).exit_code == 0
+    by_head, by_feed = run("verify", file, "--head", kept), run("verify", file, "--feed", feed, "--seat", "1")
+    assert (by_head.exit_code, by_feed.exit_code) == (1, 1)
+    assert by_head.output.startswith(f"Error: version 7, head: its hash is {head(file, 7)[2:]}, not {kept[2:]}")
+    assert by_feed.output.startswith(f"Error: version 1, feed: its hash is {head(file, 1)[2:]}, not ")
+    assert by_head.output.count("\n") == by_feed.output.count("\n") == 1
+
+
+@pytest.mark.parametrize("seat", [(), ("--seat", "spectator"), ("--seat", "0")])
+def test_a_feed_is_a_spectators_unless_its_seat_is_named(file: Path, feed: Path, seat: tuple[str, ...]) -> None:
+    done = run("verify", file, "--feed", feed, *seat)
+    assert done.exit_code == 1
+    whose = "seat 0" if "0" in seat else "a spectator"
+    assert f"version 4, feed: {whose} sees it otherwise (data); is it the feed of another seat?" in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (("--head", "7"), "--head 7: give VERSION:HASH"),
+        (("--head", "7:"), "16 to 64 digits"),
+        (("--head", "7:" + "0" * 15), "16 to 64 digits"),
+        (("--head", "7:" + "A" * 64), "in lower case"),
+        (("--head", "-7:" + "0" * 64), "give VERSION:HASH"),
+        (("--head", "x:" + "0" * 64), "give VERSION:HASH"),
+        (("--seat", "1"), "give the feed too"),
+        (("--seat", "2", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
+        (("--seat", "one", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
+        (("--seat", "²", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
+        (("--seat", "9" * 5000, "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
+        (("--feed", "FILE"), "it holds what is no event"),
+        (("--feed", "nothing"), "No such file"),
+    ],
+)
+def test_what_cannot_be_compared_is_told(file: Path, feed: Path, words: tuple[str, ...], advice: str) -> None:
+    names = {"FEED": feed, "FILE": file}
+    done = run("verify", file, *[names.get(word, word) for word in words])
+    assert done.exit_code == 2
+    assert advice in " ".join(done.output.split())

@@ -1,0 +1,341 @@
+"""The operator's commands on real servers: what a backup brings back, what a check finds, and what each refuses."""
+
+import gzip
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import IO, cast
+
+import pytest
+from redis import Redis, RedisCluster
+
+from events.chain import Draft, seal
+from events.record import canonical
+from events.redis_log import connect_cluster, send
+from service.adapters import backup as backups
+from service.adapters.beat import Beat
+from service.adapters.valkey import Valkey
+from service.automation.bot_turns import advance, suspend
+from service.container import build, connect_log
+from service.match.events import SeedRevealed
+from service.match.model import HINT_MS, Match
+from service.match.new_match import NewMatch
+from service.ops import maintenance
+from service.ops.maintenance import CannotOperate
+from service.repository.ports import Ports
+from service.settings import read
+from service.usecases import accounts
+from service.usecases.match_index import listed_for
+from service.usecases.match_lifecycle import create, join
+
+GAME = "monkeys_on_the_moon"
+
+
+@dataclass
+class Store:
+    """A log in use, and the environment that names it."""
+
+    environ: dict[str, str]
+    client: Redis | RedisCluster
+    ports: Ports
+    told: list[str] = field(default_factory=list)
+
+    def check(self) -> bool:
+        self.told.clear()
+        return maintenance.check(self.environ, self.told.append)
+
+    def bots(self, *, over: bool = False) -> Match:
+        wanted = NewMatch(game=GAME, seats=2, bots=("random", "random"))
+        match = create(self.ports, "pl_a", wanted, token_hex(4)).match
+        while over and advance(self.ports, match.id):
+            pass
+        return self.newest(match)
+
+    def newest(self, match: Match) -> Match:
+        return self.ports.history.newest(match.id)[0]
+
+    def key(self, match: Match) -> str:
+        (key,) = (key for key in backups.match_keys(self.client) if backups.match_id(key) == match.id)
+        return key.decode()
+
+
+def opened(environ: dict[str, str], stack: ExitStack) -> Store:
+    service = build(read(environ), listen=False)
+    stack.callback(service.close)
+    return Store(environ, service.log_client, service.ports)
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as opened_stack:
+        yield opened_stack
+
+
+@pytest.fixture
+def empty(tmp_path: Path, valkey_queue_url: str, stack: ExitStack) -> Callable[[str], dict[str, str]]:
+    """Starts an empty log; the environment that names it."""
+
+    def start(name: str) -> dict[str, str]:
+        log = stack.enter_context(Valkey.start(tmp_path / name, durable=True))
+        return {
+            "MOONSTONE_LOG_URL": log.url,
+            "MOONSTONE_QUEUE_URL": valkey_queue_url,
+            "MOONSTONE_DATA_DIR": str(tmp_path / f"{name}-data"),
+        }
+
+    return start
+
+
+@pytest.fixture
+def store(empty: Callable[[str], dict[str, str]], stack: ExitStack) -> Store:
+    return opened(empty("log"), stack)
+
+
+def backed_up(store: Store, folder: Path) -> Path:
+    maintenance.backup(store.environ, folder / "backup", store.told.append)
+    return folder / "backup"
+
+
+def test_a_backup_brings_back_all_on_a_server_and_on_a_cluster(
+    store: Store,
+    empty: Callable[[str], dict[str, str]],
+    clusters: Callable[[int], str],
+    tmp_path: Path,
+    stack: ExitStack,
+) -> None:
+    player, token = accounts.sign_up(store.ports, "Ann")
+    over, going = store.bots(over=True), store.bots()
+    private = create(store.ports, player.id, NewMatch(game=GAME, seats=2, private=True), "mine").match
+    Beat(store.client).beat()
+    file = backed_up(store, tmp_path)
+    assert store.told == [f"backed up 3 matches to {file}"]
+    assert file.stat().st_mode & 0o777 == 0o600
+    ((snapshot,),) = send(store.client, ("ZRANGE", f"{store.key(over)}:snapshot", -1, -1))
+    assert snapshot not in gzip.decompress(file.read_bytes())
+
+    with connect_cluster(clusters(3)) as client:
+        client.flushall()
+    on_cluster = {
+        **store.environ,
+        "MOONSTONE_LOG_URL": clusters(3).replace("redis://", "cluster://"),
+        "MOONSTONE_DATA_DIR": str(tmp_path / "cluster-data"),
+    }
+    for environ in (empty("other"), on_cluster):
+        told: list[str] = []
+        assert maintenance.restore(environ, file, told.append)
+        assert told[-1] == (
+            "checked 3 matches (1 open, 1 running, 0 suspended, 1 finished, 0 aborted) with "
+            f"{over.head.version + going.head.version + private.head.version} events, 1 audited: 0 faults"
+        )
+        again = opened(environ, stack)
+        assert accounts.authenticate(again.ports, token) == player
+        assert [again.newest(match).head for match in (over, going, private)] == [over.head, going.head, private.head]
+        # The same command is the same match, so its ids and the store's secret are back too.
+        wanted = NewMatch(game=GAME, seats=2, private=True)
+        assert create(again.ports, player.id, wanted, "mine").replayed
+        assert [due.match for due in again.ports.log.claim("bots", going.at + HINT_MS, 1000, 10)] == [going.id]
+        assert [place.partition(":")[2] for _, place in again.ports.index.ended(0, 5)] == [over.id]
+        for shelf, match in (("finished", over), ("running", going)):
+            assert [place.partition(":")[2] for place in again.ports.index.page(shelf, None, 5)] == [match.id]  # type: ignore[arg-type]
+        assert [place.partition(":")[2] for place in again.ports.index.open_places(player.id)] == [private.id]
+        assert private.id in {match.id for match in listed_for(again.ports, player.id, "active", None, 50)[0]}
+        assert again.client.hgetall("beat") == store.client.hgetall("beat")
+
+
+def reseal(store: Store, match: Match, last: Draft) -> None:
+    """Another last event, with a chain that holds."""
+    key = store.key(match)
+    stored = store.ports.log.read(match.id).events
+    before = store.ports.history.at(match.id, match.head.version - 1).head
+    (sealed,), head = seal(before, [last], match.at, ["0" * 32])
+    store.client.xtrim(f"{key}:events", maxlen=0, approximate=False)
+    store.client.delete(f"{key}:events")
+    for version, event in enumerate((*stored[:-1], sealed), 1):
+        store.client.xadd(f"{key}:events", {"e": event, "h": head.hash}, id=f"{version}-0")
+
+
+def cut(store: Store, match: Match) -> None:
+    store.client.xdel(f"{store.key(match)}:events", "2-0")
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (cut, "version 2: says that it is version 3"),
+        (lambda store, match: store.client.delete(f"{store.key(match)}:events"), "version 0: its events are missing"),
+        (
+            lambda store, match: reseal(
+                store, match, Draft("seed_revealed", "worker", canonical(SeedRevealed("0" * 64)))
+            ),
+            "the revealed seed is not the one committed to",
+        ),
+    ],
+)
+def test_a_check_names_the_match_and_the_version_of_every_fault(
+    store: Store, harm: Callable[[Store, Match], None], told: str
+) -> None:
+    match, other = store.bots(over=True), store.bots(over=True)
+    assert store.check()
+    harm(store, match)
+    assert not store.check()
+    fault, counts, compared = store.told
+    assert fault.startswith(f"match {match.id}, version ")
+    assert fault.endswith(told)
+    assert counts.startswith("checked 2 matches")
+    assert counts.endswith(f"with {other.head.version} events, 1 audited: 1 faults")
+    assert compared.startswith("no heads were kept in ")
+
+
+def test_a_check_lists_the_ends_that_an_older_release_did_not_list(store: Store) -> None:
+    first, second = store.bots(over=True), store.bots(over=True)
+    known = store.client.zrange("index:ended", 0, -1, withscores=True)
+    store.client.delete("index:ended", "index:finished")
+    assert store.check()
+    assert [place.partition(":")[2] for _, place in store.ports.index.ended(0, 5)] == [first.id, second.id]
+    assert store.client.zrange("index:ended", 0, -1, withscores=True) == known
+    assert len(store.ports.index.page("finished", None, 5)) == 2
+
+
+def test_a_suspended_match_goes_on_once_it_is_resumed(store: Store) -> None:
+    match = store.bots()
+    suspend(store.ports, match, "KeyError")
+    maintenance.resume(store.environ, match.id, store.told.append)
+    assert store.told == [f"match {match.id} goes on from version {match.head.version + 2}"]
+    assert store.newest(match).status == "running"
+    with pytest.raises(CannotOperate, match="not suspended"):
+        maintenance.resume(store.environ, match.id, store.told.append)
+    with pytest.raises(CannotOperate, match="no match nosuch in this store"):
+        maintenance.resume(store.environ, "nosuch", store.told.append)
+
+
+def test_a_file_that_is_no_whole_backup_is_refused_and_leaves_no_store(
+    store: Store, empty: Callable[[str], dict[str, str]], tmp_path: Path
+) -> None:
+    store.bots()
+    file = backed_up(store, tmp_path)
+    whole = gzip.decompress(file.read_bytes())
+    broken = tmp_path / "broken"
+    other = empty("other")
+    for content, told in (
+        (b"moonstone", "cannot be read"),
+        (file.read_bytes()[:-30], "cannot be read"),
+        (gzip.compress(whole[:100]), "cannot be read"),
+        (gzip.compress(whole[:-20]), "cut|cannot be read"),
+        (gzip.compress(b"\0\0\0\1\0"), "cannot be read"),
+        (gzip.compress(b""), "cut"),
+        (flipped(file.read_bytes()), "cannot be read"),
+    ):
+        broken.write_bytes(content)
+        with pytest.raises(CannotOperate, match=told):
+            maintenance.restore(other, broken, store.told.append)
+        with connect_log(other["MOONSTONE_LOG_URL"]) as client:
+            assert client.dbsize() == 0
+        folder = {"MOONSTONE_DATA_DIR": str(tmp_path / "restored")}
+        with pytest.raises(CannotOperate, match=told):
+            maintenance.restore(folder, broken, store.told.append)
+        assert not (tmp_path / "restored").exists()
+
+
+def flipped(content: bytes) -> bytes:
+    """The same with its middle changed."""
+    middle = len(content) // 2
+    return content[:middle] + bytes(byte ^ 0xFF for byte in content[middle : middle + 8]) + content[middle + 8 :]
+
+
+def test_nothing_is_overwritten(store: Store, tmp_path: Path) -> None:
+    store.bots()
+    file = backed_up(store, tmp_path)
+    with pytest.raises(CannotOperate, match="never replaces a file"):
+        maintenance.backup(store.environ, file, store.told.append)
+    with pytest.raises(CannotOperate, match="server is not empty"):
+        maintenance.restore(store.environ, file, store.told.append)
+    used = tmp_path / "used"
+    used.mkdir()
+    (used / "store-id").write_text("0123456789abcdef\n")
+    with pytest.raises(CannotOperate, match="is not empty; restore into a new folder"):
+        maintenance.restore({"MOONSTONE_DATA_DIR": str(used)}, file, store.told.append)
+    maintenance.backup(store.environ, used, store.told.append)
+    assert len(list(used.glob("moonstone-*.backup"))) == 1
+
+
+def test_a_name_that_another_backup_took_meanwhile_is_left_to_it(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.bots()
+    written = backups.written
+
+    def beside_another(file: IO[bytes], frames: Iterable[backups.Frame]) -> Iterator[backups.Frame]:
+        monkeypatch.setattr(backups, "written", written)
+        backed_up(store, tmp_path)
+        return written(file, frames)
+
+    monkeypatch.setattr(backups, "written", beside_another)
+    with pytest.raises(CannotOperate, match="never replaces a file"):
+        backed_up(store, tmp_path)
+    (whole,) = tmp_path.glob("*backup*")
+    assert isinstance(list(backups.read(whole))[-1], backups.End)
+
+
+def test_what_is_damaged_in_the_store_is_damaged_in_what_is_restored(
+    store: Store, empty: Callable[[str], dict[str, str]], tmp_path: Path
+) -> None:
+    match = store.bots()
+    stream = f"{store.key(match)}:events"
+    entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", store.client.xrange(stream))
+    newest = entries[-1][1]
+    newest[b"e"] = newest[b"e"].replace(b'"by":"', b'"by":"x')
+    adds = [("XADD", stream, place, "e", fields[b"e"], "h", fields[b"h"]) for place, fields in entries]
+    send(store.client, ("DEL", stream), *adds)
+    assert not store.check()
+    found = store.told[:-1]
+    restored = empty("restored")
+    store.told.clear()
+    assert not maintenance.restore(restored, backed_up(store, tmp_path), store.told.append)
+    assert set(found) <= set(store.told)
+
+
+def test_what_a_backup_would_not_know_is_told_rather_than_left_out(store: Store, tmp_path: Path) -> None:
+    match = store.bots()
+    for key in ("surprise", f"{store.key(match)}:surprise"):
+        store.client.lpush(key, "1")
+        with pytest.raises(CannotOperate, match="surprise"):
+            backed_up(store, tmp_path)
+        store.client.delete(key)
+    assert backed_up(store, tmp_path).exists()
+
+
+def test_the_wrong_store_and_no_store_are_told(
+    store: Store, empty: Callable[[str], dict[str, str]], tmp_path: Path
+) -> None:
+    pinned = {**store.environ, "MOONSTONE_STORE_ID": "0123456789abcdef"}
+    with pytest.raises(CannotOperate, match="not 0123456789abcdef"):
+        maintenance.check(pinned, store.told.append)
+    with pytest.raises(CannotOperate, match="holds no store"):
+        maintenance.check(empty("other"), store.told.append)
+    with pytest.raises(CannotOperate, match="there is no log in"):
+        maintenance.check({"MOONSTONE_DATA_DIR": str(tmp_path / "none")}, store.told.append)
+    gone = {**store.environ, "MOONSTONE_LOG_URL": "redis://127.0.0.1:1/0"}
+    with pytest.raises(CannotOperate, match="the log is not available: unavailable"):
+        maintenance.check(gone, store.told.append)
+
+
+def test_a_player_who_joins_while_the_backup_is_taken_is_in_it_if_the_seat_is(store: Store) -> None:
+    """Frames are read one by one here: whatever the backup has read of a match, its players come later."""
+    match = create(store.ports, "pl_a", NewMatch(game=GAME, seats=2, manual_start=True), "open").match
+    frames = backups.take(store.client, 0)
+    assert isinstance(next(frames), backups.Begin)
+    player, _ = accounts.sign_up(store.ports, "Late")
+    join(store.ports, player.id, match.id, "join")
+    rest = list(frames)
+    (stored,) = (frame for frame in rest if isinstance(frame, backups.StoredMatch))
+    assert player.id.encode() in stored.events[-1]
+    assert f"player:{player.id}".encode() in {frame.key for frame in rest if isinstance(frame, backups.Record)}
+
+
+def test_a_backup_that_fails_leaves_no_file(store: Store, tmp_path: Path) -> None:
+    store.client.lpush("surprise", "1")
+    with pytest.raises(CannotOperate):
+        backed_up(store, tmp_path)
+    assert list(tmp_path.glob("backup*")) == []

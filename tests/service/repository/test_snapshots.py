@@ -1,0 +1,311 @@
+"""Snapshots: who begins at one finds what the events say from the first; at one that is not right nobody begins."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from events.log import Append, Log, LogUnavailable, Tail
+from events.memory_log import MemoryLog
+from events.record import Head, MatchId
+from service.audit.public_audit import audit
+from service.audit.stored_match import inspect
+from service.audit.verify import Fault
+from service.automation import deadlines
+from service.automation.bot_turns import suspend
+from service.games.protocol import AnyGame
+from service.games.registry import GAMES
+from service.match.fold import begin, step
+from service.match.model import Match
+from service.match.owed import owed
+from service.ops.simulate import play
+from service.repository import snapshots
+from service.repository.match_history import History
+from service.repository.snapshots import EVERY, Folds
+from tests.length import LONG
+from tests.playthroughs.record import cases
+from tests.service.arena import Arena
+from tests.service.games.toy.game import TOY
+
+ROOT: Final = Path(__file__).parents[3]
+SECRET: Final = b"of the store"
+TRICKS: Final = 30
+"""Of a long match: it has more than four times as many events."""
+
+
+class Stored(NamedTuple):
+    """A match's events, and the match after each of them, folded from the first."""
+
+    games: Mapping[str, AnyGame]
+    id: MatchId
+    events: tuple[bytes, ...]
+    states: tuple[Match, ...]
+
+
+def stored(log: Log, match_id: MatchId, games: Mapping[str, AnyGame]) -> Stored:
+    first, *rest = events = log.read(match_id).events
+    return Stored(games, match_id, events, tuple(accumulate(rest, step, initial=begin(match_id, first, games))))
+
+
+@cache
+def matches() -> tuple[Stored, ...]:
+    """Every golden playthrough, so every option and number of seats; and toys with all else that can happen to a match."""
+    found = []
+    for name, game in GAMES.items():
+        for case in cases(name):
+            ports, match = play(game, case.bots, case.options, bytes.fromhex(case.seed))
+            found.append(stored(ports.log, match.id, GAMES))
+    arena = Arena()
+    for timing in ({"turn_seconds": 60}, {"bank_seconds": 60, "increment_seconds": 1, "bot_pace_ms": 10}, {}):
+        made = arena.create("toy", 3, bots=("random",), clock=timing, options={"tricks": 9})
+        table = arena.join(made, "anna", "ben", seed="7")
+        suspend(arena.ports, arena.match(table), "KeyError")
+        arena.wait(70)
+        deadlines.resume(arena.ports, table)
+        arena.leave(table, "ben")
+        arena.play_out(table)
+        found.append(stored(arena.log, table, arena.ports.games))
+    return tuple(found)
+
+
+def copied(match: Stored) -> MemoryLog:
+    """A log that holds the events of a match, and no snapshot."""
+    log = MemoryLog()
+    heads = (Head(0, ""), *(state.head for state in match.states))
+    for head, event in zip(heads, match.events, strict=False):
+        log.append(Append(match.id, f"to {head.version + 1}", "", head, (event,)))
+    return log
+
+
+@pytest.mark.long
+def test_every_match_is_read_back_as_it_was_put_by_at_every_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshots, "EVERY", 1)
+    for number, match in enumerate(matches()):
+        folds = Folds(MemoryLog(), match.games, SECRET)
+        versions = list(enumerate(match.states, 1))
+        for version, state in versions if LONG else versions[number % 4 :: 4]:
+            snapshot = folds.snapshot(state, version - 1)
+            assert snapshot is not None
+            found = folds.recall(match.id, Tail((match.events[version - 1],), None, snapshot))
+            assert found == state
+            assert repr(found) == repr(state), "not the same types"
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_snapshot_and_the_events_after_it_are_the_whole_match(data: st.DataObject) -> None:
+    match = data.draw(st.sampled_from(matches()))
+    log = copied(match)
+    versions = st.integers(1, len(match.events))
+    with pytest.MonkeyPatch.context() as patched:
+        for every, version in data.draw(st.lists(st.tuples(st.integers(1, 40), versions), min_size=2, max_size=6)):
+            patched.setattr(snapshots, "EVERY", every)
+            reader = History(log, match.games, SECRET)
+            for found, truth in (
+                (reader.at(match.id, version), match.states[version - 1]),
+                (reader.newest(match.id)[0], match.states[-1]),
+            ):
+                assert found == truth
+                assert (found.decisions(), owed(found)) == (truth.decisions(), owed(truth))
+
+
+# --- what a reading costs -----------------------------------------------------------------------------------------------
+
+
+def long_match(arena: Arena) -> Stored:
+    match = arena.play_out(arena.toy("anna", "ben", tricks=TRICKS))
+    assert match.head.version > 4 * TRICKS
+    return stored(arena.log, match.id, arena.ports.games)
+
+
+def fresh(arena: Arena) -> History:
+    """The history of a process that has seen no match yet."""
+    return History(arena.log, arena.ports.games, arena.ports.secret)
+
+
+def most_read(arena: Arena, match: Stored, reader: Callable[[], History]) -> int:
+    """The most events that a reading of any version needs."""
+    arena.log.told.clear()
+    for version, state in enumerate(match.states, 1):
+        assert reader().at(match.id, version) == state
+    assert len(arena.log.told) == len(match.events)
+    return max(arena.log.told)
+
+
+def test_any_version_costs_one_round_trip_and_a_few_events_in_a_new_process_and_in_an_old_one() -> None:
+    arena = Arena()
+    match = long_match(arena)
+    assert most_read(arena, match, lambda: fresh(arena)) <= EVERY
+    assert most_read(arena, match, lambda: arena.ports.history) <= EVERY
+    arena.log.told.clear()
+    assert fresh(arena).newest(match.id)[0] == match.states[-1]
+    assert arena.log.told == [1], "a match that is over has a snapshot at its end"
+
+
+def test_snapshots_that_were_lost_are_made_again_by_who_misses_them() -> None:
+    arena = Arena()
+    match = long_match(arena)
+    arena.log.forget_snapshots()
+    arena.log.told.clear()
+    assert fresh(arena).newest(match.id)[0] == match.states[-1]
+    assert arena.log.told == [len(match.events)]
+    assert most_read(arena, match, lambda: fresh(arena)) <= EVERY
+
+
+def test_a_log_that_takes_no_snapshot_is_read_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(*_: object) -> None:
+        raise LogUnavailable("unavailable")
+
+    arena = Arena()
+    match = long_match(arena)
+    arena.log.forget_snapshots()
+    monkeypatch.setattr(arena.log, "remember", silent)
+    assert fresh(arena).newest(match.id)[0] == match.states[-1]
+
+
+def test_a_short_match_and_a_huge_one_leave_no_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = Arena()
+    gone = arena.create()
+    arena.leave(gone, "host")
+    assert arena.match(gone).is_over
+    monkeypatch.setattr(snapshots, "MAX_BYTES", 100)
+    huge = long_match(arena)
+    assert [arena.log.snapshots(one) for one in (gone, huge.id)] == [{}, {}]
+
+
+# --- what is no snapshot ------------------------------------------------------------------------------------------------
+
+
+def lies(arena: Arena, match: Match, secret: bytes | None = None, games: Mapping[str, AnyGame] | None = None) -> bytes:
+    """A snapshot that says what is not so of a match, sealed by whoever has this secret and these games."""
+    maker = Folds(arena.log, games or arena.ports.games, secret or arena.ports.secret)
+    told = maker.snapshot(msgspec.structs.replace(match, paused=match.paused + 999), 0)
+    assert told is not None
+    return told
+
+
+def by_another_store(arena: Arena, match: Match) -> bytes:
+    return lies(arena, match, b"of another store")
+
+
+def by_other_rules(arena: Arena, match: Match) -> bytes:
+    return lies(arena, match, games={"toy": replace(TOY, info=replace(TOY.info, ruleset=2))})
+
+
+def by_other_code(arena: Arena, match: Match) -> bytes:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(snapshots, "_files", lambda _folder: b"of another release")
+        return lies(arena, match)
+
+
+def changed(arena: Arena, match: Match) -> bytes:
+    name, seal, parts = msgspec.msgpack.decode(lies(arena, match), type=tuple[str, bytes, bytes])
+    return msgspec.msgpack.encode((name, bytes([seal[0] ^ 1]) + seal[1:], parts))
+
+
+def of_another_game(arena: Arena, match: Match) -> bytes:
+    _, seal, parts = msgspec.msgpack.decode(lies(arena, match), type=tuple[str, bytes, bytes])
+    return msgspec.msgpack.encode(("monkeys_on_the_moon", seal, parts))
+
+
+def of_an_unknown_game(arena: Arena, match: Match) -> bytes:
+    _, seal, parts = msgspec.msgpack.decode(lies(arena, match), type=tuple[str, bytes, bytes])
+    return msgspec.msgpack.encode(("chess", seal, parts))
+
+
+def of_another_match(arena: Arena, match: Match) -> bytes:
+    return lies(arena, msgspec.structs.replace(match, id="another"))
+
+
+NO_SNAPSHOTS: Final = (
+    *(by_another_store, by_other_rules, by_other_code, changed),
+    *(of_another_game, of_an_unknown_game, of_another_match),
+    *(lambda *_: b"", lambda *_: b"\xff", lambda *_: b"\x93\xa3toy\x01\x02", lambda *_: b"\x91" * 10_000),
+)
+
+
+@pytest.mark.parametrize("make", NO_SNAPSHOTS)
+def test_a_snapshot_that_was_not_made_here_is_never_served(make: Callable[[Arena, Match], bytes]) -> None:
+    arena = Arena()
+    match = long_match(arena)
+    for version in (EVERY, len(match.events)):
+        arena.log.remember(match.id, 0, {version: make(arena, match.states[version - 1])})
+        reader = fresh(arena)
+        assert reader.at(match.id, version) == match.states[version - 1]
+        assert reader.newest(match.id)[0] == match.states[-1]
+    assert most_read(arena, match, lambda: fresh(arena)) <= EVERY, "and a right one has taken its place"
+
+
+def test_the_lies_of_these_tests_would_be_believed_with_the_right_seal() -> None:
+    """Who knows the store's secret could write events too."""
+    arena = Arena()
+    match = long_match(arena)
+    arena.log.remember(match.id, 0, {EVERY: lies(arena, match.states[EVERY - 1])})
+    assert fresh(arena).at(match.id, EVERY).paused == 999
+
+
+def test_a_snapshot_of_another_history_is_never_served() -> None:
+    """One of a past that the store has lost, at the version of another event, and one that is newer than all events."""
+    arena, other = Arena(), Arena()
+    match = long_match(arena)
+    table = other.create("toy", options={"tricks": TRICKS})
+    assert table == match.id
+    other.wait(5)
+    other.play_out(other.join(table, "ben", "anna"))
+    for version in (EVERY, len(match.events)):
+        for snapshot in (lies(other, other.ports.history.at(table, EVERY)), lies(arena, match.states[EVERY])):
+            arena.log.remember(match.id, 0, {version: snapshot})
+            assert fresh(arena).at(match.id, version) == match.states[version - 1]
+    arena.log.rewrite(match.id, match.events[:50])
+    assert fresh(arena).newest(match.id)[0] == match.states[49]
+
+
+def test_no_check_of_a_match_begins_at_a_snapshot() -> None:
+    arena = Arena()
+    match = long_match(arena)
+    arena.log.rewrite(match.id, (*match.events[:9], match.events[9].replace(b'"at":1', b'"at":2'), *match.events[10:]))
+    served, _ = fresh(arena).newest(match.id)
+    assert served == match.states[-1]
+    with pytest.raises(Fault) as found:
+        inspect(arena.ports, match.id)
+    assert (found.value.check, found.value.version) == ("chain", 11)
+    assert audit(arena.ports, served).checks[0].result == "failed"
+
+
+def test_code_is_told_by_what_was_loaded_and_not_by_what_came_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a worker that an old server forks after an upgrade."""
+    loaded = snapshots.fingerprint(GAMES["ape_town"])
+    monkeypatch.setattr(Path, "read_bytes", lambda _path: b"of a later release")
+    assert snapshots.fingerprint(GAMES["ape_town"]) == loaded
+
+
+def test_all_code_and_data_that_makes_a_match_is_in_its_fingerprint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "game").mkdir()
+    told = set()
+    for name, text in (("a.py", "1"), ("b.json", "1"), ("b.json", "2"), ("game/b.json", "2"), ("game/notes.md", "3")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        snapshots._files.cache_clear()
+        told.add(snapshots._files(tmp_path))
+    assert len(told) == 4, "what is no code and no data counts for nothing"
+    folders: list[Path] = []
+
+    def noted(folder: Path) -> bytes:
+        folders.append(folder)
+        return b""
+
+    monkeypatch.setattr(snapshots, "_files", noted)
+    snapshots.fingerprint(TOY)
+    names = {str(path.relative_to(ROOT)) for folder in folders for path in folder.rglob("*")}
+    assert names >= {
+        *("events/chain.py", "service/match/fold.py", "service/games/ape_town/components.json"),
+        *("service/games/kit/ranking.py", "tests/service/games/toy/apply.py"),
+    }

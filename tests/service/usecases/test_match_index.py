@@ -1,0 +1,239 @@
+"""Finding matches: the index follows the log, and is mended where it fell behind."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final, get_args
+
+import pytest
+
+from events.log import LogUnavailable
+from events.record import canonical, digest
+from service.automation.bot_turns import suspend
+from service.repository.match_history import History
+from service.repository.ports import Mine, Ports, Shelf
+from service.usecases.match_index import IN_FLIGHT_MS, ended, listed, listed_for
+from service.views.match_views import MatchSummary
+from tests.service.arena import START, Arena
+
+SHELVES: Final = get_args(Shelf)
+
+
+def ids(arena: Arena, shelf: Shelf) -> list[str]:
+    return [view.id for view in listed(arena.ports, shelf, None, 20)[0]]
+
+
+def test_a_match_is_listed_where_it_belongs_through_its_life() -> None:
+    arena = Arena()
+    table = arena.join(arena.create(), "anna")
+    assert [ids(arena, shelf) for shelf in SHELVES] == [[table], [], [], []]
+    arena.join(table, "ben")
+    assert [ids(arena, shelf) for shelf in SHELVES] == [[], [table], [], []]
+    suspend(arena.ports, arena.match(table), "KeyError")
+    assert [ids(arena, shelf) for shelf in SHELVES] == [[], [table], [], []]
+    other = arena.toy("anna", "ben")
+    arena.play_out(other)
+    assert [ids(arena, shelf) for shelf in SHELVES] == [[], [table], [other], []]
+    gone = arena.create()
+    arena.leave(gone, "host")
+    assert [ids(arena, shelf) for shelf in SHELVES] == [[], [table], [other], [gone]]
+    assert [view.id for view in ended(arena.ports, 0, 20)[0]] == [other, gone]
+
+
+def test_private_matches_are_not_listed() -> None:
+    arena = Arena()
+    arena.create(private=True)
+    arena.join(arena.create(private=True), "anna", "ben")
+    arena.leave(arena.create(private=True), "host")
+    assert [ids(arena, shelf) for shelf in SHELVES] == [[], [], [], []]
+    assert ended(arena.ports, 0, 20) == ((), 0)
+
+
+def test_pages_go_from_the_newest_to_the_oldest_without_gap_or_overlap() -> None:
+    arena = Arena()
+    tables = []
+    for _ in range(7):
+        tables.append(arena.create())
+        arena.wait(10)
+    found: list[str] = []
+    place: str | None = None
+    for size in (3, 3, 1):
+        views, place = listed(arena.ports, "open", place, 3)
+        assert len(views) == size
+        found += [view.id for view in views]
+    assert place is None
+    assert found == tables[::-1]
+
+
+@pytest.mark.parametrize("process", ["old", "new"])
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda ports: listed(ports, "finished", None, 4),
+        lambda ports: listed_for(ports, "anna", "all", None, 4),
+    ],
+    ids=["anyone's", "one's own"],
+)
+def test_a_page_is_one_round_trip_and_a_match_that_is_over_is_one_event_of_it(
+    look: Callable[[Ports], tuple[Sequence[MatchSummary], str | None]], process: str
+) -> None:
+    arena = Arena()
+    for _ in range(5):
+        arena.play_out(arena.toy("anna", "ben", tricks=9))
+    fresh = History(arena.log, arena.ports.games, arena.ports.secret)
+    ports = replace(arena.ports, history=fresh) if process == "new" else arena.ports
+    arena.log.calls.clear()
+    arena.log.told.clear()
+    assert [view.status for view in look(ports)[0]] == ["finished"] * 4
+    assert arena.log.calls == ["read"]
+    assert arena.log.told == [1] * 4
+
+
+def test_an_index_that_is_behind_the_log_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = Arena()
+    table = arena.join(arena.create(), "anna")
+    with monkeypatch.context() as patched:
+        patched.setattr(arena.index, "move", lambda *_args, **_more: None)
+        arena.join(table, "ben")
+    assert ids(arena, "open") == []
+    assert arena.index.page("open", None, 9) == []
+    assert ids(arena, "running") == [table]
+
+
+def test_a_place_of_a_creation_that_died_is_taken_away_once_it_is_old() -> None:
+    arena = Arena()
+    arena.index.add("dead", START, "host", private=False)
+    arena.wait(IN_FLIGHT_MS)
+    assert ids(arena, "open") == []
+    assert len(arena.index.page("open", None, 9)) == 1
+    arena.wait(1)
+    assert ids(arena, "open") == []
+    assert arena.index.page("open", None, 9) == []
+
+
+def test_a_second_place_of_a_match_is_taken_away() -> None:
+    arena = Arena()
+    table = arena.create()
+    arena.index.add(table, START - 5, "host", private=False)
+    assert ids(arena, "open") == [table]
+    assert arena.index.page("open", None, 9) == [f"{START:013d}:{table}"]
+
+
+def test_a_match_that_cannot_be_read_hides_no_others_and_stays_in_the_index() -> None:
+    arena = Arena()
+    corrupt, unknown, whole = (arena.create() for _ in range(3))
+    stored = arena.log.stored(corrupt)[0]
+    arena.log.rewrite(corrupt, (stored[:-1],))
+    stored = arena.log.stored(unknown)[0]
+    odd = canonical(
+        {"at": 1, "by": "worker", "data": {}, "prev": digest(stored), "salt": "", "type": "odd", "version": 2}
+    )
+    arena.log.rewrite(unknown, (stored, odd))
+    arena.wait(IN_FLIGHT_MS + 1)
+    assert ids(arena, "open") == [whole]
+    assert len(arena.index.page("open", None, 9)) == 3
+
+
+def own(arena: Arena, player: str, mine: Mine = "all") -> list[str]:
+    return [view.id for view in listed_for(arena.ports, player, mine, None, 20)[0]]
+
+
+def test_a_player_finds_what_it_made_and_where_it_sits() -> None:
+    arena = Arena()
+    table = arena.create(private=True)
+    arena.wait(1)
+    other = arena.create()
+    for one in (table, other):
+        arena.join(one, "anna")
+    assert own(arena, "anna") == own(arena, "host") == [other, table]
+    assert own(arena, "ben") == []
+    arena.leave(other, "anna")
+    assert own(arena, "anna") == [table]
+    arena.leave(table, "host")
+    assert (own(arena, "host"), own(arena, "host", "active")) == ([other, table], [other])
+    assert arena.index.matches_of("host", "active", None, 9) == [f"{START + 1:013d}:{other}"]
+    assert own(arena, "host", "active") == [other]
+
+
+def test_a_match_whose_seat_was_given_up_takes_no_place_among_the_player_s_own() -> None:
+    arena = Arena()
+    table = arena.join(arena.create(), "anna")
+    arena.leave(table, "anna")
+    assert arena.index.matches_of("anna", "all", None, 9) == []
+    arena.leave(arena.join(table, "host"), "host")
+    assert own(arena, "host") == [table]
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_who_sits_down_again_while_an_earlier_leave_is_on_its_way_keeps_the_place(*, before: bool) -> None:
+    arena = Arena()
+    table = arena.join(arena.create(), "anna")
+    if before:  # the leave is done when the join has enrolled, and has not been written
+        arena.leave(table, "anna")
+        arena.log.meanwhile = [lambda: arena.index.dismiss("anna", table, START, entirely=True)]
+        arena.join(table, "anna")
+    else:
+        arena.log.afterwards = [lambda: arena.join(table, "anna")]
+        arena.leave(table, "anna")
+    assert own(arena, "anna") == [table]
+
+
+def test_a_match_that_bots_ended_while_its_start_was_on_its_way_is_among_the_finished() -> None:
+    arena = Arena()
+    table = arena.create(bots=("high",))
+    arena.log.afterwards = [lambda: arena.leave(table, "anna"), lambda: arena.play_out(table)]
+    arena.join(table, "anna")
+    assert arena.match(table).status == "finished"
+    assert (ids(arena, "running"), ids(arena, "finished")) == ([], [table])
+
+
+def test_what_cannot_be_read_is_named_to_those_who_may_know_of_it() -> None:
+    arena = Arena()
+    table = arena.join(arena.create(seats=3, private=True), "anna", "ben")
+    arena.leave(table, "anna")
+    arena.join(table, "cyd")
+    arena.index.enrol("anna", table, START)  # as a crash might leave it, so that only the log knows who left
+    arena.index.add("dead", START, "host", private=False)
+    *stored, last = arena.log.stored(table)
+    arena.log.rewrite(table, (*stored, last[:-1]))
+    for player, named in (("host", [table]), ("ben", [table]), ("anna", []), ("eve", [])):
+        page = listed_for(arena.ports, player, "all", None, 9)
+        assert (page.matches, list(page.unreadable)) == ((), named)
+
+
+def test_what_a_player_has_to_decide_stands_with_the_match() -> None:
+    arena = Arena()
+    table = arena.monkeys("anna", "ben")
+    found = {player: listed_for(arena.ports, player, "active", None, 9)[0][0] for player in ("anna", "ben", "host")}
+    assert [found[player].seat for player in found] == [0, 1, None]
+    asked = [player for player in found if found[player].decisions]
+    assert len(asked) == 1
+    assert found[asked[0]].decisions[0].seat == found[asked[0]].seat
+    assert found[asked[0]].id == table
+
+
+def test_a_place_of_a_player_goes_only_when_no_seat_can_follow() -> None:
+    arena = Arena()
+    table = arena.create()
+    arena.index.enrol("anna", table, START)  # and died before it sat down
+    arena.index.enrol("anna", "dead", START)
+    arena.index.enrol("anna", table, START - 5)
+    assert own(arena, "anna") == []
+    assert len(arena.index.matches_of("anna", "all", None, 9)) == 2
+    arena.wait(IN_FLIGHT_MS + 1)
+    arena.join(table, "ben", "carl")
+    assert own(arena, "anna") == []
+    assert arena.index.matches_of("anna", "all", None, 9) == arena.index.matches_of("anna", "active", None, 9) == []
+
+
+def test_a_player_is_enrolled_before_it_sits_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = Arena()
+    table = arena.create()
+
+    def unavailable(*_args: object) -> None:
+        raise LogUnavailable("unavailable")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(arena.index, "enrol", unavailable)
+        with pytest.raises(LogUnavailable):
+            arena.join(table, "anna")
+    assert arena.types(table) == ["match_created"]

@@ -1,0 +1,132 @@
+"""Of a match that cannot be folded its own people are told, strangers of a public one too; of a private one nobody else."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+import pytest
+
+from events.chain import Draft, genesis, seal
+from events.record import Event, canonical, digest
+from service.errors import Corrupt, Refused
+from service.match.new_match import NewMatch
+from service.repository.match_history import History
+from service.usecases.match_lifecycle import create, join, join_code_of, leave
+from service.views.damaged_match_access import may_be_told
+from tests.service.arena import ENDLESS, Arena
+
+Stored: TypeAlias = tuple[bytes, ...]
+
+PEOPLE: Final = (None, "host", "anna", "ben", "gone", "eve")
+"""Somebody without a token, the creator, both seats, one who left before the start, and one who never came."""
+OWN: Final = frozenset({"host", "anna", "ben"})
+LISTED: Final = OWN | {"gone"}
+"""Those whom the index names; where a crash left a place too much, the one who left too. It counts where that they left
+cannot be read."""
+
+
+def table(*, private: bool) -> tuple[Arena, str]:
+    arena = Arena()
+    wanted = NewMatch(game="toy", seats=2, private=private)
+    match = create(arena.ports, "host", wanted, "make").match
+    code = join_code_of(arena.ports.secret, match.id)
+    join(arena.ports, "gone", match.id, "sit", join_code=code)
+    leave(arena.ports, "gone", match.id, "leave")
+    arena.index.enrol("gone", match.id, match.created_at)  # as a crash may leave it
+    for player in ("anna", "ben"):
+        join(arena.ports, player, match.id, "sit", join_code=code)
+    return arena, match.id
+
+
+def resealed(stored: Stored, place: int, **changes: Any) -> Stored:
+    """The same events with one changed, and all that follow in a whole chain again."""
+    events = [msgspec.json.decode(one, type=Event) for one in stored]
+    events[place] = msgspec.structs.replace(events[place], **changes)
+    made: list[bytes] = []
+    for event in events:
+        before = digest(made[-1]) if made else event.prev
+        made.append(canonical(msgspec.structs.replace(event, prev=before)))
+    return tuple(made)
+
+
+def torn(place: int) -> Callable[[Stored], Stored]:
+    return lambda stored: (*stored[:place], stored[place][:-1], *stored[place + 1 :])
+
+
+class Damage(NamedTuple):
+    """What became of the stored events of a private match, who may be told of it, and whether its first one can be read."""
+
+    alter: Callable[[Stored], Stored]
+    told: frozenset[str]
+    begins: bool = True
+
+
+def _unknown_rules(stored: Stored) -> Stored:
+    """Of a game that this service does not know; its seats were taken as everywhere."""
+    events = [msgspec.json.decode(one, type=Event) for one in stored]
+    created = {**msgspec.json.decode(events[0].data), "game": "chess", "ruleset": 3}
+    drafts = [Draft("match_created", events[0].by, canonical(created))]
+    drafts += [Draft(event.type, event.by, bytes(event.data)) for event in events[1:]]
+    head = genesis(ID, "chess", 3)[1]
+    return seal(head, drafts, events[0].at, ["0" * 32] * len(drafts))[0]
+
+
+ID: Final = table(private=True)[1]
+DAMAGE: Final[Mapping[str, Damage]] = {
+    "the last event is torn": Damage(torn(-1), OWN),
+    "a seat's event is torn": Damage(torn(3), OWN),
+    "the second event is torn": Damage(torn(1), LISTED),
+    "the first event is torn": Damage(torn(0), LISTED, begins=False),
+    "the first event nests without end": Damage(lambda stored: (ENDLESS, *stored[1:]), LISTED, begins=False),
+    "the first event is of a later kind": Damage(lambda stored: resealed(stored, 0, type="match_made"), OWN),
+    "an event is of a later kind": Damage(lambda stored: resealed(stored, -1, type="match_paused"), OWN),
+    "an event early on is of a later kind": Damage(lambda stored: resealed(stored, 1, type="seat_warmed"), OWN),
+    "the rules are later ones": Damage(_unknown_rules, OWN),
+    "effects cannot be applied": Damage(
+        lambda stored: resealed(stored, -1, data=msgspec.Raw(b'{"draws":[],"effects":[{"type":"wonder"}]}')), OWN
+    ),
+    "the last event is one of the first": Damage(lambda stored: (*stored[:-1], stored[1]), OWN),
+}
+
+
+def told(arena: Arena, match: str) -> set[str | None]:
+    return {player for player in PEOPLE if may_be_told(arena.ports, match, player)}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_of_a_private_match_its_own_people_are_told(damage: Damage) -> None:
+    arena, match = table(private=True)
+    arena.log.rewrite(match, damage.alter(arena.log.stored(match)))
+    arena.log.forget_snapshots()
+    with pytest.raises((Corrupt, Refused)):
+        History(arena.log, arena.ports.games, arena.ports.secret).newest(match)
+    assert told(arena, match) == damage.told
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_of_a_public_match_everyone_is_told_if_it_can_be_read_that_it_is_one(damage: Damage) -> None:
+    arena, match = table(private=False)
+    arena.log.rewrite(match, damage.alter(arena.log.stored(match)))
+    assert told(arena, match) == (set(PEOPLE) if damage.begins else damage.told)
+
+
+def test_a_seat_that_was_handed_over_stays_its_players_to_follow() -> None:
+    arena, match = table(private=True)
+    stored = arena.log.stored(match)
+    handed = canonical({"seat": 0, "player": "high", "kind": "bot"})
+    arena.log.rewrite(match, resealed(stored, -1, type="seat_handed_over", data=msgspec.Raw(handed)))
+    assert told(arena, match) == {"host", "anna", "ben"}
+
+
+def test_a_long_list_of_matches_is_looked_through() -> None:
+    arena, match = table(private=True)
+    for number in range(1200):
+        arena.index.enrol("ben", f"m{number}", number)
+    arena.index.enrol("eve", "other", 1)
+    arena.log.rewrite(match, torn(0)(arena.log.stored(match)))
+    assert told(arena, match) == LISTED
+
+
+def test_of_a_match_that_is_not_there_nobody_is_told() -> None:
+    arena, _ = table(private=True)
+    assert told(arena, "nowhere") == set()

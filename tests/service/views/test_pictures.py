@@ -1,0 +1,92 @@
+"""A match drawn at any of its versions: before the start, while it is played, and at the end."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from service.games.drawing.changes import CHANGED
+from service.games.drawing.svg import CLASS
+from service.games.visibility import Viewer
+from service.match.model import Match
+from service.views import pictures
+from tests.service.arena import Arena
+
+
+def picture(arena: Arena, match: Match, viewer: Viewer = None, language: str = "en", *, highlight: bool = False) -> str:
+    return pictures.board(arena.ports.history, match, viewer, language, highlight=highlight)
+
+
+def description(drawn: str) -> str:
+    return ET.fromstring(drawn).findtext("{http://www.w3.org/2000/svg}desc") or ""
+
+
+def changed(drawn: str) -> set[str]:
+    marked = [one for one in ET.fromstring(drawn).iter() if f"{CLASS}{CHANGED}" in one.get("class", "").split()]
+    return {one.get("id", "") for one in marked}
+
+
+def test_before_the_start_it_shows_which_seats_are_taken() -> None:
+    arena = Arena()
+    made = arena.create("toy", 3, manual_start=True)
+    arena.join(made, "ada")
+    drawn = picture(arena, arena.match(made))
+    assert description(drawn) == "Waiting for players: 1 of 3 seats are taken."
+    assert re.findall(">(taken|free)<", drawn) == ["taken", "free", "free"]
+    assert "ada" not in drawn, "a name may be erased, a picture is kept by others"
+    arena.join(made, "ben", "cid")
+    assert description(picture(arena, arena.match(made), 1, "de")).startswith("Alle Plätze sind besetzt")
+    arena.leave(made, "host")
+    left = arena.create("toy", 2)
+    arena.leave(left, "host")
+    assert description(picture(arena, arena.match(left))) == "The match was broken off before it started."
+
+
+def test_a_seat_that_was_taken_is_marked_as_changed_only_once_there_is_a_table() -> None:
+    arena = Arena()
+    made = arena.join(arena.create("toy", 2), "ada")
+    assert changed(picture(arena, arena.match(made), highlight=True)) == set()
+    arena.join(made, "ben")
+    assert changed(picture(arena, arena.match(made), highlight=True)) == set(), "all of it is new"
+
+
+@pytest.mark.parametrize("viewer", [None, 0, 1])
+def test_each_viewer_sees_its_own_hand_and_what_the_event_changed_of_it(viewer: Viewer) -> None:
+    arena = Arena()
+    table = arena.opened("ada", "ben")
+    match = arena.match(table)
+    hands = [hand for seat, hand in enumerate(match.state.hands) if seat == viewer]
+    assert set(re.findall('data-card="([^"]+)"', picture(arena, match, viewer))) == {
+        card for hand in hands for card in hand
+    }
+    arena.act(table, "ada")
+    found = changed(picture(arena, arena.match(table), viewer, highlight=True))
+    assert found == {"seat-0-hand"}
+    assert changed(picture(arena, arena.match(table), viewer)) == set()
+
+
+def test_the_end_shows_the_outcome() -> None:
+    arena = Arena()
+    match = arena.play_out(arena.monkeys(bots=("random", "greedy")))
+    assert match.outcome is not None
+    drawn = picture(arena, match)
+    assert all(f">{score}<" in drawn for score in match.outcome.scores)
+    assert "The match is over. Won by" in description(drawn)
+
+
+def test_any_version_can_be_drawn_again_and_is_the_same() -> None:
+    arena = Arena()
+    table = arena.opened("ada", "ben")
+    known = []
+    for _ in range(3):
+        known.append((arena.version(table), picture(arena, arena.match(table), 0, highlight=True)))
+        arena.act(table, "ada")
+        arena.act(table, "ben")
+        arena.wait(1_000)
+    for version, drawn in known:
+        assert picture(arena, arena.ports.history.at(table, version), 0, highlight=True) == drawn
+
+
+def test_the_revision_names_the_code_that_draws() -> None:
+    assert re.fullmatch("[0-9a-f]{8}", pictures.REVISION)
+    assert pictures._revision() == pictures.REVISION
