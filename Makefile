@@ -64,9 +64,9 @@ lock: ## renew requirements.lock from pyproject.toml
 	  --extra dev --extra embedded --output-file requirements.lock pyproject.toml
 
 openapi: $(STAMP) ## write openapi.yaml anew
-	@$(BIN)/python -m api.reference.openapi
+	@$(BIN)/python -m tests.openapi.reference
 	@$(BIN)/python -m tests.openapi.examples
-	@$(BIN)/python -m api.reference.openapi
+	@$(BIN)/python -m tests.openapi.reference
 
 playthroughs: $(STAMP) ## write the golden playthroughs anew; review the diff
 	@$(BIN)/python -m tests.playthroughs

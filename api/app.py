@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache, partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import msgspec
 from flask import Flask, Request, Response
@@ -12,8 +12,9 @@ from flask.sessions import NullSession, SessionInterface, SessionMixin
 from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import MapAdapter
 
-from api.http import access_log, compression, context, headers
+from api.http import access_log, bodies, compression, context, headers
 from api.http.rate_limit import Limiter, Policy
+from api.problems import documents
 from api.reference import openapi
 from api.requests import checks
 from api.requests.blueprint import Api, Blueprint
@@ -31,9 +32,9 @@ from api.resources import (
     problems,
     seats,
 )
-from service.games.protocol import AnyGame
-from service.games.registry import GAMES
+from service.repository.ports import LogUnavailable
 from service.usecases import accounts
+from service.views.catalogue import GAMES, AnyGame
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -75,7 +76,7 @@ class App(Flask):
         super().__init__("moonstone", static_folder=None)
         self.url_map.merge_slashes = False
         # Of a chunked body Flask reads so much and no more, without a word: one byte more shows that it is too large.
-        self.config.update(MAX_CONTENT_LENGTH=checks.MAX_BODY + 1, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
+        self.config.update(MAX_CONTENT_LENGTH=bodies.MAX_BODY + 1, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
         self.limiter = Limiter()
         self.origins = tuple(container.settings.cors_origins)
         facts = partial(context.Facts, container, self.limiter, alive)
@@ -137,7 +138,7 @@ def create_app(
     container: context.Container,
     *,
     resources: Sequence[Blueprint] = RESOURCES,
-    deadline: checks.Deadline = nullcontext,
+    deadline: bodies.Deadline = nullcontext,
     alive: Callable[[], bool] = lambda: True,
 ) -> App:
     """The app on a container of use cases; `deadline` and `alive` come from the server that runs it."""
@@ -171,3 +172,20 @@ def create_app(
         "json": cache(lambda: msgspec.json.encode(reference())),
     }
     return app
+
+
+def create_waiting_app(container: context.Container, alive: Callable[[], bool]) -> App:
+    """An app that answers /healthz and /readyz, and everything else with `unavailable`, while there is no log."""
+    app = App(container, alive)
+    documents.install(app)
+    app.add_url_rule("/healthz", view_func=health.healthz)
+    app.add_url_rule("/readyz", view_func=health.readyz)
+    for rule in ("/", "/<path:_>"):
+        app.add_url_rule(
+            rule, "all else", _unavailable, methods=sorted(access_log.METHODS), provide_automatic_options=False
+        )
+    return app
+
+
+def _unavailable(_: str = "") -> NoReturn:
+    raise LogUnavailable("unavailable")

@@ -1,6 +1,5 @@
 """Puts the use cases' ports together on the servers that the settings name. One for each process, made after a fork."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 from urllib.parse import urlsplit
@@ -17,10 +16,9 @@ from service.adapters import accounts, beat, jobs, queue_health, store, tickets
 from service.adapters.clock import wall_clock
 from service.adapters.clock_watch import ClockWatch, disagreement, offset_ms
 from service.adapters.match_index import RedisIndex
-from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.repository.match_history import History
-from service.repository.ports import Ports
+from service.repository.ports import Games, Ports
 from service.settings import Settings, servers
 
 CLUSTER: Final = "cluster"
@@ -69,7 +67,7 @@ class Service:
         self.queue_client.close()
 
 
-def build(settings: Settings, *, games: Mapping[str, AnyGame] = GAMES, listen: bool = True) -> Service:
+def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> Service:
     """The service on its servers. Where nobody waits for news, as in a worker, it need not `listen` for them.
 
     Raises:
@@ -110,7 +108,7 @@ def _address(url: str) -> str:
 def ports_on(
     client: LogClient,
     opened: store.Store,
-    games: Mapping[str, AnyGame] = GAMES,
+    games: Games = GAMES,
     ferry: Ferry | None = None,
     *,
     bold: bool = False,

@@ -9,10 +9,8 @@ from typing import Protocol, cast
 from flask import Request, g, request
 
 from api.http import auth, client_address, idempotency, rate_limit
-from events.feed import Feed
-from service.repository.ports import Player, Ports
+from service.repository.ports import Feed, Player, Ports, digest_of
 from service.settings import Settings
-from service.usecases import accounts
 
 
 class Container(Protocol):
@@ -120,7 +118,7 @@ def credential() -> str | None:
     known = facts()
     if known.ticket_of is not None:
         return known.ticket_of
-    return None if known.player is None else accounts.digest(auth.token(header(asked(), "Authorization") or ""))
+    return None if known.player is None else digest_of(auth.token(header(asked(), "Authorization") or ""))
 
 
 def command_key() -> str:

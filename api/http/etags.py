@@ -3,9 +3,9 @@
 import re
 from typing import Final, TypeAlias
 
-from events.record import Head
 from service.errors import Refused
 from service.match.commands import SeenHead
+from service.match.model import Head
 
 _HEAD_DIGITS: Final = 16
 _TAG: Final = re.compile(r'(?:W/)?"([\x21\x23-\x7e]{0,64})"')
@@ -23,6 +23,11 @@ def tag(head: Head, form: str = "") -> str:
     `form` names what else the answer depends on, such as the drawing of a picture.
     """
     return "-".join(filter(None, (str(head.version), head.hash[:_HEAD_DIGITS], form)))
+
+
+def etag_of(version: int, digest: str) -> str:
+    """The ETag of the head that these make."""
+    return etag(Head(version, digest))
 
 
 def etag(head: Head, form: str = "") -> str:

@@ -8,7 +8,7 @@ from flask import Response
 from werkzeug.datastructures import Headers
 
 from api.http import etags
-from events.record import Head
+from service.match.model import Head
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment

@@ -12,9 +12,8 @@ from werkzeug.exceptions import HTTPException
 from api.http import address_hints, context, etags, languages
 from api.http.strict_json import BadJSON
 from api.problems.types import PROBLEM_TYPES
-from events.log import LogUnavailable
-from events.record import Head
 from service.errors import Corrupt, Refused, no_match
+from service.repository.ports import LogUnavailable
 from service.views import damaged_match_access
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -138,7 +137,7 @@ def respond(
         response.headers["Retry-After"] = str(wait)
     match facts:
         case {"version": int(version), "head": str(head)}:
-            response.headers["ETag"] = etags.etag(Head(version, head))
+            response.headers["ETag"] = etags.etag_of(version, head)
     if kind.status == 401:
         challenge = 'Bearer error="invalid_token"' if code == "token-invalid" else "Bearer"
         response.headers["WWW-Authenticate"] = challenge

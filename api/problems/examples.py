@@ -1,6 +1,6 @@
 """An example of each problem: as it was answered in a run, or where no run comes to it, what the answer would be.
 
-`problem_examples.json` holds the first kind (`make openapi`); `FACTS` has the members of the second that are their own.
+`examples.json` holds the first kind (`make openapi`); `FACTS` has the members of the second that are their own.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _DECISION: Final = {
 }
 _NEWEST: Final = {"version": 41, "head": _HEAD}
 
-MET: Final = Path(__file__).with_name("problem_examples.json")
+MET: Final = Path(__file__).with_name("examples.json")
 _MET: Final[Mapping[str, Mapping[str, Any]]] = msgspec.json.decode(MET.read_bytes())
 
 FACTS: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from api.requests import components
 from api.requests.components import Schema, ref
-from service.games.protocol import Outcome
 from service.match.events import (
     ClockExtended,
     MatchAborted,
@@ -22,6 +21,7 @@ from service.match.events import (
     SeedRevealed,
 )
 from service.match.redaction import SeenEvent
+from service.views.catalogue import Outcome
 
 _EFFECTS: Final[Schema] = {"type": "array", "items": ref("Effect")}
 _TEXT: Final[Schema] = {"type": "string"}

@@ -1,7 +1,6 @@
-"""The reference: OpenAPI 3.1, made from the views, their schemas and the games. `python -m api.reference.openapi` writes it."""
+"""The reference: OpenAPI 3.1, made from the views, their schemas and the games.."""
 
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -13,11 +12,10 @@ from api.problems import documents, examples
 from api.reference import descriptions, event_schemas
 from api.requests import components
 from api.requests.blueprint import Api
-from service.games.protocol import AnyGame
+from service.views.catalogue import AnyGame
 
 TITLE: Final = "Moonstone"
 VERSION: Final = "1"
-FILE: Final = "openapi.yaml"
 EXAMPLES: Final = Path(__file__).with_name("examples.json")
 """Answers of success from a real run, by operation, status and media type; problems have those of their pages."""
 DESCRIPTION: Final = """\
@@ -129,15 +127,3 @@ def document(api: Api) -> dict[str, Any]:
 
 def render(spec: Mapping[str, Any]) -> str:
     return yaml.dump(spec, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
-
-
-def main() -> None:
-    Path(FILE).write_text(render(document(describe())), encoding="utf-8")
-    sys.stdout.write(f"{FILE} is written\n")
-
-
-if __name__ == "__main__":
-    # The app serves the reference, so that it imports this module; the command needs the app.
-    from api.app import describe
-
-    main()

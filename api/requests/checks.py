@@ -4,14 +4,14 @@ Each check stands before the next costs anything: a request that is refused earl
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from flask import Flask, Request
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnsupportedMediaType
 
 from api.http import auth, context, rate_limit
+from api.http.bodies import MAX_BODY, Deadline
 from api.http.request_headers import judge
 from api.problems import documents
 from api.requests.blueprint import Operation, operation_of
@@ -19,9 +19,6 @@ from service.addresses import host_of
 from service.errors import Refused
 from service.repository.ports import Player
 
-MAX_BODY: Final = 16 * 1024
-MAX_WAIT_FOR_BODY: Final = 5.0
-"""Seconds."""
 WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 KEY: Final = "Idempotency-Key"
@@ -31,9 +28,6 @@ RATE_WINDOW: Final = 10
 
 _CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
 """Names of UTF-8 and of a part of it, as a Content-Type may give them."""
-
-Deadline: TypeAlias = Callable[[], AbstractContextManager[object]]
-"""Makes a context in which reading a body that is too slow raises werkzeug's RequestTimeout."""
 
 
 def framing(asked: Request, _: Operation) -> None:

@@ -14,8 +14,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET
 
-from service.games.kit.patterns import AnyOf
-from service.games.protocol import AnyGame, GameInfo
+from service.views.catalogue import AnyGame, AnyOf, GameInfo
 
 Schema: TypeAlias = dict[str, Any]
 

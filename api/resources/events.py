@@ -15,12 +15,9 @@ from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.components import frame_schema, ref
 from api.resources import stream_response
 from api.resources.matches import MAX_SEATS, MAX_VERSION, TEXTS, VIEWER, unchanged
-from events.chain import genesis
-from events.record import Head, MatchId, Version
 from service.audit import match_file
 from service.errors import Refused
-from service.games.visibility import Viewer
-from service.match.model import Match
+from service.match.model import Head, Match, MatchId, Version, Viewer
 from service.match.redaction import SeenEvent, viewer_of
 from service.match.texts import with_text
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, StreamEnd, StreamHello
@@ -239,7 +236,7 @@ def _head_at(match: Match, version: Version) -> Head:
     if version > match.head.version:
         raise _diverged(match, version)
     if version == 0:
-        return genesis(match.id, match.created.game, match.created.ruleset)[1]
+        return match.origin
     (following,) = context.ports().history.events(match, None, version, 1)
     return Head(version, following.prev)
 

@@ -13,10 +13,9 @@ from api.http import context, etags, languages, pagination
 from api.http.responses import DOCUMENTED, answer
 from api.requests import admission, strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
-from service.games.visibility import Viewer
 from service.match import redaction, texts
 from service.match.events import LONGEST_CLOCK, LONGEST_INCREMENT, SHORTEST_CLOCK, SLOWEST_PACE, MatchClock
-from service.match.model import Match
+from service.match.model import Match, Viewer
 from service.match.new_match import NewMatch
 from service.usecases import match_index, match_lifecycle
 from service.usecases.submit import Submitted

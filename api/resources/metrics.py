@@ -6,9 +6,9 @@ from flask import Response, request
 
 from api.http import client_address, context
 from api.requests.blueprint import Blueprint
-from events.log import LogUnavailable
 from service.errors import Refused
 from service.observability import metrics
+from service.repository.ports import LogUnavailable
 
 blueprint: Final = Blueprint("metrics", description="What the service counts of itself.")
 

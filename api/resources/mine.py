@@ -12,8 +12,8 @@ from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.components import frame_schema, ref
 from api.resources import stream_response
-from events.record import MatchId
 from service.errors import Refused
+from service.match.model import MatchId
 from service.repository.ports import Mine
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello, PlayerSubscription

@@ -10,16 +10,14 @@ from api.http import context, etags, languages
 from api.requests import strict_fields
 from api.requests.blueprint import Blueprint
 from api.resources.matches import LOOK_PROBLEMS, LookSchema, look
-from service.games.drawing.style import POLICY_SOURCE
-from service.games.visibility import Viewer
 from service.match import texts
-from service.match.model import Match
+from service.match.model import Match, Viewer
 from service.views import pictures
 
 blueprint: Final = Blueprint("pictures", description="Pictures: any table at any version, to look at.")
 
 MEDIA_TYPE: Final = "image/svg+xml"
-POLICY: Final = f"default-src 'none'; style-src {POLICY_SOURCE}; sandbox"
+POLICY: Final = f"default-src 'none'; style-src {pictures.POLICY_SOURCE}; sandbox"
 """Of a picture that is opened by itself: it may use its own style sheet and nothing else."""
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 _HEADERS: Final = {

@@ -14,7 +14,7 @@ from gunicorn.http.body import LengthReader
 from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import BadRequest, ClientDisconnected, RequestEntityTooLarge
 
-from api.requests.checks import MAX_BODY
+from api.http.bodies import MAX_BODY
 
 MAX_FRAMED_BODY: Final = 2 * MAX_BODY
 """Bytes that a chunked body may have with its framing; one in very small chunks is mostly framing."""

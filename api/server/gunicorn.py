@@ -9,7 +9,7 @@ import resource
 import socket
 import uuid
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import gevent
 import msgspec
@@ -21,10 +21,10 @@ from gunicorn.workers.base import Worker
 from gunicorn.workers.ggevent import GeventWorker
 from werkzeug.exceptions import RequestTimeout
 
-from api.http import access_log, headers
+from api.http import access_log, bodies, headers
 from api.problems import documents
-from api.requests import checks
 from api.server import connection
+from api.server.factory import Factory
 from service.observability import metrics_folder
 
 if TYPE_CHECKING:
@@ -51,13 +51,10 @@ LIMITS: Final[Mapping[str, Any]] = {
     "control_socket_disable": True,
 }
 
-Factory: TypeAlias = Callable[[checks.Deadline, Callable[[], bool]], "WSGIApplication"]
-"""Makes the app in a worker, after the fork and gevent's patches."""
-
 
 def body_deadline() -> gevent.Timeout:
-    """A context that ends the reading of a slow body (api.requests.checks.Deadline)."""
-    return gevent.Timeout(checks.MAX_WAIT_FOR_BODY, RequestTimeout())
+    """A context that ends the reading of a slow body (api.http.bodies.Deadline)."""
+    return gevent.Timeout(bodies.MAX_WAIT_FOR_BODY_S, RequestTimeout())
 
 
 class ProblemWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no types

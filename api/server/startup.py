@@ -4,16 +4,11 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
-from api.app import App
-from api.http import access_log
-from api.problems import documents
-from api.resources.health import healthz, readyz
-from events.feed import Feed
-from events.log import LogUnavailable
+from api.app import create_waiting_app
 from service.container import Unusable
-from service.repository.ports import Ports
+from service.repository.ports import Feed, LogUnavailable, Ports
 from service.settings import Settings
 
 if TYPE_CHECKING:
@@ -36,7 +31,7 @@ class Waiting:
         self._start = start
         self._alive = alive
         self._away = _Away(settings)
-        self._app: WSGIApplication = _app(self._away, alive)
+        self._app: WSGIApplication = create_waiting_app(self._away, alive)
         self._tell(reason)
         threading.Thread(target=self._keep_trying, name="waiting", daemon=True).start()
 
@@ -81,19 +76,3 @@ class _Away:
 
     def warnings(self) -> tuple[str, ...]:
         return ()
-
-
-def _app(away: _Away, alive: Callable[[], bool]) -> App:
-    app = App(away, alive)
-    documents.install(app)
-    app.add_url_rule("/healthz", view_func=healthz)
-    app.add_url_rule("/readyz", view_func=readyz)
-    for rule in ("/", "/<path:_>"):
-        app.add_url_rule(
-            rule, "all else", _unavailable, methods=sorted(access_log.METHODS), provide_automatic_options=False
-        )
-    return app
-
-
-def _unavailable(_: str = "") -> NoReturn:
-    raise LogUnavailable("unavailable")

@@ -6,9 +6,8 @@ from typing import get_args
 from events.memory_log import MemoryLog
 from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
-from service.games.protocol import AnyGame
 from service.repository.match_history import History
-from service.repository.ports import ENDING_MS, Lane, Mine, Player, Ports, Shelf, news_of
+from service.repository.ports import ENDING_MS, Games, Lane, Mine, Player, Ports, Shelf, news_of
 
 
 def _unheard(_key: str, _number: Version) -> None:
@@ -147,7 +146,7 @@ class MemoryJobs:
 
 
 def local_ports(
-    games: Mapping[str, AnyGame],
+    games: Games,
     now: Callable[[], int] = wall_clock,
     log: MemoryLog | None = None,
     wake: Callable[[str, Version], None] = _unheard,

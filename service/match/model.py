@@ -8,9 +8,13 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from events.record import Head, MatchId, Version
+from events.chain import genesis
+from events.record import Head as Head
+from events.record import MatchId as MatchId
+from events.record import Version as Version
 from service.games.protocol import CLOCK, AnyGame, Decision, Outcome
-from service.games.visibility import Seat, Viewer
+from service.games.visibility import Seat as Seat
+from service.games.visibility import Viewer as Viewer
 from service.match.events import MatchCreated, SeatKind
 
 Status: TypeAlias = Literal["open", "running", "suspended", "finished", "aborted"]
@@ -159,6 +163,11 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         if viewer not in made:
             made[viewer] = msgspec.Raw(msgspec.json.encode(self.game.observation(self.state, viewer)))
         return made[viewer]
+
+    @property
+    def origin(self) -> Head:
+        """The head before the first event: version 0 and the hash of the match file's first line."""
+        return genesis(self.id, self.created.game, self.created.ruleset)[1]
 
     @cached_property
     def _observations(self) -> dict[Viewer, msgspec.Raw]:

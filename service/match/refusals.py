@@ -9,7 +9,7 @@ import msgspec
 from service.errors import Refused
 
 TEXTS: Final[Mapping[str, Mapping[str, str]]] = msgspec.json.decode(
-    files("service").joinpath("refusal_texts.json").read_bytes()
+    files("service.match").joinpath("refusal_texts.json").read_bytes()
 )
 """By language, then by code and, where a code may have several reasons, by reason: `not-seated.replaced`."""
 

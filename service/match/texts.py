@@ -15,7 +15,7 @@ from service.match.redaction import SeenDecision, SeenEvent
 
 DEFAULT: Final = "en"
 _OWN: Final[Mapping[str, Mapping[str, str]]] = msgspec.json.decode(
-    files("service").joinpath("event_texts.json").read_bytes()
+    files("service.match").joinpath("event_texts.json").read_bytes()
 )
 LANGUAGES: Final = tuple(_OWN)
 

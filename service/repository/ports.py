@@ -1,16 +1,22 @@
 """What use cases need from outside, as protocols: adapters fulfil them, `service.container` puts them together."""
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias
 
 import msgspec
 
+from events.feed import Feed as Feed
 from events.log import Log
+from events.log import LogUnavailable as LogUnavailable
 from events.record import MatchId
 from service.games.protocol import AnyGame
 from service.repository.match_history import History
 from service.repository.match_lock import Turnstile
+
+Games: TypeAlias = Mapping[str, AnyGame]
+"""The games that are played here, by id."""
 
 Shelf: TypeAlias = Literal["open", "running", "finished", "aborted"]
 
@@ -36,6 +42,11 @@ class Player(msgspec.Struct, frozen=True):
 def news_of(player: str) -> str:
     """The name under which waiters are told that a player's matches became more; no match has such an id."""
     return f"player:{player}"
+
+
+def digest_of(token: str) -> str:
+    """What is stored of a token or a ticket: its SHA-256 in hex."""
+    return hashlib.sha256(token.encode()).hexdigest()
 
 
 class Accounts(Protocol):
@@ -147,7 +158,7 @@ class Ports:
     tickets: Tickets
     index: MatchIndex
     jobs: Jobs
-    games: Mapping[str, AnyGame]
+    games: Games
     now: Callable[[], int]
     """Server time in milliseconds."""
     silence: Callable[[], int]

@@ -1,6 +1,5 @@
 """Players, their tokens and their tickets. Each secret is shown once; the service keeps only its SHA-256."""
 
-import hashlib
 import re
 import secrets
 import zlib
@@ -8,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from service.errors import Refused
-from service.repository.ports import Player, Ports
+from service.repository.ports import Player, Ports, digest_of
 
 PREFIX: Final = "moon_"
 """Lets people and scanners see what a leaked string is."""
@@ -26,7 +25,7 @@ def sign_up(ports: Ports, name: str) -> tuple[Player, str]:
     """A new player and the one token that is shown for it."""
     player = Player(id=f"pl_{secrets.token_hex(10)}", name=name, created_at=ports.now())
     token = new_token()
-    ports.accounts.add(player, digest(token))
+    ports.accounts.add(player, digest_of(token))
     return player, token
 
 
@@ -36,7 +35,7 @@ def authenticate(ports: Ports, token: str) -> Player:
     Raises:
         Refused: `token-invalid`, the same for a malformed, unknown or revoked token.
     """
-    token_digest = digest(token)
+    token_digest = digest_of(token)
     player = ports.accounts.remembered(token_digest)
     if player is not None:
         return player
@@ -60,7 +59,7 @@ def holder(ports: Ports, token_digest: str) -> Player:
 def issue_ticket(ports: Ports, token_digest: str) -> str:
     """A secret that stands for a token once, within TICKET_SECONDS, for clients that cannot send headers."""
     ticket = TICKET_PREFIX + _base62(int.from_bytes(secrets.token_bytes(32), "big"), _SECRET_LENGTH)
-    ports.tickets.keep(digest(ticket), token_digest, TICKET_SECONDS)
+    ports.tickets.keep(digest_of(ticket), token_digest, TICKET_SECONDS)
     return ticket
 
 
@@ -79,7 +78,7 @@ def redeem_ticket(ports: Ports, ticket: str) -> str:
 
 
 def _of_ticket(read: Callable[[str], str | None], ticket: str) -> str:
-    found = read(digest(ticket)) if _TICKET.fullmatch(ticket) else None
+    found = read(digest_of(ticket)) if _TICKET.fullmatch(ticket) else None
     if found is None:
         raise Refused("ticket-invalid", "This ticket is not valid (any more).")
     return found
@@ -92,13 +91,13 @@ def _invalid_token() -> Refused:
 def add_token(ports: Ports, player: Player) -> str:
     """One more token for a player, to put a new one in place before the old one is revoked."""
     token = new_token()
-    ports.accounts.add_token(player.id, digest(token))
+    ports.accounts.add_token(player.id, digest_of(token))
     return token
 
 
 def revoke(ports: Ports, token: str) -> None:
     """Make a token nobody's, in every process at once."""
-    ports.accounts.revoke(digest(token))
+    ports.accounts.revoke(digest_of(token))
 
 
 def new_token() -> str:
@@ -113,10 +112,6 @@ def is_token(text: str) -> bool:
         return False
     body = text.removeprefix(PREFIX)
     return _check(body[:_SECRET_LENGTH]) == body[_SECRET_LENGTH:]
-
-
-def digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _check(secret: str) -> str:

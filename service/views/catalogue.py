@@ -6,7 +6,11 @@ from typing import Any
 import msgspec
 
 from service.games.bots import bots_of
-from service.games.protocol import AnyGame
+from service.games.kit.patterns import AnyOf as AnyOf
+from service.games.protocol import AnyGame as AnyGame
+from service.games.protocol import GameInfo as GameInfo
+from service.games.protocol import Outcome as Outcome
+from service.games.registry import GAMES as GAMES
 from service.match.new_match import game_named
 
 

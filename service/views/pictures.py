@@ -6,6 +6,7 @@ from typing import Final
 
 from service.games.drawing.changes import marked
 from service.games.drawing.page import Picture, document
+from service.games.drawing.style import POLICY_SOURCE as POLICY_SOURCE
 from service.games.drawing.waiting import waiting
 from service.games.drawing.words import spoken
 from service.games.visibility import Viewer

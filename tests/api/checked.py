@@ -15,7 +15,6 @@ from werkzeug.test import TestResponse
 
 from api.app import create_app
 from api.http.context import Container as AnyContainer
-from api.reference import openapi
 from service.settings import Settings
 from tests.api.conftest import Container, settings
 
@@ -42,7 +41,7 @@ LOCATED: Final = {
 @cache
 def reference() -> Json:
     """The committed file."""
-    loaded: Json = yaml.load((ROOT / openapi.FILE).read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    loaded: Json = yaml.load((ROOT / "openapi.yaml").read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return loaded
 
 

@@ -18,7 +18,7 @@ from events.feed import Feed
 from service.adapters.memory import local_ports
 from service.errors import Refused
 from service.games.registry import GAMES
-from service.repository.ports import Player, Ports
+from service.repository.ports import Player, Ports, digest_of
 from service.settings import Settings, read
 from service.usecases import accounts
 
@@ -39,7 +39,7 @@ class Container:
         self.settings = wanted or settings()
         self.feed = Feed()
         self.ports = ports or local_ports(GAMES, wake=self.feed.wake)
-        self.ports.accounts.add(ANNA, accounts.digest(TOKEN))
+        self.ports.accounts.add(ANNA, digest_of(TOKEN))
 
     def readiness(self) -> tuple[str, ...]:
         return ()

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from flask import Flask, Response, current_app
 
+from api.http import bodies
 from api.http.responses import answer
-from api.requests import checks
 from api.resources.stream_response import STREAMS
 from api.server.gunicorn import Server
 
@@ -18,7 +18,7 @@ def count() -> Response:
     return answer({"worker": os.getpid(), "open": streams.open if streams else 0})
 
 
-def factory(deadline: checks.Deadline, alive: Callable[[], bool]) -> Flask:
+def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
     # They import redis, which must not come before gevent's patches.
     from api.app import create_app  # noqa: PLC0415
     from service import container, settings  # noqa: PLC0415

@@ -24,7 +24,7 @@ from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.match.owed import owed
 from service.repository.match_history import History
-from service.repository.ports import Player
+from service.repository.ports import Player, digest_of
 from service.settings import read
 from service.usecases import accounts, match_index
 from service.usecases.match_lifecycle import add_bot, create, join, join_code_of
@@ -146,7 +146,7 @@ class Stage:
 
     def _secrets(self) -> Iterator[bytes]:
         for person in (self.creator, self.passer_by, *self.people):
-            yield from (person.token.encode(), accounts.digest(person.token).encode())
+            yield from (person.token.encode(), digest_of(person.token).encode())
 
     def _tell(self, match: Match, pages: Sequence[Page]) -> Match:
         head = match.head

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from flask import Flask, Response
 
 from api.app import RESOURCES, create_app
-from api.http import context
+from api.http import bodies, context
 from api.http.responses import answer
-from api.requests import checks
 from api.server.gunicorn import Server
 from service.observability.logfmt import log_to_stderr
 from tests.api.conftest import Container, settings, stones_blueprint
@@ -49,7 +48,7 @@ def counted(pieces: Iterator[bytes]) -> Iterator[bytes]:
         open_streams.remove(stream)
 
 
-def factory(deadline: checks.Deadline, alive: Callable[[], bool]) -> Flask:
+def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
     wanted = settings(requests_by_token=10_000, requests_by_address=10_000)
     app = create_app(Container(wanted), resources=(*RESOURCES, stones_blueprint()), deadline=deadline, alive=alive)
     app.add_url_rule("/endless", view_func=endless)

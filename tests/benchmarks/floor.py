@@ -10,7 +10,7 @@ import msgspec
 from flask import Flask, Response, request
 from marshmallow import Schema, fields
 
-from api.requests.checks import Deadline
+from api.http.bodies import Deadline
 from api.server.gunicorn import Server
 from events.chain import Draft, genesis, seal
 from events.log import Append

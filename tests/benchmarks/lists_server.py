@@ -12,7 +12,7 @@ import msgspec
 from flask import Flask
 from msgspec.structs import replace
 
-from api.requests.checks import Deadline
+from api.http.bodies import Deadline
 from api.server.gunicorn import Server
 from service.games.monsters_on_the_moon.game import GAME
 

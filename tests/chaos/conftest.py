@@ -8,7 +8,7 @@ import pytest
 
 from service.adapters.valkey import Valkey
 from tests.chaos.played import Played, playing
-from tests.workers.conftest import world as world  # noqa: PLC0414  (a fixture of these tests too)
+from tests.workers.conftest import world as world
 
 
 @pytest.fixture

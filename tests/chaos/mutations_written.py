@@ -206,8 +206,8 @@ COMMAND: Final = (
         "    if False:\n",
         "tests/service/usecases/test_match_lifecycle.py::test_a_named_seat_is_taken_if_it_is_free"),
     Mutation("the log has a match before the index does", "service/usecases/match_lifecycle.py",
-        '    ports.index.add(match_id, at, player, private=wanted.private)\n    crash.point("create-indexed")\n',
-        '    crash.point("create-indexed")\n',
+        '    ports.index.add(match_id, at, player, private=wanted.private)\n    failpoints.point("create-indexed")\n',
+        '    failpoints.point("create-indexed")\n',
         "tests/service/usecases/test_match_index.py::test_a_match_is_listed_where_it_belongs_through_its_life"),
 )
 

@@ -27,9 +27,9 @@ STOP_S: Final = 60
 
 _VERIFY: Final = """
 import sys
-from service.ops.local_commands import verify
-for file in sys.argv[1:]:
-    verify.main([file], standalone_mode=False)
+from importlib import import_module
+for file in sys.argv[2:]:
+    import_module(sys.argv[1]).verify.main([file], standalone_mode=False)
 """
 
 
@@ -59,13 +59,24 @@ class Running(NamedTuple):
 
 
 class Release:
-    """One tree of the project, and the processes of it that run; `workers` are the arguments of each worker process."""
+    """One tree of the project, and the processes of it that run.
+
+    `commands`: the module that has `verify`. `workers`: the arguments of each worker process.
+    """
 
     def __init__(
-        self, name: str, tree: Path, folder: Path, environ: Mapping[str, str], workers: Sequence[Sequence[str]]
+        self,
+        tree: Path,
+        folder: Path,
+        environ: Mapping[str, str],
+        *,
+        name: str,
+        commands: str,
+        workers: Sequence[Sequence[str]],
     ) -> None:
         self.name = name
         self.tree = tree
+        self._commands = commands
         self.port = free_port()
         self._folder = folder
         self._environ = environ
@@ -103,7 +114,7 @@ class Release:
 
     def verify(self, files: Sequence[Path]) -> None:
         """Let both verifiers of this release check match files."""
-        command = [sys.executable, "-c", _VERIFY, *map(str, files)]
+        command = [sys.executable, "-c", _VERIFY, self._commands, *map(str, files)]
         done = subprocess.run(command, cwd=self.tree, env=self._environment(), capture_output=True, check=False)
         assert done.returncode == 0, f"the {self.name} release: {done.stderr.decode()[-2000:]}"
         assert done.stdout.decode().count("chain, draws, effects, actions, outcome hold") == len(files)
@@ -158,8 +169,15 @@ def two_releases(folder: Path, environ: Mapping[str, str], new: Mapping[str, str
     tree = folder / "before"
     _unpack(BEFORE, tree)
     releases = (
-        Release("old", tree, folder, environ, [[]]),
-        Release("new", ROOT, folder, {**environ, **new}, [["people"], ["bots"]]),
+        Release(tree, folder, environ, name="old", commands="service.local_commands", workers=[[]]),
+        Release(
+            ROOT,
+            folder,
+            {**environ, **new},
+            name="new",
+            commands="service.ops.local_commands",
+            workers=[["people"], ["bots"]],
+        ),
     )
     try:
         yield releases

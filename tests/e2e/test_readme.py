@@ -96,7 +96,7 @@ def test_the_bot_of_the_readme_ends_when_its_match_ended_without_it(
             player.close()
         told, said = bot.communicate(timeout=30)
     assert re.fullmatch(r"finished: {'scores': \[\d+, \d+\], .*}\n", said), said
-    assert ("409" in told) == (fault is answered_409)
+    assert fault is not answered_409 or "409" in told  # with the other faults an action may come late, too
 
 
 def test_the_first_match_of_the_readme_runs_as_written(served: Serving) -> None:

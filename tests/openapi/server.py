@@ -9,17 +9,17 @@ from collections.abc import Callable
 
 from flask import Flask
 
-from api.requests import checks
+from api.http import bodies
 from api.server.gunicorn import Server
 
 
-def factory(deadline: checks.Deadline, alive: Callable[[], bool]) -> Flask:
+def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
     # They import redis, which must not come before gevent's patches.
     from api.app import create_app  # noqa: PLC0415
     from api.resources import events  # noqa: PLC0415
-    from service import container, settings
+    from service import container, settings  # noqa: PLC0415
     from service.subscriptions import streams  # noqa: PLC0415
-    from service.usecases import match_lifecycle  # noqa: PLC0415  # noqa: PLC0415
+    from service.usecases import match_lifecycle  # noqa: PLC0415
 
     streams.MAX_AGE = 0.05  # type: ignore[misc]  # a constant
     streams.STREAMS_A_HOLDER = 1000  # type: ignore[misc]

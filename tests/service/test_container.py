@@ -21,6 +21,7 @@ from service.adapters.valkey import Valkey
 from service.automation.bot_turns import advance
 from service.container import Service, Unusable, build
 from service.match.new_match import NewMatch
+from service.repository.ports import digest_of
 from service.settings import BadSetting, Settings, read
 from service.usecases import accounts
 from service.usecases.match_index import listed
@@ -80,7 +81,7 @@ def test_every_part_works_on_one_server_and_on_a_cluster(service: Service) -> No
     beat = Beat(service.log_client)
     assert [beat.beat(), beat.beat()] == [[], []]
     accounts.revoke(ports, token)
-    until(lambda: ports.accounts.by_token(accounts.digest(token)) is None, 20, "the token is nobody's")
+    until(lambda: ports.accounts.by_token(digest_of(token)) is None, 20, "the token is nobody's")
 
 
 def test_a_server_of_a_cluster_that_hangs_holds_up_only_what_is_asked_of_it(

@@ -14,7 +14,7 @@ from events.record import MatchId
 from events.redis_log import send
 from service.adapters.beat import Beat
 from service.adapters.memory import MemoryJobs
-from service.automation import deadlines as deadlines
+from service.automation import deadlines
 from service.automation.bot_turns import advance
 from service.errors import Refused
 from service.match.model import GRACE_MS, Match

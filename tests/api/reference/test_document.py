@@ -100,7 +100,7 @@ def accepts(reference: dict[str, Any], component: str, value: object) -> bool:
 
 
 def test_the_committed_file_is_what_the_code_makes() -> None:
-    assert (ROOT / openapi.FILE).read_text(encoding="utf-8") == openapi.render(openapi.document(describe()))
+    assert (ROOT / "openapi.yaml").read_text(encoding="utf-8") == openapi.render(openapi.document(describe()))
 
 
 @pytest.mark.parametrize("with_games", [False, True])
@@ -297,7 +297,7 @@ def test_an_observation_without_its_game_is_refused() -> None:
 
 def operations() -> list[tuple[str, str]]:
     """Methods and paths of the reference, with a name in the place of each parameter."""
-    paths = yaml.safe_load((ROOT / openapi.FILE).read_bytes())["paths"]
+    paths = yaml.safe_load((ROOT / "openapi.yaml").read_bytes())["paths"]
     return [
         (verb.upper(), re.sub(r"{.*?}", "x", path))
         for path, verbs in paths.items()

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from api.requests.checks import MAX_BODY
+from api.http.bodies import MAX_BODY
 from service.games.four_monkeys.actions import LARGEST_HAND, Grab
 from service.games.four_monkeys.components import BOX
 from tests.api.checked import Client, Json

@@ -10,8 +10,8 @@ from service.adapters.jobs import connect
 from service.adapters.memory import MemoryTickets
 from service.adapters.tickets import RedisTickets
 from service.errors import Refused
-from service.repository.ports import Tickets
-from service.usecases.accounts import TICKET_SECONDS, digest, issue_ticket, redeem_ticket
+from service.repository.ports import Tickets, digest_of
+from service.usecases.accounts import TICKET_SECONDS, issue_ticket, redeem_ticket
 from tests.api.checked import Client
 from tests.api.conftest import problem
 from tests.service.arena import Arena
@@ -154,29 +154,29 @@ def test_a_ticket_is_kept_by_its_digest_and_redeemed_once(where: str, request: p
     if where == "redis":
         client = connect(request.getfixturevalue("valkey_queue_url"))
         tickets = RedisTickets(client, SECRET)
-    tickets.keep(digest("secret"), "t", 30)
+    tickets.keep(digest_of("secret"), "t", 30)
     if where == "redis":
-        assert 28 <= client.ttl(f"ticket:{digest('secret')}") <= 30
+        assert 28 <= client.ttl(f"ticket:{digest_of('secret')}") <= 30
         assert not client.keys("*secret*")
-    assert [tickets.find(digest("secret")) for _ in range(2)] == ["t", "t"]
-    assert [tickets.redeem(digest("secret")) for _ in range(2)] == ["t", None]
-    assert tickets.find(digest("secret")) is None
+    assert [tickets.find(digest_of("secret")) for _ in range(2)] == ["t", "t"]
+    assert [tickets.redeem(digest_of("secret")) for _ in range(2)] == ["t", None]
+    assert tickets.find(digest_of("secret")) is None
 
 
 def test_who_can_write_to_the_queue_makes_no_ticket(valkey_queue_url: str) -> None:
     client = connect(valkey_queue_url)
-    tickets, theirs, mine = RedisTickets(client, SECRET), digest("theirs"), digest("mine")
+    tickets, theirs, mine = RedisTickets(client, SECRET), digest_of("theirs"), digest_of("mine")
 
     def kept(ticket: str, token: str, tickets: RedisTickets = tickets) -> bytes:
         tickets.keep(ticket, token, 30)
         return bytes(client.get(f"ticket:{ticket}"))  # type: ignore[arg-type]  # its types are of both kinds of client
 
-    token, own = kept(theirs, digest("their token")), kept(mine, digest("my token"))
+    token, own = kept(theirs, digest_of("their token")), kept(mine, digest_of("my token"))
     forged = [
         token,  # copied to a ticket of one's own
         token[:64],
         token[:64] + own[64:],
-        kept(mine, digest("their token"), RedisTickets(client, b"guessed")),
+        kept(mine, digest_of("their token"), RedisTickets(client, b"guessed")),
         b"",
         b":",
         b"\xff" + token,
@@ -187,7 +187,7 @@ def test_who_can_write_to_the_queue_makes_no_ticket(valkey_queue_url: str) -> No
         assert tickets.find(mine) is None, value
         assert tickets.redeem(mine) is None, value
     client.set(f"ticket:{mine}", own)
-    assert [tickets.redeem(mine), tickets.redeem(theirs)] == [digest("my token"), digest("their token")]
+    assert [tickets.redeem(mine), tickets.redeem(theirs)] == [digest_of("my token"), digest_of("their token")]
 
 
 def test_where_no_ticket_can_be_kept_the_service_says_so() -> None:

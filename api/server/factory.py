@@ -1,0 +1,46 @@
+"""Makes the app of a worker process, after the fork and gevent's patches.
+
+What imports redis is imported inside: a socket of the standard library that was made before the patches would block the
+whole process.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from api.http.bodies import Deadline
+from service.settings import Settings
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+Factory: TypeAlias = Callable[[Deadline, Callable[[], bool]], "WSGIApplication"]
+"""Makes the app in a worker. It is given what ends the reading of a slow body, and whether the worker still runs."""
+
+_TICK_S: Final = 0.2
+
+
+def factory(settings: Settings) -> Factory:
+    def make(body_deadline: Deadline, alive: Callable[[], bool]) -> "WSGIApplication":
+        from api.app import create_app  # noqa: PLC0415
+        from api.server.startup import Waiting  # noqa: PLC0415
+        from service.container import Unusable, build  # noqa: PLC0415
+
+        def start() -> "WSGIApplication":
+            service = build(settings)
+
+            def end_streams() -> None:
+                while alive():
+                    time.sleep(_TICK_S)
+                service.feed.close()
+
+            threading.Thread(target=end_streams, name="end-streams", daemon=True).start()
+            return create_app(service, deadline=body_deadline, alive=alive)
+
+        try:
+            return start()
+        except Unusable as reason:
+            return Waiting(start, reason, settings, alive)
+
+    return make
