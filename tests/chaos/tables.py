@@ -50,12 +50,16 @@ class Order(NamedTuple):
 
 
 class Stage:
-    """Which APIs serve, and how many moves the people of a match make for now. A client asks the APIs in turn."""
+    """Which APIs serve, and how many moves the people of a match make for now. A client asks the APIs in turn.
+
+    `moves_before`: how many they had made when the stage began; those of a match that begins later count from there.
+    """
 
     def __init__(self, port: int, moves: int) -> None:
         self.is_first = True
         self.ports: tuple[int, ...] = (port,)
         self.moves: float = moves
+        self.moves_before = 0
 
     @property
     def is_last(self) -> bool:
@@ -88,7 +92,7 @@ class Table:
     ) -> None:
         self.order = order
         self.match = match
-        self.moves = 0
+        self.moves = stage.moves_before
         self.version = 0
         self.status = "running"
         self._stage = stage
@@ -107,6 +111,11 @@ class Table:
     def has_people(self) -> bool:
         """Whether somebody plays who is no bot and has not left."""
         return bool(self._people)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it cannot end while its people wait for the stage."""
+        return self.has_people and not self.order.game.races and self.order.plan != "goes away"
 
     @property
     def is_over(self) -> bool:
