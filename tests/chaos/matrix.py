@@ -329,4 +329,12 @@ ROWS: Final = (
         "an older and a newer release work side by side",
         (f"{_UPGRADE}::test_row_54_matches_go_on_while_one_release_takes_over_from_another",),
     ),
+    Row(
+        55,
+        "the log is away for a moment while clocks run",
+        (
+            "tests/chaos/test_outages.py::test_row_55_an_outage_of_any_length_costs_no_player_time",
+            "tests/service/automation/test_outages.py::test_a_seat_has_all_its_time_around_an_outage",
+        ),
+    ),
 )
