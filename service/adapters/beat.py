@@ -37,8 +37,13 @@ SHOWN_MS: Final = 60_000
 Span: TypeAlias = tuple[int, int]
 """Server milliseconds, from and to."""
 
-# KEYS: a hash with the newest beat `at`, and a sorted set of outages `<from>:<to>` by their ends. The release before notes
+# ARGV[1] is the time of the process. KEYS: a hash with the newest beat `at`, and a sorted set of outages `<from>:<to>` by their ends. The release before notes
 # outages in the hash, by the last beat before each, or as `jump:<end>`; what this one shows it there is `gap:<end>`.
+_SIZES: Final = f"""
+local BEAT_MS, GAP_MS, DOUBT_MS, LATE_MS = {BEAT_MS}, {GAP_MS}, {DOUBT_MS}, {LATE_MS}
+local RETURN_MS, KEEP_MS, SHOWN_MS = {RETURN_MS}, {KEEP_MS}, {SHOWN_MS}
+"""
+
 _COMMON: Final = """
 local time = redis.call('TIME')
 local server = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -53,8 +58,8 @@ for at = 1, #fields, 2 do
     shown[name] = tonumber(string.sub(name, 5))
   else
     local jumped = string.match(name, '^jump:(%d+)$')
-    local to = jumped and tonumber(jumped) or tonumber(name) + value
-    older[name] = { to - value, to }
+    local to = jumped and tonumber(jumped) or tonumber(name) and tonumber(name) + value
+    if to then older[name] = { to - value, to } end
   end
 end
 local silence = last and server - last or 0
@@ -64,19 +69,20 @@ local function span(from, to) return string.format('%d:%d', from, to) end
 _NOTE: Final = """
 local function note(from, to)
   redis.call('ZADD', KEYS[2], to, span(from, to))
-  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - tonumber(ARGV[3]))
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - KEEP_MS)
 end
-local function note_silence(ms)
-  note(now - ms, now + tonumber(ARGV[2]))
-  if ms > tonumber(ARGV[4]) then redis.call('HSET', KEYS[1], 'gap:' .. string.format('%d', server), ms) end
+local function note_silence(ms, returning)
+  note(now - ms, now + returning)
+  if ms > GAP_MS then redis.call('HSET', KEYS[1], 'gap:' .. string.format('%d', server), ms) end
 end
 """
 
-_BEAT: Final = f"""{_COMMON}{_NOTE}
-if math.abs(server - tonumber(ARGV[9])) > tonumber(ARGV[10]) then return {{ server }} end
-local found = silence > tonumber(ARGV[5]) and 1 or 0
-if found == 1 then note_silence(silence) end
-if not last or silence < 0 or silence >= tonumber(ARGV[6]) then
+_BEAT: Final = f"""{_SIZES}{_COMMON}{_NOTE}
+local longest, expected = tonumber(ARGV[2]), tonumber(ARGV[3])
+if math.abs(server - expected) > LATE_MS then return {{ server }} end
+local found = silence > longest and 1 or 0
+if found == 1 then note_silence(silence, RETURN_MS) end
+if not last or silence < 0 or silence >= BEAT_MS then
   redis.call('HSET', KEYS[1], 'at', string.format('%d', server))
 end
 for name, outage in pairs(older) do
@@ -84,18 +90,18 @@ for name, outage in pairs(older) do
   redis.call('HDEL', KEYS[1], name)
 end
 for name, at in pairs(shown) do
-  if server - at > tonumber(ARGV[7]) then redis.call('HDEL', KEYS[1], name) end
+  if server - at > SHOWN_MS then redis.call('HDEL', KEYS[1], name) end
 end
-local newest = redis.call('ZREVRANGEBYSCORE', KEYS[2], now + tonumber(ARGV[8]), now, 'WITHSCORES', 'LIMIT', 0, 1)
+local newest = redis.call('ZREVRANGEBYSCORE', KEYS[2], now + RETURN_MS, now, 'WITHSCORES', 'LIMIT', 0, 1)
 return {{ server, found, silence, newest[2] and tonumber(newest[2]) - now or 0 }}
 """
 
-_NOTED: Final = f"{_COMMON}{_NOTE}note_silence(tonumber(ARGV[5]))"
+_NOTED: Final = f"{_SIZES}{_COMMON}{_NOTE}note_silence(tonumber(ARGV[2]), 0)"
 
-_LOST: Final = f"""{_COMMON}
+_LOST: Final = f"""{_SIZES}{_COMMON}
 local spans = redis.call('ZRANGEBYSCORE', KEYS[2], ARGV[2], '+inf')
 for _, outage in pairs(older) do spans[#spans + 1] = span(outage[1], outage[2]) end
-if silence > tonumber(ARGV[3]) then spans[#spans + 1] = span(now - silence, now) end
+if silence > DOUBT_MS then spans[#spans + 1] = span(now - silence, now) end
 return spans
 """
 
@@ -127,10 +133,9 @@ class Beat:
         Raises:
             LogUnavailable: the server does not answer.
         """
-        sizes = (RETURN_MS, KEEP_MS, GAP_MS, longest_ms, BEAT_MS, SHOWN_MS, RETURN_MS)
         for _ in range(TRIES):
             steady = round(time.monotonic() * 1000)
-            reply: list[int] = self._eval(_BEAT, *sizes, steady + self._server_lead, LATE_MS)
+            reply: list[int] = self._eval(_BEAT, longest_ms, steady + self._server_lead)
             if len(reply) > 1:
                 return Beaten(bool(reply[1]), reply[2], reply[3])
             self._server_lead = reply[0] - round(time.monotonic() * 1000)
@@ -142,7 +147,7 @@ class Beat:
         Raises:
             LogUnavailable: the server does not answer.
         """
-        self._eval(_NOTED, 0, KEEP_MS, GAP_MS, ms)
+        self._eval(_NOTED, ms)
 
     def lost(self, start: int, end: int) -> int:
         """Milliseconds between two server times that were outages, with the one that lasts, if one does.
@@ -150,7 +155,7 @@ class Beat:
         Raises:
             LogUnavailable: the server does not answer.
         """
-        found: Sequence[bytes] = self._eval(_LOST, start, DOUBT_MS)
+        found: Sequence[bytes] = self._eval(_LOST, start)
         spans = [(int(first), int(last)) for first, _, last in (one.partition(b":") for one in found)]
         return covered(spans, start, end)
 

@@ -272,7 +272,7 @@ WORKERS: Final = (
         "            raise",
         "tests/workers/test_sweeper.py::test_a_sweeper_that_saw_the_log_fail_notes_a_short_silence_and_another_does_not"),
     Mutation("what was sent to a log that hung says when it hung", "service/adapters/beat.py",
-        "> tonumber(ARGV[10]) then return {{ server }} end",
+        "> LATE_MS then return {{ server }} end",
         "< 0 then return {{ server }} end",
         "tests/workers/test_sweeper.py::test_a_beat_that_the_server_reads_long_after_it_was_sent_does_not_count"),
     Mutation("a clock that jumps costs the players' time", "workers/sweeper.py",
