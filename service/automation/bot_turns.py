@@ -24,7 +24,7 @@ from service.match.randomness import Draws
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases.match_index import shelve
-from service.usecases.submit import CommandKey, Submitted, append, attempt, has_job, server_seed
+from service.usecases.submit import CommandKey, Submitted, append, attempt, give_back, has_job, lost, server_seed
 
 BUDGET_MS: Final = 200
 MOVES: Final = 20
@@ -85,6 +85,9 @@ def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, patienc
     decisions = match.decisions()
     if not decisions:
         return score(ports, match, at)
+    outage_ms = lost(ports, match, at, opens_anew=True)
+    if outage_ms:
+        return give_back(ports, match, outage_ms, at)
     for decision in sorted(decisions, key=lambda one: (one.asked_at or 0, one.seat)):
         sitter = None if decision.asked_at is None or decision.asked_at > at else match.seats[decision.seat]
         if sitter is None or (decision.is_past(at) and not sitter.resigned):
