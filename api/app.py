@@ -30,6 +30,7 @@ from api.resources import (
     pictures,
     players,
     problems,
+    replay,
     seats,
     streams,
 )
@@ -49,6 +50,7 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     events.blueprint,
     streams.blueprint,
     pictures.blueprint,
+    replay.blueprint,
     audit.blueprint,
     health.blueprint,
     metrics.blueprint,

@@ -176,6 +176,9 @@ class Game(Generic[S, A, E, O, V]):
     """
     sample_state: Callable[[V, Rng], S]
     """A full state consistent with an observation, for bots that search."""
+    points: Callable[[S, Viewer], tuple[int, ...]]
+    """What each seat would score if the match ended now, as far as this viewer may know it: the same for states that look
+    the same to the viewer. What only a draw would decide counts for nobody."""
     score: Callable[[S, Rng], Outcome]
     """The outcome of a game that is over."""
     bots: Mapping[str, Bot[A, V]]
