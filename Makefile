@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV = .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
-PYTEST = $(BIN)/python -m pytest -n 2 --dist=worksteal
+# Tests wait half of their time, for processes, disks and deadlines: four at once keep two cores busy.
+PYTEST = $(BIN)/python -m pytest -n 4 --dist=worksteal
 # The length of tests that have a long form, as a multiple of their length in `make test`: 40 means 200 power cuts.
 TEST_LENGTH ?= 40
 TESTS ?= tests
@@ -54,9 +55,11 @@ check: lint test coverage ## run everything that CI runs
 long: $(STAMP) ## run the long form of the tests (or of TESTS): more faults, more random inputs, whole matches
 	@test "$$(id -u)" != 0 || command -v redis-server >/dev/null || ! command -v apt-get >/dev/null || \
 	  { apt-get -qq update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends redis-server; } >/dev/null
-	@TEST_LENGTH=$(TEST_LENGTH) $(PYTEST) -m long -rsP $(TESTS)
+	@TEST_LENGTH=$(TEST_LENGTH) $(PYTEST) -n 2 -m long -rsP $(TESTS)
 
-mutations: $(STAMP) ## apply each mutation in turn; each must make its test fail
+mutations: $(STAMP) ## inject faults that tests must find; continues where it was stopped
+	@$(BIN)/mutmut run --max-children 2
+	@$(BIN)/python -m tests.chaos.survivors
 	@$(BIN)/python -m tests.chaos.mutate
 
 lock: ## renew requirements.lock from pyproject.toml

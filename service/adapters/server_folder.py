@@ -78,6 +78,18 @@ def make_private(folder: Path) -> None:
         folder.chmod(PRIVATE)
 
 
+def keep_writers_out(folder: Path) -> None:
+    """Remove other accounts' write access to our folder: they could replace a server's folder in it by another one.
+
+    A shared folder with the sticky bit, such as /tmp, is left as it is: other accounts cannot rename our files there.
+    """
+    found = folder.stat()
+    mode = stat.S_IMODE(found.st_mode)
+    others = mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if others and not mode & stat.S_ISVTX and found.st_uid == os.getuid():
+        folder.chmod(mode & ~others)
+
+
 def socket_path(folder: Path) -> Path:
     """The path of the Unix socket of a folder's server.
 

@@ -16,7 +16,6 @@ Point: TypeAlias = Literal[
     "job-played",  # a job is done, but the next due time is not written
     "match-scored",  # the log has the end of the match, the index does not
     "job-claimed",  # a worker has claimed a job from the log, but not played it
-    "clocks-extended",  # the clocks of all matches are extended, but the outage is still recorded
     "deadlines-enforced",  # the log has the default action, the due entry is not corrected
     "player-added",  # the player is stored, the token is not
 ]

@@ -129,7 +129,7 @@ def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[M
 
 
 def check(environ: Mapping[str, str], report: Report) -> bool:
-    """Verify the chain of every match, fold it, and audit the finished ones. Returns whether there is no fault.
+    """Verify the chain of every match, fold it, and audit the finished ones. Returns whether all are without a fault.
 
     Finished matches that are missing in the lists of the index are added, because an older release did not list all of
     them. Then the heads that were saved outside the log are compared.
@@ -165,18 +165,20 @@ def _compare(client: LogClient, file: Path, report: Report) -> bool:
 
 
 def _check(ports: Ports, client: LogClient, report: Report) -> bool:
+    """Whether every match could be checked and none has a fault."""
     counts = Counter[str]()
     shelve_ended(ports, _inspected(ports, client, counts, report))
     statuses = ", ".join(f"{counts[name]} {name}" for name in ("open", "running", "suspended", "finished", "aborted"))
+    newer = f", {counts['newer']} of a newer release" if counts["newer"] else ""
     report(
-        f"checked {counts['matches']} matches ({statuses}) with {counts['events']} events, "
+        f"checked {counts['matches']} matches ({statuses}{newer}) with {counts['events']} events, "
         f"{counts['audited']} audited: {counts['faults']} faults"
     )
-    return not counts["faults"]
+    return not (counts["faults"] or counts["newer"])
 
 
 def _inspected(ports: Ports, client: LogClient, counts: Counter[str], report: Report) -> Iterator[Match]:
-    """Check all matches, count them, report each fault, and yield the matches without a fault."""
+    """Check all matches, count them, report each fault, and yield the readable matches without a fault."""
     for key in backups.match_keys(client):
         match_id = backups.match_id(key)
         counts["matches"] += 1
@@ -185,6 +187,9 @@ def _inspected(ports: Ports, client: LogClient, counts: Counter[str], report: Re
         except Fault as fault:
             counts["faults"] += 1
             report(f"match {match_id}, version {fault.version}: {fault.text}")
+        except Refused as refusal:
+            counts["newer"] += 1
+            report(f"match {match_id}, {refusal.code}: {refusal.detail}")
         else:
             counts["events"] += match.head.version
             counts[match.status] += 1

@@ -47,9 +47,8 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def served(folder: Path) -> Iterator[Serving]:
-    (folder / "data" / "log").mkdir(
-        parents=True
-    )  # with open permissions, as an operator, a copy or an old release may leave them
+    (folder / "data" / "log").mkdir(parents=True)  # open, as an operator or a copy may leave it
+    (folder / "data").chmod(0o777)
     with serving(folder) as running:
         yield running
 
@@ -82,6 +81,11 @@ def test_nothing_but_the_api_listens_on_tcp(served: Serving) -> None:
     assert len(servers) == 2
     assert listening(servers) == set()
     assert listening(set(served.processes()) | {served.process.pid}) == {int(served.url.rpartition(":")[2])}
+
+
+def test_other_accounts_cannot_replace_a_server_s_folder(served: Serving, folder: Path) -> None:
+    assert served.process.poll() is None
+    assert (folder / "data").stat().st_mode & 0o777 == 0o755
 
 
 def test_other_accounts_cannot_enter_the_servers_folders(served: Serving, folder: Path) -> None:
