@@ -23,7 +23,7 @@ from tests.service.games.toy.game import TOY
 GAMES: Final[dict[str, AnyGame]] = {**REGISTERED, "toy": TOY}
 
 
-def error_text(lines: Lines) -> Found:
+def fault_of(lines: Lines) -> Found:
     """Where the first fault of a match file is, and by which check it was found."""
     with pytest.raises(Fault) as caught:
         verify(lines, GAMES)
@@ -68,7 +68,7 @@ def test_a_forgery_is_found_at_the_event_that_is_wrong(
 ) -> None:
     file = File(lines())
     expected = forge(file)
-    assert error_text(file.sealed()) == expected
+    assert fault_of(file.sealed()) == expected
 
 
 def replaced(version: int, change: Callable[[bytes], bytes]) -> Callable[[Lines], Lines]:
@@ -100,7 +100,7 @@ def replaced(version: int, change: Callable[[bytes], bytes]) -> Callable[[Lines]
     ],
 )
 def test_a_broken_chain_is_found_where_it_breaks(change: Callable[[Lines], Lines], version: int) -> None:
-    assert error_text(change(toy())) == (version, "chain")
+    assert fault_of(change(toy())) == (version, "chain")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_data_that_is_not_canonical_is_found_though_the_chain_holds(data: bytes)
     lines[at] = canonical({**file.events[at], "data": msgspec.Raw(data)})
     for version in range(at + 1, len(lines)):
         lines[version] = canonical({**file.events[version], "prev": digest(lines[version - 1])})
-    assert error_text(tuple(lines)) == (at, "chain")
+    assert fault_of(tuple(lines)) == (at, "chain")
 
 
 @given(st.data())
@@ -135,7 +135,7 @@ def test_whatever_byte_is_changed_it_is_a_fault_or_another_head(data: st.DataObj
     changed[place] ^= data.draw(st.integers(1, 255))
     forged = tuple(bytes(changed).split(b"\n"))
     if place < len(whole) - len(lines[-1]):
-        error_text(forged)
+        fault_of(forged)
         return
     try:
         verdict = verify(forged, GAMES)
@@ -146,7 +146,7 @@ def test_whatever_byte_is_changed_it_is_a_fault_or_another_head(data: st.DataObj
 
 @given(st.binary(max_size=200) | st.lists(st.binary(max_size=40), max_size=4).map(b"\n".join))
 def test_any_other_bytes_are_a_fault_and_nothing_else(garbage: bytes) -> None:
-    error_text(tuple(garbage.split(b"\n")))
+    fault_of(tuple(garbage.split(b"\n")))
 
 
 JSON: Final = st.recursive(

@@ -166,7 +166,7 @@ def test_a_log_that_takes_no_snapshot_is_read_all_the_same(monkeypatch: pytest.M
     arena = Arena()
     match = long_match(arena)
     arena.log.forget_snapshots()
-    monkeypatch.setattr(arena.log, "remember", silent)
+    monkeypatch.setattr(arena.log, "save_snapshots", silent)
     assert fresh(arena).newest(match.id)[0] == match.states[-1]
 
 
