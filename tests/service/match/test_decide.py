@@ -110,8 +110,7 @@ def test_an_outage_is_given_back_before_the_action_that_it_would_have_made_late(
     assert decision.deadline is not None
     with pytest.raises(Refused, match="too-late"):
         decide(match, command, decision.deadline, lambda: SEED)
-    late = Act(player=player, action=command.action, outage_ms=1_000)
-    drafts = decide(match, late, decision.deadline, lambda: SEED)
+    drafts = decide(match, command, decision.deadline, lambda: SEED, 1_000)
     assert [draft.type for draft in drafts] == ["clock_extended", "action"]
     assert (drafts[0].by, drafts[0].data) == ("worker", canonical(ClockExtended(1_000, "outage")))
 
