@@ -166,11 +166,11 @@ def test_a_sweeper_that_saw_the_log_fail_notes_a_short_silence_and_another_does_
     silence(world, 1_000)
     clock.now += 1_200
     one.sweep()
-    assert ports.lost(match.at, clock.now) == 0
+    assert ports.lost(match.at, clock.now, 250) == 0
     silence(world, 1_000)
     clock.now += 1_200
     Sweeper(ports, Beat(client, clock), clock.steady).sweep()
-    assert 1_000 <= ports.lost(match.at, clock.now) <= 1_200
+    assert 1_000 <= ports.lost(match.at, clock.now, 250) <= 1_200
     clock.now += 60_000
     with monkeypatch.context() as patch:
         patch.setattr(one, "_sweep", fail)
@@ -178,7 +178,7 @@ def test_a_sweeper_that_saw_the_log_fail_notes_a_short_silence_and_another_does_
             one.sweep()
     silence(world, 1_000)
     one.sweep()
-    assert 1_000 <= ports.lost(clock.now - 5_000, clock.now) <= 5_000
+    assert 1_000 <= ports.lost(clock.now - 5_000, clock.now, 250) <= 5_000
 
 
 def fail() -> float:
@@ -200,8 +200,8 @@ def test_beats_close_together_are_no_outage_and_two_silences_are_two(world: Worl
     assert second.found
     assert 50_000 <= second.silence_ms < 90_000
     assert second.returning_ms == RETURN_MS
-    assert beat.lost(began, clock.now) == RETURN_MS + second.silence_ms
-    assert beat.lost(clock.now, clock.now + 60_000) == RETURN_MS
+    assert beat.lost(began, clock.now, 250) == RETURN_MS + second.silence_ms
+    assert beat.lost(clock.now, clock.now + 60_000, 250) == RETURN_MS
 
 
 def test_a_silence_counts_for_everyone_while_it_lasts_and_once_it_is_over(world: World) -> None:
@@ -209,7 +209,7 @@ def test_a_silence_counts_for_everyone_while_it_lasts_and_once_it_is_over(world:
     beat = Beat(world.service.log_client, clock)
 
     def asked() -> int:
-        return beat.lost(clock.now - 20_000, clock.now)
+        return beat.lost(clock.now - 20_000, clock.now, 250)
 
     assert asked() == 0
     beat.beat()
@@ -250,7 +250,7 @@ def test_the_release_before_and_this_one_show_each_other_their_outages(world: Wo
     beat.beat()
     send(client, ("HSET", "beat", clock.now - 9_000, 4_000, f"jump:{clock.now - 20_000}", 3_500))
     for _ in range(2):
-        assert beat.lost(clock.now - 60_000, clock.now) in range(7_500, 7_500 + 2 * RETURN_MS + 1)
+        assert beat.lost(clock.now - 60_000, clock.now, 250) in range(7_500, 7_500 + 2 * RETURN_MS + 1)
         beat.beat()
     assert send(client, ("HKEYS", "beat")) == [[b"at"]]
     silence(world, 10_000)
