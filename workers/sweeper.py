@@ -31,7 +31,7 @@ LEASE_MS: Final = 2_000
 
 Handler: TypeAlias = Callable[[Ports, MatchId], None]
 HANDLERS: Final[Mapping[str, Handler]] = {}
-"""What to do for a kind of `service.match.owed`, besides those that have threads of their own: `clock` here, `job` and `bots` in
+"""What to do for a kind of `service.match.owed`, besides those that have threads of their own: `clock` here, all others in
 `workers.player`. An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it; so a
 handler is idempotent, by a command id of its own.
 """

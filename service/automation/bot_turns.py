@@ -46,6 +46,7 @@ def advance(
     match_id: MatchId,
     *,
     moves: int = MOVES,
+    budget_ms: int = BUDGET_MS,
     chance_of: ChanceOf = fresh_chance,
     patience: Patience | None = None,
 ) -> bool:
@@ -72,7 +73,7 @@ def advance(
                 metrics.DUE_WAIT.labels("job" if match.has_people else "bots").observe(max(began - since, 0) / 1000)
                 since = None
             match = written.match
-        if ports.now() - began >= BUDGET_MS:
+        if ports.now() - began >= budget_ms:
             break
     return has_job(match, ports.now())
 

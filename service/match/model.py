@@ -217,6 +217,12 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         """Whether a person holds a seat and has not left it."""
         return any(sitter is not None and sitter.kind == "human" and not sitter.resigned for sitter in self.seats)
 
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether all people of a match left their seats, or lost them to bots."""
+        were_there = (one is not None and (one.resigned or one.former is not None) for one in self.seats)
+        return not self.has_people and any(were_there)
+
     def is_of(self, player: str) -> bool:
         """Whether a match is among a player's own: made, played, or played until the seat was handed over."""
         return player == self.creator or self.was_of(player) or self.seat_of(player) is not None

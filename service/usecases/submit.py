@@ -5,9 +5,9 @@ refused command writes nothing.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -35,6 +35,10 @@ ATTEMPTS: Final = 8
 """Lost races against other commands of the same match, before the caller is asked to come again."""
 
 
+Admit: TypeAlias = Callable[[], None]
+"""Raises Refused where no further match of bots alone may begin."""
+
+
 class CommandKey(msgspec.Struct, frozen=True):
     """A command's id in its match, and the digest of what it asks: another digest under the same id is another command."""
 
@@ -58,22 +62,26 @@ def player_key(player: str, key: str, request: object) -> CommandKey:
     return CommandKey(f"p:{player}:{key}", hashlib.sha256(canonical(request)).hexdigest())
 
 
-def submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command) -> Submitted:
+def submit(
+    ports: Ports, match_id: MatchId, key: CommandKey, command: Command, admit_bots: Admit | None = None
+) -> Submitted:
     """Append what a command brings, exactly once, and give the workers a hint where the match has a job for them.
 
+    `admit_bots` is called right before a match of bots alone begins by the command.
+
     Raises:
-        Refused: what `decide` refuses; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
+        Refused: what `decide` and `admit_bots` refuse; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
     """
     received_at = ports.now()
     with ports.turnstile.passing(match_id):
-        submitted = _submit(ports, match_id, key, command, received_at)
+        submitted = _submit(ports, match_id, _Attempts(ports, key, command, received_at, admit_bots))
     hint(ports, submitted.match)
     failpoints.point("command-hinted")
     return submitted
 
 
-def _submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command, received_at: int) -> Submitted:
-    attempts = _Attempts(ports, key, command, received_at)
+def _submit(ports: Ports, match_id: MatchId, attempts: "_Attempts") -> Submitted:
+    key = attempts.key
     expected = ports.history.expected(match_id)
     refusal: Refused | None = None
     if expected is not None:
@@ -103,9 +111,12 @@ def _submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command, 
 class _Attempts:
     """The attempts of one command on ever newer heads of its match."""
 
-    def __init__(self, ports: Ports, key: CommandKey, command: Command, received_at: int) -> None:
+    def __init__(
+        self, ports: Ports, key: CommandKey, command: Command, received_at: int, admit_bots: Admit | None
+    ) -> None:
+        self.key = key
         self._ports = ports
-        self._key = key
+        self._admit_bots = admit_bots
         self._command = command
         self._received_at = received_at
         self._first: Match | None = None
@@ -119,7 +130,7 @@ class _Attempts:
         if isinstance(command, Act):
             command = self._informed(command, match, at, outage_ms)
         with refined(self._ports, match, command):
-            return attempt(self._ports, match, self._key, command, at, outage_ms)
+            return attempt(self._ports, match, self.key, command, at, outage_ms, self._admit_bots)
 
     def _informed(self, act: Act, match: Match, at: int, outage_ms: int) -> Act:
         """The action with what the match does not know: when it came in before what overtook it."""
@@ -174,11 +185,21 @@ def refined(ports: Ports, match: Match, command: Command) -> Iterator[None]:
 
 
 def attempt(
-    ports: Ports, match: Match, key: CommandKey, command: Command, at: int, outage_ms: int = 0
+    ports: Ports,
+    match: Match,
+    key: CommandKey,
+    command: Command,
+    at: int,
+    outage_ms: int = 0,
+    admit_bots: Admit | None = None,
 ) -> Submitted | None:
     """Decide a command on a match as it is known and append what it brings; None if another command came first."""
     drafts = decide(match, command, at, lambda: server_seed(ports, match), outage_ms)
-    return append(ports, match, key, drafts, at) if drafts else Submitted(match, replayed=False)
+    if not drafts:
+        return Submitted(match, replayed=False)
+    if admit_bots is not None and not match.has_people and any(draft.type == "match_started" for draft in drafts):
+        admit_bots()
+    return append(ports, match, key, drafts, at)
 
 
 def give_back(ports: Ports, match: Match, outage_ms: int, at: int) -> Submitted | None:
