@@ -194,7 +194,7 @@ WORKERS: Final = (
     Mutation("what was sent to a log that hung says when it hung", "service/adapters/beat.py",
         "> LATE_MS then return {{ server }} end",
         "< 0 then return {{ server }} end",
-        "tests/workers/test_sweeper.py::test_a_beat_that_the_server_reads_long_after_it_was_sent_does_not_count"),
+        "tests/workers/test_beat.py::test_a_beat_that_the_server_reads_long_after_it_was_sent_does_not_count"),
     Mutation("a clock that jumps costs the players' time", "workers/sweeper.py",
         "if jump > GAP_MS and outage_ms < jump:",
         "if False:",
