@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from service.games.kit.patterns import picked
+from service.games.kit.patterns import sample_action
 from service.games.protocol import AnyGame, Bot, Rng, Task
 
 RANDOM: Final = "random"
@@ -11,7 +11,7 @@ RANDOM: Final = "random"
 
 def choose_at_random(task: Task[Any, Any], rng: Rng) -> Any:
     """Any entry of the legal list, each as likely as the others, and any choice that it stands for."""
-    return picked(rng.pick("action", task.legal_actions), "part", rng)
+    return sample_action(rng.pick("action", task.legal_actions), "part", rng)
 
 
 def bots_of(game: AnyGame) -> Mapping[str, Bot[Any, Any]]:

@@ -94,12 +94,12 @@ def redact(value: Effect | Action, viewer: Viewer, actor: Viewer = None) -> Reda
         return value
     shown: dict[str, Any] = {"type": value.__struct_config__.tag}
     names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
-    absent = {*unseen, *_left_out(value)}
+    absent = {*unseen, *_omitted_defaults(value)}
     shown.update((encoded, getattr(value, name)) for name, encoded in names if name not in absent)
     return shown
 
 
-def _left_out(value: Effect | Action) -> list[str]:
+def _omitted_defaults(value: Effect | Action) -> list[str]:
     """The fields that are not told because they are at their default, where a class is declared `omit_defaults`."""
     if not value.__struct_config__.omit_defaults:
         return []

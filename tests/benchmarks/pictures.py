@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from service.games.drawing.page import document
-from service.games.drawing.words import spoken
+from service.games.drawing.words import picture_words
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from tests.service.games.matches import positions
@@ -39,7 +39,7 @@ def _states(game_id: str) -> Iterator[tuple[Any, int]]:
 
 
 def _drawn(game: AnyGame, state: Any, seats: int) -> Drawn:
-    words = spoken(game.texts, "de")
+    words = picture_words(game.texts, "de")
     slowest, largest = 0.0, 0
     for viewer in (None, *range(seats)):
         seen, times = game.observation(state, viewer), []

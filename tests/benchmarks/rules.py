@@ -9,7 +9,7 @@ from events.memory_log import MemoryLog
 from service.audit.match_file import export
 from service.audit.verify import verify
 from service.games.bots import RANDOM
-from service.games.kit.patterns import picked
+from service.games.kit.patterns import sample_action
 from service.games.protocol import CLOCK, AnyGame, Decision, Move, Ring
 from service.match.fold import begin, fold
 from service.match.randomness import Draws
@@ -59,7 +59,7 @@ def random_play(game: AnyGame, seats: int, matches: int, options: Mapping[str, o
 def _move(game: AnyGame, state: Any, decision: Decision[Any], at: int, chance: Draws) -> Move[Any]:
     seat = decision.seat
     listed = chance.pick("action", tuple(game.legal_actions(state, seat)))
-    return Move(seat, picked(listed, "part", chance), at)
+    return Move(seat, sample_action(listed, "part", chance), at)
 
 
 def _bell(decisions: Sequence[Decision[Any]]) -> Move[Any]:

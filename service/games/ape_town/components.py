@@ -132,7 +132,7 @@ def load(raw: Mapping[str, object]) -> Components:
 
 
 def _build(file: _File) -> Components:
-    place = {row.id: number for number, row in enumerate(file.fields)}
+    index = {row.id: number for number, row in enumerate(file.fields)}
     printed = {row.id: row.tile for row in file.printed_tiles}
     ids = tuple(file.districts)
     fields = tuple(
@@ -141,7 +141,7 @@ def _build(file: _File) -> Components:
                 row.id,
                 ids.index(row.district),
                 row.colour,
-                tuple([place[name] for name in row.next_to if name in place]),
+                tuple([index[name] for name in row.next_to if name in index]),
                 tuple([printed[name] for name in row.next_to if name in printed]),
             )
             for row in file.fields
@@ -242,5 +242,5 @@ RAW: Final = read_json(__file__, "components.json")
 BOX: Final = load(RAW)
 FIELDS: Final = BOX.fields
 DISTRICTS: Final = BOX.districts
-PLACE: Final[Mapping[FieldId, int]] = {field.id: place for place, field in enumerate(FIELDS)}
+FIELD_INDEX: Final[Mapping[FieldId, int]] = {field.id: index for index, field in enumerate(FIELDS)}
 """A field's place in the tuples of a state."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from service.games.ape_town.actions import AnyAction, PlaceTile, TakeTile
-from service.games.ape_town.components import BOX, FIELDS, PLACE, Colour, Segment, Tile
+from service.games.ape_town.components import BOX, FIELD_INDEX, FIELDS, Colour, Segment, Tile
 from service.games.ape_town.effects import Step
 from service.games.ape_town.state import State, Taken
 from service.games.protocol import Decision, IllegalAction
@@ -13,7 +13,7 @@ from service.games.visibility import Seat
 _TAKES: Final = tuple([TakeTile(segment) for segment in range(len(BOX.track))])
 _PLACES: Final = tuple([PlaceTile(field.id) for field in FIELDS])
 _OF_COLOUR: Final[Mapping[Colour, tuple[int, ...]]] = {
-    colour: tuple([place for place, field in enumerate(FIELDS) if field.colour == colour]) for colour in BOX.track
+    colour: tuple([index for index, field in enumerate(FIELDS) if field.colour == colour]) for colour in BOX.track
 }
 _CLAUSES: Final[Mapping[Step, str]] = {"take_tile": "APE-10", "place_tile": "APE-12"}
 
@@ -41,8 +41,8 @@ def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
         for segment in takeable(state):
             yield _TAKES[segment]
     else:
-        for place in free_places(state.board, state.taken.colour):
-            yield _PLACES[place]
+        for index in free_fields(state.board, state.taken.colour):
+            yield _PLACES[index]
 
 
 def takeable(state: State) -> tuple[Segment, ...]:
@@ -50,10 +50,10 @@ def takeable(state: State) -> tuple[Segment, ...]:
     return state.display[: state.seats[state.active].money + 1]
 
 
-def free_places(board: Sequence[Tile | None], colour: Colour) -> list[int]:
+def free_fields(board: Sequence[Tile | None], colour: Colour) -> list[int]:
     """Where a tile of that colour may go: the free fields of the colour, or all of them if it has none (APE-12)."""
-    return [place for place in _OF_COLOUR[colour] if board[place] is None] or [
-        place for place, tile in enumerate(board) if tile is None
+    return [index for index in _OF_COLOUR[colour] if board[index] is None] or [
+        index for index, tile in enumerate(board) if tile is None
     ]
 
 
@@ -83,11 +83,11 @@ def check_place(state: State, action: PlaceTile) -> Taken:
     """The tile that a legal placement puts down."""
     if state.taken is None:
         raise IllegalAction("wrong-step", "APE-10")
-    place = PLACE.get(action.field)
-    if place is None:
+    index = FIELD_INDEX.get(action.field)
+    if index is None:
         raise IllegalAction("no-such-field", "APE-12", field=action.field)
-    if state.board[place] is not None:
+    if state.board[index] is not None:
         raise IllegalAction("field-taken", "APE-12", field=action.field)
-    if place not in free_places(state.board, state.taken.colour):
+    if index not in free_fields(state.board, state.taken.colour):
         raise IllegalAction("wrong-colour", "APE-12", colour=state.taken.colour, field=action.field)
     return state.taken

@@ -42,32 +42,32 @@ class Settlement(NamedTuple):
     inferior: tuple[Inferior, ...]
 
 
-def placement_points(board: Board, place: int, tile: Tile) -> int:
+def placement_points(board: Board, index: int, tile: Tile) -> int:
     """What a tile scores at once on a field: an ape for each banana beside it, a banana for each ape."""
-    neighbours = FIELDS[place].neighbours
+    neighbours = FIELDS[index].neighbours
     if tile == "banana":
-        return _PRINTED_WORTH[place] + sum([VALUES.get(board[other], 0) for other in neighbours])
+        return _PRINTED_WORTH[index] + sum([VALUES.get(board[other], 0) for other in neighbours])
     value = VALUES.get(tile, 0)
-    return value and value * (_PRINTED_BANANAS[place] + [board[other] for other in neighbours].count("banana"))
+    return value and value * (_PRINTED_BANANAS[index] + [board[other] for other in neighbours].count("banana"))
 
 
 def is_complete(board: Board, district: District) -> bool:
-    return None not in [board[place] for place in district.fields]
+    return None not in [board[index] for index in district.fields]
 
 
 def worth(board: Board, district: District) -> int:
     """The values of a district's apes; printed tiles are in no district."""
-    return sum([VALUES.get(board[place], 0) for place in district.fields])
+    return sum([VALUES.get(board[index], 0) for index in district.fields])
 
 
 def lemurs(board: Board, district: District) -> int:
     """All players' lemurs in a district, unowned ones too (APE-16)."""
-    return [board[place] for place in district.fields].count("lemur")
+    return [board[index] for index in district.fields].count("lemur")
 
 
 def owned(board: Board, discs: Discs, district: District, tile: Tile, seats: int) -> list[int]:
     """How many of these tiles in a district have each seat's disc on them."""
-    owners = [discs[place] for place in district.fields if board[place] == tile]
+    owners = [discs[index] for index in district.fields if board[index] == tile]
     return [owners.count(seat) for seat in range(seats)]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from service.games.drawing.svg import UNSCALED, Data, Element, Point, art, circle, group, path, points, rect, text, use
-from service.games.drawing.words import Words, wrapped
+from service.games.drawing.words import Words, wrap
 from service.games.protocol import Outcome
 from service.games.visibility import Seat, Viewer
 
@@ -29,37 +29,37 @@ MARKS: Final[Mapping[str, Element]] = {
 """Each seat's mark: a shape, a colour and its number."""
 
 
-def mark(seat: Seat, x: int, y: int, thousandths: int = UNSCALED) -> Element:
+def mark(seat: Seat, x: int, y: int, scale_permille: int = UNSCALED) -> Element:
     """The mark of a seat, 26 wide, around a point."""
-    return use(f"seat-{seat}", x, y, thousandths=thousandths)
+    return use(f"seat-{seat}", x, y, scale_permille=scale_permille)
 
 
-def name(seat: Seat, viewer: Viewer, words: Words) -> str:
+def seat_name(seat: Seat, viewer: Viewer, words: Words) -> str:
     return words["own_seat" if seat == viewer else "seat"].format(seat=seat)
 
 
-def around(seats: Iterable[Seat], viewer: Viewer) -> tuple[Seat, ...]:
+def seating_order(seats: Iterable[Seat], viewer: Viewer) -> tuple[Seat, ...]:
     """The seats as they sit on from the viewer's left, the viewer last; for a spectator from the first on."""
     order = tuple(seats)
     after = order.index(viewer) + 1 if viewer in order else 0
     return order[after:] + order[:after]
 
 
-def status(asked: Sequence[Seat], step: str | None, viewer: Viewer, words: Words, outcome: Outcome | None) -> str:
+def status(seats: Sequence[Seat], step: str | None, viewer: Viewer, words: Words, outcome: Outcome | None) -> str:
     """What the match waits for, and of whom; at the end, who won."""
     if outcome is not None:
-        return words["won"].format(who=", ".join(name(seat, viewer, words) for seat in outcome.winners))
+        return words["won"].format(names=", ".join(seat_name(seat, viewer, words) for seat in outcome.winners))
     if step is None:
         return words["over"]
-    if not asked:
+    if not seats:
         return words["all_asked"].format(step=words[f"step.{step}"])
-    who = ", ".join(name(seat, viewer, words) for seat in asked)
-    return words["asked"].format(who=who, step=words[f"step.{step}"])
+    names = ", ".join(seat_name(seat, viewer, words) for seat in seats)
+    return words["asked"].format(names=names, step=words[f"step.{step}"])
 
 
-def heading(width: int, words: Words, said: str, *facts: str) -> tuple[Element, ...]:
+def heading(width: int, words: Words, status_text: str, *facts: str) -> tuple[Element, ...]:
     """The game's title with what the match waits for, and facts such as the round at the right."""
-    lines = wrapped(said, width // 11)
+    lines = wrap(status_text, width // 11)
     return (
         text(MARGIN, 44, words["title"], "title"),
         *[text(MARGIN, 70 + 18 * number, line, "said") for number, line in enumerate(lines[:2])],
@@ -83,35 +83,35 @@ def panel(
     """A seat's area: its mark and name, its points or at the end its rank and score at the right, and `content` below."""
     won = outcome is not None and seat in outcome.winners
     score = points if outcome is None else outcome.scores[seat]
-    kind = "panel" + (" turn" if to_move else "") + (" won" if won else "")
-    parts = [rect(0, 0, width, height, kind, corner=12), mark(seat, 26, 26)]
-    parts.append(text(48, 32, name(seat, viewer, words), "name"))
+    css_class = "panel" + (" turn" if to_move else "") + (" won" if won else "")
+    parts = [rect(0, 0, width, height, css_class, corner=12), mark(seat, 26, 26)]
+    parts.append(text(48, 32, seat_name(seat, viewer, words), "name"))
     if to_move:
         parts.append(chip(width - (76 if score is not None else 16), 26, words["to_move"], "turn"))
     if outcome is not None:
         parts.append(chip(width - 76, 26, words["rank"].format(rank=outcome.ranks[seat]), "won" if won else "plain"))
     if score is not None:
-        parts.append(text(width - 16, 35, score, "score end", thing=f"seat-{seat}-points"))
+        parts.append(text(width - 16, 35, score, "score end", element_id=f"seat-{seat}-points"))
     return group(*parts, *content, at=at, data=data or {"seat": seat})
 
 
-def chip(right: int, middle: int, words: str, kind: str) -> Element:
+def chip(right: int, middle: int, words: str, css_class: str) -> Element:
     """A word in a rounded box that ends at the right."""
     width = 18 + 7 * len(words)
     return group(
-        rect(right - width, middle - 11, width, 22, f"chip {kind}", corner=11),
-        text(right - width // 2, middle + 5, words, f"chip-word {kind}"),
+        rect(right - width, middle - 11, width, 22, f"chip {css_class}", corner=11),
+        text(right - width // 2, middle + 5, words, f"chip-word {css_class}"),
     )
 
 
-def badge(x: int, y: int, number: int, kind: str) -> Element:
+def badge(x: int, y: int, number: int, css_class: str) -> Element:
     """A number in a small circle."""
-    return group(circle(x, y, 10, f"{kind} edge"), text(x, y + 4, number, f"{kind.partition(' ')[0]}-word"))
+    return group(circle(x, y, 10, f"{css_class} edge"), text(x, y + 4, number, f"{css_class.partition(' ')[0]}-word"))
 
 
-def summary(words: Words, said: str, scores: Sequence[int] | None, viewer: Viewer) -> str:
+def summary(words: Words, status_text: str, scores: Sequence[int] | None, viewer: Viewer) -> str:
     """A picture in a sentence or two."""
     if scores is None:
-        return said
-    told = ", ".join(f"{name(seat, viewer, words)} {score}" for seat, score in enumerate(scores))
-    return f"{said} {words['scores'].format(scores=told)}"
+        return status_text
+    scores_text = ", ".join(f"{seat_name(seat, viewer, words)} {score}" for seat, score in enumerate(scores))
+    return f"{status_text} {words['scores'].format(scores=scores_text)}"

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from service.games.drawing.style import STYLE
 from service.games.drawing.svg import ART, CLASS, Element, escaped, rect, write
 
-_USED: Final = re.compile(f' href="#{ART}([^"]+)"')
+_REFERENCE: Final = re.compile(f' href="#{ART}([^"]+)"')
 
 
 class Picture(NamedTuple):
@@ -18,7 +18,7 @@ class Picture(NamedTuple):
 
     width: int
     height: int
-    kind: str
+    css_class: str
     language: str
     title: str
     description: str
@@ -30,26 +30,26 @@ def document(picture: Picture) -> str:
     """The picture as an SVG document, complete in itself."""
     width, height = picture.width, picture.height
     body: list[str] = []
-    for element in (rect(0, 0, width, height, f"ground {picture.kind}"), *picture.body):
+    for element in (rect(0, 0, width, height, f"ground {picture.css_class}"), *picture.body):
         write(element, body)
-    drawn = "".join(body)
-    defined = _defined(picture.art, drawn)
+    markup = "".join(body)
+    definitions = _definitions(picture.art, markup)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{CLASS}picture" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" lang="{escaped(picture.language)}" role="group">'
         f"<title>{escaped(picture.title)}</title><desc>{escaped(picture.description)}</desc>"
-        f"<style>{STYLE}</style><defs>{defined}</defs>{drawn}</svg>\n"
+        f"<style>{STYLE}</style><defs>{definitions}</defs>{markup}</svg>\n"
     )
 
 
-def _defined(drawings: Mapping[str, Element], drawn: str) -> str:
+def _definitions(art: Mapping[str, Element], markup: str) -> str:
     """The drawings that are used, by what is drawn or by each other."""
     found: dict[str, str] = {}
-    wanted = set(_USED.findall(drawn))
-    while wanted:
-        for name in sorted(wanted):
+    missing = set(_REFERENCE.findall(markup))
+    while missing:
+        for name in sorted(missing):
             parts: list[str] = []
-            write(drawings[name], parts)
+            write(art[name], parts)
             found[name] = "".join(parts)
-        wanted = {name for name in _USED.findall("".join([found[name] for name in wanted])) if name not in found}
+        missing = {name for name in _REFERENCE.findall("".join([found[name] for name in missing])) if name not in found}
     return "".join(found.values())

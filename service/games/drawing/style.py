@@ -24,7 +24,7 @@ _CLASS: Final = re.compile(r"\.(?=[a-z])")
 _SPACE: Final = re.compile(r"\s*([{};:,>])\s*")
 
 
-def flattened(sheet: str) -> str:
+def flatten(sheet: str) -> str:
     """The rules of a sheet with the light colours, and those that name a colour once more with the dark ones.
 
     Raises:
@@ -37,9 +37,11 @@ def flattened(sheet: str) -> str:
         raise ValueError("a sheet needs colours in :root, light and dark ones")
     rules = _RULE.findall(_SPACE.sub(r"\1", _LIGHT.sub("", _DARK.sub("", bare)).strip()).replace(";}", "}"))
     coloured = [rule for rule in rules if _COLOUR.search(rule[1])]
-    by_day = _colours(light[1])
-    by_night = {**by_day, **_colours(dark[1])}
-    return f"{_filled(rules, by_day)}@media (prefers-color-scheme:dark){{{_filled(coloured, by_night)}}}"
+    light_colours = _colours(light[1])
+    dark_colours = {**light_colours, **_colours(dark[1])}
+    return (
+        f"{_filled_in(rules, light_colours)}@media (prefers-color-scheme:dark){{{_filled_in(coloured, dark_colours)}}}"
+    )
 
 
 def _colours(block: str) -> Mapping[str, str]:
@@ -47,13 +49,13 @@ def _colours(block: str) -> Mapping[str, str]:
     return {name.strip().removeprefix("--"): value.strip() for name, _, value in pairs}
 
 
-def _filled(rules: Sequence[tuple[str, str]], colours: Mapping[str, str]) -> str:
+def _filled_in(rules: Sequence[tuple[str, str]], colours: Mapping[str, str]) -> str:
     return "".join(
         f"{_CLASS.sub('.' + CLASS, selectors)}{{{_COLOUR.sub(lambda found: colours[found[1]], body)}}}"
         for selectors, body in rules
     )
 
 
-STYLE: Final = flattened(read_text(__file__, "style.css"))
+STYLE: Final = flatten(read_text(__file__, "style.css"))
 POLICY_SOURCE: Final = f"'sha256-{b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'"
 """The sheet by its hash, as `style-src` of a Content-Security-Policy names it."""

@@ -34,13 +34,13 @@ class Element(NamedTuple):
     """
 
     tag: str
-    kind: str = ""
+    css_class: str = ""
     shape: str = ""
     children: tuple["Element | str", ...] = ()
     id: str = ""
     data: Data = _NONE
     at: Point = _HERE
-    thousandths: int = UNSCALED
+    scale_permille: int = UNSCALED
 
 
 Part: TypeAlias = Element | str
@@ -48,62 +48,62 @@ Part: TypeAlias = Element | str
 
 def group(
     *children: Element,
-    kind: str = "",
-    thing: str = "",
+    css_class: str = "",
+    element_id: str = "",
     data: Data = _NONE,
     at: Point = _HERE,
-    thousandths: int = UNSCALED,
-    called: str = "",
+    scale_permille: int = UNSCALED,
+    title: str = "",
 ) -> Element:
     """Elements that belong together; `thing` is its id, `called` its name for people, which browsers show as a tooltip."""
-    named = (Element("title", children=(called,)), *children) if called else children
-    return Element("g", kind, "", named, thing, data, at, thousandths)
+    named = (Element("title", children=(title,)), *children) if title else children
+    return Element("g", css_class, "", named, element_id, data, at, scale_permille)
 
 
-def rect(x: int, y: int, width: int, height: int, kind: str, *, corner: int = 0) -> Element:
+def rect(x: int, y: int, width: int, height: int, css_class: str, *, corner: int = 0) -> Element:
     rounded = f' rx="{corner}"' if corner else ""
     shape = f' x="{x}" y="{y}" width="{width}" height="{height}"{rounded}'
-    return Element("rect", kind, shape)
+    return Element("rect", css_class, shape)
 
 
-def circle(x: int, y: int, r: int, kind: str) -> Element:
-    return Element("circle", kind, f' cx="{x}" cy="{y}" r="{r}"')
+def circle(x: int, y: int, r: int, css_class: str) -> Element:
+    return Element("circle", css_class, f' cx="{x}" cy="{y}" r="{r}"')
 
 
-def ellipse(x: int, y: int, rx: int, ry: int, kind: str) -> Element:
-    return Element("ellipse", kind, f' cx="{x}" cy="{y}" rx="{rx}" ry="{ry}"')
+def ellipse(x: int, y: int, rx: int, ry: int, css_class: str) -> Element:
+    return Element("ellipse", css_class, f' cx="{x}" cy="{y}" rx="{rx}" ry="{ry}"')
 
 
-def path(d: str, kind: str, *, thing: str = "", data: Data = _NONE) -> Element:
+def path(d: str, css_class: str, *, element_id: str = "", data: Data = _NONE) -> Element:
     """`d` as in SVG, of a drawing's own making."""
-    return Element("path", kind, f' d="{d}"', (), thing, data)
+    return Element("path", css_class, f' d="{d}"', (), element_id, data)
 
 
-def text(x: int, y: int, words: str | int, kind: str, *, thing: str = "") -> Element:
+def text(x: int, y: int, words: str | int, css_class: str, *, element_id: str = "") -> Element:
     """A line of words; its class says where it stands by (x, y)."""
-    return Element("text", kind, f' x="{x}" y="{y}"', (str(words),), thing)
+    return Element("text", css_class, f' x="{x}" y="{y}"', (str(words),), element_id)
 
 
 def use(
     art: str,
     x: int = 0,
     y: int = 0,
-    kind: str = "",
+    css_class: str = "",
     *,
-    thousandths: int = UNSCALED,
-    thing: str = "",
+    scale_permille: int = UNSCALED,
+    element_id: str = "",
     data: Data = _NONE,
 ) -> Element:
     """One of the drawings that the picture defines once, its middle at (x, y)."""
     shape = f' href="#{ART}{art}"'
-    if thousandths != UNSCALED:
-        return Element("use", kind, shape, (), thing, data, (x, y), thousandths)
-    return Element("use", kind, f'{shape} x="{x}" y="{y}"' if (x, y) != _HERE else shape, (), thing, data)
+    if scale_permille != UNSCALED:
+        return Element("use", css_class, shape, (), element_id, data, (x, y), scale_permille)
+    return Element("use", css_class, f'{shape} x="{x}" y="{y}"' if (x, y) != _HERE else shape, (), element_id, data)
 
 
 def art(name: str, *children: Element) -> Element:
     """A drawing to be used several times."""
-    return group(*children, thing=ART + name)
+    return group(*children, element_id=ART + name)
 
 
 def points(corners: Iterable[Point]) -> str:
@@ -119,9 +119,9 @@ def escaped(words: str) -> str:
 
 
 @cache
-def classes(kind: str) -> str:
+def classes(css_class: str) -> str:
     """An element's classes as written."""
-    return escaped(" ".join([CLASS + name for name in kind.split()]))
+    return escaped(" ".join([CLASS + name for name in css_class.split()]))
 
 
 def write(part: Part, into: list[str]) -> None:
@@ -129,16 +129,16 @@ def write(part: Part, into: list[str]) -> None:
     if isinstance(part, str):
         into.append(escaped(part))
         return
-    tag, kind, shape, children, id_, data, at, thousandths = part
+    tag, css_class, shape, children, id_, data, at, scale_permille = part
     into.append("<" + tag)
     if id_:
         into.append(f' id="{escaped(id_)}"')
-    if kind:
-        into.append(f' class="{classes(kind)}"')
+    if css_class:
+        into.append(f' class="{classes(css_class)}"')
     if shape:
         into.append(shape)
-    if at != _HERE or thousandths != UNSCALED:
-        scale = "" if thousandths == UNSCALED else f" scale({thousandths / UNSCALED:g})"
+    if at != _HERE or scale_permille != UNSCALED:
+        scale = "" if scale_permille == UNSCALED else f" scale({scale_permille / UNSCALED:g})"
         into.append(f' transform="translate({at[0]} {at[1]}){scale}"')
     for name, value in data.items():
         into.append(f' data-{name}="{escaped(str(value))}"')

@@ -11,12 +11,12 @@ Words: TypeAlias = Mapping[str, str]
 SHARED: Final[Mapping[str, Words]] = read_json(__file__, "words.json")
 
 
-def spoken(texts: Mapping[str, Words], language: str) -> Words:
+def picture_words(texts: Mapping[str, Words], language: str) -> Words:
     """The shared words and a game's own texts in one language."""
     return {**SHARED[language], **texts[language]}
 
 
-def wrapped(words: str, most: int) -> tuple[str, ...]:
+def wrap(words: str, most: int) -> tuple[str, ...]:
     """Lines of so many characters at most; a longer word stands alone."""
     lines: list[str] = []
     for word in words.split():

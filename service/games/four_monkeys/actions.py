@@ -13,11 +13,11 @@ LARGEST_AREA: Final = max(BOX.sets)
 """Seats around the stacks of one area."""
 LARGEST_HAND: Final = LARGEST_AREA * max(map(len, BOX.decks))
 """Cards. A hand can take in every deck of its area (FOU-11)."""
-MOST_STACKS: Final = max(len(BOX.combos_of(seats)) for seats in BOX.sets)
+MAX_STACKS: Final = max(len(BOX.combos_of(seats)) for seats in BOX.sets)
 """Stacks of an area in one round, empty ones counted: each new one begins with another combo (FOU-3, FOU-14)."""
 
 Cards: TypeAlias = Annotated[tuple[Id, ...], msgspec.Meta(max_length=LARGEST_HAND)]
-Stack: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MOST_STACKS - 1)]
+Stack: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_STACKS - 1)]
 SeatNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=max(SEATS) - 1)]
 DrawFrom: TypeAlias = Annotated[SeatNumber | None, HINT]
 """Whose deck comes next when the own one is empty; passed over where that cannot be (FOU-11)."""

@@ -31,7 +31,7 @@ def _need(need: Need) -> tuple[Element, ...]:
     top = -(len(rows) - 1) * _STEP // 2
     return tuple(
         [
-            group(_FIGURES[figure], at=(x, top + _STEP * number), thousandths=550, kind="need")
+            group(_FIGURES[figure], at=(x, top + _STEP * number), scale_permille=550, css_class="need")
             for number, row in enumerate(rows)
             for figure, x in zip(row, _spread(len(row), _STEP), strict=True)
         ]
@@ -84,13 +84,13 @@ def _small_card(colour: Colour, card: Card) -> Element:
     )
 
 
-def _figures(card: Card, places: tuple[Point, Point], thousandths: int) -> list[Element]:
-    golden = [group(circle(0, 0, 14, "button"), at=places[0], thousandths=thousandths)] if card.golden else []
+def _figures(card: Card, positions: tuple[Point, Point], scale_permille: int) -> list[Element]:
+    golden = [group(circle(0, 0, 14, "button"), at=positions[0], scale_permille=scale_permille)] if card.golden else []
     return [
         *golden,
         *[
-            group(_FIGURES[figure], at=place, thousandths=thousandths)
-            for figure, place in zip(figures_of(card), places, strict=True)
+            group(_FIGURES[figure], at=index, scale_permille=scale_permille)
+            for figure, index in zip(figures_of(card), positions, strict=True)
         ],
     ]
 

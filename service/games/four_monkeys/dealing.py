@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from service.games.four_monkeys.apply import Told
+from service.games.four_monkeys.apply import Pending
 from service.games.four_monkeys.components import AREA_SEATS, BOX, HAND, Colour, ComboId
 from service.games.four_monkeys.effects import CardsDrawn, CombosStacked, DeckShuffled, RoundOpened, Stacks
 from service.games.four_monkeys.state import State, area_of, total
@@ -13,25 +13,25 @@ from service.games.visibility import Seat
 Areas = tuple[tuple[Seat, ...], ...]
 
 
-def open_round(told: Told, number: int, at: int, rng: Rng) -> None:
+def open_round(pending: Pending, number: int, at: int, rng: Rng) -> None:
     """Deal a round; one that a false stop repeats keeps its areas. The order of the draws is part of the public contract."""
-    state = told.state
-    again = number == state.round
-    areas = state.areas if again else seat_areas(state)
+    state = pending.state
+    is_repetition = number == state.round
+    areas = state.areas if is_repetition else seat_areas(state)
     starts_at = at + state.options.countdown_seconds * 1000
-    told.tell(
+    pending.emit(
         RoundOpened(number, areas, deck_colours(areas), starts_at, starts_at + state.options.round_seconds * 1000)
     )
     seats = range(len(state.seats))
     for seat in seats:
         deck = rng.shuffle(f"deck:{seat}", BOX.decks[seat])
-        told.tell(DeckShuffled(seat, len(deck), deck))
-    for area, seated in enumerate(areas):
-        stacks = cut(rng.shuffle(f"combos:{area}", BOX.combos_of(len(seated))), BOX.stacks[len(seated)])
+        pending.emit(DeckShuffled(seat, len(deck), deck))
+    for area, area_seats in enumerate(areas):
+        stacks = cut(rng.shuffle(f"combos:{area}", BOX.combos_of(len(area_seats))), BOX.stacks[len(area_seats)])
         tops, sizes = tuple(stack[0] for stack in stacks), tuple(map(len, stacks))
-        told.tell(CombosStacked(area, tops, sizes, stacks))
+        pending.emit(CombosStacked(area, tops, sizes, stacks))
     for seat in seats:
-        draw(told, seat, HAND)
+        draw(pending, seat, HAND)
 
 
 def seat_areas(state: State) -> Areas:
@@ -53,10 +53,10 @@ def in_two_areas(seating: Sequence[Seat]) -> bool:
 def deck_colours(areas: Areas) -> tuple[Colour, ...]:
     """Each seat's colour, so that neighbours differ (FOU-31)."""
     colours = {}
-    for seated in areas:
-        for place, seat in enumerate(seated):
-            colour = place % len(BOX.colours)
-            if colour == 0 < place == len(seated) - 1:
+    for area_seats in areas:
+        for index, seat in enumerate(area_seats):
+            colour = index % len(BOX.colours)
+            if colour == 0 < index == len(area_seats) - 1:
                 colour = 1  # the fifth of five sits beside the first
             colours[seat] = BOX.colours[colour]
     return tuple(colours[seat] for seat in sorted(colours))
@@ -69,20 +69,20 @@ def cut(combos: Sequence[ComboId], count: int) -> Stacks:
     return tuple(tuple(combos[start:end]) for start, end in pairwise(starts))
 
 
-def draw(told: Told, seat: Seat, count: int, draw_from: Seat | None = None) -> None:
+def draw(pending: Pending, seat: Seat, count: int, draw_from: Seat | None = None) -> None:
     """Draw cards, as many as there are, from deck after deck (FOU-11)."""
-    for deck in _decks(told.state, seat, draw_from):
-        cards = told.state.seats[deck].deck[: max(0, count)]
+    for deck in _decks(pending.state, seat, draw_from):
+        cards = pending.state.seats[deck].deck[: max(0, count)]
         if cards:
-            told.tell(CardsDrawn(seat, deck, len(cards), cards))
+            pending.emit(CardsDrawn(seat, deck, len(cards), cards))
             count -= len(cards)
 
 
 def _decks(state: State, seat: Seat, draw_from: Seat | None) -> Iterator[Seat]:
     """The own deck, the one that is wished for, then those to the right."""
     yield seat
-    seated = state.areas[area_of(state, seat)]
-    if draw_from in seated:
+    area_seats = state.areas[area_of(state, seat)]
+    if draw_from in area_seats:
         yield draw_from
-    place = seated.index(seat)
-    yield from [seated[place - steps] for steps in range(1, len(seated))]
+    index = area_seats.index(seat)
+    yield from [area_seats[index - steps] for steps in range(1, len(area_seats))]

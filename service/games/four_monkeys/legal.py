@@ -37,16 +37,16 @@ def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
     """In a round all who can do anything, in its scoring the seat that chooses; and the clock."""
     shown = state.options.timer_visible
     if state.checking is not None:
-        asked = state.checking
-        seats = (asked.seat, CLOCK)
-        return tuple([Decision(seat, "check", None, asked.opens_at, asked.deadline, shown) for seat in seats])
+        choice = state.checking
+        seats = (choice.seat, CLOCK)
+        return tuple([Decision(seat, "check", None, choice.opens_at, choice.deadline, shown) for seat in seats])
     if state.phase == "over":
         return ()
-    able = tuple([seat for seat in range(len(state.seats)) if _able(state, seat)])
-    return _asked(able, state.starts_at, state.deadline, shown)
+    able_seats = tuple([seat for seat in range(len(state.seats)) if _can_act(state, seat)])
+    return _play_decisions(able_seats, state.starts_at, state.deadline, shown)
 
 
-def _able(state: State, seat: Seat) -> bool:
+def _can_act(state: State, seat: Seat) -> bool:
     """Whether a seat can do anything. Every event of a match asks, so what it nearly always may is looked at first."""
     held = state.seats[seat]
     return (
@@ -58,9 +58,11 @@ def _able(state: State, seat: Seat) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _asked(able: tuple[Seat, ...], starts_at: int, deadline: int, shown: bool) -> tuple[Decision[AnyAction], ...]:
+def _play_decisions(
+    able_seats: tuple[Seat, ...], starts_at: int, deadline: int, shown: bool
+) -> tuple[Decision[AnyAction], ...]:
     """They stay the same all through a round, while its events come by the hundred."""
-    seats = (*((seat, "play") for seat in able), (CLOCK, "round"))
+    seats = (*((seat, "play") for seat in able_seats), (CLOCK, "round"))
     return tuple(Decision(seat, step, None, starts_at, deadline, shown) for seat, step in seats)
 
 
@@ -82,7 +84,7 @@ def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
     if not held.replenish_used:
         yield UseReplenish("redraw")
         yield UseReplenish("extra")
-    if missing(state, seat, stacks) is None:
+    if missing_combo(state, seat, stacks) is None:
         yield from [Reveal(number) for number, stack in enumerate(stacks) if len(stack) > 1]
     if held.just_grabbed and skins(held):
         yield from [HandBanana(to) for to in state.areas[area] if to != seat]
@@ -90,7 +92,7 @@ def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
         yield Stop()
 
 
-def missing(state: State, seat: Seat, stacks: Stacks) -> ComboId | None:
+def missing_combo(state: State, seat: Seat, stacks: Stacks) -> ComboId | None:
     """A visible combo that the seat does not own yet (FOU-14)."""
     owned = {kind_of(tile.combo) for tile in state.seats[seat].tiles}
     return next((stack[0] for stack in stacks if stack and kind_of(stack[0]) not in owned), None)
@@ -142,10 +144,10 @@ def check_grab(state: State, seat: Seat, action: Grab) -> tuple[CardId, ...]:
         raise IllegalAction("cards-not-chosen", "FOU-10", least=1, most=len(hand))
     if not cards:
         raise IllegalAction("no-cards", "FOU-10", least=1)
-    for place, card in enumerate(cards):
+    for index, card in enumerate(cards):
         if card not in hand:
             raise IllegalAction("card-not-in-hand", "FOU-10", card=card)
-        if card in cards[:place]:
+        if card in cards[:index]:
             raise IllegalAction("card-named-twice", "FOU-10", card=card)
     return tuple([card for card in hand if card in cards])
 
@@ -196,7 +198,7 @@ def check_replenish(state: State, seat: Seat) -> None:
 
 def check_reveal(state: State, seat: Seat, action: Reveal) -> None:
     size = len(_stack(state, seat, action.stack))
-    lacking = missing(state, seat, state.stacks[area_of(state, seat)])
+    lacking = missing_combo(state, seat, state.stacks[area_of(state, seat)])
     if lacking is not None:
         raise IllegalAction("combo-missing", "FOU-14", combo=lacking)
     if size < 2:
@@ -221,12 +223,12 @@ def check_banana(state: State, seat: Seat, action: HandBanana) -> None:
 
 
 def check_choice(state: State, seat: Seat, at: int, action: Check) -> None:
-    asked = _running_check(state)
-    if asked.seat != seat:
-        raise IllegalAction("not-your-check", "FOU-22", awaited=asked.seat)
-    if at < asked.opens_at:
-        raise TooEarly("too-early", "FOU-22", asked.opens_at)
-    if at >= asked.deadline:
+    choice = _running_check(state)
+    if choice.seat != seat:
+        raise IllegalAction("not-your-check", "FOU-22", awaited=choice.seat)
+    if at < choice.opens_at:
+        raise TooEarly("too-early", "FOU-22", choice.opens_at)
+    if at >= choice.deadline:
         raise IllegalAction("check-over", "FOU-22")
     _own_tile(state, seat, action.combo, "FOU-22")
     if all(tile.combo != action.combo for tile in lowest_unchecked(state, seat)):

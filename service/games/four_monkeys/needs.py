@@ -13,7 +13,7 @@ def is_correct(combo: ComboId, cards: Sequence[CardId], colours: Sequence[Colour
     """
     need = BOX.combos[combo].need
     return fulfils(need, cards, colours) and not any(
-        fulfils(need, [*cards[:place], *cards[place + 1 :]], colours) for place in range(len(cards))
+        fulfils(need, [*cards[:index], *cards[index + 1 :]], colours) for index in range(len(cards))
     )
 
 

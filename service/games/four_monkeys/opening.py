@@ -5,7 +5,7 @@ from service.games.four_monkeys.components import BOX
 from service.games.four_monkeys.dealing import in_two_areas, open_round
 from service.games.four_monkeys.effects import AnyEffect, TableSet
 from service.games.four_monkeys.state import Options
-from service.games.kit.telling import Telling
+from service.games.kit.pending import PendingEffects
 from service.games.protocol import Rng
 
 
@@ -21,6 +21,6 @@ def setup(seats: int, options: Options, at: int, rng: Rng) -> tuple[AnyEffect, .
         timer_visible=options.timer_visible,
         countdown_seconds=options.countdown_seconds,
     )
-    told = Telling(apply, apply(None, table))
-    open_round(told, 1, at, rng)
-    return (table, *told.effects)
+    pending = PendingEffects(apply, apply(None, table))
+    open_round(pending, 1, at, rng)
+    return (table, *pending.effects)

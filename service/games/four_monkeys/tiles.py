@@ -24,9 +24,9 @@ def tile(
     words: Words,
     *,
     at: Point,
-    thing: str,
+    element_id: str,
     burned: bool = False,
-    thousandths: int = UNSCALED,
+    scale_permille: int = UNSCALED,
     sign: str | None = None,
     data: Data | None = None,
     under: Sequence[Element] = (),
@@ -44,8 +44,8 @@ def tile(
         parts.append(text(TILE - 8, 18, "↻", "worth-side end"))
     if sign is not None:
         parts.append(use(sign, TILE - 8, TILE - 8))
-    called = f"{words[f'combo.{found.kind}']}: {worth}"
-    return group(*parts, thing=thing, data=data or {}, at=at, thousandths=thousandths, called=called)
+    title = f"{words[f'combo.{found.kind}']}: {worth}"
+    return group(*parts, element_id=element_id, data=data or {}, at=at, scale_permille=scale_permille, title=title)
 
 
 def sign_of(view: TileView, aside: str | None) -> str | None:
@@ -58,23 +58,23 @@ def card(name: CardId, colour: Colour, words: Words, at: Point, data: Data) -> E
     return group(
         use(f"card-{colour}-{pair_of(BOX.cards[name])}"),
         rect(0, 0, *CARD, "rim edge", corner=7),
-        thing=id_of(name),
+        element_id=id_of(name),
         data=data,
         at=at,
-        called=_called(name, colour, words),
+        title=_title(name, colour, words),
     )
 
 
 def small_card(name: CardId, colour: Colour, words: Words, at: Point, *, named: bool) -> Element:
     """A figure card under a tile; without an id where it is shown a second time."""
     drawing = use(f"small-{colour}-{pair_of(BOX.cards[name])}")
-    return group(drawing, thing=id_of(name) if named else "", at=at, called=_called(name, colour, words))
+    return group(drawing, element_id=id_of(name) if named else "", at=at, title=_title(name, colour, words))
 
 
 def id_of(name: CardId) -> str:
     return f"card-{name.replace(':', '-')}"
 
 
-def _called(name: CardId, colour: Colour, words: Words) -> str:
+def _title(name: CardId, colour: Colour, words: Words) -> str:
     figures = ", ".join([words[f"figure.{figure}"] for figure in figures_of(BOX.cards[name])])
     return f"{words[f'colour.{colour}']}: {figures}"

@@ -117,10 +117,10 @@ def observation(state: State, viewer: Viewer) -> Observation:
 
 
 def _checking_view(state: State) -> CheckingView | None:
-    asked = state.checking
-    if asked is None:
+    choice = state.checking
+    if choice is None:
         return None
-    return CheckingView(asked.seat, asked.opens_at, asked.deadline if state.options.timer_visible else None)
+    return CheckingView(choice.seat, choice.opens_at, choice.deadline if state.options.timer_visible else None)
 
 
 def _stack_views(stacks: Stacks) -> tuple[StackView, ...]:
@@ -189,8 +189,8 @@ def sample_state(seen: Observation, rng: Rng) -> State:
 
 
 def _sample_checking(seen: Observation) -> Checking | None:
-    asked = seen.checking
-    return None if asked is None else Checking(asked.seat, asked.opens_at, asked.opens_at + CHOICE_MS)
+    choice = seen.checking
+    return None if choice is None else Checking(choice.seat, choice.opens_at, choice.opens_at + CHOICE_MS)
 
 
 def _sample_stacks(seen: Observation, number: int, rng: Rng) -> Stacks:
@@ -201,7 +201,7 @@ def _sample_stacks(seen: Observation, number: int, rng: Rng) -> Stacks:
         rng.shuffle(f"combos:{number}", [combo for combo in BOX.combos_of(len(area.seats)) if combo not in known])
     )
     stacks = {stack.stack: (stack.top, *islice(left, stack.size - 1)) for stack in area.stacks}
-    return tuple([stacks.get(place, ()) for place in range(area.stacks_made)])
+    return tuple([stacks.get(index, ()) for index in range(area.stacks_made)])
 
 
 def _all_tiles(held: SeatView) -> tuple[TileView, ...]:

@@ -5,8 +5,8 @@ from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-LONGEST_ID: Final = 40
-Id: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_ID)]
+MAX_ID_LENGTH: Final = 40
+Id: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_LENGTH)]
 """The name by which an action refers to a thing of the box. Each box is held to it by `require_ids`."""
 
 
@@ -65,4 +65,7 @@ def require_ids(ids: Iterable[str]) -> None:
         BadComponents: with the start of the id.
     """
     for one in ids:
-        require(1 <= len(one) <= LONGEST_ID, f"the id {one[:LONGEST_ID]!r} does not have 1 to {LONGEST_ID} characters")
+        require(
+            1 <= len(one) <= MAX_ID_LENGTH,
+            f"the id {one[:MAX_ID_LENGTH]!r} does not have 1 to {MAX_ID_LENGTH} characters",
+        )

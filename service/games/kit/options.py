@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
-from service.games.kit.misfit import misfit
+from service.games.kit.mismatch import mismatch
 from service.games.protocol import BadOptions
 
 O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741  (options)
@@ -22,5 +22,5 @@ def parse(options: type[O], given: Mapping[str, object], seats: int, allowed: Se
     try:
         return msgspec.convert(given, options, strict=True)
     except msgspec.ValidationError as error:
-        found = misfit(options, error)
+        found = mismatch(options, error)
         raise BadOptions(found.fault, *found.path) from None

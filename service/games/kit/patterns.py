@@ -46,7 +46,7 @@ class AnyOf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(item for item in self.any_of if item in taken)
 
 
-def picked(action: A, label: str, rng: Rng) -> A:
+def sample_action(action: A, label: str, rng: Rng) -> A:
     """The action that a listed one stands for: itself, or with each pattern's choice made by chance."""
     fields = ((name, getattr(action, name)) for name in action.__struct_fields__)
     return msgspec.structs.replace(
@@ -55,20 +55,20 @@ def picked(action: A, label: str, rng: Rng) -> A:
 
 
 @cache
-def hints(action: type[Action]) -> frozenset[str]:
+def hint_fields(action: type[Action]) -> frozenset[str]:
     """The fields of an action that stand outside the legal list."""
     types = get_type_hints(action, include_extras=True)
     return frozenset(name for name in action.__struct_fields__ if HINT in getattr(types[name], "__metadata__", ()))
 
 
-def listed(action: Action, legal: Iterable[Action]) -> bool:
+def is_listed(action: Action, legal: Iterable[Action]) -> bool:
     """Whether a legal list holds this action, itself or by a pattern, whatever its hints say."""
-    fields = [name for name in action.__struct_fields__ if name not in hints(type(action))]
+    fields = [name for name in action.__struct_fields__ if name not in hint_fields(type(action))]
     return any(
-        type(entry) is type(action) and all(_fits(getattr(entry, name), getattr(action, name)) for name in fields)
+        type(entry) is type(action) and all(_field_fits(getattr(entry, name), getattr(action, name)) for name in fields)
         for entry in legal
     )
 
 
-def _fits(entry: object, given: object) -> bool:
+def _field_fits(entry: object, given: object) -> bool:
     return entry.allows(given) if isinstance(entry, AnyOf) else entry == given

@@ -31,20 +31,20 @@ STATUS_POINT: Final = 25
 def greedy(task: MoonTask, _rng: Rng) -> AnyAction:
     """The action of the highest worth, the first of equals."""
     table = task.observation
-    return max(task.legal_actions, key=lambda action: _worth(table, task.seat, action))
+    return max(task.legal_actions, key=lambda action: _value(table, task.seat, action))
 
 
-def _worth(table: Observation, seat: Seat, action: AnyAction) -> int:
+def _value(table: Observation, seat: Seat, action: AnyAction) -> int:
     match action:
         case PlayCivilization():
-            return _worth_of_advance(table, seat, action)
+            return _value_of_advance(table, seat, action)
         case Appease():
-            return -_worth_of_coin(table, seat, action.tribe) if action.way == "coin" else -SCORN
+            return -_value_of_coin(table, seat, action.tribe) if action.way == "coin" else -SCORN
         case SelectMonkey():
-            return _worth_of_monkey(table, seat, action.card)
+            return _value_of_monkey(table, seat, action.card)
         case Bid() if table.auction is not None:
-            price = sum(_worth_of_coin(table, seat, tribe) * count for tribe, count in action.coins.items())
-            return _worth_of_monkey(table, seat, table.auction.monkey) - price
+            price = sum(_value_of_coin(table, seat, tribe) * count for tribe, count in action.coins.items())
+            return _value_of_monkey(table, seat, table.auction.monkey) - price
         case ChooseShip():
             ship = BOX.ships[action.card]
             return 100 * ship.points // ship.capacity + (SCORN if table.tribes[ship.tribe].scorn_holder == seat else 0)
@@ -76,44 +76,44 @@ def _lead(table: Observation, seat: Seat, tribe: Tribe, more: int = 0) -> int:
     return 100 * titles.pop(seat) - 100 * max(titles)
 
 
-def _worth_of_monkey(table: Observation, seat: Seat, card: CardId) -> int:
+def _value_of_monkey(table: Observation, seat: Seat, card: CardId) -> int:
     monkey = BOX.monkeys[card]
     gain = _lead(table, seat, monkey.tribe, monkey.status) - _lead(table, seat, monkey.tribe)
     rank = _ranking(table).index(monkey.tribe)
-    worth = gain // 2 + STATUS_POINT * monkey.status * (6 - rank) // 6
+    value = gain // 2 + STATUS_POINT * monkey.status * (6 - rank) // 6
     held = table.seats[seat]
     if held.ship is not None:
-        unwelcome = rival(table.alliance_circle, monkey.tribe)
-        if any(BOX.monkeys[other].tribe == unwelcome for other in held.aboard):
-            worth -= 50
+        rival_tribe = rival(table.alliance_circle, monkey.tribe)
+        if any(BOX.monkeys[other].tribe == rival_tribe for other in held.aboard):
+            value -= 50
         else:
-            worth += 100 * BOX.ships[held.ship].points // BOX.ships[held.ship].capacity
-    return worth + (SCORN if table.tribes[monkey.tribe].scorn_holder == seat else 0)
+            value += 100 * BOX.ships[held.ship].points // BOX.ships[held.ship].capacity
+    return value + (SCORN if table.tribes[monkey.tribe].scorn_holder == seat else 0)
 
 
-def _worth_of_coin(table: Observation, seat: Seat, tribe: Tribe) -> int:
+def _value_of_coin(table: Observation, seat: Seat, tribe: Tribe) -> int:
     """Of one coin that the seat holds: the last of its tribe also keeps Scorn away."""
     coins = table.seats[seat].coins or {}
     return COIN if coins.get(tribe, 0) > 1 else 2 * COIN
 
 
-def _worth_of_advance(table: Observation, seat: Seat, action: PlayCivilization) -> int:
+def _value_of_advance(table: Observation, seat: Seat, action: PlayCivilization) -> int:
     tribe = action.tribe
     view = table.tribes[tribe]
     scorned = view.scorn_holder == seat
     coins = table.seats[seat].coins or {}
-    worth = COIN * min(1 if scorned else 2, view.supply) + (SCORN if scorned else 0)
+    value = COIN * min(1 if scorned else 2, view.supply) + (SCORN if scorned else 0)
     if not coins.get(tribe, 0) and view.supply:
-        worth += COIN
+        value += COIN
     angered = rival(table.alliance_circle, tribe)
     if coins.get(angered, 0):
-        worth -= _worth_of_coin(table, seat, angered)
+        value -= _value_of_coin(table, seat, angered)
     elif table.tribes[angered].scorn_holder == seat:
-        worth -= 2 * COIN
+        value -= 2 * COIN
     else:
-        worth -= SCORN
+        value -= SCORN
     if view.rank is None:
         status = _status(table, tribe)
         mine = status.pop(seat)
-        worth += STEP * BOX.civilization[action.card].spaces * max(-9, min(9, mine - max(status)))
-    return worth
+        value += STEP * BOX.civilization[action.card].spaces * max(-9, min(9, mine - max(status)))
+    return value

@@ -185,5 +185,5 @@ def _check(file: _File) -> None:
 RAW: Final = read_json(__file__, "components.json")
 BOX: Final = load(RAW)
 TRIBES: Final = BOX.tribes
-INDEX: Final[Mapping[Tribe, int]] = {tribe: index for index, tribe in enumerate(TRIBES)}
+TRIBE_INDEX: Final[Mapping[Tribe, int]] = {tribe: index for index, tribe in enumerate(TRIBES)}
 """A tribe's place in the tuples of a state."""

@@ -12,7 +12,7 @@ from service.games.monkeys_on_the_moon.actions import (
     PlayCivilization,
     SelectMonkey,
 )
-from service.games.monkeys_on_the_moon.components import BOX, INDEX, CardId, Tribe
+from service.games.monkeys_on_the_moon.components import BOX, TRIBE_INDEX, CardId, Tribe
 from service.games.monkeys_on_the_moon.effects import Step
 from service.games.monkeys_on_the_moon.state import (
     Auction,
@@ -97,7 +97,7 @@ def check_appease(state: State, seat: Seat, action: Appease) -> None:
         return
     if action.way == "coin":
         raise IllegalAction("no-coin-to-pay", "MOM-16", tribe=action.tribe)
-    if state.seats[seat].coins[INDEX[action.tribe]]:
+    if state.seats[seat].coins[TRIBE_INDEX[action.tribe]]:
         raise IllegalAction("coin-must-be-paid", "MOM-16", tribe=action.tribe)
     raise IllegalAction("scorn-already-held", "MOM-16", tribe=action.tribe)
 
@@ -106,7 +106,7 @@ def appeasements(state: State, seat: Seat) -> tuple[Appease, ...]:
     """For each ally of the angered tribe: a coin if one is held, else a Scorn that is not held yet (MOM-16)."""
     ways: list[Appease] = []
     for ally in allies(state.circle, angered_tribe(state)):
-        if state.seats[seat].coins[INDEX[ally]]:
+        if state.seats[seat].coins[TRIBE_INDEX[ally]]:
             ways.append(Appease(ally, "coin"))
         elif not holds_scorn(state, seat, ally):
             ways.append(Appease(ally, "scorn"))
@@ -130,7 +130,7 @@ def check_bid(state: State, seat: Seat, action: Bid) -> int:
             raise IllegalAction("coin-does-not-count", "MOM-21", tribe=tribe)
         if count < 1:
             raise IllegalAction("count-below-one", "MOM-21", tribe=tribe)
-        if count > held[INDEX[tribe]]:
+        if count > held[TRIBE_INDEX[tribe]]:
             raise IllegalAction("coins-not-held", "MOM-21", tribe=tribe)
         points += count * worth[tribe]
     if points < least_bid(auction):
@@ -166,11 +166,11 @@ def _bids(state: State, seat: Seat) -> Iterator[Bid]:
     least = least_bid(auction)
     held = state.seats[seat].coins
     own, before, after = coin_points(state, auction)
-    for own_count in range(held[INDEX[own]] + 1):
-        for before_count in range(held[INDEX[before]] + 1):
+    for own_count in range(held[TRIBE_INDEX[own]] + 1):
+        for before_count in range(held[TRIBE_INDEX[before]] + 1):
             short = least - OWN_COIN * own_count - ALLY_COIN * before_count
             enough = max(0, (short + ALLY_COIN - 1) // ALLY_COIN)
-            for after_count in range(enough, held[INDEX[after]] + 1):
+            for after_count in range(enough, held[TRIBE_INDEX[after]] + 1):
                 counts = ((own, own_count), (before, before_count), (after, after_count))
                 yield Bid({tribe: count for tribe, count in counts if count})
 

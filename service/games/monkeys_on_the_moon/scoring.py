@@ -3,7 +3,7 @@
 from collections import Counter
 
 from service.games.kit.ranking import outcome
-from service.games.monkeys_on_the_moon.components import BOX, INDEX, TRIBES, Award, CardId, Tribe
+from service.games.monkeys_on_the_moon.components import BOX, TRIBE_INDEX, TRIBES, Award, CardId, Tribe
 from service.games.monkeys_on_the_moon.state import State
 from service.games.protocol import Outcome, Rng
 from service.games.visibility import Seat
@@ -36,7 +36,7 @@ def score_pile(state: State, seat: Seat) -> tuple[CardId, ...]:
     launched = state.seats[seat].launched
     if not state.options.maximum_scorn:
         return launched
-    return tuple([card for card in launched if state.scorn[INDEX[BOX.monkeys[card].tribe]] != seat])
+    return tuple([card for card in launched if state.scorn[TRIBE_INDEX[BOX.monkeys[card].tribe]] != seat])
 
 
 def status_points(pile: tuple[CardId, ...]) -> Counter[Tribe]:
@@ -49,7 +49,7 @@ def status_points(pile: tuple[CardId, ...]) -> Counter[Tribe]:
 def rank_tribes(state: State, ties: tuple[Tribe, ...]) -> tuple[Tribe, ...]:
     """The tribes from the best rank: Finish Circles, then spaces, then the draw (MOM-41)."""
     others = [tribe for tribe in ties if tribe not in state.finished]
-    return (*state.finished, *sorted(others, key=lambda tribe: -state.spaces[INDEX[tribe]]))
+    return (*state.finished, *sorted(others, key=lambda tribe: -state.spaces[TRIBE_INDEX[tribe]]))
 
 
 def titles_of(award: Award, status: list[int]) -> list[int]:

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from service.games.monkeys_on_the_moon.components import BOX, INDEX, TRIBES, CardId, Tribe
+from service.games.monkeys_on_the_moon.components import BOX, TRIBE_INDEX, TRIBES, CardId, Tribe
 from service.games.monkeys_on_the_moon.effects import Step, Turn
 from service.games.visibility import Seat
 
@@ -83,8 +83,8 @@ class State(msgspec.Struct, frozen=True):
 
 def allies(circle: Sequence[Tribe], tribe: Tribe) -> tuple[Tribe, Tribe]:
     """The neighbours in the Alliance Circle: the one before, then the clockwise one."""
-    place = circle.index(tribe)
-    return circle[place - 1], circle[(place + 1) % 6]
+    index = circle.index(tribe)
+    return circle[index - 1], circle[(index + 1) % 6]
 
 
 def rival(circle: Sequence[Tribe], tribe: Tribe) -> Tribe:
@@ -98,7 +98,7 @@ def seats_from(first: Seat, seats: int) -> tuple[Seat, ...]:
 
 
 def holds_scorn(state: State, seat: Seat, tribe: Tribe) -> bool:
-    return state.scorn[INDEX[tribe]] == seat
+    return state.scorn[TRIBE_INDEX[tribe]] == seat
 
 
 def by_tribe(counts: PerTribe) -> dict[Tribe, int]:

@@ -234,8 +234,8 @@ def _sample_coins(seen: Observation, others: list[Seat], rng: Rng) -> dict[Seat,
     drawn: dict[Seat, PerTribe] = {}
     for seat in sorted(others, key=lambda seat: known[seat] == ([], TRIBES)):
         first, rest = known[seat]
-        places = [*first, *repeat(rest, seen.seats[seat].coin_count - len(first))]
-        coins = [pot.pop(next(i for i, coin in enumerate(pot) if coin in fitting)) for fitting in places]
+        slots = [*first, *repeat(rest, seen.seats[seat].coin_count - len(first))]
+        coins = [pot.pop(next(i for i, coin in enumerate(pot) if coin in slot)) for slot in slots]
         drawn[seat] = tuple([coins.count(tribe) for tribe in TRIBES])
     return drawn
 

@@ -7,10 +7,10 @@ import msgspec
 from service.games.kit.box import Id
 from service.games.monsters_on_the_moon.components import BOX, SEATS
 from service.games.monsters_on_the_moon.edges import Length, Orientation
-from service.games.monsters_on_the_moon.grid import REACH, Rotation
+from service.games.monsters_on_the_moon.grid import COORDINATE_LIMIT, Rotation
 from service.games.visibility import Action, Private, Public
 
-Coordinate: TypeAlias = Annotated[int, msgspec.Meta(ge=-REACH, le=REACH)]
+Coordinate: TypeAlias = Annotated[int, msgspec.Meta(ge=-COORDINATE_LIMIT, le=COORDINATE_LIMIT)]
 SeatNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=max(SEATS) - 1)]
 MissionNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=min(BOX.missions), le=max(BOX.missions))]
 

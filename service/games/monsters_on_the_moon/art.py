@@ -59,7 +59,7 @@ def _ground(kind: str) -> Element:
 
 def _square(monster: Monster, heads: int) -> Element:
     head = f"head-{monster}"
-    faces = [use(head, *_MIDDLE)] if heads == 1 else [use(head, *at, thousandths=640) for at in _PAIR]
+    faces = [use(head, *_MIDDLE)] if heads == 1 else [use(head, *at, scale_permille=640) for at in _PAIR]
     return art(f"{monster}-{heads}", _ground(monster), *faces, _RIM)
 
 

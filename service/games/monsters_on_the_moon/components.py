@@ -11,8 +11,8 @@ import msgspec
 
 from service.games.kit.box import BoxFile, read, require, require_ids
 from service.games.kit.folder import read_json
-from service.games.monsters_on_the_moon.grid import ROTATIONS, Rotation, turned
-from service.games.monsters_on_the_moon.layout import LayoutCard, LayoutName, fault_of
+from service.games.monsters_on_the_moon.grid import ROTATIONS, Rotation, rotated
+from service.games.monsters_on_the_moon.layout import LayoutCard, LayoutName, layout_fault
 from service.games.visibility import Seat
 
 CardId: TypeAlias = str
@@ -167,7 +167,7 @@ def load(raw: Mapping[str, object]) -> Components:
     first = _start_cards(file.deck_2_3)
     return Components(
         faces={
-            (card.id, rotation): tuple([_face(symbol) for symbol in turned(card.rows, rotation)])
+            (card.id, rotation): tuple([_face(symbol) for symbol in rotated(card.rows, rotation)])
             for card in _all_cards(file)
             for rotation in ROTATIONS
         },
@@ -227,7 +227,7 @@ def _check_board(file: _File) -> None:
         require(list(red) == sorted(set(red)), "red-framed fields must stand in order")
         require(all(0 < step < len(points) for step in red), "a red-framed field must be on the track")
     for name, cards in file.layouts.items():
-        fault = fault_of(cards)
+        fault = layout_fault(cards)
         require(fault is None, f"layout {name}: {fault}")
     require(set(file.layouts) == set(get_args(LayoutName)), "each layout must be there")
     lengths = (file.walls.short.length_edges, file.walls.long.length_edges)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from service.games.monsters_on_the_moon.grid import DOWN, RIGHT, STEPS, Cell, cell_at, place_of
+from service.games.monsters_on_the_moon.grid import DOWN, RIGHT, STEPS, Cell, cell_at, coordinates_of
 
 Edge: TypeAlias = int
 """Twice a cell for the line above it, and one more for the line left of it: edges ascend with their cells."""
@@ -54,13 +54,13 @@ def span_at(x: int, y: int, orientation: Orientation, length: int) -> Span:
     return span_from(2 * cell_at(x, y) + (orientation == "v"), length)
 
 
-def place_of_edge(edge: Edge) -> tuple[int, int, Orientation]:
+def edge_coordinates(edge: Edge) -> tuple[int, int, Orientation]:
     """An edge as actions name it."""
     cell, upright = divmod(edge, 2)
-    return (*place_of(cell), "v" if upright else "h")
+    return (*coordinates_of(cell), "v" if upright else "h")
 
 
-def beside(edge: Edge) -> tuple[Cell, Cell]:
+def cells_beside(edge: Edge) -> tuple[Cell, Cell]:
     """The two squares that an edge parts."""
     cell, upright = divmod(edge, 2)
     return cell - (RIGHT if upright else DOWN), cell
@@ -71,7 +71,7 @@ def inner_edges(cells: Collection[Cell]) -> set[Edge]:
     return {2 * cell + SIDES[step] for cell in cells for step in (RIGHT, DOWN) if cell + step in cells}
 
 
-def ways(cell: Cell, walled: Collection[Edge]) -> Iterable[int]:
+def open_steps(cell: Cell, walled: Collection[Edge]) -> Iterable[int]:
     """The steps to neighbours that no wall bars (MON-64)."""
     if not walled:
         return STEPS

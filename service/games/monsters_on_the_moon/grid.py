@@ -9,7 +9,7 @@ Rotation: TypeAlias = Literal[0, 90, 180, 270]
 """Degrees, clockwise."""
 
 ROTATIONS: Final[tuple[Rotation, ...]] = (0, 90, 180, 270)
-REACH: Final = 255
+COORDINATE_LIMIT: Final = 255
 """Limit of x and y in both directions, further than any card can reach: a test derives that from the box (MON-11)."""
 _WIDTH: Final = 1024
 _ORIGIN: Final = _WIDTH * _WIDTH // 2 + _WIDTH // 2
@@ -18,49 +18,49 @@ DOWN: Final = _WIDTH
 STEPS: Final = (-DOWN, -RIGHT, RIGHT, DOWN)
 """From a square to the four that share an edge with it."""
 
-_LYING: Final = tuple([y * DOWN + x for y in range(2) for x in range(3)])
-_STANDING: Final = tuple([y * DOWN + x for y in range(3) for x in range(2)])
+_LANDSCAPE: Final = tuple([y * DOWN + x for y in range(2) for x in range(3)])
+_PORTRAIT: Final = tuple([y * DOWN + x for y in range(3) for x in range(2)])
 
 
 def cell_at(x: int, y: int) -> Cell:
     return _ORIGIN + y * DOWN + x
 
 
-def place_of(cell: Cell) -> tuple[int, int]:
+def coordinates_of(cell: Cell) -> tuple[int, int]:
     """A cell's x and y."""
     y, x = divmod(cell, _WIDTH)
     return x - _WIDTH // 2, y - _WIDTH // 2
 
 
-def is_standing(rotation: Rotation) -> bool:
+def is_portrait(rotation: Rotation) -> bool:
     """Whether a card that is turned so is 2 wide and 3 high, not 3 wide and 2 high."""
     return rotation in {90, 270}
 
 
-def shape(*, standing: bool) -> tuple[int, ...]:
+def shape(*, portrait: bool) -> tuple[int, ...]:
     """The six squares of a card, row by row, as steps from the top left one."""
-    return _STANDING if standing else _LYING
+    return _PORTRAIT if portrait else _LANDSCAPE
 
 
 def footprint(x: int, y: int, rotation: Rotation) -> tuple[Cell, ...]:
     """The six squares of a card, row by row."""
     corner = cell_at(x, y)
-    return tuple([corner + step for step in shape(standing=is_standing(rotation))])
+    return tuple([corner + step for step in shape(portrait=is_portrait(rotation))])
 
 
-def turned(rows: tuple[tuple[str, ...], ...], rotation: Rotation) -> tuple[str, ...]:
+def rotated(rows: tuple[tuple[str, ...], ...], rotation: Rotation) -> tuple[str, ...]:
     """What stands in the rows of a card, turned clockwise, row by row."""
     for _ in range(ROTATIONS.index(rotation)):
         rows = tuple(zip(*reversed(rows), strict=True))
     return tuple([item for row in rows for item in row])
 
 
-def around(cells: Iterable[Cell]) -> set[Cell]:
+def with_neighbours(cells: Iterable[Cell]) -> set[Cell]:
     """The cells and all that share an edge with one of them."""
     return {cell + step for cell in cells for step in (0, *STEPS)}
 
 
-def is_whole(cells: set[Cell]) -> bool:
+def is_connected(cells: set[Cell]) -> bool:
     """Whether all these cells hang together edge to edge."""
     border = [min(cells)]
     reached = set(border)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from service.games.monsters_on_the_moon.components import Kind
-from service.games.monsters_on_the_moon.edges import Edge, ways
+from service.games.monsters_on_the_moon.edges import Edge, open_steps
 from service.games.monsters_on_the_moon.grid import Cell
 from service.games.monsters_on_the_moon.squares import Display
 
@@ -37,7 +37,7 @@ def groups(display: Display, kind: Kind, walled: Collection[Edge] = ()) -> list[
         cell, heads = left.popitem()
         cells = [cell]
         for inner in cells:
-            for step in ways(inner, walled):
+            for step in open_steps(inner, walled):
                 more = left.pop(inner + step, None)
                 if more is not None:
                     cells.append(inner + step)

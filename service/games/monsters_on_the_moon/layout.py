@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
-from service.games.monsters_on_the_moon.grid import Rotation, footprint, is_whole
+from service.games.monsters_on_the_moon.grid import Rotation, footprint, is_connected
 
 LayoutName: TypeAlias = Literal["just_landed", "neighbourhood", "confrontation", "new_settlement", "long_ways"]
 Slot: TypeAlias = Literal["M1", "M2", "ARM", "d1", "d2"]
@@ -14,7 +14,7 @@ Slot: TypeAlias = Literal["M1", "M2", "ARM", "d1", "d2"]
 OFFSET_LIMIT: Final = 100
 Offset: TypeAlias = Annotated[int, msgspec.Meta(ge=-OFFSET_LIMIT, le=OFFSET_LIMIT)]
 
-DRAWN: Final[tuple[Slot, ...]] = ("d1", "d2")
+PILE_SLOTS: Final[tuple[Slot, ...]] = ("d1", "d2")
 """The cards of the draw pile, which every layout has."""
 
 
@@ -27,16 +27,16 @@ class LayoutCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rotation: Rotation
 
 
-def fault_of(layout: Sequence[LayoutCard]) -> str | None:
+def layout_fault(layout: Sequence[LayoutCard]) -> str | None:
     """Why the cards cannot lie so, or None."""
     cards = [placed.card for placed in layout]
     if len(set(cards)) < len(cards):
         return "each card lies there once at most"
-    if not set(DRAWN) <= set(cards):
+    if not set(PILE_SLOTS) <= set(cards):
         return "d1 and d2 must lie there"
     cells = [cell for placed in layout for cell in footprint(placed.x, placed.y, placed.rotation)]
     if len(set(cells)) < len(cells):
         return "cards must not overlap"
-    if not is_whole(set(cells)):
+    if not is_connected(set(cells)):
         return "the cards must hang together edge to edge"
     return None

@@ -19,20 +19,25 @@ SIZE: Final = (860, 604)
 Spot: TypeAlias = tuple[int, int]
 """The x and y of a square."""
 
-_ROUND: Final = f"h{CELL}v{CELL}h-{CELL}z"
+_SQUARE_PATH: Final = f"h{CELL}v{CELL}h-{CELL}z"
 """Around a square, from its top left corner on."""
-_REACH: Final = 3
+_CARD_REACH: Final = 3
 """Squares beside the display onto which the next card can reach."""
-_FAR: Final = 4
+_CORNER_REACH: Final = 4
 """The same around a corner."""
 _STEPS: Final = tuple(
-    [(x, y) for y in range(-_REACH, _REACH + 1) for x in range(-_REACH, _REACH + 1) if 0 < abs(x) + abs(y) <= _FAR]
+    [
+        (x, y)
+        for y in range(-_CARD_REACH, _CARD_REACH + 1)
+        for x in range(-_CARD_REACH, _CARD_REACH + 1)
+        if 0 < abs(x) + abs(y) <= _CORNER_REACH
+    ]
 )
 _CORNERS: Final = tuple(
     {
         (x + right, y + down)
-        for standing in (False, True)
-        for x, y in [(place % 2, place // 2) if standing else (place % 3, place // 3) for place in range(6)]
+        for portrait in (False, True)
+        for x, y in [(place % 2, place // 2) if portrait else (place % 3, place // 3) for place in range(6)]
         for right, down in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
     }
 )
@@ -52,26 +57,26 @@ def display(seen: Observation, at: Point, *, cards: bool, walls: bool) -> Elemen
     """The moon. For a seat that is to lay `cards` the bare squares where a card can begin are named, for one that is to lay
     `walls` the lines on which one may lie.
     """
-    shown = {(square.x, square.y) for square in seen.display}
-    if not shown:  # before all gifts are given
+    visible = {(square.x, square.y) for square in seen.display}
+    if not visible:  # before all gifts are given
         return group(at=at)
-    bare = sorted({(x + right, y + down) for x, y in shown for right, down in _STEPS} - shown, key=_row_by_row)
-    corners = {(x - right, y - down) for x, y in shown for right, down in _CORNERS} - shown if cards else set()
-    box = _box([*shown, *bare])
-    thousandths = _scale(box)
+    bare = sorted({(x + right, y + down) for x, y in visible for right, down in _STEPS} - visible, key=_row_by_row)
+    corners = {(x - right, y - down) for x, y in visible for right, down in _CORNERS} - visible if cards else set()
+    box = _box([*visible, *bare])
+    scale_permille = _scale(box)
     width, height = (box.right - box.left + 1) * CELL, (box.bottom - box.top + 1) * CELL
-    x = at[0] + (SIZE[0] - width * thousandths // 1000) // 2 - box.left * CELL * thousandths // 1000
-    y = at[1] + (SIZE[1] - height * thousandths // 1000) // 2 - box.top * CELL * thousandths // 1000
+    x = at[0] + (SIZE[0] - width * scale_permille // 1000) // 2 - box.left * CELL * scale_permille // 1000
+    y = at[1] + (SIZE[1] - height * scale_permille // 1000) // 2 - box.top * CELL * scale_permille // 1000
     return group(
         path("".join([_outline(x, y) for x, y in bare if (x, y) not in corners]), "bare"),
-        group(*_by_rows(corners, _ROUND), kind="bare"),
+        group(*_by_rows(corners, _SQUARE_PATH), css_class="bare"),
         *_cards(seen),
         path("".join(_seams(seen.display)), "seam"),
         *[path("".join([_outline(place.x, place.y) for place in area]), "area") for area in seen.areas],
-        *([group(*_lines(seen, shown), kind="line")] if walls else ()),
+        *([group(*_lines(seen, visible), css_class="line")] if walls else ()),
         *[_wall(wall) for wall in seen.walls],
         at=(x, y),
-        thousandths=thousandths,
+        scale_permille=scale_permille,
     )
 
 
@@ -92,7 +97,7 @@ def _scale(box: _Box) -> int:
 
 
 def _outline(x: int, y: int) -> str:
-    return f"M{x * CELL} {y * CELL}{_ROUND}"
+    return f"M{x * CELL} {y * CELL}{_SQUARE_PATH}"
 
 
 def _cards(seen: Observation) -> Iterator[Element]:
@@ -103,18 +108,18 @@ def _cards(seen: Observation) -> Iterator[Element]:
     for square in seen.display:
         x, y = square.x * CELL, square.y * CELL
         drawing = f"{square.shows}-{square.heads}"
-        thing, data = f"square-{square.x}-{square.y}", {"x": square.x, "y": square.y}
+        element_id, data = f"square-{square.x}-{square.y}", {"x": square.x, "y": square.y}
         shapes = squares.setdefault(square.card, [])
-        shapes.append(use(drawing, x, y, thing=thing, data=data))
+        shapes.append(use(drawing, x, y, element_id=element_id, data=data))
         if (owner := plates.get((square.x, square.y))) is not None:
             mark = frame.mark(owner, x + 39, y + 9, 550)
-            shapes.append(group(use("plate-rim", x, y), mark, thing=f"plate-{square.x}-{square.y}"))
+            shapes.append(group(use("plate-rim", x, y), mark, element_id=f"plate-{square.x}-{square.y}"))
         if (owner := ships.get((square.x, square.y))) is not None:
             parts = (use("spaceship", x + 20, y + 24, f"seat-{owner}"), frame.mark(owner, x + 37, y + 36, 700))
-            shapes.append(group(*parts, thing=f"spaceship-{square.x}-{square.y}"))
+            shapes.append(group(*parts, element_id=f"spaceship-{square.x}-{square.y}"))
     for laid in seen.laid:
         if laid.card in squares:
-            yield group(*squares[laid.card], thing=f"card-{laid.card}")
+            yield group(*squares[laid.card], element_id=f"card-{laid.card}")
 
 
 def _seams(squares: Iterable[SquareAt]) -> Iterator[str]:
@@ -131,13 +136,13 @@ def _seams(squares: Iterable[SquareAt]) -> Iterator[str]:
             yield f"M{x * CELL} {(y + 1) * CELL}h{CELL}"
 
 
-def _lines(seen: Observation, shown: set[Spot]) -> list[Element]:
+def _lines(seen: Observation, visible: set[Spot]) -> list[Element]:
     """The edges beside a visible square that no wall covers, those in enclosed areas left out."""
     covered = {edge for wall in seen.walls for edge in _edges_of(wall)}
     closed = {(place.x, place.y) for area in seen.areas for place in area}
     found: dict[str, list[Element]] = {}
     for orientation, (right, down) in (("h", (0, 1)), ("v", (1, 0))):
-        spots = shown | {(x + right, y + down) for x, y in shown}
+        spots = visible | {(x + right, y + down) for x, y in visible}
         free = [
             (x, y)
             for x, y in spots
@@ -169,5 +174,5 @@ def _wall(wall: Wall) -> Element:
         path(f"M{x} {y}l{right} {down}", "wall-shadow edge"),
         path(f"M{x} {y}l{right} {down}", f"wall seat-{wall.seat}-line"),
         frame.mark(wall.seat, x + right // 2, y + down // 2, 450),
-        thing=f"wall-{wall.x}-{wall.y}-{wall.orientation}-{wall.length}",
+        element_id=f"wall-{wall.x}-{wall.y}-{wall.orientation}-{wall.length}",
     )

@@ -7,7 +7,7 @@ import msgspec
 
 from service.games.kit.options import parse
 from service.games.monsters_on_the_moon.components import BOX, MONSTERS, SEATS, WITHOUT_SKELETON, Monster
-from service.games.monsters_on_the_moon.layout import LayoutCard, LayoutName, fault_of
+from service.games.monsters_on_the_moon.layout import LayoutCard, LayoutName, layout_fault
 from service.games.protocol import BadOptions
 
 MissionVariant: TypeAlias = Literal["secret", "open"]
@@ -42,7 +42,7 @@ def options(seats: int, given: Mapping[str, object]) -> Options:
     if chosen.monsters == MONSTERS:  # the default, said or not
         chosen = msgspec.structs.replace(chosen, monsters=MONSTERS[:seats])
     if not isinstance(chosen.layout, str):
-        fault = fault_of(chosen.layout)
+        fault = layout_fault(chosen.layout)
         if fault is not None:
             raise BadOptions(f"cannot lie so: {fault}", "layout")
     if seats == 1:

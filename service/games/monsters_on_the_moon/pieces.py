@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from service.games.monsters_on_the_moon.actions import PlacePlate, PlaceSpaceship
 from service.games.monsters_on_the_moon.components import MONSTERS
-from service.games.monsters_on_the_moon.grid import Cell, footprint, place_of
+from service.games.monsters_on_the_moon.grid import Cell, coordinates_of, footprint
 from service.games.monsters_on_the_moon.state import State
 from service.games.protocol import IllegalAction
 
@@ -23,7 +23,7 @@ def landing_cells(state: State) -> list[Cell]:
 
 def spaceships(state: State) -> Iterator[PlaceSpaceship]:
     for cell in landing_cells(state):
-        yield PlaceSpaceship(*place_of(cell))
+        yield PlaceSpaceship(*coordinates_of(cell))
 
 
 def check_spaceship(state: State, action: PlaceSpaceship) -> None:
@@ -47,7 +47,7 @@ def plate_cells(state: State) -> list[Cell]:
 
 def plates(state: State) -> Iterator[PlacePlate]:
     for cell in plate_cells(state):
-        yield PlacePlate(*place_of(cell))
+        yield PlacePlate(*coordinates_of(cell))
 
 
 def check_plate(state: State, action: PlacePlate) -> None:

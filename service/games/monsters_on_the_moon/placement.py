@@ -7,28 +7,28 @@ from service.games.monsters_on_the_moon.actions import PlaceCard
 from service.games.monsters_on_the_moon.components import CardId
 from service.games.monsters_on_the_moon.edges import inner_edges
 from service.games.monsters_on_the_moon.grid import (
-    REACH,
+    COORDINATE_LIMIT,
     ROTATIONS,
     Cell,
-    around,
     cell_at,
+    coordinates_of,
     footprint,
-    is_standing,
-    place_of,
+    is_portrait,
     shape,
+    with_neighbours,
 )
 from service.games.monsters_on_the_moon.state import State, walled_edges
 from service.games.protocol import IllegalAction
 
-MOST_COVERED: Final = 2
+MAX_COVERED: Final = 2
 """Visible squares that a card may lose at once (MON-12)."""
 _NEVER_COVERED: Final = ("armstrong", "base_camp")
 _START_CARDS: Final = ("M1", "M2", "ARM")
 
-_SHAPES: Final = (shape(standing=False), shape(standing=True))
+_SHAPES: Final = (shape(portrait=False), shape(portrait=True))
 _CORNERS: Final = tuple(
     [
-        tuple([tuple(sorted({cell - step for cell in around(laid) for step in new})) for new in _SHAPES])
+        tuple([tuple(sorted({cell - step for cell in with_neighbours(laid) for step in new})) for new in _SHAPES])
         for laid in _SHAPES
     ]
 )
@@ -47,20 +47,20 @@ def check_placement(state: State, action: PlaceCard) -> tuple[Cell, ...]:
     """
     cells = footprint(action.x, action.y, action.rotation)
     display = state.display
-    if max(abs(action.x), abs(action.y)) > REACH or display.keys().isdisjoint(around(cells)):
+    if max(abs(action.x), abs(action.y)) > COORDINATE_LIMIT or display.keys().isdisjoint(with_neighbours(cells)):
         raise IllegalAction("touches-nothing", "MON-11", x=action.x, y=action.y)
     for cell in sorted(never_covered(state).intersection(cells)):
-        x, y = place_of(cell)
+        x, y = coordinates_of(cell)
         raise IllegalAction("never-covered", "MON-13", x=x, y=y)
     if not walled_edges(state).isdisjoint(inner_edges(cells)):
         raise IllegalAction("covers-a-wall", "MON-62", x=action.x, y=action.y)
     for cell in sorted(closed_cells(state).intersection(cells)):
-        x, y = place_of(cell)
+        x, y = coordinates_of(cell)
         raise IllegalAction("closed-area", "MON-63", x=x, y=y)
     card = overcovered([display[cell].card for cell in cells if cell in display])
     if card is not None:
         clause = "MON-14" if card in _START_CARDS else "MON-12"
-        raise IllegalAction("covers-too-much", clause, card=card, most=MOST_COVERED)
+        raise IllegalAction("covers-too-much", clause, card=card, most=MAX_COVERED)
     return cells
 
 
@@ -69,10 +69,10 @@ def placements(state: State, hand: Sequence[CardId]) -> Iterator[PlaceCard]:
     places: dict[bool, list[tuple[int, int]]] = {}
     for card in hand:
         for rotation in ROTATIONS:
-            standing = is_standing(rotation)
-            if standing not in places:
-                places[standing] = [place_of(corner) for corner in corners(state, standing=standing)]
-            yield from [PlaceCard(card, x, y, rotation) for x, y in places[standing]]
+            portrait = is_portrait(rotation)
+            if portrait not in places:
+                places[portrait] = [coordinates_of(corner) for corner in corners(state, portrait=portrait)]
+            yield from [PlaceCard(card, x, y, rotation) for x, y in places[portrait]]
 
 
 def first_placement(state: State, hand: Sequence[CardId]) -> PlaceCard:
@@ -84,20 +84,20 @@ def first_placement(state: State, hand: Sequence[CardId]) -> PlaceCard:
     return PlaceCard(hand[0], x - 2, y - 2, ROTATIONS[0])
 
 
-def corners(state: State, *, standing: bool) -> Iterator[Cell]:
+def corners(state: State, *, portrait: bool) -> Iterator[Cell]:
     """Where the top left square of a card that is turned so may legally be, ascending."""
     near: set[Cell] = set()
     for laid in state.laid:
         corner = cell_at(laid.x, laid.y)
-        near.update([corner + step for step in _CORNERS[is_standing(laid.rotation)][standing]])
+        near.update([corner + step for step in _CORNERS[is_portrait(laid.rotation)][portrait]])
     if state.walls:
         # from where a card would have a wall on one of its inner edges
         near -= {
-            (edge - inner) // 2 for edge in walled_edges(state) for inner in _INNER[standing] if not (edge - inner) % 2
+            (edge - inner) // 2 for edge in walled_edges(state) for inner in _INNER[portrait] if not (edge - inner) % 2
         }
     barred = never_covered(state) | closed_cells(state)
     owners = {cell: square.card for cell, square in state.display.items()}
-    steps = _SHAPES[standing]
+    steps = _SHAPES[portrait]
     for corner in sorted(near):
         cells = [corner + step for step in steps]
         if barred.isdisjoint(cells) and overcovered([owners[cell] for cell in cells if cell in owners]) is None:
@@ -121,8 +121,8 @@ def closed_cells(state: State) -> set[Cell]:
 
 def overcovered(cards: Sequence[CardId]) -> CardId | None:
     """Of the cards that would lose a visible square each time they are named, one that loses too many (MON-12, MON-14)."""
-    if len(cards) > MOST_COVERED:
+    if len(cards) > MAX_COVERED:
         for card in cards:
-            if cards.count(card) > MOST_COVERED:
+            if cards.count(card) > MAX_COVERED:
                 return card
     return None

@@ -7,7 +7,7 @@ from service.games.monsters_on_the_moon.effects import SoloRated
 from service.games.monsters_on_the_moon.groups import groups, heads_of
 from service.games.monsters_on_the_moon.squares import Display
 
-_LIMITS: Final = (13, 19, 24, 28)
+_MAX_POINTS: Final = (13, 19, 24, 28)
 """The most points of each rank but the best."""
 
 
@@ -26,4 +26,4 @@ def parts(display: Display) -> Mapping[str, int]:
 def rate(display: Display) -> SoloRated:
     """MON-82."""
     points = sum(parts(display).values())
-    return SoloRated(points, 1 + sum([points > limit for limit in _LIMITS]))
+    return SoloRated(points, 1 + sum([points > limit for limit in _MAX_POINTS]))

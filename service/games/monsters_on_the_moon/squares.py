@@ -6,7 +6,7 @@ from typing import TypeAlias
 import msgspec
 
 from service.games.monsters_on_the_moon.components import CardId, Kind
-from service.games.monsters_on_the_moon.grid import Cell, place_of
+from service.games.monsters_on_the_moon.grid import Cell, coordinates_of
 from service.games.visibility import Seat
 
 
@@ -41,5 +41,5 @@ class Place(msgspec.Struct, frozen=True):
 
 def square_at(cell: Cell, square: Square) -> SquareAt:
     """A square of the display as effects and viewers have it."""
-    x, y = place_of(cell)
+    x, y = coordinates_of(cell)
     return SquareAt(x, y, square.card, square.shows, square.heads)

@@ -98,7 +98,7 @@ class State(msgspec.Struct, frozen=True):
     rating: Rating | None
 
 
-def asked(state: State) -> tuple[Seat, ...]:
+def awaited_seats(state: State) -> tuple[Seat, ...]:
     """The seats that may act, ascending."""
     if state.step is None:
         return ()
@@ -110,7 +110,7 @@ def asked(state: State) -> tuple[Seat, ...]:
     return tuple([seat for seat, held in seats if held.mission is None])
 
 
-def missions_of(state: State, seat: Seat) -> tuple[MissionId, ...]:
+def selectable_missions(state: State, seat: Seat) -> tuple[MissionId, ...]:
     """Those of which a seat scores one: its own, or the open ones (MON-71)."""
     return state.open_missions or state.seats[seat].missions
 

@@ -7,7 +7,7 @@ import msgspec
 
 from service.games.monsters_on_the_moon.components import CardId, MissionId, Monster, right_of
 from service.games.monsters_on_the_moon.effects import Step
-from service.games.monsters_on_the_moon.grid import place_of
+from service.games.monsters_on_the_moon.grid import coordinates_of
 from service.games.monsters_on_the_moon.options import Options
 from service.games.monsters_on_the_moon.squares import Place, SquareAt, square_at
 from service.games.monsters_on_the_moon.state import Holdings, Laid, Rating, State, Turn, Wall
@@ -93,10 +93,12 @@ def observation(state: State, viewer: Viewer) -> Observation:
         pile=len(state.pile),
         laid=state.laid,
         display=tuple([square_at(cell, square) for cell, square in squares]),
-        ships=tuple([PieceAt(*place_of(cell), seat) for cell, seat in sorted(state.ships.items())]),
-        plates=tuple([PieceAt(*place_of(cell), square.plate) for cell, square in squares if square.plate is not None]),
+        ships=tuple([PieceAt(*coordinates_of(cell), seat) for cell, seat in sorted(state.ships.items())]),
+        plates=tuple(
+            [PieceAt(*coordinates_of(cell), square.plate) for cell, square in squares if square.plate is not None]
+        ),
         walls=state.walls,
-        areas=tuple([tuple([Place(*place_of(cell)) for cell in area]) for area in state.areas]),
+        areas=tuple([tuple([Place(*coordinates_of(cell)) for cell in area]) for area in state.areas]),
         open_missions=state.open_missions,
         rating=state.rating,
     )

@@ -59,7 +59,9 @@ def escapes_nothing(seen: Observation, viewer: Viewer, words: Words, outcome: Ou
 
 def numbers_its_cards(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
     shown = picture(alter(seen, hand=()), viewer, words, outcome)
-    hand = [group(thing=f"hand-{place}", data={"card": card, "cards": card}) for place, card in enumerate(seen.hand)]
+    hand = [
+        group(element_id=f"hand-{place}", data={"card": card, "cards": card}) for place, card in enumerate(seen.hand)
+    ]
     return shown._replace(body=(*shown.body, *hand))
 
 

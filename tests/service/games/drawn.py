@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from service.games.drawing.changes import CHANGED, marked
+from service.games.drawing.changes import CHANGED, mark_changes
 from service.games.drawing.page import Picture, document
-from service.games.drawing.words import spoken
+from service.games.drawing.words import picture_words
 from service.games.protocol import AnyGame, Outcome
 from service.games.visibility import Viewer
 
@@ -20,7 +20,7 @@ class Drawn:
 
     root: ET.Element
 
-    def thing(self, name: str) -> ET.Element:
+    def element_id(self, name: str) -> ET.Element:
         """The element with an id."""
         return next(element for element in self.root.iter() if element.get("id") == name)
 
@@ -29,11 +29,11 @@ class Drawn:
 
     def shows(self, name: str) -> list[str]:
         """What a thing is made of, in order: the drawings that it uses, and the words in it but for its name."""
-        return [*_shown(self.thing(name))]
+        return [*_shown(self.element_id(name))]
 
     def called(self, name: str) -> str:
         """What a thing is called."""
-        return self.thing(name).findtext(f"{_SVG}title") or ""
+        return self.element_id(name).findtext(f"{_SVG}title") or ""
 
     def said(self, kind: str = "") -> list[str]:
         """All words that are drawn, or those of a class; without what is part of a drawing that is used several times."""
@@ -57,7 +57,7 @@ class Drawn:
 
     def kinds(self, name: str) -> set[str]:
         """The classes of a thing, and of what it is made of."""
-        return {kind for element in self.thing(name).iter() for kind in _classes(element)} - {""}
+        return {kind for element in self.element_id(name).iter() for kind in _classes(element)} - {""}
 
 
 def _classes(element: ET.Element) -> set[str]:
@@ -82,9 +82,9 @@ def drawn(
 def changed(game: AnyGame, before: Any, after: Any, viewer: Viewer = None) -> set[str]:
     """The ids of what is marked as changed from one state to another."""
     pictures = [_picture(game, state, viewer, "en", None) for state in (before, after)]
-    root = ET.fromstring(document(marked(*pictures)))
+    root = ET.fromstring(document(mark_changes(*pictures)))
     return {element.get("id", "") for element in root.iter() if CHANGED in _classes(element)}
 
 
 def _picture(game: AnyGame, state: Any, viewer: Viewer, language: str, outcome: Outcome | None) -> Picture:
-    return game.picture(game.observation(state, viewer), viewer, spoken(game.texts, language), outcome)
+    return game.picture(game.observation(state, viewer), viewer, picture_words(game.texts, language), outcome)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from service.games.kit.patterns import AnyOf, hints, listed
+from service.games.kit.patterns import AnyOf, hint_fields, is_listed
 from service.games.protocol import CLOCK, Move, Ring, Rng, Task
 from service.games.visibility import Action
 from tests.service.games.matches import (
@@ -133,7 +133,7 @@ def law_absent_players_come_to_an_end(table: Table) -> None:
                 assert (asked[CLOCK].deadline or 0) <= decision.deadline, "the bell comes late"
             else:
                 assert decision.deadline is None, "a wait that the game times is ended by its bell"
-                assert listed(action, table.game.legal_actions(position.state, seat)), "a default action unlisted"
+                assert is_listed(action, table.game.legal_actions(position.state, seat)), "a default action unlisted"
                 found = verdict(table, position, Move(seat, action, position.now))
                 assert not isinstance(found, Refusal), f"a default action is refused: {found}"
 
@@ -172,7 +172,7 @@ def law_bots_choose_what_is_listed(table: Table) -> None:
                 if chosen is None:
                     assert decision.on_timeout is None, f"{name} waits where somebody must act"
                     continue
-                assert listed(chosen, legal), f"{name} chose what is not listed"
+                assert is_listed(chosen, legal), f"{name} chose what is not listed"
                 found = verdict(table, position, Move(seat, chosen, in_time(decision, position.now)))
                 assert not isinstance(found, Refusal), f"{name} chose an illegal action: {found}"
 
@@ -190,13 +190,13 @@ def _unlisted(table: Table, position: Position, legal: tuple[Action, ...]) -> It
     altered = [_altered(table, way, chance) for entry in spread(legal, 30) for way in ways(entry)]
     misused = [action for entry in spread(legal, 30) for action in _misused(entry)]
     for action in distinct((*strangers, *(action for action in altered if action is not None), *misused)):
-        if not listed(action, legal):
+        if not is_listed(action, legal):
             yield action
 
 
 def _altered(table: Table, action: Action, chance: Rng) -> Action | None:
     """The action with one field, no hint, as some other action of its type has it."""
-    fields = [name for name in action.__struct_fields__ if name not in hints(type(action))]
+    fields = [name for name in action.__struct_fields__ if name not in hint_fields(type(action))]
     if not fields:
         return None
     name = chance.pick("field", fields)

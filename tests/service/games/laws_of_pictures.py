@@ -11,8 +11,8 @@ import msgspec
 from service.games.drawing.page import document
 from service.games.drawing.style import STYLE
 from service.games.drawing.svg import ART
-from service.games.drawing.words import SHARED, Words, spoken
-from service.games.kit.patterns import hints
+from service.games.drawing.words import SHARED, Words, picture_words
+from service.games.kit.patterns import hint_fields
 from service.games.protocol import Outcome
 from service.games.visibility import Action, Viewer
 from tests.service.games.matches import Position, Table, deciding, draws, key, positions, spread
@@ -151,7 +151,7 @@ def _named(entry: Action) -> Mapping[str, Any]:
     outside = {
         encoded
         for name, encoded in zip(entry.__struct_fields__, entry.__struct_encode_fields__, strict=True)
-        if name in hints(type(entry))
+        if name in hint_fields(type(entry))
     }
     told: Mapping[str, Any] = msgspec.to_builtins(entry)
     return {name: value for name, value in told.items() if name not in outside | {"type"}}
@@ -199,7 +199,7 @@ def _document(table: Table, seen: Any, viewer: Viewer, language: str, outcome: O
 
 @cache
 def _words(table: Table, language: str) -> Words:
-    return spoken(table.game.texts, language)
+    return picture_words(table.game.texts, language)
 
 
 def _outcome(table: Table, position: Position) -> Outcome | None:

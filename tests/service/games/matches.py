@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from service.games.kit.patterns import picked
+from service.games.kit.patterns import sample_action
 from service.games.protocol import CLOCK, AnyGame, Decision, IllegalAction, Move, Ring, fold
 from service.games.visibility import Action, Effect, Seat
 from service.match.randomness import Draw, Draws
@@ -105,7 +105,7 @@ def random_match(table: Table) -> Match:
             first = chance.pick("what", range(len(legal))) if legal else 0
             for action in legal[first:] + legal[:first]:
                 at = in_time(decision, now + chance.pick("when", range(1, 2_000)))
-                yield Move(decision.seat, picked(action, "part", chance), at)
+                yield Move(decision.seat, sample_action(action, "part", chance), at)
 
     return _match(table, choose)
 
@@ -222,7 +222,7 @@ def refusals(table: Table) -> Iterator[Refusal]:
 
 def ways(action: Action) -> tuple[Action, ...]:
     """What a listed action stands for: itself, or a few of a pattern's choices."""
-    return distinct(picked(action, "part", draws(f"way {i}")) for i in range(4))
+    return distinct(sample_action(action, "part", draws(f"way {i}")) for i in range(4))
 
 
 @cache
@@ -260,7 +260,7 @@ def _listed_moves(table: Table, state: Any, now: int) -> Iterator[Move[Any]]:
         if decision.seat == CLOCK:
             yield Move(CLOCK, Ring(decision.step), at)
         for entry in table.game.legal_actions(state, decision.seat):
-            yield Move(decision.seat, picked(entry, "part", draws("node")), at)
+            yield Move(decision.seat, sample_action(entry, "part", draws("node")), at)
 
 
 def distinct(actions: Iterable[Action]) -> tuple[Action, ...]:

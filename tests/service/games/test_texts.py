@@ -12,7 +12,7 @@ from service.games.ape_town import components as ape
 from service.games.ape_town.effects import Step as ApeStep
 from service.games.four_monkeys import components as four
 from service.games.four_monkeys.effects import Ending
-from service.games.kit.patterns import AnyOf, hints
+from service.games.kit.patterns import AnyOf, hint_fields
 from service.games.monkeys_on_the_moon import components as monkeys
 from service.games.monkeys_on_the_moon.effects import Deck, Turn
 from service.games.monkeys_on_the_moon.effects import Step as MonkeysStep
@@ -160,7 +160,7 @@ def test_the_text_of_an_action_tells_all_that_tells_it_from_others(game: AnyGame
         types = get_type_hints(kind, include_extras=True)
         fields = zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True)
         # A pattern stands for every choice at once, a hint outside the legal list.
-        open_ = {name for name, hint in types.items() if AnyOf in parts(hint)} | hints(kind)
+        open_ = {name for name, hint in types.items() if AnyOf in parts(hint)} | hint_fields(kind)
         chosen = {written for written, field in fields if field not in open_}
         assert placeholders(game.texts["en"][f"action.{tag(kind)}"]) == chosen
 

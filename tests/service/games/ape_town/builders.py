@@ -10,7 +10,17 @@ from typing import Final, cast
 from msgspec.structs import replace
 
 from service.games.ape_town.actions import AnyAction
-from service.games.ape_town.components import BOX, DISTRICTS, FIELDS, PLACE, Colour, DistrictId, FieldId, Segment, Tile
+from service.games.ape_town.components import (
+    BOX,
+    DISTRICTS,
+    FIELD_INDEX,
+    FIELDS,
+    Colour,
+    DistrictId,
+    FieldId,
+    Segment,
+    Tile,
+)
 from service.games.ape_town.effects import AnyEffect, DecisionOpened
 from service.games.ape_town.game import GAME
 from service.games.ape_town.state import Options, State, Taken
@@ -62,8 +72,8 @@ def laid(state: State, tiles: Mapping[FieldId, str]) -> State:
     board, discs = list(state.board), list(state.discs)
     for field, written in tiles.items():
         tile, *owner = written.split()
-        board[PLACE[field]] = cast("Tile", tile)
-        discs[PLACE[field]] = int(owner[0]) if owner else None
+        board[FIELD_INDEX[field]] = cast("Tile", tile)
+        discs[FIELD_INDEX[field]] = int(owner[0]) if owner else None
     return replace(state, board=tuple(board), discs=tuple(discs))
 
 

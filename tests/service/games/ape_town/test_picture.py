@@ -3,7 +3,7 @@
 import pytest
 
 from service.games.ape_town.actions import TakeTile
-from service.games.ape_town.board import OUTLINES, place_of
+from service.games.ape_town.board import OUTLINES, segment_position
 from service.games.ape_town.game import GAME
 from service.games.protocol import Outcome
 from tests.service.games.ape_town.builders import (
@@ -83,7 +83,7 @@ def test_the_end_tells_ranks_and_who_won() -> None:
 
 def test_districts_are_outlined_and_the_track_is_a_ring() -> None:
     assert all(len(set(outline)) == len(outline) >= 16 for outline in OUTLINES.values())
-    places = [place_of(segment)[0] for segment in range(40)]
+    places = [segment_position(segment)[0] for segment in range(40)]
     steps = zip(places, (*places[1:], places[0]), strict=True)
     assert {abs(x2 - x1) + abs(y2 - y1) for (x1, y1), (x2, y2) in steps} == {68}
 

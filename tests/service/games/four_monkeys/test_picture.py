@@ -58,7 +58,7 @@ def test_the_hand_is_the_viewers_alone_and_says_what_its_cards_are() -> None:
     picture = drawn(GAME, ready(), 0, "de")
     assert picture.things("card-0") == [f"card-{card.replace(':', '-')}" for card in HAND]
     assert picture.called("card-0-circle-triangle-1") == "Gelb: Kreis, Dreieck"
-    assert picture.thing("card-0-circle-triangle-1").get("data-cards") == "0:circle-triangle-1"
+    assert picture.element_id("card-0-circle-triangle-1").get("data-cards") == "0:circle-triangle-1"
 
 
 def test_a_burned_tile_shows_its_other_side_and_the_replenish_tile_too() -> None:

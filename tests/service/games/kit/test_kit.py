@@ -6,7 +6,7 @@ import pytest
 
 from service.games.kit import box, options, ranking
 from service.games.kit.folder import read_json, read_text
-from service.games.kit.telling import Telling
+from service.games.kit.pending import PendingEffects
 from service.games.kit.tuples import with_item
 from service.games.protocol import BadOptions, Outcome
 from tests.service.games.toy.state import Options
@@ -110,10 +110,10 @@ def test_each_effect_is_told_on_the_state_that_the_one_before_it_left() -> None:
     def apply(state: str | None, effect: int) -> str:
         return f"{state},{effect}"
 
-    told = Telling(apply, "start")
-    told.tell(1, 2)
-    told.tell(3)
-    assert (told.state, told.effects) == ("start,1,2,3", [1, 2, 3])
+    pending = PendingEffects(apply, "start")
+    pending.emit(1, 2)
+    pending.emit(3)
+    assert (pending.state, pending.effects) == ("start,1,2,3", [1, 2, 3])
 
 
 def test_what_stands_beside_a_module_is_read_as_text_or_json(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from service.games.monkeys_on_the_moon.actions import AnyAction
-from service.games.monkeys_on_the_moon.components import INDEX, TRIBES, CardId, Tribe
+from service.games.monkeys_on_the_moon.components import TRIBE_INDEX, TRIBES, CardId, Tribe
 from service.games.monkeys_on_the_moon.effects import AnyEffect, DecisionOpened, Step, TurnOpened
 from service.games.monkeys_on_the_moon.game import GAME
 from service.games.monkeys_on_the_moon.state import Auction, Awaited, Options, State
@@ -70,7 +70,7 @@ def stones_at(state: State, *finished: Tribe, **spaces: int) -> State:
 def supply_is(state: State, **counts: int) -> State:
     supply = list(state.supply)
     for tribe, count in counts.items():
-        supply[INDEX[tribe]] = count
+        supply[TRIBE_INDEX[tribe]] = count
     return replace(state, supply=tuple(supply))
 
 

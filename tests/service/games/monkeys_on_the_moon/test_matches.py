@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.games.kit.telling import Telling
+from service.games.kit.pending import PendingEffects
 from service.games.monkeys_on_the_moon.apply import _FOLD
 from service.games.monkeys_on_the_moon.components import TRIBES
 from service.games.monkeys_on_the_moon.effects import EFFECTS, AnyEffect, BidMade, BidPassed, MatchEnded, TableSet
@@ -67,12 +67,12 @@ def test_any_choices_lead_to_an_end(data: st.DataObject) -> None:
 @pytest.mark.parametrize("seats", [2, 3, 4])
 @pytest.mark.parametrize("options", [Options(), Options(maximum_scorn=True), Options(treachery=True)])
 def test_a_match_comes_to_its_end_and_folds_again_from_its_json(seats: int, options: Options) -> None:
-    told = [effects for _, effects in random_states(seats, 5, options)]
+    pending = [effects for _, effects in random_states(seats, 5, options)]
     states = [state for state, _ in random_states(seats, 5, options)]
-    assert told[-1][-1] == MatchEnded()
+    assert pending[-1][-1] == MatchEnded()
     decode = msgspec.json.Decoder(Union[EFFECTS]).decode  # noqa: UP007 (a union of a tuple)
     state: State | None = None
-    for effects, expected in zip(told, states, strict=True):
+    for effects, expected in zip(pending, states, strict=True):
         for effect in effects:
             again: AnyEffect = decode(msgspec.json.encode(effect))
             assert again == effect
@@ -104,7 +104,7 @@ def test_a_table_without_an_advanced_tribe_has_no_angered_one() -> None:
 def test_a_seat_without_a_ship_launches_none() -> None:
     state = seat_has(table(), 0, ship=None)
     with pytest.raises(ValueError, match="no ship"):
-        _launch(Telling(GAME.apply, state), 0, "under_deck", "MOM-27")
+        _launch(PendingEffects(GAME.apply, state), 0, "under_deck", "MOM-27")
 
 
 def test_options_are_strict_and_off_by_default() -> None:

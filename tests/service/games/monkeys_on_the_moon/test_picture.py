@@ -41,7 +41,7 @@ def test_a_viewer_sees_its_own_hand_and_coins_and_of_others_how_many() -> None:
     state = civilization_turn(seat_has(table(), 0, coins={"red": 2}), 0, "red-2-1", "blue-4-1")
     own, other = drawn(GAME, state, 0), drawn(GAME, state, 1)
     assert own.shows("civilization-red-2-1") == ["emblem-red", "+2"]
-    assert own.thing("civilization-blue-4-1").get("data-card") == "blue-4-1"
+    assert own.element_id("civilization-blue-4-1").get("data-card") == "blue-4-1"
     assert own.shows("coins-red") == ["emblem-red", "emblem-red", "2"]
     assert own.shows("coins-blue") == ["0"]
     assert other.things("civilization-red") == []

@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from service.games.monkeys_on_the_moon.actions import ChooseShip
-from service.games.monkeys_on_the_moon.components import INDEX, TRIBES
+from service.games.monkeys_on_the_moon.components import TRIBE_INDEX, TRIBES
 from service.games.monkeys_on_the_moon.game import GAME
 from service.games.monkeys_on_the_moon.state import Options, State
 from service.games.visibility import Viewer
@@ -126,15 +126,15 @@ def test_a_sampled_bidder_holds_the_coins_of_the_standing_bid() -> None:
     state = auction_of(table(4), "purple-4-1", 0, bidder=1, points=8, purple=2, brown=1)
     state = supply_is(seat_has(state, 1, coins={"purple": 2, "brown": 1}), black=4, green=4, blue=4, red=4, purple=2)
     for seed in range(10):
-        assert sampled(state, 0, seed).seats[1].coins[INDEX["purple"]] == 2
-        assert sampled(state, None, seed).seats[1].coins[INDEX["brown"]] == 1
+        assert sampled(state, 0, seed).seats[1].coins[TRIBE_INDEX["purple"]] == 2
+        assert sampled(state, None, seed).seats[1].coins[TRIBE_INDEX["brown"]] == 1
 
 
 def test_a_sampled_seat_that_must_appease_has_no_coin_of_the_angered_tribe() -> None:
     state = replace(asked(scorn_held(table(4), green=1), 1, "appease"), advanced="blue")
     state = supply_is(seat_has(state, 1, coins=dict.fromkeys((*TRIBES[:2], *TRIBES[3:]), 1)), green=4)
     for seed in range(20):
-        assert sampled(state, 0, seed).seats[1].coins[INDEX["green"]] == 0
+        assert sampled(state, 0, seed).seats[1].coins[TRIBE_INDEX["green"]] == 0
 
 
 def test_a_sampled_seat_that_can_take_no_scorn_has_a_coin_to_appease_with() -> None:

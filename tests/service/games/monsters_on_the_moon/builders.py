@@ -18,7 +18,7 @@ from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.grid import Cell, Rotation, cell_at
 from service.games.monsters_on_the_moon.laying import start_card
 from service.games.monsters_on_the_moon.squares import Square
-from service.games.monsters_on_the_moon.state import State, Turn, asked
+from service.games.monsters_on_the_moon.state import State, Turn, awaited_seats
 from service.games.protocol import IllegalAction, Move, Ring, fold
 from service.games.visibility import Seat
 from tests.service.games.rng import ScriptedRng
@@ -76,7 +76,7 @@ def table(
     """The table at the first turn; each seat gave the first of its two cards."""
     state = before_gifts(seats, seed=seed, first=first, deck=deck, missions=missions, options=options)
     while state.step == "give_card":
-        giver = asked(state)[0]
+        giver = awaited_seats(state)[0]
         state = after(state, decide(state, GiveCard(state.seats[giver].hand[0]), giver))
     return state
 
@@ -141,8 +141,8 @@ def at_step(state: State, step: Step, seat: Seat | None) -> State:
 def decide(
     state: State, action: AnyAction | Ring, seat: Seat | None = None, *, rng: ScriptedRng | None = None
 ) -> tuple[AnyEffect, ...]:
-    """What follows when the first seat that is asked, or another one, asks for this."""
-    mover = asked(state)[0] if seat is None else seat
+    """What follows when the first seat that is awaited_seats, or another one, asks for this."""
+    mover = awaited_seats(state)[0] if seat is None else seat
     return GAME.decide(state, Move(mover, action, 0), rng or ScriptedRng())
 
 
@@ -152,7 +152,7 @@ def told(state: State, action: AnyAction) -> list[AnyEffect]:
 
 
 def play(state: State, *actions: AnyAction) -> State:
-    """The table after actions, each of the first seat that is asked."""
+    """The table after actions, each of the first seat that is awaited_seats."""
     for action in actions:
         state = after(state, decide(state, action))
     return state
@@ -165,8 +165,8 @@ def refusal_of(state: State, action: AnyAction) -> tuple[str, str]:
 
 
 def legal(state: State, seat: Seat | None = None) -> list[AnyAction]:
-    """All that the first seat that is asked, or another one, may do."""
-    mover = next(iter(asked(state)), 0) if seat is None else seat
+    """All that the first seat that is awaited_seats, or another one, may do."""
+    mover = next(iter(awaited_seats(state)), 0) if seat is None else seat
     return list(GAME.legal_actions(state, mover))
 
 
@@ -178,7 +178,7 @@ def random_match(
     effects = GAME.setup(seats, GAME.options(seats, options), 0, rng)
     state = after(None, effects)
     yield state, effects
-    while movers := asked(state):
+    while movers := awaited_seats(state):
         seat = rng.pick("seat", movers)
         effects = decide(state, rng.pick("action", legal(state, seat)), seat, rng=rng)
         state = after(state, effects)

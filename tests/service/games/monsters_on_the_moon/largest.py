@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from service.games.monsters_on_the_moon.components import BOX
 from service.games.monsters_on_the_moon.effects import AreaEnclosed, SpaceshipPlaced, WallPlaced
-from service.games.monsters_on_the_moon.grid import place_of
+from service.games.monsters_on_the_moon.grid import coordinates_of
 from service.games.monsters_on_the_moon.squares import Place
 from service.games.monsters_on_the_moon.state import State
 from service.games.monsters_on_the_moon.walls import new_areas
@@ -27,7 +27,7 @@ def largest_display() -> State:
 def most_walls() -> State:
     """Seat 0 is to lay walls, of which it has as many as in the match; it has no card, so that nothing else is listed."""
     state = _kept("most_walls.json", {"walls": True})
-    areas = [AreaEnclosed(tuple([Place(*place_of(cell)) for cell in area])) for area in new_areas(state)]
+    areas = [AreaEnclosed(tuple([Place(*coordinates_of(cell)) for cell in area])) for area in new_areas(state)]
     return turn_of(after(state, areas), 0)
 
 

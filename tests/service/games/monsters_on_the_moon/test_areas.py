@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from service.games.monsters_on_the_moon.actions import ChooseMission, EndTurn, PlaceCard, PlacePlate, PlaceSpaceship
-from service.games.monsters_on_the_moon.areas import enclosed
+from service.games.monsters_on_the_moon.areas import enclosed_areas
 from service.games.monsters_on_the_moon.effects import AreaEnclosed, MissionRevealed, PointsScored
 from service.games.monsters_on_the_moon.game import GAME
-from service.games.monsters_on_the_moon.grid import Rotation, cell_at, place_of
+from service.games.monsters_on_the_moon.grid import Rotation, cell_at, coordinates_of
 from service.games.monsters_on_the_moon.groups import Count, count, groups
 from service.games.monsters_on_the_moon.missions import points
 from service.games.monsters_on_the_moon.squares import Place
@@ -42,7 +42,7 @@ from tests.service.games.rng import ScriptedRng
 
 
 def areas(state: State) -> list[set[Pair]]:
-    return [{place_of(cell) for cell in area} for area in state.areas]
+    return [{coordinates_of(cell) for cell in area} for area in state.areas]
 
 
 def counted(state: State) -> Count:
@@ -239,7 +239,7 @@ EDGES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from
 def test_mon_63_areas_are_what_a_plain_flood_finds(edges: list[tuple[int, int, str, int]]) -> None:
     laid = tuple(Wall(x, y, "h" if way == "h" else "v", 2 if length == 2 else 1, 0) for x, y, way, length in edges)
     state = replace(builder("W"), walls=laid)
-    found = [{place_of(cell) for cell in area} for area in enclosed(walled_edges(state))]
+    found = [{coordinates_of(cell) for cell in area} for area in enclosed_areas(walled_edges(state))]
     assert sorted(map(sorted, found)) == sorted(map(sorted, plain_areas(state)))
     assert [min(cell_at(*pair) for pair in area) for area in found] == sorted(
         min(cell_at(*pair) for pair in area) for area in found

@@ -17,7 +17,7 @@ from service.games.monsters_on_the_moon.actions import (
 )
 from service.games.monsters_on_the_moon.bots import greedy
 from service.games.monsters_on_the_moon.game import GAME
-from service.games.monsters_on_the_moon.state import State, asked
+from service.games.monsters_on_the_moon.state import State, awaited_seats
 from service.games.protocol import Outcome, Task
 from service.games.visibility import Seat
 from tests.service.games.monsters_on_the_moon.builders import (
@@ -43,8 +43,8 @@ WINS_OF_A_CHUNK = 20
 
 
 def choice(state: State, seat: Seat | None = None) -> AnyAction:
-    """What the greedy bot does for the first seat that is asked, or another one."""
-    mover = asked(state)[0] if seat is None else seat
+    """What the greedy bot does for the first seat that is awaited_seats, or another one."""
+    mover = awaited_seats(state)[0] if seat is None else seat
     step = state.step
     assert step is not None
     return greedy(Task(mover, step, GAME.observation(state, mover), tuple(legal(state, mover))), ScriptedRng())
@@ -54,7 +54,7 @@ def match(seats: int, seed: int, greedy: set[Seat], options: Mapping[str, object
     """The outcome of greedy bots at some seats against chance at the others."""
     rng = ScriptedRng(seed)
     state = after(None, GAME.setup(seats, GAME.options(seats, options), 0, rng))
-    while movers := asked(state):
+    while movers := awaited_seats(state):
         seat = movers[0]
         action = choice(state, seat) if seat in greedy else rng.pick("action", legal(state, seat))
         state = after(state, decide(state, action, seat, rng=rng))

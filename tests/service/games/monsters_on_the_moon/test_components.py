@@ -9,7 +9,7 @@ import pytest
 
 from service.games.kit.box import BadComponents
 from service.games.monsters_on_the_moon.components import BOX, RAW, Face, load
-from service.games.monsters_on_the_moon.grid import REACH, ROTATIONS, footprint, place_of
+from service.games.monsters_on_the_moon.grid import COORDINATE_LIMIT, ROTATIONS, coordinates_of, footprint
 from service.games.monsters_on_the_moon.layout import OFFSET_LIMIT
 
 File: TypeAlias = dict[str, Any]
@@ -61,10 +61,10 @@ def test_the_tracks_and_pieces() -> None:
 
 def test_no_card_can_reach_the_end_of_the_grid() -> None:
     """Each card shares an edge with the display or covers a square of it, so it reaches at most its longer side further."""
-    squares = [place_of(cell) for rotation in ROTATIONS for cell in footprint(0, 0, rotation)]
+    squares = [coordinates_of(cell) for rotation in ROTATIONS for cell in footprint(0, 0, rotation)]
     longer_side = 1 + max(max(place) for place in squares)
     cards_after_the_layout = max(map(len, BOX.decks.values()))
-    assert OFFSET_LIMIT + longer_side * (1 + cards_after_the_layout) <= REACH
+    assert OFFSET_LIMIT + longer_side * (1 + cards_after_the_layout) <= COORDINATE_LIMIT
 
 
 def test_every_value_tells_where_it_comes_from() -> None:

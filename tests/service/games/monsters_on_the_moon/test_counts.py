@@ -6,7 +6,7 @@ import pytest
 
 from service.games.monsters_on_the_moon.components import BOX
 from service.games.monsters_on_the_moon.game import GAME
-from service.games.monsters_on_the_moon.state import State, asked
+from service.games.monsters_on_the_moon.state import State, awaited_seats
 from tests.service.games.monsters_on_the_moon.builders import after, before_gifts, decide, legal, play, table
 
 
@@ -15,7 +15,7 @@ def count(state: State, depth: int) -> int:
         return 1
     return sum(
         count(after(state, decide(state, action, seat)), depth - 1)
-        for seat in asked(state)
+        for seat in awaited_seats(state)
         for action in legal(state, seat)
     )
 

@@ -12,7 +12,7 @@ from service.games.monsters_on_the_moon.effects import DecisionOpened, MatchEnde
 from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.missions import points
 from service.games.monsters_on_the_moon.start_effects import MissionsDealt, MissionsOpened
-from service.games.monsters_on_the_moon.state import State, Turn, asked
+from service.games.monsters_on_the_moon.state import State, Turn, awaited_seats
 from service.games.protocol import Decision, IllegalAction
 from service.games.visibility import Viewer
 from tests.service.games.monsters_on_the_moon.builders import (
@@ -89,7 +89,7 @@ def test_mon_70_three_open_missions_lie_there_for_all() -> None:
 
 def test_mon_70_without_the_option_there_are_none_and_the_match_ends_with_the_last_card() -> None:
     state = at_the_end(table())
-    assert asked(state) == ()
+    assert awaited_seats(state) == ()
     assert state.step is None
 
 
@@ -110,7 +110,7 @@ def test_mon_71_a_choice_is_unseen_until_all_have_chosen() -> None:
     state = choosing(SECRET)
     assert decide(state, ChooseMission(6), 1) == (MissionChosen(1, 6),)
     state = after(state, decide(state, ChooseMission(6), 1))
-    assert asked(state) == (0,)
+    assert awaited_seats(state) == (0,)
     seen = {viewer: GAME.observation(state, viewer).seats[1] for viewer in (None, 0, 1)}
     assert {viewer: held.mission for viewer, held in seen.items()} == {None: None, 0: None, 1: 6}
     assert all(held.mission_chosen for held in seen.values())

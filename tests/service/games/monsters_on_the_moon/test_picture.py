@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from service.games.drawing.page import document
-from service.games.drawing.words import spoken
+from service.games.drawing.words import picture_words
 from service.games.monsters_on_the_moon.actions import GiveCard, PlaceCard, PlaceSpaceship
 from service.games.monsters_on_the_moon.effects import AreaEnclosed, PlatePlaced, SpaceshipPlaced, WallPlaced
 from service.games.monsters_on_the_moon.game import GAME
@@ -35,7 +35,7 @@ def test_squares_lie_by_card_and_keep_their_place() -> None:
     picture = drawn(GAME, LYING)
     assert picture.things("card-") == ["card-A07", "card-A09"]
     assert picture.shows("card-A07") == ["werewolf-1", "witch-1", "vampire-1", "werewolf-1", "witch-1"]
-    square = picture.thing("square-3-1")
+    square = picture.element_id("square-3-1")
     assert (square.get("href"), square.get("data-x"), square.get("data-y")) == ("#art-crystal-0", "3", "1")
     assert (square.get("x"), square.get("y")) == ("144", "48"), "wherever the whole is moved"
 
@@ -43,7 +43,7 @@ def test_squares_lie_by_card_and_keep_their_place() -> None:
 def test_a_laid_card_is_the_one_of_the_hand_and_what_it_covers_is_its_own() -> None:
     before = turn_of(LYING, 0, "A08")
     after_it = play(before, PlaceCard("A08", 3, 2, 0))
-    assert drawn(GAME, before, 0).thing("card-A08").get("data-card") == "A08"
+    assert drawn(GAME, before, 0).element_id("card-A08").get("data-card") == "A08"
     found = changed(GAME, before, after_it, 0)
     assert {"card-A08", "square-3-2", "square-5-3"} <= found
     assert "card-A09" not in found, "of which two squares are covered"
@@ -171,4 +171,4 @@ def test_a_player_alone_has_no_track_and_is_told_a_rank() -> None:
 @pytest.mark.parametrize("state", [largest_display(), most_walls()], ids=["most cards", "most walls"])
 def test_the_largest_tables_are_small_pictures(state: State, viewer: Viewer) -> None:
     seen = GAME.observation(state, viewer)
-    assert len(document(GAME.picture(seen, viewer, spoken(GAME.texts, "de"), None)).encode()) < LARGEST
+    assert len(document(GAME.picture(seen, viewer, picture_words(GAME.texts, "de"), None)).encode()) < LARGEST

@@ -12,9 +12,9 @@ from service.games.monsters_on_the_moon.actions import AnyAction, EndTurn, Place
 from service.games.monsters_on_the_moon.components import BOX, CardId
 from service.games.monsters_on_the_moon.effects import CardDrawn, CardPlaced, DecisionOpened, TurnOpened
 from service.games.monsters_on_the_moon.game import GAME
-from service.games.monsters_on_the_moon.grid import ROTATIONS, Cell, Rotation, cell_at, footprint, place_of
+from service.games.monsters_on_the_moon.grid import ROTATIONS, Cell, Rotation, cell_at, coordinates_of, footprint
 from service.games.monsters_on_the_moon.squares import Square, SquareAt
-from service.games.monsters_on_the_moon.state import State, asked
+from service.games.monsters_on_the_moon.state import State, awaited_seats
 from service.games.protocol import IllegalAction
 from tests.service.games.monsters_on_the_moon.builders import (
     after,
@@ -51,8 +51,8 @@ def refused(state: State, x: int, y: int, rotation: Rotation = 0) -> tuple[str, 
 def test_mon_10_a_card_of_the_hand_in_any_rotation_then_one_is_drawn_and_the_next_seat_plays() -> None:
     state = seat_has(table(3, first=1), 1, ships=0)
     card, top = state.seats[1].hand[0], state.pile[0]
-    listed = [action for action in legal(state) if isinstance(action, PlaceCard) and action.card == card]
-    assert {action.rotation for action in listed} == set(ROTATIONS)
+    is_listed = [action for action in legal(state) if isinstance(action, PlaceCard) and action.card == card]
+    assert {action.rotation for action in is_listed} == set(ROTATIONS)
     for rotation in ROTATIONS:
         effects = decide(state, PlaceCard(card, -3 if rotation in {0, 180} else -2, 0, rotation))
         placed = effects[0]
@@ -92,7 +92,7 @@ def test_mon_10_one_card_is_drawn_though_the_turn_goes_on() -> None:
 def test_mon_10_who_does_not_answer_takes_the_first_of_all_actions(seats: int, options: dict[str, object]) -> None:
     for state, _ in random_match(seats, 2, options):
         assert [(one.seat, one.step, one.on_timeout) for one in GAME.decisions(state)] == [
-            (seat, state.step, legal(state, seat)[0]) for seat in asked(state)
+            (seat, state.step, legal(state, seat)[0]) for seat in awaited_seats(state)
         ]
 
 
@@ -216,11 +216,11 @@ def test_mon_14_the_limit_of_two_holds_for_moonscapes_and_armstrong_too(card: Ca
 
 def plain_list(state: State) -> list[AnyAction]:
     """MON-11 to MON-14, MON-62 and MON-63, word by word."""
-    top = {place_of(cell): square for cell, square in state.display.items()}
+    top = {coordinates_of(cell): square for cell, square in state.display.items()}
     own = {place for place, square in top.items() if square.shows == state.seats[state.active].monster}
     closed = {square for area in plain_areas(state) if not area & own for square in area}
     walled = [border for wall in state.walls for border in borders(wall)]
-    barred = closed | {place_of(cell) for cell in state.ships}
+    barred = closed | {coordinates_of(cell) for cell in state.ships}
     barred |= {place for place, square in top.items() if square.shows in {"armstrong", "base_camp"}}
 
     def is_legal(x: int, y: int, rotation: Rotation) -> bool:
@@ -248,8 +248,8 @@ def test_mon_11_mon_12_mon_13_mon_62_mon_63_the_list_is_what_the_clauses_say(
 ) -> None:
     for ply, (state, _) in enumerate(random_match(seats, seed, {"walls": walls and seats > 1})):
         if state.step == "place_card" and ply % 5 == 0:
-            listed = [action for action in legal(state) if isinstance(action, PlaceCard)]
-            assert listed == plain_list(state)
+            is_listed = [action for action in legal(state) if isinstance(action, PlaceCard)]
+            assert is_listed == plain_list(state)
 
 
 def overlaid(state: State) -> dict[Cell, CardId]:

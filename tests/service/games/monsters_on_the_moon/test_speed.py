@@ -19,7 +19,7 @@ from tests.service.games.monsters_on_the_moon.builders import (
 )
 from tests.service.games.monsters_on_the_moon.largest import largest_display, most_walls
 from tests.service.games.monsters_on_the_moon.test_placing import plain_list
-from tests.service.games.monsters_on_the_moon.wall_tables import WALLS, listed
+from tests.service.games.monsters_on_the_moon.wall_tables import WALLS, is_listed
 from tests.service.games.rng import ScriptedRng
 
 LIST_MS = 10
@@ -57,9 +57,9 @@ def yardstick() -> int:
 
 
 def test_the_largest_list_is_complete(largest: State) -> None:
-    listed = [action for action in legal(largest) if isinstance(action, PlaceCard)]
-    assert len(listed) == 4600
-    assert listed == plain_list(largest)
+    is_listed = [action for action in legal(largest) if isinstance(action, PlaceCard)]
+    assert len(is_listed) == 4600
+    assert is_listed == plain_list(largest)
 
 
 untraced = pytest.mark.skipif(sys.gettrace() is not None, reason="a tracer makes everything slow")
@@ -88,7 +88,7 @@ def test_a_random_match_is_played_at_five_hundred_actions_a_second() -> None:
 @untraced
 def test_the_longest_list_of_walls_takes_fifteen_milliseconds_at_most() -> None:
     state = most_walls()
-    assert len(listed(legal(state))) == len(legal(state)) == 667
+    assert len(is_listed(legal(state))) == len(legal(state)) == 667
     assert best_ms(10, lambda: legal(state)) <= WALLS_MS * slowness()
 
 

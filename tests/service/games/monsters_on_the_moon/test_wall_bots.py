@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from service.games.monsters_on_the_moon.actions import EndTurn, PlaceCard, PlaceWall
 from service.games.monsters_on_the_moon.effects import WallPlaced
-from service.games.monsters_on_the_moon.grid import place_of
+from service.games.monsters_on_the_moon.grid import coordinates_of
 from service.games.monsters_on_the_moon.state import State
 from tests.length import LENGTH
 from tests.service.games.monsters_on_the_moon.builders import cards_lie, decide, legal, play, random_match
@@ -34,7 +34,7 @@ def turn_played(state: State) -> State:
 
 
 def areas(state: State) -> list[set[Pair]]:
-    return [{place_of(cell) for cell in area} for area in state.areas]
+    return [{coordinates_of(cell) for cell in area} for area in state.areas]
 
 
 @pytest.mark.parametrize(

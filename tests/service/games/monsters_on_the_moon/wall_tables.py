@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from service.games.monsters_on_the_moon.actions import AnyAction, EndTurn, PlaceWall
 from service.games.monsters_on_the_moon.components import CardId
 from service.games.monsters_on_the_moon.effects import AreaEnclosed
-from service.games.monsters_on_the_moon.grid import cell_at, place_of
+from service.games.monsters_on_the_moon.grid import cell_at, coordinates_of
 from service.games.monsters_on_the_moon.state import State, Turn, Wall
 from service.games.visibility import Seat
 from tests.service.games.monsters_on_the_moon.builders import after, decide, seat_has, shows, table
@@ -73,7 +73,7 @@ def plain_areas(state: State) -> list[set[Pair]]:
     parted = {border for each in state.walls for border in borders(each)}
     if not parted:
         return []
-    pairs = [pair for border in parted for pair in border] + [place_of(cell) for cell in state.display]
+    pairs = [pair for border in parted for pair in border] + [coordinates_of(cell) for cell in state.display]
     xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
     columns, rows = range(min(xs) - 2, max(xs) + 3), range(min(ys) - 2, max(ys) + 3)
     squares = {(x, y) for x in columns for y in rows}
@@ -92,8 +92,8 @@ def may_lie(state: State, action: PlaceWall, laid: Sequence[PlaceWall]) -> bool:
     """Whether a wall may lie there after those of the turn, whatever comes next (MON-62, MON-63)."""
     taken: list[PlaceWall | Wall] = [*state.walls, *laid]
     edges = borders(action)
-    shown = {place_of(cell) for cell in state.display}
-    areas = {place_of(cell) for area in state.areas for cell in area}
+    shown = {coordinates_of(cell) for cell in state.display}
+    areas = {coordinates_of(cell) for area in state.areas for cell in area}
     lies_over = any(border in borders(other) for other in taken for border in edges)
     crosses = action.length == 2 and any(other.length == 2 and points(other)[1] == points(action)[1] for other in taken)
     touches = not laid or any(set(points(other)) & set(points(action)) for other in laid)
@@ -108,7 +108,7 @@ def may_lie(state: State, action: PlaceWall, laid: Sequence[PlaceWall]) -> bool:
 
 def anywhere(state: State) -> list[PlaceWall]:
     """All walls near the display, legal or not, row by row."""
-    pairs = [place_of(cell) for cell in state.display]
+    pairs = [coordinates_of(cell) for cell in state.display]
     xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
     return [
         PlaceWall(x, y, orientation, length)
@@ -144,7 +144,7 @@ def plain_walls(state: State) -> list[PlaceWall]:
     ]
 
 
-def listed(actions: Iterable[AnyAction]) -> list[PlaceWall]:
+def is_listed(actions: Iterable[AnyAction]) -> list[PlaceWall]:
     return [action for action in actions if isinstance(action, PlaceWall)]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from service.games.kit import folder, options, ranking
-from service.games.kit.patterns import picked
+from service.games.kit.patterns import sample_action
 from service.games.protocol import Game, GameInfo, Outcome, Rng, Task
 from service.games.visibility import Seat
 from tests.service.games.toy import decide, picture, view
@@ -38,7 +38,7 @@ def play_high(task: Task[ToyAction, Observation], rng: Rng) -> ToyAction:
     commits = [action for action in task.legal_actions if isinstance(action, Commit)]
     if commits:
         return max(commits, key=lambda action: value(action.card))
-    return picked(rng.pick("action", task.legal_actions), "cards", rng)
+    return sample_action(rng.pick("action", task.legal_actions), "cards", rng)
 
 
 TOY: Game[State, ToyAction, ToyEffect, Options, Observation] = Game(

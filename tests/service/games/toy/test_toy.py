@@ -30,9 +30,9 @@ def holding(state: State, *hands: tuple[str, ...]) -> State:
 def after(state: State, *moves: Move[ToyAction]) -> tuple[State, tuple[Effect, ...]]:
     effects: tuple[Effect, ...] = ()
     for move in moves:
-        told = TOY.decide(state, move, draws("toy"))
-        effects += told
-        folded = fold(TOY, state, told)
+        pending = TOY.decide(state, move, draws("toy"))
+        effects += pending
+        folded = fold(TOY, state, pending)
         assert folded is not None
         state = folded
     return state, effects

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 import pytest
 
-from service.games.kit.misfit import LONGEST_STEP, MOST_VALUES, any_of, misfit
+from service.games.kit.mismatch import MAX_STEP_LENGTH, MAX_VALUES, alternatives, mismatch
 
 
 class Inner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,7 +53,7 @@ NAMES = ", ".join(Outer.__struct_fields__)
 def test_a_misfit_says_where_and_what_would_be_right(given: object, path: tuple[str, ...], fault: str) -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert(given, Outer, strict=True)
-    found = misfit(Outer, caught.value)
+    found = mismatch(Outer, caught.value)
     assert (found.path, found.fault) == (path, fault)
     assert str(found) == f"{'.'.join(path)} {fault}"
 
@@ -61,14 +61,14 @@ def test_a_misfit_says_where_and_what_would_be_right(given: object, path: tuple[
 def test_what_has_no_fields_says_so() -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert({"y" * 99: 1}, Empty, strict=True)
-    assert str(misfit(Empty, caught.value)) == f"{'y' * LONGEST_STEP} is unknown; there are none"
+    assert str(mismatch(Empty, caught.value)) == f"{'y' * MAX_STEP_LENGTH} is unknown; there are none"
 
 
 def test_many_values_are_not_all_told() -> None:
-    assert any_of(["a"]) == "a"
-    assert any_of([str(number) for number in range(MOST_VALUES)]).count(",") == MOST_VALUES - 2
-    assert any_of([str(number) for number in range(MOST_VALUES + 5)]).endswith("18 or one of 6 others")
+    assert alternatives(["a"]) == "a"
+    assert alternatives([str(number) for number in range(MAX_VALUES)]).count(",") == MAX_VALUES - 2
+    assert alternatives([str(number) for number in range(MAX_VALUES + 5)]).endswith("18 or one of 6 others")
 
 
 def test_a_type_without_a_schema_of_that_place_is_told_as_something_else() -> None:
-    assert misfit(Empty, msgspec.ValidationError("Odd - at `$.nowhere`")).fault == "must be something else"
+    assert mismatch(Empty, msgspec.ValidationError("Odd - at `$.nowhere`")).fault == "must be something else"

@@ -12,40 +12,40 @@ import msgspec
 
 Schema: TypeAlias = Mapping[str, Any]
 
-MOST_VALUES: Final = 20
+MAX_VALUES: Final = 20
 """So many values are told at most."""
-LONGEST_STEP: Final = 40
+MAX_STEP_LENGTH: Final = 40
 """Characters of a name that a client made up."""
 
-_PLACED: Final = re.compile(r"(?s)(.*?)(?: - at (?:`key` in )?`\$([^`]*)`)?")
+_LOCATED: Final = re.compile(r"(?s)(.*?)(?: - at (?:`key` in )?`\$([^`]*)`)?")
 _FIELD: Final = re.compile(r"(?s)Object (missing required|contains unknown) field `(.*)`")
 _STEP: Final = re.compile(r"\.([^.\[]+)|\[([0-9]+)\]")
 
 
-class Misfit(msgspec.Struct, frozen=True):
+class Mismatch(msgspec.Struct, frozen=True):
     """`path` are the names and indices that lead to the value; `fault` goes on with a sentence about it."""
 
     path: tuple[str, ...]
     fault: str
 
     def __str__(self) -> str:
-        return f"{'.'.join(step[:LONGEST_STEP] for step in self.path)} {self.fault}"
+        return f"{'.'.join(step[:MAX_STEP_LENGTH] for step in self.path)} {self.fault}"
 
 
-def misfit(kind: type[msgspec.Struct], error: msgspec.ValidationError) -> Misfit:
+def mismatch(kind: type[msgspec.Struct], error: msgspec.ValidationError) -> Mismatch:
     """Why a value is none of a type, from the error that msgspec raised of it."""
-    match = _PLACED.fullmatch(str(error))
-    said, where = (match[1], match[2] or "") if match else (str(error), "")
+    match = _LOCATED.fullmatch(str(error))
+    message, location = (match[1], match[2] or "") if match else (str(error), "")
     # What stands under a name of the client's own, `[...]`, is told of the object that it stands in.
-    path = tuple(name or index for name, index in _STEP.findall(where.partition("[...]")[0]))
-    field = _FIELD.fullmatch(said)
+    path = tuple(name or index for name, index in _STEP.findall(location.partition("[...]")[0]))
+    field = _FIELD.fullmatch(message)
     if field is None:
-        return Misfit(path, f"must be {_wanted(kind, path)}")
+        return Mismatch(path, f"must be {_expected(kind, path)}")
     inner = (*path, field[2])
     if field[1] == "missing required":
-        return Misfit(inner, f"is missing; it must be {_wanted(kind, inner)}")
+        return Mismatch(inner, f"is missing; it must be {_expected(kind, inner)}")
     names = ", ".join(name for schema in _schemas(kind, path) for name in schema.get("properties", ()))
-    return Misfit(inner, f"is unknown; there are {names or 'none'}")
+    return Mismatch(inner, f"is unknown; there are {names or 'none'}")
 
 
 @cache
@@ -56,42 +56,44 @@ def _schema(kind: type[msgspec.Struct]) -> Schema:
 def _schemas(kind: type[msgspec.Struct], path: tuple[str, ...]) -> list[Schema]:
     """The schemas that a value at a place may follow, none of them a reference or a choice."""
     whole = _schema(kind)
-    found = list(_plain(whole, whole))
+    found = list(_resolved(whole, whole))
     for step in path:
-        found = [plain for schema in found for inner in _inside(schema, step) for plain in _plain(whole, inner)]
+        found = [
+            resolved for schema in found for inner in _children(schema, step) for resolved in _resolved(whole, inner)
+        ]
     return found
 
 
-def _plain(whole: Schema, schema: Schema) -> Iterator[Schema]:
+def _resolved(whole: Schema, schema: Schema) -> Iterator[Schema]:
     if "$ref" in schema:
-        yield from _plain(whole, whole["$defs"][schema["$ref"].rpartition("/")[2]])
+        yield from _resolved(whole, whole["$defs"][schema["$ref"].rpartition("/")[2]])
     elif "anyOf" in schema:
         for choice in schema["anyOf"]:
-            yield from _plain(whole, choice)
+            yield from _resolved(whole, choice)
     else:
         yield schema
 
 
-def _inside(schema: Schema, step: str) -> Iterator[Schema]:
+def _children(schema: Schema, step: str) -> Iterator[Schema]:
     if step in schema.get("properties", {}):
         yield schema["properties"][step]
     elif step.isdecimal() and isinstance(schema.get("items"), dict):
         yield schema["items"]
 
 
-def _wanted(kind: type[msgspec.Struct], path: tuple[str, ...]) -> str:
-    return any_of([words for schema in _schemas(kind, path) for words in _words(schema)]) or "something else"
+def _expected(kind: type[msgspec.Struct], path: tuple[str, ...]) -> str:
+    return alternatives([words for schema in _schemas(kind, path) for words in _described(schema)]) or "something else"
 
 
-def any_of(values: Sequence[str]) -> str:
+def alternatives(values: Sequence[str]) -> str:
     """Values of which one would be right, in words; not all where they are many."""
-    told = list(values)
-    if len(told) > MOST_VALUES:
-        told = [*told[: MOST_VALUES - 1], f"one of {len(told) - MOST_VALUES + 1} others"]
-    return " or ".join(filter(None, (", ".join(told[:-1]), *told[-1:])))
+    shown = list(values)
+    if len(shown) > MAX_VALUES:
+        shown = [*shown[: MAX_VALUES - 1], f"one of {len(shown) - MAX_VALUES + 1} others"]
+    return " or ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
 
 
-def _words(schema: Schema) -> Iterator[str]:
+def _described(schema: Schema) -> Iterator[str]:
     match schema:
         case {"enum": [*values]}:
             yield from map(str, values)

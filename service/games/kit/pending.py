@@ -7,7 +7,7 @@ S = TypeVar("S")
 E = TypeVar("E")
 
 
-class Telling(Generic[S, E]):
+class PendingEffects(Generic[S, E]):
     """The effects told so far, and the state after them."""
 
     __slots__ = ("_apply", "effects", "state")
@@ -17,7 +17,7 @@ class Telling(Generic[S, E]):
         self.state = state
         self.effects: list[E] = []
 
-    def tell(self, *effects: E) -> None:
+    def emit(self, *effects: E) -> None:
         for effect in effects:
             self.state = self._apply(self.state, effect)
             self.effects.append(effect)
