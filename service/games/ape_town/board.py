@@ -1,4 +1,4 @@
-"""Where everything of Ape Town lies on its picture: the cells of the board, the districts' outlines, the track's ring."""
+"""The geometry of the Ape Town picture: cells of the board, outlines of districts, and segments of the track."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -8,11 +8,11 @@ from service.games.ape_town.components import DISTRICTS, FIELDS, RAW, Cell, Segm
 from service.games.drawing.svg import Point
 
 PITCH: Final = 68
-"""From one segment of the track to the next."""
+"""Distance between the centres of neighbouring segments of the track."""
 COLUMNS: Final = 12
-"""Segments of the track along the top, and along the bottom; the sides have the rest."""
+"""Segments along the top of the track, and along the bottom. The other segments are on the sides."""
 ROWS: Final = 10
-"""Rows of segments, the top and the bottom among them."""
+"""Rows of segments, including the top and the bottom."""
 WIDTH: Final = COLUMNS * PITCH
 HEIGHT: Final = ROWS * PITCH
 
@@ -20,11 +20,14 @@ _STEPS: Final = (
     ((-1, 0), (0, 1), (1, 0), (1, -1), (0, -1), (-1, -1)),
     ((-1, 1), (0, 1), (1, 1), (1, 0), (0, -1), (-1, 0)),
 )
-"""From a cell of an even row, or of an odd one, over its edges, the one from its top corner to the right first."""
+"""The steps (rows, columns) across the six edges of a cell, for even rows and for odd rows.
+
+The first edge is the one clockwise from the top corner.
+"""
 
 
 def centre(cell: Cell) -> Point:
-    """The middle of a cell, from the top left corner of the track."""
+    """The centre of a cell, relative to the top left corner of the track."""
     row, column = cell
     return 120 + 64 * column + 32 * (row % 2), 124 + 54 * row
 
@@ -35,7 +38,7 @@ def cell_of(field: str) -> Cell:
 
 
 def outline(cells: Sequence[Cell]) -> tuple[Point, ...]:
-    """The outline of cells that hang together without a hole, clockwise."""
+    """The outline of connected cells without a hole, clockwise."""
     edges: dict[Point, Point] = {}
     for cell in cells:
         (row, column), (x, y) = cell, centre(cell)
@@ -51,7 +54,7 @@ def outline(cells: Sequence[Cell]) -> tuple[Point, ...]:
 
 
 def segment_position(segment: Segment) -> tuple[Point, Point]:
-    """The middle of a segment, and the step from there to the inside of the ring."""
+    """The centre of a segment, and the direction from there to the inside of the ring."""
     sides = ROWS - 2
     far_x, far_y = WIDTH - PITCH // 2, HEIGHT - PITCH // 2
     if segment < COLUMNS:
@@ -73,4 +76,4 @@ POND: Final[tuple[Cell, ...]] = tuple([(row, column) for row, column in RAW["pon
 OUTLINES: Final = {
     district.id: outline([cell_of(FIELDS[index].id) for index in district.fields]) for district in DISTRICTS
 }
-"""By district; districts have no holes."""
+"""The outlines by district id. Districts have no holes."""

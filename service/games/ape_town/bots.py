@@ -1,4 +1,4 @@
-"""A bot that looks one action ahead, at nothing but its task. Worths are in hundredths of a point."""
+"""A bot that looks one action ahead and uses only its task. Values are in hundredths of a point."""
 
 from typing import Final, NamedTuple, TypeAlias
 
@@ -14,11 +14,11 @@ ApeTask: TypeAlias = Task[AnyAction, Observation]
 
 POINT: Final = 100
 MONEY: Final = 90
-"""Of one money: a point at the end, if it is never paid to another seat."""
+"""The value of one money: it scores a point at the end unless it is paid to another seat."""
 
 
 class Table(NamedTuple):
-    """What lies on the board, as the scoring takes it, before the eyes of a seat."""
+    """The board as the scoring functions expect it, and the seat of the bot."""
 
     seat: Seat
     seats: int
@@ -27,7 +27,7 @@ class Table(NamedTuple):
 
 
 def greedy(task: ApeTask, _rng: Rng) -> AnyAction:
-    """The action of the highest worth, the first of equals."""
+    """The action of the highest value, or the first of several."""
     seen = task.observation
     table = Table(
         task.seat,
@@ -45,7 +45,7 @@ def _value(table: Table, seen: Observation, action: AnyAction) -> int:
 
 
 def _value_of_take(table: Table, seen: Observation, action: TakeTile) -> int:
-    """The best that the tile could bring, and the money that goes and comes."""
+    """The value of the tile's best field, plus the money on its segment, minus its price."""
     segments = [shown.segment for shown in seen.display]
     price = segments.index(action.segment)
     tile = seen.display[price].tile
@@ -55,7 +55,7 @@ def _value_of_take(table: Table, seen: Observation, action: TakeTile) -> int:
 
 
 def _value_of_place(table: Table, tile: Tile, index: int) -> int:
-    """What the seat scores at once, less the most that another one does, and what a disc may bring later."""
+    """The points of the seat, minus the most points of another seat, plus the value of a disc for later."""
     board, discs = list(table.board), list(table.discs)
     board[index] = tile
     district = DISTRICTS[FIELDS[index].district]
@@ -76,6 +76,9 @@ def _value_of_place(table: Table, tile: Tile, index: int) -> int:
 
 
 def _future_value(table: Table, tile: Tile, district: District) -> int:
-    """Of a disc in a district that is not complete: more, the more is to be had there, and most for the first."""
+    """The value of a disc in an incomplete district.
+
+    It grows with the apes in the district and falls with each disc that the seat already has there.
+    """
     mine = owned(table.board, table.discs, district, tile, table.seats)[table.seat]
     return (3 * POINT + POINT * worth(table.board, district) // 2) // (1 + mine)

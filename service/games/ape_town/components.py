@@ -1,7 +1,7 @@
-"""The box: tiles, board and track, read from components.json and checked at import.
+"""The tiles, the board and the track, read from components.json and checked at import.
 
-An owner of a printed copy may put its values into the file; data that the rules cannot play with is refused here.
-A field is known by its id outside the game, and by its place in the file inside a state.
+An owner of a printed copy may put its values into the file. Data with which the rules cannot be played is rejected
+here. Actions and effects name a field by its id. A state refers to it by its index in the file.
 """
 
 from collections.abc import Mapping
@@ -13,34 +13,34 @@ from service.games.kit.box import BoxFile, read, require, require_ids
 from service.games.kit.folder import read_json
 
 Tile: TypeAlias = Literal["tarsier", "chimpanzee", "mandrill", "banana", "lemur", "orangutan"]
-"""Tiles of a kind are alike."""
+"""Tiles of the same kind are interchangeable."""
 Colour: TypeAlias = Literal["grey", "black", "white"]
 FieldId: TypeAlias = str
 DistrictId: TypeAlias = str
 Segment: TypeAlias = int
 """0 to 39, clockwise from the street sign."""
 Section: TypeAlias = int
-"""0 to 7; section n has the five segments from 5 n on."""
+"""0 to 7. Section n has the five segments from 5 n on."""
 Clause: TypeAlias = str
 Cell: TypeAlias = tuple[int, int]
 
 SEATS: Final = (2, 3, 4)
 ORDER: Final[tuple[Tile, ...]] = ("tarsier", "chimpanzee", "mandrill", "banana", "lemur", "orangutan")
-"""The kinds of tiles as they lie before the shuffle."""
+"""The kinds of tiles in the order before the shuffle."""
 SECTIONS: Final = 8
 SEGMENTS_PER_SECTION: Final = 5
 OPEN_SECTIONS: Final = 2
-"""Sections whose tiles lie face up (APE-2, APE-17)."""
+"""Number of sections with face-up tiles (APE-2, APE-17)."""
 VALUES: Final[Mapping[Tile | None, int]] = {"tarsier": 1, "chimpanzee": 2, "mandrill": 3}
-"""The apes that score at once, and what they are worth (APE-13)."""
+"""The apes that score when they are placed, and their values (APE-13)."""
 OWNED: Final[tuple[Tile, ...]] = ("lemur", "orangutan")
-"""The apes that take a disc (APE-16)."""
+"""The apes that get a disc (APE-16)."""
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A space for one tile: its neighbours by place, and the printed tiles that touch it."""
+    """A space for one tile, the indices of its neighbours, and the printed tiles beside it."""
 
     id: FieldId
     district: int
@@ -50,7 +50,7 @@ class Field(msgspec.Struct, frozen=True):
 
 
 class District(msgspec.Struct, frozen=True):
-    """Its fields and neighbours by place."""
+    """A district, with the indices of its fields and of its neighbours."""
 
     id: DistrictId
     colour: Colour
@@ -59,7 +59,7 @@ class District(msgspec.Struct, frozen=True):
 
 
 class Components(msgspec.Struct, frozen=True):
-    """The box as the rules use it; `tiles` in the order before the shuffle."""
+    """The components as the rules use them. `tiles` are in the order before the shuffle."""
 
     tiles: tuple[Tile, ...]
     fields: tuple[Field, ...]
@@ -116,10 +116,10 @@ class _File(BoxFile, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def load(raw: Mapping[str, object]) -> Components:
-    """The box in a component file.
+    """Convert a component file.
 
     Raises:
-        BadComponents: a value is missing, of the wrong kind, or makes no playable box.
+      BadComponents: a value is missing, has the wrong type, or makes the game unplayable.
     """
     file = read(raw, _File)
     _check_pieces(file)
@@ -178,7 +178,8 @@ def _check_pieces(file: _File) -> None:
     require(len(track) == SECTIONS, "the track must have 8 sections")
     require(all(len(section) == SEGMENTS_PER_SECTION for section in track), "a section must have 5 segments")
     require(file.money_bundles_total >= max(SEATS) * file.money_bundles_start, "there is too little money")
-    # each tile taken past the last one of the older section costs 1, so that the next section is never that one
+    # Each tile taken beyond the last one of the older section costs 1. With this little money the next section to be
+    # opened is never the older one.
     require(file.money_bundles_total < (SECTIONS - 1) * SEGMENTS_PER_SECTION, "there is too much money")
 
 
@@ -215,7 +216,8 @@ def _check_districts(file: _File, box: Components) -> None:
     require(len(box.districts) == 9, "there must be 9 districts")
     colours = [district.colour for district in box.districts]
     require(all(colours.count(colour) == 3 for colour in ("grey", "black", "white")), "each colour needs 3 districts")
-    # 75 tiles empty 14 sections at most, and 16 are laid out in all: two stay open to the end
+    # Taking 75 tiles empties 14 sections at most, and 16 sections of tiles exist. Two sections therefore stay open to
+    # the end.
     require(len(box.fields) <= len(box.tiles) - SEGMENTS_PER_SECTION, "there are more fields than the display can fill")
     for row, field in zip(file.fields, box.fields, strict=True):
         require(row.colour == box.districts[field.district].colour, f"{row.id} has another colour than its district")
@@ -243,4 +245,4 @@ BOX: Final = load(RAW)
 FIELDS: Final = BOX.fields
 DISTRICTS: Final = BOX.districts
 FIELD_INDEX: Final[Mapping[FieldId, int]] = {field.id: index for index, field in enumerate(FIELDS)}
-"""A field's place in the tuples of a state."""
+"""The index of a field in the tuples of a state."""

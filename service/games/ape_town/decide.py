@@ -1,4 +1,4 @@
-"""The judge: an action becomes effects, or is refused. No draw is made after the start."""
+"""Turns an action into effects, or refuses it. Only `setup` makes draws."""
 
 from service.games.ape_town import districts, turns
 from service.games.ape_town.actions import AnyAction, PlaceTile, TakeTile
@@ -23,10 +23,10 @@ from service.games.visibility import Seat
 
 
 def decide(state: State, move: Move[AnyAction], _rng: Rng) -> tuple[AnyEffect, ...]:
-    """What follows from a move, up to the next decision.
+    """The effects of a move, up to the next decision.
 
     Raises:
-        IllegalAction: the rules refuse it.
+      IllegalAction: the rules refuse the action.
     """
     seat, action = move.seat, move.action
     check_seat(state, seat)
@@ -43,7 +43,7 @@ def decide(state: State, move: Move[AnyAction], _rng: Rng) -> tuple[AnyEffect, .
 
 
 def _take(pending: Pending, seat: Seat, offer: Offer) -> None:
-    """Pay, take the tile, then the money that lies there (APE-10, APE-11)."""
+    """Pay, take the tile, then take the money on its segment (APE-10, APE-11)."""
     state, segment = pending.state, offer.segment
     if offer.price:
         pending.emit(MoneyPaid(seat, state.display[: offer.price]))
@@ -54,11 +54,11 @@ def _take(pending: Pending, seat: Seat, offer: Offer) -> None:
 
 
 def _place(pending: Pending, seat: Seat, field: FieldId, tile: Tile) -> None:
-    """Scores of the placement come before those of the district (APE-22)."""
+    """Place a tile. The placement scores before the district does (APE-22)."""
     index = FIELD_INDEX[field]
     pending.emit(TilePlaced(seat, field, tile))
     if tile in OWNED:
-        if pending.state.seats[seat].discs:  # APE-16: without one it stays unowned
+        if pending.state.seats[seat].discs:  # APE-16: without a disc, the tile stays unowned
             pending.emit(DiscPlaced(seat, field))
     else:
         points = placement_points(pending.state.board, index, tile)

@@ -1,4 +1,4 @@
-"""A completed district is scored: its boss, then its inferior neighbours (APE-20, APE-21)."""
+"""Scores a completed district: its boss, then its inferior neighbours (APE-20, APE-21)."""
 
 from service.games.ape_town.apply import Pending
 from service.games.ape_town.components import District
@@ -13,7 +13,7 @@ from service.games.ape_town.scoring import settle
 
 
 def complete(pending: Pending, district: District) -> None:
-    """Tell a district's scoring, each sum of points with what it is for."""
+    """Emit the scoring of a district. Each score follows the effect that explains it."""
     state = pending.state
     settled = settle(state.board, state.discs, district, len(state.seats))
     pending.emit(DistrictCompleted(district.id, settled.lemurs))

@@ -1,4 +1,4 @@
-"""Ape Town drawn: the board inside its track, the display with its prices, and the seats beside it."""
+"""Draws Ape Town: the board inside its track, the display with its prices, and the seats on the right."""
 
 from typing import Final
 
@@ -42,7 +42,7 @@ _ART: Final = {**frame.MARKS, **ART}
 
 
 def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
-    """The table as a viewer sees it; all of it lies open, and only the order of the seats differs."""
+    """The table as a viewer sees it. Nothing is hidden; only the order of the seats depends on the viewer."""
     awaited = () if seen.step is None else (seen.active,)
     status_text = frame.status(awaited, seen.step, viewer, words, outcome)
     points_now = [_points(held) for held in seen.seats]
@@ -105,7 +105,7 @@ def _field(seen: Observation, field: Field, words: Words) -> Element:
 
 
 def _taken(seat: Seat, taken: Taken, words: Words) -> Element:
-    """The tile on its way, over the pond, with whose it is and the colour that it wants."""
+    """The tile that was taken and not placed yet, drawn over the pond with its seat and the colour that it needs."""
     return group(
         rect(-70, -50, 140, 100, "panel turn", corner=16),
         frame.mark(seat, -50, -30, 800),
@@ -116,7 +116,7 @@ def _taken(seat: Seat, taken: Taken, words: Words) -> Element:
 
 
 def _tile(segment: int, tile: str, called: str, scale_permille: int) -> Element:
-    """A tile by the segment where it lay or lies, which names it until it is on a field."""
+    """A tile of the track. Its element id names the segment that it lies at, or was taken from."""
     return group(
         use(tile),
         use("rim", css_class="edge"),
@@ -150,7 +150,10 @@ def _track(seen: Observation, words: Words) -> list[Element]:
 
 
 def _prices(seen: Observation) -> list[Element]:
-    """What each tile of the display costs the active seat, where it takes one; less strong if it cannot pay that."""
+    """The price of each tile of the display for the active seat while it takes one.
+
+    Prices that it cannot pay are drawn faintly.
+    """
     if seen.step != "take_tile":
         return []
     prices = []
@@ -162,13 +165,13 @@ def _prices(seen: Observation) -> list[Element]:
 
 
 def _divider(segment: int) -> Element:
-    """A line before the first segment of a section; before the first of all, the street sign."""
+    """A line before the first segment of a section; before segment 0, the street sign."""
     (x, y), (right, down) = segment_position(segment)
     half = 34
     if segment == 0:
         return use("sign", x - half + 6, y - half - 2)
     along_x, along_y = down * half, -right * half
-    if segment == 20:  # the corner at the bottom right, which the section begins
+    if segment == 20:  # a section begins at the bottom right corner
         return path(f"M{x - half} {y - half}H{x + half}", "divider")
     return path(
         f"M{x - along_x - right * half} {y - along_y - down * half}l{2 * right * half} {2 * down * half}", "divider"
@@ -211,7 +214,7 @@ def _panel(
 
 
 def _legend(words: Words, at: tuple[int, int]) -> Element:
-    """What the tiles are called."""
+    """The names of the tiles."""
     entries: list[Element] = []
     for number, tile in enumerate(ORDER):
         x, y = 22 + 150 * (number % 2), 22 + 44 * (number // 2)

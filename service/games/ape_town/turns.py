@@ -1,4 +1,4 @@
-"""What ends a turn: the display and the supply, then the next turn or the end (APE-17, APE-30)."""
+"""The end of a turn: display and supply, then the next turn or the end of the match (APE-17, APE-30)."""
 
 from functools import partial
 from itertools import takewhile
@@ -10,13 +10,13 @@ from service.games.ape_town.state import State, next_seat, segments_of
 
 
 def end(pending: Pending) -> None:
-    """Go on to the next seat's turn, or end the match."""
+    """Start the next seat's turn, or end the match."""
     if None not in pending.state.board:
         pending.emit(MatchEnded())
         return
     if len({segment // SEGMENTS_PER_SECTION for segment in pending.state.display}) < OPEN_SECTIONS:
         _turn_up(pending, (pending.state.turned_up[-1] + 1) % SECTIONS)
-    # what was opened later waits for a section with a face-up tile
+    # Sections are refilled in the order in which they were opened, up to the first one that still has a face-up tile.
     for section in takewhile(partial(_is_empty, pending.state), pending.state.turned_up):
         _refill(pending, section)
     pending.emit(DecisionOpened(next_seat(pending.state), "take_tile"))

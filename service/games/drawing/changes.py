@@ -1,4 +1,4 @@
-"""What differs between two pictures of a match: the things that look otherwise, or are part of something else."""
+"""Finds the elements that changed between two pictures of a match."""
 
 from collections.abc import Iterator
 from typing import Final, TypeAlias
@@ -7,16 +7,16 @@ from service.games.drawing.page import Picture
 from service.games.drawing.svg import Data, Element
 
 CHANGED: Final = "changed"
-"""The class of a thing that differs from the picture before."""
+"""The CSS class of a changed element."""
 
 _Form: TypeAlias = tuple[str, str, str, str, Data, tuple[object, ...]]
 
 
 def mark_changes(before: Picture, after: Picture) -> Picture:
-    """The later picture with each thing marked that is new, moved to another one, or drawn otherwise.
+    """The later picture, with each element marked that is new, has another parent, or is drawn differently.
 
-    A thing is what has an id. Where it is laid out in the same thing, as a card in a hand, is no change of it; nor is
-    what happens to the things in it.
+    Only elements with an id are compared. A new layout position inside the same parent is no change, for example of a
+    card in a hand. A change of a nested element with an id is no change of its parent.
     """
     known = dict(_named_elements(before.body))
     changed = {name for name, form in _named_elements(after.body) if known.get(name) != form}
@@ -38,7 +38,7 @@ def _elements_with_ids(element: Element, parent: str) -> Iterator[tuple[str, _Fo
 
 
 def _content(element: Element) -> tuple[object, ...]:
-    """All that is drawn in an element, but for the things in it."""
+    """Everything that is drawn in an element, without its children that have ids."""
     return tuple(
         [
             child if isinstance(child, str) else (*child[:3], *child[5:], _content(child))

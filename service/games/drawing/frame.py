@@ -1,4 +1,4 @@
-"""What stands around every table: the ground, the heading, the seats' panels, and the small marks that all games use."""
+"""The parts that all pictures share: the heading, the seats' panels, and small marks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -26,11 +26,11 @@ MARKS: Final[Mapping[str, Element]] = {
     f"seat-{seat}": art(f"seat-{seat}", shape, text(0, 6 if seat == 2 else 5, seat, "mark"))
     for seat, shape in enumerate(_SHAPES)
 }
-"""Each seat's mark: a shape, a colour and its number."""
+"""The mark of each seat: a shape, a colour and the seat number."""
 
 
 def mark(seat: Seat, x: int, y: int, scale_permille: int = UNSCALED) -> Element:
-    """The mark of a seat, 26 wide, around a point."""
+    """The mark of a seat, 26 wide, centred at a point."""
     return use(f"seat-{seat}", x, y, scale_permille=scale_permille)
 
 
@@ -39,14 +39,17 @@ def seat_name(seat: Seat, viewer: Viewer, words: Words) -> str:
 
 
 def seating_order(seats: Iterable[Seat], viewer: Viewer) -> tuple[Seat, ...]:
-    """The seats as they sit on from the viewer's left, the viewer last; for a spectator from the first on."""
+    """The seats in clockwise order, starting at the viewer's left and ending with the viewer.
+
+    Spectators see the given order.
+    """
     order = tuple(seats)
     after = order.index(viewer) + 1 if viewer in order else 0
     return order[after:] + order[:after]
 
 
 def status(seats: Sequence[Seat], step: str | None, viewer: Viewer, words: Words, outcome: Outcome | None) -> str:
-    """What the match waits for, and of whom; at the end, who won."""
+    """What the match waits for and which seats must act; after the end, who won."""
     if outcome is not None:
         return words["won"].format(names=", ".join(seat_name(seat, viewer, words) for seat in outcome.winners))
     if step is None:
@@ -58,7 +61,7 @@ def status(seats: Sequence[Seat], step: str | None, viewer: Viewer, words: Words
 
 
 def heading(width: int, words: Words, status_text: str, *facts: str) -> tuple[Element, ...]:
-    """The game's title with what the match waits for, and facts such as the round at the right."""
+    """The game's title and the status on the left; facts such as the round on the right."""
     lines = wrap(status_text, width // 11)
     return (
         text(MARGIN, 44, words["title"], "title"),
@@ -80,7 +83,9 @@ def panel(
     points: int | None = None,
     data: Data | None = None,
 ) -> Element:
-    """A seat's area: its mark and name, its points or at the end its rank and score at the right, and `content` below."""
+    """A seat's panel: its mark and name, its points (after the end its rank and score) on the right, and `content`
+    below.
+    """
     won = outcome is not None and seat in outcome.winners
     score = points if outcome is None else outcome.scores[seat]
     css_class = "panel" + (" turn" if to_move else "") + (" won" if won else "")
@@ -96,7 +101,7 @@ def panel(
 
 
 def chip(right: int, middle: int, words: str, css_class: str) -> Element:
-    """A word in a rounded box that ends at the right."""
+    """A word in a rounded box; `right` is the x of its right edge."""
     width = 18 + 7 * len(words)
     return group(
         rect(right - width, middle - 11, width, 22, f"chip {css_class}", corner=11),
@@ -110,7 +115,7 @@ def badge(x: int, y: int, number: int, css_class: str) -> Element:
 
 
 def summary(words: Words, status_text: str, scores: Sequence[int] | None, viewer: Viewer) -> str:
-    """A picture in a sentence or two."""
+    """The picture described in one or two sentences."""
     if scores is None:
         return status_text
     scores_text = ", ".join(f"{seat_name(seat, viewer, words)} {score}" for seat, score in enumerate(scores))

@@ -1,4 +1,4 @@
-"""A picture as a whole: its size, what it shows in words, what stands on it, and its text as an SVG document."""
+"""A whole picture: its size, its description in words, its elements, and its SVG document."""
 
 import re
 from collections.abc import Mapping
@@ -11,9 +11,11 @@ _REFERENCE: Final = re.compile(f' href="#{ART}([^"]+)"')
 
 
 class Picture(NamedTuple):
-    """A drawing of a table; `width` and `height` are its natural size in pixels, `kind` names its game for the style of the ground.
+    """A drawing of a table.
 
-    `title` and `description` say in words what it shows. `art` are the drawings that it may use several times.
+    `width` and `height` are its natural size in pixels; `css_class` is the class of the background.
+
+    `title` and `description` describe the picture in words. `art` has the drawings that elements may reference.
     """
 
     width: int
@@ -27,7 +29,7 @@ class Picture(NamedTuple):
 
 
 def document(picture: Picture) -> str:
-    """The picture as an SVG document, complete in itself."""
+    """The picture as a self-contained SVG document."""
     width, height = picture.width, picture.height
     body: list[str] = []
     for element in (rect(0, 0, width, height, f"ground {picture.css_class}"), *picture.body):
@@ -43,7 +45,7 @@ def document(picture: Picture) -> str:
 
 
 def _definitions(art: Mapping[str, Element], markup: str) -> str:
-    """The drawings that are used, by what is drawn or by each other."""
+    """The definitions of all drawings that the markup references, directly or through other drawings."""
     found: dict[str, str] = {}
     missing = set(_REFERENCE.findall(markup))
     while missing:

@@ -1,9 +1,10 @@
-"""The style sheet that all pictures share, as it stands in each of them, and its hash for a page's policy.
+"""The style sheet that every picture contains, and its hash for a Content-Security-Policy.
 
-`style.css` is written with custom properties, light ones and dark ones. Many programs that turn SVG into bitmaps know
-neither these nor media queries, so colours are filled in: the light ones in all rules, the dark ones in a second set of
-the rules that have any. Selectors name prefixed classes alone, so that the sheet does no harm in a page that holds a
-picture inline, and no ancestors: those do not match what `use` draws, which is in a shadow tree.
+`style.css` uses custom properties for the light and the dark colours. Many programs that convert SVG to bitmaps support
+neither custom properties nor media queries, so `flatten` inserts the values: the light colours into all rules, and the
+dark ones into a second copy of the rules that use colours. Selectors use only prefixed classes, so the sheet does not
+affect a page that contains a picture inline. They use no ancestors, because those do not match the shadow tree of a
+`use` element.
 """
 
 import hashlib
@@ -25,11 +26,11 @@ _SPACE: Final = re.compile(r"\s*([{};:,>])\s*")
 
 
 def flatten(sheet: str) -> str:
-    """The rules of a sheet with the light colours, and those that name a colour once more with the dark ones.
+    """The rules of a sheet with the light colours inserted, then the rules that use colours again with the dark ones.
 
     Raises:
-        ValueError: it has no light or no dark colours.
-        KeyError: a rule names a colour that is not among them.
+      ValueError: the sheet has no light or no dark colours.
+      KeyError: a rule uses a colour that the sheet does not define.
     """
     bare = _COMMENT.sub("", sheet)
     dark, light = _DARK.search(bare), _LIGHT.search(bare)
@@ -58,4 +59,4 @@ def _filled_in(rules: Sequence[tuple[str, str]], colours: Mapping[str, str]) -> 
 
 STYLE: Final = flatten(read_text(__file__, "style.css"))
 POLICY_SOURCE: Final = f"'sha256-{b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'"
-"""The sheet by its hash, as `style-src` of a Content-Security-Policy names it."""
+"""The hash of the sheet, as a source of `style-src` in a Content-Security-Policy."""

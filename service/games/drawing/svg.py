@@ -1,7 +1,7 @@
-"""Plain SVG as values: elements that can be compared, marked and written.
+"""SVG elements as plain values that can be compared, marked and written.
 
-Drawings are built with the constructors below alone. So a picture holds no script, no `style` attribute and no reference
-outside itself, and every string in it is escaped. Lengths are integers, in units of the picture.
+Pictures are built only with the functions below. A picture therefore contains no script, no `style` attribute and no
+external reference, and every string in it is escaped. Lengths are integers in units of the picture.
 """
 
 import re
@@ -10,27 +10,32 @@ from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
 Data: TypeAlias = Mapping[str, str | int]
-"""What actions call a thing: by an action's field, the value or the item that it has there; `data-field="3-2"`."""
+"""Maps a field of an action to the value that this element stands for.
+
+It is written as a `data-` attribute: `data-field="3-2"`.
+"""
 Point: TypeAlias = tuple[int, int]
 
 ART: Final = "art-"
-"""Prefix of the ids of drawings that are used several times; no id of a game's thing begins so."""
+"""Prefix of the ids of reusable drawings. No id of a game component starts with it."""
 CLASS: Final = "ms-"
-"""Prefix of all classes, so that they do not clash with those of a page that holds the picture inline."""
+"""Prefix of all CSS classes. It avoids clashes with the classes of a page that contains the picture inline."""
 UNSCALED: Final = 1000
 
 _NONE: Final[Data] = {}
 _HERE: Final[Point] = (0, 0)
 _SPECIAL: Final = re.compile("[&<>\"']")
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML document may hold (XML 1.0, 2.2)."""
+"""Characters that an XML document must not contain (XML 1.0, section 2.2)."""
 _ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
 
 class Element(NamedTuple):
-    """`kind` is its class, `shape` its geometry as written. What has an `id` is the same thing in every version.
+    """`shape` is the geometry, written as attributes.
 
-    `at` and `thousandths` (a scale of 1000 is the natural size) are layout: to move an element so is no change of it.
+    An element with an `id` stands for the same thing in every version.
+
+    `at` and `scale_permille` (1000 is the natural size) are layout; `mark_changes` ignores them.
     """
 
     tag: str
@@ -55,7 +60,7 @@ def group(
     scale_permille: int = UNSCALED,
     title: str = "",
 ) -> Element:
-    """Elements that belong together; `thing` is its id, `called` its name for people, which browsers show as a tooltip."""
+    """A group of elements. Browsers show `title` as a tooltip."""
     named = (Element("title", children=(title,)), *children) if title else children
     return Element("g", css_class, "", named, element_id, data, at, scale_permille)
 
@@ -75,12 +80,12 @@ def ellipse(x: int, y: int, rx: int, ry: int, css_class: str) -> Element:
 
 
 def path(d: str, css_class: str, *, element_id: str = "", data: Data = _NONE) -> Element:
-    """`d` as in SVG, of a drawing's own making."""
+    """`d` is SVG path data. It must come from code, because it is not escaped."""
     return Element("path", css_class, f' d="{d}"', (), element_id, data)
 
 
 def text(x: int, y: int, words: str | int, css_class: str, *, element_id: str = "") -> Element:
-    """A line of words; its class says where it stands by (x, y)."""
+    """A line of text. Its class determines how it is aligned at (x, y)."""
     return Element("text", css_class, f' x="{x}" y="{y}"', (str(words),), element_id)
 
 
@@ -94,7 +99,7 @@ def use(
     element_id: str = "",
     data: Data = _NONE,
 ) -> Element:
-    """One of the drawings that the picture defines once, its middle at (x, y)."""
+    """A reference to a reusable drawing, centred at (x, y)."""
     shape = f' href="#{ART}{art}"'
     if scale_permille != UNSCALED:
         return Element("use", css_class, shape, (), element_id, data, (x, y), scale_permille)
@@ -102,17 +107,17 @@ def use(
 
 
 def art(name: str, *children: Element) -> Element:
-    """A drawing to be used several times."""
+    """A reusable drawing."""
     return group(*children, element_id=ART + name)
 
 
 def points(corners: Iterable[Point]) -> str:
-    """A closed path through these corners."""
+    """The path data of a polygon with these corners."""
     return "M" + "L".join([f"{x} {y}" for x, y in corners]) + "z"
 
 
 def escaped(words: str) -> str:
-    """Any string as text or as an attribute's value; a character that XML forbids becomes U+FFFD."""
+    """Escape a string for use as text or as an attribute value. A character that XML forbids becomes U+FFFD."""
     if _FORBIDDEN.search(words):
         words = _FORBIDDEN.sub("\ufffd", words)
     return words.translate(_ENTITIES) if _SPECIAL.search(words) else words
@@ -120,12 +125,12 @@ def escaped(words: str) -> str:
 
 @cache
 def classes(css_class: str) -> str:
-    """An element's classes as written."""
+    """The value of an element's `class` attribute."""
     return escaped(" ".join([CLASS + name for name in css_class.split()]))
 
 
 def write(part: Part, into: list[str]) -> None:
-    """Append the markup of an element or of a string."""
+    """Append the markup of an element or of a string to `into`."""
     if isinstance(part, str):
         into.append(escaped(part))
         return

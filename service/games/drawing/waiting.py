@@ -1,4 +1,4 @@
-"""A match before its start: which seats are taken, and which wait for somebody."""
+"""The picture of a match that has not started: which seats are taken, and which are free."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +14,7 @@ _GAP: Final = 12
 
 
 def waiting(game: str, taken: Sequence[bool], words: Words, *, aborted: bool) -> Picture:
-    """The seats of a match of a game, of which no table is there yet, or never will be."""
+    """The seats of a match that has not started yet, or was aborted before it started."""
     status_text = words["waiting"].format(taken=sum(taken), seats=len(taken))
     if aborted:
         status_text = words["never_started"]

@@ -1,4 +1,4 @@
-"""The fold: each effect changes the state in one way. Nothing here decides, and the old state stays valid."""
+"""The fold: each effect makes one change to the state. It makes no decisions, and the old state stays valid."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
@@ -13,7 +13,7 @@ from service.games.kit.tuples import with_item
 from service.games.visibility import Seat
 
 Pending: TypeAlias = PendingEffects[State, e.AnyEffect]
-"""The effects of a decision as it tells them, and the table after the last one."""
+"""The effects that a decision has emitted so far, and the state after them."""
 
 EMPTY: Final = Holdings(
     deck=(),
@@ -30,7 +30,7 @@ EMPTY: Final = Holdings(
 
 
 def apply(state: State | None, effect: e.AnyEffect) -> State:
-    """The state after an effect; `TableSet` comes first, on None."""
+    """The state after an effect. The first effect is `TableSet`, applied to None."""
     if state is None:
         return _table_set(effect)
     return _FOLD[type(effect)](state, effect)
@@ -68,7 +68,7 @@ def _table_set(effect: e.AnyEffect) -> State:
 
 
 def _with_holdings(state: State, seat: Seat, **changes: object) -> State:
-    """The state where some of what lies before a seat is this."""
+    """The state with some fields of a seat's holdings changed."""
     return replace(state, seats=with_item(state.seats, seat, replace(state.seats[seat], **changes)))
 
 
@@ -120,7 +120,7 @@ def _tile_grabbed(state: State, effect: e.TileGrabbed) -> State:
 
 
 def _tile(held: Holdings, combo: ComboId, **changes: object) -> tuple[Tile, ...]:
-    """The seat's tiles, one of them changed."""
+    """The seat's tiles, with some fields of one tile changed."""
     return tuple([replace(tile, **changes) if tile.combo == combo else tile for tile in held.tiles])
 
 

@@ -1,4 +1,4 @@
-"""What follows when a round ends: repeated combos, the Smartest Monkey, the checks, the points (FOU-20 to FOU-23)."""
+"""The end of a round: repeated combos, the Smartest Monkey, the checks and the points (FOU-20 to FOU-23)."""
 
 from collections import Counter
 
@@ -23,7 +23,7 @@ from service.games.visibility import Seat
 
 
 def end_round(pending: Pending, ending: Ending, at: int, rng: Rng) -> None:
-    """Stop all, and score as far as no choice is open."""
+    """End the round, and score it up to the first choice that a seat has to make."""
     pending.emit(RoundEnded(pending.state.round, ending))
     for seat, held in enumerate(pending.state.seats):
         copies = Counter(kind_of(tile.combo) for tile in held.tiles)
@@ -35,7 +35,7 @@ def end_round(pending: Pending, ending: Ending, at: int, rng: Rng) -> None:
 
 
 def check(pending: Pending, seat: Seat, combo: ComboId) -> None:
-    """Show the cards under a combo; after a wrong one, step 2 is done again (FOU-22)."""
+    """Show the cards under a combo. If it is wrong, find the Smartest Monkey again (step 2, FOU-22)."""
     tile = next(tile for tile in pending.state.seats[seat].tiles if tile.combo == combo)
     correct = is_correct(combo, tile.cards, pending.state.colours)
     pending.emit(ComboChecked(seat, combo, tile.cards, correct))
@@ -44,7 +44,7 @@ def check(pending: Pending, seat: Seat, combo: ComboId) -> None:
 
 
 def continue_checks(pending: Pending, at: int, rng: Rng) -> None:
-    """Check what needs no choice, up to the next choice, the next round or the end of the match."""
+    """Check combos in order, up to the next choice, the next round or the end of the match."""
     while (seat := _next_seat(pending.state)) is not None:
         lowest = lowest_unchecked(pending.state, seat)
         if len(lowest) > 1:
@@ -61,7 +61,7 @@ def continue_checks(pending: Pending, at: int, rng: Rng) -> None:
 
 
 def _next_seat(state: State) -> Seat | None:
-    """The Smartest Monkey whose turn it is to be checked: the next higher seat, then from the lowest (FOU-22)."""
+    """The Smartest Monkey to be checked next: the next higher seat, or the lowest (FOU-22)."""
     left = [seat for seat in state.smartest if lowest_unchecked(state, seat)]
     last = state.checks[-1].seat if state.checks else -1
     return min(left, key=lambda seat: (seat <= last, seat), default=None)

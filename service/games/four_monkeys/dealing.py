@@ -1,4 +1,4 @@
-"""How a round is set up, and how cards are drawn (FOU-1 to FOU-4, FOU-11, FOU-31, FOU-32)."""
+"""Sets up rounds, and draws cards (FOU-1 to FOU-4, FOU-11, FOU-31, FOU-32)."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -14,7 +14,10 @@ Areas = tuple[tuple[Seat, ...], ...]
 
 
 def open_round(pending: Pending, number: int, at: int, rng: Rng) -> None:
-    """Deal a round; one that a false stop repeats keeps its areas. The order of the draws is part of the public contract."""
+    """Deal a round. The order of the draws is part of the public contract.
+
+    A round that is repeated after a false stop keeps its areas.
+    """
     state = pending.state
     is_repetition = number == state.round
     areas = state.areas if is_repetition else seat_areas(state)
@@ -35,7 +38,7 @@ def open_round(pending: Pending, number: int, at: int, rng: Rng) -> None:
 
 
 def seat_areas(state: State) -> Areas:
-    """All at one table; seven or eight players at two, the four highest scores at the first (FOU-32)."""
+    """The areas: one for up to six players; otherwise two, with the four highest scores in the first (FOU-32)."""
     if not in_two_areas(state.seating):
         return (state.seating,)
     ranked = sorted(state.seating, key=lambda seat: -total(state, seat))
@@ -51,26 +54,26 @@ def in_two_areas(seating: Sequence[Seat]) -> bool:
 
 
 def deck_colours(areas: Areas) -> tuple[Colour, ...]:
-    """Each seat's colour, so that neighbours differ (FOU-31)."""
+    """The deck colour of each seat. Neighbours have different colours (FOU-31)."""
     colours = {}
     for area_seats in areas:
         for index, seat in enumerate(area_seats):
             colour = index % len(BOX.colours)
             if colour == 0 < index == len(area_seats) - 1:
-                colour = 1  # the fifth of five sits beside the first
+                colour = 1  # the fifth of five players sits beside the first
             colours[seat] = BOX.colours[colour]
     return tuple(colours[seat] for seat in sorted(colours))
 
 
 def cut(combos: Sequence[ComboId], count: int) -> Stacks:
-    """In order into stacks as equal as can be, the larger ones first (FOU-3)."""
+    """Split combos in order into stacks of almost equal size, the larger ones first (FOU-3)."""
     size, larger = divmod(len(combos), count)
     starts = [number * size + min(number, larger) for number in range(count + 1)]
     return tuple(tuple(combos[start:end]) for start, end in pairwise(starts))
 
 
 def draw(pending: Pending, seat: Seat, count: int, draw_from: Seat | None = None) -> None:
-    """Draw cards, as many as there are, from deck after deck (FOU-11)."""
+    """Draw up to `count` cards, from one deck after another (FOU-11)."""
     for deck in _decks(pending.state, seat, draw_from):
         cards = pending.state.seats[deck].deck[: max(0, count)]
         if cards:
@@ -79,7 +82,7 @@ def draw(pending: Pending, seat: Seat, count: int, draw_from: Seat | None = None
 
 
 def _decks(state: State, seat: Seat, draw_from: Seat | None) -> Iterator[Seat]:
-    """The own deck, the one that is wished for, then those to the right."""
+    """The seat's own deck, the one named by `draw_from`, then those to the right."""
     yield seat
     area_seats = state.areas[area_of(state, seat)]
     if draw_from in area_seats:

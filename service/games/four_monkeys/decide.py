@@ -1,4 +1,4 @@
-"""The judge: an action or a bell becomes effects, or is refused."""
+"""Turns an action or a bell into effects, or refuses it."""
 
 from service.games.four_monkeys.actions import (
     AnyAction,
@@ -45,10 +45,10 @@ from service.games.visibility import Seat
 
 
 def decide(state: State, move: Move[AnyAction], rng: Rng) -> tuple[AnyEffect, ...]:
-    """What follows from a move, up to what the table waits for next.
+    """The effects of a move, up to the next decision.
 
     Raises:
-        IllegalAction: the rules refuse it.
+      IllegalAction: the rules refuse the action.
     """
     seat, action, at = move.seat, move.action, move.at
     pending: Pending = PendingEffects(apply, state)
@@ -88,7 +88,7 @@ def decide(state: State, move: Move[AnyAction], rng: Rng) -> tuple[AnyEffect, ..
 
 
 def _ring(pending: Pending, at: int, rng: Rng) -> None:
-    """End the round, or check the combo owned longest for a seat that did not choose (FOU-16, FOU-22)."""
+    """End the round, or check the combo owned longest for a seat that did not choose in time (FOU-16, FOU-22)."""
     choice = pending.state.checking
     if choice is None:
         end_round(pending, "deadline", at, rng)

@@ -1,4 +1,4 @@
-"""What a seat may do: the checks that judge an action, and the lists of what they let pass."""
+"""Checks actions, and lists the legal ones."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -30,11 +30,14 @@ from service.games.protocol import CLOCK, Decision, IllegalAction, Ring, TooEarl
 from service.games.visibility import Seat
 
 FALSE_STOPS = 2
-"""False stops of a seat in one round, the repetitions counted together (FOU-15)."""
+"""False stops that a seat may call in one round, including its repetitions (FOU-15)."""
 
 
 def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
-    """In a round all who can do anything, in its scoring the seat that chooses; and the clock."""
+    """During a round, a decision of each seat that can act, and the bell.
+
+    During the scoring, the decision of the seat that chooses, and the bell.
+    """
     shown = state.options.timer_visible
     if state.checking is not None:
         choice = state.checking
@@ -47,7 +50,10 @@ def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
 
 
 def _can_act(state: State, seat: Seat) -> bool:
-    """Whether a seat can do anything. Every event of a match asks, so what it nearly always may is looked at first."""
+    """Whether a seat has a legal action.
+
+    This runs for every event of a match, so the cheap conditions that are almost always true come first.
+    """
     held = state.seats[seat]
     return (
         not held.replenish_used
@@ -61,13 +67,15 @@ def _can_act(state: State, seat: Seat) -> bool:
 def _play_decisions(
     able_seats: tuple[Seat, ...], starts_at: int, deadline: int, shown: bool
 ) -> tuple[Decision[AnyAction], ...]:
-    """They stay the same all through a round, while its events come by the hundred."""
+    """Cached, because these decisions stay the same during a round, while the round has hundreds of events."""
     seats = (*((seat, "play") for seat in able_seats), (CLOCK, "round"))
     return tuple(Decision(seat, step, None, starts_at, deadline, shown) for seat, step in seats)
 
 
 def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
-    """All legal actions: grabs by stack, burns from the tile owned longest, the rest in the order of the clauses."""
+    """All legal actions: grabs by stack, burns starting with the tile owned longest, then the rest in the order of the
+    clauses.
+    """
     if state.checking is not None:
         if seat == state.checking.seat:
             yield from [Check(tile.combo) for tile in lowest_unchecked(state, seat)]
@@ -93,13 +101,13 @@ def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
 
 
 def missing_combo(state: State, seat: Seat, stacks: Stacks) -> ComboId | None:
-    """A visible combo that the seat does not own yet (FOU-14)."""
+    """A face-up combo of the stacks that the seat does not own; None if it owns them all (FOU-14)."""
     owned = {kind_of(tile.combo) for tile in state.seats[seat].tiles}
     return next((stack[0] for stack in stacks if stack and kind_of(stack[0]) not in owned), None)
 
 
 def stop_allowed(state: State, seat: Seat) -> bool:
-    """A true stop always is, a third false one in a round is not (FOU-15)."""
+    """A true stop is always allowed. A third false stop in a round is not (FOU-15)."""
     return state.stops_in_round[seat] < FALSE_STOPS or different(state.seats[seat]) >= DIFFERENT
 
 
@@ -111,7 +119,7 @@ def lowest_unchecked(state: State, seat: Seat) -> tuple[Tile, ...]:
 
 
 def check_seat(state: State, seat: Seat) -> None:
-    """It is one of the match, and the match is not over."""
+    """Raise IllegalAction if the seat does not exist or the match is over."""
     if not 0 <= seat < len(state.seats):
         raise IllegalAction("not-a-seat", "FOU-10")
     if state.phase == "over":
@@ -119,7 +127,10 @@ def check_seat(state: State, seat: Seat) -> None:
 
 
 def check_time(state: State, at: int) -> None:
-    """The round has started and has not ended; what came before it was dealt was meant for the one before (FOU-4, FOU-16)."""
+    """Raise IllegalAction unless the round is running (FOU-4, FOU-16).
+
+    An action that came before the round was dealt was meant for the previous round.
+    """
     if at < state.starts_at - state.options.countdown_seconds * 1000:
         raise IllegalAction("round-over", "FOU-16")
     if state.phase == "play" and at < state.starts_at:
@@ -129,14 +140,14 @@ def check_time(state: State, at: int) -> None:
 
 
 def check_bell(state: State, seat: Seat, at: int, action: Ring) -> None:
-    """The clock rings what is due (FOU-16, FOU-22)."""
+    """Raise IllegalAction unless this bell is due (FOU-16, FOU-22)."""
     due = [one for one in decisions(state) if one.seat == CLOCK and one.step == action.label]
     if seat != CLOCK or not any(one.deadline is not None and one.deadline <= at for one in due):
         raise IllegalAction("no-such-bell", "FOU-16")
 
 
 def check_grab(state: State, seat: Seat, action: Grab) -> tuple[CardId, ...]:
-    """The cards of a legal grab, in the hand's order."""
+    """The cards of a legal grab, in the order of the hand."""
     _check_seen(state, seat, action)
     hand = state.seats[seat].hand
     cards = action.cards
@@ -153,7 +164,10 @@ def check_grab(state: State, seat: Seat, action: Grab) -> tuple[CardId, ...]:
 
 
 def _check_seen(state: State, seat: Seat, action: Grab) -> None:
-    """The combo that the player saw still lies there; else the refusal says where it went, as far as all can see."""
+    """Raise IllegalAction if the combo that the player saw is no longer on this stack.
+
+    The facts of the refusal say where the combo is now, if that is public.
+    """
     area = area_of(state, seat)
     stack = _stack(state, seat, action.stack)
     if stack and stack[0] == action.combo:
@@ -172,7 +186,7 @@ def _check_seen(state: State, seat: Seat, action: Grab) -> None:
 
 
 def _stack(state: State, seat: Seat, number: int) -> tuple[ComboId, ...]:
-    """A stack of the seat's area, empty if it is gone."""
+    """A stack of the seat's area. An empty tuple means that the stack is gone."""
     stacks = state.stacks[area_of(state, seat)]
     if not 0 <= number < len(stacks):
         raise IllegalAction("no-such-stack", "FOU-3", stack=number)

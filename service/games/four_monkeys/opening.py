@@ -1,4 +1,4 @@
-"""The table before the first round (FOU-24, FOU-32)."""
+"""Sets up the table before the first round (FOU-24, FOU-32)."""
 
 from service.games.four_monkeys.apply import apply
 from service.games.four_monkeys.components import BOX
@@ -10,7 +10,7 @@ from service.games.protocol import Rng
 
 
 def setup(seats: int, options: Options, at: int, rng: Rng) -> tuple[AnyEffect, ...]:
-    """The effects that set the table and deal the first round; `seating` is drawn first."""
+    """The effects that set up the table and deal the first round. `seating` is drawn first."""
     seating = rng.shuffle("seating", tuple(range(seats)))
     table = TableSet(
         seating=seating,

@@ -1,4 +1,4 @@
-"""4 Monkeys drawn: in each area its stacks and its seats, the viewer's own tiles and hand at the bottom."""
+"""Draws 4 Monkeys: the stacks and seats of each area, with the viewer's own tiles and hand at the bottom."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -21,12 +21,12 @@ _PANEL: Final = 184
 _OWN: Final = 296
 _GAP: Final = 12
 _MAX_IN_ROW: Final = 4
-"""Seats beside each other; more of them make two rows."""
+"""Seats beside each other. More seats make two rows."""
 _ART: Final = {**frame.MARKS, **ART}
 
 
 def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
-    """The table as a viewer sees it: another area first, then its own."""
+    """The table as a viewer sees it. The viewer's own area comes last."""
     awaited, step = _awaited(seen)
     status_text = frame.status(awaited, step, viewer, words, outcome)
     totals = [_total(held) for held in seen.seats]
@@ -48,7 +48,7 @@ def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | 
 
 
 def _awaited(seen: Observation) -> tuple[Sequence[Seat], str | None]:
-    """Whom the match waits for, and for what; in a round everybody is asked at once."""
+    """The seats that the match waits for, and the step. During a round no seats are named, because all may act."""
     if seen.checking is not None:
         return (seen.checking.seat,), "check"
     return (), None if seen.phase == "over" else "play"
@@ -70,7 +70,7 @@ def _facts(seen: Observation, words: Words) -> list[str]:
 def _area(
     seen: Observation, number: int, viewer: Viewer, words: Words, outcome: Outcome | None, y: int
 ) -> tuple[list[Element], int]:
-    """An area's stacks and seats from a height on, and the height below them."""
+    """Draw an area from height `y` on. Also returns the height below it."""
     area = seen.areas[number]
     others = [seat for seat in frame.seating_order(area.seats, viewer) if seat != viewer]
     shapes = [stacks_of(seen, number, viewer, words, (frame.MARGIN, y))]
@@ -100,7 +100,7 @@ def _panel(
     words: Words,
     outcome: Outcome | None,
 ) -> Element:
-    """Another seat, or any for a spectator."""
+    """The panel of another seat; for spectators, of any seat."""
     held = seen.seats[seat]
     tiles = [
         tile(
@@ -133,12 +133,12 @@ def _panel(
 
 
 def _may_act(seen: Observation, seat: Seat) -> bool:
-    """Whether the match waits for this seat and for no other."""
+    """Whether the match waits for this seat alone."""
     return seen.checking is not None and seen.checking.seat == seat
 
 
 def _tiles(held: SeatView) -> list[tuple[TileView, str | None]]:
-    """The tiles that a seat keeps, and after them those that it set aside."""
+    """The tiles that a seat keeps, then those that it set aside."""
     return [
         *[(view, None) for view in held.tiles],
         *[(view, "wrong") for view in held.wrong],
@@ -147,7 +147,7 @@ def _tiles(held: SeatView) -> list[tuple[TileView, str | None]]:
 
 
 def _positions(held: SeatView, room: int, wanted: int, top: int, down: int) -> list[Point]:
-    """Where a seat's tiles lie: in one row while there is room, else in two, which close up as they fill."""
+    """The positions of a seat's tiles: one row while they fit, then two. If even these are full, tiles overlap."""
     count = len(_tiles(held))
     in_row = max(1, room // wanted)
     first = min(count, in_row) if count <= 2 * in_row else (count + 1) // 2
@@ -159,7 +159,7 @@ def _positions(held: SeatView, room: int, wanted: int, top: int, down: int) -> l
 
 
 def _counts(seen: Observation, seat: Seat, words: Words) -> list[Element]:
-    """Cards by number, the Hand replenish tile, banana skins, and the crown of the Smartest Monkey."""
+    """Numbers of cards, the Hand replenish tile, banana skins, and the crown of the Smartest Monkey."""
     held = seen.seats[seat]
     used = "orange" if held.replenish_used else "green"
     shapes = [
@@ -191,7 +191,7 @@ def _counts(seen: Observation, seat: Seat, words: Words) -> list[Element]:
 
 
 def _rounds(held: SeatView, width: int) -> list[Element]:
-    """The points by round, and of false stops."""
+    """The points of each round, then those of false stops."""
     parts = [str(points) for points in held.points]
     if held.false_stops:
         parts.append(str(BOX.false_stop * held.false_stops))
@@ -235,7 +235,7 @@ def _own(seen: Observation, seat: Seat, area: int, at: Point, words: Words, outc
 
 
 def _under(seen: Observation, view: TileView, words: Words) -> list[Element]:
-    """The cards under a tile, which look out below it, three in a row."""
+    """The cards under a tile. Their lower edges are visible below the tile, three in a row."""
     shown = view.cards or ()
     down = min(17, 51 // max(1, -(-len(shown) // 3)))
     return [
@@ -249,7 +249,7 @@ def _colour(seen: Observation, name: str) -> str:
 
 
 def _modes(held: SeatView, words: Words) -> list[Element]:
-    """The two ways to use the Hand replenish tile, to be chosen from while it is unused."""
+    """Buttons for the two ways to use the Hand replenish tile, while it is unused."""
     if held.replenish_used:
         return []
     return [

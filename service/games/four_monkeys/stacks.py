@@ -1,4 +1,4 @@
-"""The stacks of an area of 4 Monkeys on its picture, and the check that was made last in it."""
+"""Draws the stacks of an area, and the latest check in it."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ STRIP: Final = (1232, 108)
 
 
 def stacks_of(seen: Observation, number: int, viewer: Viewer, words: Words, at: Point) -> Element:
-    """The stacks of an area, each with how many tiles it has; beside them the check that was made last."""
+    """The stacks of an area with their sizes, and beside them the latest check."""
     area = seen.areas[number]
     named = viewer is None or viewer in area.seats
     step = step_of(len(area.stacks), 96, 700)

@@ -1,4 +1,4 @@
-"""The pieces of 4 Monkeys as they are drawn: combo tiles, figure cards, and rows of them that close up when there are many."""
+"""Draws the pieces of 4 Monkeys: combo tiles, figure cards, and rows that overlap if they get too long."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,7 +15,7 @@ _SIDE: Final = {False: "green", True: "orange"}
 
 
 def step_of(count: int, wanted: int, room: int) -> int:
-    """From one of so many things to the next, so that the last one begins within the room."""
+    """The distance between `count` things in a row, at most `wanted`, so that the last one begins within `room`."""
     return min(wanted, room // max(1, count - 1))
 
 
@@ -31,7 +31,7 @@ def tile(
     data: Data | None = None,
     under: Sequence[Element] = (),
 ) -> Element:
-    """A combo tile with its need and what the visible side is worth; `sign` says how it was judged."""
+    """A combo tile with its need and the value of its visible side. `sign` is the result of its check."""
     found = BOX.combos[combo]
     worth = found.orange if burned else found.green
     parts = [
@@ -49,12 +49,12 @@ def tile(
 
 
 def sign_of(view: TileView, aside: str | None) -> str | None:
-    """How a tile was judged: set aside as repeated or wrong, or found right."""
+    """The result of a tile's check: set aside as repeated or wrong, or found right; None if it has none."""
     return aside or ("right" if view.checked else None)
 
 
 def card(name: CardId, colour: Colour, words: Words, at: Point, data: Data) -> Element:
-    """A figure card of a deck of that colour."""
+    """A figure card with the colour of its deck."""
     return group(
         use(f"card-{colour}-{pair_of(BOX.cards[name])}"),
         rect(0, 0, *CARD, "rim edge", corner=7),
@@ -66,7 +66,7 @@ def card(name: CardId, colour: Colour, words: Words, at: Point, data: Data) -> E
 
 
 def small_card(name: CardId, colour: Colour, words: Words, at: Point, *, named: bool) -> Element:
-    """A figure card under a tile; without an id where it is shown a second time."""
+    """A figure card under a tile. It has no id where it is shown a second time."""
     drawing = use(f"small-{colour}-{pair_of(BOX.cards[name])}")
     return group(drawing, element_id=id_of(name) if named else "", at=at, title=_title(name, colour, words))
 

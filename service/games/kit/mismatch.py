@@ -1,6 +1,7 @@
-"""What is wrong with a value that does not fit its type: where, and what would be right there.
+"""Explains why a value does not match its type: where the fault is, and what would be right there.
 
-msgspec says the first of it; the rest stands in the JSON Schema that it makes of the same type.
+msgspec reports the first fault of a value. The expected value comes from the JSON Schema that msgspec generates from
+the same type.
 """
 
 import re
@@ -13,9 +14,9 @@ import msgspec
 Schema: TypeAlias = Mapping[str, Any]
 
 MAX_VALUES: Final = 20
-"""So many values are told at most."""
+"""Alternatives that a message lists at most."""
 MAX_STEP_LENGTH: Final = 40
-"""Characters of a name that a client made up."""
+"""Characters of a client's field name that a message shows at most."""
 
 _LOCATED: Final = re.compile(r"(?s)(.*?)(?: - at (?:`key` in )?`\$([^`]*)`)?")
 _FIELD: Final = re.compile(r"(?s)Object (missing required|contains unknown) field `(.*)`")
@@ -23,7 +24,10 @@ _STEP: Final = re.compile(r"\.([^.\[]+)|\[([0-9]+)\]")
 
 
 class Mismatch(msgspec.Struct, frozen=True):
-    """`path` are the names and indices that lead to the value; `fault` goes on with a sentence about it."""
+    """`path` has the names and indices that lead to the value.
+
+    `fault` completes a sentence whose subject is that value.
+    """
 
     path: tuple[str, ...]
     fault: str
@@ -33,10 +37,10 @@ class Mismatch(msgspec.Struct, frozen=True):
 
 
 def mismatch(kind: type[msgspec.Struct], error: msgspec.ValidationError) -> Mismatch:
-    """Why a value is none of a type, from the error that msgspec raised of it."""
+    """Explain a validation error that msgspec raised for a value of this type."""
     match = _LOCATED.fullmatch(str(error))
     message, location = (match[1], match[2] or "") if match else (str(error), "")
-    # What stands under a name of the client's own, `[...]`, is told of the object that it stands in.
+    # A value under a client's own key (`[...]` in msgspec's path) is reported for the object that contains it.
     path = tuple(name or index for name, index in _STEP.findall(location.partition("[...]")[0]))
     field = _FIELD.fullmatch(message)
     if field is None:
@@ -54,7 +58,7 @@ def _schema(kind: type[msgspec.Struct]) -> Schema:
 
 
 def _schemas(kind: type[msgspec.Struct], path: tuple[str, ...]) -> list[Schema]:
-    """The schemas that a value at a place may follow, none of them a reference or a choice."""
+    """The schemas that apply to the value at a path, with references and `anyOf` resolved."""
     whole = _schema(kind)
     found = list(_resolved(whole, whole))
     for step in path:
@@ -86,7 +90,7 @@ def _expected(kind: type[msgspec.Struct], path: tuple[str, ...]) -> str:
 
 
 def alternatives(values: Sequence[str]) -> str:
-    """Values of which one would be right, in words; not all where they are many."""
+    """List alternatives in words. A long list is cut to MAX_VALUES entries."""
     shown = list(values)
     if len(shown) > MAX_VALUES:
         shown = [*shown[: MAX_VALUES - 1], f"one of {len(shown) - MAX_VALUES + 1} others"]

@@ -1,4 +1,4 @@
-"""How a game decides: tell one effect after the other, each on the state that the ones before it left."""
+"""Collects the effects of a decision. Each effect is applied at once, so the next rule sees the state after it."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -8,7 +8,7 @@ E = TypeVar("E")
 
 
 class PendingEffects(Generic[S, E]):
-    """The effects told so far, and the state after them."""
+    """The effects emitted so far, and the state after them."""
 
     __slots__ = ("_apply", "effects", "state")
 

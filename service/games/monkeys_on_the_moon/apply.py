@@ -1,4 +1,4 @@
-"""The fold: each effect changes the state in one way. Nothing here decides, and the old state stays valid."""
+"""The fold: each effect makes one change to the state. It makes no decisions, and the old state stays valid."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
@@ -15,13 +15,13 @@ from service.games.visibility import Seat
 T = TypeVar("T")
 
 Pending: TypeAlias = PendingEffects[State, e.AnyEffect]
-"""The effects of a decision as it tells them, and the table after the last one."""
+"""The effects that a decision has emitted so far, and the state after them."""
 
 NO_COINS: Final = (0,) * len(TRIBES)
 
 
 def apply(state: State | None, effect: e.AnyEffect) -> State:
-    """The state after an effect; `TableSet` comes first, on None."""
+    """The state after an effect. The first effect is `TableSet`, applied to None."""
     if state is None:
         return _table_set(effect)
     return _FOLD[type(effect)](state, effect)
@@ -249,7 +249,8 @@ def _match_ended(state: State, _: e.MatchEnded) -> State:
     return replace(state, awaited=None)
 
 
-# Each function takes the effect of its own key, which no type can say of a mapping: hence Any.
+# Each function takes the effect type of its own key. The type of a mapping cannot express that, so the parameter is
+# Any.
 _FOLD: Final[Mapping[type[e.AnyEffect], Callable[[State, Any], State]]] = {
     e.DeckShuffled: _deck_shuffled,
     e.CivilizationRemoved: _civilization_removed,

@@ -20,25 +20,25 @@ from service.games.visibility import Seat
 
 
 def select(pending: Pending, seat: Seat, action: SelectMonkey) -> bool:
-    """Put a monkey up; the active seat bids or passes first (MOM-20, MOM-22)."""
+    """Put a monkey up. The active seat bids or passes first (MOM-20, MOM-22)."""
     pending.emit(AuctionOpened(seat, action.card), DecisionOpened(seat, "bid"))
     return False
 
 
 def bid(pending: Pending, seat: Seat, action: Bid, points: int) -> bool:
-    """Raise; True once the auction and all that follows from it is over."""
+    """Make a bid. Returns True once the auction and everything that follows from it is over."""
     pending.emit(BidMade(seat, {tribe: action.coins[tribe] for tribe in TRIBES if tribe in action.coins}, points))
     return _ask_next(pending, seat)
 
 
 def pass_bid(pending: Pending, seat: Seat) -> bool:
-    """Pass; True once the auction and all that follows from it is over."""
+    """Pass. Returns True once the auction and everything that follows from it is over."""
     pending.emit(BidPassed(seat))
     return _ask_next(pending, seat)
 
 
 def _ask_next(pending: Pending, seat: Seat) -> bool:
-    """MOM-22: to the left, each seat that is still in and does not lead; when there is none, the leader wins."""
+    """Ask the next seat to the left that is still in and does not lead. Without such a seat, the leader wins (MOM-22)."""
     auction = running_auction(pending.state)
     for other in seats_from(seat, len(pending.state.seats)):
         if other in auction.still_in and other != auction.bidder:
@@ -51,7 +51,7 @@ def _ask_next(pending: Pending, seat: Seat) -> bool:
 
 
 def _win(pending: Pending, auction: Auction, winner: Seat) -> bool:
-    """MOM-23: pay the coins shown, return a Scorn, then board."""
+    """Pay the coins of the bid, return a Scorn, then board the monkey (MOM-23)."""
     pending.emit(AuctionWon(winner, auction.monkey, auction.points))
     for tribe, count in by_tribe(auction.coins).items():
         pending.emit(CoinsPaid(winner, tribe, count, "MOM-23"))

@@ -1,4 +1,4 @@
-"""A bot that looks one action ahead, at nothing but its task. Worths are in hundredths of a victory point."""
+"""A bot that looks one action ahead and uses only its task. Values are in hundredths of a victory point."""
 
 from typing import Final, TypeAlias
 
@@ -23,13 +23,13 @@ MoonTask: TypeAlias = Task[AnyAction, Observation]
 COIN: Final = 60
 SCORN: Final = 200
 STEP: Final = 4
-"""A stone's step, for each Status Point that the seat leads by."""
+"""The value of one step of a stone, for each Status Point by which the seat leads."""
 STATUS_POINT: Final = 25
-"""Of the best rank; a sixth less for each rank below."""
+"""The value of a Status Point of the best rank. Each rank below is worth a sixth less."""
 
 
 def greedy(task: MoonTask, _rng: Rng) -> AnyAction:
-    """The action of the highest worth, the first of equals."""
+    """The action of the highest value, or the first of several."""
     table = task.observation
     return max(task.legal_actions, key=lambda action: _value(table, task.seat, action))
 
@@ -55,7 +55,7 @@ def _value(table: Observation, seat: Seat, action: AnyAction) -> int:
 
 
 def _ranking(table: Observation) -> list[Tribe]:
-    """The tribes as they would rank now (MOM-41), ties in the order of the circle."""
+    """The tribes in their current ranking (MOM-41). Ties are in the order of the circle."""
     views = table.tribes
     return sorted(table.alliance_circle, key=lambda tribe: (views[tribe].rank or 7, -views[tribe].space))
 
@@ -69,7 +69,10 @@ def _status(table: Observation, tribe: Tribe) -> list[int]:
 
 
 def _lead(table: Observation, seat: Seat, tribe: Tribe, more: int = 0) -> int:
-    """The title points that a tribe's rank gives this seat over the best of the others, with some more Status Points."""
+    """The title points of this seat for a tribe, minus the most of another seat.
+
+    `more` is added to the seat's Status Points.
+    """
     status = _status(table, tribe)
     status[seat] += more
     titles = titles_of(BOX.awards[_ranking(table).index(tribe)], status)
@@ -92,7 +95,7 @@ def _value_of_monkey(table: Observation, seat: Seat, card: CardId) -> int:
 
 
 def _value_of_coin(table: Observation, seat: Seat, tribe: Tribe) -> int:
-    """Of one coin that the seat holds: the last of its tribe also keeps Scorn away."""
+    """The value of one coin that the seat holds. The last coin of a tribe is worth more, because it also averts Scorn."""
     coins = table.seats[seat].coins or {}
     return COIN if coins.get(tribe, 0) > 1 else 2 * COIN
 

@@ -1,4 +1,4 @@
-"""The pieces of Monkeys on the Moon as they are drawn: cards, chips, coins and ships. A piece keeps its id wherever it lies."""
+"""Draws the pieces of Monkeys on the Moon: cards, chips, coins and ships. A piece keeps its id wherever it lies."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,7 +11,7 @@ CARD: Final = (66, 92)
 """Width and height of a card."""
 SHIP: Final = (112, 92)
 CHIP: Final = 40
-"""From one chip to the next."""
+"""Distance from one chip to the next."""
 
 
 def card_title(tribe: Tribe, number: int, words: Words) -> str:
@@ -36,7 +36,7 @@ def monkey_card(card: CardId, words: Words, at: Point, data: Data) -> Element:
 
 
 def monkey_chip(card: CardId, words: Words, at: Point) -> Element:
-    """A monkey on its way or at home, small."""
+    """A monkey on its way or at home, drawn small."""
     monkey = BOX.monkeys[card]
     return group(
         rect(0, 0, 36, 20, f"tribe-{monkey.tribe} tribe edge", corner=10),
@@ -49,7 +49,7 @@ def monkey_chip(card: CardId, words: Words, at: Point) -> Element:
 
 
 def civilization_card(card: CardId, words: Words, at: Point, data: Data, scale_permille: int = 1000) -> Element:
-    """A Civilization card: its tribe, and by how many spaces it advances one."""
+    """A Civilization card: its tribe, and the number of spaces that it advances a stone."""
     civilization = BOX.civilization[card]
     width, height = CARD
     steps = [
@@ -71,7 +71,7 @@ def civilization_card(card: CardId, words: Words, at: Point, data: Data, scale_p
 
 
 def ship_card(card: CardId, aboard: Sequence[CardId], words: Words, at: Point, data: Data) -> Element:
-    """A Ship card with the monkeys aboard in its places."""
+    """A Ship card with the monkeys aboard."""
     ship = BOX.ships[card]
     width, height = SHIP
     positions = [(width // 2 + 25 * index - 25 * (ship.capacity - 1) // 2, 74) for index in range(ship.capacity)]
@@ -94,7 +94,7 @@ def ship_card(card: CardId, aboard: Sequence[CardId], words: Words, at: Point, d
 
 
 def _passenger(card: CardId, words: Words, at: Point) -> Element:
-    """A monkey in a place of a ship: its head with emblem and status."""
+    """A monkey aboard a ship, with its emblem and status."""
     monkey = BOX.monkeys[card]
     return group(
         rect(-12, -14, 24, 28, f"tribe-{monkey.tribe} tribe edge", corner=8),

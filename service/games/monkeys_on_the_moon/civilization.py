@@ -1,4 +1,4 @@
-"""The Civilization turn: favor, Scorn and the stones (MOM-11 to MOM-17, MOM-51)."""
+"""The Civilization turn: favor, Scorn and stones (MOM-11 to MOM-17, MOM-51)."""
 
 from service.games.monkeys_on_the_moon.actions import Appease, PlayCivilization
 from service.games.monkeys_on_the_moon.apply import Pending
@@ -20,7 +20,7 @@ from service.games.visibility import Seat
 
 
 def play(pending: Pending, seat: Seat, action: PlayCivilization) -> bool:
-    """Adjust the favor and move the stone; False if the seat must appease the angered tribe's allies first."""
+    """Adjust the favor and move the stone. Returns False if the seat must first appease an ally of the angered tribe."""
     tribe = action.tribe
     pending.emit(CivilizationPlayed(seat, action.card, tribe))
     scorned = holds_scorn(pending.state, seat, tribe)
@@ -42,7 +42,7 @@ def play(pending: Pending, seat: Seat, action: PlayCivilization) -> bool:
 
 
 def appease(pending: Pending, seat: Seat, action: Appease) -> bool:
-    """Settle with an ally of the angered tribe, and move the stone at last (MOM-16)."""
+    """Appease an ally of the angered tribe, then move the stone (MOM-16)."""
     if action.way == "coin":
         pending.emit(CoinsPaid(seat, action.tribe, 1, "MOM-16"))
     else:
@@ -56,7 +56,7 @@ def _take_scorn(pending: Pending, seat: Seat, tribe: Tribe, clause: str) -> None
 
 
 def _move_stone(pending: Pending) -> None:
-    """MOM-17, by the card on top of the discard pile."""
+    """Move the stone by the card on top of the discard pile (MOM-17)."""
     state = pending.state
     tribe = advanced_tribe(state)
     if tribe in state.finished:
@@ -71,7 +71,7 @@ def _move_stone(pending: Pending) -> None:
 
 
 def _swap(pending: Pending, tribe: Tribe) -> None:
-    """MOM-51: the tribe's card and its clockwise ally's change places."""
+    """Swap the places of the tribe and its clockwise ally in the circle (MOM-51)."""
     circle = pending.state.circle
     _, ally = allies(circle, tribe)
     other = {tribe: ally, ally: tribe}

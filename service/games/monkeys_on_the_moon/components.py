@@ -1,6 +1,7 @@
-"""The box: cards, awards, coins and track, read from components.json and checked at import.
+"""The cards, awards, coins and the track, read from components.json and checked at import.
 
-An owner of a printed copy may put its values into the file; data that the rules cannot play with is refused here.
+An owner of a printed copy may put its values into the file. Data with which the rules cannot be played is rejected
+here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,13 +18,13 @@ Clause: TypeAlias = str
 
 SEATS: Final = (2, 3, 4)
 SUPPLY_AT_START: Final = 3
-"""Favor coins of each tribe on its card at the start (MOM-3)."""
+"""Favor coins in the supply of each tribe at the start (MOM-3)."""
 COINS_AT_START: Final = 1
 """Favor coins of each tribe that a seat holds at the start (MOM-3)."""
 HAND_AT_START: Final = 2
 """Civilization cards that a seat is dealt at the start (MOM-2)."""
 SHIP_POOL: Final = 2
-"""Ships that lie open to be chosen (MOM-4)."""
+"""Face-up ships in the Ship Pool (MOM-4)."""
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 TribeName: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[a-z]+$")]
@@ -52,7 +53,7 @@ class Award(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Components(msgspec.Struct, frozen=True):
-    """The box as the rules use it; the order of cards is the file's, before any shuffle."""
+    """The components as the rules use them. Cards have the order of the file, before any shuffle."""
 
     tribes: tuple[Tribe, ...]
     monkeys: Mapping[CardId, Monkey]
@@ -111,10 +112,10 @@ class _File(BoxFile, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def load(raw: Mapping[str, object]) -> Components:
-    """The box in a component file.
+    """Convert a component file.
 
     Raises:
-        BadComponents: a value is missing, of the wrong kind, or makes no playable box.
+      BadComponents: a value is missing, has the wrong type, or makes the game unplayable.
     """
     file = read(raw, _File)
     _check(file)
@@ -186,4 +187,4 @@ RAW: Final = read_json(__file__, "components.json")
 BOX: Final = load(RAW)
 TRIBES: Final = BOX.tribes
 TRIBE_INDEX: Final[Mapping[Tribe, int]] = {tribe: index for index, tribe in enumerate(TRIBES)}
-"""A tribe's place in the tuples of a state."""
+"""The index of a tribe in the tuples of a state."""

@@ -1,4 +1,4 @@
-"""The judge: an action becomes effects, or is refused. No draw is made after the start."""
+"""Turns an action into effects, or refuses it. Only `setup` and `score` make draws."""
 
 from service.games.kit.pending import PendingEffects
 from service.games.monkeys_on_the_moon import auction, civilization, turns, voyage
@@ -29,10 +29,10 @@ from service.games.protocol import IllegalAction, Move, Rng
 
 
 def decide(state: State, move: Move[AnyAction], _rng: Rng) -> tuple[AnyEffect, ...]:
-    """What follows from a move, up to the next decision.
+    """The effects of a move, up to the next decision.
 
     Raises:
-        IllegalAction: the rules refuse it.
+      IllegalAction: the rules refuse the action.
     """
     seat, action = move.seat, move.action
     check_seat(state, seat)

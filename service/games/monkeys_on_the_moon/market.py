@@ -1,4 +1,4 @@
-"""What can be had, on the picture: the Monkey Pool, the auction, and the Ship Pool."""
+"""Draws the Monkey Pool, the auction and the Ship Pool."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ _STEP: Final = CARD[0] + 8
 
 
 def market(seen: Observation, words: Words, at: Point) -> Element:
-    """From the left: the open monkeys, the one up for auction, and the open ships; under them how many more there are."""
+    """From the left: the Monkey Pool, the monkey up for auction and the Ship Pool, with the sizes of their decks below."""
     pool = [
         monkey_card(card, words, (12 + _STEP * index, _TOP), {"type": "select_monkey", "card": card})
         for index, card in enumerate(seen.monkey_pool)

@@ -1,4 +1,4 @@
-"""Monkeys on the Moon drawn: the tribes, what can be had, and the seats with their ships, coins and hands."""
+"""Draws Monkeys on the Moon: the tribes, the pools, and the seats with their ships, coins and hands."""
 
 from typing import Final
 
@@ -32,7 +32,7 @@ _ART: Final = {**frame.MARKS, **ART}
 
 
 def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
-    """The table as a viewer sees it, with its own hand and coins at the bottom."""
+    """The table as a viewer sees it, with the viewer's hand and coins at the bottom."""
     status_text = frame.status(
         [seen.awaited.seat] if seen.awaited else [],
         None if seen.awaited is None else seen.awaited.step,
@@ -110,7 +110,7 @@ def _panel(
 
 
 def _ship(seen: Observation, seat: Seat, words: Words) -> list[Element]:
-    """The ship with who is aboard; monkeys without one wait in its place, as do those that will board next."""
+    """A seat's ship with the monkeys aboard. Monkeys without a ship, and those about to board, are drawn in its place."""
     held = seen.seats[seat]
     waiting = () if held.ship is not None else held.aboard
     if seen.awaited is not None and seen.awaited.seat == seat:
@@ -133,7 +133,7 @@ def _scorn(seen: Observation, seat: Seat, words: Words) -> list[Element]:
 
 
 def _breakdown(seat: Seat, words: Words, outcome: Outcome) -> list[Element]:
-    """What the score is made of, where the ship was."""
+    """The parts of the score, drawn at the end in place of the ship."""
     parts = outcome.breakdown[seat].items()
     return [
         text(16, 68 + 22 * row, f"{words[f'breakdown.{part}']}: {points}", "label")
@@ -142,7 +142,7 @@ def _breakdown(seat: Seat, words: Words, outcome: Outcome) -> list[Element]:
 
 
 def _launched(seat: Seat, held: SeatView, room: int, y: int, words: Words) -> list[Element]:
-    """The ships that flew full with their points, and the monkeys at home by tribe and status."""
+    """The number and the points of full ships, and the launched monkeys sorted by tribe and status."""
     home = sorted(held.launched, key=lambda card: (TRIBES.index(BOX.monkeys[card].tribe), -BOX.monkeys[card].status))
     in_row = max(1, room // CHIP)
     chips = [
@@ -160,7 +160,7 @@ def _launched(seat: Seat, held: SeatView, room: int, y: int, words: Words) -> li
 
 
 def _counts(seat: Seat, held: SeatView) -> list[Element]:
-    """How many coins and cards a seat holds that the viewer does not see."""
+    """The numbers of coins and cards of a seat whose coins and cards are hidden from the viewer."""
     return [
         use("purse", 158, 62),
         text(186, 68, held.coin_count, "number", element_id=f"seat-{seat}-coins"),

@@ -1,4 +1,4 @@
-"""The end: ranks of the tribes, titles, ships and Scorn (MOM-41 to MOM-46, MOM-50)."""
+"""The final scoring: ranks of the tribes, titles, ships and Scorn (MOM-41 to MOM-46, MOM-50)."""
 
 from collections import Counter
 
@@ -10,7 +10,7 @@ from service.games.visibility import Seat
 
 
 def score(state: State, rng: Rng) -> Outcome:
-    """The outcome of a match that is over; draws `finish_ties`, needed or not."""
+    """The outcome of a match that is over. It always draws `finish_ties`, even if no tribes are tied."""
     ties = rng.shuffle("finish_ties", TRIBES)
     piles = [score_pile(state, seat) for seat in range(len(state.seats))]
     status = [status_points(pile) for pile in piles]
@@ -32,7 +32,7 @@ def score(state: State, rng: Rng) -> Outcome:
 
 
 def score_pile(state: State, seat: Seat) -> tuple[CardId, ...]:
-    """The monkeys that count: without the tribes whose Scorn the seat holds, if the variant is played (MOM-50)."""
+    """The launched monkeys that count. With `maximum_scorn`, tribes whose Scorn the seat holds do not (MOM-50)."""
     launched = state.seats[seat].launched
     if not state.options.maximum_scorn:
         return launched
@@ -47,13 +47,13 @@ def status_points(pile: tuple[CardId, ...]) -> Counter[Tribe]:
 
 
 def rank_tribes(state: State, ties: tuple[Tribe, ...]) -> tuple[Tribe, ...]:
-    """The tribes from the best rank: Finish Circles, then spaces, then the draw (MOM-41)."""
+    """The tribes from the best rank: by Finish Circle, then by space, then by the draw (MOM-41)."""
     others = [tribe for tribe in ties if tribe not in state.finished]
     return (*state.finished, *sorted(others, key=lambda tribe: -state.spaces[TRIBE_INDEX[tribe]]))
 
 
 def titles_of(award: Award, status: list[int]) -> list[int]:
-    """What each seat earns of one tribe, by the seats' Status Points of it (MOM-42 to MOM-44)."""
+    """The points that each seat earns for one tribe, from the seats' Status Points of it (MOM-42 to MOM-44)."""
     best = max(status)
     leaders = status.count(best)
     if len(status) == 2:

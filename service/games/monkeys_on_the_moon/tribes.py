@@ -1,4 +1,4 @@
-"""The tribes on the picture: the Alliance Circle, and the Tribe Track with its stones and Finish Circles."""
+"""Draws the Alliance Circle, and the Tribe Track with its stones and Finish Circles."""
 
 from typing import Final
 
@@ -15,13 +15,13 @@ TRACK: Final = (852, 200)
 
 _MIDDLE: Final = CIRCLE // 2
 _SEATS: Final = ((0, -128), (111, -64), (111, 64), (0, 128), (-111, 64), (-111, -64))
-"""Where the tribes lie, clockwise from the top."""
+"""The positions of the tribes relative to the centre, clockwise from the top."""
 _LANE: Final = 23
 _LABEL: Final = 112
 
 
 def circle_of(seen: Observation, words: Words, at: Point) -> Element:
-    """The six tribes around the moon: neighbours are allies, opposite ones rivals."""
+    """The six tribes around the moon. Neighbours are allies; opposite tribes are rivals."""
     lines = [path(f"M{_MIDDLE + x} {_MIDDLE + y}L{_MIDDLE - x} {_MIDDLE - y}", "rivalry") for x, y in _SEATS[:3]]
     return group(
         circle(_MIDDLE, _MIDDLE, 186, "moon"),
@@ -63,7 +63,7 @@ def _tribe(seen: Observation, tribe: Tribe, words: Words, at: Point) -> Element:
 
 
 def track_of(seen: Observation, words: Words, at: Point) -> Element:
-    """A lane for each tribe, the white dot, and below it the Finish Circles with their awards."""
+    """A lane for each tribe, the white dot, and below them the Finish Circles with their awards."""
     last = BOX.last_space
     step = (TRACK[0] - _LABEL - 8) // (last + 1)
     lanes: list[Element] = [rect(0, 0, TRACK[0], TRACK[1], "panel", corner=12)]

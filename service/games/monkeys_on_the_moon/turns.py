@@ -1,4 +1,4 @@
-"""Whose turn comes next, the wrap-up of a round and the end (MOM-10, MOM-30, MOM-40)."""
+"""The order of turns, the wrap-up of a round, and the end of the match (MOM-10, MOM-30, MOM-40)."""
 
 from service.games.monkeys_on_the_moon.apply import Pending
 from service.games.monkeys_on_the_moon.effects import (
@@ -17,7 +17,7 @@ from service.games.visibility import Seat
 
 
 def open_next_decision(pending: Pending) -> None:
-    """Open the next decision when nothing of the last one is left to do, or end the match."""
+    """Open the next decision after one is complete, or end the match."""
     state = pending.state
     order = seats_from(state.starting_seat, len(state.seats))
     to_come = order[order.index(state.active) + 1 :]

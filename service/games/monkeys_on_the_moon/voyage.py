@@ -1,4 +1,4 @@
-"""Monkeys board, ships launch and new ones are chosen (MOM-24 to MOM-27, MOM-40, MOM-51)."""
+"""Monkeys board, ships launch, and seats choose new ships (MOM-24 to MOM-27, MOM-40, MOM-51)."""
 
 from service.games.monkeys_on_the_moon.actions import ChooseShip, LeaveBehind
 from service.games.monkeys_on_the_moon.apply import Pending
@@ -21,7 +21,10 @@ from service.games.visibility import Seat
 
 
 def board(pending: Pending, seat: Seat) -> bool:
-    """Board the monkeys that wait, launching as the rules demand; False if the owner must choose a ship first."""
+    """Board the waiting monkeys, and launch ships as the rules require.
+
+    Returns False if the owner must choose a ship first.
+    """
     while True:
         state = pending.state
         held = state.seats[seat]
@@ -42,14 +45,14 @@ def board(pending: Pending, seat: Seat) -> bool:
 
 
 def choose_ship(pending: Pending, seat: Seat, action: ChooseShip) -> bool:
-    """Take a ship of the pool and go on boarding, as `board` says."""
+    """Take a ship of the pool and continue boarding. Returns the result of `board`."""
     pending.emit(ShipChosen(seat, action.card))
     _refill(pending)
     return board(pending, seat)
 
 
 def leave_behind(pending: Pending, seat: Seat, action: LeaveBehind) -> bool:
-    """Launch without the monkeys of a tribe, which then board as `board` says (MOM-51)."""
+    """Launch without the monkeys of a tribe, which then board the next ship (MOM-51). Returns the result of `board`."""
     aboard = pending.state.seats[seat].aboard
     left = tuple([monkey for monkey in aboard if BOX.monkeys[monkey].tribe == action.tribe])
     pending.emit(MonkeysLeftBehind(seat, action.tribe, left))
@@ -58,7 +61,7 @@ def leave_behind(pending: Pending, seat: Seat, action: LeaveBehind) -> bool:
 
 
 def launch_all(pending: Pending, seat: Seat) -> None:
-    """At the end: the ship launches unfilled, and monkeys without a ship go the same way (MOM-40)."""
+    """Launch a ship that is not full at the end of the match. Monkeys without a ship are launched too (MOM-40)."""
     held = pending.state.seats[seat]
     if not held.aboard:
         return

@@ -1,4 +1,4 @@
-"""Areas that walls enclose completely: parts of the whole grid, bare table included, that no wall-free way leaves (MON-63)."""
+"""Finds the areas that walls enclose completely (MON-63). They may include squares of the bare table."""
 
 from collections.abc import Collection
 
@@ -7,9 +7,9 @@ from service.games.monsters_on_the_moon.grid import DOWN, RIGHT, Cell, cell_at, 
 
 
 def enclosed_areas(walled: Collection[Edge]) -> list[tuple[Cell, ...]]:
-    """All areas, each with its cells in ascending order, by their first cells.
+    """All areas, ordered by their first cell. The cells of an area ascend.
 
-    An area inside another one is no part of it; a hole in the display is.
+    A hole in the display belongs to the area around it. An area inside another one is an area of its own.
     """
     if not walled:
         return []
@@ -22,7 +22,10 @@ def enclosed_areas(walled: Collection[Edge]) -> list[tuple[Cell, ...]]:
 
 
 def _bounding_box(cells: Collection[Cell]) -> set[Cell]:
-    """The rectangle around cells, one cell wider on each side: its rim lies open, and what leaves it is outside."""
+    """The rectangle around cells, one cell wider on each side.
+
+    Every cell that is connected to its rim is outside all areas.
+    """
     columns, rows = zip(*map(coordinates_of, cells), strict=True)
     width, height = max(columns) - min(columns) + 3, max(rows) - min(rows) + 3
     corner = cell_at(min(columns) - 1, min(rows) - 1)
@@ -30,7 +33,7 @@ def _bounding_box(cells: Collection[Cell]) -> set[Cell]:
 
 
 def _flood(start: Cell, unvisited: set[Cell], walled: Collection[Edge]) -> list[Cell]:
-    """Move all that can be reached from a cell out of what is left."""
+    """Remove all cells that are reachable from `start` from `unvisited`, and return them."""
     unvisited.remove(start)
     found = [start]
     for cell in found:

@@ -1,4 +1,7 @@
-"""A bot that looks one action ahead, or at one area to enclose, at nothing but its task. Worths are in hundredths of a point."""
+"""A bot that looks one action ahead, and plans one area to enclose.
+
+It uses only its task. Values are in hundredths of a point.
+"""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
@@ -30,17 +33,17 @@ from service.games.visibility import Seat
 MoonTask: TypeAlias = Task[AnyAction, Observation]
 
 HEAD: Final = 100
-"""Of a head, and as much again if another one is beside it."""
+"""The value of a head. A neighbouring head adds the same value again."""
 LARGEST: Final = 200
-"""More, of a head beside the largest group, in matches without walls."""
+"""The additional value of a head beside the largest group, in matches without walls."""
 CRYSTAL: Final = 90
-"""Of a field on the track."""
+"""The value of one field on the crystal track."""
 WALL: Final = 100
-"""Of a wall that is kept: an area is built before a card is laid if it is worth more."""
+"""The value of keeping a wall. The bot lays walls instead of a card only if their area is worth more than the walls."""
 
 
 class HeadValue(NamedTuple):
-    """What one head of a kind is worth to a seat, and how much more beside another one, and beside the largest group."""
+    """The value of a head for a seat, and its additional value beside another head or beside the largest group."""
 
     head: int
     beside: int
@@ -48,14 +51,17 @@ class HeadValue(NamedTuple):
 
 
 class CardValue(NamedTuple):
-    """What a turned card is worth wherever it lies, and its squares that are worth more on some cells: step, heads, where."""
+    """The value of a rotated card at any position, and its squares that are worth more on some cells.
+
+    Each square is given as the step from the card's corner, its heads, and the additional value of one head by cell.
+    """
 
     value: int
     squares: tuple[tuple[int, int, Mapping[Cell, int]], ...]
 
 
 def greedy(task: MoonTask, _rng: Rng) -> AnyAction:
-    """The action of the highest worth, the first of equals; spaceships wait until the card lies."""
+    """The action of the highest value, or the first of several. Spaceships wait until the card is laid."""
     evaluator = Evaluator(task.observation, task.seat)
     cards = [action for action in task.legal_actions if isinstance(action, PlaceCard)]
     walls = [action for action in task.legal_actions if isinstance(action, PlaceWall)]
@@ -70,7 +76,7 @@ def greedy(task: MoonTask, _rng: Rng) -> AnyAction:
 
 
 class Evaluator:
-    """The table as a seat sees it, weighed square by square."""
+    """Rates actions by the value of each square of the display for one seat."""
 
     def __init__(self, seen: Observation, seat: Seat) -> None:
         self._seat = seat
@@ -81,16 +87,16 @@ class Evaluator:
         spans = [span_at(wall.x, wall.y, wall.orientation, wall.length) for wall in seen.walls]
         self._crossings = frozenset([span.crossing for span in spans if span.crossing is not None])
         self._walled = frozenset([edge for span in spans for edge in span.edges])
-        # as if the turn ended here
+        # the enclosed areas if the turn ended now
         self._areas = frozenset([cell for area in enclosed_areas(self._walled) for cell in area])
         collects = len(self._monsters) > 1
         self._cover_values = {
             cell: CRYSTAL for cell, one in self._display.items() if collects and one.shows == "crystal"
         }
-        """What it is worth to cover a cell."""
+        """The value of covering a cell."""
         self._empty = {cell: CRYSTAL for cell, one in self._display.items() if one.shows == "empty"}
         self._bonuses: dict[Kind, dict[Cell, int]] = {}
-        """What a head of a kind is worth more on a cell, for what lies beside it."""
+        """The additional value of a head of a kind on a cell, because of its neighbours."""
         for kind, head_value in self._head_values.items():
             self._bonuses[kind] = self._bonuses_of(kind, head_value)
         self._covered_values: dict[tuple[int, int, bool], int] = {}
@@ -107,24 +113,24 @@ class Evaluator:
             value = factor * (head_value.head + (0 if single else beside))
             for cell in group.cells:
                 self._cover_values[cell] = -value * max(1, self._display[cell].heads)
-                # a single neighbour gets one beside it too
+                # a single neighbour then has a neighbour too
                 gain = factor * (beside + (head_value.beside if single else 0))
                 more.update([(cell + step, gain) for step in open_steps(cell, self._walled)])
         return more
 
     def value(self, action: AnyAction) -> int:
-        """Of anything but a card to lay."""
+        """The value of any action except laying a card or a wall."""
         match action:
             case GiveCard():
                 return self._value_of_gift(action.card)
             case PlaceSpaceship():
-                # rather than none, and where it keeps cards off own heads
+                # A spaceship is better than none, and best where it protects the seat's own heads.
                 return 1 + sum([self._head_value_at(cell_at(action.x, action.y) + step) for step in STEPS])
             case PlacePlate():
                 cell = cell_at(action.x, action.y)
                 return self._cover_values.get(cell, 0) + self._bonuses[self._monsters[self._seat]].get(cell, 0)
             case ChooseFirst():
-                # who goes last has the last word
+                # going last is an advantage
                 return (self._seat - action.seat) % len(self._monsters)
             case ChooseMission():
                 return points(self._display, self._monsters, self._seat, action.mission, self._walled)
@@ -132,7 +138,7 @@ class Evaluator:
                 return 0
 
     def _value_of_gift(self, card: CardId) -> int:
-        """A card with few own heads, and with few of who gets it."""
+        """Prefers a card with few of the seat's own heads and few of the receiver's."""
         own, other = self._monsters[self._seat], self._monsters[right_of(self._seat, len(self._monsters))]
         heads = {kind: sum(face.heads for face in BOX.faces[card, 0] if face.kind == kind) for kind in (own, other)}
         return -2 * heads[own] - heads[other]
@@ -143,7 +149,10 @@ class Evaluator:
         return head_value.head if head_value else 0
 
     def planned_wall(self, walls: list[PlaceWall], least: int) -> PlaceWall | None:
-        """The first legal wall of the best area to enclose in this turn; None where a wall of it is worth too little."""
+        """The first legal wall of the best area that can be enclosed in this turn.
+
+        None if an area would be worth too little for each wall.
+        """
         laid = self._seen.turn.walls
         held = self._seen.seats[self._seat]
         head_values = {kind: head_value.head for kind, head_value in self._head_values.items()}
@@ -157,7 +166,7 @@ class Evaluator:
         return next((legal[span] for span in plan.walls if span in legal), None)
 
     def value_of_wall(self, action: PlaceWall) -> int:
-        """A wall parts equal monsters, better those of others."""
+        """A wall separates neighbouring heads of a kind, which should be those of other seats."""
         value = 0
         for edge in span_at(action.x, action.y, action.orientation, action.length).edges:
             here, there = [self._display.get(cell) for cell in cells_beside(edge)]
@@ -166,7 +175,7 @@ class Evaluator:
         return value
 
     def value_of_card(self, action: PlaceCard) -> int:
-        """The squares that it hides, the heads that it brings, and its crystals on empty squares."""
+        """The value of the squares that the card covers, its heads, and its crystals on empty squares."""
         corner = cell_at(action.x, action.y)
         portrait = is_portrait(action.rotation)
         position = (action.x, action.y, portrait)
@@ -197,7 +206,10 @@ class Evaluator:
 
 
 def _head_values(monsters: list[Monster], seat: Seat, largest: int) -> dict[Kind, HeadValue]:
-    """Own heads count, others' count against; a player alone wants vampires and crystals side by side, and no others."""
+    """The seat's own heads have positive values, those of other seats negative ones.
+
+    A single player wants vampires and crystals beside each other, and no other monsters.
+    """
     if len(monsters) == 1:
         wanted, unwanted = HeadValue(HEAD // 5, HEAD, 0), HeadValue(-HEAD, 0, 0)
         return {"vampire": wanted, "crystal": wanted, "witch": unwanted, "werewolf": unwanted}

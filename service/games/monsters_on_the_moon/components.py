@@ -1,6 +1,7 @@
-"""The box: cards, layouts, track and missions, read from components.json and checked at import.
+"""The cards, layouts, tracks and missions, read from components.json and checked at import.
 
-An owner of a printed copy may put its values into the file; data that the rules cannot play with is refused here.
+An owner of a printed copy may put its values into the file. Data with which the rules cannot be played is rejected
+here.
 """
 
 from collections import Counter
@@ -20,14 +21,14 @@ Clause: TypeAlias = str
 MissionId: TypeAlias = int
 Monster: TypeAlias = Literal["werewolf", "witch", "vampire", "skeleton"]
 Kind: TypeAlias = Literal["werewolf", "witch", "vampire", "skeleton", "crystal", "empty", "armstrong", "base_camp"]
-"""What a square shows; a monster with one head or two."""
+"""What a square shows. A monster has one head or two."""
 
 SEATS: Final = (1, 2, 3, 4)
 MONSTERS: Final[tuple[Monster, ...]] = ("werewolf", "witch", "vampire", "skeleton")
 WITHOUT_SKELETON: Final = MONSTERS[:3]
 """The monsters of the smaller deck (MON-1)."""
 DRAWN_AT_START: Final[Mapping[int, int]] = {2: 3, 3: 1, 4: 1}
-"""Cards that each seat draws to its two first ones, by seats (MON-3)."""
+"""Cards that each seat draws in addition to its first two, by number of seats (MON-3)."""
 SECRET_MISSIONS: Final = 2
 OPEN_MISSIONS: Final = 3
 """Missions dealt to each seat, or laid open for all (MON-70)."""
@@ -42,34 +43,34 @@ _SYMBOLS: Final[Mapping[str, Kind]] = {
     "A": "armstrong",
     "B": "base_camp",
 }
-"""A symbol of the file; a monster's symbol twice is a double head."""
+"""The symbols of the file. A monster's symbol twice is a double head."""
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Face(NamedTuple):
-    """What is printed on a square, and with how many heads."""
+    """What is printed on a square, and its number of heads."""
 
     kind: Kind
     heads: int
 
 
 class Track(NamedTuple):
-    """The crystal track: the points of each field from 0 on, and the red-framed fields, which hold the plates."""
+    """The crystal track: the points of each field from 0 on, and the red-framed fields, on which the plates lie."""
 
     points: tuple[int, ...]
     red: tuple[int, ...]
 
 
 class Walls(NamedTuple):
-    """The moon walls that each seat has (MON-60)."""
+    """The moon walls that each seat gets (MON-60)."""
 
     long: int
     short: int
 
 
 class Components(msgspec.Struct, frozen=True):
-    """The box as the rules use it; the order of cards is the file's, before any shuffle."""
+    """The components as the rules use them. Cards have the order of the file, before any shuffle."""
 
     faces: Mapping[tuple[CardId, Rotation], tuple[Face, ...]]
     decks: Mapping[int, tuple[CardId, ...]]
@@ -152,10 +153,10 @@ class _File(BoxFile, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def load(raw: Mapping[str, object]) -> Components:
-    """The box in a component file.
+    """Convert a component file.
 
     Raises:
-        BadComponents: a value is missing, of the wrong kind, or makes no playable box.
+      BadComponents: a value is missing, has the wrong type, or makes the game unplayable.
     """
     file = read(raw, _File)
     _check_deck(file.deck_2_3, 20, WITHOUT_SKELETON)
@@ -244,13 +245,13 @@ BOX: Final = load(RAW)
 
 
 def start_cards(monsters: tuple[Monster, ...]) -> tuple[tuple[CardId, ...], ...]:
-    """The two cards with their own double head, for each of the seats' monsters (MON-2)."""
+    """For each monster in seat order, the two cards with its double head (MON-2)."""
     cards = BOX.start_cards[len(monsters)]
     return tuple([cards[monster] for monster in monsters])
 
 
 def right_of(seat: Seat, seats: int) -> Seat:
-    """The next lower seat; left is the next higher one, and the order of turns."""
+    """The seat on the right: the next lower one. Left is the next higher one, and the order of turns."""
     return (seat - 1) % seats
 
 

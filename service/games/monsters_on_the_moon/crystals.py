@@ -1,4 +1,4 @@
-"""The crystal track: what moves a marker, and the plates that it reaches (MON-20 to MON-22)."""
+"""The crystal track: how a marker moves, and the plates that it reaches (MON-20 to MON-22)."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from service.games.visibility import Seat
 
 
 def collect(pending: Pending, seat: Seat, squares: Sequence[SquareAt], under: Sequence[Square | None]) -> None:
-    """Move the marker for a card just laid: for crystals that it covers, and for its own on empty squares."""
+    """Move the marker for a card just laid: for the crystals that it covers, and for its own crystals on empty squares."""
     pairs = [(square.shows, below.shows) for square, below in zip(squares, under, strict=True) if below is not None]
     covered = sum([below == "crystal" for _, below in pairs])
     if covered:
@@ -21,7 +21,10 @@ def collect(pending: Pending, seat: Seat, squares: Sequence[SquareAt], under: Se
 
 
 def move_marker(pending: Pending, seat: Seat, crystals: int, clause: Clause) -> None:
-    """One field a crystal, to the last field at most; plates of red-framed fields reached are taken (MON-22)."""
+    """Move the marker one field for each crystal, at most to the last field.
+
+    It takes the plates of red-framed fields that it reaches or passes (MON-22).
+    """
     track = BOX.tracks[len(pending.state.seats)]
     before = pending.state.seats[seat].field
     after = min(before + crystals, len(track.points) - 1)

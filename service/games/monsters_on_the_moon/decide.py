@@ -1,4 +1,4 @@
-"""The judge: an action becomes effects, or is refused. Who decides after a tied interim scoring may be drawn."""
+"""Turns an action into effects, or refuses it. After `setup`, only a tied interim scoring may make a draw."""
 
 from service.games.kit.pending import PendingEffects
 from service.games.monsters_on_the_moon import gifts, laying, turns
@@ -45,10 +45,10 @@ from service.games.visibility import Seat
 
 
 def decide(state: State, move: Move[AnyAction], rng: Rng) -> tuple[AnyEffect, ...]:
-    """What follows from a move, up to the next decision.
+    """The effects of a move, up to the next decision.
 
     Raises:
-        IllegalAction: the rules refuse it.
+      IllegalAction: the rules refuse the action.
     """
     seat, action = move.seat, move.action
     check_seat(state, seat)
@@ -97,7 +97,7 @@ def decide(state: State, move: Move[AnyAction], rng: Rng) -> tuple[AnyEffect, ..
 
 
 def _build(pending: Pending, seat: Seat, action: PlaceWall, rng: Rng) -> None:
-    """After the last wall that a turn allows it ends by itself (MON-61)."""
+    """Lay a wall. The turn ends by itself after the last wall that it allows (MON-61)."""
     pending.emit(WallPlaced(seat, action.x, action.y, action.orientation, action.length))
     if pending.state.turn.walls == MAX_WALLS:
         turns.end_walls(pending, rng)
@@ -106,7 +106,10 @@ def _build(pending: Pending, seat: Seat, action: PlaceWall, rng: Rng) -> None:
 
 
 def _land(pending: Pending, seat: Seat, action: PlaceSpaceship, rng: Rng) -> None:
-    """Before the card, the turn goes on with the card; after it, with what is left of the turn (MON-23)."""
+    """Place a spaceship.
+
+    Before the card, the turn continues with the card; after it, with the rest of the turn (MON-23).
+    """
     pending.emit(SpaceshipPlaced(seat, action.x, action.y))
     move_marker(pending, seat, 1, "MON-23")
     if pending.state.turn.card is None:
@@ -116,7 +119,7 @@ def _land(pending: Pending, seat: Seat, action: PlaceSpaceship, rng: Rng) -> Non
 
 
 def _choose_mission(pending: Pending, seat: Seat, mission: MissionId) -> None:
-    """Choose unseen; once all seats have, their missions are shown, and the match is over (MON-71)."""
+    """Choose a mission in secret. Once all seats have chosen, reveal the missions and end the match (MON-71)."""
     pending.emit(MissionChosen(seat, mission))
     if awaited_seats(pending.state):
         return

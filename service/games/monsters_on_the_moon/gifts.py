@@ -1,4 +1,4 @@
-"""The gift of a double-head card by all seats at once, and the deal that follows it (MON-2 to MON-4)."""
+"""All seats give away a double-head card at once; then the cards are dealt (MON-2 to MON-4)."""
 
 from service.games.monsters_on_the_moon.apply import Pending
 from service.games.monsters_on_the_moon.components import DRAWN_AT_START, CardId, right_of
@@ -12,7 +12,7 @@ from service.games.visibility import Seat
 
 
 def give(pending: Pending, seat: Seat, card: CardId) -> None:
-    """Lay the gift aside; once all seats have, hand the gifts over, deal, and begin the first turn."""
+    """Lay the gift aside. Once all seats have done so, hand the gifts over, deal, and begin the first turn."""
     pending.emit(GiftChosen(seat, card))
     seats = len(pending.state.seats)
     gifts = [(giver, held.gift) for giver, held in enumerate(pending.state.seats) if held.gift is not None]
@@ -26,7 +26,7 @@ def give(pending: Pending, seat: Seat, card: CardId) -> None:
 
 
 def _lay_out(pending: Pending) -> None:
-    """MON-4."""
+    """Lay out the start cards (MON-4)."""
     drawn = dict(zip(PILE_SLOTS, pending.state.pile, strict=False))
     for placed in layout_of(pending.state.options):
         card = drawn.get(placed.card)

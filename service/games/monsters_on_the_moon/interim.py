@@ -1,4 +1,4 @@
-"""The interim scoring, the moment the draw pile is empty (MON-30, MON-31, MON-66)."""
+"""The interim scoring, when the draw pile becomes empty (MON-30, MON-31, MON-66)."""
 
 from service.games.monsters_on_the_moon.apply import Pending
 from service.games.monsters_on_the_moon.effects import DeciderNamed, Part, PointsScored
@@ -9,7 +9,7 @@ from service.games.visibility import Seat
 
 
 def score(pending: Pending, rng: Rng) -> None:
-    """Points for each seat's monsters, then who will say who goes first from here; a tie to the last is drawn."""
+    """Score each seat's monsters, then find the seat that chooses who goes first. A complete tie is broken by a draw."""
     walled, areas = walled_edges(pending.state), enclosed_cells(pending.state)
     for seat, held in enumerate(pending.state.seats):
         found = count(pending.state.display, held.monster, walled, areas)
@@ -23,7 +23,7 @@ def score(pending: Pending, rng: Rng) -> None:
 
 
 def _decider(pending: Pending, rng: Rng) -> DeciderNamed:
-    """MON-31."""
+    """The seat that chooses who goes first (MON-31)."""
     seats = pending.state.seats
     fewest = _lowest({seat: held.interim_singles + held.interim_groups for seat, held in enumerate(seats)})
     if len(fewest) == 1:

@@ -1,4 +1,4 @@
-"""A card comes to lie on the table (MON-4, MON-10)."""
+"""Lays cards on the table (MON-4, MON-10)."""
 
 from service.games.monsters_on_the_moon.actions import PlaceCard
 from service.games.monsters_on_the_moon.apply import Pending
@@ -17,7 +17,7 @@ def start_card(card: CardId, x: int, y: int, rotation: Rotation, *, from_pile: b
 
 
 def lay(pending: Pending, seat: Seat, action: PlaceCard, cells: tuple[Cell, ...]) -> None:
-    """Lay a card of the hand on its cells, and collect crystals; a player alone collects none (MON-80)."""
+    """Lay a card of the hand on its cells, and collect crystals. A single player collects none (MON-80)."""
     under = [pending.state.display.get(cell) for cell in cells]
     squares = _printed(action.card, action.rotation, cells)
     covered = tuple([square_at(cell, square) for cell, square in zip(cells, under, strict=True) if square is not None])
@@ -27,7 +27,7 @@ def lay(pending: Pending, seat: Seat, action: PlaceCard, cells: tuple[Cell, ...]
 
 
 def _printed(card: CardId, rotation: Rotation, cells: tuple[Cell, ...]) -> tuple[SquareAt, ...]:
-    """What a card that is turned so shows on its cells."""
+    """The squares that a rotated card shows on its cells."""
     faces = BOX.faces[card, rotation]
     return tuple(
         [SquareAt(*coordinates_of(cell), card, face.kind, face.heads) for cell, face in zip(cells, faces, strict=True)]

@@ -1,4 +1,4 @@
-"""The start layout (MON-4): which cards lie where before the first turn."""
+"""Start layouts: the cards that lie on the table before the first turn, and their positions (MON-4)."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal, TypeAlias
@@ -9,17 +9,17 @@ from service.games.monsters_on_the_moon.grid import Rotation, footprint, is_conn
 
 LayoutName: TypeAlias = Literal["just_landed", "neighbourhood", "confrontation", "new_settlement", "long_ways"]
 Slot: TypeAlias = Literal["M1", "M2", "ARM", "d1", "d2"]
-"""A card that takes no part in the deal, or the first and the second card of the draw pile."""
+"""A card outside the deck, or `d1` and `d2` for the next two cards of the draw pile."""
 
 OFFSET_LIMIT: Final = 100
 Offset: TypeAlias = Annotated[int, msgspec.Meta(ge=-OFFSET_LIMIT, le=OFFSET_LIMIT)]
 
 PILE_SLOTS: Final[tuple[Slot, ...]] = ("d1", "d2")
-"""The cards of the draw pile, which every layout has."""
+"""The two cards of the draw pile. Every layout has them."""
 
 
 class LayoutCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A card of a layout with its top left square."""
+    """A card of a layout, and the coordinates of its top left square."""
 
     card: Slot
     x: Offset
@@ -28,7 +28,7 @@ class LayoutCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def layout_fault(layout: Sequence[LayoutCard]) -> str | None:
-    """Why the cards cannot lie so, or None."""
+    """Why this layout is impossible; None if it is valid."""
     cards = [placed.card for placed in layout]
     if len(set(cards)) < len(cards):
         return "each card lies there once at most"

@@ -1,4 +1,4 @@
-"""What a seat may do: the checks that judge an action, and the lists of what they let pass."""
+"""Checks actions, and lists the legal ones."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -33,7 +33,7 @@ _CLAUSES: Final[Mapping[Step, Clause]] = {
 
 
 def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
-    """What the match waits for, or nothing at the end; who does not answer takes the first legal action."""
+    """The open decisions; none at the end. A seat that does not answer in time takes its first legal action."""
     step = state.step
     if step is None:
         return ()
@@ -43,7 +43,7 @@ def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
 
 
 def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
-    """All legal actions: cards as they lie in the hand, turned and placed row by row, then spaceships, then walls."""
+    """All legal actions: cards in the order of the hand, by rotation and row by row; then spaceships; then walls."""
     if seat not in awaited_seats(state):
         return
     match state.step:

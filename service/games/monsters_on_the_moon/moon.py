@@ -1,6 +1,6 @@
-"""The display on the picture: the visible squares by card, what lies on them, the walls, and the bare table around.
+"""Draws the display: the visible squares by card, the pieces on them, the walls, and the bare table around.
 
-It has a grid of its own, in which a square stays at its place; the whole is moved and scaled to fit.
+A square keeps its position in the coordinates of the display. The whole display is moved and scaled to fit.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,17 +14,17 @@ from service.games.monsters_on_the_moon.state import Wall
 from service.games.monsters_on_the_moon.view import Observation
 
 SIZE: Final = (860, 604)
-"""Width and height of where the display is drawn."""
+"""Width and height of the region in which the display is drawn."""
 
 Spot: TypeAlias = tuple[int, int]
 """The x and y of a square."""
 
 _SQUARE_PATH: Final = f"h{CELL}v{CELL}h-{CELL}z"
-"""Around a square, from its top left corner on."""
+"""A path around a square, from its top left corner."""
 _CARD_REACH: Final = 3
-"""Squares beside the display onto which the next card can reach."""
+"""Distance in squares, along a row or a column, up to which the next card can reach beyond the display."""
 _CORNER_REACH: Final = 4
-"""The same around a corner."""
+"""The same distance around a corner, as the sum of both directions."""
 _STEPS: Final = tuple(
     [
         (x, y)
@@ -41,11 +41,11 @@ _CORNERS: Final = tuple(
         for right, down in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
     }
 )
-"""From the top left square of a card, however it is turned, to the squares that it covers or touches."""
+"""The steps from the top left square of a card, in either shape, to the squares that it covers or touches."""
 
 
 class _Box(NamedTuple):
-    """A part of the grid, from a square to another one."""
+    """A rectangle of squares; all four limits are inclusive."""
 
     left: int
     top: int
@@ -54,8 +54,10 @@ class _Box(NamedTuple):
 
 
 def display(seen: Observation, at: Point, *, cards: bool, walls: bool) -> Element:
-    """The moon. For a seat that is to lay `cards` the bare squares where a card can begin are named, for one that is to lay
-    `walls` the lines on which one may lie.
+    """The display.
+
+    With `cards`, the squares where the viewer can lay a card have data attributes; with `walls`, the edges where it can
+    lay a wall.
     """
     visible = {(square.x, square.y) for square in seen.display}
     if not visible:  # before all gifts are given
@@ -90,7 +92,7 @@ def _box(places: Iterable[Spot]) -> _Box:
 
 
 def _scale(box: _Box) -> int:
-    """In thousandths: as large as fits, and never larger than drawn."""
+    """The largest scale (permille) that fits, at most 1000."""
     across = 1000 * SIZE[0] // ((box.right - box.left + 1) * CELL)
     down = 1000 * SIZE[1] // ((box.bottom - box.top + 1) * CELL)
     return min(across, down, 1000)
@@ -101,7 +103,7 @@ def _outline(x: int, y: int) -> str:
 
 
 def _cards(seen: Observation) -> Iterator[Element]:
-    """The cards in the order in which they were laid, each with those of its squares that are visible."""
+    """The cards in the order in which they were laid, each with its visible squares."""
     ships = {(ship.x, ship.y): ship.seat for ship in seen.ships}
     plates = {(plate.x, plate.y): plate.seat for plate in seen.plates}
     squares: dict[str, list[Element]] = {}
@@ -123,7 +125,7 @@ def _cards(seen: Observation) -> Iterator[Element]:
 
 
 def _seams(squares: Iterable[SquareAt]) -> Iterator[str]:
-    """The lines between squares of different cards, and around the whole."""
+    """The lines between squares of different cards, and around the display."""
     cards = {(square.x, square.y): square.card for square in squares}
     for (x, y), card in cards.items():
         if cards.get((x - 1, y)) != card:
@@ -137,7 +139,7 @@ def _seams(squares: Iterable[SquareAt]) -> Iterator[str]:
 
 
 def _lines(seen: Observation, visible: set[Spot]) -> list[Element]:
-    """The edges beside a visible square that no wall covers, those in enclosed areas left out."""
+    """The edges of visible squares that have no wall, without those inside enclosed areas."""
     covered = {edge for wall in seen.walls for edge in _edges_of(wall)}
     closed = {(place.x, place.y) for area in seen.areas for place in area}
     found: dict[str, list[Element]] = {}
@@ -153,7 +155,7 @@ def _lines(seen: Observation, visible: set[Spot]) -> list[Element]:
 
 
 def _by_rows(spots: Iterable[Spot], d: str) -> list[Element]:
-    """The same path from each of these spots on, named by its x in groups that are named by their y."""
+    """The same path at each of these squares. Groups carry the y of a row, and paths the x."""
     rows: dict[int, list[Element]] = {}
     for x, y in sorted(spots, key=lambda spot: (spot[1], spot[0])):
         rows.setdefault(y, []).append(path(f"M{x * CELL} {y * CELL}{d}", "", data={"x": x}))
@@ -166,7 +168,7 @@ def _edges_of(wall: Wall) -> list[tuple[int, int, str]]:
 
 
 def _wall(wall: Wall) -> Element:
-    """A wall in its seat's colour, with the seat's mark in its middle."""
+    """A wall in its seat's colour, with the seat's mark in the middle."""
     length = CELL * wall.length
     right, down = (length, 0) if wall.orientation == "h" else (0, length)
     x, y = wall.x * CELL, wall.y * CELL

@@ -1,4 +1,4 @@
-"""Monsters on the Moon drawn: the display, the crystal track, the seats, and the viewer's hand and missions."""
+"""Draws Monsters on the Moon: the display, the crystal track, the seats, and the viewer's hand and missions."""
 
 from typing import Final
 
@@ -24,13 +24,13 @@ _HAND: Final = 152
 _GAP: Final = 10
 _MISSION: Final = (172, 116)
 _CARD: Final = 850
-"""How much smaller a card of the hand is than one of the display, in thousandths; smaller still if there are many."""
+"""The scale of a card in hand (permille). With many cards it is smaller."""
 _ART: Final = {**frame.MARKS, **ART}
 _SOLO: Final = 1
 
 
 def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
-    """The table as a viewer sees it, with its own cards and missions at the bottom."""
+    """The table as a viewer sees it, with the viewer's cards and missions at the bottom."""
     awaited = _awaited(seen)
     status_text = _status(seen, awaited, viewer, words, outcome)
     order = frame.seating_order(range(len(seen.seats)), viewer)
@@ -119,12 +119,12 @@ def _panel(
 
 
 def _points(held: SeatView) -> int:
-    """What is known of a seat's score: the interim scoring, and where its marker is."""
+    """The public part of a seat's score: the interim scoring and the points of its marker's field."""
     return held.interim_singles + held.interim_groups + held.crystals
 
 
 def _pieces(seen: Observation, seat: Seat, viewer: Viewer, words: Words) -> list[Element]:
-    """What a seat has, and what it has scored; alone there is only the hand."""
+    """What a seat has, and what it has scored. A single player only has a hand."""
     held = seen.seats[seat]
     shapes = [
         group(use("night-back"), at=(94, 66), title=words["picture.cards"]),
@@ -162,7 +162,7 @@ def _pieces(seen: Observation, seat: Seat, viewer: Viewer, words: Words) -> list
 
 
 def _walls(seat: Seat, held: SeatView, words: Words, *, own: bool) -> list[Element]:
-    """A seat's walls of each length; the viewer can choose one by its length."""
+    """A seat's walls of each length. The viewer's own carry the length as a data attribute."""
     return [
         group(
             path(f"M228 {y}h{14 * length}", f"wall seat-{seat}-line"),
@@ -175,14 +175,14 @@ def _walls(seat: Seat, held: SeatView, words: Words, *, own: bool) -> list[Eleme
 
 
 def _breakdown(seat: Seat, words: Words, outcome: Outcome) -> list[Element]:
-    """What the score is made of, without what is nothing."""
+    """The parts of the score that are not 0."""
     shown = [f"{words[f'breakdown.{part}']}: {points}" for part, points in outcome.breakdown[seat].items() if points]
     lines = wrap(", ".join(shown), 40)
     return [text(84, 64 + 16 * number, line, "label") for number, line in enumerate(lines)]
 
 
 def _track(seen: Observation, words: Words, at: Point) -> Element:
-    """The crystal track: the points of its fields, red-framed ones with the plates that lie there, and the markers."""
+    """The crystal track: the points of its fields, the plates on red-framed fields, and the markers."""
     track = BOX.tracks[len(seen.seats)]
     step = (_TRACK[0] - 48) // len(track.points)
     fields: list[Element] = []
@@ -211,7 +211,7 @@ def _marker(seat: Seat, place: int) -> Element:
 
 
 def _hand(seen: Observation, viewer: Viewer, words: Words, at: Point) -> Element:
-    """The viewer's cards and the missions of which it scores one; for others the open missions alone."""
+    """The viewer's cards and selectable missions. Other viewers see only open missions."""
     held = None if viewer is None else seen.seats[viewer]
     cards = () if held is None else held.hand or ()
     missions = seen.open_missions or (() if held is None else held.missions or ())
@@ -240,7 +240,7 @@ def _hand(seen: Observation, viewer: Viewer, words: Words, at: Point) -> Element
 
 
 def _card(card: CardId, at: Point, scale_permille: int) -> Element:
-    """A card of the hand as it lies when it is not turned."""
+    """A card of the hand, not rotated."""
     squares = [
         use(f"{face.kind}-{face.heads}", CELL * (place % 3), CELL * (place // 3))
         for place, face in enumerate(BOX.faces[card, 0])
@@ -258,7 +258,7 @@ def _card(card: CardId, at: Point, scale_permille: int) -> Element:
 
 
 def _rotation_buttons(words: Words, at: Point) -> list[Element]:
-    """How a card can be turned, clockwise."""
+    """Buttons for the clockwise rotations of a card."""
     return [
         group(
             rect(-20, -11, 40, 22, "turn-by", corner=11),

@@ -1,4 +1,4 @@
-"""Where a spaceship or a monster plate may go (MON-22, MON-23)."""
+"""The squares where a spaceship or a monster plate may go (MON-22, MON-23)."""
 
 from collections.abc import Iterator
 
@@ -10,9 +10,9 @@ from service.games.protocol import IllegalAction
 
 
 def landing_cells(state: State) -> list[Cell]:
-    """The visible crystals on which the active seat may put a spaceship now, ascending (MON-23).
+    """The visible crystals on which the active seat may now put a spaceship, ascending (MON-23).
 
-    Before the card there are none without a card in hand, which must follow (MON-61).
+    Before the card, a spaceship requires a card in hand, which has to be laid in the same turn (MON-61).
     """
     held = state.seats[state.active]
     if state.turn.ship or not held.ships or not (held.hand or state.turn.card):
@@ -38,7 +38,7 @@ def check_spaceship(state: State, action: PlaceSpaceship) -> None:
 
 
 def plate_cells(state: State) -> list[Cell]:
-    """The opposing monsters of the card laid this turn, ascending (MON-22)."""
+    """The opposing monsters of the card laid in this turn, ascending (MON-22)."""
     own = state.seats[state.active].monster
     last = state.laid[-1]
     cells = footprint(last.x, last.y, last.rotation)

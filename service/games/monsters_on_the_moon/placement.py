@@ -1,4 +1,4 @@
-"""Where a card may lie (MON-11 to MON-14, MON-62, MON-63). Legality follows from the six cells alone, whatever the card shows."""
+"""The positions where a card may lie (MON-11 to MON-14, MON-62, MON-63). They do not depend on what the card shows."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -21,7 +21,7 @@ from service.games.monsters_on_the_moon.state import State, walled_edges
 from service.games.protocol import IllegalAction
 
 MAX_COVERED: Final = 2
-"""Visible squares that a card may lose at once (MON-12)."""
+"""The number of its visible squares that a card may lose at once (MON-12)."""
 _NEVER_COVERED: Final = ("armstrong", "base_camp")
 _START_CARDS: Final = ("M1", "M2", "ARM")
 
@@ -32,18 +32,20 @@ _CORNERS: Final = tuple(
         for laid in _SHAPES
     ]
 )
-"""By how a card lies and how another one would: steps between their corners with which they touch or overlap (MON-11)."""
+"""By the shape of a card on the table and of a new one: the steps between their corners at which they touch or overlap
+(MON-11).
+"""
 
 
 _INNER: Final = tuple([tuple(sorted(inner_edges(steps))) for steps in _SHAPES])
-"""By how a card lies: the edges between its squares, seen from its corner."""
+"""By shape: the edges between the squares of a card, relative to its corner."""
 
 
 def check_placement(state: State, action: PlaceCard) -> tuple[Cell, ...]:
     """The cells of a legal placement, row by row.
 
     Raises:
-        IllegalAction: the card may not lie there.
+      IllegalAction: the card may not lie there.
     """
     cells = footprint(action.x, action.y, action.rotation)
     display = state.display
@@ -65,7 +67,7 @@ def check_placement(state: State, action: PlaceCard) -> tuple[Cell, ...]:
 
 
 def placements(state: State, hand: Sequence[CardId]) -> Iterator[PlaceCard]:
-    """All legal placements: cards as they lie in the hand, each rotation, then places row by row."""
+    """All legal placements: cards in the order of the hand, then rotations, then positions row by row."""
     places: dict[bool, list[tuple[int, int]]] = {}
     for card in hand:
         for rotation in ROTATIONS:
@@ -76,22 +78,22 @@ def placements(state: State, hand: Sequence[CardId]) -> Iterator[PlaceCard]:
 
 
 def first_placement(state: State, hand: Sequence[CardId]) -> PlaceCard:
-    """The first of all legal placements, without the others, as each event of a match asks for it.
+    """The first legal placement. Every event of a match needs it, so it is found without listing the others.
 
-    It lies on top of the display and ends at the left of its topmost row: no card, wall or area reaches there.
+    The card lies above the display and touches the left end of its top row. No card, wall or area reaches there.
     """
     y, x = min([(laid.y, laid.x) for laid in state.laid])
     return PlaceCard(hand[0], x - 2, y - 2, ROTATIONS[0])
 
 
 def corners(state: State, *, portrait: bool) -> Iterator[Cell]:
-    """Where the top left square of a card that is turned so may legally be, ascending."""
+    """The cells where the top left square of a card of this shape may legally be, ascending."""
     near: set[Cell] = set()
     for laid in state.laid:
         corner = cell_at(laid.x, laid.y)
         near.update([corner + step for step in _CORNERS[is_portrait(laid.rotation)][portrait]])
     if state.walls:
-        # from where a card would have a wall on one of its inner edges
+        # without the corners at which a wall would lie on an inner edge of the card
         near -= {
             (edge - inner) // 2 for edge in walled_edges(state) for inner in _INNER[portrait] if not (edge - inner) % 2
         }
@@ -120,7 +122,10 @@ def closed_cells(state: State) -> set[Cell]:
 
 
 def overcovered(cards: Sequence[CardId]) -> CardId | None:
-    """Of the cards that would lose a visible square each time they are named, one that loses too many (MON-12, MON-14)."""
+    """A card that would lose too many visible squares.
+
+    `cards` names a card once for each square that it would lose (MON-12, MON-14).
+    """
     if len(cards) > MAX_COVERED:
         for card in cards:
             if cards.count(card) > MAX_COVERED:

@@ -1,4 +1,4 @@
-"""The parts of a turn after a card or walls, whose turn comes next, and the end (MON-10, MON-31, MON-32, MON-65, MON-80)."""
+"""The parts of a turn after a card or walls, the order of turns, and the end (MON-10, MON-31, MON-32, MON-65, MON-80)."""
 
 from service.games.monsters_on_the_moon import interim, solo
 from service.games.monsters_on_the_moon.apply import Pending
@@ -21,7 +21,7 @@ from service.games.visibility import Seat
 
 
 def begin(pending: Pending, seat: Seat) -> None:
-    """Open the turn of a seat, or of the next one to the left that can act; with none the match is over (MON-65)."""
+    """Open the turn of this seat, or of the next one to the left that can act. If none can, the match ends (MON-65)."""
     seats = len(pending.state.seats)
     order = (*range(seat, seats), *range(seat))
     acting = next((each for each in order if _can_act(pending.state, each)), None)
@@ -32,12 +32,14 @@ def begin(pending: Pending, seat: Seat) -> None:
 
 
 def _can_act(state: State, seat: Seat) -> bool:
-    """Whether the seat has a card, for which there is always room above the display, or can lay walls."""
+    """Whether the seat has a card, which always fits above the display, or can lay walls."""
     return bool(state.seats[seat].hand) or next(first_walls(state, seat), None) is not None
 
 
 def continue_turn(pending: Pending, rng: Rng) -> None:
-    """Open what comes next once a card is laid: plates, the draw and what it brings, a spaceship, the end of the turn."""
+    """Continue the turn after a card was laid: plates, the draw and the interim scoring, a spaceship, the end of the
+    turn.
+    """
     seat = pending.state.active
     if pending.state.turn.plates:
         if plate_cells(pending.state):
@@ -53,7 +55,7 @@ def continue_turn(pending: Pending, rng: Rng) -> None:
 
 
 def end_walls(pending: Pending, rng: Rng) -> None:
-    """End a turn in which walls were laid: judge areas, then draw (MON-10, MON-63)."""
+    """End a turn with walls: find new areas, then draw (MON-10, MON-63)."""
     areas = new_areas(pending.state)
     pending.emit(*[AreaEnclosed(tuple([Place(*coordinates_of(cell)) for cell in area])) for area in areas])
     _draw(pending, rng)
@@ -70,7 +72,7 @@ def _draw(pending: Pending, rng: Rng) -> None:
 
 
 def end(pending: Pending) -> None:
-    """End the turn: who goes first from here is asked once, after the interim scoring (MON-31)."""
+    """End the turn. After the interim scoring, one seat first chooses who goes next (MON-31)."""
     state = pending.state
     if state.decider is not None:
         pending.emit(DecisionOpened(state.decider, "choose_first"))

@@ -1,6 +1,6 @@
-"""Where the greedy bot would build: around small rectangles in which its own monsters outnumber the others.
+"""Plans the walls of the greedy bot: around small rectangles in which its own monsters outnumber the others.
 
-Areas that stand there already are no part of what is new.
+Cells of existing areas are not counted for a new one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,11 +14,11 @@ from service.games.monsters_on_the_moon.squares import Display
 
 _SIZES: Final = tuple([(width, height) for width in range(1, 4) for height in range(1, 4)])
 _MAX_CANDIDATES: Final = 5
-"""Rectangles of the best squares that are counted out."""
+"""Number of rectangles with the best estimates whose value is computed exactly."""
 
 
 class Situation(NamedTuple):
-    """What a bot that builds knows: the table, what it has left, and what a head of a kind is worth to it."""
+    """What the bot needs to plan walls: the table, its remaining walls, and the value of a head by kind."""
 
     display: Display
     walled: frozenset[Edge]
@@ -30,14 +30,14 @@ class Situation(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Walls that complete an area, and what it is worth to have it."""
+    """The walls that complete an area, and the value of the area."""
 
     walls: tuple[Span, ...]
     value: int
 
 
 def best_plan(situation: Situation, most: int) -> Plan | None:
-    """The plan of the highest worth with so many walls at most; None where none is worth anything."""
+    """The plan of the highest value with at most `most` walls; None if no plan has a positive value."""
     candidates: list[tuple[int, int, int, set[Cell], tuple[Span, ...]]] = []
     for number, (corner, width, height) in enumerate(_rectangles(situation.display)):
         cells = {corner + y * DOWN + x * RIGHT for y in range(height) for x in range(width)}
@@ -68,7 +68,10 @@ def _value_of_cell(situation: Situation, cell: Cell) -> int:
 
 
 def _walls_around(situation: Situation, corner: Cell, width: int, height: int) -> tuple[Span, ...] | None:
-    """The walls that close what is open around a rectangle, long ones where they fit; None if that cannot be done."""
+    """The walls that close the open edges around a rectangle, long ones where possible.
+
+    None if the rectangle cannot be closed.
+    """
     sides = (
         [2 * (corner + x * RIGHT) for x in range(width)],
         [2 * (corner + width * RIGHT + y * DOWN) + 1 for y in range(height)],
@@ -97,7 +100,7 @@ def _walls_around(situation: Situation, corner: Cell, width: int, height: int) -
 
 
 def _value_on_table(situation: Situation, walled: frozenset[Edge], areas: frozenset[Cell]) -> int:
-    """What the monsters on the table are worth."""
+    """The value of all monsters on the table."""
     total = 0
     for kind, value in situation.head_values.items():
         found = count(situation.display, kind, walled, areas)

@@ -1,4 +1,4 @@
-"""Moon walls: where they may lie, and what follows at the end of a turn in which some were laid (MON-61 to MON-63)."""
+"""Moon walls: where they may lie, and the areas at the end of a turn with walls (MON-61 to MON-63)."""
 
 from collections.abc import Collection, Iterator
 from itertools import chain
@@ -25,7 +25,7 @@ from service.games.visibility import Seat
 
 MIN_WALLS: Final = 3
 MAX_WALLS: Final = 5
-"""Walls of a turn that lays any (MON-61)."""
+"""The fewest and the most walls in a turn with walls (MON-61)."""
 _LENGTHS: Final[tuple[Length, ...]] = (1, 2)
 
 
@@ -35,7 +35,7 @@ def spans_laid(state: State) -> list[Span]:
 
 
 def first_walls(state: State, seat: Seat) -> Iterator[PlaceWall]:
-    """The walls with which a seat may begin a turn, row by row: those that leave two more within reach."""
+    """The walls with which a seat may begin a turn, row by row. Two more walls must remain possible."""
     held = state.seats[seat]
     if held.long_walls + held.short_walls < MIN_WALLS:
         return
@@ -47,7 +47,10 @@ def first_walls(state: State, seat: Seat) -> Iterator[PlaceWall]:
 
 
 def next_walls(state: State) -> Iterator[PlaceWall]:
-    """The walls that may follow those of this turn, row by row: they touch one, and leave a third within reach."""
+    """The walls that may follow those of this turn, row by row.
+
+    Each touches one of them, and a third wall must remain possible.
+    """
     search = _WallSearch(state, state.seats[state.active])
     laid = search.laid[-state.turn.walls :]
     missing = MIN_WALLS - 1 - len(laid)
@@ -58,7 +61,7 @@ def next_walls(state: State) -> Iterator[PlaceWall]:
 
 
 def check_wall(state: State, action: PlaceWall) -> None:
-    """Raises IllegalAction: the wall may not lie there now."""
+    """Raise IllegalAction if the wall may not lie there now."""
     if state.turn.ship:
         raise IllegalAction("turn-is-for-a-card", "MON-61")
     held = state.seats[state.active]
@@ -84,7 +87,7 @@ def check_wall(state: State, action: PlaceWall) -> None:
 
 
 def new_areas(state: State) -> list[tuple[Cell, ...]]:
-    """The areas that the walls of this turn have enclosed; those that stood stay as they are (MON-63)."""
+    """The areas that the walls of this turn enclosed. Earlier areas do not change (MON-63)."""
     known = set(state.areas)
     return [area for area in enclosed_areas(walled_edges(state)) if area not in known]
 
@@ -98,9 +101,10 @@ def _action(span: Span) -> PlaceWall:
 
 
 class _WallSearch:
-    """Where walls of the kinds held may lie, whatever was laid this turn (MON-62, MON-63), and how far they reach (MON-61).
+    """The possible walls of a seat, independent of the walls laid in this turn (MON-62, MON-63), and chains of them
+    (MON-61).
 
-    It is looked at only near the walls that are asked for: who wants the first one does not pay for all.
+    Results are computed on demand and cached, so finding the first wall does not require finding all.
     """
 
     def __init__(self, state: State, held: Holdings) -> None:
@@ -114,7 +118,7 @@ class _WallSearch:
         self._at_point: dict[Point, list[Span]] = {}
 
     def walls_from(self, edge: Edge) -> list[Span]:
-        """The walls that may lie from this edge on, the short one first."""
+        """The walls that may lie with this as their first edge, the short one first."""
         found = self._from_edge.get(edge)
         if found is None:
             found = self._from_edge[edge] = []
@@ -139,11 +143,14 @@ class _WallSearch:
         if edge in self._walled:
             return False
         one, other = cells_beside(edge)
-        # no wall parts the two: they are in the same area, or neither is in any
+        # No wall lies between these two cells, so both are in the same area, or none is in any. One check is enough.
         return (one in self._display or other in self._display) and other not in self._areas
 
     def can_reach(self, spans: tuple[Span, ...], missing: int, *, new: int = 1) -> bool:
-        """Whether so many more can follow, each touching another; the last `new` are not laid yet, nor paid for."""
+        """Whether `missing` more walls can follow, each touching an earlier one.
+
+        The last `new` of `spans` are not laid yet, so the seat still holds them.
+        """
         if missing == 0:
             return True
         fresh = spans[-new:]
@@ -158,7 +165,7 @@ class _WallSearch:
 
 
 def _is_compatible(span: Span, others: Collection[Span]) -> bool:
-    """Whether a wall lies over none of the others and crosses none."""
+    """Whether a wall overlaps and crosses none of the others."""
     for other in others:
         if any(edge in other.edges for edge in span.edges):
             return False
