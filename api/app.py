@@ -30,6 +30,7 @@ from api.resources import (
     pictures,
     players,
     problems,
+    replay,
     seats,
 )
 from service.repository.ports import LogUnavailable
@@ -47,6 +48,7 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     actions.blueprint,
     events.blueprint,
     pictures.blueprint,
+    replay.blueprint,
     audit.blueprint,
     health.blueprint,
     metrics.blueprint,

@@ -53,12 +53,14 @@ GAMES_OWN: Final[Mapping[str, Mapping[str, Schema]]] = {
     "MatchView": {
         **_OPTIONS,
         "observation": {"anyOf": [ref("Observation"), {"type": "null"}]},
+        "observations": _items("Observation"),
         "legal_actions": _items("ActionSeen"),
     },
     # It is null where a game's own bell ends the wait.
     "SeenDecision": {"on_timeout": {"anyOf": [ref("ActionSeen"), {"type": "null"}]}},
     "LegalActions": {"actions": _items("ActionSeen")},
     "ProblemPage": {"example": ref("Problem")},
+    "SeenEffect": {"effect": ref("Effect")},
     "SeenEvent": {"data": {"type": "object"}},
 }
 """Fields of answers that hold what no struct describes, such as a value of any game's types, and their schemas."""

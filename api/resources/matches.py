@@ -102,6 +102,14 @@ class LookSchema(strict_fields.Schema):
 
 
 class MatchQuerySchema(LookSchema):
+    view = strict_fields.Choice(
+        "then",
+        "now",
+        metadata={
+            "description": "`then`, the default: what the viewer knew at that version. `now`, after the end of the match: "
+            "also what every seat knew, as `observations`."
+        },
+    )
     include = strict_fields.Choice(
         "legal_actions",
         TEXTS,
@@ -219,6 +227,8 @@ def show_match(query: Mapping[str, Any], match_id: str) -> Response:
     if (same := unchanged(match, query)) is not None:
         return same
     view = _view(match, viewer)
+    if query.get("view") == "now":
+        view = replace(view, observations=match_views.of_every_seat(context.ports(), match))
     included = query.get("include", "")
     if "legal_actions" in included:
         view = replace(view, legal_actions=redaction.legal_actions(match, viewer))

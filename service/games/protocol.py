@@ -197,6 +197,11 @@ class Game(Generic[S, A, E, O, V]):
     """
     sample_state: Callable[[V, Rng], S]
     """Samples a full state that is consistent with an observation, for bots that search."""
+    points: Callable[[S, Viewer], tuple[int, ...]]
+    """The score of each seat if the match ended now, as far as this viewer may know it.
+
+    States that look the same to a viewer give it the same points. Whatever depends on a draw counts for no seat.
+    """
     score: Callable[[S, Rng], Outcome]
     """The outcome of a match that is over."""
     bots: Mapping[str, Bot[A, V]]

@@ -48,10 +48,10 @@ def _audiences(cls: type, *, known: frozenset[str]) -> dict[str, Audience]:
     for name in sorted(names):
         found = [extra for extra in getattr(hints[name], "__metadata__", ()) if isinstance(extra, Audience)]
         if len(found) != 1:
-            raise TypeError(f"{cls.__name__}: say who sees {name}")
+            raise TypeError(f"{cls.__name__}.{name} has no audience")
         for field in found[0].fields or ():
             if field not in names | known:
-                raise TypeError(f"{cls.__name__}.{name} is private to {field}, which is no field of it")
+                raise TypeError(f"{cls.__name__}.{name} is private to {field}, which is not a field")
         if found[0].fields is not None:
             hidden[name] = found[0]
     return hidden

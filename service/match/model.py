@@ -169,6 +169,12 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         """The head before the first event: version 0 and the hash of the match file's first line."""
         return genesis(self.id, self.created.game, self.created.ruleset)[1]
 
+    def points(self, viewer: Viewer) -> tuple[int, ...] | None:
+        """What each seat has scored, or would score if the match ended now, as a viewer may know it; None before the start."""
+        if self.outcome is not None:
+            return self.outcome.scores
+        return None if self.state is None else self.game.points(self.state, viewer)
+
     @cached_property
     def _observations(self) -> dict[Viewer, msgspec.Raw]:
         return {}

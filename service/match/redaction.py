@@ -128,9 +128,18 @@ def viewer_of(match: Match, player: str | None, wanted: Seat | None = None) -> V
         return own
     if not 0 <= wanted < len(match.seats):
         raise Refused("invalid-parameter", f"The match has seats 0 to {len(match.seats) - 1}.", parameter="viewer")
+    require_over(match)
+    return wanted
+
+
+def require_over(match: Match) -> None:
+    """Let only matches pass that are over, of which every seat's view is open to all.
+
+    Raises:
+        Refused: `not-your-seat`: the match goes on.
+    """
     if not match.is_over:
         raise Refused("not-your-seat", "Another seat's view is open to all only after the end of the match.")
-    return wanted
 
 
 def legal_actions(match: Match, viewer: Viewer) -> tuple[Any, ...]:

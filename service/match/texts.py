@@ -40,6 +40,12 @@ def asked_with_text(game: AnyGame, language: str, decisions: Iterable[SeenDecisi
     return tuple(replace(one, text=game.texts[language][f"step.{one.step}"]) for one in decisions)
 
 
+def effect_texts(game: AnyGame, language: str, effects: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Effects in words, each as redacted for a viewer."""
+    teller = _Teller(language, game.texts[language])
+    return tuple(teller.effect(effect) for effect in effects)
+
+
 def action_texts(game: AnyGame, language: str, actions: Iterable[Any]) -> tuple[str, ...]:
     """Each action of a seat's own legal list in words, no two alike."""
     teller = _Teller(language, game.texts[language])

@@ -8,11 +8,11 @@ tried on what memory holds (`expected`): the append asks the log whether it is s
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from events.log import Log, Seen, Tail
-from events.record import MatchId, Version
+from events.record import Event, MatchId, Version, decode
 from service.errors import Corrupt, Refused, no_match
 from service.games.protocol import AnyGame
 from service.games.visibility import Viewer
@@ -89,6 +89,20 @@ class History:
                 return found
         newest = self.newest(match_id)[0].head.version
         raise Refused("version-not-found", f"The match has versions 1 to {newest}.", version=newest)
+
+    def steps(self, match: Match, after: Version, limit: int) -> Iterator[tuple[Match, Event]]:
+        """Up to `limit` events after a version, each with the match as it was after it.
+
+        Raises:
+            Refused: `version-not-found`: the match has not come to the version `after`.
+            Corrupt: the match cannot be folded.
+        """
+        then = self.at(match.id, after) if after else None
+        last = min(match.head.version, after + limit)
+        stored = self._log.read(match.id, first=after + 1, last=last).events if after < last else ()
+        for entry in stored:
+            then = self._folds.fold(match.id, (entry,), then)
+            yield then, decode(entry)
 
     def snapshot(self, match: Match, after: Version) -> bytes | None:
         """What to put by with the append that brings a match on from the version `after`, if anything."""

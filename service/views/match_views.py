@@ -11,7 +11,7 @@ from service.games.protocol import Outcome
 from service.games.visibility import Seat, Viewer
 from service.match.events import MatchClock, SeatKind
 from service.match.model import Match, Sitter, Status
-from service.match.redaction import SeenDecision, own_decisions, see_decisions
+from service.match.redaction import SeenDecision, own_decisions, require_over, see_decisions
 from service.repository.ports import Player, Ports
 
 Names: TypeAlias = Mapping[str, Player]
@@ -72,13 +72,14 @@ class OwnMatch(MatchSummary, frozen=True, kw_only=True):
 class MatchView(MatchSummary, frozen=True, kw_only=True):
     """A match at one version as one `viewer` may know it: a seat, or a spectator (null).
 
-    `observation` is null before the start. The `join_code` of a private match is shown to its creator and its seats,
+    `observation` is null before the start. `observations` are those of all seats, where `view=now` asked for them. The `join_code` of a private match is shown to its creator and its seats,
     `legal_actions` where they were asked for, `action_texts` (each of them in words) where texts were too.
     """
 
     viewer: Viewer
     decisions: tuple[SeenDecision, ...]
     observation: Any
+    observations: tuple[Any, ...] | UnsetType = UNSET
     join_code: str | UnsetType = UNSET
     legal_actions: tuple[Any, ...] | UnsetType = UNSET
     action_texts: tuple[str, ...] | UnsetType = UNSET
@@ -110,6 +111,16 @@ def see(ports: Ports, match: Match, viewer: Viewer, join_code: str | None = None
         observation=match.observation(viewer),
         join_code=join_code or UNSET,
     )
+
+
+def of_every_seat(ports: Ports, match: Match) -> tuple[Any, ...]:
+    """What every seat knew at a version of a match that is over now.
+
+    Raises:
+        Refused: `not-your-seat`: the match goes on.
+    """
+    require_over(ports.history.newest(match.id)[0])
+    return tuple(match.observation(seat) for seat in range(len(match.seats)))
 
 
 def _names(ports: Ports, matches: Iterable[Match]) -> Names:

@@ -28,6 +28,7 @@ def observation(world: World) -> Iterator[Ask]:
         yield Ask(f"{world.path}?version={version}&include=legal_actions")
     for seat in range(world.table.seats + 1):
         yield Ask(f"{world.path}?viewer={seat}")
+    yield Ask(f"{world.path}?view=now")
     yield Ask(world.path, GZIP)
     yield Ask(f"{world.path}?include=legal_actions,texts", GZIP | GERMAN)
     yield Ask(f"{world.path}?version={world.version + 1}")
@@ -73,6 +74,18 @@ def pictures(world: World) -> Iterator[Ask]:
     yield Ask(f"{path}?version={world.version + 1}")
 
 
+def replays(world: World) -> Iterator[Ask]:
+    path, newest = f"{world.path}/timeline", world.version
+    yield from (Ask(f"{path}?limit=500"), Ask(f"{path}?after={newest // 2}&limit=3", GERMAN | GZIP))
+    yield from (Ask(f"{path}?viewer=0&limit=2"), Ask(f"{path}?after={newest}"), Ask(f"{path}?after={newest + 1}"))
+
+
+def diffs(world: World) -> Iterator[Ask]:
+    path, newest = f"{world.path}/diff", world.version
+    yield from (Ask(f"{path}?from=0&to={newest}"), Ask(f"{path}?from={newest - 2}&to={newest}", GERMAN | GZIP))
+    yield from (Ask(f"{path}?from=1&to=2&viewer=0"), Ask(f"{path}?from=2&to=1"), Ask(f"{path}?from=1&to={newest + 1}"))
+
+
 def lists(_: World) -> Iterator[Ask]:
     yield Ask("/v1/matches?status=running&limit=2")
     yield Ask("/v1/matches?status=open&limit=2")
@@ -113,6 +126,8 @@ ROWS: Final[Mapping[str, Row]] = {
     "POST /v1/matches": nothing,
     "GET /v1/matches/{match_id}": observation,
     "GET /v1/matches/{match_id}/board.svg": pictures,
+    "GET /v1/matches/{match_id}/timeline": replays,
+    "GET /v1/matches/{match_id}/diff": diffs,
     "GET /v1/matches/{match_id}/legal-actions": legal_actions,
     "GET /v1/matches/{match_id}/events": events,
     "GET /v1/matches/{match_id}/export": lambda world: [

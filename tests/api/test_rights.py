@@ -59,6 +59,8 @@ ROUTES: Final[Mapping[str, Case]] = {
     "POST /v1/matches": Case({"game": "monkeys_on_the_moon", "seats": 2}, own(201)),
     "GET /v1/matches/{match_id}": Case(None, SIGHT),
     "GET /v1/matches/{match_id}/board.svg": Case(None, SIGHT),
+    "GET /v1/matches/{match_id}/timeline": Case(None, SIGHT),
+    "GET /v1/matches/{match_id}/diff": Case(None, SIGHT),
     "GET /v1/matches/{match_id}/legal-actions": Case(None, SIGHT),
     "GET /v1/matches/{match_id}/events": Case(None, SIGHT),
     "GET /v1/matches/{match_id}/export": Case(

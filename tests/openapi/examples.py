@@ -158,6 +158,8 @@ def _matches(run: Run) -> None:
     turn = next(token for token in (ada, ben) if run.client.ask(f"{match}/legal-actions", token)["actions"])
     action = run.ask("GET", f"{match}/legal-actions", token=turn)["actions"][0]
     run.ask("GET", f"{match}?include=texts", token=turn)
+    run.ask("GET", f"{match}/timeline?after=3&limit=1")
+    run.ask("GET", f"{match}/diff?from=0&to=4")
     run.ask("POST", f"{match}/actions?dry_run=true", {"action": action}, turn)
     run.ask("POST", f"{match}/actions", {"action": action}, turn, idempotency_key="move-1")
     run.ask("GET", f"{match}/events?after=4&limit=2&include=texts", token=turn)

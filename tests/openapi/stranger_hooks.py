@@ -196,6 +196,8 @@ UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "show_match": frozenset({("invalid-parameter", "viewer")}),
     "list_legal_actions": frozenset({("invalid-parameter", "viewer")}),
     "draw_board": frozenset({("invalid-parameter", "viewer")}),
+    "show_timeline": frozenset({("invalid-parameter", "viewer")}),
+    "show_diff": frozenset(("invalid-parameter", name) for name in ("viewer", "from", "to")),
     "list_events": frozenset(("invalid-parameter", name) for name in ("viewer", "limit", "wait")),
     "create_match": frozenset(
         [

@@ -25,7 +25,7 @@ def apply(state: State | None, effect: e.AnyEffect) -> State:
 
 def _table_set(effect: e.AnyEffect) -> State:
     if not isinstance(effect, e.TableSet):
-        raise TypeError(f"{type(effect).__name__} before the table is set")
+        raise TypeError(f"{type(effect).__name__} comes before TableSet")
     holdings = Holdings(money=effect.money_each, discs=effect.discs_each, placement=0, boss=0, neighbours=0)
     return State(
         seats=(holdings,) * len(effect.turn_order),

@@ -172,7 +172,7 @@ def _check_pieces(file: _File) -> None:
     track = file.track_sections_clockwise_from_sign
     tiles = sum(row.count for row in file.tiles.values())
     values = {tile: row.value for tile, row in file.tiles.items() if row.value is not None}
-    require(tuple(file.tiles) == ORDER, "the tiles must stand in the order in which they are shuffled")
+    require(tuple(file.tiles) == ORDER, "the kinds of tiles must be in the order of ORDER")
     require(tiles == 2 * SECTIONS * SEGMENTS_PER_SECTION, "there must be 80 tiles, two for each segment")
     require(values == VALUES, "the three apes must be worth 1, 2 and 3, and nothing else")
     require(len(track) == SECTIONS, "the track must have 8 sections")
@@ -188,18 +188,23 @@ def _check_board(file: _File) -> None:
     cells = {row.cell: row.id for row in rows}
     next_to = {row.id: row.next_to for row in rows}
     require(len(file.printed_tiles) == 7, "there must be 7 printed tiles")
-    require(len(next_to) == len(rows), "two places have the same id")
-    require(len(cells.keys() | set(file.pond)) == len(rows) + len(file.pond), "two places lie in the same cell")
+    require(len(next_to) == len(rows), "two fields or printed tiles have the same id")
+    require(
+        len(cells.keys() | set(file.pond)) == len(rows) + len(file.pond),
+        "two fields, printed tiles or pond cells have the same cell",
+    )
     for row in rows:
         names = row.next_to
-        require(len(set(names)) == len(names), f"{row.id} is next to a place twice")
-        require(all(row.id in next_to.get(name, ()) for name in names), f"{row.id} is next to a place that is not so")
+        require(len(set(names)) == len(names), f"{row.id} lists a neighbour twice")
+        require(
+            all(row.id in next_to.get(name, ()) for name in names), f"{row.id} lists a neighbour that does not list it"
+        )
     for row in rows:
         y, x = row.cell
         offsets = file.neighbours.odd_row if y % 2 else file.neighbours.even_row
         around = {cells.get((y + down, x + right)) for down, right in offsets} - {None}
-        require(row.id == f"{y}-{x}", f"{row.id} does not lie in its cell")
-        require(set(row.next_to) == around, f"{row.id} is next to other places than its cell")
+        require(row.id == f"{y}-{x}", f"{row.id} does not have the id of its cell")
+        require(set(row.next_to) == around, f"{row.id} lists other neighbours than its cell has")
 
 
 def _check_names(file: _File) -> None:
@@ -208,7 +213,7 @@ def _check_names(file: _File) -> None:
     require(names.issuperset(row.district for row in file.fields), "a field belongs to no district")
     require(
         set(file.district_adjacency) == names >= listed,
-        "the district adjacency must tell of each district, and no other",
+        "the district adjacency must have an entry for each district, and for no other",
     )
 
 
@@ -218,16 +223,24 @@ def _check_districts(file: _File, box: Components) -> None:
     require(all(colours.count(colour) == 3 for colour in ("grey", "black", "white")), "each colour needs 3 districts")
     # Taking 75 tiles empties 14 sections at most, and 16 sections of tiles exist. Two sections therefore stay open to
     # the end.
-    require(len(box.fields) <= len(box.tiles) - SEGMENTS_PER_SECTION, "there are more fields than the display can fill")
+    require(
+        len(box.fields) <= len(box.tiles) - SEGMENTS_PER_SECTION,
+        "there are too many fields: two sections must stay open to the end",
+    )
     for row, field in zip(file.fields, box.fields, strict=True):
-        require(row.colour == box.districts[field.district].colour, f"{row.id} has another colour than its district")
+        require(
+            row.colour == box.districts[field.district].colour, f"{row.id} does not have the colour of its district"
+        )
     for number, district in enumerate(box.districts):
         require(len(district.fields) in {8, 9}, f"{district.id} must have 8 or 9 fields")
-        require(_is_connected(box, district), f"{district.id} falls apart")
+        require(_is_connected(box, district), f"{district.id} is not connected")
         touching = {box.fields[other].district for at in district.fields for other in box.fields[at].neighbours}
         listed = file.district_adjacency[district.id]
-        require(len(set(listed)) == len(listed), f"{district.id} is next to a district twice")
-        require(set(district.neighbours) == touching - {number}, f"{district.id} has other neighbours")
+        require(len(set(listed)) == len(listed), f"{district.id} lists a district twice")
+        require(
+            set(district.neighbours) == touching - {number},
+            f"{district.id} does not list the districts that it touches",
+        )
 
 
 def _is_connected(box: Components, district: District) -> bool:

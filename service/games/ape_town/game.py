@@ -12,7 +12,7 @@ from service.games.ape_town.effects import EFFECTS, AnyEffect
 from service.games.ape_town.legal import decisions, legal_actions
 from service.games.ape_town.opening import setup
 from service.games.ape_town.picture import picture
-from service.games.ape_town.scoring import score
+from service.games.ape_town.scoring import points, score
 from service.games.ape_town.state import Options, State
 from service.games.ape_town.view import Observation, observation, sample_state
 from service.games.kit.folder import read_json, read_text
@@ -52,6 +52,7 @@ GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
     observation=observation,
     picture=picture,
     sample_state=sample_state,
+    points=points,
     score=score,
     bots={"greedy": greedy},
     texts=read_json(__file__, "texts.json"),

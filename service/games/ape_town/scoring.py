@@ -7,7 +7,7 @@ from service.games.ape_town.components import DISTRICTS, FIELDS, VALUES, Distric
 from service.games.ape_town.state import State, next_seat
 from service.games.kit.ranking import outcome
 from service.games.protocol import Outcome, Rng
-from service.games.visibility import Seat
+from service.games.visibility import Seat, Viewer
 
 Board: TypeAlias = Sequence[Tile | None]
 Discs: TypeAlias = Sequence[Seat | None]
@@ -104,6 +104,11 @@ def _most(counts: list[int]) -> Seat | None:
     """The seat that has more than every other one. With a tie, or if all have 0, there is none."""
     best = max(counts)
     return counts.index(best) if counts.count(best) == 1 else None
+
+
+def points(state: State, _viewer: Viewer) -> tuple[int, ...]:
+    """The score of each seat if the match ended now. All of it is public."""
+    return tuple([held.placement + held.boss + held.neighbours + held.money for held in state.seats])
 
 
 def score(state: State, _rng: Rng) -> Outcome:

@@ -35,7 +35,7 @@ def flatten(sheet: str) -> str:
     bare = _COMMENT.sub("", sheet)
     dark, light = _DARK.search(bare), _LIGHT.search(bare)
     if dark is None or light is None:
-        raise ValueError("a sheet needs colours in :root, light and dark ones")
+        raise ValueError("the sheet must define light and dark colours in :root")
     rules = _RULE.findall(_SPACE.sub(r"\1", _LIGHT.sub("", _DARK.sub("", bare)).strip()).replace(";}", "}"))
     coloured = [rule for rule in rules if _COLOUR.search(rule[1])]
     light_colours = _colours(light[1])

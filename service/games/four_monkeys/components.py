@@ -179,17 +179,19 @@ def _check(file: _File) -> None:
     pairs = [row.figures for row in file.figure_cards_per_deck]
     kinds = [row.id for row in file.combo_tiles]
     areas = set(range(SEATS[0], 7))
-    require(pairs == list(combinations_with_replacement(FIGURES, 2)), "a deck has each pair of figures once, in order")
-    require(len(set(file.deck_colours)) == len(file.deck_colours) == 4, "the decks of a box have four colours")
-    require(kinds == sorted(set(kinds)) and len(kinds) == DIFFERENT, "a set has ten different combos, in order")
+    require(
+        pairs == list(combinations_with_replacement(FIGURES, 2)), "a deck must list each pair of figures once, in order"
+    )
+    require(len(set(file.deck_colours)) == len(file.deck_colours) == 4, "the decks must have four different colours")
+    require(kinds == sorted(set(kinds)) and len(kinds) == DIFFERENT, "a set must have ten different combos, in order")
     for row in file.combo_tiles:
         given = [part for part in msgspec.structs.astuple(row.need) if part is not None]
         groups = list(row.need.groups or ())
-        require(len(given) == 1, f"the combo {row.id} needs one kind of thing")
-        require(groups == sorted(groups, reverse=True), f"the combo {row.id} names its largest group first")
-        require(row.orange == row.green - 1, f"the orange side of {row.id} is not worth 1 less")
-    require(set(file.sets_in_play) == areas, "each number of players in an area needs its sets of combos")
-    require(set(file.stacks) == areas, "each number of players in an area needs its stacks")
+        require(len(given) == 1, f"the combo {row.id} must have exactly one kind of need")
+        require(groups == sorted(groups, reverse=True), f"the combo {row.id} must list its largest group first")
+        require(row.orange == row.green - 1, f"the orange side of {row.id} must be worth 1 less than the green side")
+    require(set(file.sets_in_play) == areas, "`sets_in_play` must have an entry for each number of players in an area")
+    require(set(file.stacks) == areas, "`stacks` must have an entry for each number of players in an area")
     for seats, stacks in file.stacks.items():
         require(stacks <= DIFFERENT * file.sets_in_play[seats], f"{seats} players have more stacks than combos")
 

@@ -12,7 +12,7 @@ from service.games.four_monkeys.effects import EFFECTS, AnyEffect
 from service.games.four_monkeys.legal import decisions, legal_actions
 from service.games.four_monkeys.opening import setup
 from service.games.four_monkeys.picture import picture
-from service.games.four_monkeys.scoring import score
+from service.games.four_monkeys.scoring import points, score
 from service.games.four_monkeys.state import Options, State
 from service.games.four_monkeys.view import Observation, observation, sample_state
 from service.games.kit.folder import read_json, read_text
@@ -56,6 +56,7 @@ GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
     observation=observation,
     picture=picture,
     sample_state=sample_state,
+    points=points,
     score=score,
     bots={"greedy": greedy},
     texts=read_json(__file__, "texts.json"),

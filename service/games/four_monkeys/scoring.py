@@ -7,7 +7,7 @@ from service.games.four_monkeys.effects import RoundScored
 from service.games.four_monkeys.state import Holdings, State, replenish_value, total, visible_value
 from service.games.kit.ranking import outcome
 from service.games.protocol import Outcome, Rng
-from service.games.visibility import Seat
+from service.games.visibility import Seat, Viewer
 
 FAMILY_WRONG: Final = -1
 """Points for each wrong combo in the family version. Repeated combos cost nothing there (FOU-33)."""
@@ -59,6 +59,11 @@ def round_points(state: State, seat: Seat) -> RoundScored:
         set_aside = BOX.set_aside * len(held.repeated + held.wrong)
         clause = "FOU-23"
     return RoundScored(seat, tiles, set_aside, skins, smart, tiles + set_aside + skins + smart, clause)
+
+
+def points(state: State, _viewer: Viewer) -> tuple[int, ...]:
+    """The points of each seat in the rounds that are over, minus those lost by false stops."""
+    return tuple([total(state, seat) for seat in range(len(state.seats))])
 
 
 def score(state: State, _rng: Rng) -> Outcome:

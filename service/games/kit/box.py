@@ -44,7 +44,7 @@ def read(raw: Mapping[str, object], kind: type[F]) -> F:
     except msgspec.ValidationError as error:
         raise BadComponents(str(error)) from None
     values = set(kind.__struct_fields__) - {"provenance"}
-    require(set(file.provenance) == values, "each value needs its provenance, and nothing else does")
+    require(set(file.provenance) == values, "provenance must have an entry for each value, and for nothing else")
     require(all(file.provenance.values()), "a value has an empty provenance")
     return file
 

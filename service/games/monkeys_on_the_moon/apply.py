@@ -29,7 +29,7 @@ def apply(state: State | None, effect: e.AnyEffect) -> State:
 
 def _table_set(effect: e.AnyEffect) -> State:
     if not isinstance(effect, e.TableSet):
-        raise TypeError(f"{type(effect).__name__} before the table is set")
+        raise TypeError(f"{type(effect).__name__} comes before TableSet")
     seats = len(effect.turn_order)
     holdings = Holdings(
         hand=(), coins=(effect.coins_each,) * len(TRIBES), ship=None, aboard=(), launched=(), full_ships=()

@@ -144,8 +144,11 @@ def load(raw: Mapping[str, object]) -> Components:
     require_ids(file.tribes)
     for seats in SEATS:
         left = len(civilization) - file.civilization_removed[seats]
-        require(left % seats == 0, f"the civilization deck does not divide by {seats} players")
-        require(left == seats * file.rounds[seats], f"the civilization deck does not last {seats} players' rounds")
+        require(left % seats == 0, f"the civilization deck cannot be divided equally among {seats} players")
+        require(
+            left == seats * file.rounds[seats],
+            f"the civilization deck does not fit the number of rounds of {seats} players",
+        )
         require(left >= seats * HAND_AT_START, f"the civilization deck cannot deal hands to {seats} players")
     require(len(monkeys) >= max(SEATS) + 1, "there are fewer monkeys than the pool needs")
     require(len(ships) >= max(SEATS) + SHIP_POOL, "there are fewer ships than the start needs")
@@ -172,15 +175,24 @@ def _check(file: _File) -> None:
         *(row.border for row in file.ship_cards),
     )
     track = file.tribe_track
-    require(len(file.tribes) == len(tribes) == 6, "six different tribes make the Alliance Circle")
+    require(len(file.tribes) == len(tribes) == 6, "the Alliance Circle must have six different tribes")
     require(tribes.issuperset(colours), "a card belongs to no tribe")
-    require(file.tribe_cards == file.scorn_cards == 6, "each tribe has one Tribe card and one Scorn card")
+    require(file.tribe_cards == file.scorn_cards == 6, "each tribe must have one Tribe card and one Scorn card")
     require(file.coins_per_tribe >= SUPPLY_AT_START + max(SEATS) * COINS_AT_START, "there are too few Favor coins")
     require(file.coins_total == 6 * file.coins_per_tribe, "the Favor coins of the tribes do not add up")
-    require(set(file.civilization_removed) == set(SEATS), "each number of players needs its removed cards")
-    require(set(file.rounds) == set(SEATS), "each number of players needs its rounds")
-    require(track.white_dot <= track.finish_space == track.spaces, "the track's last space is not where it ends")
-    require([award.rank for award in file.awards] == [1, 2, 3, 4, 5, 6], "the six Finish Circles need their awards")
+    require(
+        set(file.civilization_removed) == set(SEATS),
+        "`civilization_removed` must have an entry for each number of players",
+    )
+    require(set(file.rounds) == set(SEATS), "`rounds` must have an entry for each number of players")
+    require(
+        track.white_dot <= track.finish_space == track.spaces,
+        "the track must end at its last space, and the white dot must lie on it",
+    )
+    require(
+        [award.rank for award in file.awards] == [1, 2, 3, 4, 5, 6],
+        "the six Finish Circles must have awards of rank 1 to 6",
+    )
 
 
 RAW: Final = read_json(__file__, "components.json")

@@ -14,7 +14,7 @@ from service.games.monkeys_on_the_moon.effects import EFFECTS, AnyEffect
 from service.games.monkeys_on_the_moon.legal import decisions, legal_actions
 from service.games.monkeys_on_the_moon.opening import setup
 from service.games.monkeys_on_the_moon.picture import picture
-from service.games.monkeys_on_the_moon.scoring import score
+from service.games.monkeys_on_the_moon.scoring import points, score
 from service.games.monkeys_on_the_moon.state import Options, State
 from service.games.monkeys_on_the_moon.view import Observation, observation, sample_state
 from service.games.protocol import Game, GameInfo
@@ -52,6 +52,7 @@ GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
     observation=observation,
     picture=picture,
     sample_state=sample_state,
+    points=points,
     score=score,
     bots={"greedy": greedy},
     texts=read_json(__file__, "texts.json"),

@@ -1,24 +1,46 @@
 """The final scoring: ranks of the tribes, titles, ships and Scorn (MOM-41 to MOM-46, MOM-50)."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from service.games.kit.ranking import outcome
 from service.games.monkeys_on_the_moon.components import BOX, TRIBE_INDEX, TRIBES, Award, CardId, Tribe
 from service.games.monkeys_on_the_moon.state import State
 from service.games.protocol import Outcome, Rng
-from service.games.visibility import Seat
+from service.games.visibility import Seat, Viewer
+
+
+def points(state: State, _viewer: Viewer) -> tuple[int, ...]:
+    """The score of each seat if the match ended now.
+
+    A tribe whose rank depends on the draw of ties counts for no seat.
+    """
+    reached = Counter(space for tribe, space in zip(TRIBES, state.spaces, strict=True) if tribe not in state.finished)
+    ranked = [
+        tribe if tribe in state.finished or reached[state.spaces[TRIBE_INDEX[tribe]]] == 1 else None
+        for tribe in rank_tribes(state, TRIBES)
+    ]
+    return tuple([sum(parts.values()) for parts in _breakdown(state, ranked)])
 
 
 def score(state: State, rng: Rng) -> Outcome:
     """The outcome of a match that is over. It always draws `finish_ties`, even if no tribes are tied."""
-    ties = rng.shuffle("finish_ties", TRIBES)
+    ranked = rank_tribes(state, rng.shuffle("finish_ties", TRIBES))
     piles = [score_pile(state, seat) for seat in range(len(state.seats))]
-    status = [status_points(pile) for pile in piles]
-    titles = [0] * len(piles)
-    for tribe, award in zip(rank_tribes(state, ties), BOX.awards, strict=True):
-        for seat, points in enumerate(titles_of(award, [counts[tribe] for counts in status])):
-            titles[seat] += points
-    breakdown = [
+    # MOM-46
+    tie_breaks = [(len(pile), status_points(pile).total()) for pile in piles]
+    return outcome(_breakdown(state, ranked), tie_breaks)
+
+
+def _breakdown(state: State, ranked: Sequence[Tribe | None]) -> list[dict[str, int]]:
+    """The breakdown of each seat's score. A rank without a tribe awards nothing."""
+    status = [status_points(score_pile(state, seat)) for seat in range(len(state.seats))]
+    titles = [0] * len(status)
+    for tribe, award in zip(ranked, BOX.awards, strict=True):
+        if tribe is not None:
+            for seat, earned in enumerate(titles_of(award, [counts[tribe] for counts in status])):
+                titles[seat] += earned
+    return [
         {
             "titles": titles[seat],
             "ships": sum(BOX.ships[ship].points for ship in held.full_ships),
@@ -26,9 +48,6 @@ def score(state: State, rng: Rng) -> Outcome:
         }
         for seat, held in enumerate(state.seats)
     ]
-    # MOM-46
-    tie_breaks = [(len(pile), counts.total()) for pile, counts in zip(piles, status, strict=True)]
-    return outcome(breakdown, tie_breaks)
 
 
 def score_pile(state: State, seat: Seat) -> tuple[CardId, ...]:
@@ -40,10 +59,10 @@ def score_pile(state: State, seat: Seat) -> tuple[CardId, ...]:
 
 
 def status_points(pile: tuple[CardId, ...]) -> Counter[Tribe]:
-    points: Counter[Tribe] = Counter()
+    found: Counter[Tribe] = Counter()
     for card in pile:
-        points[BOX.monkeys[card].tribe] += BOX.monkeys[card].status
-    return points
+        found[BOX.monkeys[card].tribe] += BOX.monkeys[card].status
+    return found
 
 
 def rank_tribes(state: State, ties: tuple[Tribe, ...]) -> tuple[Tribe, ...]:

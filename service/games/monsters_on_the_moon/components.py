@@ -204,8 +204,11 @@ def _check_deck(deck: tuple[_MonsterRow, ...], size: int, monsters: tuple[Monste
     for card in deck:
         symbols = list(card.squares())
         doubles = [double[symbol] for symbol in symbols if symbol in double]
-        require(set(symbols) <= {*single, *double, "c"}, f"{card.id} shows what this deck does not have")
-        require(doubles == ([card.start_card_of] if card.start_card_of else []), f"{card.id} has other double heads")
+        require(set(symbols) <= {*single, *double, "c"}, f"{card.id} shows a symbol that is not allowed in this deck")
+        require(
+            doubles == ([card.start_card_of] if card.start_card_of else []),
+            f"{card.id} must show the double head of `start_card_of`, and no other",
+        )
     owners = Counter(card.start_card_of for card in deck if card.start_card_of)
     require(owners == dict.fromkeys(monsters, 2), "each monster must have a double head on two cards")
 
@@ -223,21 +226,24 @@ def _check_other_cards(file: _File) -> None:
 def _check_board(file: _File) -> None:
     for row in (file.crystal_track.two, file.crystal_track.more):
         points, red = row.vp_by_step, row.red_steps
-        require(points[:1] == (0,) and list(points) == sorted(points), "a crystal track must rise from 0")
+        require(
+            points[:1] == (0,) and list(points) == sorted(points),
+            "the points of a crystal track must start at 0 and never fall",
+        )
         require(len(red) == file.monster_tiles_per_player, "each plate needs a red-framed field")
-        require(list(red) == sorted(set(red)), "red-framed fields must stand in order")
+        require(list(red) == sorted(set(red)), "red-framed fields must be different and ascend")
         require(all(0 < step < len(points) for step in red), "a red-framed field must be on the track")
     for name, cards in file.layouts.items():
         fault = layout_fault(cards)
         require(fault is None, f"layout {name}: {fault}")
-    require(set(file.layouts) == set(get_args(LayoutName)), "each layout must be there")
+    require(set(file.layouts) == set(get_args(LayoutName)), "every layout must have an entry")
     lengths = (file.walls.short.length_edges, file.walls.long.length_edges)
     require(lengths == (1, 2), "short walls must cover one edge, long ones two")
     for seats, each in file.walls.by_seats().items():
         enough = seats * each.long <= file.walls.long.count and seats * each.short <= file.walls.short.count
         require(enough, f"there are too few walls for {seats} players")
     require([row.id for row in file.missions] == list(range(1, 9)), "the missions must be 1 to 8")
-    require([row.id for row in file.missions if row.open] == list(range(1, 7)), "missions 1 to 6 may lie open")
+    require([row.id for row in file.missions if row.open] == list(range(1, 7)), "exactly missions 1 to 6 must be open")
 
 
 RAW: Final = read_json(__file__, "components.json")

@@ -14,7 +14,7 @@ from service.games.monsters_on_the_moon.opening import setup
 from service.games.monsters_on_the_moon.options import Options, options
 from service.games.monsters_on_the_moon.picture import picture
 from service.games.monsters_on_the_moon.sampling import sample_state
-from service.games.monsters_on_the_moon.scoring import score
+from service.games.monsters_on_the_moon.scoring import points, score
 from service.games.monsters_on_the_moon.state import State
 from service.games.monsters_on_the_moon.view import Observation, observation
 from service.games.protocol import Game, GameInfo
@@ -53,6 +53,7 @@ GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
     observation=observation,
     picture=picture,
     sample_state=sample_state,
+    points=points,
     score=score,
     bots={"greedy": greedy},
     texts=read_json(__file__, "texts.json"),

@@ -31,12 +31,12 @@ def layout_fault(layout: Sequence[LayoutCard]) -> str | None:
     """Why this layout is impossible; None if it is valid."""
     cards = [placed.card for placed in layout]
     if len(set(cards)) < len(cards):
-        return "each card lies there once at most"
+        return "each card may be used once"
     if not set(PILE_SLOTS) <= set(cards):
-        return "d1 and d2 must lie there"
+        return "d1 and d2 are required"
     cells = [cell for placed in layout for cell in footprint(placed.x, placed.y, placed.rotation)]
     if len(set(cells)) < len(cells):
         return "cards must not overlap"
     if not is_connected(set(cells)):
-        return "the cards must hang together edge to edge"
+        return "the cards must be connected by shared edges"
     return None

@@ -44,7 +44,7 @@ def options(seats: int, given: Mapping[str, object]) -> Options:
     if not isinstance(chosen.layout, str):
         fault = layout_fault(chosen.layout)
         if fault is not None:
-            raise BadOptions(f"cannot lie so: {fault}", "layout")
+            raise BadOptions(f"is impossible: {fault}", "layout")
     if seats == 1:
         if chosen.missions is not None:
             raise BadOptions("must be null for one player", "missions")
@@ -60,7 +60,7 @@ def _check_monsters(seats: int, monsters: tuple[Monster, ...]) -> None:
     if len(monsters) != seats:
         raise BadOptions(f"must name one for each of the {seats} seats", "monsters")
     if len(set(monsters)) < seats:
-        raise BadOptions("must name another one for each seat", "monsters")
+        raise BadOptions("must name a different one for each seat", "monsters")
     if seats < len(MONSTERS) and not set(monsters) <= set(WITHOUT_SKELETON):
         raise BadOptions(f"must be {', '.join(WITHOUT_SKELETON)}: the skeleton plays with four seats only", "monsters")
 

@@ -5,10 +5,22 @@ from service.games.monsters_on_the_moon import missions, solo
 from service.games.monsters_on_the_moon.groups import count
 from service.games.monsters_on_the_moon.state import State, enclosed_cells, walled_edges
 from service.games.protocol import Outcome, Rng
-from service.games.visibility import Seat
+from service.games.visibility import Seat, Viewer
 
 EXTRA_A_HEAD = 2
 """Additional points for each head of a seat's largest group, in matches without walls (MON-40, MON-66)."""
+
+
+def points(state: State, viewer: Viewer) -> tuple[int, ...]:
+    """The score of each seat if the match ended now. A mission counts only for viewers who may know it."""
+    if len(state.seats) == 1:
+        return (sum(solo.parts(state.display).values()),)
+    found = []
+    for seat in range(len(state.seats)):
+        parts = _parts(state, seat)
+        is_known = viewer == seat or state.step is None
+        found.append(sum(parts.values()) - (0 if is_known else parts["mission"]))
+    return tuple(found)
 
 
 def score(state: State, _rng: Rng) -> Outcome:

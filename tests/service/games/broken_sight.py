@@ -145,6 +145,11 @@ _TWINS = laws_of_sight.law_imagined_tables_look_the_same
 _HIDDEN = laws_of_sight.law_hidden_things_change_nothing
 _FIELDS = laws_of_sight.law_fields_are_seen_by_their_audience_alone
 
+
+def points_tell_luck(state: State, _viewer: Viewer) -> tuple[int, ...]:
+    return tuple(points + value(lucky) for points, lucky in zip(state.points, state.lucky, strict=True))
+
+
 FAULTS: Final[tuple[Fault, ...]] = (
     fault("forgets the own card", _TWINS, sample_state=forgets_the_own_card),
     fault(
@@ -154,6 +159,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
         info=instead(toy.CardCommitted, TellingCommitted),
     ),
     fault("tells in refusals", _HIDDEN, decide=tells_in_refusals),
+    fault("points tell luck", _HIDDEN, points=points_tell_luck),
     fault("tells by step", _HIDDEN, decisions=tells_by_step),
     fault("tells by order", _HIDDEN, legal_actions=tells_by_order),
     fault(

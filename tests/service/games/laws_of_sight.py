@@ -247,7 +247,7 @@ def _looks_alike(table: Table, one: Any, other: Any, viewer: Viewer) -> bool:
 
 
 def _sight(table: Table, state: Any, viewer: Viewer) -> bytes:
-    """All else that a viewer is given: the decisions, and its own task."""
+    """All else that a viewer is given: the decisions, its own task, and the points."""
     decisions = table.game.decisions(state)
     shown = tuple(_shown(decision, viewer) for decision in decisions)
     legal = () if viewer is None else tuple(table.game.legal_actions(state, viewer))
@@ -255,7 +255,7 @@ def _sight(table: Table, state: Any, viewer: Viewer) -> bytes:
     tasks: list[Task[Any, Any]] = [
         Task(decision.seat, decision.step, observed, legal) for decision in decisions if decision.seat == viewer
     ]
-    return encode((shown, legal, tasks))
+    return encode((shown, legal, tasks, table.game.points(state, viewer)))
 
 
 def _shown(decision: Decision[Any], viewer: Viewer) -> tuple[object, ...]:

@@ -118,7 +118,7 @@ def test_every_effect_is_folded() -> None:
 
 
 def test_an_effect_before_the_table_is_set_is_loud() -> None:
-    with pytest.raises(TypeError, match="MatchEnded before the table is set"):
+    with pytest.raises(TypeError, match="MatchEnded comes before TableSet"):
         GAME.apply(None, MatchEnded())
 
 

@@ -84,8 +84,11 @@ def test_a_component_file_is_its_values_and_where_they_come_from() -> None:
         ({"sides": {"1": 5}, "provenance": {"sides": [KNOWN]}}, "sides"),
         ({"sides": {}, "colour": "red", "provenance": {"sides": [KNOWN]}}, "colour"),
         ({"sides": {}}, "provenance"),
-        ({"sides": {}, "provenance": {}}, "needs its provenance"),
-        ({"sides": {}, "provenance": {"sides": [KNOWN], "weather": [KNOWN]}}, "needs its provenance"),
+        ({"sides": {}, "provenance": {}}, "provenance must have an entry for each value"),
+        (
+            {"sides": {}, "provenance": {"sides": [KNOWN], "weather": [KNOWN]}},
+            "provenance must have an entry for each value",
+        ),
         ({"sides": {}, "provenance": {"sides": []}}, "empty provenance"),
         ({"sides": {}, "provenance": {"sides": [{**KNOWN, "status": "guessed"}]}}, "status"),
         ({"sides": {}, "provenance": {"sides": [{**KNOWN, "confidence": 101}]}}, "confidence"),

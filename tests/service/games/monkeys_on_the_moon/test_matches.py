@@ -86,7 +86,7 @@ def test_every_effect_is_folded() -> None:
 
 
 def test_an_effect_before_the_table_is_set_is_loud() -> None:
-    with pytest.raises(TypeError, match="BidPassed before the table is set"):
+    with pytest.raises(TypeError, match="BidPassed comes before TableSet"):
         GAME.apply(None, BidPassed(0))
 
 

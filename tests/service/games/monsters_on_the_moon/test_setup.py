@@ -121,7 +121,7 @@ def test_mon_1_each_seat_has_a_monster_of_its_own(
 @pytest.mark.parametrize(
     ("seats", "monsters", "fault"),
     [
-        (2, ["witch", "witch"], "another one for each seat"),
+        (2, ["witch", "witch"], "different one for each seat"),
         (2, ["witch"], "for each of the 2 seats"),
         (2, ["witch", "vampire", "werewolf"], "for each of the 2 seats"),
         (3, ["witch", "vampire", "skeleton"], "four seats only"),

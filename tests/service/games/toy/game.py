@@ -6,7 +6,7 @@ from typing import get_args
 from service.games.kit import folder, options, ranking
 from service.games.kit.patterns import sample_action
 from service.games.protocol import Game, GameInfo, Outcome, Rng, Task
-from service.games.visibility import Seat
+from service.games.visibility import Seat, Viewer
 from tests.service.games.toy import decide, picture, view
 from tests.service.games.toy.apply import apply
 from tests.service.games.toy.state import Commit, Options, State, ToyAction, ToyEffect, value
@@ -41,6 +41,11 @@ def play_high(task: Task[ToyAction, Observation], rng: Rng) -> ToyAction:
     return sample_action(rng.pick("action", task.legal_actions), "cards", rng)
 
 
+def points(state: State, _viewer: Viewer) -> tuple[int, ...]:
+    """The points that each seat has won, minus those it has missed. Its luck is hidden until the end."""
+    return tuple(state.points[seat] - state.missed[seat] for seat in range(state.seats))
+
+
 TOY: Game[State, ToyAction, ToyEffect, Options, Observation] = Game(
     info=GameInfo(
         id="toy",
@@ -64,6 +69,7 @@ TOY: Game[State, ToyAction, ToyEffect, Options, Observation] = Game(
     observation=view.observation,
     picture=picture.picture,
     sample_state=view.sample_state,
+    points=points,
     score=score,
     bots={"high": play_high},
     texts=folder.read_json(__file__, "texts.json"),

@@ -1,0 +1,76 @@
+"""A match as a replay shows it: a line for each version, and the effects between two versions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from events.record import Version
+from service.games.visibility import Viewer
+from service.match.model import Match
+from service.match.redaction import see_event
+from service.match.texts import effect_texts, with_text
+from service.repository.match_history import History
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """What one event did, as one viewer may know it: a line of a replay, and a point of a score curve.
+
+    `points` are what each seat would score if the match ended after it, null before the start. `clauses` are the clauses of
+    the rules that its effects name, each once: those that gave points are among them.
+    """
+
+    version: Version
+    at: int
+    by: str
+    type: str
+    text: str
+    points: tuple[int, ...] | None
+    clauses: tuple[str, ...]
+
+
+class SeenEffect(msgspec.Struct, frozen=True):
+    """One effect of the event `version`, as one viewer may know it, and the same in words."""
+
+    version: Version
+    effect: Any
+    text: str
+
+
+def moments(
+    history: History, match: Match, viewer: Viewer, language: str, after: Version, limit: int
+) -> Iterator[Moment]:
+    """A line for each of up to `limit` versions after a version.
+
+    Raises:
+        Refused: as `History.at` for a version that the match has not come to.
+        Corrupt: the match cannot be folded.
+    """
+    for then, event in history.steps(match, after, limit):
+        seen = with_text(match.game, language, see_event(match, event, then.head.hash, viewer))
+        yield Moment(
+            version=seen.version,
+            at=seen.at,
+            by=seen.by,
+            type=seen.type,
+            text=str(seen.text),
+            points=then.points(viewer),
+            clauses=tuple(dict.fromkeys(effect["clause"] for effect in _effects(seen.data) if "clause" in effect)),
+        )
+
+
+def changes(
+    history: History, match: Match, viewer: Viewer, language: str, first: Version, last: Version
+) -> Sequence[SeenEffect]:
+    """The effects after the version `first`, up to those of the version `last`, in their order."""
+    found = []
+    for seen in history.events(match, viewer, first, last - first):
+        effects = _effects(seen.data)
+        texts = effect_texts(match.game, language, effects)
+        found += [SeenEffect(seen.version, effect, text) for effect, text in zip(effects, texts, strict=True)]
+    return found
+
+
+def _effects(data: msgspec.Raw) -> Sequence[Mapping[str, Any]]:
+    effects: Sequence[Mapping[str, Any]] = msgspec.json.decode(data).get("effects", ())
+    return effects

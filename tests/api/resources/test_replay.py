@@ -1,0 +1,125 @@
+"""`/timeline`, `/diff` and `?view=now`: a match line by line, what changed between two versions, and what all seats knew."""
+
+from typing import Any
+
+import pytest
+
+from service.match.model import Match
+from tests.api.checked import Client
+from tests.api.conftest import problem
+from tests.api.table import Table, set_table
+
+
+@pytest.fixture(scope="module")
+def client() -> Client:
+    return Client()
+
+
+@pytest.fixture(scope="module")
+def going(client: Client) -> Table:
+    table = set_table(client.container.ports)
+    table.play(client.container.ports, 20)
+    return table
+
+
+@pytest.fixture(scope="module")
+def over(client: Client) -> Table:
+    table = set_table(client.container.ports)
+    table.finish(client.container.ports)
+    return table
+
+
+def newest(client: Client, table: Table) -> Match:
+    return client.container.ports.history.newest(table.match_id)[0]
+
+
+def lines(client: Client, table: Table, query: str = "?limit=500") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.ask(f"/v1/matches/{table.match_id}/timeline{query}")["moments"]
+    return found
+
+
+def test_every_version_is_a_line_and_the_last_has_the_scores(client: Client, over: Table) -> None:
+    match, found = newest(client, over), lines(client, over)
+    assert [line["version"] for line in found] == list(range(1, match.head.version + 1))
+    assert found[0]["points"] is None
+    assert match.outcome is not None
+    assert found[-1]["points"] == list(match.outcome.scores)
+
+
+def test_the_points_of_a_line_are_those_of_the_match_at_its_version(client: Client, over: Table) -> None:
+    for line in lines(client, over)[::7]:
+        points = client.container.ports.history.at(over.match_id, line["version"]).points(None)
+        assert line["points"] == (None if points is None else list(points))
+
+
+def test_a_line_names_the_clauses_of_its_effects_each_once(client: Client, over: Table) -> None:
+    events = client.ask(f"/v1/matches/{over.match_id}/events?limit=500")["events"]
+    for line, event in zip(lines(client, over), events, strict=True):
+        named = [effect["clause"] for effect in event["data"].get("effects", ()) if "clause" in effect]
+        assert line["clauses"] == list(dict.fromkeys(named))
+
+
+def test_pages_of_lines_follow_each_other_to_the_newest_version(client: Client, going: Table) -> None:
+    address, found = f"/v1/matches/{going.match_id}/timeline?limit=7", []
+    while address:
+        page = client.ask(address)
+        found += page["moments"]
+        address = page["next"]
+    assert found == lines(client, going)
+
+
+def test_a_line_says_in_both_languages_what_its_event_did(client: Client, going: Table) -> None:
+    events = client.ask(f"/v1/matches/{going.match_id}/events?include=texts&limit=500")["events"]
+    assert [line["text"] for line in lines(client, going)] == [event["text"] for event in events]
+    german = client.get(f"/v1/matches/{going.match_id}/timeline", accept_language="de")
+    assert german.headers["Content-Language"] == "de"
+    assert german.get_json()["moments"][0]["text"].startswith("Eine Partie")
+
+
+def test_a_diff_is_the_effects_of_the_events_between(client: Client, going: Table) -> None:
+    match = newest(client, going)
+    events = client.ask(f"/v1/matches/{going.match_id}/events?limit=500")["events"]
+    for first, last in ((0, match.head.version), (3, 9), (5, 5)):
+        diff = client.ask(f"/v1/matches/{going.match_id}/diff?from={first}&to={last}")
+        assert (diff["from"], diff["to"]) == (first, last)
+        expected = [
+            (event["version"], effect)
+            for event in events
+            if first < event["version"] <= last
+            for effect in event["data"].get("effects", ())
+        ]
+        assert [(found["version"], found["effect"]) for found in diff["effects"]] == expected
+        assert all(found["text"] for found in diff["effects"])
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        ("timeline?after=100000", 404, "version-not-found"),
+        ("timeline?viewer=1", 403, "not-your-seat"),
+        ("timeline?viewer=9", 400, "invalid-parameter"),
+        ("diff?from=3&to=2", 400, "invalid-parameter"),
+        ("diff?from=1&to=100000", 404, "version-not-found"),
+        ("diff?from=100000", 400, "invalid-parameter"),
+        ("diff?from=-1", 400, "invalid-parameter"),
+        ("diff?from=1&to=2&viewer=0", 403, "not-your-seat"),
+    ],
+)
+def test_a_wrong_query_is_refused(client: Client, going: Table, query: str, status: int, code: str) -> None:
+    assert problem(client.get(f"/v1/matches/{going.match_id}/{query}"))[:2] == (status, code)
+
+
+def test_after_the_end_everyone_sees_what_every_seat_knew_at_any_version(client: Client, over: Table) -> None:
+    address = f"/v1/matches/{over.match_id}?version=9"
+    shown = client.ask(f"{address}&view=now")
+    each = [client.ask(f"{address}&viewer={seat}")["observation"] for seat in (0, 1)]
+    assert shown["observations"] == each
+    assert shown["observation"]["seats"][0]["hand"] is None
+    assert each[0]["seats"][0]["hand"] is not None
+    assert "observations" not in client.ask(f"{address}&view=then")
+
+
+def test_before_the_end_nobody_sees_what_every_seat_knows(client: Client, going: Table) -> None:
+    for token in (None, going.anna_token, going.ben_token):
+        answer = client.get(f"/v1/matches/{going.match_id}?view=now&version=9", token=token)
+        assert problem(answer)[:2] == (403, "not-your-seat")
