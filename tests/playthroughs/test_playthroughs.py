@@ -1,4 +1,4 @@
-"""Every game has golden playthroughs, and they come out the same line by line."""
+"""Every game has golden playthroughs, and replaying them gives the same lines."""
 
 from itertools import zip_longest
 

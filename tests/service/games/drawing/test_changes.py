@@ -1,4 +1,4 @@
-"""What differs between two pictures is marked, and nothing else."""
+"""Exactly the elements that differ between two pictures are marked."""
 
 import pytest
 

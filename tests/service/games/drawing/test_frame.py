@@ -1,4 +1,4 @@
-"""What stands seating_order every table, and in which words."""
+"""The parts that all pictures share, and their words."""
 
 import pytest
 

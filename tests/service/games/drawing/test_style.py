@@ -1,4 +1,4 @@
-"""The style sheet as it stands in pictures: colours filled in, by day and by night, for the classes of pictures alone."""
+"""The style sheet in pictures: light and dark colours are filled in, and every class is prefixed."""
 
 import re
 

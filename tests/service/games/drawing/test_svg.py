@@ -1,4 +1,4 @@
-"""Elements as markup: everything that is written comes from a constructor, and every string is escaped."""
+"""The markup of elements: every string is escaped."""
 
 from xml.etree import ElementTree as ET
 

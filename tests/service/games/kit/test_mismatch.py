@@ -1,4 +1,4 @@
-"""What is wrong with a value that fits no type: the place, and what would be right there."""
+"""A mismatch names the location of a bad value, and what would be right there."""
 
 from typing import Annotated, Literal
 

@@ -33,9 +33,9 @@ LYING = cards_lie(table(), ("A07", 0, 0, 0), ("A09", 2, 1, 0))
 
 def test_squares_lie_by_card_and_keep_their_place() -> None:
     picture = drawn(GAME, LYING)
-    assert picture.things("card-") == ["card-A07", "card-A09"]
+    assert picture.ids("card-") == ["card-A07", "card-A09"]
     assert picture.shows("card-A07") == ["werewolf-1", "witch-1", "vampire-1", "werewolf-1", "witch-1"]
-    square = picture.element_id("square-3-1")
+    square = picture.element("square-3-1")
     assert (square.get("href"), square.get("data-x"), square.get("data-y")) == ("#art-crystal-0", "3", "1")
     assert (square.get("x"), square.get("y")) == ("144", "48"), "wherever the whole is moved"
 
@@ -43,14 +43,14 @@ def test_squares_lie_by_card_and_keep_their_place() -> None:
 def test_a_laid_card_is_the_one_of_the_hand_and_what_it_covers_is_its_own() -> None:
     before = turn_of(LYING, 0, "A08")
     after_it = play(before, PlaceCard("A08", 3, 2, 0))
-    assert drawn(GAME, before, 0).element_id("card-A08").get("data-card") == "A08"
+    assert drawn(GAME, before, 0).element("card-A08").get("data-card") == "A08"
     found = changed(GAME, before, after_it, 0)
     assert {"card-A08", "square-3-2", "square-5-3"} <= found
     assert "card-A09" not in found, "of which two squares are covered"
 
 
 def test_a_card_of_which_nothing_is_visible_is_not_drawn() -> None:
-    assert drawn(GAME, cards_lie(table(), ("A07", 0, 0, 0), ("A09", 0, 0, 0))).things("card-") == ["card-A09"]
+    assert drawn(GAME, cards_lie(table(), ("A07", 0, 0, 0), ("A09", 0, 0, 0))).ids("card-") == ["card-A09"]
 
 
 def test_ships_and_plates_lie_on_squares() -> None:
@@ -68,8 +68,8 @@ def test_the_bare_squares_where_a_card_can_begin_are_named_for_who_lays_one() ->
     assert corners(state, 0) - legal - set(squares(state)) == {(0, -1)}, "there it would cover three squares of a card"
     assert legal <= corners(state, 0)
     assert corners(state, 1) == corners(state, None) == corners(turn_of(LYING, 0), 0) == set(squares(state))
-    assert drawn(GAME, state, 0).said("turn-by-word") == ["0°", "90°", "180°", "270°"]
-    assert drawn(GAME, state, 1).said("turn-by-word") == []
+    assert drawn(GAME, state, 0).texts("turn-by-word") == ["0°", "90°", "180°", "270°"]
+    assert drawn(GAME, state, 1).texts("turn-by-word") == []
 
 
 def squares(state: State) -> list[tuple[int, int]]:
@@ -104,35 +104,35 @@ def test_walls_and_areas_are_drawn_and_free_lines_named_for_who_lays_walls() -> 
 def test_a_viewer_sees_its_own_cards_and_missions_alone() -> None:
     state = table(3, missions=(3, 5, 1, 2, 4, 6, 7, 8), options={"missions": "secret"})
     own = drawn(GAME, turn_of(state, 0, "A08"), 0)
-    assert own.things("mission-") == ["mission-3", "mission-5"]
+    assert own.ids("mission-") == ["mission-3", "mission-5"]
     assert own.shows("card-A08") == [
         "werewolf-1", "vampire-1", "werewolf-1", "witch-1", "witch-1", "vampire-1",
     ]  # fmt: skip
     assert own.shows("seat-1-missions") == ["2"]
-    assert "Secret missions" in own.said("fact")[1]
+    assert "Secret missions" in own.texts("fact")[1]
     spectator = drawn(GAME, turn_of(state, 0, "A08"))
-    assert spectator.things("mission-") == []
+    assert spectator.ids("mission-") == []
     assert not spectator.has("card-A08")
 
 
 def test_open_missions_lie_there_for_all_and_the_chosen_one_is_framed() -> None:
     state = table(2, missions=(3, 5, 1, 2, 4, 6), options={"missions": "open"})
-    assert drawn(GAME, state).things("mission-") == ["mission-3", "mission-5", "mission-1"]
+    assert drawn(GAME, state).ids("mission-") == ["mission-3", "mission-5", "mission-1"]
     chosen = seat_has(at_step(state, "choose_mission", None), 0, mission=5, missions=(5,))
-    assert "chosen" in drawn(GAME, chosen, 0).kinds("mission-5")
-    assert "chosen" not in drawn(GAME, chosen, 1).kinds("mission-5")
+    assert "chosen" in drawn(GAME, chosen, 0).classes("mission-5")
+    assert "chosen" not in drawn(GAME, chosen, 1).classes("mission-5")
     assert drawn(GAME, chosen).shows("seat-0-missions") == ["1 ✓"]
-    assert drawn(GAME, chosen).said()[1] == "Seat 1: Choose the mission that you score."
+    assert drawn(GAME, chosen).texts()[1] == "Seat 1: Choose the mission that you score."
 
 
 def test_before_the_gifts_nothing_lies_there_and_a_card_may_be_laid_aside() -> None:
     state = before_gifts()
     picture = drawn(GAME, state, 0)
-    assert picture.things("square-") == []
-    assert picture.said()[1] == "You · seat 0, Seat 1: Give one of your two cards to the seat on your right."
+    assert picture.ids("square-") == []
+    assert picture.texts()[1] == "You · seat 0, Seat 1: Give one of your two cards to the seat on your right."
     given = play(state, GiveCard("A01"))
-    assert "Your cards; A01 is laid aside" in drawn(GAME, given, 0).said()
-    assert drawn(GAME, given, 1).said()[1] == "You · seat 1: Give one of your two cards to the seat on your right."
+    assert "Your cards; A01 is laid aside" in drawn(GAME, given, 0).texts()
+    assert drawn(GAME, given, 1).texts()[1] == "You · seat 1: Give one of your two cards to the seat on your right."
 
 
 def test_the_track_shows_points_markers_and_plates_left() -> None:
@@ -153,18 +153,18 @@ def test_the_end_tells_what_the_scores_are_made_of() -> None:
     over = replace(over, step=None)
     parts = {"singles": 3, "groups": 4, "crystals": 0}
     picture = drawn(GAME, over, 0, "de", Outcome((7, 7), (1, 1), (0, 1), (parts, parts)))
-    assert picture.said().count("Einzelne Monster: 3, Monster in Gruppen:") == 2
-    assert picture.said()[1] == "Die Partie ist zu Ende. Gewonnen: Du · Platz 0, Platz 1."
+    assert picture.texts().count("Einzelne Monster: 3, Monster in Gruppen:") == 2
+    assert picture.texts()[1] == "Die Partie ist zu Ende. Gewonnen: Du · Platz 0, Platz 1."
     assert not picture.has("seat-0-ships")
 
 
 def test_a_player_alone_has_no_track_and_is_told_a_rank() -> None:
     picture = drawn(GAME, table(1), 0)
-    assert picture.things("field-") == []
+    assert picture.ids("field-") == []
     assert not picture.has("seat-0-points")
     over = replace(table(1), step=None, awaited=None, rating=Rating(13, 1))
     told = drawn(GAME, over, 0, outcome=Outcome((13,), (1,), (0,), ({"vampires": 13},)))
-    assert told.said()[1] == "The match is over. Rank 1 of 5. The witch and the werewolf celebrate."
+    assert told.texts()[1] == "The match is over. Rank 1 of 5. The witch and the werewolf celebrate."
 
 
 @pytest.mark.parametrize("viewer", [None, 0, 1])

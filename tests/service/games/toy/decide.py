@@ -1,4 +1,4 @@
-"""The toy's judge: how it begins, who may act, and what follows from an action or the bell."""
+"""The rules of the toy game: setup, decisions, and the effects of actions and the bell."""
 
 from collections.abc import Iterator
 
@@ -14,14 +14,14 @@ BELL = "trick"
 
 
 def setup(seats: int, options: Options, at: int, rng: Rng) -> tuple[ToyEffect, ...]:
-    laid = toy.TableLaid(seats, options, rng.shuffle("deck", CARDS))
-    pending = PendingEffects(apply, apply(None, laid))
+    table = toy.TableLaid(seats, options, rng.shuffle("deck", CARDS))
+    pending = PendingEffects(apply, apply(None, table))
     luck = rng.shuffle("luck", toy.VALUES)
     for seat in range(seats):
         pending.emit(toy.LuckDealt(seat, luck[seat]))
         _draw(pending, seat, options.hand, rng, from_bottom=False)
     _open_trick(pending, at)
-    return (laid, *pending.effects)
+    return (table, *pending.effects)
 
 
 def decisions(state: State) -> tuple[Decision[ToyAction], ...]:
@@ -30,8 +30,8 @@ def decisions(state: State) -> tuple[Decision[ToyAction], ...]:
         return tuple(Decision[ToyAction](seat, "swap", Keep()) for seat in waiting)
     if state.step == "commit":
         times = (state.opens_at, state.deadline, state.options.timer_visible)
-        asked = [Decision[ToyAction](seat, "commit", None, *times) for seat in waiting]
-        return (*asked, Decision(CLOCK, BELL, None, *times))
+        seats = [Decision[ToyAction](seat, "commit", None, *times) for seat in waiting]
+        return (*seats, Decision(CLOCK, BELL, None, *times))
     return ()
 
 
@@ -57,7 +57,7 @@ def decide(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ..
                     pending.emit(toy.CardForfeited(seat, rng.pick(f"forfeit:{seat}", state.hands[seat])))
             _end_trick(pending, rng)
         case Commit(card):
-            _check_asked(state, move.seat, "commit", "TOY-10")
+            _check_awaited(state, move.seat, "commit", "TOY-10")
             if move.at < state.opens_at:
                 raise TooEarly("too-early", "TOY-10", state.opens_at)
             if move.at >= state.deadline:
@@ -68,7 +68,7 @@ def decide(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ..
             if not any(pending.state.waiting):
                 _end_trick(pending, rng)
         case Swap(cards, from_bottom):
-            _check_asked(state, move.seat, "swap", "TOY-20")
+            _check_awaited(state, move.seat, "swap", "TOY-20")
             if isinstance(cards, AnyOf) or not cards or len(set(cards)) < len(cards):
                 raise IllegalAction("choose-one-or-more", "TOY-20", least=1)
             for card in cards:
@@ -78,13 +78,13 @@ def decide(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ..
             _draw(pending, move.seat, len(cards), rng, from_bottom=from_bottom)
             _end_swap(pending, move.at)
         case Keep():
-            _check_asked(state, move.seat, "swap", "TOY-20")
+            _check_awaited(state, move.seat, "swap", "TOY-20")
             pending.emit(toy.HandKept(move.seat))
             _end_swap(pending, move.at)
     return tuple(pending.effects)
 
 
-def _check_asked(state: State, seat: Seat, step: str, clause: str) -> None:
+def _check_awaited(state: State, seat: Seat, step: str, clause: str) -> None:
     if seat == CLOCK or state.step != step or not state.waiting[seat]:
         raise IllegalAction("not-asked", clause)
 

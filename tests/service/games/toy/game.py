@@ -1,4 +1,4 @@
-"""The toy, put together. It is in no registry: tests put it where they need it."""
+"""The toy game. It is not in the registry; tests pass it to whatever needs a game."""
 
 from collections.abc import Mapping
 from typing import get_args
@@ -34,7 +34,7 @@ def _is_lucky(state: State, seat: Seat) -> bool:
 
 
 def play_high(task: Task[ToyAction, Observation], rng: Rng) -> ToyAction:
-    """Commits the highest card, and swaps by chance."""
+    """Commits the highest card, and swaps at random."""
     commits = [action for action in task.legal_actions if isinstance(action, Commit)]
     if commits:
         return max(commits, key=lambda action: value(action.card))

@@ -1,4 +1,4 @@
-"""The toy drawn: the cards shown last, a panel for each seat, and the viewer's hand."""
+"""The picture of the toy game: the cards shown last, a panel for each seat, and the viewer's hand."""
 
 from typing import Final
 

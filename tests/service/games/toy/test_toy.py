@@ -1,4 +1,4 @@
-"""The toy is what its RULES.md says: the laws say nothing of that."""
+"""The toy game follows its RULES.md, which the laws do not test."""
 
 import msgspec
 import pytest
@@ -22,7 +22,7 @@ def table(seats: int = 2, **options: object) -> State:
 
 
 def holding(state: State, *hands: tuple[str, ...]) -> State:
-    """The state with these hands, all other cards in the deck."""
+    """The state with these hands and all other cards in the deck."""
     held = {card for hand in hands for card in hand}
     return replace(state, hands=hands, deck=tuple(card for card in toy.CARDS if card not in held))
 
