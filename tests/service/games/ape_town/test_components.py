@@ -1,4 +1,4 @@
-"""The component file, and what the rules cannot play with."""
+"""The component file, and faulty files, which are rejected."""
 
 import copy
 from collections import Counter
@@ -49,7 +49,7 @@ def put_into(file: File, name: str, district: str, colour: str) -> File:
 
 
 def move(file: File, name: str, other: str) -> None:
-    """Two fields change their cells and ids, but stay next to what they were next to."""
+    """Swap the cells and ids of two fields, but keep their neighbours."""
     one, two = field(file, name), field(file, other)
     one["cell"], two["cell"] = two["cell"], one["cell"]
 
@@ -61,7 +61,7 @@ def without_field(file: File, name: str) -> None:
 
 
 def extra_field(file: File, cell: tuple[int, int], district: str, colour: str) -> None:
-    """A field in a cell beyond the right end of an odd row."""
+    """Add a field in a cell beyond the right end of an odd row."""
     y, x = cell
     offsets = file["neighbours"]["odd_row" if y % 2 else "even_row"]
     around = {f"{y + down}-{x + right}" for down, right in offsets}

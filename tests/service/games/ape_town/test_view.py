@@ -1,4 +1,4 @@
-"""What is open, what is hidden, and tables that a bot may imagine."""
+"""Public and hidden information, and sampled states."""
 
 import msgspec
 import pytest
@@ -8,15 +8,15 @@ from service.games.ape_town.game import GAME
 from service.games.ape_town.state import Taken
 from service.games.ape_town.view import OpenTile
 from service.games.protocol import Decision
-from tests.service.games.ape_town.builders import DEAL, laid, legal, money_lies, pieces, play, random_match, table
+from tests.service.games.ape_town.builders import DEAL, legal, pieces, play, random_match, table, with_money, with_tiles
 from tests.service.games.ape_town.follower import Follower
 from tests.service.games.following import as_json
 from tests.service.games.rng import ScriptedRng
 
 
 def test_the_open_things_are_shown() -> None:
-    state = play(money_lies(table(3, first=1), at_2=1), TakeTile(2))
-    seen = GAME.observation(laid(state, {"0-0": "lemur 2", "0-1": "banana"}), None)
+    state = play(with_money(table(3, first=1), at_2=1), TakeTile(2))
+    seen = GAME.observation(with_tiles(state, {"0-0": "lemur 2", "0-1": "banana"}), None)
     assert (seen.active, seen.step) == (1, "place_tile")
     assert seen.display[:3] == (OpenTile(0, DEAL[0]), OpenTile(1, DEAL[1]), OpenTile(3, DEAL[3]))
     assert seen.face_down == tuple(range(10, 40))

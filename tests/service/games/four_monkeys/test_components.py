@@ -1,4 +1,4 @@
-"""The box: counts, ids and provenance; and data that the rules cannot play with is refused."""
+"""The component file: counts, ids and provenance; faulty files are rejected."""
 
 import copy
 from typing import Any
@@ -10,7 +10,7 @@ from service.games.kit.box import BadComponents
 
 
 def changed(path: str, value: object) -> dict[str, Any]:
-    """The component file with one value replaced; the path's parts are keys and places."""
+    """The component file with one value replaced. The path consists of keys and indices."""
     raw = copy.deepcopy(dict(RAW))
     *parents, last = path.split("/")
     inner: Any = raw

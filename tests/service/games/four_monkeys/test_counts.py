@@ -1,4 +1,4 @@
-"""Numbers of ways in which a match can begin, from fixed deals: they change only if the rules do."""
+"""Numbers of action sequences from fixed deals. They change only if the rules change."""
 
 import pytest
 

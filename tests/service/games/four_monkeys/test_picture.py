@@ -1,4 +1,4 @@
-"""What is drawn of a table of 4 Monkeys."""
+"""The picture of 4 Monkeys."""
 
 import pytest
 from msgspec.structs import replace
@@ -16,14 +16,14 @@ from tests.service.games.four_monkeys.builders import (
     GOLD,
     HAND,
     SIX,
-    asked_to_check,
     play,
     ready,
-    seat_has,
-    stacked,
     table,
     ten,
     tile,
+    with_check,
+    with_holdings,
+    with_stacks,
 )
 
 
@@ -62,8 +62,8 @@ def test_the_hand_is_the_viewers_alone_and_says_what_its_cards_are() -> None:
 
 
 def test_a_burned_tile_shows_its_other_side_and_the_replenish_tile_too() -> None:
-    state = play(seat_has(ready(), 0, tiles=(tile("K07-1"),)), Burn("K07-1"))
-    used = seat_has(state, 0, replenish_used=True)
+    state = play(with_holdings(ready(), 0, tiles=(tile("K07-1"),)), Burn("K07-1"))
+    used = with_holdings(state, 0, replenish_used=True)
     assert drawn(GAME, state, 0).classes("combo-0-K07-1") >= {"combo", "orange"}
     assert drawn(GAME, state, 0).shows("combo-0-K07-1") == ["need-K07", "3", "↻"]
     assert drawn(GAME, state, 0).count("mode") == 2
@@ -73,7 +73,7 @@ def test_a_burned_tile_shows_its_other_side_and_the_replenish_tile_too() -> None
 
 def test_the_scoring_shows_how_tiles_were_judged_and_who_is_the_smartest() -> None:
     kept, wrong, repeated = tile("K10-1", *SIX, checked=True), tile("K07-1", *FIVE, checked=True), tile("K05-1", *GOLD)
-    state = asked_to_check(seat_has(stacked(table()), 0, tiles=(kept,), wrong=(wrong,), repeated=(repeated,)), 0)
+    state = with_check(with_holdings(with_stacks(table()), 0, tiles=(kept,), wrong=(wrong,), repeated=(repeated,)), 0)
     state = replace(state, checks=(Checked(0, "K07-1", FIVE, correct=False),))
     picture = drawn(GAME, state, 1)
     assert [picture.shows(f"combo-0-{combo}")[-1] for combo in ("K10-1", "K07-1", "K05-1")] == [
@@ -96,7 +96,7 @@ def test_points_are_told_by_round_with_false_stops() -> None:
 
 
 def test_skins_are_shown_where_they_are_played() -> None:
-    state = seat_has(table(banana_skins=True), 1, received_skins=2)
+    state = with_holdings(table(banana_skins=True), 1, received_skins=2)
     assert drawn(GAME, state).shows("seat-1-skins") == ["3"]
     assert not drawn(GAME, table()).has("seat-1-skins")
 
@@ -114,9 +114,9 @@ def test_each_area_has_its_own_stacks_the_viewers_last(viewer: int | None) -> No
 
 def test_many_tiles_close_up() -> None:
     assert [step_of(count, 50, 300) for count in (1, 7, 8, 31)] == [50, 50, 42, 10]
-    state = seat_has(table(4), 1, tiles=(*ten(1), *ten(2)))
+    state = with_holdings(table(4), 1, tiles=(*ten(1), *ten(2)))
     assert len(drawn(GAME, state, 0).ids("combo-0-K")) == 20 + len(state.stacks[0])
-    assert len(drawn(GAME, seat_has(stacked(state), 0, tiles=ten(3)), 0).ids("combo-0-K")) == 30
+    assert len(drawn(GAME, with_holdings(with_stacks(state), 0, tiles=ten(3)), 0).ids("combo-0-K")) == 30
 
 
 def test_options_are_told() -> None:

@@ -1,4 +1,4 @@
-"""The box: counts, ids and provenance; and data that the rules cannot play with is refused."""
+"""The component file: counts, ids and provenance; faulty files are rejected."""
 
 import copy
 import json
@@ -12,7 +12,7 @@ from service.games.monkeys_on_the_moon.components import BOX, RAW, TRIBES, load
 
 
 def changed(path: str, value: object) -> dict[str, Any]:
-    """The component file with one value replaced; the path's parts are keys and places."""
+    """The component file with one value replaced. The path consists of keys and indices."""
     raw = copy.deepcopy(dict(RAW))
     *parents, last = path.split("/")
     inner: Any = raw

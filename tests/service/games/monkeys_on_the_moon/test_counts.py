@@ -1,4 +1,4 @@
-"""Numbers of tables after each number of actions, from fixed deals: they change only if the rules do."""
+"""Numbers of states after each number of actions, from fixed deals. They change only if the rules change."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def count(state: State, depth: int) -> int:
 
 
 def bid_turn(state: State) -> State:
-    """The table once everybody has played the first legal card."""
+    """The state after all seats have played their first legal card."""
     while state.turn == "civilization":
         state = play(state, legal(state)[0])
     return state

@@ -1,4 +1,4 @@
-"""Whole matches: nothing gets lost, the fold is pure and total, and every value survives its JSON form."""
+"""Whole matches: no piece is lost, the fold is pure and total, and every value survives its JSON form."""
 
 from typing import Union
 
@@ -23,8 +23,8 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     opening,
     pieces,
     random_states,
-    seat_has,
     table,
+    with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
 
@@ -102,7 +102,7 @@ def test_a_table_without_an_advanced_tribe_has_no_angered_one() -> None:
 
 
 def test_a_seat_without_a_ship_launches_none() -> None:
-    state = seat_has(table(), 0, ship=None)
+    state = with_holdings(table(), 0, ship=None)
     with pytest.raises(ValueError, match="no ship"):
         _launch(PendingEffects(GAME.apply, state), 0, "under_deck", "MOM-27")
 

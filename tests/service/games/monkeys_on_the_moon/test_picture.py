@@ -1,4 +1,4 @@
-"""What is drawn of a table of Monkeys on the Moon."""
+"""The picture of Monkeys on the Moon."""
 
 from msgspec.structs import replace
 
@@ -14,10 +14,10 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     civilization_turn,
     play,
     scorn_held,
-    seat_has,
     stones_at,
     supply_is,
     table,
+    with_holdings,
 )
 
 
@@ -38,7 +38,7 @@ def test_stones_stand_on_their_space_or_in_a_finish_circle() -> None:
 
 
 def test_a_viewer_sees_its_own_hand_and_coins_and_of_others_how_many() -> None:
-    state = civilization_turn(seat_has(table(), 0, coins={"red": 2}), 0, "red-2-1", "blue-4-1")
+    state = civilization_turn(with_holdings(table(), 0, coins={"red": 2}), 0, "red-2-1", "blue-4-1")
     own, other = drawn(GAME, state, 0), drawn(GAME, state, 1)
     assert own.shows("civilization-red-2-1") == ["emblem-red", "+2"]
     assert own.element("civilization-blue-4-1").get("data-card") == "blue-4-1"
@@ -59,10 +59,10 @@ def test_an_auction_shows_the_standing_bid_and_who_is_in() -> None:
 
 
 def test_a_monkey_keeps_its_id_from_the_pool_to_the_ship_and_home() -> None:
-    state = bid_turn(seat_has(table(), 0, ship="red-3", coins={"green": 1}), 0, "green-4-1", "blue-3-1")
+    state = bid_turn(with_holdings(table(), 0, ship="red-3", coins={"green": 1}), 0, "green-4-1", "blue-3-1")
     up = play(state, SelectMonkey("green-4-1"))
     aboard = play(up, Bid({"green": 1}), Pass())
-    home = seat_has(aboard, 0, ship="red-3", aboard=(), launched=("green-4-1",), full_ships=("blue-4",))
+    home = with_holdings(aboard, 0, ship="red-3", aboard=(), launched=("green-4-1",), full_ships=("blue-4",))
     for one, other in ((state, up), (up, aboard), (aboard, home)):
         assert "monkey-green-4-1" in changed(GAME, one, other)
     assert drawn(GAME, aboard).shows("seat-0-ship") == ["emblem-red", "star", "2", "rocket", "emblem-green", "4"]
@@ -72,7 +72,7 @@ def test_a_monkey_keeps_its_id_from_the_pool_to_the_ship_and_home() -> None:
 
 
 def test_monkeys_without_a_ship_wait_in_its_place() -> None:
-    state = seat_has(asked(table(), 0, "choose_ship"), 0, ship=None, aboard=("blue-3-1",))
+    state = with_holdings(asked(table(), 0, "choose_ship"), 0, ship=None, aboard=("blue-3-1",))
     picture = drawn(GAME, replace(state, boarding=("red-5-1",)))
     assert picture.shows("seat-0-ship") == ["emblem-blue", "3", "emblem-red", "5"]
     assert "emblem-red" not in picture.shows("seat-1-ship")

@@ -1,4 +1,4 @@
-"""The greedy bot plays every mode, always the same, and far better than chance."""
+"""The greedy bot plays every variant reproducibly, and much better than random actions."""
 
 from collections.abc import Mapping
 
@@ -25,14 +25,14 @@ from tests.service.games.monsters_on_the_moon.builders import (
     after,
     at_step,
     before_gifts,
-    cards_lie,
     decide,
     legal,
     play,
-    seat_has,
     shows,
     table,
     turn_of,
+    with_cards,
+    with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
 
@@ -43,7 +43,7 @@ WINS_OF_A_CHUNK = 20
 
 
 def choice(state: State, seat: Seat | None = None) -> AnyAction:
-    """What the greedy bot does for the first seat that is awaited_seats, or another one."""
+    """The greedy bot's action for the first awaited seat, or for another one."""
     mover = awaited_seats(state)[0] if seat is None else seat
     step = state.step
     assert step is not None
@@ -51,7 +51,7 @@ def choice(state: State, seat: Seat | None = None) -> AnyAction:
 
 
 def match(seats: int, seed: int, greedy: set[Seat], options: Mapping[str, object] = NOTHING) -> Outcome:
-    """The outcome of greedy bots at some seats against chance at the others."""
+    """The outcome of greedy bots at some seats against random bots at the others."""
     rng = ScriptedRng(seed)
     state = after(None, GAME.setup(seats, GAME.options(seats, options), 0, rng))
     while movers := awaited_seats(state):
@@ -85,13 +85,13 @@ def test_it_plays_always_the_same() -> None:
 
 
 def lying(picture: str, hand: str = "A07", *, seats: int = 2, ships: int = 0) -> State:
-    """Seat 0, the werewolf, is to lay a card on a picture around which nothing else lies."""
-    state = cards_lie(table(seats), ("A07", 0, 0, 0))
-    return seat_has(turn_of(shows(state, picture), 0, hand), 0, ships=ships)
+    """Seat 0, the werewolf, has to lay a card on a picture, with nothing else on the table."""
+    state = with_cards(table(seats), ("A07", 0, 0, 0))
+    return with_holdings(turn_of(shows(state, picture), 0, hand), 0, ships=ships)
 
 
 def covered(state: State, action: AnyAction) -> set[str]:
-    """What a placement hides, by kind."""
+    """The kinds of squares that a placement covers."""
     assert isinstance(action, PlaceCard)
     before, now = state.display, play(state, action).display
     return {square.shows for cell, square in before.items() if now[cell] != square}
@@ -118,7 +118,7 @@ def test_it_lays_crystals_on_empty_squares() -> None:
 
 
 def test_alone_it_hides_witches_rather_than_vampires() -> None:
-    state = cards_lie(before_gifts(1), ("A07", 0, 0, 0))
+    state = with_cards(before_gifts(1), ("A07", 0, 0, 0))
     state = turn_of(shows(state, "HH V V"), 0, "A07")
     assert "vampire" not in covered(state, choice(state))
 
@@ -126,8 +126,8 @@ def test_alone_it_hides_witches_rather_than_vampires() -> None:
 @pytest.mark.parametrize(
     ("state", "expected"),
     [
-        # A02 has three own heads, A01 two
-        (seat_has(before_gifts(2), 0, hand=("A02", "A01")), GiveCard("A01")),
+        # A02 has three of the seat's own heads, A01 two
+        (with_holdings(before_gifts(2), 0, hand=("A02", "A01")), GiveCard("A01")),
         (at_step(table(3), "choose_first", 1), ChooseFirst(2)),
         (at_step(table(2), "choose_first", 1), ChooseFirst(0)),
         (at_step(lying("c W W c", ships=2), "place_spaceship", 0), PlaceSpaceship(0, 0)),

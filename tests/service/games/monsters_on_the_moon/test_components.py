@@ -1,4 +1,4 @@
-"""The component file, and what the rules cannot play with."""
+"""The component file, and faulty files, which are rejected."""
 
 import copy
 from collections import Counter
@@ -60,7 +60,7 @@ def test_the_tracks_and_pieces() -> None:
 
 
 def test_no_card_can_reach_the_end_of_the_grid() -> None:
-    """Each card shares an edge with the display or covers a square of it, so it reaches at most its longer side further."""
+    """Each card shares an edge with the display or covers a square of it, so it extends it by at most its longer side."""
     squares = [coordinates_of(cell) for rotation in ROTATIONS for cell in footprint(0, 0, rotation)]
     longer_side = 1 + max(max(place) for place in squares)
     cards_after_the_layout = max(map(len, BOX.decks.values()))

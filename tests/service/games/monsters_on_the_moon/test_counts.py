@@ -1,4 +1,4 @@
-"""Numbers of tables after each number of actions, from fixed deals: they change only if the rules do."""
+"""Numbers of states after each number of actions, from fixed deals. They change only if the rules change."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ def count(state: State, depth: int) -> int:
 
 
 def after_plies(seats: int, plies: int, options: Mapping[str, object]) -> State:
-    """The table after so many actions, every 97th one of those that are legal, and on to the next card."""
+    """The state after this many actions, each the 97th legal one (cyclically), and then up to the next card."""
     state = table(seats, options=options)
     ply = 0
     while ply < plies or state.step != "place_card":

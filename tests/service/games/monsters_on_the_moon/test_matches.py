@@ -1,4 +1,4 @@
-"""Whole matches: they end, nothing gets lost, and every value survives its JSON form."""
+"""Whole matches: they end, no piece is lost, and every value survives its JSON form."""
 
 from collections.abc import Mapping
 from typing import Union

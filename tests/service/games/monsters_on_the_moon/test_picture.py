@@ -1,4 +1,4 @@
-"""What is drawn of a table of Monsters on the Moon."""
+"""The picture of Monsters on the Moon."""
 
 import pytest
 from msgspec.structs import replace
@@ -18,17 +18,17 @@ from tests.service.games.monsters_on_the_moon.builders import (
     after,
     at_step,
     before_gifts,
-    cards_lie,
     play,
-    seat_has,
     table,
     turn_of,
+    with_cards,
+    with_holdings,
 )
 from tests.service.games.monsters_on_the_moon.largest import largest_display, most_walls
 
 WALLS = {"walls": True}
-LYING = cards_lie(table(), ("A07", 0, 0, 0), ("A09", 2, 1, 0))
-"""A07 shows W H V over W H and, under A09, V; A09 shows H c W over V V H."""
+LYING = with_cards(table(), ("A07", 0, 0, 0), ("A09", 2, 1, 0))
+"""A07 shows W H V over W H and, under A09, V. A09 shows H c W over V V H."""
 
 
 def test_squares_lie_by_card_and_keep_their_place() -> None:
@@ -50,7 +50,7 @@ def test_a_laid_card_is_the_one_of_the_hand_and_what_it_covers_is_its_own() -> N
 
 
 def test_a_card_of_which_nothing_is_visible_is_not_drawn() -> None:
-    assert drawn(GAME, cards_lie(table(), ("A07", 0, 0, 0), ("A09", 0, 0, 0))).ids("card-") == ["card-A09"]
+    assert drawn(GAME, with_cards(table(), ("A07", 0, 0, 0), ("A09", 0, 0, 0))).ids("card-") == ["card-A09"]
 
 
 def test_ships_and_plates_lie_on_squares() -> None:
@@ -77,7 +77,7 @@ def squares(state: State) -> list[tuple[int, int]]:
 
 
 def corners(state: State, viewer: Viewer) -> set[tuple[int, int]]:
-    """The squares that are named, those of the display too."""
+    """The squares with data attributes, including those of the display."""
     found = set()
     for row in drawn(GAME, state, viewer).root.iter():
         y = row.get("data-y")
@@ -87,7 +87,7 @@ def corners(state: State, viewer: Viewer) -> set[tuple[int, int]]:
 
 
 def test_walls_and_areas_are_drawn_and_free_lines_named_for_who_lays_walls() -> None:
-    state = cards_lie(table(options=WALLS), ("A07", 0, 0, 0))
+    state = with_cards(table(options=WALLS), ("A07", 0, 0, 0))
     state = turn_of(after(state, [WallPlaced(1, 0, 0, "h", 2), AreaEnclosed((Place(0, 0), Place(0, 1)))]), 0)
     picture = drawn(GAME, state, 0)
     assert picture.shows("wall-0-0-h-2") == ["seat-1"]
@@ -118,7 +118,7 @@ def test_a_viewer_sees_its_own_cards_and_missions_alone() -> None:
 def test_open_missions_lie_there_for_all_and_the_chosen_one_is_framed() -> None:
     state = table(2, missions=(3, 5, 1, 2, 4, 6), options={"missions": "open"})
     assert drawn(GAME, state).ids("mission-") == ["mission-3", "mission-5", "mission-1"]
-    chosen = seat_has(at_step(state, "choose_mission", None), 0, mission=5, missions=(5,))
+    chosen = with_holdings(at_step(state, "choose_mission", None), 0, mission=5, missions=(5,))
     assert "chosen" in drawn(GAME, chosen, 0).classes("mission-5")
     assert "chosen" not in drawn(GAME, chosen, 1).classes("mission-5")
     assert drawn(GAME, chosen).shows("seat-0-missions") == ["1 ✓"]
@@ -136,7 +136,7 @@ def test_before_the_gifts_nothing_lies_there_and_a_card_may_be_laid_aside() -> N
 
 
 def test_the_track_shows_points_markers_and_plates_left() -> None:
-    state = seat_has(table(4), 2, field=4, plates=1, crystals=4)
+    state = with_holdings(table(4), 2, field=4, plates=1, crystals=4)
     picture = drawn(GAME, state)
     assert picture.shows("field-4") == ["4", "plate", "plate", "plate", "seat-2"]
     assert picture.shows("field-8").count("plate") == 4
@@ -163,8 +163,8 @@ def test_a_player_alone_has_no_track_and_is_told_a_rank() -> None:
     assert picture.ids("field-") == []
     assert not picture.has("seat-0-points")
     over = replace(table(1), step=None, awaited=None, rating=Rating(13, 1))
-    told = drawn(GAME, over, 0, outcome=Outcome((13,), (1,), (0,), ({"vampires": 13},)))
-    assert told.texts()[1] == "The match is over. Rank 1 of 5. The witch and the werewolf celebrate."
+    effects_of = drawn(GAME, over, 0, outcome=Outcome((13,), (1,), (0,), ({"vampires": 13},)))
+    assert effects_of.texts()[1] == "The match is over. Rank 1 of 5. The witch and the werewolf celebrate."
 
 
 @pytest.mark.parametrize("viewer", [None, 0, 1])

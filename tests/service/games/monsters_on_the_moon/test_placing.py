@@ -19,17 +19,17 @@ from service.games.protocol import IllegalAction
 from tests.service.games.monsters_on_the_moon.builders import (
     after,
     at,
-    cards_lie,
     decide,
+    effects_of,
     legal,
     play,
     random_match,
-    seat_has,
     table,
-    told,
     turn_of,
+    with_cards,
+    with_holdings,
 )
-from tests.service.games.monsters_on_the_moon.wall_tables import borders, plain_areas
+from tests.service.games.monsters_on_the_moon.wall_tables import borders, networkx_areas
 
 Lying: TypeAlias = tuple[CardId, int, int, Rotation]
 
@@ -37,8 +37,8 @@ THREE_CARDS: Final[tuple[Lying, ...]] = (("A07", 0, 0, 0), ("A08", 3, 0, 0), ("A
 
 
 def lying(*cards: Lying, hand: CardId = "A10") -> State:
-    """Seat 0 is to lay a card on these."""
-    return turn_of(cards_lie(table(), *cards), 0, hand)
+    """Seat 0 has to lay a card; these cards are on the table."""
+    return turn_of(with_cards(table(), *cards), 0, hand)
 
 
 def refused(state: State, x: int, y: int, rotation: Rotation = 0) -> tuple[str, str, Mapping[str, str | int]]:
@@ -49,7 +49,7 @@ def refused(state: State, x: int, y: int, rotation: Rotation = 0) -> tuple[str, 
 
 
 def test_mon_10_a_card_of_the_hand_in_any_rotation_then_one_is_drawn_and_the_next_seat_plays() -> None:
-    state = seat_has(table(3, first=1), 1, ships=0)
+    state = with_holdings(table(3, first=1), 1, ships=0)
     card, top = state.seats[1].hand[0], state.pile[0]
     is_listed = [action for action in legal(state) if isinstance(action, PlaceCard) and action.card == card]
     assert {action.rotation for action in is_listed} == set(ROTATIONS)
@@ -98,7 +98,7 @@ def test_mon_10_who_does_not_answer_takes_the_first_of_all_actions(seats: int, o
 
 def test_mon_10_a_laid_card_shows_its_squares_and_tells_what_it_covers() -> None:
     state = lying(*THREE_CARDS)
-    (placed, *_) = told(state, PlaceCard("A10", 2, 0, 90))
+    (placed, *_) = effects_of(state, PlaceCard("A10", 2, 0, 90))
     assert isinstance(placed, CardPlaced)
     # A10 is H V H over V W c: turned by 90 degrees, V H / W V / c H
     assert placed.squares == (
@@ -150,7 +150,7 @@ def test_mon_12_worked_example_two_of_one_card_two_of_a_second_and_one_of_a_thir
     state = lying(*THREE_CARDS)
     action = PlaceCard("A10", 2, 0, 90)
     assert action in legal(state)
-    (placed, *_) = told(state, action)
+    (placed, *_) = effects_of(state, action)
     assert isinstance(placed, CardPlaced)
     assert Counter(square.card for square in placed.covered) == {"A07": 2, "A08": 2, "A09": 1}
 
@@ -202,23 +202,23 @@ def test_mon_13_a_square_with_a_spaceship_is_never_covered() -> None:
 
 @pytest.mark.parametrize("card", ["M1", "M2", "ARM"])
 def test_mon_14_the_limit_of_two_holds_for_moonscapes_and_armstrong_too(card: CardId) -> None:
-    # between two cards turned upright, so that three empty squares could be covered without Armstrong
+    # between two rotated cards, so that three empty squares could be covered without Armstrong
     state = lying((card, 0, 0, 0), ("A07", 0, 2, 0))
     assert PlaceCard("A10", -1, 0, 90) in legal(state)
     if card == "ARM":
         assert refused(state, -1, -1, 0)[0] == "never-covered"
-        # two of four empty squares at most: a column each is all that one card can reach
+        # at most two of four empty squares: one card can only reach one column of each
         assert PlaceCard("A10", 2, -1, 90) in legal(state)
         return
     assert refused(state, 0, -1, 0) == ("covers-too-much", "MON-14", {"card": card, "most": 2})
     assert PlaceCard("A10", 1, -1, 0) in legal(state)
 
 
-def plain_list(state: State) -> list[AnyAction]:
-    """MON-11 to MON-14, MON-62 and MON-63, word by word."""
+def literal_placements(state: State) -> list[AnyAction]:
+    """MON-11 to MON-14, MON-62 and MON-63, implemented literally."""
     top = {coordinates_of(cell): square for cell, square in state.display.items()}
     own = {place for place, square in top.items() if square.shows == state.seats[state.active].monster}
-    closed = {square for area in plain_areas(state) if not area & own for square in area}
+    closed = {square for area in networkx_areas(state) if not area & own for square in area}
     walled = [border for wall in state.walls for border in borders(wall)]
     barred = closed | {coordinates_of(cell) for cell in state.ships}
     barred |= {place for place, square in top.items() if square.shows in {"armstrong", "base_camp"}}
@@ -249,11 +249,11 @@ def test_mon_11_mon_12_mon_13_mon_62_mon_63_the_list_is_what_the_clauses_say(
     for ply, (state, _) in enumerate(random_match(seats, seed, {"walls": walls and seats > 1})):
         if state.step == "place_card" and ply % 5 == 0:
             is_listed = [action for action in legal(state) if isinstance(action, PlaceCard)]
-            assert is_listed == plain_list(state)
+            assert is_listed == literal_placements(state)
 
 
-def overlaid(state: State) -> dict[Cell, CardId]:
-    """Which card is on top where, from nothing but the cards as they were laid."""
+def topmost_cards(state: State) -> dict[Cell, CardId]:
+    """The topmost card of each cell, computed only from the cards in the order in which they were laid."""
     top: dict[Cell, CardId] = {}
     for laid in state.laid:
         top.update(dict.fromkeys(footprint(laid.x, laid.y, laid.rotation), laid.card))
@@ -265,7 +265,7 @@ def overlaid(state: State) -> dict[Cell, CardId]:
 def test_no_square_ever_shows_two_things_and_no_card_loses_more_than_two_at_once(seats: int, seed: int) -> None:
     before: dict[Cell, CardId] = {}
     for state, effects in random_match(seats, seed):
-        top = overlaid(state)
+        top = topmost_cards(state)
         assert {cell: square.card for cell, square in state.display.items()} == top
         for effect in effects:
             if isinstance(effect, CardPlaced):

@@ -1,4 +1,4 @@
-"""MON-1 to MON-5: the table before the first turn."""
+"""MON-1 to MON-5: the setup."""
 
 from collections import Counter
 from collections.abc import Mapping
