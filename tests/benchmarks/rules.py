@@ -1,4 +1,4 @@
-"""How fast one process plays, rebuilds and verifies: the rules, the fold and the audit, without a server."""
+"""The speed of one process that plays, rebuilds and verifies matches: rules, fold and audit, without a server."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,11 +18,11 @@ from service.ops.simulate import play
 REPEATS = 5
 NOTHING: Final[Mapping[str, object]] = {}
 PACE_MS: Final = 600
-"""Match time between two actions of a timed game, whoever acts."""
+"""Match time (ms) between two actions in a timed game, over all seats."""
 
 
 def timed(run: Callable[[], int]) -> float:
-    """Units a second of processor time: the median of a few runs, each of which says how many units it did."""
+    """Units per second of processor time, as the median of several runs. Each run returns its number of units."""
     rates = []
     for _ in range(REPEATS):
         began = time.process_time()
@@ -32,7 +32,7 @@ def timed(run: Callable[[], int]) -> float:
 
 
 def random_play(game: AnyGame, seats: int, matches: int, options: Mapping[str, object] = NOTHING) -> float:
-    """Actions a second of uniformly random matches, every legal list consumed whole."""
+    """Actions per second of uniformly random matches. Every legal list is consumed completely."""
     seeds = iter(range(1_000_000))
 
     def run() -> int:
@@ -68,7 +68,9 @@ def _bell(decisions: Sequence[Decision[Any]]) -> Move[Any]:
 
 
 def rebuild(game: AnyGame, seats: int, events: int, options: Mapping[str, object] = NOTHING) -> tuple[int, float]:
-    """Milliseconds to read a match's first events from a log and fold them, chain checked, nothing cached."""
+    """Milliseconds to read the first events of a match from a log and fold them, with the chain checked and nothing
+    cached.
+    """
     ports, match = play(game, [RANDOM] * seats, options, bytes(31) + b"\x01")
     stored = ports.log.read(match.id, last=events).events
     runs = 20
@@ -84,7 +86,7 @@ def rebuild(game: AnyGame, seats: int, events: int, options: Mapping[str, object
 
 
 def verifying(game: AnyGame, seats: int) -> float:
-    """Events a second through every check of the audit."""
+    """Events per second through all checks of the audit."""
     ports, match = play(game, [RANDOM] * seats, {}, bytes(31) + b"\x01")
     lines = list(export(ports, match))
     games = {game.info.id: game}

@@ -69,7 +69,7 @@ def a_shared_win(lines: Lines) -> bool:
         ("three-secret-missions", lambda lines: bool(effects(lines, "plate_placed"))),
     ],
 )
-def test_a_playthrough_shows_what_it_is_for(name: str, shown: Callable[[Lines], bool]) -> None:
+def test_a_playthrough_contains_its_situation(name: str, shown: Callable[[Lines], bool]) -> None:
     assert shown(read(name))
 
 

@@ -138,7 +138,7 @@ def test_both_languages_have_the_same_keys_and_placeholders(game: AnyGame) -> No
         for kind in kinds
     ],
 )
-def test_a_text_is_filled_by_what_everybody_sees_and_an_action_by_what_its_seat_chooses(
+def test_texts_of_effects_use_public_fields_and_texts_of_actions_use_chosen_ones(
     game: AnyGame, prefix: str, kind: Any
 ) -> None:
     hidden = kind.hidden if prefix == "effect" else ()
@@ -154,7 +154,7 @@ def test_a_text_is_filled_by_what_everybody_sees_and_an_action_by_what_its_seat_
 
 
 @each_game
-def test_the_text_of_an_action_tells_all_that_tells_it_from_others(game: AnyGame) -> None:
+def test_the_text_of_an_action_has_every_field_that_distinguishes_it(game: AnyGame) -> None:
     actions: tuple[Any, ...] = game.info.actions
     for kind in actions:
         types = get_type_hints(kind, include_extras=True)
@@ -180,7 +180,7 @@ def choices(hint: Any) -> Iterator[str]:
 
 
 @each_game
-def test_the_rules_hold_every_clause_once_and_in_order(game: AnyGame) -> None:
+def test_the_rules_have_every_clause_once_and_in_order(game: AnyGame) -> None:
     letters, clauses = CLAUSES[game.info.id]
     expected = [number for part in clauses for number in (part if isinstance(part, range) else (part,))]
     assert [int(number) for number in re.findall(rf"^- \*\*{letters}-(\d+)\*\*", game.rules, re.MULTILINE)] == expected

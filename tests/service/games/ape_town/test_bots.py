@@ -74,6 +74,6 @@ def test_it_completes_a_district_for_itself_and_not_for_another() -> None:
     assert chosen(with_tile_to_place(shared, "tarsier", "black")) == last
 
 
-def test_it_puts_a_disc_where_most_is_to_be_had() -> None:
+def test_it_puts_a_disc_where_it_scores_most() -> None:
     state = with_tiles(table(), district_tiles("D7", "mandrill", "mandrill", free=2))
     assert chosen(with_tile_to_place(state, "orangutan", "white")) == PlaceTile(fields_of("D7")[-2])

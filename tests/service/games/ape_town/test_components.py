@@ -20,7 +20,7 @@ def test_the_board_has_75_fields_25_of_each_colour() -> None:
     assert Counter(len(district.fields) for district in DISTRICTS) == {8: 6, 9: 3}
 
 
-def test_fields_that_touch_say_so_of_each_other() -> None:
+def test_neighbouring_fields_list_each_other() -> None:
     pairs = {(place, other) for place, field in enumerate(FIELDS) for other in field.neighbours}
     assert pairs == {(other, place) for place, other in pairs}
     neighbours = {(at, other) for at, district in enumerate(DISTRICTS) for other in district.neighbours}
@@ -34,7 +34,7 @@ def test_the_track_has_40_segments_of_three_colours() -> None:
     assert Counter(BOX.track) == {"black": 13, "grey": 13, "white": 14}
 
 
-def test_every_value_tells_where_it_comes_from() -> None:
+def test_every_value_has_a_source() -> None:
     assert RAW["provenance"].keys() == RAW.keys() - {"provenance"}
 
 
@@ -117,7 +117,7 @@ CHANGES: list[tuple[str, Change]] = [
 
 
 @pytest.mark.parametrize(("fault", "change"), CHANGES, ids=[f"{n} {fault}" for n, (fault, _) in enumerate(CHANGES)])
-def test_a_file_that_the_rules_cannot_play_with_is_refused(fault: str, change: Change) -> None:
+def test_a_component_file_that_makes_the_game_unplayable_is_rejected(fault: str, change: Change) -> None:
     file = copy.deepcopy(RAW)
     change(file)
     with pytest.raises(BadComponents, match=fault):

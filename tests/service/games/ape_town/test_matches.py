@@ -90,7 +90,7 @@ def test_every_effect_is_folded() -> None:
     assert {TableSet, *_FOLD} == set(EFFECTS)
 
 
-def test_an_effect_before_the_table_is_set_is_loud() -> None:
+def test_an_effect_before_table_set_raises() -> None:
     with pytest.raises(TypeError, match="MatchEnded comes before TableSet"):
         GAME.apply(None, MatchEnded())
 

@@ -31,7 +31,7 @@ def test_the_display_has_prices_and_the_rest_lies_face_down() -> None:
     assert picture.texts()[:3] == ["Ape Town", "Seat 0: Take a tile of the display.", "Supply: 40"]
 
 
-def test_money_lies_on_segments() -> None:
+def test_money_is_drawn_on_segments() -> None:
     picture = drawn(GAME, with_money(table(), at_3=2, at_12=1))
     assert picture.shows("segment-3")[-2:] == ["coin", "2"]
     assert picture.shows("segment-12")[-2:] == ["coin", "1"]
@@ -59,7 +59,7 @@ def test_a_complete_district_is_seen_as_one() -> None:
     assert picture.classes("district-D2") == {"district"}
 
 
-def test_the_viewer_sits_last_and_points_are_told_in_parts() -> None:
+def test_the_viewer_sits_last_and_points_are_shown_in_parts() -> None:
     state = with_holdings(table(3), 0, placement=11, boss=7, neighbours=5, money=4, discs=13)
     picture = drawn(GAME, state, 0)
     assert picture.ids("seat-") == [
@@ -72,7 +72,7 @@ def test_the_viewer_sits_last_and_points_are_told_in_parts() -> None:
     assert picture.description().endswith("Points: You · seat 0 23, Seat 1 0, Seat 2 0.")
 
 
-def test_the_end_tells_ranks_and_who_won() -> None:
+def test_the_end_shows_ranks_and_winners() -> None:
     outcome = Outcome((20, 31), (2, 1), (1,), ({}, {}))
     over = play(with_tile_to_place(with_tiles(table(), full_except("8-9")), "banana", "grey"))
     picture = drawn(GAME, over, 1, outcome=outcome)
@@ -89,7 +89,7 @@ def test_districts_are_outlined_and_the_track_is_a_ring() -> None:
 
 
 @pytest.mark.parametrize("segment", [0, 1])
-def test_what_a_turn_changed_is_marked(segment: int) -> None:
+def test_the_changes_of_a_turn_are_marked(segment: int) -> None:
     before = table()
     found = changed(GAME, before, play(before, TakeTile(segment)))
     paid = {"segment-0", "seat-0-money"} if segment else set()

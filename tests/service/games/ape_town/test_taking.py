@@ -74,7 +74,7 @@ def test_ape_10_the_display_begins_with_the_section_that_was_opened_first() -> N
 
 
 @pytest.mark.parametrize("money", [0, 1, 6])
-def test_ape_10_who_cannot_pay_cannot_take(money: int) -> None:
+def test_ape_10_a_seat_that_cannot_pay_cannot_take(money: int) -> None:
     state = with_holdings(table(), 0, money=money)
     assert legal(state) == [TakeTile(segment) for segment in range(money + 1)]
     with pytest.raises(IllegalAction) as refused:
@@ -122,7 +122,7 @@ def test_ape_11_there_is_no_limit_to_money() -> None:
     assert play(with_money(with_holdings(table(), 0, money=20), at_0=4), TakeTile(0)).seats[0].money == 24
 
 
-def test_who_may_not_act_has_no_legal_actions() -> None:
+def test_a_seat_that_may_not_act_has_no_legal_actions() -> None:
     state = table(2, first=1)
     assert legal(state)
     assert list(GAME.legal_actions(state, 0)) == []

@@ -58,7 +58,7 @@ def named(elements: tuple[Element | str, ...]) -> set[str]:
         "where it is drawn",
     ],
 )
-def test_what_differs_is_marked(before: tuple[Element, ...], after: tuple[Element, ...], changed: set[str]) -> None:
+def test_differences_are_marked(before: tuple[Element, ...], after: tuple[Element, ...], changed: set[str]) -> None:
     drawn = mark_changes(picture(*before), picture(*after))
     assert named(drawn.body) == changed
     assert drawn._replace(body=()) == picture()

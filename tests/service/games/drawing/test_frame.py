@@ -48,7 +48,7 @@ def test_the_viewer_sits_last(viewer: Viewer, order: tuple[Seat, ...]) -> None:
         (False, END, 4, ["You · seat 1", "Rank 1", "5"], "panel won"),
     ],
 )
-def test_a_panel_tells_whose_turn_it_is_and_at_the_end_the_rank(
+def test_a_panel_shows_whose_turn_it_is_and_at_the_end_the_rank(
     to_move: bool, outcome: Outcome | None, points: int | None, words: list[str], kind: str
 ) -> None:
     drawn = frame.panel(1, 300, 100, at=(0, 0), viewer=1, words=WORDS, to_move=to_move, outcome=outcome, points=points)
@@ -65,7 +65,7 @@ def test_a_long_sentence_takes_two_lines_at_most() -> None:
     assert wrap("a " + "b" * 30 + " c", 10) == ("a", "b" * 30, "c")
 
 
-def test_a_picture_is_told_in_words() -> None:
+def test_a_picture_is_described_in_words() -> None:
     assert frame.summary(WORDS, "Go on.", None, None) == "Go on."
     assert frame.summary(WORDS, "Go on.", (1, 2), 0) == "Go on. Points: You · seat 0 1, Seat 1 2."
 

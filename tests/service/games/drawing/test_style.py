@@ -24,7 +24,7 @@ SHEET = """
 """
 
 
-def test_the_light_colours_stand_in_the_rules_and_the_dark_ones_in_those_that_have_colours() -> None:
+def test_light_colours_are_in_all_rules_and_dark_ones_in_rules_with_colours() -> None:
     assert flatten(SHEET) == (
         ".ms-tile,.ms-back.ms-wide{fill:#000;stroke-width:2}.ms-changed>.ms-edge{stroke:#f80}.ms-card{fill:#fff}"
         "@media (prefers-color-scheme:dark){.ms-tile,.ms-back.ms-wide{fill:#eee;stroke-width:2}.ms-card{fill:#fff}}"

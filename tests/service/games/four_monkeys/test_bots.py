@@ -58,7 +58,7 @@ def test_greedy_calls_no_false_stop_whoever_plays_and_however_long() -> None:
                     assert not isinstance(effect, FalseStopCharged) or bots[effect.seat] == "random"
 
 
-def test_greedy_among_its_like_stops_with_ten_combos_before_the_bell() -> None:
+def test_greedy_bots_stop_with_ten_combos_before_the_bell() -> None:
     for seats in (2, 4, 8):
         steps = list(match(GAME, ["greedy"] * seats, {"banana_skins": True}, f"alike {seats}"))
         rung = [

@@ -154,7 +154,7 @@ def test_fou_22_among_equal_values_the_owner_chooses_within_20_seconds() -> None
     assert state.round == 2
 
 
-def test_fou_22_who_does_not_choose_has_the_combo_owned_longest_checked() -> None:
+def test_fou_22_a_seat_that_does_not_choose_has_the_combo_owned_longest_checked() -> None:
     state = after(EQUAL, ring(EQUAL))
     rung = ring(state, "check", DEADLINE + 20_000)
     assert rung[0] == ComboChecked(0, "K02-1", cards(0, "ct", "sp"), correct=True)
@@ -193,7 +193,7 @@ def test_fou_22_several_smartest_monkeys_take_turns_on_from_the_seat_checked_las
     assert points(state) == [0, 9 - 2, 8 - 2, 10]
 
 
-def test_fou_22_who_has_nothing_left_to_check_is_skipped() -> None:
+def test_fou_22_a_seat_that_has_nothing_left_to_check_is_skipped() -> None:
     state = state_with_tiles(
         (tile("K10-1", *SIX),), (tile("K05-1", *GOLD), tile("K03-1", *cards(0, "ct", "cs", "cc")), tile("K01-1"))
     )

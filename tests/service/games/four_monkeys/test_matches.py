@@ -41,7 +41,7 @@ EACH: Final = 25
 
 @pytest.mark.long
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_in_random_matches_everything_happens_and_no_card_tile_or_skin_is_ever_lost(chunk: int) -> None:
+def test_in_random_matches_every_kind_of_event_occurs_and_no_piece_is_lost(chunk: int) -> None:
     """The long form plays two hundred matches in all chunks together, with all numbers of players and options."""
     seen: Counter[str] = Counter()
     for number in range(chunk * EACH, (chunk + 1) * EACH):
@@ -92,7 +92,7 @@ def _names_of(move: Any, effects: tuple[Any, ...]) -> Counter[str]:
     return told
 
 
-def test_true_stops_come_from_bots_that_can_count() -> None:
+def test_bots_call_true_stops() -> None:
     told: Counter[str] = Counter()
     for step in match(GAME, ["greedy", "random", "greedy"], {}, "stops"):
         told += _names_of(step.move, step.effects)
@@ -117,7 +117,7 @@ def test_every_effect_is_folded() -> None:
     assert {TableSet, *_FOLD} == set(EFFECTS)
 
 
-def test_an_effect_before_the_table_is_set_is_loud() -> None:
+def test_an_effect_before_table_set_raises() -> None:
     with pytest.raises(TypeError, match="MatchEnded comes before TableSet"):
         GAME.apply(None, MatchEnded())
 

@@ -87,7 +87,7 @@ def test_the_scoring_shows_how_tiles_were_judged_and_who_is_the_smartest() -> No
     assert drawn(GAME, state, 0).count("mode") == 0
 
 
-def test_points_are_told_by_round_with_false_stops() -> None:
+def test_points_are_shown_by_round_with_false_stops() -> None:
     state = replace(table(), points=((7, 3), (1, 1)), false_stops=(2, 0))
     picture = drawn(GAME, state)
     assert picture.shows("seat-0-points") == ["-10"]
@@ -119,12 +119,12 @@ def test_many_tiles_close_up() -> None:
     assert len(drawn(GAME, with_holdings(with_stacks(state), 0, tiles=ten(3)), 0).ids("combo-0-K")) == 30
 
 
-def test_options_are_told() -> None:
+def test_options_are_shown() -> None:
     assert drawn(GAME, table(family=True)).texts("fact")[1] == "300 seconds · Family version"
     assert drawn(GAME, table(6, family=True, timer_visible=False)).texts("fact")[1] == "Family version"
 
 
-def test_the_end_tells_ranks() -> None:
+def test_the_end_shows_ranks() -> None:
     over = replace(table(), phase="over")
     picture = drawn(GAME, over, 0, outcome=Outcome((4, 9), (2, 1), (1,), ({}, {})))
     assert picture.texts()[1] == "The match is over. Won by: Seat 1."

@@ -80,7 +80,7 @@ def test_fou_13_an_extra_draw_brings_three_cards_and_the_tile_turns_once_a_round
         assert mode in legal(ready())
 
 
-def test_fou_14_who_owns_every_combo_that_lies_open_may_reveal_another_one() -> None:
+def test_fou_14_a_seat_that_owns_every_combo_that_lies_open_may_reveal_another_one() -> None:
     state = with_stacks(
         with_holdings(table(), 0, tiles=tiles("K02-2", "K04-3")), ("K02-1", "K03-1", "K04-2"), ("K04-1",)
     )
@@ -185,7 +185,7 @@ def test_fou_16_an_action_at_the_deadline_is_refused_also_before_the_bell() -> N
 
 
 @pytest.mark.parametrize("countdown", [0, 5])
-def test_fou_16_what_came_before_a_round_was_dealt_was_meant_for_the_one_that_is_over(countdown: int) -> None:
+def test_fou_16_an_action_from_before_a_round_was_dealt_belongs_to_the_previous_round(countdown: int) -> None:
     state = table(countdown_seconds=countdown)
     assert refusal(state, Stop(), at=AT - 1) == ("round-over", "FOU-16")
     if countdown:

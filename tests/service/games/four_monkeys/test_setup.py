@@ -154,7 +154,7 @@ def test_the_game_is_for_two_to_eight(seats: int) -> None:
         GAME.options(seats, {})
 
 
-def test_fou_33_the_family_version_lasts_300_seconds_unless_told_otherwise() -> None:
+def test_fou_33_the_family_version_lasts_300_seconds_unless_set_otherwise() -> None:
     assert GAME.options(2, {}) == Options(round_seconds=240)
     assert GAME.options(2, {"family": True}) == Options(family=True, round_seconds=300)
     assert GAME.options(2, {"family": True, "round_seconds": 240}) == Options(family=True, round_seconds=240)

@@ -46,7 +46,7 @@ def test_cards_under_a_tile_are_shown_to_all_once_it_is_checked() -> None:
 
 
 @pytest.mark.parametrize("viewer", [None, 0])
-def test_hidden_cards_and_tiles_change_nothing_that_is_seen(viewer: Viewer) -> None:
+def test_hidden_cards_and_tiles_do_not_affect_observations(viewer: Viewer) -> None:
     state = with_holdings(table(), 1, tiles=(tile("K02-1", *cards(1, "cc")),))
     other = with_holdings(state, 1, hand=state.seats[1].deck[:5], deck=state.seats[1].deck[::-1])
     other = with_holdings(other, 1, tiles=(tile("K02-1", *cards(1, "pp")),))
@@ -63,7 +63,7 @@ def test_an_empty_stack_is_gone_and_the_others_keep_their_numbers() -> None:
 
 
 @pytest.mark.parametrize(("bots", "options"), MATCHES)
-def test_effects_alone_keep_an_observation(bots: tuple[str, ...], options: Mapping[str, object]) -> None:
+def test_effects_alone_update_an_observation(bots: tuple[str, ...], options: Mapping[str, object]) -> None:
     followers = {viewer: Follower(viewer) for viewer in (None, *range(len(bots)))}
     for step in match(GAME, bots, options, "follow"):
         for viewer, follower in followers.items():
@@ -72,7 +72,7 @@ def test_effects_alone_keep_an_observation(bots: tuple[str, ...], options: Mappi
 
 
 @pytest.mark.parametrize(("bots", "options"), MATCHES)
-def test_a_sampled_table_looks_the_same_and_holds_the_same_pieces(
+def test_a_sampled_state_has_the_same_observation_and_pieces(
     bots: tuple[str, ...], options: Mapping[str, object]
 ) -> None:
     for ply, step in enumerate(match(GAME, bots, options, "sample")):
@@ -124,7 +124,7 @@ def test_a_sampled_table_has_the_deadline_even_if_it_is_not_seen(visible: bool) 
     assert sampled(state, 0).deadline == state.deadline
 
 
-def test_what_a_scoring_showed_is_seen_until_the_next_one() -> None:
+def test_checks_stay_visible_until_the_next_scoring() -> None:
     state = with_holdings(table(), 0, tiles=tiles("K10-1"))
     state = after(state, ring(state))
     assert state.round == 2

@@ -101,7 +101,7 @@ def test_a_component_file_with_a_value_of_no_kind_or_no_provenance_is_refused(
         box.read(raw, Dice)
 
 
-def test_one_item_of_a_tuple_is_another() -> None:
+def test_one_item_of_a_tuple_is_replaced() -> None:
     items = ("a", "b", "c")
     assert [with_item(items, index, "x") for index in range(3)] == [("x", "b", "c"), ("a", "x", "c"), ("a", "b", "x")]
     assert items == ("a", "b", "c")
@@ -109,7 +109,7 @@ def test_one_item_of_a_tuple_is_another() -> None:
         with_item(items, 3, "x")
 
 
-def test_each_effect_is_told_on_the_state_that_the_one_before_it_left() -> None:
+def test_each_effect_is_applied_to_the_state_after_the_previous_one() -> None:
     def apply(state: str | None, effect: int) -> str:
         return f"{state},{effect}"
 
@@ -119,7 +119,7 @@ def test_each_effect_is_told_on_the_state_that_the_one_before_it_left() -> None:
     assert (pending.state, pending.effects) == ("start,1,2,3", [1, 2, 3])
 
 
-def test_what_stands_beside_a_module_is_read_as_text_or_json(tmp_path: Path) -> None:
+def test_files_beside_a_module_are_read_as_text_or_json(tmp_path: Path) -> None:
     module = str(tmp_path / "game.py")
     (tmp_path / "texts.json").write_text(json.dumps({"de": "Affen für alle"}, ensure_ascii=False), encoding="utf-8")
     assert read_text(module, "texts.json") == '{"de": "Affen für alle"}'

@@ -50,7 +50,9 @@ NAMES = ", ".join(Outer.__struct_fields__)
         ({"": 1}, ("",), f"is unknown; there are {NAMES}"),
     ],
 )
-def test_a_misfit_says_where_and_what_would_be_right(given: object, path: tuple[str, ...], fault: str) -> None:
+def test_a_mismatch_names_its_location_and_what_would_be_right(
+    given: object, path: tuple[str, ...], fault: str
+) -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert(given, Outer, strict=True)
     found = mismatch(Outer, caught.value)
@@ -58,17 +60,17 @@ def test_a_misfit_says_where_and_what_would_be_right(given: object, path: tuple[
     assert str(found) == f"{'.'.join(path)} {fault}"
 
 
-def test_what_has_no_fields_says_so() -> None:
+def test_a_type_without_fields_has_no_field_names_to_list() -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert({"y" * 99: 1}, Empty, strict=True)
     assert str(mismatch(Empty, caught.value)) == f"{'y' * MAX_STEP_LENGTH} is unknown; there are none"
 
 
-def test_many_values_are_not_all_told() -> None:
+def test_a_long_list_of_values_is_cut() -> None:
     assert alternatives(["a"]) == "a"
     assert alternatives([str(number) for number in range(MAX_VALUES)]).count(",") == MAX_VALUES - 2
     assert alternatives([str(number) for number in range(MAX_VALUES + 5)]).endswith("18 or one of 6 others")
 
 
-def test_a_type_without_a_schema_of_that_place_is_told_as_something_else() -> None:
+def test_a_path_without_a_schema_is_described_as_something_else() -> None:
     assert mismatch(Empty, msgspec.ValidationError("Odd - at `$.nowhere`")).fault == "must be something else"

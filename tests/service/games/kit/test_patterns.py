@@ -52,7 +52,7 @@ def test_hints_are_declared_on_the_field() -> None:
 
 
 @given(st.sets(st.text(max_size=3), max_size=6), st.data())
-def test_a_picked_action_is_one_that_its_pattern_stands_for(items: set[str], data: st.DataObject) -> None:
+def test_a_sampled_action_is_allowed_by_its_pattern(items: set[str], data: st.DataObject) -> None:
     most = data.draw(st.integers(0, len(items)))
     least = data.draw(st.integers(0, most))
     pattern = AnyOf(tuple(sorted(items)), least, most)
@@ -62,11 +62,11 @@ def test_a_picked_action_is_one_that_its_pattern_stands_for(items: set[str], dat
     assert (action.stack, action.draw_from) == (1, 2)
 
 
-def test_an_action_without_a_pattern_is_picked_as_it_is() -> None:
+def test_an_action_without_a_pattern_is_sampled_unchanged() -> None:
     assert sample_action(Grab(2, ("a", "b")), "cards", draws("")) == Grab(2, ("a", "b"))
 
 
-def test_a_pattern_is_told_from_a_choice_in_json() -> None:
+def test_json_distinguishes_a_pattern_from_a_choice() -> None:
     decode = msgspec.json.Decoder(Grab, strict=True).decode
     for action in (Grab(1, ("a",)), Grab(1, AnyOf(HAND, 1, 3), draw_from=0)):
         assert decode(msgspec.json.encode(action)) == action

@@ -68,7 +68,7 @@ def test_greedy_wins_160_of_200_two_seat_matches_against_chance() -> None:
 
 
 @pytest.mark.parametrize("seats", [3, 4])
-def test_greedy_plays_whole_matches_with_every_option_and_always_the_same(seats: int) -> None:
+def test_greedy_plays_whole_matches_with_every_option_reproducibly(seats: int) -> None:
     options = Options(maximum_scorn=True, treachery=True)
     assert match(seats, 3, set(range(seats)), options) == match(seats, 3, set(range(seats)), options)
 

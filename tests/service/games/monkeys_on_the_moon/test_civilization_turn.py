@@ -112,7 +112,7 @@ def test_mom_12_takes_nothing_if_none_lies_there() -> None:
 
 
 @pytest.mark.parametrize(("lying", "taken"), [(3, 1), (1, 1), (0, 0)])
-def test_mom_12_who_holds_the_tribes_scorn_takes_one_at_the_most(lying: int, taken: int) -> None:
+def test_mom_12_a_seat_that_holds_the_tribes_scorn_takes_one_at_the_most(lying: int, taken: int) -> None:
     effects = effects_of(scorn_held(supply_is(turn(), blue=lying), blue=0), ADVANCE_BLUE)
     assert [effect.count for effect in effects if isinstance(effect, CoinsTaken)] == [taken] * bool(taken)
 
@@ -156,7 +156,7 @@ def test_mom_14_pays_also_while_holding_the_rivals_scorn() -> None:
 
 
 @pytest.mark.parametrize("holder", [None, 1])
-def test_mom_15_who_cannot_pay_takes_the_scorn_from_wherever_it_is(holder: int | None) -> None:
+def test_mom_15_a_seat_that_cannot_pay_takes_the_scorn_from_wherever_it_is(holder: int | None) -> None:
     state = turn(blue=1)
     state = state if holder is None else scorn_held(state, green=holder)
     assert effects_of(state, ADVANCE_BLUE)[2] == ScornTaken(0, "green", holder, "MOM-15")

@@ -85,7 +85,7 @@ def test_an_owner_of_a_box_can_put_in_other_values() -> None:
         ("provenance/tribes/0/status", "guessed", "status"),
     ],
 )
-def test_a_box_that_cannot_be_played_is_refused(path: str, value: object, fault: str) -> None:
+def test_a_component_file_that_makes_the_game_unplayable_is_rejected(path: str, value: object, fault: str) -> None:
     with pytest.raises(BadComponents, match=fault):
         load(changed(path, value))
 

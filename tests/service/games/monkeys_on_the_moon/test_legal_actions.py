@@ -68,7 +68,7 @@ def key(action: AnyAction) -> str:
 
 
 @pytest.mark.parametrize(("seats", "treachery"), [(2, True), (3, False), (4, True)])
-def test_lists_are_what_brute_force_finds(seats: int, treachery: bool) -> None:
+def test_legal_lists_equal_those_of_brute_force(seats: int, treachery: bool) -> None:
     for ply, (state, _) in enumerate(random_states(seats, seed=seats, options=Options(treachery=treachery))):
         if ply % 23 == 0:
             for seat in range(seats):

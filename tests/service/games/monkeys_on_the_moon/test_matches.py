@@ -85,13 +85,13 @@ def test_every_effect_is_folded() -> None:
     assert {TableSet, *_FOLD} == set(EFFECTS)
 
 
-def test_an_effect_before_the_table_is_set_is_loud() -> None:
+def test_an_effect_before_table_set_raises() -> None:
     with pytest.raises(TypeError, match="BidPassed comes before TableSet"):
         GAME.apply(None, BidPassed(0))
 
 
 @pytest.mark.parametrize("effect", [BidMade(0, {"red": 1}, 3), BidPassed(0)])
-def test_a_bid_without_an_auction_is_loud(effect: AnyEffect) -> None:
+def test_a_bid_without_an_auction_raises(effect: AnyEffect) -> None:
     with pytest.raises(TypeError, match="without an auction"):
         GAME.apply(table(), effect)
 

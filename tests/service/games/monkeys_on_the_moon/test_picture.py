@@ -30,7 +30,7 @@ def test_the_tribes_lie_in_their_circle_with_their_coins_and_scorn() -> None:
     assert picture.shows("seat-1-scorn") == ["scorn", "emblem-red"]
 
 
-def test_stones_stand_on_their_space_or_in_a_finish_circle() -> None:
+def test_stones_are_on_their_space_or_in_a_finish_circle() -> None:
     picture = drawn(GAME, stones_at(table(), "red", "green", black=7), language="de")
     assert picture.title("stone-black") == "Schwarz: 7"
     assert picture.title("stone-green") == "Grün: 2"
@@ -78,7 +78,7 @@ def test_monkeys_without_a_ship_wait_in_its_place() -> None:
     assert "emblem-red" not in picture.shows("seat-1-ship")
 
 
-def test_the_heading_tells_the_round_and_the_variants() -> None:
+def test_the_heading_shows_the_round_and_the_variants() -> None:
     picture = drawn(GAME, table(2, treachery=True, maximum_scorn=True))
     assert picture.texts("fact") == [
         "Round 1 of 12",
@@ -94,7 +94,7 @@ def test_a_card_that_was_played_changes_what_it_moved() -> None:
     assert found == {"stone-green", "supply-green", "supply-blue", "coins-green", "coins-blue"}
 
 
-def test_the_end_tells_what_the_scores_are_made_of() -> None:
+def test_the_end_shows_the_breakdown_of_scores() -> None:
     parts = {"titles": 9, "ships": 3, "scorn": -2}
     over = replace(table(), awaited=None)
     picture = drawn(GAME, over, 0, outcome=Outcome((10, 8), (1, 2), (0,), (parts, parts)))

@@ -77,7 +77,7 @@ def test_mom_25_no_coin_if_none_lies_there() -> None:
     assert not [effect for effect in effects if isinstance(effect, CoinsTaken)]
 
 
-def test_mom_25_who_holds_the_scorn_of_the_ships_colour_returns_it_and_takes_no_coin() -> None:
+def test_mom_25_a_seat_that_holds_the_scorn_of_the_ships_colour_returns_it_and_takes_no_coin() -> None:
     effects = launched(scorn_held(before_winning("red-3-1", "blue-2", "black-3-1"), blue=1))
     assert effects[2:] == [ScornReturned(1, "blue", "MOM-25"), DecisionOpened(1, "choose_ship")]
 

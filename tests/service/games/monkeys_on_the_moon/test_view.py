@@ -49,7 +49,7 @@ def test_a_seat_sees_its_own_hand_and_coins_and_only_counts_of_others() -> None:
 
 
 @pytest.mark.parametrize("viewer", [None, 0])
-def test_hidden_cards_and_colours_change_nothing_that_is_seen(viewer: Viewer) -> None:
+def test_hidden_cards_and_colours_do_not_affect_observations(viewer: Viewer) -> None:
     state = with_holdings(table(3), 1, coins={"red": 2, "blue": 1})
     other = replace(
         state,
@@ -71,7 +71,7 @@ def test_a_standing_bid_is_open() -> None:
 
 
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
-def test_effects_alone_keep_an_observation(seats: int, options: Options) -> None:
+def test_effects_alone_update_an_observation(seats: int, options: Options) -> None:
     followers = {viewer: Follower(viewer) for viewer in (None, *range(seats))}
     for state, effects in random_states(seats, seed=seats, options=options):
         for viewer, follower in followers.items():
@@ -79,7 +79,7 @@ def test_effects_alone_keep_an_observation(seats: int, options: Options) -> None
             assert follower.table == as_json(GAME.observation(state, viewer))
 
 
-def test_effects_alone_keep_an_observation_when_ships_run_out() -> None:
+def test_effects_alone_update_an_observation_when_ships_run_out() -> None:
     state = asked(with_holdings(table(), 0, ship=None, aboard=(), hand=()), 0, "choose_ship")
     state = replace(with_holdings(state, 1, hand=()), turn="bid", active=1, civilization_deck=(), ship_deck=())
     state = replace(state, ship_pool=("red-2",), boarding=("red-3-1", "red-3-2", "red-4-1"))
@@ -101,7 +101,7 @@ def test_effects_alone_keep_an_observation_when_ships_run_out() -> None:
 
 
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
-def test_a_sampled_table_looks_the_same_and_holds_the_same_pieces(seats: int, options: Options) -> None:
+def test_a_sampled_state_has_the_same_observation_and_pieces(seats: int, options: Options) -> None:
     for ply, (state, _) in enumerate(random_states(seats, seed=seats + 10, options=options)):
         if ply % 5 and state.awaited and state.awaited.step not in {"appease", "leave_behind", "choose_ship"}:
             continue

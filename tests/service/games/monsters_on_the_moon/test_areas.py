@@ -125,7 +125,7 @@ def around_a_hole(seat: Seat, column: int | None) -> State:
     ("column", "owner"), [(None, None), (0, 0), (1, 1), (2, None)], ids=["empty", "werewolf", "witch", "nobody's"]
 )
 @pytest.mark.parametrize("seat", [0, 1])
-def test_mon_63_only_who_has_a_monster_in_an_area_lays_cards_on_it(
+def test_mon_63_only_a_seat_that_has_a_monster_in_an_area_lays_cards_on_it(
     seat: Seat, column: int | None, owner: Seat | None
 ) -> None:
     state = around_a_hole(seat, column)
@@ -159,18 +159,18 @@ def test_mon_63_a_spaceship_lands_in_an_area_closed_to_its_player() -> None:
         ("W\nW\nW", ["h 0 1"], Count(1, 4, 2)),
     ],
 )
-def test_mon_64_walls_part_groups(picture: str, texts: list[str], expected: Count) -> None:
+def test_mon_64_walls_separate_groups(picture: str, texts: list[str], expected: Count) -> None:
     assert counted(built(builder(picture), *texts)) == expected
 
 
-def test_mon_64_walls_part_groups_in_both_scorings() -> None:
+def test_mon_64_walls_separate_groups_in_both_scorings() -> None:
     state = replace(built(builder("W W W"), "v 1 0"), pile=("A20",))
     assert (breakdown(state)["singles"], breakdown(state)["groups"]) == (1, 4)
     held = play(state, *walls("h 1 0", "h 2 0", "v 3 0"), EndTurn()).seats[0]
     assert (held.interim_singles, held.interim_groups) == (1, 4)
 
 
-def test_mon_64_mon_72_walls_part_the_groups_of_missions_three_and_four_alone() -> None:
+def test_mon_64_mon_72_walls_separate_groups_only_for_missions_three_and_four() -> None:
     whole = builder("W W W W\nW W W W")
     parted = built(whole, "v 2 0 2")
     monsters = ["werewolf", "witch"]
@@ -209,7 +209,7 @@ def test_mon_66_the_largest_group_scores_nothing_with_walls() -> None:
     assert breakdown(replace(builder("W W W"), options=GAME.options(2, {})))["largest_group"] == 6
 
 
-def test_mon_66_the_interim_scoring_tells_apart_what_counts_double() -> None:
+def test_mon_66_the_interim_scoring_reports_doubled_points_separately() -> None:
     state = replace(builder("W W W H W W\nH H H H W H\nW H W H H W\nH V V V"), pile=("A20",))
     state = play(built(state, *ring(0, 0, 3, 3)[3:]), *walls("h 0 0", "h 1 0", "h 2 0"))
     scored = [effect for effect in decide(state, EndTurn()) if isinstance(effect, PointsScored)]
@@ -236,7 +236,7 @@ EDGES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from
 
 @settings(max_examples=120, deadline=None)
 @given(EDGES)
-def test_mon_63_areas_are_what_a_plain_flood_finds(edges: list[tuple[int, int, str, int]]) -> None:
+def test_mon_63_areas_equal_those_of_a_flood_fill(edges: list[tuple[int, int, str, int]]) -> None:
     laid = tuple(Wall(x, y, "h" if way == "h" else "v", 2 if length == 2 else 1, 0) for x, y, way, length in edges)
     state = replace(builder("W"), walls=laid)
     found = [{coordinates_of(cell) for cell in area} for area in enclosed_areas(walled_edges(state))]

@@ -75,12 +75,12 @@ def test_it_wins_most_matches_of_more_seats_too(seats: int, options: Mapping[str
     assert sum(match(seats, seed, {0}, options).winners == (0,) for seed in range(5)) >= 4
 
 
-def test_alone_it_does_far_better_than_chance() -> None:
+def test_a_single_player_does_much_better_than_random() -> None:
     for seed in range(5):
         assert match(1, seed, {0}).scores[0] >= match(1, seed, set()).scores[0] + 20
 
 
-def test_it_plays_always_the_same() -> None:
+def test_it_plays_reproducibly() -> None:
     assert match(4, 3, {0, 1, 2, 3}) == match(4, 3, {0, 1, 2, 3})
 
 
@@ -117,7 +117,7 @@ def test_it_lays_crystals_on_empty_squares() -> None:
     assert after_it.seats[0].field == 2
 
 
-def test_alone_it_hides_witches_rather_than_vampires() -> None:
+def test_a_single_player_covers_witches_rather_than_vampires() -> None:
     state = with_cards(before_gifts(1), ("A07", 0, 0, 0))
     state = turn_of(shows(state, "HH V V"), 0, "A07")
     assert "vampire" not in covered(state, choice(state))

@@ -67,7 +67,7 @@ def test_no_card_can_reach_the_end_of_the_grid() -> None:
     assert OFFSET_LIMIT + longer_side * (1 + cards_after_the_layout) <= COORDINATE_LIMIT
 
 
-def test_every_value_tells_where_it_comes_from() -> None:
+def test_every_value_has_a_source() -> None:
     assert RAW["provenance"].keys() == RAW.keys() - {"provenance"}
 
 
@@ -131,7 +131,7 @@ CHANGES: list[tuple[str, Change]] = [
 
 
 @pytest.mark.parametrize(("fault", "change"), CHANGES, ids=[f"{n} {fault}" for n, (fault, _) in enumerate(CHANGES)])
-def test_a_file_that_the_rules_cannot_play_with_is_refused(fault: str, change: Change) -> None:
+def test_a_component_file_that_makes_the_game_unplayable_is_rejected(fault: str, change: Change) -> None:
     file = copy.deepcopy(RAW)
     change(file)
     with pytest.raises(BadComponents, match=fault):

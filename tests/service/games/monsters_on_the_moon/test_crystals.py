@@ -110,7 +110,7 @@ def test_mon_21_moonscapes_and_armstrong_have_empty_squares(card: CardId) -> Non
 
 
 @pytest.mark.parametrize(("field", "crystals"), [(4, 1), (3, 2), (4, 3), (0, 6)])
-def test_mon_22_who_reaches_or_passes_a_red_framed_field_takes_the_plate_and_must_put_it(
+def test_mon_22_a_seat_that_reaches_or_passes_a_red_framed_field_takes_the_plate_and_must_put_it(
     field: int, crystals: int
 ) -> None:
     symbols = (["c"] * crystals + ["W"] * 6)[:6]

@@ -62,7 +62,7 @@ def test_ships_and_plates_lie_on_squares() -> None:
     assert changed(GAME, before, play(before, PlaceSpaceship(3, 1))) >= {"spaceship-3-1", "marker-0", "seat-0-ships"}
 
 
-def test_the_bare_squares_where_a_card_can_begin_are_named_for_who_lays_one() -> None:
+def test_bare_squares_where_a_card_can_lie_have_data_for_the_seat_that_lays_one() -> None:
     state = turn_of(LYING, 0, "A08")
     legal = {(action.x, action.y) for action in GAME.legal_actions(state, 0) if isinstance(action, PlaceCard)}
     assert corners(state, 0) - legal - set(squares(state)) == {(0, -1)}, "there it would cover three squares of a card"
@@ -86,7 +86,7 @@ def corners(state: State, viewer: Viewer) -> set[tuple[int, int]]:
     return found
 
 
-def test_walls_and_areas_are_drawn_and_free_lines_named_for_who_lays_walls() -> None:
+def test_walls_and_areas_are_drawn_and_free_edges_have_data_for_the_seat_that_lays_walls() -> None:
     state = with_cards(table(options=WALLS), ("A07", 0, 0, 0))
     state = turn_of(after(state, [WallPlaced(1, 0, 0, "h", 2), AreaEnclosed((Place(0, 0), Place(0, 1)))]), 0)
     picture = drawn(GAME, state, 0)
@@ -148,7 +148,7 @@ def test_the_track_shows_points_markers_and_plates_left() -> None:
     }
 
 
-def test_the_end_tells_what_the_scores_are_made_of() -> None:
+def test_the_end_shows_the_breakdown_of_scores() -> None:
     over = at_step(table(), "place_card", None)
     over = replace(over, step=None)
     parts = {"singles": 3, "groups": 4, "crystals": 0}
@@ -158,7 +158,7 @@ def test_the_end_tells_what_the_scores_are_made_of() -> None:
     assert not picture.has("seat-0-ships")
 
 
-def test_a_player_alone_has_no_track_and_is_told_a_rank() -> None:
+def test_a_single_player_has_no_track_and_gets_a_rank() -> None:
     picture = drawn(GAME, table(1), 0)
     assert picture.ids("field-") == []
     assert not picture.has("seat-0-points")

@@ -89,14 +89,16 @@ def test_mon_10_one_card_is_drawn_though_the_turn_goes_on() -> None:
 @pytest.mark.parametrize(
     ("seats", "options"), [(1, {}), (3, {"missions": "secret"}), (4, {}), (2, {"walls": True}), (4, {"walls": True})]
 )
-def test_mon_10_who_does_not_answer_takes_the_first_of_all_actions(seats: int, options: dict[str, object]) -> None:
+def test_mon_10_a_seat_that_does_not_answer_takes_the_first_of_all_actions(
+    seats: int, options: dict[str, object]
+) -> None:
     for state, _ in random_match(seats, 2, options):
         assert [(one.seat, one.step, one.on_timeout) for one in GAME.decisions(state)] == [
             (seat, state.step, legal(state, seat)[0]) for seat in awaited_seats(state)
         ]
 
 
-def test_mon_10_a_laid_card_shows_its_squares_and_tells_what_it_covers() -> None:
+def test_mon_10_a_laid_card_reports_its_squares_and_those_that_it_covers() -> None:
     state = lying(*THREE_CARDS)
     (placed, *_) = effects_of(state, PlaceCard("A10", 2, 0, 90))
     assert isinstance(placed, CardPlaced)
@@ -243,7 +245,7 @@ def literal_placements(state: State) -> list[AnyAction]:
 
 @settings(max_examples=8)
 @given(st.integers(1, 4), st.integers(0, 10_000), st.booleans())
-def test_mon_11_mon_12_mon_13_mon_62_mon_63_the_list_is_what_the_clauses_say(
+def test_mon_11_mon_12_mon_13_mon_62_mon_63_the_list_equals_a_literal_reading_of_the_clauses(
     seats: int, seed: int, walls: bool
 ) -> None:
     for ply, (state, _) in enumerate(random_match(seats, seed, {"walls": walls and seats > 1})):
@@ -262,7 +264,7 @@ def topmost_cards(state: State) -> dict[Cell, CardId]:
 
 @settings(max_examples=15)
 @given(st.integers(1, 4), st.integers(0, 10_000))
-def test_no_square_ever_shows_two_things_and_no_card_loses_more_than_two_at_once(seats: int, seed: int) -> None:
+def test_no_square_shows_two_things_and_no_card_loses_more_than_two_squares_at_once(seats: int, seed: int) -> None:
     before: dict[Cell, CardId] = {}
     for state, effects in random_match(seats, seed):
         top = topmost_cards(state)

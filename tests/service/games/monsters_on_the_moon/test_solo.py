@@ -126,7 +126,7 @@ def test_mon_82_the_points_have_a_rank(points: int, rank: int) -> None:
     assert rate(drawn(picture)) == SoloRated(points, rank)
 
 
-def test_mon_82_the_rank_is_told_and_shown_at_the_end() -> None:
+def test_mon_82_the_rank_is_reported_and_shown_at_the_end() -> None:
     *_, (state, effects) = random_match(1, 3)
     points = GAME.score(state, ScriptedRng()).scores[0]
     (effects_of,) = [effect for effect in effects if isinstance(effect, SoloRated)]

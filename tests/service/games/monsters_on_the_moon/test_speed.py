@@ -93,7 +93,7 @@ def test_the_longest_list_of_walls_takes_fifteen_milliseconds_at_most() -> None:
 
 
 @untraced
-def test_what_a_match_waits_for_is_told_without_the_whole_list(largest: State) -> None:
+def test_decisions_do_not_compute_the_whole_list(largest: State) -> None:
     """Each event of a match that is read asks for it."""
     walls = with_holdings(most_walls(), 0, short_walls=9)
     for state in (largest, play(walls, legal(walls)[0]), play(walls, legal(walls)[-1])):

@@ -88,13 +88,13 @@ def test_a_seat_sees_its_own_hand_and_only_counts_of_others() -> None:
         pytest.param(MissionChosen(1, 3), {1}, id="mon_71_choice"),
     ],
 )
-def test_what_is_hidden_is_told_to_its_seats_alone(effect: AnyEffect, seen_by: set[Viewer]) -> None:
+def test_hidden_fields_are_shown_only_to_their_audience(effect: AnyEffect, seen_by: set[Viewer]) -> None:
     viewers: tuple[Viewer, ...] = (None, 0, 1, 2)
     assert {viewer for viewer in viewers if redact(effect, viewer) is effect} == seen_by
 
 
 @pytest.mark.parametrize("viewer", [None, 0])
-def test_hidden_cards_change_nothing_that_is_seen(viewer: Viewer) -> None:
+def test_hidden_cards_do_not_affect_observations(viewer: Viewer) -> None:
     state = table(3, seed=1)
     other = replace(state, pile=(state.seats[1].hand[2], *reversed(state.pile[1:])))
     other = with_holdings(other, 1, hand=(*state.seats[1].hand[:2], state.pile[0]))
@@ -104,7 +104,7 @@ def test_hidden_cards_change_nothing_that_is_seen(viewer: Viewer) -> None:
 
 
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
-def test_effects_alone_keep_an_observation(seats: int, options: Mapping[str, object]) -> None:
+def test_effects_alone_update_an_observation(seats: int, options: Mapping[str, object]) -> None:
     for seed in range(3):
         followers = {viewer: Follower(viewer) for viewer in (None, *range(seats))}
         for state, effects in random_match(seats, seed, options):
@@ -113,7 +113,7 @@ def test_effects_alone_keep_an_observation(seats: int, options: Mapping[str, obj
                 assert follower.table == as_json(GAME.observation(state, viewer))
 
 
-def test_effects_alone_keep_an_observation_when_a_plate_is_lost() -> None:
+def test_effects_alone_update_an_observation_when_a_plate_is_lost() -> None:
     state = turn_of(with_cards(table(), ("A09", 0, 0, 0)), 0, "A08")
     state = replace(play(state, PlaceCard("A08", 0, -2, 0)), step="place_plate", awaited=0)
     state = replace(state, turn=replace(state.turn, plates=6))
@@ -129,7 +129,7 @@ def test_effects_alone_keep_an_observation_when_a_plate_is_lost() -> None:
 
 
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
-def test_an_imagined_table_looks_the_same_and_has_the_same_pieces(seats: int, options: Mapping[str, object]) -> None:
+def test_a_sampled_state_has_the_same_observation_and_pieces(seats: int, options: Mapping[str, object]) -> None:
     for ply, (state, _) in enumerate(random_match(seats, seats + 10, options)):
         for viewer in (None, *range(seats)):
             twin = sampled(state, viewer, ply)
@@ -138,7 +138,7 @@ def test_an_imagined_table_looks_the_same_and_has_the_same_pieces(seats: int, op
             assert [len(held.hand) for held in twin.seats] == [len(held.hand) for held in state.seats]
 
 
-def test_imagined_tables_differ_in_what_is_hidden() -> None:
+def test_sampled_states_differ_in_what_is_hidden() -> None:
     state = table(3, options={"missions": "secret"})
     twins = [sampled(state, 0, seed) for seed in range(12)]
     assert len({twin.pile for twin in twins}) == 12
@@ -149,7 +149,7 @@ def test_imagined_tables_differ_in_what_is_hidden() -> None:
     assert {twin.seats[1].gift for twin in twins} == {"A03"}
 
 
-def test_imagined_hands_hold_the_first_cards_that_were_kept_or_given() -> None:
+def test_sampled_hands_contain_the_first_cards_that_were_kept_or_given() -> None:
     state = table(4)
     for seed in range(10):
         twin = sampled(state, None, seed)
@@ -161,7 +161,7 @@ def test_imagined_hands_hold_the_first_cards_that_were_kept_or_given() -> None:
 
 
 @pytest.mark.parametrize(("layer", "gift"), [(1, "A06"), (0, "A05")])
-def test_who_laid_a_first_card_tells_which_one_was_given(layer: int, gift: str) -> None:
+def test_the_seat_that_laid_a_first_card_reveals_which_one_was_given(layer: int, gift: str) -> None:
     # of the vampire's A05 and A06, seat 1 keeps one and gives one to seat 0
     state = table(2, options={"monsters": ["witch", "vampire"]}, seed=2)
     assert state.seats[1].gift == "A05"

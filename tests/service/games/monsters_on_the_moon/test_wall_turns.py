@@ -73,14 +73,14 @@ def test_mon_10_the_fifth_wall_ends_the_turn_in_the_same_way() -> None:
         ([(1, 0), (0, 0), (0, 0)], None),
     ],
 )
-def test_mon_65_who_has_no_card_and_cannot_lay_three_walls_is_skipped(
+def test_mon_65_a_seat_that_has_no_card_and_cannot_lay_three_walls_is_skipped(
     seats: list[tuple[int, int]], expected: Seat | None
 ) -> None:
     assert next_seat(held(builder("W", seats=3), *seats)) == expected
 
 
 @pytest.mark.parametrize(("long", "expected"), [(2, None), (3, 1)])
-def test_mon_65_who_has_nothing_but_three_long_walls_is_not_skipped(long: int, expected: Seat | None) -> None:
+def test_mon_65_a_seat_that_has_nothing_but_three_long_walls_is_not_skipped(long: int, expected: Seat | None) -> None:
     state = held(builder("W W\nW W"), (1, 0), (0, 0))
     assert next_seat(with_holdings(state, 1, long_walls=long)) == expected
 
@@ -98,7 +98,7 @@ def test_mon_65_a_seat_without_room_is_skipped_and_comes_back_when_there_is_some
     assert next_seat(state) == 1
 
 
-def test_mon_65_who_has_no_card_must_lay_three_walls_if_that_is_possible() -> None:
+def test_mon_65_a_seat_that_has_no_card_must_lay_three_walls_if_that_is_possible() -> None:
     state = held(builder("W W"), (0, 4), (1, 0))
     assert legal(state) == is_listed(legal(state))
     assert len(legal(state)) == 7
