@@ -222,14 +222,14 @@ _ABSENT = laws.law_absent_players_come_to_an_end
 _CHANCE = laws.law_all_chance_is_drawn
 _BOTS = laws.law_bots_choose_what_is_listed
 _PURE = laws_of_values.law_apply_is_pure
-_PREFIX = laws_of_values.law_any_prefix_and_the_rest_are_the_whole
+_PREFIX = laws_of_values.law_a_snapshot_and_the_later_effects_give_the_last_state
 _CODEC = laws_of_values.law_values_survive_their_codec
 _SENT = laws_of_values.law_listed_actions_can_be_sent
 _PIECES = laws_of_values.law_pieces_are_conserved
 _OUTCOME = laws_of_values.law_the_outcome_ranks_all_seats
 _HASHES = laws_of_values.law_hash_seeds_change_nothing
 _OPTIONS = laws_of_values.law_options_are_strict
-_TEXTS = laws_of_values.law_texts_tell_everything_in_every_language
+_TEXTS = laws_of_values.law_texts_are_complete_in_every_language
 
 FAULTS: Final[tuple[Fault, ...]] = (
     fault("asks who has acted", _ACTS, decisions=asks_who_has_acted),

@@ -1,6 +1,6 @@
-"""What every game must obey in play, one function a law: it takes a table and fails with an AssertionError.
+"""The laws of play that every game must obey. A law is a function that takes a table and fails with an AssertionError.
 
-More laws stand in `laws_of_values` and `laws_of_sight`.
+More laws are in `laws_of_values`, `laws_of_sight` and `laws_of_pictures`.
 """
 
 import re
@@ -36,7 +36,10 @@ encode = msgspec.json.encode
 
 
 def law_someone_may_act_or_it_is_over(table: Table) -> None:
-    """A seat has one decision at most, and something to do exactly if it has one; the match ends, and stays at its end."""
+    """A seat has at most one decision, and has legal actions exactly if it has one.
+
+    The match ends, and nothing is legal afterwards.
+    """
     game = table.game
     for state in random_match(table).states:
         seats = [decision.seat for decision in game.decisions(state)]
@@ -66,7 +69,7 @@ def law_lists_are_lazy_ordered_and_distinct(table: Table) -> None:
 
 
 def law_listed_actions_are_accepted_and_others_refused(table: Table) -> None:
-    """In the decision's window; no verdict changes the state."""
+    """Within the decision's time window. Deciding never changes the state."""
     for position in positions(table, 16):
         before = encode(position.state)
         asked = deciding(table, position.state)
@@ -83,7 +86,7 @@ def law_listed_actions_are_accepted_and_others_refused(table: Table) -> None:
 
 
 def law_refusals_name_their_clause(table: Table) -> None:
-    """With an id that RULES.md has, and a code."""
+    """Each refusal has a code, and the id of a clause in RULES.md."""
     clauses = set(re.findall(r"[A-Z]+-\d+", table.game.rules))
     for refusal in refusals(table):
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", refusal.code), f"{refusal} has no code like others"
@@ -91,7 +94,10 @@ def law_refusals_name_their_clause(table: Table) -> None:
 
 
 def law_windows_are_kept(table: Table) -> None:
-    """Nothing before a decision opens or from its deadline on; a bell rings from its deadline on, by the clock alone."""
+    """Nothing is accepted before a decision opens or from its deadline on.
+
+    Only the clock rings a bell, from its deadline on.
+    """
     for position in positions(table, 16):
         asked = deciding(table, position.state)
         for seat, decision in asked.items():
@@ -119,7 +125,7 @@ def law_windows_are_kept(table: Table) -> None:
 
 
 def law_absent_players_come_to_an_end(table: Table) -> None:
-    """A default action is legal; a wait without one is timed by the game, and a bell ends it."""
+    """A default action is legal. A decision without one has a deadline in the rules, and a bell closes it."""
     absent = absent_match(table)
     assert not table.game.decisions(absent.states[-1]), "a table of absent players does not end"
     left = tuple(Position(ply.before, ply.move.at, ply.counts) for ply in absent.plies)
@@ -139,7 +145,7 @@ def law_absent_players_come_to_an_end(table: Table) -> None:
 
 
 def law_all_chance_is_drawn(table: Table) -> None:
-    """The same state and draws give the same effects; chance never says what is legal, and a refusal draws nothing."""
+    """The same state and draws give the same effects. Legality does not depend on draws, and a refusal makes none."""
     effects, rng = opening(table)
     once = encode((effects, rng.drawn))
     effects, rng = opening(table)
@@ -159,7 +165,7 @@ def law_all_chance_is_drawn(table: Table) -> None:
 
 
 def law_bots_choose_what_is_listed(table: Table) -> None:
-    """From a task and draws alone; or nothing, where a bell ends the wait."""
+    """The choice depends only on the task and the draws. A bot may return None only where a bell limits the time."""
     for position in positions(table, 16):
         for seat, decision in deciding(table, position.state).items():
             legal = tuple(table.game.legal_actions(position.state, seat))
@@ -205,7 +211,7 @@ def _altered(table: Table, action: Action, chance: Rng) -> Action | None:
 
 
 def _misused(entry: Action) -> Iterator[Action]:
-    """A pattern sent back as it is, or with a choice that it does not stand for."""
+    """The entry with its pattern unresolved, or with a choice that the pattern does not allow."""
     for name in entry.__struct_fields__:
         pattern = getattr(entry, name)
         if isinstance(pattern, AnyOf):

@@ -1,7 +1,9 @@
-"""What every game must obey in what it shows: two tables that look the same to a viewer stay the same to it.
+"""The laws of visibility: two states with the same observation for a viewer must stay indistinguishable for that
+viewer.
 
-The same moves, or moves of others that look the same, are made at both. So a leak through an observation shows too, even
-one that `sample_state` believes: what it tells cannot follow from what the viewer was shown.
+The same moves, or moves that look the same to the viewer, are made in both states. This also finds a leak through an
+observation that `sample_state` reproduces, because the leaked value does not follow from what the viewer was shown
+before.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +43,7 @@ encode = msgspec.json.encode
 
 
 def law_imagined_tables_look_the_same(table: Table) -> None:
-    """What a viewer sees of a state that `sample_state` made from its observation is that observation."""
+    """A state that `sample_state` made from an observation has the same observation."""
     for position in positions(table, 20):
         for viewer in _viewers(table):
             observed = table.game.observation(position.state, viewer)
@@ -50,10 +52,11 @@ def law_imagined_tables_look_the_same(table: Table) -> None:
 
 
 def law_hidden_things_change_nothing(table: Table) -> None:
-    """Tables that look the same to a viewer give it the same decisions, lists, tasks and verdicts, and go on doing so.
+    """Two states with the same observation give the viewer the same decisions, legal actions, tasks and refusals, now
+    and later.
 
-    After moves that look the same, the redacted effects are the same exactly if the observations are. Such tables are
-    those that `sample_state` imagines, and those where chance fell otherwise without the viewer seeing it.
+    After moves that look the same, the redacted effects are equal exactly if the observations are equal. The second
+    state comes from `sample_state`, or from other draws that the viewer did not see.
     """
     _assert_imagined_tables_tell_nothing(table)
     _assert_unseen_draws_tell_nothing(table)
@@ -82,7 +85,7 @@ def _positions_for(table: Table, number: int) -> tuple[Position, ...]:
 def _assert_same_story(
     table: Table, here: tuple[Position, Move[Any]], there: tuple[Position, Move[Any]], viewer: Viewer
 ) -> None:
-    """`here` and `there` are positions that look the same to the viewer, each with a move that does."""
+    """`here` and `there` are positions with the same observation, each with a move that looks the same."""
     told = verdict(table, *here), verdict(table, *there)
     mover = here[1].seat
     if mover in (viewer, CLOCK):
@@ -128,7 +131,7 @@ def _assert_unseen_draws_tell_nothing(table: Table) -> None:
 
 
 def _walk(table: Table, twin: Any, viewer: Viewer) -> None:
-    """Play the random match at the twin too, with moves that look the same, as long as it looks the same."""
+    """Play the random match from the twin too, with moves that look the same, as long as the observations are equal."""
     for ply in random_match(table).plies:
         mover, at = ply.move.seat, ply.move.at
         actions = [ply.move.action]
@@ -145,7 +148,7 @@ def _walk(table: Table, twin: Any, viewer: Viewer) -> None:
 
 
 class OtherDraws:
-    """Draws of which the n-th comes out otherwise: two items of a shuffle swapped, or another item picked."""
+    """Draws whose n-th result is changed: two items of a shuffle are swapped, or another item is picked."""
 
     def __init__(self, rng: Draws, nth: int, one: int, other: int) -> None:
         self._rng, self._nth, self._one, self._other = rng, nth, one, other
@@ -162,7 +165,7 @@ class OtherDraws:
 
 
 def _other_draws(table: Table, counts: Mapping[str, int], drawn: Sequence[Draw]) -> Iterator[OtherDraws]:
-    """Each item of each shuffle swapped with some other, and some other items picked."""
+    """Draws with each item of each shuffle swapped with some other, and with some other items picked."""
     chance = draws("other draws")
     for nth, draw in enumerate(drawn, 1):
         size = len(draw.outcome) if isinstance(draw.outcome, tuple) else 4
@@ -171,7 +174,7 @@ def _other_draws(table: Table, counts: Mapping[str, int], drawn: Sequence[Draw])
 
 
 def _moves(table: Table, here: Position, there: Position, viewer: Viewer) -> Iterator[tuple[Move[Any], Move[Any]]]:
-    """The viewer's own moves, legal or not; those of others that look the same at both tables; the bell."""
+    """Pairs of moves: the viewer's own, legal or not; moves of others that look the same in both states; the bell."""
     asked = deciding(table, here.state)
     for seat, decision in asked.items():
         at = in_time(decision, here.now)
@@ -192,7 +195,9 @@ def _moves(table: Table, here: Position, there: Position, viewer: Viewer) -> Ite
 
 
 def law_fields_are_seen_by_their_audience_alone(table: Table) -> None:
-    """Each field of each effect and action says who sees it; what redaction leaves is what they say."""
+    """Each field of each effect and action has an audience, and redaction removes exactly the fields that the viewer
+    may not see.
+    """
     audiences = cache(_audiences)
     told: list[tuple[Effect | Action, Viewer]] = [(effect, None) for effect in random_match(table).effects]
     told += [(action, seat) for seat in range(table.seats) for action in pool(table)]
@@ -247,7 +252,7 @@ def _looks_alike(table: Table, one: Any, other: Any, viewer: Viewer) -> bool:
 
 
 def _sight(table: Table, state: Any, viewer: Viewer) -> bytes:
-    """All else that a viewer is given: the decisions, its own task, and the points."""
+    """Everything else that a viewer gets: the decisions, its own task, and the points."""
     decisions = table.game.decisions(state)
     shown = tuple(_shown(decision, viewer) for decision in decisions)
     legal = () if viewer is None else tuple(table.game.legal_actions(state, viewer))
