@@ -106,8 +106,8 @@ class BadOptions(ValueError):
     """Invalid match options. The message says what is wrong and what would be right; `path` locates the option."""
 
     def __init__(self, fault: str, *path: str) -> None:
-        place = ".".join(step[:40] for step in path)
-        super().__init__(f"{place} {fault}" if path else fault)
+        location = ".".join(step[:40] for step in path)
+        super().__init__(f"{location} {fault}" if path else fault)
         self.path = path
 
 

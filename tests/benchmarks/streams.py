@@ -146,7 +146,7 @@ class Crowd:
             ready = self._ready.poll(PATIENCE)
             now = time.perf_counter()
             if now - began > PATIENCE:
-                raise TimeoutError(f"{len(left)} watchers were told nothing; the move's answer took {answered} s")
+                raise TimeoutError(f"{len(left)} watchers did not get the event; the move's answer took {answered} s")
             for stream, _ in ready:
                 if stream == mine:
                     moves.receive()

@@ -41,7 +41,7 @@ def greedy(task: ApeTask, _rng: Rng) -> AnyAction:
 def _value(table: Table, seen: Observation, action: AnyAction) -> int:
     if isinstance(action, TakeTile):
         return _value_of_take(table, seen, action)
-    return _value_of_place(table, seen.taken.tile, FIELD_INDEX[action.field]) if seen.taken else 0
+    return _value_of_placement(table, seen.taken.tile, FIELD_INDEX[action.field]) if seen.taken else 0
 
 
 def _value_of_take(table: Table, seen: Observation, action: TakeTile) -> int:
@@ -49,12 +49,12 @@ def _value_of_take(table: Table, seen: Observation, action: TakeTile) -> int:
     segments = [shown.segment for shown in seen.display]
     price = segments.index(action.segment)
     tile = seen.display[price].tile
-    places = free_fields(table.board, BOX.track[action.segment])
+    fields = free_fields(table.board, BOX.track[action.segment])
     money = seen.track_money[action.segment] - price
-    return MONEY * money + max(_value_of_place(table, tile, index) for index in places)
+    return MONEY * money + max(_value_of_placement(table, tile, index) for index in fields)
 
 
-def _value_of_place(table: Table, tile: Tile, index: int) -> int:
+def _value_of_placement(table: Table, tile: Tile, index: int) -> int:
     """The points of the seat, minus the most points of another seat, plus the value of a disc for later."""
     board, discs = list(table.board), list(table.discs)
     board[index] = tile

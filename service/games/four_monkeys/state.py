@@ -20,7 +20,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     family: bool = False
     """Lighter scoring, and rounds of 300 seconds unless `round_seconds` is set (FOU-33)."""
     round_seconds: Annotated[
-        int, msgspec.Meta(ge=30, le=600, description="Where nothing is said of it, 300 with `family`.")
+        int, msgspec.Meta(ge=30, le=600, description="With `family`, the default is 300.")
     ] = BOX.round_seconds
     timer_visible: bool = True
     """False for players who want no clock: observations then omit the deadline (FOU-4)."""

@@ -37,7 +37,7 @@ _CORNERS: Final = tuple(
     {
         (x + right, y + down)
         for portrait in (False, True)
-        for x, y in [(place % 2, place // 2) if portrait else (place % 3, place // 3) for place in range(6)]
+        for x, y in [(index % 2, index // 2) if portrait else (index % 3, index // 3) for index in range(6)]
         for right, down in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
     }
 )
@@ -74,7 +74,7 @@ def display(seen: Observation, at: Point, *, cards: bool, walls: bool) -> Elemen
         group(*_by_rows(corners, _SQUARE_PATH), css_class="bare"),
         *_cards(seen),
         path("".join(_seams(seen.display)), "seam"),
-        *[path("".join([_outline(place.x, place.y) for place in area]), "area") for area in seen.areas],
+        *[path("".join([_outline(square.x, square.y) for square in area]), "area") for area in seen.areas],
         *([group(*_lines(seen, visible), css_class="line")] if walls else ()),
         *[_wall(wall) for wall in seen.walls],
         at=(x, y),
@@ -82,12 +82,12 @@ def display(seen: Observation, at: Point, *, cards: bool, walls: bool) -> Elemen
     )
 
 
-def _row_by_row(place: Spot) -> tuple[int, int]:
-    return place[1], place[0]
+def _row_by_row(spot: Spot) -> tuple[int, int]:
+    return spot[1], spot[0]
 
 
-def _box(places: Iterable[Spot]) -> _Box:
-    columns, rows = zip(*places, strict=True)
+def _box(spots: Iterable[Spot]) -> _Box:
+    columns, rows = zip(*spots, strict=True)
     return _Box(min(columns), min(rows), max(columns), max(rows))
 
 
@@ -141,7 +141,7 @@ def _seams(squares: Iterable[SquareAt]) -> Iterator[str]:
 def _lines(seen: Observation, visible: set[Spot]) -> list[Element]:
     """The edges of visible squares that have no wall, without those inside enclosed areas."""
     covered = {edge for wall in seen.walls for edge in _edges_of(wall)}
-    closed = {(place.x, place.y) for area in seen.areas for place in area}
+    closed = {(square.x, square.y) for area in seen.areas for square in area}
     found: dict[str, list[Element]] = {}
     for orientation, (right, down) in (("h", (0, 1)), ("v", (1, 0))):
         spots = visible | {(x + right, y + down) for x, y in visible}

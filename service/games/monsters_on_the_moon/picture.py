@@ -41,7 +41,7 @@ def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | 
         moon.display(
             seen, (frame.MARGIN, _TOP), cards=_is_placing_cards(seen, viewer), walls=_is_placing_walls(seen, viewer)
         ),
-        *[_panel(seen, seat, place, seat in awaited, viewer, words, outcome) for place, seat in enumerate(order)],
+        *[_panel(seen, seat, index, seat in awaited, viewer, words, outcome) for index, seat in enumerate(order)],
     ]
     if len(seen.seats) > _SOLO:
         body.append(_track(seen, words, (frame.MARGIN, y)))
@@ -99,7 +99,7 @@ def _facts(seen: Observation, words: Words) -> list[str]:
 
 
 def _panel(
-    seen: Observation, seat: Seat, place: int, to_move: bool, viewer: Viewer, words: Words, outcome: Outcome | None
+    seen: Observation, seat: Seat, index: int, to_move: bool, viewer: Viewer, words: Words, outcome: Outcome | None
 ) -> Element:
     held = seen.seats[seat]
     head = group(use(f"head-{held.monster}"), at=(40, 80), scale_permille=1250, title=words[f"kind.{held.monster}"])
@@ -109,7 +109,7 @@ def _panel(
         *_PANEL,
         head,
         *content,
-        at=(_COLUMN, _TOP + (_PANEL[1] + _GAP) * place),
+        at=(_COLUMN, _TOP + (_PANEL[1] + _GAP) * index),
         viewer=viewer,
         words=words,
         to_move=to_move,
@@ -194,8 +194,8 @@ def _track(seen: Observation, words: Words, at: Point) -> Element:
             group(
                 rect(0, 0, step - 4, 64, f"crystal-{kind}", corner=8),
                 text(8, 18, points, "number"),
-                *[use("plate", step - 14 - 10 * place, 12, scale_permille=450) for place, _ in enumerate(plates)],
-                *[_marker(seat, place) for place, seat in enumerate(markers)],
+                *[use("plate", step - 14 - 10 * index, 12, scale_permille=450) for index, _ in enumerate(plates)],
+                *[_marker(seat, index) for index, seat in enumerate(markers)],
                 element_id=f"field-{field}",
                 at=(42 + step * field, 10),
             )
@@ -204,9 +204,9 @@ def _track(seen: Observation, words: Words, at: Point) -> Element:
     return group(rect(0, 0, *_TRACK, "panel", corner=12), gem, *fields, at=at)
 
 
-def _marker(seat: Seat, place: int) -> Element:
+def _marker(seat: Seat, index: int) -> Element:
     """A seat's marker on a field, which has room for four."""
-    at = (14 + 22 * (place % 2), 34 + 18 * (place // 2))
+    at = (14 + 22 * (index % 2), 34 + 18 * (index // 2))
     return group(frame.mark(seat, 0, 0, 620), element_id=f"marker-{seat}", at=at)
 
 
@@ -219,14 +219,14 @@ def _hand(seen: Observation, viewer: Viewer, words: Words, at: Point) -> Element
     left = _WHOLE - (_MISSION[0] + _GAP) * len(missions) - 6
     step = min(144, (left - 120) // max(1, len(cards)))
     content = [
-        _card(card, (16 + step * place, 34), min(_CARD, 1000 * (step - 8) // (3 * CELL)))
-        for place, card in enumerate(cards)
+        _card(card, (16 + step * index, 34), min(_CARD, 1000 * (step - 8) // (3 * CELL)))
+        for index, card in enumerate(cards)
     ]
     if _is_placing_cards(seen, viewer):
         content += _rotation_buttons(words, (16 + step * len(cards), 40))
     content += [
-        _mission(mission, words, (left + (_MISSION[0] + _GAP) * place, 24), chosen=mission == chosen)
-        for place, mission in enumerate(missions)
+        _mission(mission, words, (left + (_MISSION[0] + _GAP) * index, 24), chosen=mission == chosen)
+        for index, mission in enumerate(missions)
     ]
     gift = None if held is None or held.gift is None or seen.step != "give_card" else held.gift
     label = words["picture.hand"] if gift is None else words["picture.gift"].format(card=gift)
@@ -242,8 +242,8 @@ def _hand(seen: Observation, viewer: Viewer, words: Words, at: Point) -> Element
 def _card(card: CardId, at: Point, scale_permille: int) -> Element:
     """A card of the hand, not rotated."""
     squares = [
-        use(f"{face.kind}-{face.heads}", CELL * (place % 3), CELL * (place // 3))
-        for place, face in enumerate(BOX.faces[card, 0])
+        use(f"{face.kind}-{face.heads}", CELL * (index % 3), CELL * (index // 3))
+        for index, face in enumerate(BOX.faces[card, 0])
     ]
     outline = rect(0, 0, 3 * CELL, 2 * CELL, "hand-card edge", corner=4)
     return group(
@@ -264,10 +264,10 @@ def _rotation_buttons(words: Words, at: Point) -> list[Element]:
             rect(-20, -11, 40, 22, "turn-by", corner=11),
             text(0, 5, f"{rotation}°", "turn-by-word"),
             data={"rotation": rotation},
-            at=(at[0] + 24 + 46 * (place % 2), at[1] + 22 + 32 * (place // 2)),
+            at=(at[0] + 24 + 46 * (index % 2), at[1] + 22 + 32 * (index // 2)),
             title=words["picture.turned"].format(rotation=rotation),
         )
-        for place, rotation in enumerate(ROTATIONS)
+        for index, rotation in enumerate(ROTATIONS)
     ]
 
 

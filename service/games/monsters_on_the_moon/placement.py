@@ -68,13 +68,13 @@ def check_placement(state: State, action: PlaceCard) -> tuple[Cell, ...]:
 
 def placements(state: State, hand: Sequence[CardId]) -> Iterator[PlaceCard]:
     """All legal placements: cards in the order of the hand, then rotations, then positions row by row."""
-    places: dict[bool, list[tuple[int, int]]] = {}
+    coordinates: dict[bool, list[tuple[int, int]]] = {}
     for card in hand:
         for rotation in ROTATIONS:
             portrait = is_portrait(rotation)
-            if portrait not in places:
-                places[portrait] = [coordinates_of(corner) for corner in corners(state, portrait=portrait)]
-            yield from [PlaceCard(card, x, y, rotation) for x, y in places[portrait]]
+            if portrait not in coordinates:
+                coordinates[portrait] = [coordinates_of(corner) for corner in corners(state, portrait=portrait)]
+            yield from [PlaceCard(card, x, y, rotation) for x, y in coordinates[portrait]]
 
 
 def first_placement(state: State, hand: Sequence[CardId]) -> PlaceCard:

@@ -153,15 +153,15 @@ def points_leak_luck(state: State, _viewer: Viewer) -> tuple[int, ...]:
 FAULTS: Final[tuple[Fault, ...]] = (
     fault("forgets the own card", _TWINS, sample_state=forgets_the_own_card),
     fault(
-        "tells how high",
+        "leaks high cards",
         _HIDDEN,
         decide=leaks_high_cards,
         info=with_effect(toy.CardCommitted, LeakingCommitted),
     ),
-    fault("tells in refusals", _HIDDEN, decide=leaks_in_refusals),
-    fault("points tell luck", _HIDDEN, points=points_leak_luck),
-    fault("tells by step", _HIDDEN, decisions=leaks_by_step),
-    fault("tells by order", _HIDDEN, legal_actions=leaks_by_order),
+    fault("leaks in refusals", _HIDDEN, decide=leaks_in_refusals),
+    fault("points leak luck", _HIDDEN, points=points_leak_luck),
+    fault("leaks by step", _HIDDEN, decisions=leaks_by_step),
+    fault("leaks by order", _HIDDEN, legal_actions=leaks_by_order),
     fault(
         "shows the next card",
         _HIDDEN,

@@ -47,10 +47,10 @@ def law_someone_may_act_or_it_is_over(table: Table) -> None:
         assert set(seats) <= {CLOCK, *range(table.seats)}
         for seat in range(table.seats):
             assert any(True for _ in game.legal_actions(state, seat)) == (seat in seats), (
-                f"is seat {seat} asked or not?"
+                f"seat {seat} has a decision without legal actions, or the reverse"
             )
     end = positions(table, 2)[-1]
-    assert not game.decisions(end.state), "a match by chance does not end"
+    assert not game.decisions(end.state), "a random match does not end"
     for seat in range(table.seats):
         for action in spread(pool(table), 10):
             assert_refused(table, end, Move(seat, action, end.now))
@@ -61,11 +61,11 @@ def law_lists_are_lazy_ordered_and_distinct(table: Table) -> None:
         for seat in (CLOCK, *range(table.seats)):
             entries = table.game.legal_actions(position.state, seat)
             assert isinstance(entries, Iterator)
-            assert not isinstance(entries, type(iter(())) | type(iter([]))), "made before it is asked for"
+            assert not isinstance(entries, type(iter(())) | type(iter([]))), "not computed lazily"
             stored = [encode(entry) for entry in entries]
             assert stored == [encode(entry) for entry in table.game.legal_actions(position.state, seat)]
             assert len(set(stored)) == len(stored), "listed twice"
-            assert seat != CLOCK or not stored, "the clock only rings"
+            assert seat != CLOCK or not stored, "the clock has no legal actions"
 
 
 def law_listed_actions_are_accepted_and_others_refused(table: Table) -> None:
@@ -79,7 +79,7 @@ def law_listed_actions_are_accepted_and_others_refused(table: Table) -> None:
             for entry in spread(legal, 30):
                 for action in ways(entry):
                     found = verdict(table, position, Move(seat, action, at))
-                    assert not isinstance(found, Refusal), f"{action} is listed and refused: {found}"
+                    assert not isinstance(found, Refusal), f"{action} is legal and refused: {found}"
             for action in _unlisted(table, position, legal):
                 assert_refused(table, position, Move(seat, action, at))
         assert encode(position.state) == before, "a verdict changed the state"
@@ -89,7 +89,7 @@ def law_refusals_name_their_clause(table: Table) -> None:
     """Each refusal has a code, and the id of a clause in RULES.md."""
     clauses = set(re.findall(r"[A-Z]+-\d+", table.game.rules))
     for refusal in refusals(table):
-        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", refusal.code), f"{refusal} has no code like others"
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", refusal.code), f"{refusal} has a malformed code"
         assert refusal.clause in clauses, f"{refusal} names no clause"
 
 
@@ -110,7 +110,7 @@ def law_windows_are_kept(table: Table) -> None:
         bell, at = Ring("bell"), position.now
         if CLOCK in asked:
             deadline = asked[CLOCK].deadline
-            assert deadline is not None, "a bell without a time"
+            assert deadline is not None, "a bell without a deadline"
             bell, at = Ring(asked[CLOCK].step), deadline
             assert_refused(table, position, Move(CLOCK, bell, deadline - 1))
             found = verdict(table, position, Move(CLOCK, bell, deadline))
@@ -127,7 +127,7 @@ def law_windows_are_kept(table: Table) -> None:
 def law_absent_players_come_to_an_end(table: Table) -> None:
     """A default action is legal. A decision without one has a deadline in the rules, and a bell closes it."""
     absent = absent_match(table)
-    assert not table.game.decisions(absent.states[-1]), "a table of absent players does not end"
+    assert not table.game.decisions(absent.states[-1]), "a match without players does not end"
     left = tuple(Position(ply.before, ply.move.at, ply.counts) for ply in absent.plies)
     for position in (*spread(left, 50), *positions(table, 50)):
         asked = deciding(table, position.state)
@@ -136,10 +136,12 @@ def law_absent_players_come_to_an_end(table: Table) -> None:
             if action is None:
                 assert decision.deadline is not None, "no default action and no deadline"
                 assert CLOCK in asked, "no default action and no bell"
-                assert (asked[CLOCK].deadline or 0) <= decision.deadline, "the bell comes late"
+                assert (asked[CLOCK].deadline or 0) <= decision.deadline, "the bell is due after the deadline"
             else:
-                assert decision.deadline is None, "a wait that the game times is ended by its bell"
-                assert is_listed(action, table.game.legal_actions(position.state, seat)), "a default action unlisted"
+                assert decision.deadline is None, "a decision with a deadline of the rules has no default action"
+                assert is_listed(action, table.game.legal_actions(position.state, seat)), (
+                    "a default action is not in the legal list"
+                )
                 found = verdict(table, position, Move(seat, action, position.now))
                 assert not isinstance(found, Refusal), f"a default action is refused: {found}"
 
@@ -149,19 +151,21 @@ def law_all_chance_is_drawn(table: Table) -> None:
     effects, rng = opening(table)
     once = encode((effects, rng.drawn))
     effects, rng = opening(table)
-    assert encode((effects, rng.drawn)) == once, "not the same setup twice"
+    assert encode((effects, rng.drawn)) == once, "setup is not deterministic"
     for ply in random_match(table).plies:
         rng = draws(key(table), ply.counts)
         effects = table.game.decide(ply.before, ply.move, rng)
-        assert encode((effects, rng.drawn)) == encode((ply.effects, ply.drawn)), "a retry draws something else"
+        assert encode((effects, rng.drawn)) == encode((ply.effects, ply.drawn)), "a retry makes other draws"
     for position in positions(table, 10):
         for seat, decision in deciding(table, position.state).items():
             for action in spread(pool(table), 20):
                 move = Move(seat, action, in_time(decision, position.now))
                 rng, other = (draws(seed, position.counts) for seed in (key(table), "another"))
                 refused = isinstance(verdict(table, position, move, rng), Refusal)
-                assert refused == isinstance(verdict(table, position, move, other), Refusal), "legal by chance"
-                assert not (refused and rng.drawn), "drawn for an action that is refused"
+                assert refused == isinstance(verdict(table, position, move, other), Refusal), (
+                    "legality depends on draws"
+                )
+                assert not (refused and rng.drawn), "a refusal made a draw"
 
 
 def law_bots_choose_what_is_listed(table: Table) -> None:
@@ -174,11 +178,11 @@ def law_bots_choose_what_is_listed(table: Table) -> None:
             task: Task[Any, Any] = Task(seat, decision.step, table.game.observation(position.state, seat), legal)
             for name, bot in table.game.bots.items():
                 chosen = bot(task, draws("bot"))
-                assert chosen == bot(task, draws("bot")), f"{name} has a chance of its own"
+                assert chosen == bot(task, draws("bot")), f"{name} is not deterministic"
                 if chosen is None:
-                    assert decision.on_timeout is None, f"{name} waits where somebody must act"
+                    assert decision.on_timeout is None, f"{name} returns None although no bell limits the time"
                     continue
-                assert is_listed(chosen, legal), f"{name} chose what is not listed"
+                assert is_listed(chosen, legal), f"{name} chose an action that is not in the legal list"
                 found = verdict(table, position, Move(seat, chosen, in_time(decision, position.now)))
                 assert not isinstance(found, Refusal), f"{name} chose an illegal action: {found}"
 
@@ -188,7 +192,7 @@ def assert_refused(table: Table, position: Position, move: Move[Any]) -> None:
 
 
 def _unlisted(table: Table, position: Position, legal: tuple[Action, ...]) -> Iterator[Action]:
-    """Actions that the list does not hold: of other moments and seats, altered in one field, and misused patterns."""
+    """Actions outside the legal list: of other positions and seats, with one field altered, and with misused patterns."""
     chance = draws("unlisted", position.counts)
     mixed = chance.shuffle("strangers", pool(table))
     kinds = dict.fromkeys(type(action) for action in mixed)
@@ -201,7 +205,7 @@ def _unlisted(table: Table, position: Position, legal: tuple[Action, ...]) -> It
 
 
 def _altered(table: Table, action: Action, chance: Rng) -> Action | None:
-    """The action with one field, no hint, as some other action of its type has it."""
+    """The action with one field, but no hint, taken from another action of its type."""
     fields = [name for name in action.__struct_fields__ if name not in hint_fields(type(action))]
     if not fields:
         return None

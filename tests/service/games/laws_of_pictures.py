@@ -62,9 +62,9 @@ def law_a_picture_follows_from_what_is_seen(table: Table) -> None:
                 twin = game.sample_state(decode(seen[viewer]), draws("twin"))
                 for other in viewers:
                     _document(table, game.observation(twin, other), other, language, None)
-                assert _drawn(table, position, viewer, language) == before[viewer], "drawn otherwise the second time"
+                assert _drawn(table, position, viewer, language) == before[viewer], "a second drawing differs"
                 read = _document(table, decode(seen[viewer]), viewer, language, _outcome(table, position))
-                assert read == before[viewer], "drawn otherwise from JSON"
+                assert read == before[viewer], "the drawing of a parsed observation differs"
                 assert twin is not position.state
 
 
@@ -122,7 +122,7 @@ def law_names_on_a_picture_mean_one_thing(table: Table) -> None:
                 assert not id_.startswith(ART), "the id has the prefix of reusable drawings"
                 assert known.setdefault(tuple(sorted(data.items())), id_) == id_, f"{data} has another id"
                 for name, value in data.items():
-                    assert values.setdefault((id_, name), value) == value, f"{id_} is another thing"
+                    assert values.setdefault((id_, name), value) == value, f"{id_} changed its data attributes"
 
 
 def law_what_an_action_names_is_on_the_picture(table: Table) -> None:
@@ -153,7 +153,7 @@ def _assert_found(entry: Action, by_name: Mapping[tuple[str, str], list[DataAttr
                 for data in by_name.get((name, item), ())
                 if all(value in fields[other] for other, value in data.items() if other in fields)
             ]
-            assert agreeing, f"{entry} names the {name} {item}, which is nowhere"
+            assert agreeing, f"{entry} has {name} {item}, which no element shows"
 
 
 def _named(entry: Action) -> Mapping[str, Any]:
@@ -163,8 +163,8 @@ def _named(entry: Action) -> Mapping[str, Any]:
         for name, encoded in zip(entry.__struct_fields__, entry.__struct_encode_fields__, strict=True)
         if name in hint_fields(type(entry))
     }
-    told: Mapping[str, Any] = msgspec.to_builtins(entry)
-    return {name: value for name, value in told.items() if name not in outside | {"type"}}
+    fields: Mapping[str, Any] = msgspec.to_builtins(entry)
+    return {name: value for name, value in fields.items() if name not in outside | {"type"}}
 
 
 def _items(value: object) -> Iterator[str]:
@@ -188,7 +188,9 @@ def _viewers(table: Table) -> tuple[Viewer, ...]:
     return tuple(dict.fromkeys((None, 0, table.seats - 1)))
 
 
-def _named_in(element: ET.Element, outer: DataAttributes) -> Iterator[tuple[str | None, DataAttributes, DataAttributes]]:
+def _named_in(
+    element: ET.Element, outer: DataAttributes
+) -> Iterator[tuple[str | None, DataAttributes, DataAttributes]]:
     """The elements with data attributes of their own: the id, these attributes, and those that include the groups
     around it.
     """

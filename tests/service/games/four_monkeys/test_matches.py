@@ -74,30 +74,30 @@ def _acting_seats(state: State) -> list[Seat]:
 
 def _names_of(move: Any, effects: tuple[Any, ...]) -> Counter[str]:
     """The names of what happened in a step."""
-    told = Counter(type(effect).__name__ for effect in effects)
+    seen = Counter(type(effect).__name__ for effect in effects)
     if move is not None:
-        told[str(move.action.__struct_config__.tag)] += 1
+        seen[str(move.action.__struct_config__.tag)] += 1
     for effect in effects:
         match effect:
             case StopCalled():
-                told["true stop" if effect.different >= 10 else "false stop"] += 1
+                seen["true stop" if effect.different >= 10 else "false stop"] += 1
             case FalseStopCharged():
-                told["charged"] += 1
+                seen["charged"] += 1
             case RepeatedSetAside():
-                told["repeated"] += 1
+                seen["repeated"] += 1
             case ComboChecked():
-                told["correct" if effect.correct else "wrong"] += 1
+                seen["correct" if effect.correct else "wrong"] += 1
             case _:
                 pass
-    return told
+    return seen
 
 
 def test_bots_call_true_stops() -> None:
-    told: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     for step in match(GAME, ["greedy", "random", "greedy"], {}, "stops"):
-        told += _names_of(step.move, step.effects)
-    assert told["true stop"]
-    assert told["false stop"] == told["charged"] > 0
+        seen += _names_of(step.move, step.effects)
+    assert seen["true stop"]
+    assert seen["false stop"] == seen["charged"] > 0
 
 
 @pytest.mark.parametrize("seats", [2, 7])
