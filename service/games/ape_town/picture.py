@@ -90,18 +90,18 @@ def _board(seen: Observation, words: Words) -> list[Element]:
 
 def _field(seen: Observation, field: Field, words: Words) -> Element:
     tile, owner = seen.board.get(field.id), seen.discs.get(field.id)
-    called = words["picture.field"].format(field=field.id, district=DISTRICTS[field.district].id)
+    title = words["picture.field"].format(field=field.id, district=DISTRICTS[field.district].id)
     shapes = [use(f"field-{field.colour}")]
     if tile is None:
         shapes += [use(f"glyph-{field.colour}"), text(0, 25, field.id, f"where {field.colour}")]
     else:
-        called = f"{called}: {words[f'tile.{tile}']}"
+        title = f"{title}: {words[f'tile.{tile}']}"
         shapes.append(use(f"tile-{tile}"))
     shapes.append(use("rim", css_class="edge"))
     if owner is not None:
         shapes.append(frame.mark(owner, 16, 15, 660))
     position = FIELD_CENTRES[field.id]
-    return group(*shapes, element_id=f"field-{field.id}", data={"field": field.id}, at=position, title=called)
+    return group(*shapes, element_id=f"field-{field.id}", data={"field": field.id}, at=position, title=title)
 
 
 def _taken(seat: Seat, taken: Taken, words: Words) -> Element:
@@ -115,14 +115,14 @@ def _taken(seat: Seat, taken: Taken, words: Words) -> Element:
     )
 
 
-def _tile(segment: int, tile: str, called: str, scale_permille: int) -> Element:
+def _tile(segment: int, tile: str, title: str, scale_permille: int) -> Element:
     """A tile of the track. Its element id names the segment that it lies at, or was taken from."""
     return group(
         use(tile),
         use("rim", css_class="edge"),
         element_id=f"segment-{segment}-tile",
         scale_permille=scale_permille,
-        title=called,
+        title=title,
     )
 
 
@@ -135,16 +135,16 @@ def _track(seen: Observation, words: Words) -> list[Element]:
             rect(-31, -31, 62, 62, f"segment {colour} edge", corner=9),
             use(f"glyph-{colour}", -22 * (right or 1), -22 * (down or 1), scale_permille=800),
         ]
-        called = words["picture.segment"].format(segment=segment)
+        title = words["picture.segment"].format(segment=segment)
         if segment in display:
             tile = display[segment]
             shapes.append(_tile(segment, f"tile-{tile}", words[f"tile.{tile}"], 850))
         elif segment in seen.face_down:
-            shapes.append(_tile(segment, "tile-back", called, 750))
+            shapes.append(_tile(segment, "tile-back", title, 750))
         if seen.track_money[segment]:
             shapes.append(_money(seen.track_money[segment], 20 * (right or 1), -20 * (down or -1)))
         ring.append(
-            group(*shapes, element_id=f"segment-{segment}", data={"segment": segment}, at=position, title=called)
+            group(*shapes, element_id=f"segment-{segment}", data={"segment": segment}, at=position, title=title)
         )
     return ring + _prices(seen)
 

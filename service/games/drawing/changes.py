@@ -15,8 +15,8 @@ _Form: TypeAlias = tuple[str, str, str, str, Data, tuple[object, ...]]
 def mark_changes(before: Picture, after: Picture) -> Picture:
     """The later picture, with each element marked that is new, has another parent, or is drawn differently.
 
-    Only elements with an id are compared. A new layout position inside the same parent is no change, for example of a
-    card in a hand. A change of a nested element with an id is no change of its parent.
+    Only elements with an id are compared. A new layout position inside the same parent is not a change, for example of a
+    card in a hand. A change of a nested element with an id is not a change of its parent.
     """
     known = dict(_named_elements(before.body))
     changed = {name for name, form in _named_elements(after.body) if known.get(name) != form}

@@ -19,9 +19,9 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Each player starts with a banana skin, which may be given away after a grab (FOU-30)."""
     family: bool = False
     """Lighter scoring, and rounds of 300 seconds unless `round_seconds` is set (FOU-33)."""
-    round_seconds: Annotated[
-        int, msgspec.Meta(ge=30, le=600, description="With `family`, the default is 300.")
-    ] = BOX.round_seconds
+    round_seconds: Annotated[int, msgspec.Meta(ge=30, le=600, description="With `family`, the default is 300.")] = (
+        BOX.round_seconds
+    )
     timer_visible: bool = True
     """False for players who want no clock: observations then omit the deadline (FOU-4)."""
     countdown_seconds: Annotated[int, msgspec.Meta(ge=0, le=60)] = 5

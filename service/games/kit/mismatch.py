@@ -49,7 +49,7 @@ def mismatch(kind: type[msgspec.Struct], error: msgspec.ValidationError) -> Mism
     if field[1] == "missing required":
         return Mismatch(inner, f"is missing; it must be {_expected(kind, inner)}")
     names = ", ".join(name for schema in _schemas(kind, path) for name in schema.get("properties", ()))
-    return Mismatch(inner, f"is unknown; there are {names or 'none'}")
+    return Mismatch(inner, f"is unknown; known names: {names or 'none'}")
 
 
 @cache

@@ -72,7 +72,7 @@ def greedy(task: MoonTask, _rng: Rng) -> AnyAction:
         return max(cards, key=evaluator.value_of_card)
     if walls and EndTurn() not in task.legal_actions:
         return max(walls, key=evaluator.value_of_wall)
-    return max(task.legal_actions, key=evaluator.value)
+    return max(task.legal_actions, key=evaluator.value_of)
 
 
 class Evaluator:
@@ -118,7 +118,7 @@ class Evaluator:
                 more.update([(cell + step, gain) for step in open_steps(cell, self._walled)])
         return more
 
-    def value(self, action: AnyAction) -> int:
+    def value_of(self, action: AnyAction) -> int:
         """The value of any action except laying a card or a wall."""
         match action:
             case GiveCard():

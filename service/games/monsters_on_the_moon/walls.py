@@ -109,7 +109,7 @@ class _WallSearch:
 
     def __init__(self, state: State, held: Holdings) -> None:
         self.laid: Final = tuple(spans_laid(state))
-        self._count_held = held
+        self._held = held
         self._display = state.display
         self._areas = enclosed_cells(state)
         self._walled = {edge for span in self.laid for edge in span.edges}
@@ -123,9 +123,9 @@ class _WallSearch:
         if found is None:
             found = self._from_edge[edge] = []
             if self._is_free(edge):
-                if self._count_held.short_walls:
+                if self._held.short_walls:
                     found.append(span_from(edge, 1))
-                if self._count_held.long_walls:
+                if self._held.long_walls:
                     span = span_from(edge, 2)
                     if self._is_free(span.edges[1]) and span.points[1] not in self._crossings:
                         found.append(span)
@@ -154,8 +154,8 @@ class _WallSearch:
         if missing == 0:
             return True
         fresh = spans[-new:]
-        long = self._count_held.long_walls - sum([len(span.edges) > 1 for span in fresh])
-        short = self._count_held.short_walls - sum([len(span.edges) == 1 for span in fresh])
+        long = self._held.long_walls - sum([len(span.edges) > 1 for span in fresh])
+        short = self._held.short_walls - sum([len(span.edges) == 1 for span in fresh])
         for point in chain(*[span.points for span in spans]):
             for span in self.walls_touching(point):
                 left = long if len(span.edges) > 1 else short

@@ -43,11 +43,11 @@ NAMES = ", ".join(Outer.__struct_fields__)
         ({"coins": {"red": 0}}, ("coins",), "must be an object whose values are integers from 1"),
         ({"coins": {"": 1}}, ("coins",), "must be an object whose values are integers from 1"),
         ({"listed": [{"size": 1}] * 3}, ("listed",), "must be a list of 0 to 2 items"),
-        ({"listed": [{"size": 1}, {"size": 2, "a`b": 1}]}, ("listed", "1", "a`b"), "is unknown; there are size"),
+        ({"listed": [{"size": 1}, {"size": 2, "a`b": 1}]}, ("listed", "1", "a`b"), "is unknown; known names: size"),
         ({"inner": 1}, ("inner",), "must be an object or null"),
-        ({"x - at `$.name`": 1}, ("x - at `$.name`",), f"is unknown; there are {NAMES}"),
-        ({"a.b\n/~": 1}, ("a.b\n/~",), f"is unknown; there are {NAMES}"),
-        ({"": 1}, ("",), f"is unknown; there are {NAMES}"),
+        ({"x - at `$.name`": 1}, ("x - at `$.name`",), f"is unknown; known names: {NAMES}"),
+        ({"a.b\n/~": 1}, ("a.b\n/~",), f"is unknown; known names: {NAMES}"),
+        ({"": 1}, ("",), f"is unknown; known names: {NAMES}"),
     ],
 )
 def test_a_mismatch_names_its_location_and_what_would_be_right(
@@ -63,7 +63,7 @@ def test_a_mismatch_names_its_location_and_what_would_be_right(
 def test_a_type_without_fields_has_no_field_names_to_list() -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert({"y" * 99: 1}, Empty, strict=True)
-    assert str(mismatch(Empty, caught.value)) == f"{'y' * MAX_STEP_LENGTH} is unknown; there are none"
+    assert str(mismatch(Empty, caught.value)) == f"{'y' * MAX_STEP_LENGTH} is unknown; known names: none"
 
 
 def test_a_long_list_of_values_is_cut() -> None:
