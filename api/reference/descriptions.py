@@ -12,6 +12,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "GamePage.id": "The game's name in requests.",
     "GameSummary.id": "The game's name in requests.",
     "Player.id": "What seats and events call the player; it never changes.",
+    "Notice.notice": "The notice's id, `<match>-<version>-<type>`: the same however often it is sent.",
     "SeenDecision.id": "`<seat>:<version that opened it>`; an action may name it as `decision`.",
     "game": "The id of the game, as `GET /v1/games` lists it.",
     "games": "The games, in the order of their ids.",
@@ -124,8 +125,10 @@ MEANINGS: Final[Mapping[str, str]] = {
     "NoticesEnd.reason": "Why the stream ends; see above.",
     "ms": "Milliseconds by which all open deadlines move.",
     "label": "The name of the bell.",
+    "WatchedMatch.version": "The match's newest version; events after the one that the client named come next.",
     "heartbeat_ms": "Milliseconds between two signs of life.",
     "now": "The server's clock when the stream began, in milliseconds since 1970 (UTC): what deadlines are told by.",
+    "cursor": "Where to go on from, as `after` or `Last-Event-ID`: all that happened before was sent.",
     "followed": "How many matches the stream follows at most.",
     # Playing
     "observation": "The table as the viewer may know it, null before the start.",

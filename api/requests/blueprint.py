@@ -1,7 +1,7 @@
 """flask-smorest as this API uses it: strict bodies and queries, answers from structs, problems named in the reference."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from types import MappingProxyType
 from typing import Any, Final, TypeVar, cast
@@ -17,7 +17,7 @@ from api.http.request_headers import RequestHeader, parameter
 from api.problems import documents
 from api.problems.types import PROBLEM_TYPES
 from api.requests.components import PREFIX
-from api.requests.strict_fields import Object
+from api.requests.strict_fields import List, Object
 
 View = TypeVar("View", bound=Callable[..., Response])
 Routed = TypeVar("Routed", bound="Callable[..., Response] | type[MethodView]")
@@ -46,9 +46,11 @@ EVERYWHERE: Final = (
 )
 
 
-def _given(asked: Request, location: str) -> Any:
-    """What a request brings in its body (none is an empty object) or its query, before a schema judges it."""
-    return asked.args.to_dict() if location == "query" else strict_json.loads(asked.get_data() or b"{}")
+def _given(asked: Request, location: str, lists: Iterable[str]) -> Any:
+    """What comes in a body (none is an empty object), or in a query, of which `lists` may be repeated; nothing judged it yet."""
+    if location != "query":
+        return strict_json.loads(asked.get_data() or b"{}")
+    return asked.args.to_dict() | {name: asked.args.getlist(name) for name in lists if name in asked.args}
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest has no types
@@ -75,9 +77,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         """Parse the body or the query by a schema and hand the result to the view."""
         # One instance for all requests: making a schema costs more than reading with it.
         made = schema()
-        # All of a query is optional, and most requests come without one.
-        unasked = MappingProxyType(made.load({})) if location == "query" else None
         options.setdefault("required", any(field.required for field in made.fields.values()))
+        lists = frozenset(
+            name for name, field in made.fields.items() if location == "query" and isinstance(field, List)
+        )
+        # Most queries are optional, and most requests come without one.
+        unasked = MappingProxyType(made.load({})) if location == "query" and not options["required"] else None
         describe = self.arguments(made, location=location, **options)
 
         def decorate(view: View) -> View:
@@ -91,12 +96,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 if unasked is not None and not asked.query_string:
                     return view(*before, unasked, **path)
                 try:
-                    taken = made.load(_given(asked, location))
+                    taken = made.load(_given(asked, location, lists))
                 except ma.ValidationError as error:
                     raise documents.Invalid(error.messages, location) from error
                 return view(*before, taken, **path)
 
-            return _note(cast("View", parsed), **described)
+            return _note(cast("View", parsed), **described, **({"repeated": lists} if lists else {}))
 
         return decorate
 
@@ -253,11 +258,12 @@ class Api(flask_smorest.Api):  # type: ignore[misc]  # flask-smorest has no type
 class Operation(msgspec.Struct, frozen=True):
     """What the checks need to know of a view and method.
 
-    `takes` is where it takes input from: json, query, or both. `bucket` is what its requests count as, None where they
-    count among all others.
+    `takes` is where it takes input from: json, query, or both. `repeated` are the parameters that its query may hold more
+    than once. `bucket` is what its requests count as, None where they count among all others.
     """
 
     takes: frozenset[str] = frozenset()
+    repeated: frozenset[str] = frozenset()
     headers: tuple[RequestHeader, ...] = ()
     bucket: str | None = None
     needs_token: bool = False
@@ -277,6 +283,7 @@ def _operation(view: Callable[..., Any], method: str) -> Operation:
     facts = _described(view, method)
     return Operation(
         takes=frozenset(parameter["in"] for parameter in facts.get("arguments", {}).get("parameters", ())),
+        repeated=facts.get("repeated", frozenset()),
         headers=facts.get("headers", ()),
         bucket=facts.get("bucket"),
         needs_token=facts.get("caller") == "required",

@@ -12,7 +12,7 @@ from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnsupportedMe
 
 from api.http import auth, context, rate_limit
 from api.http.bodies import MAX_BODY, Deadline
-from api.http.request_headers import judge
+from api.http.request_headers import judge, name_of
 from api.problems import documents
 from api.requests.blueprint import Operation, operation_of
 from service.addresses import host_of
@@ -116,9 +116,9 @@ class Bodies:
     def __call__(self, asked: Request, operation: Operation) -> None:
         if asked.endpoint is None:
             return
-        _check_query(asked, "query" in operation.takes)
+        _check_query(asked, operation)
         for name in operation.headers:
-            if (value := context.header(asked, name)) is not None:
+            if (value := context.header(asked, name_of(name))) is not None:
                 judge(name, value)
         if asked.method in SAFE:
             return
@@ -148,11 +148,12 @@ def _is_plain_json(asked: Request) -> bool:
     return asked.mimetype_params.get("charset", "utf-8").lower() in _CHARSETS
 
 
-def _check_query(asked: Request, has_schema: bool) -> None:
+def _check_query(asked: Request, operation: Operation) -> None:
     if not asked.query_string:
         return
-    faults = {name: ["Given more than once."] for name, values in asked.args.lists() if len(values) > 1}
-    if not has_schema:
+    twice = {name for name, values in asked.args.lists() if len(values) > 1} - operation.repeated
+    faults = {name: ["Given more than once."] for name in twice}
+    if "query" not in operation.takes:
         faults |= {name: ["Is unknown; this operation takes no parameters."] for name in asked.args}
     if faults:
         raise documents.Invalid(faults, "query")

@@ -9,12 +9,16 @@ from typing import Final, cast
 from flask import Response, current_app, request
 
 from api.http import context
-from service.subscriptions.frames import Form
+from service.errors import Refused
+from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
 from service.subscriptions.streams import Slot, Streams
 from service.usecases import accounts
 
 STREAMS: Final = "moonstone.streams"
 """Where the app keeps its open streams."""
+
+_FORMS: Final = {form.media_type: form for form in (EVENT_STREAM, NDJSON)}
+"""The first is that of a client that names none."""
 
 _ESTABLISHED: Final = 1
 """Of the TCP states as Linux numbers them; it is the first byte of TCP_INFO."""
@@ -43,6 +47,19 @@ def authorize() -> Callable[[], object]:
 def hung_up() -> Callable[[], bool]:
     """Whether the client closed its connection. A write would tell only later, and after the stream keeps its slot until then."""
     return partial(_hung_up, request.environ.get("gunicorn.socket"))
+
+
+def wanted_form() -> Form:
+    """The stream that `Accept` asks for, where the operation answers nothing else.
+
+    Raises:
+        Refused: `not-acceptable`.
+    """
+    accepted = request.accept_mimetypes
+    wanted = accepted.best_match(tuple(_FORMS)) if accepted else EVENT_STREAM.media_type
+    if wanted is None:
+        raise Refused("not-acceptable", f"The stream is {' or '.join(_FORMS)}.")
+    return _FORMS[wanted]
 
 
 def respond(frames: Generator[bytes], form: Form, slot: Slot) -> Response:

@@ -14,7 +14,35 @@ from service.match.events import codec
 from service.match.model import Match, OpenDecision
 
 
-class SeenEvent(msgspec.Struct, frozen=True):
+class SeenDecision(msgspec.Struct, frozen=True):
+    """A decision as a viewer sees it: what happens at the deadline is told to its own seat only.
+
+    `deadline` is null where there is none, and where the match's options hide it. `text` says what is asked, where texts
+    were asked for.
+    """
+
+    id: str
+    seat: Seat | str
+    step: str
+    opens_at: int
+    deadline: int | None
+    on_timeout: Any = UNSET
+    text: str | UnsetType = UNSET
+
+
+class Situation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a match waits for, as a viewer may know it, where that was asked for; `banks` are those of a match.
+
+    The viewer's own `legal_actions` (`action_texts` says each in words) stand in the newest frame of a running match only.
+    """
+
+    decisions: tuple[SeenDecision, ...] | UnsetType = UNSET
+    banks: tuple[int, ...] | UnsetType = UNSET
+    legal_actions: tuple[Any, ...] | UnsetType = UNSET
+    action_texts: tuple[str, ...] | UnsetType = UNSET
+
+
+class SeenEvent(Situation, frozen=True):
     """An event as a viewer sees it: the `salt` only if all of it is shown, else `redacted` and the hidden fields absent.
 
     `text` says it in words, where they were asked for.
@@ -30,22 +58,6 @@ class SeenEvent(msgspec.Struct, frozen=True):
     hash: str
     salt: str | UnsetType = UNSET
     redacted: bool | UnsetType = UNSET
-    text: str | UnsetType = UNSET
-
-
-class SeenDecision(msgspec.Struct, frozen=True):
-    """A decision as a viewer sees it: what happens at the deadline is told to its own seat only.
-
-    `deadline` is null where there is none, and where the match's options hide it. `text` says what is asked, where texts
-    were asked for.
-    """
-
-    id: str
-    seat: Seat | str
-    step: str
-    opens_at: int
-    deadline: int | None
-    on_timeout: Any = UNSET
     text: str | UnsetType = UNSET
 
 

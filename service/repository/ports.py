@@ -104,8 +104,19 @@ class MatchIndex(Protocol):
         """A player who is about to take a seat, and is told of it where it waits for news."""
         ...
 
-    def dismiss(self, player: str, match_id: MatchId, created_at: int, *, entirely: bool) -> None:
-        """Take a match from the active ones of a player, or from all."""
+    def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
+        """A match is none of a player's any more."""
+        ...
+
+    def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
+        """Take a match that is over from the active ones of a player, and note when (`at`, server milliseconds).
+
+        Of one that is noted already the first time counts.
+        """
+        ...
+
+    def concluded(self, player: str, since: int, skip: int, limit: int) -> Sequence[str]:
+        """Places of a player's matches that were concluded at a time or later, the first first, after the first `skip`."""
         ...
 
     def move(self, match_id: MatchId, created_at: int, creator: str, shelf: Shelf | None, *, private: bool) -> None:

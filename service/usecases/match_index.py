@@ -121,14 +121,14 @@ def own(ports: Ports, place: str, match: Match | Corrupt | Refused, player: str,
     created_at, match_id = _read(place)
     if not isinstance(match, Match):
         if _died(ports, match, created_at):
-            ports.index.dismiss(player, match_id, created_at, entirely=True)
+            ports.index.dismiss(player, match_id, created_at)
         return None
     theirs = match.is_of(player)
     if match.created_at != created_at or not (theirs or match.status == "open"):
-        ports.index.dismiss(player, match_id, created_at, entirely=True)
+        ports.index.dismiss(player, match_id, created_at)
         return None
     if mine == "active" and match.is_over:
-        ports.index.dismiss(player, match_id, created_at, entirely=False)
+        ports.index.conclude(player, match_id, created_at, ports.now())
         return None
     return match if theirs else None
 
@@ -230,7 +230,7 @@ def left(ports: Ports, match: Match, player: str) -> None:
     """Take a match from the list of a player who gave the seat up before the start, unless they have come back since."""
     if match.is_of(player):
         return
-    ports.index.dismiss(player, match.id, match.created_at, entirely=True)
+    ports.index.dismiss(player, match.id, match.created_at)
     newest, _ = ports.history.newest(match.id)
     if newest.is_of(player):
         ports.index.enrol(player, match.id, match.created_at)
@@ -257,5 +257,7 @@ def index_anew(ports: Ports, match: Match) -> None:
     """Write all places of a match into an index that lost them, but those that only its end gives it (`shelve_ended`)."""
     for player in sorted(_people(match) | {match.creator}):
         ports.index.enrol(player, match.id, match.created_at)
+        if match.ended_at is not None:
+            ports.index.conclude(player, match.id, match.created_at, match.ended_at)
     if not match.is_over:
         shelve(ports, match)

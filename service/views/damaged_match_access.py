@@ -1,6 +1,6 @@
 """Who may be told of a match that cannot be folded: of a private one no stranger may learn even that it is there.
 
-Of a match that can be folded `service.repository.match_history.viewer_of` says it.
+Of a match that can be folded `service.match.redaction.viewer_of` says it.
 """
 
 from collections.abc import Sequence

@@ -29,7 +29,9 @@ export function canonical(value) {
     const fields = Object.keys(value).sort().map((name) => `${canonical(name)}:${canonical(value[name])}`);
     return `{${fields.join(",")}}`;
   }
-  if (typeof value === "number" && !isInteger(value)) throw new RangeError(`${value} is not an integer that JSON can represent exactly`);
+  if (typeof value === "number" && !isInteger(value)) {
+    throw new RangeError(`${value} is not an integer that JSON can represent exactly`);
+  }
   if (isText(value) && !value.isWellFormed()) throw new RangeError("a string has a lone surrogate");
   return JSON.stringify(value);
 }

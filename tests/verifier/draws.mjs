@@ -1,5 +1,5 @@
-// Reproducible draws: each draw has a stream of 64-bit words that depends on the key, the label, and the number of earlier draws
-// with this label.
+// Reproducible draws: each draw has a stream of 64-bit words that depends on the key, the label, and the number of
+// earlier draws with this label.
 
 import { createHmac } from "node:crypto";
 import { canonical } from "./chain.mjs";

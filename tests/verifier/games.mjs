@@ -1,4 +1,4 @@
-// The facts about each game that the checks need: numbers of seats; its own bots (the first one takes over seats after a
+// The facts about each game that the checks need: numbers of seats; its own bots (the first takes over seats after a
 // timeout; `random` plays every game); whether the rules have time limits; for simultaneous decisions, the effects that
 // open them, and the bell that ends them, if there is one; the parts of a score; and the draws of each event in order,
 // with their lists. The lists are in the game's components.json, and the labels in its RULES.md. A new game adds a row.

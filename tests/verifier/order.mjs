@@ -21,7 +21,7 @@ const CLOCK = {
   bot_pace_ms: within(0, 60_000),
   on_timeout: (value) => ["default_action", "bot", "resign"].includes(value),
 };
-/** Null, or a valid combination of fields: a turn or a bank; an increment only with a bank; on_timeout only with either. */
+/** Null, or a valid combination: a turn or a bank; an increment only with a bank; on_timeout only with either. */
 function isClock(value) {
   if (value === null) return true;
   const has = (name) => isObject(value) && Object.hasOwn(value, name);
@@ -117,7 +117,9 @@ const AUTHOR = {
     return "worker";
   },
   match_aborted(match, _event, fail) {
-    if (isSeated(match, match.creator.slice("player:".length))) fail("a creator with a seat must leave the seat instead");
+    if (isSeated(match, match.creator.slice("player:".length))) {
+      fail("a creator with a seat must leave the seat instead");
+    }
     return "worker";
   },
   match_started(match, _event, fail) {
@@ -125,7 +127,9 @@ const AUTHOR = {
     return "worker";
   },
   clock_extended(match, { at, data }, fail) {
-    if (data.ms < 1 || data.ms > at - match.at) fail(`gives back ${data.ms} ms, but only ${at - match.at} ms have passed`);
+    if (data.ms < 1 || data.ms > at - match.at) {
+      fail(`gives back ${data.ms} ms, but only ${at - match.at} ms have passed`);
+    }
     return "worker";
   },
 };
@@ -182,7 +186,9 @@ export function begin(first, event, game) {
   const options = Object.keys(data.options).sort();
   if (canonical(options) !== canonical(game.options)) fail(`the options of ${first.game} are ${game.options}`);
   const forSeats = Object.keys(data.clock ?? {}).filter((name) => name !== "bot_pace_ms");
-  if (game.keepsTime && forSeats.length > 0) fail(`${first.game} has its own time limits, so the clock must not have ${forSeats}`);
+  if (game.keepsTime && forSeats.length > 0) {
+    fail(`${first.game} has its own time limits, so the clock must not have ${forSeats}`);
+  }
   if (!/^player:./s.test(event.by)) fail(`was written by ${event.by} instead of a player`);
   return {
     id: first.match, game, status: "open", seats: Array(data.seats).fill(null), creator: event.by, at: event.at,
@@ -200,7 +206,9 @@ export function checkEvent(match, event) {
   }
   const startsByItself = match.status === "open" && !match.seats.includes(null) && !match.manualStart;
   if (startsByItself && event.type !== "match_started") fail("a full match starts before anything else");
-  if (event.at !== match.at && (startsByItself || event.type === "seed_revealed")) fail("must have the time of the previous event");
+  if (event.at !== match.at && (startsByItself || event.type === "seed_revealed")) {
+    fail("must have the time of the previous event");
+  }
   const author = AUTHOR[event.type]?.(match, event, fail) ?? "worker";
   if (event.by !== author) fail(`was written by ${event.by} instead of ${author}`);
   checkTime(match, event, fail);

@@ -55,7 +55,9 @@ function checkDraws(match, event, seed, expected) {
   const fail = faultAt(event.version, "draws");
   const found = event.data.draws ?? [];
   if (found.length !== expected.length) fail(`has ${found.length} draws instead of ${expected.length}`);
-  if (found.length === 0 && event.data.draws && event.type !== "match_started") fail("has an empty list of draws, which must be absent instead");
+  if (found.length === 0 && event.data.draws && event.type !== "match_started") {
+    fail("has an empty list of draws, which must be absent instead");
+  }
   if (found.length === 0) return;
   const key = keyOf(seed, match.seats.map((sitter) => sitter.clientSeed));
   expected.forEach(({ label, outcome }, index) => {
@@ -69,22 +71,30 @@ function checkDraws(match, event, seed, expected) {
   });
 }
 
-/** Checks ranks and winners against the scores, and scores against their parts. Equal scores may have different ranks. */
+/** Checks ranks and winners against scores, and scores against parts. Equal scores may have different ranks. */
 function checkOutcome(match, event, game) {
   const fail = faultAt(event.version, "outcome");
   const { scores, ranks, winners, breakdown, ...rest } = event.data.outcome;
   const lists = [scores, ranks, breakdown];
-  if (Object.keys(rest).length > 0 || !Array.isArray(winners)) fail("must have scores, ranks, winners and breakdown, and nothing else");
-  if (!lists.every((list) => Array.isArray(list) && list.length === match.seats.length)) fail("must have an entry for every seat");
+  if (Object.keys(rest).length > 0 || !Array.isArray(winners)) {
+    fail("must have scores, ranks, winners and breakdown, and nothing else");
+  }
+  if (!lists.every((list) => Array.isArray(list) && list.length === match.seats.length)) {
+    fail("must have an entry for every seat");
+  }
   if (![...scores, ...ranks, ...winners].every(isInteger)) fail("must only have integers");
   breakdown.forEach((parts, seat) => {
     const named = ([name, points]) => game.breakdown.includes(name) && isInteger(points);
-    if (!isObject(parts) || !Object.entries(parts).every(named)) fail(`the parts of a score must be among ${game.breakdown}, with integers`);
+    if (!isObject(parts) || !Object.entries(parts).every(named)) {
+      fail(`the parts of a score must be among ${game.breakdown}, with integers`);
+    }
     const sum = Object.values(parts).reduce((total, points) => total + points, 0);
     if (sum !== scores[seat]) fail(`the parts of seat ${seat} add up to ${sum}, not ${scores[seat]}`);
   });
   ranks.forEach((rank, seat) => {
-    if (rank !== 1 + ranks.filter((other) => other < rank).length) fail(`rank ${rank} of seat ${seat} does not follow from the number of better seats`);
+    if (rank !== 1 + ranks.filter((other) => other < rank).length) {
+      fail(`rank ${rank} of seat ${seat} does not follow from the number of better seats`);
+    }
     const better = scores.findIndex((score, other) => score > scores[seat] && ranks[other] >= rank);
     if (better >= 0) fail(`seat ${seat} must rank below seat ${better}, which has a higher score`);
   });
