@@ -32,7 +32,7 @@ LOOKS = 5
 @contextmanager
 def serving(
     log: IO[bytes], module: str, *arguments: str, env: dict[str, str] | None = None, port: int
-) -> Iterator[None]:
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server as a process that writes to `log`.
 
     The block starts when it is ready; the server is stopped afterwards.
@@ -48,7 +48,7 @@ def serving(
                     break
             except httpx.TransportError:
                 time.sleep(0.05)
-        yield
+        yield process
     finally:
         process.terminate()
         process.wait()

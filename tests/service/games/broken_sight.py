@@ -141,7 +141,7 @@ def forgets_the_own_card(seen: Observation, rng: Rng) -> State:
     return alter(imagined, deck=(seen.committed, *imagined.deck[1:]), commits=commits)
 
 
-_TWINS = laws_of_sight.law_imagined_tables_look_the_same
+_TWINS = laws_of_sight.law_sampled_states_look_the_same
 _HIDDEN = laws_of_sight.law_hidden_things_change_nothing
 _FIELDS = laws_of_sight.law_fields_are_seen_by_their_audience_alone
 

@@ -18,6 +18,7 @@ from service.games.drawing.words import SHARED, Words, picture_words
 from service.games.kit.patterns import hint_fields
 from service.games.protocol import Outcome
 from service.games.visibility import Action, Viewer
+from tests.length import LONG
 from tests.service.games.matches import Position, Table, deciding, draws, key, positions, spread
 
 LARGEST: Final = 80_000
@@ -54,7 +55,7 @@ def law_a_picture_follows_from_what_is_seen(table: Table) -> None:
     game = table.game
     decode = msgspec.json.Decoder(game.info.observation).decode
     viewers = _viewers(table)
-    for position in positions(table, 6):
+    for position in positions(table, 6 if LONG else 3):
         seen = {viewer: msgspec.json.encode(game.observation(position.state, viewer)) for viewer in viewers}
         for language in game.texts:
             before = {viewer: _drawn(table, position, viewer, language) for viewer in viewers}
@@ -131,7 +132,7 @@ def law_what_an_action_names_is_on_the_picture(table: Table) -> None:
 
     Fields that legal lists omit need no element.
     """
-    for position in positions(table, 24):
+    for position in positions(table, 24 if LONG else 10):
         for seat in deciding(table, position.state):
             if seat < 0:
                 continue

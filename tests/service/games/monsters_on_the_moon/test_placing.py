@@ -51,8 +51,8 @@ def refused(state: State, x: int, y: int, rotation: Rotation = 0) -> tuple[str, 
 def test_mon_10_a_card_of_the_hand_in_any_rotation_then_one_is_drawn_and_the_next_seat_plays() -> None:
     state = with_holdings(table(3, first=1), 1, ships=0)
     card, top = state.seats[1].hand[0], state.pile[0]
-    is_listed = [action for action in legal(state) if isinstance(action, PlaceCard) and action.card == card]
-    assert {action.rotation for action in is_listed} == set(ROTATIONS)
+    listed = [action for action in legal(state) if isinstance(action, PlaceCard) and action.card == card]
+    assert {action.rotation for action in listed} == set(ROTATIONS)
     for rotation in ROTATIONS:
         effects = decide(state, PlaceCard(card, -3 if rotation in {0, 180} else -2, 0, rotation))
         placed = effects[0]
@@ -250,8 +250,8 @@ def test_mon_11_mon_12_mon_13_mon_62_mon_63_the_list_equals_a_literal_reading_of
 ) -> None:
     for ply, (state, _) in enumerate(random_match(seats, seed, {"walls": walls and seats > 1})):
         if state.step == "place_card" and ply % 5 == 0:
-            is_listed = [action for action in legal(state) if isinstance(action, PlaceCard)]
-            assert is_listed == literal_placements(state)
+            listed = [action for action in legal(state) if isinstance(action, PlaceCard)]
+            assert listed == literal_placements(state)
 
 
 def topmost_cards(state: State) -> dict[Cell, CardId]:

@@ -66,10 +66,10 @@ def test_mon_80_the_next_card_is_drawn_in_the_same_event() -> None:
 
 def test_mon_80_cards_are_laid_by_the_same_rules() -> None:
     state = before_gifts(1, deck=DECK)
-    is_listed = legal(state)
-    assert PlaceCard("A02", 2, 0, 0) in is_listed
-    assert PlaceCard("A02", 1, 0, 0) not in is_listed
-    assert PlaceCard("A02", 4, 0, 0) not in is_listed
+    listed = legal(state)
+    assert PlaceCard("A02", 2, 0, 0) in listed
+    assert PlaceCard("A02", 1, 0, 0) not in listed
+    assert PlaceCard("A02", 4, 0, 0) not in listed
 
 
 def test_mon_80_there_is_no_track_no_spaceship_no_plate_no_moonscape_and_no_interim_scoring() -> None:

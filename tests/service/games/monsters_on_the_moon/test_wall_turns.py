@@ -19,7 +19,7 @@ from service.games.monsters_on_the_moon.state import State
 from service.games.protocol import Decision
 from service.games.visibility import Seat
 from tests.service.games.monsters_on_the_moon.builders import decide, legal, play, with_holdings
-from tests.service.games.monsters_on_the_moon.wall_tables import builder, built, is_listed, ring, wall, walls
+from tests.service.games.monsters_on_the_moon.wall_tables import builder, built, listed, ring, wall, walls
 
 FOUR_WALLS = walls("h 0 0", "v 1 0", "h 0 1", "v 0 0")
 
@@ -94,13 +94,13 @@ def test_mon_65_a_skipped_seat_has_no_event_of_its_own() -> None:
 
 def test_mon_65_a_seat_without_room_is_skipped_and_comes_back_when_there_is_some() -> None:
     state = built(held(builder("W"), (1, 4), (0, 3)), *ring(0, 0, 1, 1))
-    assert is_listed(legal(state)) == []
+    assert listed(legal(state)) == []
     assert next_seat(state) == 1
 
 
 def test_mon_65_a_seat_that_has_no_card_must_lay_three_walls_if_that_is_possible() -> None:
     state = held(builder("W W"), (0, 4), (1, 0))
-    assert legal(state) == is_listed(legal(state))
+    assert legal(state) == listed(legal(state))
     assert len(legal(state)) == 7
     assert GAME.decisions(state) == (Decision(0, "place_card", wall("h 0 0")),)
     for _ in range(3):

@@ -146,7 +146,7 @@ def literal_walls(state: State) -> list[PlaceWall]:
     ]
 
 
-def is_listed(actions: Iterable[AnyAction]) -> list[PlaceWall]:
+def listed(actions: Iterable[AnyAction]) -> list[PlaceWall]:
     return [action for action in actions if isinstance(action, PlaceWall)]
 
 
