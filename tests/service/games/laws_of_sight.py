@@ -221,9 +221,9 @@ def law_fields_are_seen_by_their_audience_alone(table: Table) -> None:
     may not see.
     """
     audiences = cache(_audiences)
-    verdicts: list[tuple[Effect | Action, Viewer]] = [(effect, None) for effect in random_match(table).effects]
-    verdicts += [(action, seat) for seat in range(table.seats) for action in pool(table)]
-    for value, actor in verdicts:
+    values: list[tuple[Effect | Action, Viewer]] = [(effect, None) for effect in random_match(table).effects]
+    values += [(action, seat) for seat in range(table.seats) for action in pool(table)]
+    for value, actor in values:
         fields = audiences(type(value))
         whole = msgspec.to_builtins(value)
         for viewer in _viewers(table):
