@@ -1,4 +1,4 @@
-"""From an event of a match file back to its command, decided again."""
+"""Turns an event of a match file back into its command and decides it again."""
 
 from collections.abc import Sequence
 from dataclasses import replace as replace_parts
@@ -49,11 +49,11 @@ from service.match.randomness import Chance
 RULED: Final = frozenset(
     {"match_created", "match_started", "action", "default_action", "timer", "seat_handed_over", "match_scored"}
 )
-"""Events whose data only the rules of their own time can give again."""
+"""Events whose data only the rules of their own ruleset can reproduce."""
 
 
 class _OfSeat(msgspec.Struct, frozen=True):
-    """What all events of a seat share."""
+    """The field that all events of a seat share."""
 
     seat: Seat
 
@@ -72,27 +72,27 @@ class _Default(msgspec.Struct, frozen=True):
 
 
 def is_current(match: Match) -> bool:
-    """Whether the match is under the rules of today; of older ones nothing is known but how to fold them."""
+    """Whether the match has the current ruleset. Matches of older rulesets can be folded, but not decided again."""
     return match.game.info.ruleset == match.created.ruleset
 
 
 def decided_again(match: Match, event: Event, chance: Chance) -> Sequence[Draft]:
-    """What the command behind an event brings, on the match before it (for the first event, on nothing).
+    """The events that the command behind an event brings. `match` is the match before it; after it for the first event.
 
     Raises:
-        Refused, NotDue: the command could not be given there.
-        msgspec.DecodeError: the event's data is not that of its type.
+        Refused, NotDue: the command is not allowed at this point.
+        msgspec.DecodeError: the event's data does not fit its type.
     """
     if not is_current(match):
         return _decided_without_rules(match, event, chance)
     if event.type == "match_suspended" and not match.is_owed_something(event.at):
-        # `decide` suspends at any time, since it must not ask the rules that have just failed.
-        raise NotDue("the service had nothing to do in which the rules could fail")
+        # `decide` itself cannot check this: it must not call rules that have just failed.
+        raise NotDue("nothing was due in which the rules could have failed")
     return decide(None if event.version == 1 else match, _command(match, event), event.at, chance)
 
 
 def _command(match: Match, event: Event) -> Command:
-    """The command that an event says was given."""
+    """The command that leads to an event."""
     match event.type:
         case "action":
             acted = msgspec.json.decode(event.data, type=_Action)
@@ -134,7 +134,7 @@ def _command(match: Match, event: Event) -> Command:
             return Resume()
         case "match_scored":
             return Score()
-    raise NotDue(f"{event.type} cannot stand here")
+    raise NotDue(f"{event.type} is not possible here")
 
 
 def _create(match: Match) -> Create:
@@ -151,7 +151,7 @@ def _create(match: Match) -> Create:
 
 
 def _decided_without_rules(match: Match, event: Event, chance: Chance) -> Sequence[Draft]:
-    """What can be said of an event under older rules: its place in the match's life, and its author."""
+    """Check an event of an older ruleset: the status of the match, and the author."""
     if event.type in RULED - {"match_created", "match_started"} or event.type == "resigned":
         if match.status != "running":
             raise NotDue(f"{event.type} cannot come while the match is {match.status}")
@@ -167,7 +167,7 @@ def _decided_without_rules(match: Match, event: Event, chance: Chance) -> Sequen
 
 
 def _author(match: Match, event: Event) -> str:
-    """Who an event of a running match must be by."""
+    """The author that an event of a running match must have."""
     if event.type in {"match_scored", "timer"}:
         return "worker"
     seat = _seat(event)
@@ -175,7 +175,7 @@ def _author(match: Match, event: Event) -> str:
     if event.type in {"default_action", "seat_handed_over"}:
         return "worker"
     if sitter.resigned or (sitter.kind == "bot" and event.type == "resigned"):
-        raise NotDue(f"nobody can leave seat {seat}, or act in it")
+        raise NotDue(f"nobody can leave seat {seat} or act in it")
     if event.type == "resigned" and event.by == "worker":
         return "worker"
     return f"bot:{sitter.player}" if sitter.kind == "bot" else f"seat:{seat}"

@@ -1,4 +1,4 @@
-"""What a seat, its bot or the clock does, put to the rules of the game; and what a refusal says."""
+"""Decides actions, default actions and bells by the rules of the game, and builds refusals."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -23,18 +23,18 @@ from service.match.redaction import see_decisions
 from service.match.refusals import refused
 from service.match.texts import refusal_texts
 
-LISTED_WHOLE: Final = 50
-"""Legal lists up to this length come whole with a refusal; longer ones as counts by type."""
-LISTED_IN_WORDS: Final = 5
-"""The number of legal actions that the sentence of a refusal names, at most."""
+MAX_LEGAL_LISTED: Final = 50
+"""A refusal contains the legal actions if they are at most this many; otherwise only their counts by type."""
+MAX_LEGAL_IN_WORDS: Final = 5
+"""Maximum number of legal actions that the text of a refusal names."""
 
 
 def act(match: Match, command: Act, at: int, chance: Chance) -> tuple[Draft, ...]:
-    """A person's action, after the time that an outage cost the match, if it did.
+    """A person's action. If an outage passed without compensation, a `clock_extended` comes first.
 
-    Sweepers give that time back too, but an action that comes before they do must not be too late for it.
+    Sweepers extend the clock too, but an action that arrives before they do must not be too late because of the outage.
     """
-    lost = match.can_be_given_back(command.outage_ms, at)
+    lost = match.compensation_ms(command.outage_ms, at)
     extended = [Draft("clock_extended", "worker", canonical(ClockExtended(lost, "outage")))] if lost else []
     match = replace(match, paused=match.paused + lost) if lost else match
     seat, action = _admit(match, command, at)
@@ -42,7 +42,7 @@ def act(match: Match, command: Act, at: int, chance: Chance) -> tuple[Draft, ...
 
 
 def _admit(match: Match, command: Act, at: int) -> tuple[Seat, Any]:
-    """The seat and typed action of a command that may be put to the rules at a time."""
+    """The seat and the typed action of a command, if everything but the rules allows it at `at`."""
     seat = match.seat_of(command.player)
     if seat is None:
         if match.was_of(command.player):
@@ -58,8 +58,8 @@ def _admit(match: Match, command: Act, at: int) -> tuple[Seat, Any]:
         paused = match.paused if command.paused_ms is None else command.paused_ms
         received_at = command.received_at - paused + match.paused
         if received_at < at:
-            # What overtook it may be the bell: the action is never taken for one of the round that follows, and the
-            # rules say more of it than that its decision is closed.
+            # A bell may have been appended since the receipt: the action must not count for the next round, and the
+            # rules give a better reason than `decision-closed`.
             _ruled(match, seat, action, received_at, draws(match, no_chance), by="")
     mine = [decision for decision in match.decisions() if decision.seat == seat]
     if command.decision is not None and command.decision not in {decision.id for decision in mine}:
@@ -67,24 +67,24 @@ def _admit(match: Match, command: Act, at: int) -> tuple[Seat, Any]:
     if not mine and not match.game.info.simultaneous:
         raise refused("not-your-turn", **_position(match, seat))
     if mine and all(decision.is_past(at) for decision in mine):
-        # The server's time of receipt decides, whether or not the clock was enforced yet.
+        # The server's time of receipt decides, even if the deadline is not enforced yet.
         raise refused("too-late", received_at=at, **_position(match, seat))
     return seat, action
 
 
 def act_as_bot(match: Match, command: ActAsBot, at: int, chance: Chance) -> tuple[Draft, ...]:
-    """A bot's action, read as strictly as a person's."""
+    """A bot's action, parsed as strictly as a person's."""
     sitter = _sitter(match, command.seat)
     if sitter.kind != "bot" or sitter.player != command.bot:
         raise NotDue(f"the bot {command.bot} does not have seat {command.seat}")
     if not any(decision.is_played(at) and not decision.is_past(at) for decision in _of_seat(match, command.seat)):
-        raise NotDue("is not at the time of this bot's turn")
+        raise NotDue("it is not this bot's turn at this time")
     action = parse_action(match.game, command.action)
     return (_ruled(match, command.seat, action, at, draws(match, chance), by=f"bot:{command.bot}"),)
 
 
 def take_default(match: Match, command: TakeDefault, at: int, chance: Chance) -> tuple[Draft, ...]:
-    """The default action of an open decision, for a reason that holds."""
+    """The default action of an open decision, if its reason is true."""
     seat, action, reason = command.seat, command.action, command.reason
     sitter = _sitter(match, seat)
     defaults = [one for one in _of_seat(match, seat) if one.on_timeout is not None and one.on_timeout == action]
@@ -102,7 +102,7 @@ def take_default(match: Match, command: TakeDefault, at: int, chance: Chance) ->
 def ring(match: Match, command: Ring, at: int, chance: Chance) -> tuple[Draft, ...]:
     """The bell of a timed game."""
     if check_due(match, at, "timer").step != command.label:
-        raise NotDue(f"{command.label} is not the bell that is next")
+        raise NotDue(f"{command.label} is not the next bell")
     rng = draws(match, chance)
     bell: Move[Any] = Move(CLOCK, Bell(command.label), at - match.paused)
     effects = match.game.decide(match.state, bell, rng)
@@ -110,16 +110,16 @@ def ring(match: Match, command: Ring, at: int, chance: Chance) -> tuple[Draft, .
 
 
 def check_due(match: Match, at: int, event_type: Expiry) -> OpenDecision:
-    """The decision whose deadline has passed, if that brings an event of this type.
+    """The first decision whose deadline is enforced, if it is due and an event of this type follows.
 
     Raises:
-        NotDue: it does not.
+        NotDue: no deadline is due, or an event of another type follows.
     """
     first = match.first_due()
     if first is None or first.enforced_at is None or at < first.enforced_at:
-        raise NotDue("comes before a deadline has passed")
-    if (brought := match.expiry(first)) != event_type:
-        raise NotDue(f"the deadline that has passed brings {brought}")
+        raise NotDue("no deadline has passed yet")
+    if (expected := match.expiry(first)) != event_type:
+        raise NotDue(f"after the deadline that has passed comes {expected}")
     return first
 
 
@@ -133,17 +133,21 @@ def check_running(match: Match) -> None:
 
 
 def draws(match: Match, chance: Chance) -> Draws:
-    """The rules' labelled draws at this point of a match."""
+    """The labelled draws that the rules may make next."""
     return Draws(lambda: match_key(chance(), match.client_seeds()), match.drawn)
 
 
 def no_chance() -> bytes:
-    """A seed for judging only; what is drawn from it is thrown away."""
+    """A fixed seed for dry runs. What is drawn from it is discarded."""
     return bytes(32)
 
 
 def parse_action(game: AnyGame, action: Mapping[str, Any]) -> Any:
-    """A typed action from its JSON form; says where it is none, and what would be right there."""
+    """A typed action from its JSON form.
+
+    Raises:
+        Refused: `invalid-action` with the path of the fault and what would be right there.
+    """
     try:
         return codec(game).action(canonical(action))
     except msgspec.ValidationError as error:
@@ -171,10 +175,10 @@ def _of_seat(match: Match, seat: Seat) -> list[OpenDecision]:
 def _ruled(
     match: Match, seat: Seat, action: Any, at: int, rng: Draws, *, by: str, reason: DefaultReason | UnsetType = UNSET
 ) -> Draft:
-    """The event of an action as the rules judge it.
+    """The event of an action that the rules accept.
 
     Raises:
-        Refused: `illegal-action` with the rules' reason, the clause, and what is legal; `too-early`.
+        Refused: `illegal-action` with the reason and clause of the rules, and what is legal; `too-early`.
     """
     game = match.game
     try:
@@ -188,7 +192,7 @@ def _ruled(
 
 
 def _too_early(match: Match, seat: Seat, at: int, refusal: TooEarly) -> Refused:
-    """What is legal is not listed: none of it is before `opens_at`."""
+    """Lists no legal actions: nothing is legal before `opens_at`."""
     opens_at = refusal.opens_at + match.paused
     return Refused(
         "too-early",
@@ -202,23 +206,23 @@ def _too_early(match: Match, seat: Seat, at: int, refusal: TooEarly) -> Refused:
 
 
 def illegal(match: Match, seat: Seat, refusal: IllegalAction, action: Action) -> Refused:
-    """Why an action is refused, with what its seat may do: a few such actions in words, those of the same type first."""
+    """The refusal of an illegal action, with the legal ones of its seat. Its text names a few, the same type first."""
     legal = match.game.legal_actions(match.state, seat)
     listed: list[Action] = []
     alike: list[Action] = []
     counts = Counter[str]()
     for one in legal:
         counts[one.__struct_config__.tag] += 1
-        if len(listed) <= LISTED_WHOLE:
+        if len(listed) <= MAX_LEGAL_LISTED:
             listed.append(one)
-        if type(one) is type(action) and len(alike) < LISTED_IN_WORDS:
+        if type(one) is type(action) and len(alike) < MAX_LEGAL_IN_WORDS:
             alike.append(one)
     facts: dict[str, object] = {"reason": refusal.code, "clause": refusal.clause, **_position(match, seat)}
     if refusal.facts:
         facts["facts"] = refusal.facts
-    if len(listed) <= LISTED_WHOLE:
+    if len(listed) <= MAX_LEGAL_LISTED:
         facts["legal"] = listed
-    examples = [*alike, *(one for one in listed if type(one) is not type(action))][:LISTED_IN_WORDS]
+    examples = [*alike, *(one for one in listed if type(one) is not type(action))][:MAX_LEGAL_IN_WORDS]
     facts["legal_counts"] = dict(sorted(counts.items()))
     details = refusal_texts(match.game, refusal, examples, counts.total() - len(examples))
     return Refused("illegal-action", details, **facts)

@@ -1,4 +1,4 @@
-"""What each event type changes of a match: one function for each."""
+"""How each event type changes a match: one function for each type."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
@@ -32,7 +32,7 @@ Drawn: TypeAlias = tuple[Draw, ...] | UnsetType
 
 
 def _play(match: Folding, event: Event, mover: Seat, effects: Sequence[Any], draws: Drawn) -> None:
-    """Apply some effects of the match's game."""
+    """Apply effects to the state of the game, count the draws, and open the next decisions."""
     state = match.state
     apply = match.game.apply
     for effect in effects:
@@ -52,7 +52,7 @@ def _play(match: Folding, event: Event, mover: Seat, effects: Sequence[Any], dra
 
 
 def _banks(match: Folding, now: int, mover: Seat) -> tuple[int, ...]:
-    """What each seat has left once `mover` moved: less what its decision took, and the increment."""
+    """The banks after `mover` moved: its own is reduced by the time of its decision and gets the increment."""
     openings = zip(match.asked, match.since, strict=True)
     opening = next((since for decision, since in openings if decision.seat == mover), match.opened)
     clock = match.created.clock
@@ -64,16 +64,16 @@ def _banks(match: Folding, now: int, mover: Seat) -> tuple[int, ...]:
 def _asked(
     match: Folding, asked: tuple[Decision[Any], ...], opened: Opening, mover: Seat
 ) -> tuple[tuple[Decision[Any], ...], tuple[Opening, ...]]:
-    """The decisions of a simultaneous game, and the opening of each: the one it had, where it stays the same decision."""
+    """The open decisions of a simultaneous game, and when each opened. A decision that stays open keeps its opening."""
     openings = zip(match.asked, match.since, strict=True)
-    if asked == match.asked:  # as with almost every event
+    if asked == match.asked:  # true for almost every event
         return match.asked, tuple([opened if decision.seat == mover else since for decision, since in openings])
     before = {_identity(decision): opening for decision, opening in openings if decision.seat != mover}
     return asked, tuple([before.get(_identity(decision), opened) for decision in asked])
 
 
 def _identity(decision: Decision[Any]) -> tuple[object, ...]:
-    """A decision lasts until its seat moves, or until its step or its times change."""
+    """A decision stays the same one until its seat moves, or until its step or its times change."""
     return decision.seat, decision.step, decision.opens_at, decision.deadline
 
 
@@ -195,4 +195,4 @@ TRANSITIONS: Final[Mapping[str, Callable[[Folding, Event], None]]] = {
     "match_suspended": _match_suspended,
     "match_resumed": _match_resumed,
 }
-"""Every event type after `match_created`. The fold itself sets `head` and `at`."""
+"""Every event type but `match_created`. `fold` itself sets `head` and `at`."""
