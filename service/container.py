@@ -88,7 +88,7 @@ def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> S
     queue_client = jobs.connect(queue_url)
     ferry = Ferry(log_client) if listen and isinstance(log_client, Redis) else None
     ports = replace(
-        ports_on(log_client, opened, games, ferry, bold=listen),
+        ports_on(log_client, opened, games, ferry, optimistic=listen),
         accounts=known,
         tickets=tickets.RedisTickets(queue_client, opened.secret),
         jobs=jobs.RqJobs(queue_client),
@@ -111,23 +111,23 @@ def ports_on(
     games: Games = GAMES,
     ferry: Ferry | None = None,
     *,
-    bold: bool = False,
+    optimistic: bool = False,
 ) -> Ports:
     """The use cases on the log alone; workers find what they are owed by themselves.
 
-    `ferry` is for `RedisLog`, `bold` for `History`.
+    `ferry` is for `RedisLog`, `optimistic` for `History`.
     """
     log = RedisLog(client, ferry)
     return Ports(
         log=log,
-        history=History(log, games, opened.secret, bold=bold),
+        history=History(log, games, opened.secret, optimistic=optimistic),
         accounts=accounts.RedisAccounts(client),
         tickets=tickets.RedisTickets(client, opened.secret),
         index=RedisIndex(client),
         jobs=jobs.NullJobs(),
         games=games,
         now=wall_clock,
-        silence=beat.Beat(client).silence,
+        outage_ms=beat.Beat(client).silence,
         secret=opened.secret,
     )
 

@@ -140,12 +140,12 @@ def list_events(query: Mapping[str, Any], match_id: MatchId) -> Response:
     else:
         response = _stream(match, form, query)
     response.vary.add("Accept")
-    return languages.tell(response, language) if (language := _language(query)) else response
+    return languages.label(response, language) if (language := _language(query)) else response
 
 
 def _language(query: Mapping[str, Any]) -> str | None:
     """The language of the events' texts, None where they are not asked for."""
-    return languages.wanted() if "include" in query else None
+    return languages.preferred() if "include" in query else None
 
 
 def _wanted_form() -> Form | None:
@@ -203,7 +203,7 @@ def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
     after = _head_at(match, query["after"])
     if not after.hash.startswith(query.get("head", "")):
         raise _diverged(match, after.version)
-    if form is EVENT_STREAM and (last := context.header(context.asked(), "Last-Event-ID")) is not None:
+    if form is EVENT_STREAM and (last := context.header(context.current_request(), "Last-Event-ID")) is not None:
         # A browser that connects again repeats the address with its `after`, and adds where it came to.
         after = _head_at(match, version_of(last))
         if after == match.head and match.server_seed is not None:

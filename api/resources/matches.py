@@ -141,7 +141,7 @@ def unchanged(match: Match, query: Mapping[str, Any]) -> Response | None:
     """304 where the caller says that it has this version; never instead of texts, for which language it has no tag tells."""
     if TEXTS in query.get("include", ""):
         return None
-    tags = etags.parse("If-None-Match", context.header(context.asked(), "If-None-Match"))
+    tags = etags.parse("If-None-Match", context.header(context.current_request(), "If-None-Match"))
     if not etags.matches(tags, match.head):
         return None
     return Response(status=304, headers={"ETag": etags.etag(match.head)}, content_type="application/json")
@@ -179,10 +179,10 @@ def list_matches(query: Mapping[str, Any]) -> Response:
     ports, limit, game = context.ports(), query["limit"], query.get("game")
     if query["status"] == ENDED:
         after = pagination.decode(query["cursor"], int) if "cursor" in query else 0
-        over, number = match_index.ended(ports, after, limit, game)
+        over, number = match_index.ended_page(ports, after, limit, game)
         return answer(MatchList(over, pagination.encode(number)))
     before = pagination.decode(query["cursor"], str) if "cursor" in query else None
-    page, last = match_index.listed(ports, query["status"], before, limit, game)
+    page, last = match_index.public_page(ports, query["status"], before, limit, game)
     return answer(MatchList(page, None if last is None else pagination.encode(last)))
 
 
@@ -234,8 +234,8 @@ def show_match(query: Mapping[str, Any], match_id: str) -> Response:
         view = replace(view, legal_actions=redaction.legal_actions(match, viewer))
     if TEXTS not in included:
         return answer(view, head=match.head)
-    language = languages.wanted()
+    language = languages.preferred()
     view = replace(view, decisions=texts.asked_with_text(match.game, language, view.decisions))
     if view.legal_actions is not UNSET:
         view = replace(view, action_texts=texts.action_texts(match.game, language, view.legal_actions))
-    return languages.tell(answer(view, head=match.head), language)
+    return languages.label(answer(view, head=match.head), language)

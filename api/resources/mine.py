@@ -14,7 +14,7 @@ from api.requests.components import frame_schema, ref
 from api.resources import stream_response
 from service.errors import Refused
 from service.match.model import MatchId
-from service.repository.ports import Mine
+from service.repository.ports import OwnList
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello, PlayerSubscription
 from service.usecases import match_index
@@ -50,8 +50,8 @@ def list_own_matches(query: Mapping[str, Any]) -> Response:
     `active` leaves out those that are over.
     """
     before = pagination.decode(query["cursor"], str) if "cursor" in query else None
-    mine: Mine = "active" if query["active"] else "all"
-    page = match_index.listed_for(context.ports(), context.caller().id, mine, before, query["limit"])
+    mine: OwnList = "active" if query["active"] else "all"
+    page = match_index.own_page(context.ports(), context.caller().id, mine, before, query["limit"])
     following = None if page.last is None else pagination.encode(page.last)
     return answer(OwnMatchList(page.matches, page.unreadable, following))
 

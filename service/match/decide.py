@@ -102,7 +102,7 @@ def decide(match: Match | None, command: Command, at: int, chance: Chance) -> tu
             handed_over = SeatHandedOver(command.seat, stand_in(match.game), "bot")
             return (Draft("seat_handed_over", "worker", canonical(handed_over)),)
         case Extend():
-            lost = match.can_be_given_back(command.ms, at)
+            lost = match.compensation_ms(command.ms, at)
             return (Draft("clock_extended", "worker", canonical(ClockExtended(lost, "outage"))),) if lost else ()
         case Suspend():
             return _suspend(match, command)
@@ -184,7 +184,7 @@ def _seat_bot(match: Match, command: SeatBot, at: int, chance: Chance) -> tuple[
 def _seated(match: Match, taken: SeatTaken, by: str, at: int, chance: Chance) -> tuple[Draft, ...]:
     """The event of a taken seat, and the start of the match if this was the last free seat."""
     draft = Draft("seat_taken", by, canonical(taken))
-    free = [seat for seat, sitter in enumerate(match.seats) if sitter is None]
+    free = [seat for seat, holder in enumerate(match.seats) if holder is None]
     if free != [taken.seat] or match.created.manual_start:
         return (draft,)
     seeds = match.client_seeds()
@@ -215,8 +215,8 @@ def _leave(match: Match, command: Leave, chance: Chance) -> tuple[Draft, ...]:
     if match.status == "open":
         return (Draft("seat_left", f"seat:{seat}", canonical(SeatLeft(seat))),)
     check_running(match)
-    sitter = match.seats[seat]
-    if sitter is not None and sitter.resigned:
+    holder = match.seats[seat]
+    if holder is not None and holder.resigned:
         raise refused("not-seated.left-before")
     return (Draft("resigned", f"seat:{seat}", canonical(Resigned(seat))),)
 
@@ -259,7 +259,7 @@ def _check_creator(match: Match, player: str) -> None:
 
 
 def _free_seat(match: Match, wanted: Seat | None) -> Seat:
-    free = [seat for seat, sitter in enumerate(match.seats) if sitter is None]
+    free = [seat for seat, holder in enumerate(match.seats) if holder is None]
     if not free:
         raise Refused("match-full", "Every seat is taken.")
     if wanted is None:

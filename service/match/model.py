@@ -31,7 +31,7 @@ BOT_PACE_MS: Final = 2_500
 """Average time a bot takes in a timed game without `bot_pace_ms`, so that people can play against it."""
 
 
-class Sitter(msgspec.Struct, frozen=True):
+class SeatHolder(msgspec.Struct, frozen=True):
     """The player or bot of a seat. After `resigned`, the service takes default actions for the seat.
 
     `former` is the person from whom a bot took the seat over.
@@ -95,7 +95,7 @@ class Folding(msgspec.Struct):
     created_at: int
     head: Head
     at: int
-    seats: tuple[Sitter | None, ...]
+    seats: tuple[SeatHolder | None, ...]
     status: Status = "open"
     state: Any = None
     drawn: Mapping[str, int] = {}
@@ -193,10 +193,10 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
 
     def _wait(self, decision: Decision[Any], opening: Opening) -> int | None:
         """How long the service waits before it takes a decision by itself, in milliseconds; None where it does not."""
-        sitter = None if decision.seat == CLOCK else self.seats[decision.seat]
-        if sitter is None or (sitter.kind == "human" and not sitter.resigned):
+        holder = None if decision.seat == CLOCK else self.seats[decision.seat]
+        if holder is None or (holder.kind == "human" and not holder.resigned):
             return None
-        if sitter.resigned:
+        if holder.resigned:
             return None if decision.on_timeout is None else 0
         pace: int | UnsetType = UNSET if self.created.clock is None else self.created.clock.bot_pace_ms
         if pace is UNSET:
@@ -206,19 +206,19 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
 
     def seat_of(self, player: str) -> Seat | None:
         """The seat of a person, also after they resigned: they may still look from it."""
-        for seat, sitter in enumerate(self.seats):
-            if sitter is not None and sitter.kind == "human" and sitter.player == player:
+        for seat, holder in enumerate(self.seats):
+            if holder is not None and holder.kind == "human" and holder.player == player:
                 return seat
         return None
 
     def was_of(self, player: str) -> bool:
         """Whether a bot took over a seat of this person. The person may still look at the match."""
-        return any(sitter is not None and sitter.former == player for sitter in self.seats)
+        return any(holder is not None and holder.former == player for holder in self.seats)
 
     @property
     def has_people(self) -> bool:
         """Whether a person holds a seat and has not left it."""
-        return any(sitter is not None and sitter.kind == "human" and not sitter.resigned for sitter in self.seats)
+        return any(holder is not None and holder.kind == "human" and not holder.resigned for holder in self.seats)
 
     def is_of(self, player: str) -> bool:
         """Whether the player created the match, has a seat in it, or had one that was handed over."""
@@ -250,8 +250,8 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         """
         if decision.seat == CLOCK:
             return "timer"
-        sitter, clock = self.seats[decision.seat], self.created.clock
-        is_persons = sitter is not None and sitter.kind == "human" and not sitter.resigned
+        holder, clock = self.seats[decision.seat], self.created.clock
+        is_persons = holder is not None and holder.kind == "human" and not holder.resigned
         if clock is not None and decision.by_clock and is_persons:
             if clock.on_timeout == "resign":
                 return "resigned"
@@ -273,4 +273,4 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return max(0, min(ms, at - self.at)) if self.status == "running" else 0
 
     def client_seeds(self) -> list[str | None]:
-        return [sitter.client_seed if sitter else None for sitter in self.seats]
+        return [holder.client_seed if holder else None for holder in self.seats]

@@ -76,10 +76,10 @@ def _check_characters(text: str) -> None:
     try:
         _PROFILE.base.enforce(_IN_CONTEXT.sub(_STAND_IN, text))
     except UnicodeEncodeError as error:
-        raise BadName(f"Holds {_code_point(text[error.start])}, which {_why_not(error.reason)}.") from None
+        raise BadName(f"Contains {_code_point(text[error.start])}, which {_why_not(error.reason)}.") from None
     for character in text:
         if character in BLANK:
-            raise BadName(f"Holds {_code_point(character)}, which cannot be seen.")
+            raise BadName(f"Contains {_code_point(character)}, which cannot be seen.")
 
 
 def _why_not(reason: str) -> str:
@@ -101,13 +101,13 @@ def _check_marks(text: str) -> None:
     """Check that each mark has a base, is not repeated at once, and that a base has not too many marks."""
     for base, marks in _marked(text):
         if base in {"", " "}:
-            raise BadName(f"Holds {_code_point(marks[0])} without a character before it that it could be on.")
+            raise BadName(f"Contains {_code_point(marks[0])} without a character before it that it could be on.")
         general = [mark for mark in marks if unicodedata.name(mark, "").startswith("COMBINING ")]
         for mark in (*general[GENERAL_MARKS:], *marks[MARKS:]):
-            raise BadName(f"Holds {_code_point(mark)}, which is one mark too many on {_code_point(base)}.")
+            raise BadName(f"Contains {_code_point(mark)}, which is one mark too many on {_code_point(base)}.")
         for mark, following in pairwise(marks):
             if mark == following:
-                raise BadName(f"Holds {_code_point(mark)} twice on {_code_point(base)}.")
+                raise BadName(f"Contains {_code_point(mark)} twice on {_code_point(base)}.")
 
 
 def _marked(text: str) -> Iterator[tuple[str, str]]:

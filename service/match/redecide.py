@@ -42,7 +42,7 @@ from service.match.events import (
     SeedRevealed,
     codec,
 )
-from service.match.model import Match, Sitter
+from service.match.model import Match, SeatHolder
 from service.match.new_match import NewMatch
 from service.match.randomness import Chance
 
@@ -96,10 +96,10 @@ def _command(match: Match, event: Event) -> Command:
     match event.type:
         case "action":
             acted = msgspec.json.decode(event.data, type=_Action)
-            sitter = _sitter(match, acted.seat)
-            if sitter.kind == "bot":
-                return ActAsBot(seat=acted.seat, bot=sitter.player, action=acted.action)
-            return Act(player=sitter.player, action=acted.action)
+            holder = _holder(match, acted.seat)
+            if holder.kind == "bot":
+                return ActAsBot(seat=acted.seat, bot=holder.player, action=acted.action)
+            return Act(player=holder.player, action=acted.action)
         case "default_action":
             default: Acted[Any, Any] = codec(match.game).acted(event.data)
             reason = msgspec.json.decode(event.data, type=_Default).reason
@@ -117,10 +117,10 @@ def _command(match: Match, event: Event) -> Command:
         case "match_started":
             return Start(player=match.creator)
         case "seat_left":
-            return Leave(player=_sitter(match, _seat(event)).player)
+            return Leave(player=_holder(match, _seat(event)).player)
         case "resigned":
             seat = _seat(event)
-            return Forfeit(seat=seat) if event.by == "worker" else Leave(player=_sitter(match, seat).player)
+            return Forfeit(seat=seat) if event.by == "worker" else Leave(player=_holder(match, seat).player)
         case "match_aborted":
             msgspec.json.decode(event.data, type=MatchAborted)
             return Leave(player=match.creator)
@@ -171,22 +171,22 @@ def _author(match: Match, event: Event) -> str:
     if event.type in {"match_scored", "timer"}:
         return "worker"
     seat = _seat(event)
-    sitter = _sitter(match, seat)
+    holder = _holder(match, seat)
     if event.type in {"default_action", "seat_handed_over"}:
         return "worker"
-    if sitter.resigned or (sitter.kind == "bot" and event.type == "resigned"):
+    if holder.resigned or (holder.kind == "bot" and event.type == "resigned"):
         raise NotDue(f"nobody can leave seat {seat} or act in it")
     if event.type == "resigned" and event.by == "worker":
         return "worker"
-    return f"bot:{sitter.player}" if sitter.kind == "bot" else f"seat:{seat}"
+    return f"bot:{holder.player}" if holder.kind == "bot" else f"seat:{seat}"
 
 
 def _seat(event: Event) -> Seat:
     return msgspec.json.decode(event.data, type=_OfSeat).seat
 
 
-def _sitter(match: Match, seat: Seat) -> Sitter:
-    sitter = match.seats[seat] if 0 <= seat < len(match.seats) else None
-    if sitter is None:
+def _holder(match: Match, seat: Seat) -> SeatHolder:
+    holder = match.seats[seat] if 0 <= seat < len(match.seats) else None
+    if holder is None:
         raise NotDue(f"nobody has seat {seat}")
-    return sitter
+    return holder

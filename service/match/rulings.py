@@ -17,7 +17,7 @@ from service.games.protocol import Ring as Bell
 from service.games.visibility import Action, Seat
 from service.match.commands import Act, ActAsBot, Ring, TakeDefault
 from service.match.events import Acted, ClockExtended, DefaultReason, Rang, codec
-from service.match.model import Expiry, Match, OpenDecision, Sitter
+from service.match.model import Expiry, Match, OpenDecision, SeatHolder
 from service.match.randomness import Chance, Draws, match_key
 from service.match.redaction import see_decisions
 from service.match.refusals import refused
@@ -51,7 +51,7 @@ def _admit(match: Match, command: Act, at: int) -> tuple[Seat, Any]:
     if command.seat is not None and command.seat != seat:
         raise refused("not-your-seat", seat=seat)
     check_running(match)
-    if _sitter(match, seat).resigned:
+    if _holder(match, seat).resigned:
         raise refused("not-seated.resigned")
     action = parse_action(match.game, command.action)
     if match.game.info.simultaneous and command.received_at is not None:
@@ -74,8 +74,8 @@ def _admit(match: Match, command: Act, at: int) -> tuple[Seat, Any]:
 
 def act_as_bot(match: Match, command: ActAsBot, at: int, chance: Chance) -> tuple[Draft, ...]:
     """A bot's action, parsed as strictly as a person's."""
-    sitter = _sitter(match, command.seat)
-    if sitter.kind != "bot" or sitter.player != command.bot:
+    holder = _holder(match, command.seat)
+    if holder.kind != "bot" or holder.player != command.bot:
         raise NotDue(f"the bot {command.bot} does not have seat {command.seat}")
     if not any(decision.is_played(at) and not decision.is_past(at) for decision in _of_seat(match, command.seat)):
         raise NotDue("it is not this bot's turn at this time")
@@ -86,14 +86,14 @@ def act_as_bot(match: Match, command: ActAsBot, at: int, chance: Chance) -> tupl
 def take_default(match: Match, command: TakeDefault, at: int, chance: Chance) -> tuple[Draft, ...]:
     """The default action of an open decision, if its reason is true."""
     seat, action, reason = command.seat, command.action, command.reason
-    sitter = _sitter(match, seat)
+    holder = _holder(match, seat)
     defaults = [one for one in _of_seat(match, seat) if one.on_timeout is not None and one.on_timeout == action]
     if reason == "clock":
         holds = check_due(match, at, "default_action") in defaults
     elif reason == "bot-failed":
-        holds = sitter.kind == "bot" and any(one.is_played(at) and not one.is_past(at) for one in defaults)
+        holds = holder.kind == "bot" and any(one.is_played(at) and not one.is_past(at) for one in defaults)
     else:
-        holds = sitter.resigned and any(one.is_played(at) for one in defaults)
+        holds = holder.resigned and any(one.is_played(at) for one in defaults)
     if not holds:
         raise NotDue(f"no open decision of seat {seat} takes this default action for the reason {reason}")
     return (_ruled(match, seat, action, at, draws(match, chance), by="worker", reason=reason),)
@@ -161,11 +161,11 @@ def parse_action(game: AnyGame, action: Mapping[str, Any]) -> Any:
         raise Refused("invalid-action", f"No such action: {found}.", parameter=path, types=list(kinds)) from None
 
 
-def _sitter(match: Match, seat: Seat) -> Sitter:
-    sitter = match.seats[seat] if 0 <= seat < len(match.seats) else None
-    if sitter is None:
+def _holder(match: Match, seat: Seat) -> SeatHolder:
+    holder = match.seats[seat] if 0 <= seat < len(match.seats) else None
+    if holder is None:
         raise NotDue(f"nobody has seat {seat}")
-    return sitter
+    return holder
 
 
 def _of_seat(match: Match, seat: Seat) -> list[OpenDecision]:

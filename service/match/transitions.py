@@ -23,7 +23,7 @@ from service.match.events import (
     SeedRevealed,
     codec,
 )
-from service.match.model import Folding, Opening, Sitter
+from service.match.model import Folding, Opening, SeatHolder
 from service.match.randomness import Draw
 
 T = TypeVar("T")
@@ -77,17 +77,17 @@ def _identity(decision: Decision[Any]) -> tuple[object, ...]:
     return decision.seat, decision.step, decision.opens_at, decision.deadline
 
 
-def _seated(match: Folding, seat: Seat, sitter: Sitter | None) -> tuple[Sitter | None, ...]:
+def _seated(match: Folding, seat: Seat, holder: SeatHolder | None) -> tuple[SeatHolder | None, ...]:
     if not 0 <= seat < len(match.seats):
         raise IndexError(f"there is no seat {seat}")
-    return (*match.seats[:seat], sitter, *match.seats[seat + 1 :])
+    return (*match.seats[:seat], holder, *match.seats[seat + 1 :])
 
 
-def _sitter(match: Folding, seat: Seat) -> Sitter:
-    sitter = match.seats[seat]
-    if sitter is None:
+def _holder(match: Folding, seat: Seat) -> SeatHolder:
+    holder = match.seats[seat]
+    if holder is None:
         raise ValueError(f"seat {seat} is empty")
-    return sitter
+    return holder
 
 
 def _decoder(data: type[T]) -> Callable[[msgspec.Raw], T]:
@@ -125,7 +125,7 @@ def _timer(match: Folding, event: Event) -> None:
 def _seat_taken(match: Folding, event: Event) -> None:
     data = _taken(event.data)
     seed = None if data.client_seed is UNSET else data.client_seed
-    match.seats = _seated(match, data.seat, Sitter(data.player, data.kind, seed))
+    match.seats = _seated(match, data.seat, SeatHolder(data.player, data.kind, seed))
 
 
 def _seat_left(match: Folding, event: Event) -> None:
@@ -134,9 +134,9 @@ def _seat_left(match: Folding, event: Event) -> None:
 
 def _seat_handed_over(match: Folding, event: Event) -> None:
     data = _handed_over(event.data)
-    seat, before = data.seat, _sitter(match, data.seat)
+    seat, before = data.seat, _holder(match, data.seat)
     former = before.player if before.kind == "human" else before.former
-    match.seats = _seated(match, seat, Sitter(data.player, data.kind, before.client_seed, former=former))
+    match.seats = _seated(match, seat, SeatHolder(data.player, data.kind, before.client_seed, former=former))
     opened = Opening(event.version, event.at - match.paused)
     openings = zip(match.asked, match.since, strict=True)
     match.since = tuple(opened if decision.seat == seat else since for decision, since in openings)
@@ -146,7 +146,7 @@ def _seat_handed_over(match: Folding, event: Event) -> None:
 
 def _seat_resigned(match: Folding, event: Event) -> None:
     seat = _resigned(event.data).seat
-    match.seats = _seated(match, seat, replace(_sitter(match, seat), resigned=True))
+    match.seats = _seated(match, seat, replace(_holder(match, seat), resigned=True))
 
 
 def _match_scored(match: Folding, event: Event) -> None:

@@ -31,7 +31,7 @@ from service.ops.serve import CannotServe, FolderTaken, lock
 from service.ops.supervisor import URL
 from service.repository.ports import Ports
 from service.settings import BadSetting, Settings, read
-from service.usecases.match_index import index_anew, shelve_ended
+from service.usecases.match_index import rebuild_entries, update_index_of_ended
 
 LOG: Final = "log"
 """The embedded log's folder in the data folder."""
@@ -112,7 +112,7 @@ def restore(environ: Mapping[str, str], source: Path, tell: Tell) -> bool:
         count = sum(1 for _ in backups.put(client, backups.read(source)))
         ports = ports_of(client, settings.store_id)
         tell(f"restored {count} matches from {source}")
-        shelve_ended(ports, _taken_up(ports, map(backups.match_id, backups.match_keys(client))))
+        update_index_of_ended(ports, _taken_up(ports, map(backups.match_id, backups.match_keys(client))))
         return _check(ports, client, tell)
 
 
@@ -124,7 +124,7 @@ def _taken_up(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[Match]:
         except (Refused, Corrupt):  # the check will tell
             continue
         ports.log.rearm(match.id, match.head.version, owed(match))
-        index_anew(ports, match)
+        rebuild_entries(ports, match)
         yield match
 
 
@@ -166,7 +166,7 @@ def _compare(client: LogClient, file: Path, tell: Tell) -> bool:
 
 def _check(ports: Ports, client: LogClient, tell: Tell) -> bool:
     counts = Counter[str]()
-    shelve_ended(ports, _inspected(ports, client, counts, tell))
+    update_index_of_ended(ports, _inspected(ports, client, counts, tell))
     statuses = ", ".join(f"{counts[name]} {name}" for name in ("open", "running", "suspended", "finished", "aborted"))
     tell(
         f"checked {counts['matches']} matches ({statuses}) with {counts['events']} events, "

@@ -13,18 +13,18 @@ from events.log import LogUnavailable as LogUnavailable
 from events.record import MatchId
 from service.games.protocol import AnyGame
 from service.repository.match_history import History
-from service.repository.match_lock import Turnstile
+from service.repository.match_lock import MatchLocks
 
 Games: TypeAlias = Mapping[str, AnyGame]
 """The games of this service, by id."""
 
-Shelf: TypeAlias = Literal["open", "running", "finished", "aborted"]
+StatusList: TypeAlias = Literal["open", "running", "finished", "aborted"]
 """A list of public matches in the index. A match is in one of them, by its status."""
 
 ENDING_MS: Final = 30_000
 """The end of a match is in the log within this time after it was announced to the index, or it was not appended."""
 
-Mine: TypeAlias = Literal["all", "active"]
+OwnList: TypeAlias = Literal["all", "active"]
 """Which matches of a player: all that it created or took a seat in, or only those that are not over."""
 
 Lane: TypeAlias = Literal["turns", "bots"]
@@ -115,7 +115,9 @@ class MatchIndex(Protocol):
         """Remove a match from a player's active matches, or `entirely` from its matches."""
         ...
 
-    def move(self, match_id: MatchId, created_at: int, creator: str, shelf: Shelf | None, *, private: bool) -> None:
+    def move(
+        self, match_id: MatchId, created_at: int, creator: str, status_list: StatusList | None, *, private: bool
+    ) -> None:
         """Move a match to the list where it now belongs; None removes it from all lists."""
         ...
 
@@ -138,15 +140,15 @@ class MatchIndex(Protocol):
         """
         ...
 
-    def page(self, shelf: Shelf, before: str | None, limit: int) -> Sequence[str]:
+    def page(self, status_list: StatusList, before: str | None, limit: int) -> Sequence[str]:
         """Entries of the public matches in a list, newest first, after the entry `before`."""
         ...
 
-    def matches_of(self, player: str, mine: Mine, before: str | None, limit: int) -> Sequence[str]:
+    def matches_of(self, player: str, own_list: OwnList, before: str | None, limit: int) -> Sequence[str]:
         """Entries of a player's matches, newest first, after the entry `before`."""
         ...
 
-    def open_places(self, creator: str) -> Sequence[str]:
+    def open_entries(self, creator: str) -> Sequence[str]:
         """Entries of a creator's matches that wait for players, including private ones."""
         ...
 
@@ -168,8 +170,8 @@ class Ports:
     games: Games
     now: Callable[[], int]
     """Server time in milliseconds."""
-    silence: Callable[[], int]
+    outage_ms: Callable[[], int]
     """Length in milliseconds of an outage without sweepers that still lasts, or that some matches need compensation for."""
     secret: bytes
     """The store's secret. Match ids and join codes are derived from it; snapshots and tickets are sealed with it."""
-    turnstile: Turnstile = field(default_factory=Turnstile)
+    match_locks: MatchLocks = field(default_factory=MatchLocks)

@@ -14,7 +14,7 @@ from service.games.protocol import Outcome
 from service.games.visibility import Viewer
 from service.match.model import Match, Status
 from service.match.redaction import SeenDecision, own_decisions
-from service.repository.ports import Mine, Ports, news_of
+from service.repository.ports import OwnList, Ports, news_of
 from service.subscriptions import streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, Reason, frame, line
 from service.subscriptions.match_watch import Ended, MatchWatch
@@ -154,7 +154,7 @@ class PlayerSubscription:
         if now.lost and not before.lost:
             yield self._notice("seat_lost", match)
 
-    def _look(self, match_id: MatchId, mine: Mine) -> Match | None:
+    def _look(self, match_id: MatchId, mine: OwnList) -> Match | None:
         """A match that may have changed, None if it is not the player's (any more).
 
         Raises:

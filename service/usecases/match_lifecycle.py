@@ -20,7 +20,7 @@ from service.match.new_match import NewMatch, check_pace, game_named
 from service.match.owed import owed
 from service.observability import failpoints
 from service.repository.ports import Ports
-from service.usecases.match_index import admitted, left, shelve
+from service.usecases.match_index import admit, remove_left_match, update_index
 from service.usecases.submit import Submitted, hint, player_key, put, replay, submit
 
 OPEN_MATCHES: Final = 20
@@ -38,13 +38,13 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
     command_key = player_key(player, key, {"create": msgspec.to_builtins(wanted)})
     seen = ports.log.read(match_id, last=1, command=command_key.id).seen
     if seen is not None:
-        return _shelved(ports, replay(ports, ports.history.newest(match_id)[0], command_key, seen))
+        return _indexed(ports, replay(ports, ports.history.newest(match_id)[0], command_key, seen))
     game = game_named(ports.games, wanted.game)
     check_pace(wanted.clock)
     at = ports.now()
     secret_seed = seed or randomness.new_seed()
     drafts = decide(None, Create(player=player, game=game, wanted=wanted), at, lambda: secret_seed)
-    if not admitted(ports, player, match_id, at, OPEN_MATCHES):
+    if not admit(ports, player, match_id, at, OPEN_MATCHES):
         raise Refused(
             "too-many-open-matches", f"You have {OPEN_MATCHES} matches waiting for players; start or leave one first."
         )
@@ -61,7 +61,7 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
         ports.index.move(match_id, at, player, None, private=wanted.private)
     failpoints.point("create-appended")
     hint(ports, written.match)
-    return _shelved(ports, written)
+    return _indexed(ports, written)
 
 
 def join(
@@ -90,7 +90,7 @@ def join(
         client_seed=client_seed,
         has_join_code=hmac.compare_digest((join_code or "").encode(), right_code.encode()),
     )
-    joined = _shelved(ports, submit(ports, match_id, command_key, command))
+    joined = _indexed(ports, submit(ports, match_id, command_key, command))
     if not joined.replayed:
         # Once more, since an earlier leave of the same player may just have removed the entry.
         ports.index.enrol(player, match_id, joined.match.created_at)
@@ -115,7 +115,7 @@ def add_bot(
     """
     command_key = player_key(player, key, {"bot": {"bot": bot, "seat": seat}})
     command = SeatBot(player=player, if_match=if_match, bot=bot, seat=seat)
-    return _shelved(ports, submit(ports, match_id, command_key, command))
+    return _indexed(ports, submit(ports, match_id, command_key, command))
 
 
 def start(
@@ -127,7 +127,7 @@ def start(
         Refused: `not-the-creator`, `match-not-open`, `seats-empty`, `stale-version`, `history-diverged`.
     """
     command_key = player_key(player, key, {"start": {}})
-    return _shelved(ports, submit(ports, match_id, command_key, Start(player=player, if_match=if_match)))
+    return _indexed(ports, submit(ports, match_id, command_key, Start(player=player, if_match=if_match)))
 
 
 def leave(
@@ -142,8 +142,8 @@ def leave(
     """
     command_key = player_key(player, key, {"leave": {}})
     submitted = submit(ports, match_id, command_key, Leave(player=player, if_match=if_match))
-    left(ports, submitted.match, player)
-    return _shelved(ports, submitted)
+    remove_left_match(ports, submitted.match, player)
+    return _indexed(ports, submitted)
 
 
 def join_code_of(secret: bytes, match_id: MatchId) -> str:
@@ -158,7 +158,7 @@ def seen_join_code(ports: Ports, match: Match, player: str) -> str | None:
     return join_code_of(ports.secret, match.id)
 
 
-def _shelved(ports: Ports, submitted: Submitted) -> Submitted:
+def _indexed(ports: Ports, submitted: Submitted) -> Submitted:
     """Update the index; also on a replay, since the first attempt may have died before this.
 
     A match is in the open list from its creation, and is not put back there: a slow process would undo its start.
@@ -167,12 +167,12 @@ def _shelved(ports: Ports, submitted: Submitted) -> Submitted:
     if submitted.replayed:
         match, _ = ports.history.newest(match.id)
     if match.status != "open":
-        shelve(ports, match, just_written=not submitted.replayed)
+        update_index(ports, match, just_written=not submitted.replayed)
     if match.status == "running":
         # Bots may have finished the match meanwhile.
         newest, _ = ports.history.newest(match.id)
         if newest.is_over:
-            shelve(ports, newest)
+            update_index(ports, newest)
     return submitted
 
 

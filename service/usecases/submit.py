@@ -61,7 +61,7 @@ def submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command) -
         Refused: what `decide` refuses; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
     """
     received_at = ports.now()
-    with ports.turnstile.passing(match_id):
+    with ports.match_locks.holding(match_id):
         submitted = _submit(ports, match_id, key, command, received_at)
     hint(ports, submitted.match)
     failpoints.point("command-hinted")
@@ -91,9 +91,7 @@ def _submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command, 
         submitted = attempts.on(match)
         if submitted is not None:
             return submitted
-    raise Refused(
-        "version-conflict", "Too many other commands were first; repeat the same request with the same key."
-    )
+    raise Refused("version-conflict", "Too many other commands were first; repeat the same request with the same key.")
 
 
 class _Attempts:
@@ -117,7 +115,7 @@ class _Attempts:
 
     def _informed(self, act: Act, match: Match, at: int) -> Act:
         """The action with facts that are not in the match: an outage, its time of receipt, and the pause at that time."""
-        outage_ms = outage(self._ports, match, at)
+        outage_ms = outage_to_compensate(self._ports, match, at)
         paused_ms = None
         if self._first is None:
             lost = match.compensation_ms(outage_ms, at)
@@ -137,13 +135,13 @@ class _Attempts:
         return max(first.paused, self._ports.history.at(match.id, max(known)).paused) if known else first.paused
 
 
-def outage(ports: Ports, match: Match, at: int) -> int:
+def outage_to_compensate(ports: Ports, match: Match, at: int) -> int:
     """The milliseconds of an outage that the match needs compensation for; 0 if no deadline of it has passed.
 
     During an outage no deadline is enforced. A deadline that passed then does not count, since it will be extended.
     """
     has_passed = any(decision.is_past(at) for decision in match.decisions())
-    return ports.silence() if has_passed else 0
+    return ports.outage_ms() if has_passed else 0
 
 
 @contextmanager

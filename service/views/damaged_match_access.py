@@ -25,7 +25,7 @@ class _Given(msgspec.Struct, frozen=True):
     kind: SeatKind
 
 
-def may_be_told(ports: Ports, match_id: MatchId, player: str | None) -> bool:
+def may_learn_of(ports: Ports, match_id: MatchId, player: str | None) -> bool:
     """Whether a player (None for a client without a token) may learn that the match exists.
 
     For a public match everyone may. For a private match its creator and the people of its seats may, including seats that

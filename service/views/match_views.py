@@ -10,7 +10,7 @@ from events.record import MatchId, Version
 from service.games.protocol import Outcome
 from service.games.visibility import Seat, Viewer
 from service.match.events import MatchClock, SeatKind
-from service.match.model import Match, Sitter, Status
+from service.match.model import Match, SeatHolder, Status
 from service.match.redaction import SeenDecision, own_decisions, require_over, see_decisions
 from service.repository.ports import Player, Ports
 
@@ -128,8 +128,8 @@ def _names(ports: Ports, matches: Iterable[Match]) -> Names:
     people: dict[str, None] = {}
     for match in matches:
         people[match.creator] = None
-        for sitter in match.seats:
-            person = None if sitter is None else sitter.player if sitter.kind == "human" else sitter.former
+        for holder in match.seats:
+            person = None if holder is None else holder.player if holder.kind == "human" else holder.former
             if person is not None:
                 people[person] = None
     return ports.accounts.players(tuple(people))
@@ -148,7 +148,7 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
         "clock": created.clock,
         "creator": match.creator,
         "creator_name": _name(match.creator, names),
-        "seats": tuple(_see_seat(seat, sitter, names) for seat, sitter in enumerate(match.seats)),
+        "seats": tuple(_see_seat(seat, holder, names) for seat, holder in enumerate(match.seats)),
         "version": match.head.version,
         "head": match.head.hash,
         "created_at": match.created_at,
@@ -162,11 +162,11 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
     }
 
 
-def _see_seat(seat: Seat, sitter: Sitter | None, names: Names) -> SeatView:
-    if sitter is None:
+def _see_seat(seat: Seat, holder: SeatHolder | None, names: Names) -> SeatView:
+    if holder is None:
         return SeatView(seat, None, None, None, resigned=False, former=None, former_name=None)
-    name = sitter.player if sitter.kind == "bot" else _name(sitter.player, names)
-    return SeatView(seat, sitter.player, name, sitter.kind, sitter.resigned, sitter.former, _name(sitter.former, names))
+    name = holder.player if holder.kind == "bot" else _name(holder.player, names)
+    return SeatView(seat, holder.player, name, holder.kind, holder.resigned, holder.former, _name(holder.former, names))
 
 
 def _name(player: str | None, names: Names) -> str | None:

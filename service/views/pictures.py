@@ -35,7 +35,7 @@ def board(history: History, match: Match, viewer: Viewer, language: str, *, high
 def _picture(match: Match, viewer: Viewer, language: str) -> Picture:
     words = spoken(match.game.texts, language)
     if match.state is None:
-        taken = [sitter is not None for sitter in match.seats]
+        taken = [holder is not None for holder in match.seats]
         return waiting(match.game.info.id, taken, words, aborted=match.status == "aborted")
     return match.game.picture(match.game.observation(match.state, viewer), viewer, words, match.outcome)
 

@@ -140,7 +140,7 @@ class Stage:
         match, _ = self.ports.history.newest(match.id)
         for first in range(0, len(pages), 50):
             match = self._tell(match, pages[first : first + 50])
-        match_index.shelve(self.ports, match)
+        match_index.update_index(self.ports, match)
         self.time = pages[-1].at
         return World(table, match.id, (seed.hex().encode(), *self._secrets(), *_hidden_times(table, pages)))
 

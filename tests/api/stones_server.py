@@ -23,7 +23,7 @@ def count() -> Response:
 
 
 def endless() -> Response:
-    alive = context.facts().alive
+    alive = context.state().alive
 
     def lines() -> Iterator[bytes]:
         while alive():

@@ -104,7 +104,7 @@ class Pair:
     there: tuple[Page, ...]
     fork: int
 
-    def asked(self) -> tuple[Seat, ...]:
+    def seats_to_move(self) -> tuple[Seat, ...]:
         """The viewers that have something to decide at the end."""
         return tuple(seat for seat in deciding(self.table, self.here[-1].state) if seat in self.viewers)
 
@@ -122,12 +122,12 @@ def pairs(table: Table) -> tuple[Pair, ...]:
     """
     viewers: tuple[Viewer, ...] = (None, *range(table.seats))
     found = [twin for viewer in viewers for twin in _twins(table, viewer)]
-    found.sort(key=lambda pair: (bool(pair.asked()), len(pair.here), len(pair.viewers)), reverse=True)
+    found.sort(key=lambda pair: (bool(pair.seats_to_move()), len(pair.here), len(pair.viewers)), reverse=True)
     chosen: dict[object, Pair] = {}
     for pair in found:
         is_known = len(pair.viewers) < len(viewers)
         chosen.setdefault((pair.kind, is_known), pair)
-        for viewer in pair.asked() if is_known else pair.viewers:
+        for viewer in pair.seats_to_move() if is_known else pair.viewers:
             chosen.setdefault((viewer, is_known), pair)
     pairs = tuple(dict.fromkeys(chosen.values()))
     return pairs if LONG else _fewest(pairs, len(viewers))

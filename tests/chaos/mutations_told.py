@@ -153,7 +153,7 @@ INPUT: Final = (
         'about = f"ticket:{token_digest}"',
         "tests/api/resources/test_tickets.py::test_who_can_write_to_the_queue_makes_no_ticket"),
     Mutation("a body that nothing reads is let in", "api/requests/checks.py",
-        "if (length or coding) and asked.endpoint is not None and asked.method not in WRITES:",
+        "if (length or coding) and request.endpoint is not None and request.method not in WRITES:",
         "if False:",
         f"{_BAD_INPUTS}[GET /v1/me]"),
     Mutation("a read does not let others run", "api/server/connection.py",

@@ -136,7 +136,7 @@ class Arena:
             jobs=self.jobs,
             games=hosted,
             now=lambda: self.time,
-            silence=lambda: self.silence,
+            outage_ms=lambda: self.silence,
             secret=secret,
         )
 
@@ -283,8 +283,8 @@ def unavailable() -> None:
 
 def person(match: Match, seat: int) -> str | None:
     """Who plays a seat for themselves."""
-    sitter = match.seats[seat] if seat >= 0 else None
-    return sitter.player if sitter is not None and sitter.kind == "human" and not sitter.resigned else None
+    holder = match.seats[seat] if seat >= 0 else None
+    return holder.player if holder is not None and holder.kind == "human" and not holder.resigned else None
 
 
 def refused(code: str, act: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> Refused:

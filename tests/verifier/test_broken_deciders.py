@@ -49,7 +49,7 @@ EXEMPT: Final[Mapping[str, str]] = {
     "_admit: decision-closed": "what a client insisted on is not in the file",
     "_admit: not-seated.replaced": "without a seat there is no event",
     "_admit: not-seated.outsider": "without a seat there is no event",
-    "_sitter: nobody has seat": "without a sitter there is no event",
+    "_holder: nobody has seat": "without a holder there is no event",
     "_leave: not-seated.nothing-to-leave": "without a seat there is no event",
     "_free_seat: match-full": "a taken seat is refused once more",
     "check_running: match-not-running": "an open match has no state to act on",

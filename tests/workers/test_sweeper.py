@@ -197,7 +197,7 @@ def test_beats_close_together_are_no_outage_and_two_silences_are_two(world: Worl
 
 def test_a_silence_counts_for_everyone_while_it_lasts_and_until_it_is_settled(world: World) -> None:
     beat = Beat(world.service.log_client)
-    asked = world.service.ports.silence
+    asked = world.service.ports.outage_ms
     assert asked() == 0
     beat.beat()
     silence(world, 1_500)
@@ -241,7 +241,7 @@ def test_a_jump_of_the_clock_of_processes_alone_costs_nobody_the_turn(
         # Each process finds its jump by itself; what is given back for it is no more than passed.
         assert {*types(world, match)[match.head.version :]} == ({"clock_extended"} if hours > 0 else set())
         assert max(jump, 0) <= world.newest(match).paused <= max(jump, 0) + 10_000
-    assert world.service.ports.silence() == 0
+    assert world.service.ports.outage_ms() == 0
     deadline = world.newest(matches[0]).decisions()[0].deadline
     assert deadline is not None
     clock.now = deadline + GRACE_MS

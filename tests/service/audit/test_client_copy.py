@@ -112,15 +112,15 @@ def put(name: str, value: object) -> Callable[[Shown], object]:
     [
         (
             lambda event: event["data"]["effects"].pop(),
-            "seat 1 sees it otherwise (data); is it the feed of another seat?",
+            "seat 1 sees other values (data); is this the feed of another seat?",
         ),
-        (put("at", 5), "seat 1 sees it otherwise (at); is it the feed of another seat?"),
-        (put("by", "worker"), "seat 1 sees it otherwise (by); is it the feed of another seat?"),
-        (put("redacted", False), "seat 1 sees it otherwise (redacted); is it the feed of another seat?"),
-        (put("salt", "0" * 32), "seat 1 sees it otherwise (salt)"),
-        (lambda event: event.pop("redacted"), "seat 1 sees it otherwise (redacted)"),
+        (put("at", 5), "seat 1 sees other values (at); is this the feed of another seat?"),
+        (put("by", "worker"), "seat 1 sees other values (by); is this the feed of another seat?"),
+        (put("redacted", False), "seat 1 sees other values (redacted); is this the feed of another seat?"),
+        (put("salt", "0" * 32), "seat 1 sees other values (salt)"),
+        (lambda event: event.pop("redacted"), "seat 1 sees other values (redacted)"),
         (put("hash", "0" * 64), "its hash is "),
-        (put("match", "another"), "what was kept is of the match another"),
+        (put("match", "another"), "the feed is of the match another"),
         (put("version", 99), f"the file ends at version {len(toy()) - 1}"),
     ],
 )

@@ -145,6 +145,7 @@ _TWINS = laws_of_sight.law_imagined_tables_look_the_same
 _HIDDEN = laws_of_sight.law_hidden_things_change_nothing
 _FIELDS = laws_of_sight.law_fields_are_seen_by_their_audience_alone
 
+
 def points_tell_luck(state: State, _viewer: Viewer) -> tuple[int, ...]:
     return tuple(points + value(lucky) for points, lucky in zip(state.points, state.lucky, strict=True))
 

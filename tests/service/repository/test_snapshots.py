@@ -28,7 +28,7 @@ from service.match.owed import owed
 from service.ops.simulate import play
 from service.repository import snapshots
 from service.repository.match_history import History
-from service.repository.snapshots import EVERY, Folds
+from service.repository.snapshots import EVERY, MatchLoader
 from tests.length import LONG
 from tests.playthroughs.record import cases
 from tests.service.arena import Arena
@@ -88,12 +88,12 @@ def copied(match: Stored) -> MemoryLog:
 def test_every_match_is_read_back_as_it_was_put_by_at_every_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshots, "EVERY", 1)
     for number, match in enumerate(matches()):
-        folds = Folds(MemoryLog(), match.games, SECRET)
+        loader = MatchLoader(MemoryLog(), match.games, SECRET)
         versions = list(enumerate(match.states, 1))
         for version, state in versions if LONG else versions[number % 4 :: 4]:
-            snapshot = folds.snapshot(state, version - 1)
+            snapshot = loader.snapshot(state, version - 1)
             assert snapshot is not None
-            found = folds.recall(match.id, Tail((match.events[version - 1],), None, snapshot))
+            found = loader.load(match.id, Tail((match.events[version - 1],), None, snapshot))
             assert found == state
             assert repr(found) == repr(state), "not the same types"
 
@@ -185,7 +185,7 @@ def test_a_short_match_and_a_huge_one_leave_no_snapshot(monkeypatch: pytest.Monk
 
 def lies(arena: Arena, match: Match, secret: bytes | None = None, games: Mapping[str, AnyGame] | None = None) -> bytes:
     """A snapshot that says what is not so of a match, sealed by whoever has this secret and these games."""
-    maker = Folds(arena.log, games or arena.ports.games, secret or arena.ports.secret)
+    maker = MatchLoader(arena.log, games or arena.ports.games, secret or arena.ports.secret)
     told = maker.snapshot(msgspec.structs.replace(match, paused=match.paused + 999), 0)
     assert told is not None
     return told

@@ -93,7 +93,9 @@ def test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event(
 
 def optimistic(arena: Arena) -> Ports:
     """Let the arena's process be optimistic; the ports of another one, at the same log."""
-    arena.ports = replace(arena.ports, history=History(arena.log, arena.ports.games, arena.ports.secret, bold=True))
+    arena.ports = replace(
+        arena.ports, history=History(arena.log, arena.ports.games, arena.ports.secret, optimistic=True)
+    )
     return replace(arena.ports, history=History(arena.log, arena.ports.games, arena.ports.secret))
 
 

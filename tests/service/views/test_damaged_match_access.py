@@ -12,7 +12,7 @@ from service.errors import Corrupt, Refused
 from service.match.new_match import NewMatch
 from service.repository.match_history import History
 from service.usecases.match_lifecycle import create, join, join_code_of, leave
-from service.views.damaged_match_access import may_be_told
+from service.views.damaged_match_access import may_learn_of
 from tests.service.arena import ENDLESS, Arena
 
 Stored: TypeAlias = tuple[bytes, ...]
@@ -90,7 +90,7 @@ DAMAGE: Final[Mapping[str, Damage]] = {
 
 
 def told(arena: Arena, match: str) -> set[str | None]:
-    return {player for player in PEOPLE if may_be_told(arena.ports, match, player)}
+    return {player for player in PEOPLE if may_learn_of(arena.ports, match, player)}
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
