@@ -33,7 +33,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "increment_seconds": "Seconds that each decision adds to the bank.",
     "on_timeout": "What happens when a seat's time runs out: its default action is taken (`default_action`, also if this is absent), a bot takes the seat over (`bot`), or its player is out and all further decisions of the seat take default actions (`resign`).",
     "SeenDecision.on_timeout": "The action that is taken at the deadline; shown only to the seat itself, null if the game's own bell ends the decision.",
-    "bot_pace_ms": "Average time in milliseconds that a bot waits before each action; it varies from 0.5 to 1.5 times this value. At most half of `turn_seconds` or `bank_seconds`. If it is absent, bots do not wait, except in a game that keeps its own time (4 Monkeys), where it is 2500.",
+    "bot_pace_ms": "Average time in milliseconds that a bot waits before each action; it varies from 0.5 to 1.5 times this value. At most half of `turn_seconds` or `bank_seconds`. If it is absent, bots do not wait, except in a game that keeps its own time (4 Monkeys), where they wait 2500 ms.",
     "creator": "The id of the player who created the match.",
     "creator_name": "The name of this player.",
     "seats": "The seats in order, each with its player.",

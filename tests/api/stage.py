@@ -1,4 +1,4 @@
-"""The real app on real servers, at a time that the test sets, and matches laid out on it as a pair's stories tell them."""
+"""The real app on real servers, with a time that the test sets, and with matches that have the histories of a pair."""
 
 import hashlib
 import re
@@ -34,7 +34,7 @@ from tests.service.games.matches import Table
 from tests.service.games.toy.game import TOY
 
 LISTENER: Final = "listener"
-"""A bot that keeps what it is given."""
+"""A bot that records its input."""
 _WORDS: Final = re.compile(rb"[0-9a-z]{10,64}")
 
 

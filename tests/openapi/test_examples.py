@@ -1,4 +1,4 @@
-"""Every answer in the reference has an example, which a run of the service gave."""
+"""Every response in the reference has an example, recorded in a run of the service."""
 
 from typing import Any, Final
 

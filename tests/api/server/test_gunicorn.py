@@ -1,4 +1,4 @@
-"""A real gunicorn against clients that are wrong, slow or hostile; a table, so that an upgrade cannot loosen it."""
+"""A real gunicorn against malformed, slow or hostile clients."""
 
 import json
 import socket

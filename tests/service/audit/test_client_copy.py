@@ -1,4 +1,4 @@
-"""What somebody kept finds a file that was rewritten, though every other check passes."""
+"""A client's copy reveals a rewritten file, although every other check passes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -30,7 +30,7 @@ def heads_of(lines: Lines) -> list[KeptHead]:
 
 
 def shown_to(viewer: Viewer, lines: Lines) -> list[Shown]:
-    """All events as a viewer was shown them."""
+    """All events as a viewer saw them."""
     match = match_of(lines)
     return [msgspec.json.decode(canonical(see_event(match, decode(line), digest(line), viewer))) for line in lines[1:]]
 
@@ -51,7 +51,7 @@ def differs(check: Callable[..., None], *args: object) -> tuple[int, str]:
 
 
 def resealed_from(version: int) -> Lines:
-    """The toy's file, forged so that every check passes: another salt there, and so other hashes from there on."""
+    """The toy's file with another salt at one version, and a rebuilt hash chain, so that every check passes."""
     file = File(toy())
     file.events[version]["salt"] = "0" * 32
     return file.sealed()
@@ -198,5 +198,5 @@ def test_a_feed_is_read_in_every_form_in_which_a_client_may_have_kept_it() -> No
     ],
 )
 def test_what_is_no_feed_is_refused(text: bytes) -> None:
-    with pytest.raises(ValueError, match=r"no JSON|no event"):
+    with pytest.raises(ValueError, match=r"not JSON|not an event|no event"):
         read_feed(text)

@@ -108,7 +108,7 @@ def test_who_lost_a_seat_to_a_bot_may_look_on_to_the_end() -> None:
     refused("match-not-found", viewer_of, match, "eve")
     refused("match-not-found", viewer_of, match, None)
     lost = refused("not-seated", arena.act, table, slow, {"type": "pass"})
-    assert lost.detail == "Your time was up, and a bot has your seat; you may look on."
+    assert lost.detail == "Your time ran out, and a bot took your seat over; you may still watch."
     mines: tuple[OwnList, ...] = get_args(OwnList)
     for mine in mines:
         assert [one.seat for one in own_page(arena.ports, slow, mine, None, 9)[0]] == [None]

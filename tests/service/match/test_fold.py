@@ -1,4 +1,4 @@
-"""From events to a match: every type, ids of decisions, and bytes that are refused."""
+"""Folding events: every type, ids of decisions, and bytes that are refused."""
 
 from collections import Counter
 
@@ -136,7 +136,7 @@ def test_an_aborted_match_waits_for_nobody() -> None:
 
 @st.composite
 def plays(draw: st.DrawFn) -> tuple[Arena, str]:
-    """A match in which chance chooses what happens next, for a while."""
+    """A match with a random sequence of events."""
     arena = Arena()
     if draw(st.booleans()):
         table = arena.toy("anna", "ben", bots=("random",), turn_seconds=40, tricks=3)

@@ -1,4 +1,4 @@
-"""What happened, in words: for every game, viewer and language, and never more than the viewer may see."""
+"""Texts of events, for every game, viewer and language, without hidden information."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, get_args
@@ -64,7 +64,7 @@ def test_every_game_is_played_in_words() -> None:
 
 
 def check_words(game: AnyGame, language: str, kind: str, text: str, fields: Mapping[str, Any]) -> None:
-    """A text holds no word of the protocol that the game has a name for."""
+    """A text contains no identifier of the protocol for which the game has a name."""
     key, without = f"{kind}.{fields['type']}", UNNAMED.get(game.info.id, "(?!)")
     assert not raw_words(game.texts[language], key, text, fields, without), text
 

@@ -1,4 +1,4 @@
-"""Commands of one match pass one at a time; one that takes too long holds up nobody for good."""
+"""Commands of one match run one at a time, but do not wait for ever for one that takes too long."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from service.repository import match_lock
 from service.repository.match_lock import MatchLocks
 
 LONG = 30
-"""Seconds; a patience that no busy machine comes to the end of."""
+"""Seconds; a timeout that is not reached even on a busy machine."""
 
 
 def test_who_comes_second_passes_after_the_first_and_other_matches_do_not_wait(

@@ -1,4 +1,4 @@
-"""Reading all matches that end, in the order of their ends: none is missed, none comes twice, whatever dies in between."""
+"""The list of ended matches has each match once, in the order of the ends, also after crashes."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -28,7 +28,7 @@ def crawl(arena: Arena, after: int = 0, size: int = 20, game: str | None = None)
 
 
 def aborted(arena: Arena, table: str | None = None) -> str:
-    """A match that its creator gave up."""
+    """A match that its creator aborted."""
     table = table or arena.create()
     arena.leave(table, "host")
     return table

@@ -1,4 +1,4 @@
-"""Finding matches: the index follows the log, and is mended where it fell behind."""
+"""Lists of matches: the index follows the log, and readers correct it after crashes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

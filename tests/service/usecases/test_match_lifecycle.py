@@ -1,4 +1,4 @@
-"""The life of a match around its play: created, filled, started, left."""
+"""Use cases around the play of a match: create, join, start, leave."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a seat may not do, and what it is told: nothing changes, and nothing hidden is said."""
+"""Refused actions change nothing, and their problems contain nothing hidden."""
 
 from collections.abc import Callable
 from dataclasses import replace

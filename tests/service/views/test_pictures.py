@@ -1,4 +1,4 @@
-"""A match drawn at any of its versions: before the start, while it is played, and at the end."""
+"""Pictures of a match before the start, during play, and at the end."""
 
 import re
 from xml.etree import ElementTree as ET
