@@ -32,6 +32,7 @@ from api.resources import (
     problems,
     replay,
     seats,
+    streams,
 )
 from service.repository.ports import LogUnavailable
 from service.usecases import accounts
@@ -47,6 +48,7 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     seats.blueprint,  # matches.py adds its views to this blueprint
     actions.blueprint,
     events.blueprint,
+    streams.blueprint,
     pictures.blueprint,
     replay.blueprint,
     audit.blueprint,

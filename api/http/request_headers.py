@@ -1,14 +1,24 @@
 """The headers that views read, as the reference describes them."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 from api.http import etags, idempotency
 from service.errors import Refused
+from service.repository import cursors
 
-RequestHeader: TypeAlias = Literal["Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", "Accept-Language"]
+RequestHeader: TypeAlias = Literal[
+    "Idempotency-Key",
+    "If-Match",
+    "If-None-Match",
+    "Last-Event-ID",
+    "Last-Event-ID (cursor)",
+    "Last-Event-ID (versions)",
+    "Accept-Language",
+]
+"""A header as a view reads it; what stands in parentheses tells one meaning of a name from another."""
 _MEANINGS: Final[Mapping[RequestHeader, str]] = {
     "Idempotency-Key": "1 to 64 visible ASCII characters, such as a UUID, quoted if a comma is among them: the same key and "
     "request are one command, however often sent.",
@@ -17,6 +27,9 @@ _MEANINGS: Final[Mapping[RequestHeader, str]] = {
     "answered again. With texts the answer is always whole, for a tag names no language.",
     "Accept-Language": "For texts, and for why one may not move or leave: `en` (the default) or `de`.",
     "Last-Event-ID": "With `text/event-stream`: the `id` of the last event that the client has; it wins over `after`.",
+    "Last-Event-ID (cursor)": "With `text/event-stream`: the `id` of the last frame that the client has; it wins over `after`.",
+    "Last-Event-ID (versions)": "With `text/event-stream`: the last `id` that the client has, a version for each match, in the "
+    "order of the parameters `match`; it wins over what they say.",
 }
 _TAGS: Final = {"pattern": '^(\\*|(W/)?"[!#-~]{0,64}"(, ?(W/)?"[!#-~]{0,64}"){0,9})$'}
 _SCHEMAS: Final[Mapping[RequestHeader, Mapping[str, Any]]] = {
@@ -24,6 +37,8 @@ _SCHEMAS: Final[Mapping[RequestHeader, Mapping[str, Any]]] = {
     "If-Match": _TAGS,
     "If-None-Match": _TAGS,
     "Last-Event-ID": {"pattern": "^(0|[1-9][0-9]{0,15})$"},
+    "Last-Event-ID (cursor)": {"pattern": "^[A-Za-z0-9_-]{1,200}$"},
+    "Last-Event-ID (versions)": {"pattern": "^(0|[1-9][0-9]{0,15})(,(0|[1-9][0-9]{0,15})){0,99}$"},
 }
 
 
@@ -37,8 +52,19 @@ def version_of(last_event_id: str) -> int:
         Refused: `invalid-parameter`.
     """
     if _VERSION.fullmatch(last_event_id) is None:
-        raise Refused("invalid-parameter", "Last-Event-ID is the version of an event.", parameter="Last-Event-ID")
+        raise Refused(
+            "invalid-parameter", "Last-Event-ID is an id that a frame had, such as 41.", parameter="Last-Event-ID"
+        )
     return int(last_event_id)
+
+
+def versions_of(last_event_id: str) -> Sequence[int]:
+    """The versions in a Last-Event-ID, with commas between.
+
+    Raises:
+        Refused: `invalid-parameter`.
+    """
+    return [version_of(version) for version in last_event_id.split(",")]
 
 
 _READERS: Final[Mapping[RequestHeader, Callable[[str], object]]] = {
@@ -46,7 +72,13 @@ _READERS: Final[Mapping[RequestHeader, Callable[[str], object]]] = {
     "If-Match": partial(etags.parse, "If-Match"),
     "If-None-Match": partial(etags.parse, "If-None-Match"),
     "Last-Event-ID": version_of,
+    "Last-Event-ID (versions)": versions_of,
+    "Last-Event-ID (cursor)": lambda cursor: cursors.decode(cursor, int, "Last-Event-ID"),
 }
+
+
+def name_of(header: RequestHeader) -> str:
+    return header.partition(" ")[0]
 
 
 def judge(header: RequestHeader, value: str) -> None:
@@ -62,4 +94,4 @@ def judge(header: RequestHeader, value: str) -> None:
 def parameter(header: RequestHeader) -> dict[str, Any]:
     """A header as a parameter of an operation."""
     schema = {"type": "string", **_SCHEMAS.get(header, {})}
-    return {"in": "header", "name": header, "description": _MEANINGS[header], "schema": schema}
+    return {"in": "header", "name": name_of(header), "description": _MEANINGS[header], "schema": schema}

@@ -12,6 +12,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "GamePage.id": "The id of the game, as in requests.",
     "GameSummary.id": "The id of the game, as in requests.",
     "Player.id": "The id of the player, as in seats and events; it never changes.",
+    "Notice.notice": "The id of the notice, `<match>-<version>-<type>`; it is the same each time the notice is sent.",
     "SeenDecision.id": "`<seat>:<version that opened it>`; an action may name it as `decision`.",
     "game": "The id of the game, as `GET /v1/games` lists it.",
     "games": "The games, in the order of their ids.",
@@ -124,8 +125,10 @@ MEANINGS: Final[Mapping[str, str]] = {
     "NoticesEnd.reason": "Why the stream ends; the description of the stream lists the reasons.",
     "ms": "Milliseconds by which all open deadlines move.",
     "label": "The name of the bell.",
+    "WatchedMatch.version": "The newest version of the match; the events after the version that the client named follow.",
     "heartbeat_ms": "Milliseconds between two heartbeats.",
     "now": "The server's clock when the stream began, in milliseconds since 1970 (UTC). Deadlines are by this clock.",
+    "cursor": "The position from which the stream can be resumed, as `after` or `Last-Event-ID`: everything before it was sent.",
     "followed": "The maximum number of matches that the stream follows.",
     # Playing
     "observation": "The table as the viewer may see it, null before the start.",

@@ -1,7 +1,7 @@
 """flask-smorest with strict bodies and queries, responses from structs, and problems named in the reference."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from types import MappingProxyType
 from typing import Any, Final, TypeVar, cast
@@ -17,7 +17,7 @@ from api.http.request_headers import RequestHeader, parameter
 from api.problems import documents
 from api.problems.types import PROBLEM_TYPES
 from api.requests.components import PREFIX
-from api.requests.strict_fields import Object
+from api.requests.strict_fields import List, Object
 
 View = TypeVar("View", bound=Callable[..., Response])
 Routed = TypeVar("Routed", bound="Callable[..., Response] | type[MethodView]")
@@ -46,9 +46,14 @@ EVERYWHERE: Final = (
 )
 
 
-def _given(request: Request, location: str) -> Any:
-    """The parsed body (an empty body is an empty object) or query of a request, before validation."""
-    return request.args.to_dict() if location == "query" else strict_json.loads(request.get_data() or b"{}")
+def _given(request: Request, location: str, lists: Iterable[str]) -> Any:
+    """The parsed body (an empty body is an empty object) or query of a request, before validation.
+
+    `lists` are the query parameters that may be repeated.
+    """
+    if location != "query":
+        return strict_json.loads(request.get_data() or b"{}")
+    return request.args.to_dict() | {name: request.args.getlist(name) for name in lists if name in request.args}
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest has no types
@@ -75,9 +80,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         """Parse the body or the query by a schema and pass the result to the view."""
         # One instance for all requests: creating a schema takes longer than loading with it.
         made = schema()
-        # All query parameters are optional, and most requests have none.
-        unasked = MappingProxyType(made.load({})) if location == "query" else None
         options.setdefault("required", any(field.required for field in made.fields.values()))
+        lists = frozenset(
+            name for name, field in made.fields.items() if location == "query" and isinstance(field, List)
+        )
+        # Most queries are optional, and most requests come without one.
+        unasked = MappingProxyType(made.load({})) if location == "query" and not options["required"] else None
         describe = self.arguments(made, location=location, **options)
 
         def decorate(view: View) -> View:
@@ -91,12 +99,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 if unasked is not None and not request.query_string:
                     return view(*before, unasked, **path)
                 try:
-                    taken = made.load(_given(request, location))
+                    taken = made.load(_given(request, location, lists))
                 except ma.ValidationError as error:
                     raise documents.Invalid(error.messages, location) from error
                 return view(*before, taken, **path)
 
-            return _note(cast("View", parsed), **described)
+            return _note(cast("View", parsed), **described, **({"repeated": lists} if lists else {}))
 
         return decorate
 
@@ -253,10 +261,12 @@ class Api(flask_smorest.Api):  # type: ignore[misc]  # flask-smorest has no type
 class Operation(msgspec.Struct, frozen=True):
     """What the checks need to know about a view and method.
 
-    `takes`: where it has input: "json", "query" or both. `bucket`: the name of its own rate limit, or None.
+    `takes`: where it has input: "json", "query" or both. `repeated`: query parameters that may be repeated. `bucket`: the
+    name of its own rate limit, or None.
     """
 
     takes: frozenset[str] = frozenset()
+    repeated: frozenset[str] = frozenset()
     headers: tuple[RequestHeader, ...] = ()
     bucket: str | None = None
     needs_token: bool = False
@@ -276,6 +286,7 @@ def _operation(view: Callable[..., Any], method: str) -> Operation:
     facts = _described(view, method)
     return Operation(
         takes=frozenset(parameter["in"] for parameter in facts.get("arguments", {}).get("parameters", ())),
+        repeated=facts.get("repeated", frozenset()),
         headers=facts.get("headers", ()),
         bucket=facts.get("bucket"),
         needs_token=facts.get("caller") == "required",

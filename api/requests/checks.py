@@ -12,7 +12,7 @@ from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnsupportedMe
 
 from api.http import auth, context, rate_limit
 from api.http.bodies import MAX_BODY, Deadline
-from api.http.request_headers import judge
+from api.http.request_headers import judge, name_of
 from api.problems import documents
 from api.requests.blueprint import Operation, operation_of
 from service.addresses import host_of
@@ -116,9 +116,9 @@ class Bodies:
     def __call__(self, request: Request, operation: Operation) -> None:
         if request.endpoint is None:
             return
-        _check_query(request, "query" in operation.takes)
+        _check_query(request, operation)
         for name in operation.headers:
-            if (value := context.header(request, name)) is not None:
+            if (value := context.header(request, name_of(name))) is not None:
                 judge(name, value)
         if request.method in SAFE:
             return
@@ -150,11 +150,12 @@ def _is_plain_json(request: Request) -> bool:
     return request.mimetype_params.get("charset", "utf-8").lower() in _CHARSETS
 
 
-def _check_query(request: Request, has_schema: bool) -> None:
+def _check_query(request: Request, operation: Operation) -> None:
     if not request.query_string:
         return
-    faults = {name: ["Given more than once."] for name, values in request.args.lists() if len(values) > 1}
-    if not has_schema:
+    twice = {name for name, values in request.args.lists() if len(values) > 1} - operation.repeated
+    faults = {name: ["Given more than once."] for name in twice}
+    if "query" not in operation.takes:
         faults |= {name: ["Is unknown; this operation takes no parameters."] for name in request.args}
     if faults:
         raise documents.Invalid(faults, "query")

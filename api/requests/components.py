@@ -60,7 +60,11 @@ GAMES_OWN: Final[Mapping[str, Mapping[str, Schema]]] = {
     "LegalActions": {"actions": _items("ActionSeen")},
     "ProblemPage": {"example": ref("Problem")},
     "SeenEffect": {"effect": ref("Effect")},
-    "SeenEvent": {"data": {"type": "object"}},
+    "SeenEvent": {"data": {"type": "object"}, "legal_actions": _items("ActionSeen")},
+    "StreamHello": {"legal_actions": _items("ActionSeen")},
+    "WatchedMatch": {"legal_actions": _items("ActionSeen")},
+    "EventPage": {"legal_actions": _items("ActionSeen")},
+    "Notice": {"legal_actions": _items("ActionSeen")},
 }
 """Schemas of response fields that no struct describes, such as values of a game's own types."""
 

@@ -11,10 +11,10 @@ from typing import Any, Final, TypeVar
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from api.http.pagination import DEFAULT_LIMIT, MAX_CURSOR, MAX_LIMIT
 from api.http.strict_json import MAX_INTEGER
 from service.match.characters import CONTROL
 from service.match.names import LONGEST, BadName, parse_name
+from service.repository import cursors
 
 T = TypeVar("T")
 
@@ -102,6 +102,21 @@ class Choice(fields.String):
         super().__init__(validate=validate.OneOf(choices), **options)
 
 
+class Includes(String):
+    """What an answer is to hold besides: some of a few names, with commas between, in a query parameter."""
+
+    def __init__(self, *names: str, **options: Any) -> None:
+        self._names = names
+        one = "|".join(names)
+        super().__init__(2 * len(",".join(names)), pattern=f"(?:{one})(?:,(?:{one}))*", **options)
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
+        names: str = super()._deserialize(value, attr, data, **kwargs)
+        if not set(names.split(",")) <= set(self._names):
+            raise ma.ValidationError(f"Must be some of {', '.join(self._names)}, with commas between.")
+        return names
+
+
 class List(fields.List[T]):
     """A list of `shortest` to `longest` items. Its length is checked before any item is read."""
 
@@ -162,11 +177,15 @@ class Flag(fields.Boolean):
         return value == "true"
 
 
+DEFAULT_LIMIT: Final = 50
+MAX_LIMIT: Final = 200
+
+
 class PageSchema(Schema):
     """The query parameters of a list in pages."""
 
     cursor = String(
-        MAX_CURSOR,
+        cursors.MAX_LENGTH,
         shortest=1,
         metadata={"description": "`next` of the page before, unchanged; absent for the first page."},
     )

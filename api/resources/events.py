@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
-import msgspec
 from flask import Response, request
 
 from api.http import context, etags, languages
@@ -14,20 +13,26 @@ from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.components import frame_schema, ref
 from api.resources import stream_response
+from api.resources.include import included
 from api.resources.matches import MAX_SEATS, MAX_VERSION, TEXTS, VIEWER, unchanged
 from service.audit import match_file
 from service.errors import Refused
 from service.match.model import Head, Match, MatchId, Version, Viewer
-from service.match.redaction import SeenEvent, viewer_of
-from service.match.texts import with_text
+from service.match.redaction import SeenEvent, Situation, viewer_of
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form, StreamEnd, StreamHello
 from service.subscriptions.long_poll import wait_for_event
 from service.subscriptions.match_stream import MatchSubscription
+from service.subscriptions.situation import FrameReader, situation
 
 PAGE: Final = 100
 LONGEST_PAGE: Final = 500
 LONGEST_WAIT: Final = 30
 """Seconds."""
+INCLUDED: Final = (
+    "Some of these, with commas between. `decisions`: what the match waits for after each event, with deadlines, and what "
+    "each seat has left of its time. `legal_actions`: what the viewer may do, in the newest frame of a running match, when "
+    "it is made; older frames have no list. `texts`: events, decisions and actions also in words."
+)
 READ_PROBLEMS: Final = ("match-not-found", "match-corrupt", "engine-too-old", *STORE_PROBLEMS)
 
 _JSON: Final = "application/json"
@@ -36,8 +41,10 @@ _FORMS: Final = {form.media_type: form for form in (NDJSON, EVENT_STREAM)}
 blueprint: Final = Blueprint("events", description="What happened in a match: in pages, live, and as a file.")
 
 
-class EventPage(msgspec.Struct, frozen=True):
+class EventPage(Situation, frozen=True):
     """Events in order. `version` and `head` are the match's newest; `next` is where the page after this one is, if any.
+
+    What was asked for besides events stands in a page itself where it holds no event that would have it.
 
     To be told of later events ask again with `after` and `head` as this page's `version` and `head`, or take a stream.
     """
@@ -76,7 +83,7 @@ class EventQuerySchema(strict_fields.Schema):
             "A stream takes none."
         },
     )
-    include = strict_fields.Choice(TEXTS, metadata={"description": "`texts`: each event also in words, as `text`."})
+    include = strict_fields.Includes("decisions", "legal_actions", TEXTS, metadata={"description": INCLUDED})
     ticket = strict_fields.String(64)
     viewer = strict_fields.DecimalInteger(
         0,
@@ -87,9 +94,10 @@ class EventQuerySchema(strict_fields.Schema):
 
 _LINES: Final = {
     "type": "array",
-    "description": "One JSON value a line: events, then a `StreamEnd`. An empty line is a heartbeat, at least one in five "
-    "seconds while the match goes on. Lines that stop without a `StreamEnd` were cut: connect again with `after`.",
-    "items": {"oneOf": [ref("SeenEvent"), ref("StreamEnd")]},
+    "description": "One JSON value a line: a `StreamHello`, events, then a `StreamEnd`. An empty line is a heartbeat, at "
+    "least one in five seconds while the match goes on. Lines that stop without a `StreamEnd` were cut: connect again with "
+    "`after`.",
+    "items": {"oneOf": [ref("StreamHello"), ref("SeenEvent"), ref("StreamEnd")]},
 }
 _FRAMES: Final = frame_schema(
     (ref("StreamHello"), ref("SeenEvent"), ref("StreamEnd")),
@@ -140,12 +148,7 @@ def list_events(query: Mapping[str, Any], match_id: MatchId) -> Response:
     else:
         response = _stream(match, form, query)
     response.vary.add("Accept")
-    return languages.label(response, language) if (language := _language(query)) else response
-
-
-def _language(query: Mapping[str, Any]) -> str | None:
-    """The language of the events' texts, None where they are not asked for."""
-    return languages.preferred() if "include" in query else None
+    return languages.label(response, language) if (language := included(query).language) else response
 
 
 def _wanted_form() -> Form | None:
@@ -182,30 +185,30 @@ def _waited(match: Match, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
 def _page(match: Match, viewer: Viewer, query: Mapping[str, Any]) -> Response:
     after = query["after"]
     if after > match.head.version:
-        raise _diverged(match, after)
-    events = context.ports().history.events(match, viewer, after, query.get("limit", PAGE))
+        raise diverged(match, after)
+    include = included(query)
+    events = FrameReader(context.ports().history).after(match, viewer, after, query.get("limit", PAGE), include)
     if not (events[0].prev if events else match.head.hash).startswith(query.get("head", "")):
-        raise _diverged(match, after)
-    if language := _language(query):
-        events = tuple(with_text(match.game, language, event) for event in events)
+        raise diverged(match, after)
     following = None
     if events and events[-1].version < match.head.version:
         wanted = {"after": events[-1].version, "head": events[-1].hash[:16]}
         wanted |= {name: query[name] for name in ("limit", "include", "viewer") if name in query}
         following = f"/v1/matches/{match.id}/events?{urlencode(wanted)}"
-    return answer(EventPage(events, match.head.version, match.head.hash, following), head=match.head)
+    rest = {} if events else situation(match, viewer, include, is_newest=True)
+    return answer(EventPage(events, match.head.version, match.head.hash, following, **rest), head=match.head)
 
 
 def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
     for name in ("limit", "wait"):
         if name in query:
             raise Refused("invalid-parameter", f"A stream takes no {name}.", parameter=name)
-    after = _head_at(match, query["after"])
+    after = head_at(match, query["after"])
     if not after.hash.startswith(query.get("head", "")):
-        raise _diverged(match, after.version)
+        raise diverged(match, after.version)
     if form is EVENT_STREAM and (last := context.header(context.current_request(), "Last-Event-ID")) is not None:
         # A browser that connects again repeats the address with its `after`, and adds where it came to.
-        after = _head_at(match, version_of(last))
+        after = head_at(match, version_of(last))
         if after == match.head and match.server_seed is not None:
             return Response(status=204)
     streams = stream_response.streams()
@@ -218,14 +221,14 @@ def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
         player=context.caller_id(),
         seat=query.get("viewer"),
         now=context.ports().now(),
-        language=_language(query),
+        include=included(query),
     )
     return stream_response.respond(
         streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot
     )
 
 
-def _head_at(match: Match, version: Version) -> Head:
+def head_at(match: Match, version: Version) -> Head:
     """The head that the match had at a version.
 
     Raises:
@@ -234,14 +237,14 @@ def _head_at(match: Match, version: Version) -> Head:
     if version == match.head.version:
         return match.head
     if version > match.head.version:
-        raise _diverged(match, version)
+        raise diverged(match, version)
     if version == 0:
         return match.origin
     (following,) = context.ports().history.events(match, None, version, 1)
     return Head(version, following.prev)
 
 
-def _diverged(match: Match, version: Version) -> Refused:
+def diverged(match: Match, version: Version) -> Refused:
     return Refused(
         "history-diverged",
         f"Version {version} is not here as you know it; the newest is {match.head.version}.",

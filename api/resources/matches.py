@@ -9,7 +9,7 @@ from marshmallow import fields
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from api.http import context, etags, languages, pagination
+from api.http import context, etags, languages
 from api.http.responses import DOCUMENTED, answer
 from api.requests import admission, strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
@@ -17,6 +17,7 @@ from service.match import redaction, texts
 from service.match.events import LONGEST_CLOCK, LONGEST_INCREMENT, SHORTEST_CLOCK, SLOWEST_PACE, MatchClock
 from service.match.model import Match, Viewer
 from service.match.new_match import NewMatch
+from service.repository import cursors
 from service.usecases import match_index, match_lifecycle
 from service.usecases.submit import Submitted
 from service.views import match_views
@@ -178,12 +179,12 @@ def list_matches(query: Mapping[str, Any]) -> Response:
     """
     ports, limit, game = context.ports(), query["limit"], query.get("game")
     if query["status"] == ENDED:
-        after = pagination.decode(query["cursor"], int) if "cursor" in query else 0
+        after = cursors.decode(query["cursor"], int) if "cursor" in query else 0
         over, number = match_index.ended_page(ports, after, limit, game)
-        return answer(MatchList(over, pagination.encode(number)))
-    before = pagination.decode(query["cursor"], str) if "cursor" in query else None
+        return answer(MatchList(over, cursors.encode(number)))
+    before = cursors.decode(query["cursor"], str) if "cursor" in query else None
     page, last = match_index.public_page(ports, query["status"], before, limit, game)
-    return answer(MatchList(page, None if last is None else pagination.encode(last)))
+    return answer(MatchList(page, None if last is None else cursors.encode(last)))
 
 
 @blueprint.at("/v1/matches", methods=["POST"])

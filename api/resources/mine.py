@@ -4,19 +4,22 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
-from flask import Response, request
+from flask import Response
 
-from api.http import context, pagination
+from api.http import context, languages
 from api.http.responses import answer
 from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.components import frame_schema, ref
 from api.resources import stream_response
-from service.errors import Refused
+from api.resources.include import included
+from api.resources.matches import TEXTS
 from service.match.model import MatchId
+from service.repository import cursors
 from service.repository.ports import OwnList
-from service.subscriptions.frames import EVENT_STREAM, NDJSON
-from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello, PlayerSubscription
+from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
+from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello
+from service.subscriptions.player_stream import PlayerSubscription
 from service.usecases import match_index
 from service.views import match_views
 
@@ -49,33 +52,47 @@ def list_own_matches(query: Mapping[str, Any]) -> Response:
 
     `active` leaves out those that are over.
     """
-    before = pagination.decode(query["cursor"], str) if "cursor" in query else None
+    before = cursors.decode(query["cursor"], str) if "cursor" in query else None
     mine: OwnList = "active" if query["active"] else "all"
     page = match_index.own_page(context.ports(), context.caller().id, mine, before, query["limit"])
-    following = None if page.last is None else pagination.encode(page.last)
+    following = None if page.last is None else cursors.encode(page.last)
     return answer(OwnMatchList(page.matches, page.unreadable, following))
 
 
+_INCLUDED: Final = (
+    "Some of these, with commas between. `legal_actions`: with each `your_turn` the list of its decision; those that are "
+    "open when the stream begins come after `hello`, each as a notice. `decisions`: what each seat has left of its time. "
+    "`texts`: decisions and actions also in words."
+)
+
+
 class OwnStreamQuerySchema(strict_fields.Schema):
+    after = strict_fields.String(
+        cursors.MAX_LENGTH,
+        pattern="[A-Za-z0-9_-]+",
+        metadata={
+            "description": "The `cursor` of the last frame that the client has: what happened since is sent first, the ends "
+            "of matches too. What it has may come again, with the same `notice`."
+        },
+    )
+    include = strict_fields.Includes("decisions", "legal_actions", TEXTS, metadata={"description": _INCLUDED})
     ticket = strict_fields.String(64)
 
 
-_FORMS: Final = {form.media_type: form for form in (EVENT_STREAM, NDJSON)}
-_TOLD: Final = "What happens in the player's matches, from now on."
+_TOLD: Final = "What happens in the player's matches, from now on or from where another stream broke off."
 _HEADERS: Final = {
     "X-Accel-Buffering": {"description": "`no`, a proxy passes on at once.", "schema": {"type": "string"}}
 }
 _LINES: Final = {
     "type": "array",
     "description": "One JSON value a line: a `NoticesHello`, then a `Notice` for each thing that happens, at last a "
-    "`NoticesEnd`. An empty line is a heartbeat.",
+    "`NoticesEnd`. An empty line is a heartbeat. Each has a `cursor` to go on from.",
     "items": {"oneOf": [ref("NoticesHello"), ref("Notice"), ref("NoticesEnd")]},
 }
 _FRAMES: Final = frame_schema(
     (ref("NoticesHello"), ref("Notice"), ref("NoticesEnd")),
     "Server-sent events: `hello` (data: `NoticesHello`), then `started`, `your_turn`, `seat_lost` and `finished` (data: "
-    "`Notice`), at last `end` (data: `NoticesEnd`). Every `heartbeat_ms` a comment comes. There are no ids: whoever "
-    "connects again is told in `hello` how all matches are now.",
+    "`Notice`), at last `end` (data: `NoticesEnd`), each with the cursor as `id`. Every `heartbeat_ms` a comment comes.",
 )
 
 
@@ -84,25 +101,37 @@ _FRAMES: Final = frame_schema(
 @blueprint.answers_with(200, _FRAMES, description=_TOLD, media_types=(EVENT_STREAM.media_type,), headers=_HEADERS)
 @blueprint.answers_with(200, _LINES, description=_TOLD, media_types=(NDJSON.media_type,), headers=_HEADERS)
 @blueprint.knows_caller(required=True, by_ticket=True)
+@blueprint.reads("Last-Event-ID (cursor)", "Accept-Language")
 @blueprint.refuses(*STORE_PROBLEMS, "not-acceptable", "too-many-streams")
 def follow_own_matches(query: Mapping[str, Any]) -> Response:
     """Follow all of the player's matches that are not over, in one stream: your turn, started, finished.
 
-    `Accept` chooses between `text/event-stream` (the default) and `application/x-ndjson`.
+    `Accept` chooses between `text/event-stream` (the default) and `application/x-ndjson`. With `after` or `Last-Event-ID`
+    the stream goes on where another one broke off. A turn that is over meanwhile is left out.
     """
-    del query
-    accepted = request.accept_mimetypes or None
-    wanted = EVENT_STREAM.media_type if accepted is None else accepted.best_match(tuple(_FORMS))
-    if wanted is None:
-        raise Refused("not-acceptable", f"The stream is {' or '.join(_FORMS)}.")
-    form, streams = _FORMS[wanted], stream_response.streams()
+    form, streams = stream_response.wanted_form(), stream_response.streams()
+    after = _position(query.get("after"), form)
     slot = streams.enter(stream_response.holder())
-    subscription = PlayerSubscription(context.ports(), streams, context.caller().id, form)
+    include = included(query)
+    subscription = PlayerSubscription(context.ports(), streams, context.caller().id, form, include, after)
     response = stream_response.respond(
         streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot
     )
     response.vary.add("Accept")
-    return response
+    return languages.label(response, include.language) if include.language else response
+
+
+def _position(after: str | None, form: Form) -> int | None:
+    """The position from which a stream goes on, None for one that begins now.
+
+    Raises:
+        Refused: `invalid-parameter`.
+    """
+    # A browser that connects again repeats the address with its `after`, and adds where it came to.
+    last = context.header(context.current_request(), "Last-Event-ID") if form is EVENT_STREAM else None
+    if last is not None:
+        return cursors.decode(last, int, "Last-Event-ID")
+    return None if after is None else cursors.decode(after, int, "after")
 
 
 blueprint.answers += [NoticesHello, Notice, NoticesEnd]

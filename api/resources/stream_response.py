@@ -9,12 +9,16 @@ from typing import Final, cast
 from flask import Response, current_app, request
 
 from api.http import context
-from service.subscriptions.frames import Form
+from service.errors import Refused
+from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
 from service.subscriptions.streams import Slot, Streams
 from service.usecases import accounts
 
 STREAMS: Final = "moonstone.streams"
 """The key of the app's open streams in `app.extensions`."""
+
+_FORMS: Final = {form.media_type: form for form in (EVENT_STREAM, NDJSON)}
+"""The first is that of a client that names none."""
 
 _ESTABLISHED: Final = 1
 """The TCP state ESTABLISHED in Linux, the first byte of TCP_INFO."""
@@ -46,6 +50,19 @@ def hung_up() -> Callable[[], bool]:
     A failing write would show this only later, and until then the stream would hold its slot.
     """
     return partial(_hung_up, request.environ.get("gunicorn.socket"))
+
+
+def wanted_form() -> Form:
+    """The stream that `Accept` asks for, where the operation answers nothing else.
+
+    Raises:
+        Refused: `not-acceptable`.
+    """
+    accepted = request.accept_mimetypes
+    wanted = accepted.best_match(tuple(_FORMS)) if accepted else EVENT_STREAM.media_type
+    if wanted is None:
+        raise Refused("not-acceptable", f"The stream is {' or '.join(_FORMS)}.")
+    return _FORMS[wanted]
 
 
 def respond(frames: Generator[bytes], form: Form, slot: Slot) -> Response:

@@ -1,8 +1,9 @@
 """Which matches there are, in sorted sets of the log's server: for each status_list, each creator's open ones, each player's.
 
 Members are places, `<created_at, 13 digits>:<match id>`, all with score 0, so that they sort as text. A match is put on
-its new status_list before it leaves the old one: a crash in between leaves a place too much, which the reader mends. Only in the
-set of those that ended has each place a number as its score, which rises in the order in which they came.
+its new status_list before it leaves the old one: a crash in between leaves a place too much, which the reader mends. In the set
+of those that ended each place has a number as its score, which rises in the order in which they came; among a player's
+concluded ones the time at which it left the active ones.
 """
 
 from typing import Final, get_args
@@ -52,6 +53,10 @@ def _player_key(player: str, own_list: OwnList) -> str:
     return f"index:of:{player}:{own_list}"
 
 
+def _concluded_key(player: str) -> str:
+    return f"index:of:{player}:concluded"
+
+
 class RedisIndex:
     """`MatchIndex` by commands of a single key each, all safe to send twice; two of them are scripts."""
 
@@ -74,10 +79,20 @@ class RedisIndex:
         entries: list[Command] = [("ZADD", _player_key(player, own_list), 0, place) for own_list in get_args(OwnList)]
         send(self._client, *entries, ("PUBLISH", WAKE_CHANNEL + news_of(player), wall_clock()))
 
-    def dismiss(self, player: str, match_id: MatchId, created_at: int, *, entirely: bool) -> None:
+    def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
         place = f"{created_at:013d}:{match_id}"
-        lists: tuple[OwnList, ...] = get_args(OwnList) if entirely else ("active",)
-        send(self._client, *(("ZREM", _player_key(player, own_list), place) for own_list in lists))
+        keys = (*(_player_key(player, own_list) for own_list in get_args(OwnList)), _concluded_key(player))
+        send(self._client, *(("ZREM", key, place) for key in keys))
+
+    def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
+        place = f"{created_at:013d}:{match_id}"
+        noted: Command = ("ZADD", _concluded_key(player), "NX", at, place)
+        send(self._client, noted, ("ZREM", _player_key(player, "active"), place))
+
+    def concluded(self, player: str, since: int, skip: int, limit: int) -> tuple[str, ...]:
+        places: list[bytes]
+        (places,) = send(self._client, ("ZRANGEBYSCORE", _concluded_key(player), since, "+inf", "LIMIT", skip, limit))
+        return tuple(place.decode() for place in places)
 
     def move(
         self, match_id: MatchId, created_at: int, creator: str, status_list: StatusList | None, *, private: bool

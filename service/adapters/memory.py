@@ -65,6 +65,7 @@ class MemoryIndex:
         self._wake = wake
         self._mine: dict[tuple[str, OwnList], set[str]] = {}
         self._enrolled = 0
+        self._concluded: dict[str, dict[str, int]] = {}
         self._status_lists: dict[str, StatusList | None] = {}
         self._waiting: set[tuple[str, str]] = set()
         self._private: set[str] = set()
@@ -89,9 +90,20 @@ class MemoryIndex:
         self._enrolled += 1
         self._wake(news_of(player), self._enrolled)
 
-    def dismiss(self, player: str, match_id: MatchId, created_at: int, *, entirely: bool) -> None:
-        for mine in get_args(OwnList) if entirely else ("active",):
-            self._mine.get((player, mine), set()).discard(f"{created_at:013d}:{match_id}")
+    def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
+        place = f"{created_at:013d}:{match_id}"
+        for mine in get_args(OwnList):
+            self._mine.get((player, mine), set()).discard(place)
+        self._concluded.get(player, {}).pop(place, None)
+
+    def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
+        place = f"{created_at:013d}:{match_id}"
+        self._concluded.setdefault(player, {}).setdefault(place, at)
+        self._mine.get((player, "active"), set()).discard(place)
+
+    def concluded(self, player: str, since: int, skip: int, limit: int) -> Sequence[str]:
+        found = sorted((at, place) for place, at in self._concluded.get(player, {}).items() if at >= since)
+        return [place for _, place in found[skip : skip + limit]]
 
     def move(
         self, match_id: MatchId, created_at: int, creator: str, status_list: StatusList | None, *, private: bool

@@ -13,7 +13,7 @@ import msgspec
 from events.record import Head, Version, canonical, decode, digest
 from service.games.visibility import Viewer
 from service.match.model import Match
-from service.match.redaction import see_event
+from service.match.redaction import Situation, see_event
 
 SHORTEST_HASH: Final = 16
 """Minimum number of hex digits of a head, as many as in an ETag."""
@@ -21,6 +21,10 @@ SHORTEST_HASH: Final = 16
 _FRAME: Final = b"data:"
 _WITHOUT_JSON: Final = (b":", b"event:", b"id:", b"retry:")
 """Prefixes of the lines of an event stream that contain no JSON."""
+
+
+_NOT_OF_THE_EVENT: Final = frozenset({"text", *Situation.__struct_fields__})
+"""What is said beside an event where it was asked for: its words, and what the match waited for then."""
 
 
 class Differs(Exception):
@@ -98,8 +102,7 @@ def _parts(frame: Any) -> Iterator[KeptHead | KeptEvent]:
     try:
         fields = msgspec.convert(frame, dict[str, Any])
         if "hash" in fields:
-            # `text` is present if the client asked for texts. It is not part of the match.
-            shown = {name: value for name, value in fields.items() if name != "text"}
+            shown = {name: value for name, value in fields.items() if name not in _NOT_OF_THE_EVENT}
             yield msgspec.structs.replace(msgspec.convert(fields, KeptEvent), shown=shown)
             return
         yield msgspec.convert(fields, KeptHead)

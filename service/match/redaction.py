@@ -14,7 +14,35 @@ from service.match.events import codec
 from service.match.model import Match, OpenDecision
 
 
-class SeenEvent(msgspec.Struct, frozen=True):
+class SeenDecision(msgspec.Struct, frozen=True):
+    """A decision as a viewer sees it. Only its own seat sees `on_timeout`, the action at the deadline.
+
+    `deadline` is null if there is none, or if the match's options hide it. `text` describes the decision, if the client
+    asked for texts.
+    """
+
+    id: str
+    seat: Seat | str
+    step: str
+    opens_at: int
+    deadline: int | None
+    on_timeout: Any = UNSET
+    text: str | UnsetType = UNSET
+
+
+class Situation(msgspec.Struct, frozen=True, kw_only=True):
+    """The open decisions and the banks of a match as a viewer may see them, if the client asked for them.
+
+    Only the newest frame of a running match has the viewer's own `legal_actions`, and their texts as `action_texts`.
+    """
+
+    decisions: tuple[SeenDecision, ...] | UnsetType = UNSET
+    banks: tuple[int, ...] | UnsetType = UNSET
+    legal_actions: tuple[Any, ...] | UnsetType = UNSET
+    action_texts: tuple[str, ...] | UnsetType = UNSET
+
+
+class SeenEvent(Situation, frozen=True):
     """An event as a viewer sees it. If something is hidden, `redacted` is true and the hidden fields and `salt` are absent.
 
     `text` describes the event in words, if the client asked for texts.
@@ -30,22 +58,6 @@ class SeenEvent(msgspec.Struct, frozen=True):
     hash: str
     salt: str | UnsetType = UNSET
     redacted: bool | UnsetType = UNSET
-    text: str | UnsetType = UNSET
-
-
-class SeenDecision(msgspec.Struct, frozen=True):
-    """A decision as a viewer sees it. Only its own seat sees `on_timeout`, the action at the deadline.
-
-    `deadline` is null if there is none, or if the match's options hide it. `text` describes the decision, if the client
-    asked for texts.
-    """
-
-    id: str
-    seat: Seat | str
-    step: str
-    opens_at: int
-    deadline: int | None
-    on_timeout: Any = UNSET
     text: str | UnsetType = UNSET
 
 

@@ -17,10 +17,11 @@ from events.record import Event, MatchId, Version, decode
 from service.errors import Corrupt, Refused, no_match
 from service.games.protocol import AnyGame
 from service.games.visibility import Viewer
+from service.match import redaction
 from service.match.model import Match
-from service.match.redaction import SeenEvent, see_event
+from service.match.redaction import SeenEvent
 from service.repository.snapshots import MatchLoader, begins_at
-from service.repository.verified_events import VerifiedEvents
+from service.repository.verified_events import Verified, VerifiedEvents
 
 CACHED_MATCHES: Final = 1024
 _LAST: Final = 2**63 - 1
@@ -162,12 +163,15 @@ class History:
         self.keep(match, events=events)
         return match
 
-    def events(self, match: Match, viewer: Viewer, after: Version, limit: int) -> tuple[SeenEvent, ...]:
-        """Up to `limit` events after a version as a viewer sees them, after a check of their chain.
+    def verified(self, match: Match, after: Version, limit: int) -> Sequence[Verified]:
+        """Up to `limit` events after a version, not redacted, after a check of their chain.
 
         Raises:
             Corrupt: the chain is broken.
         """
-        return tuple(
-            see_event(match, event, head.hash, viewer) for event, head in self._events.read(match, after, limit)
-        )
+        return self._events.read(match, after, limit)
+
+    def events(self, match: Match, viewer: Viewer, after: Version, limit: int) -> tuple[SeenEvent, ...]:
+        """The same as a viewer sees them."""
+        verified = self.verified(match, after, limit)
+        return tuple(redaction.see_event(match, event, head.hash, viewer) for event, head in verified)

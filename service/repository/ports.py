@@ -111,8 +111,19 @@ class MatchIndex(Protocol):
         """Add a match to those of a player who is about to take a seat, and announce it on `news_of(player)`."""
         ...
 
-    def dismiss(self, player: str, match_id: MatchId, created_at: int, *, entirely: bool) -> None:
-        """Remove a match from a player's active matches, or `entirely` from its matches."""
+    def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
+        """Remove a match from all lists of a player."""
+        ...
+
+    def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
+        """Remove a match that is over from a player's active matches, and record the time `at` (server milliseconds).
+
+        A repeated call keeps the first time.
+        """
+        ...
+
+    def concluded(self, player: str, since: int, skip: int, limit: int) -> Sequence[str]:
+        """Entries of a player's matches that were concluded at `since` or later, oldest first, after the first `skip`."""
         ...
 
     def move(

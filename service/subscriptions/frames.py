@@ -9,7 +9,7 @@ import msgspec
 from events.record import MatchId, Version
 from service.games.visibility import Viewer
 from service.match.model import Status
-from service.match.redaction import SeenEvent
+from service.match.redaction import Situation
 
 Reason: TypeAlias = Literal[
     "finished",
@@ -25,8 +25,11 @@ Reason: TypeAlias = Literal[
 ]
 
 
-class StreamHello(msgspec.Struct, frozen=True):
-    """The first frame of `text/event-stream`: the match as it is now, what time it is, how often a sign of life comes."""
+class StreamHello(Situation, frozen=True, tag="hello", tag_field="type"):
+    """The first frame of a stream: the match as it is now, what time it is, how often a sign of life comes.
+
+    What was asked for besides events stands here where no event follows that would have it.
+    """
 
     match: MatchId
     version: Version
@@ -38,7 +41,7 @@ class StreamHello(msgspec.Struct, frozen=True):
 
 
 class StreamEnd(msgspec.Struct, frozen=True, tag="end", tag_field="type"):
-    """The last frame of a stream; no event has the type `end`. `version` and `head`: the last event told, to resume from.
+    """The last frame of a stream; no event has the type `end` or `hello`. `version` and `head`: the last event told, to resume from.
 
     `finished` and `aborted`: the match is over and all of it was told. `restart` and `max-age`: connect again. Any other
     reason is the code of the problem that a new request would get, `token-revoked` that of `token-invalid`. A stream that
@@ -53,32 +56,30 @@ class StreamEnd(msgspec.Struct, frozen=True, tag="end", tag_field="type"):
 _json: Final = msgspec.json.Encoder().encode
 
 
-def frame(name: str, value: object, fields: str = "") -> bytes:
-    """A server-sent event."""
-    return f"event: {name}\n{fields}data: ".encode() + _json(value) + b"\n\n"
-
-
-def line(value: object) -> bytes:
-    """A line of NDJSON."""
-    return _json(value) + b"\n"
-
-
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a media type writes a stream down; `heartbeat` is what its readers skip."""
+    """How a media type writes a stream down.
+
+    `opening` comes before the first frame, `heartbeat` is what readers skip. `frame` writes a frame of a type, with an id
+    from which an EventSource goes on (empty for none), `mark` such an id alone.
+    """
 
     media_type: str
+    opening: bytes
     heartbeat: bytes
-    hello: Callable[[StreamHello], bytes]
-    event: Callable[[SeenEvent], bytes]
-    end: Callable[[StreamEnd], bytes]
+    frame: Callable[[str, object, str], bytes]
+    mark: Callable[[str], bytes]
+
+
+def _server_sent(name: str, value: object, id_: str) -> bytes:
+    """An event of `text/event-stream`, as HTML 9.2.6 has it."""
+    field = f"id: {id_}\n" if id_ else ""
+    return f"event: {name}\n{field}data: ".encode() + _json(value) + b"\n\n"
 
 
 EVENT_STREAM: Final = Form(
-    "text/event-stream",
-    b":\n\n",
-    lambda hello: b"retry: 1000\n" + frame("hello", hello),
-    lambda event: frame(event.type, event, f"id: {event.version}\n"),
-    lambda end: frame("end", end),
+    "text/event-stream", b"retry: 1000\n", b":\n\n", _server_sent, lambda id_: f"id: {id_}\n\n".encode()
 )
-NDJSON: Final = Form("application/x-ndjson", b"\n", lambda _: b"\n", line, line)
+NDJSON: Final = Form(
+    "application/x-ndjson", b"", b"\n", lambda _name, value, _id: _json(value) + b"\n", lambda _id: b""
+)

@@ -12,56 +12,44 @@ from service.match.redaction import viewer_of
 from service.subscriptions import streams
 from service.subscriptions.frames import Form, Reason, StreamEnd, StreamHello
 from service.subscriptions.match_watch import Ended, MatchWatch
+from service.subscriptions.situation import NOTHING, Include, situation
 
 
-class MatchSubscription:
-    """Follows a match from the event after `sent` on.
+class MatchProgress:
+    """How far a client has come with the events of one match: `sent` is the last one that it was sent.
 
     `player` looks from `seat`, as `viewer_of` takes them, with the rights of the moment in which an event is sent.
-    `now` is the time at which it begins, `language` that of the events' texts, None for none.
+    `numbered` events have their version as the id of their frame.
     """
 
     def __init__(
         self,
         watch: MatchWatch,
         form: Form,
-        *,
-        match: Match,
         sent: Head,
-        player: str | None,
-        seat: Seat | None,
-        now: int,
-        language: str | None = None,
+        *,
+        player: str | None = None,
+        seat: Seat | None = None,
+        include: Include = NOTHING,
+        numbered: bool = True,
     ) -> None:
-        self.heartbeat = form.heartbeat
-        self._watch = watch
+        self.watch = watch
+        self.sent = sent
         self._form = form
-        self._sent = sent
         self._player = player
         self._seat = seat
-        self._language = language
+        self._include = include
+        self._numbered = numbered
         self._wanted: Wake | None = None
-        self._hello = form.hello(
-            StreamHello(
-                match=match.id,
-                version=match.head.version,
-                head=match.head.hash,
-                status=match.status,
-                viewer=viewer_of(match, player, seat),
-                now=now,
-                heartbeat_ms=int(streams.HEARTBEAT * 1000),
-            )
-        )
 
-    def begin(self, waiter: Waiter) -> bytes:
-        waiter.follow([self._watch.match_id])
-        self.look_again(time.monotonic())
-        return self._hello
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether nothing is known to be there that was not sent."""
+        return self._wanted is None
 
-    def hear(self, news: Mapping[str, Wake]) -> None:
-        for wake in news.values():
-            if wake.brings(self._sent.version):
-                self._wanted = wake if self._wanted is None else self._wanted.and_then(wake)
+    def hear(self, wake: Wake) -> None:
+        if wake.brings(self.sent.version):
+            self._wanted = wake if self._wanted is None else self._wanted.and_then(wake)
 
     def look_again(self, since: float) -> None:
         self._wanted = Wake(None, since)
@@ -74,30 +62,82 @@ class MatchSubscription:
         """
         if self._wanted is None:
             return None
-        match = self._watch.newest(self._wanted)
+        match = self.watch.newest(self._wanted)
         piece = None if match is None else self._after_sent(match)
-        if match is None or piece is None or (self._sent == match.head and match.server_seed is None):
+        if match is None or piece is None or (self.sent == match.head and match.server_seed is None):
             self._wanted = None
         return piece
-
-    def end(self, reason: Reason) -> bytes:
-        return self._form.end(StreamEnd(reason, self._sent.version, self._sent.hash))
 
     def _after_sent(self, match: Match) -> bytes | None:
         try:
             viewer = viewer_of(match, self._player, self._seat)
         except Refused as error:
             raise Ended("not-your-seat" if error.code == "not-your-seat" else "match-not-found") from None
-        if self._sent == match.head:
+        if self.sent == match.head:
             if match.server_seed is not None:
                 raise Ended("finished" if match.status == "finished" else "aborted")
             return None
-        if self._sent.version >= match.head.version:
+        if self.sent.version >= match.head.version:
             raise Ended("history-diverged")
-        chunk = self._watch.after(match, viewer, self._sent.version, self._form, self._language)
+        chunk = self.watch.after(match, viewer, self.sent.version, self._form, self._include, numbered=self._numbered)
         if chunk is None:
             return None
-        if chunk.follows != self._sent.hash:
+        if chunk.follows != self.sent.hash:
             raise Ended("history-diverged")
-        self._sent = chunk.last
+        self.sent = chunk.last
         return chunk.body
+
+
+class MatchSubscription:
+    """Follows a match from the event after `sent` on, as `MatchProgress` has it. `now` is the time at which it begins."""
+
+    def __init__(
+        self,
+        watch: MatchWatch,
+        form: Form,
+        *,
+        match: Match,
+        sent: Head,
+        player: str | None,
+        seat: Seat | None,
+        now: int,
+        include: Include = NOTHING,
+    ) -> None:
+        self.heartbeat = form.heartbeat
+        self._form = form
+        self._progress = MatchProgress(watch, form, sent, player=player, seat=seat, include=include)
+        viewer = viewer_of(match, player, seat)
+        self._hello = StreamHello(
+            match=match.id,
+            version=match.head.version,
+            head=match.head.hash,
+            status=match.status,
+            viewer=viewer,
+            now=now,
+            heartbeat_ms=int(streams.HEARTBEAT * 1000),
+            **(situation(match, viewer, include, is_newest=True) if sent == match.head else {}),
+        )
+
+    def begin(self, waiter: Waiter) -> bytes:
+        waiter.follow([self._progress.watch.match_id])
+        self.look_again(time.monotonic())
+        return self._form.opening + self._form.frame("hello", self._hello, "")
+
+    def hear(self, news: Mapping[str, Wake]) -> None:
+        for wake in news.values():
+            self._progress.hear(wake)
+
+    def look_again(self, since: float) -> None:
+        self._progress.look_again(since)
+
+    def next_piece(self) -> bytes | None:
+        """The next events, None if there are none yet.
+
+        Raises:
+            Ended: as `MatchProgress` has it.
+        """
+        return self._progress.next_piece()
+
+    def end(self, reason: Reason) -> bytes:
+        sent = self._progress.sent
+        return self._form.frame("end", StreamEnd(reason, sent.version, sent.hash), "")

@@ -126,14 +126,14 @@ def own(ports: Ports, entry: str, match: Match | Corrupt | Refused, player: str,
     created_at, match_id = _parsed(entry)
     if not isinstance(match, Match):
         if _died(ports, match, created_at):
-            ports.index.dismiss(player, match_id, created_at, entirely=True)
+            ports.index.dismiss(player, match_id, created_at)
         return None
     theirs = match.is_of(player)
     if match.created_at != created_at or not (theirs or match.status == "open"):
-        ports.index.dismiss(player, match_id, created_at, entirely=True)
+        ports.index.dismiss(player, match_id, created_at)
         return None
     if own_list == "active" and match.is_over:
-        ports.index.dismiss(player, match_id, created_at, entirely=False)
+        ports.index.conclude(player, match_id, created_at, ports.now())
         return None
     return match if theirs else None
 
@@ -235,7 +235,7 @@ def remove_left_match(ports: Ports, match: Match, player: str) -> None:
     """Remove a match from the list of a player who left before the start, unless they have joined again since."""
     if match.is_of(player):
         return
-    ports.index.dismiss(player, match.id, match.created_at, entirely=True)
+    ports.index.dismiss(player, match.id, match.created_at)
     newest, _ = ports.history.newest(match.id)
     if newest.is_of(player):
         ports.index.enrol(player, match.id, match.created_at)
@@ -263,5 +263,7 @@ def rebuild_entries(ports: Ports, match: Match) -> None:
     """Write all entries of a match into an index that lost them, except those of ended matches (`update_index_of_ended`)."""
     for player in sorted(_people(match) | {match.creator}):
         ports.index.enrol(player, match.id, match.created_at)
+        if match.ended_at is not None:
+            ports.index.conclude(player, match.id, match.created_at, match.ended_at)
     if not match.is_over:
         update_index(ports, match)

@@ -75,6 +75,8 @@ WORDS: Final = (
     "é" * 201,
 )
 """Of queries, percent-encoded before they are sent."""
+NOTHING: Final = "&"
+"""A query without parameters, those that its operation requires neither."""
 HEADERS: Final = (
     "",
     " ",
@@ -211,8 +213,13 @@ def of_parameter(operation: str, parameter: Json) -> Iterator[Case]:
     match parameter["in"]:
         case "query":
             refused = frozenset({"invalid-parameter"})
-            yield Case(operation, f"{name} twice", refused, name, query=f"{name}=1&{name}=1")
+            if resolved(schema)["type"] == "array":
+                yield from of_list(operation, name, schema)
+            else:
+                yield Case(operation, f"{name} twice", refused, name, query=f"{name}=1&{name}=1")
             yield Case(operation, f"{name} not UTF-8", refused, name, query=f"{name}=%ff%fe")
+            if parameter.get("required"):
+                yield Case(operation, f"{name} missing", refused, name, query=NOTHING)
             for word in (*WORDS, *(str(edge) for edge in edges(schema))):
                 if not any(fits(schema, value) for value in read(word, schema)) or "cursor" in name:
                     yield Case(operation, f"{name}={word[:40]!r}", refused, name, query=f"{name}={percent(word)}")
@@ -229,6 +236,16 @@ def of_parameter(operation: str, parameter: Json) -> Iterator[Case]:
                 yield Case(operation, f"{name} {word[:40]}", codes, names={name: word})
 
 
+def of_list(operation: str, name: str, schema: Json) -> Iterator[Case]:
+    """Faults of a parameter that may be repeated."""
+    good = sample(schema["items"])
+    lists = [[good] * (schema["maxItems"] + 1), [good, good], *([good, word] for word in ("", " ", "\0", "x" * 300))]
+    for words in lists:
+        query = "&".join(f"{name}={percent(word)}" for word in words)
+        fault = f"{name} {len(words)} times, {words[-1][:40]!r} the last"
+        yield Case(operation, fault, frozenset({"invalid-parameter"}), name, query=query)
+
+
 def read(word: str, schema: Json) -> Iterator[object]:
     """What a word of a query may mean."""
     match resolved(schema)["type"]:
@@ -238,6 +255,8 @@ def read(word: str, schema: Json) -> Iterator[object]:
             yield word == "true"
         case "string":
             yield word
+        case "array":
+            yield [word]
 
 
 def percent(word: str) -> str:

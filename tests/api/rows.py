@@ -6,12 +6,14 @@ from typing import Final
 import msgspec
 
 from service.games.visibility import Seat
+from service.repository import cursors
 from tests.api.overheard import Ask, Comparison, Row
 from tests.api.stage import Stage, World
 from tests.api.worlds import Pair
 from tests.length import LONG
 from tests.service.games.matches import pool, spread
 
+ALL: Final = "decisions,legal_actions,texts"
 GZIP: Final = {"Accept-Encoding": "gzip"}
 GERMAN: Final = {"Accept-Language": "de"}
 SSE: Final = {"Accept": "text/event-stream"}
@@ -50,6 +52,7 @@ def events(world: World) -> Iterator[Ask]:
     path, newest = f"{world.path}/events", world.version
     yield from (Ask(f"{path}?limit=500"), Ask(f"{path}?limit=500&include=texts", GZIP))
     yield from (Ask(f"{path}?after={newest // 2}&limit=3&include=texts", GERMAN), Ask(f"{path}?after={newest}"))
+    yield from (Ask(f"{path}?limit=500&include=decisions"), Ask(f"{path}?after={newest}&include={ALL}", GERMAN))
     yield from (Ask(f"{path}?after={newest + 1}"), Ask(f"{path}?limit=2&viewer=0"))
     yield Ask(f"{path}?after={newest - 1}&head={world.head(newest - 1)[:16]}")
     yield Ask(f"{path}?after={newest - 1}&head={'0' * 16}")
@@ -58,9 +61,21 @@ def events(world: World) -> Iterator[Ask]:
         yield Ask(f"{path}?include=texts", form, pieces=1 + -(-newest // 100))
         yield Ask(f"{path}?after={newest - 1}&head={world.head(newest - 1)}", form, pieces=2)
         yield Ask(f"{path}?limit=1", form)
+        yield Ask(f"{path}?include={ALL}&after={newest // 2}", form, pieces=1 + -(-newest // 100))
+        yield Ask(f"{path}?include={ALL}&after={newest}", form, pieces=1)
     yield Ask(f"{path}?after=1", SSE | {"Last-Event-ID": str(newest - 2)}, pieces=2)
     yield Ask(path, SSE | {"Last-Event-ID": str(newest + 1)})
     yield Ask(path, {"Accept": "image/png"})
+
+
+def spectators(world: World) -> Iterator[Ask]:
+    id_, newest = world.path.rpartition("/")[2], world.version
+    for form in (SSE, NDJSON):
+        yield Ask(f"/v1/streams?match={id_}:0&include=texts", form, pieces=1 + -(-newest // 100))
+        yield Ask(f"/v1/streams?include=decisions,texts&match={id_}", GERMAN | form, pieces=1)
+        yield Ask(f"/v1/streams?match={id_}:{newest - 1}&include=decisions", form, pieces=2)
+    yield Ask(f"/v1/streams?match={id_}", SSE | {"Last-Event-ID": str(newest - 2)}, pieces=2)
+    yield Ask(f"/v1/streams?match={id_}:{newest + 1}")
 
 
 def pictures(world: World) -> Iterator[Ask]:
@@ -118,7 +133,13 @@ ROWS: Final[Mapping[str, Row]] = {
     "POST /v1/players": nothing,
     "GET /v1/me": lambda _: [Ask("/v1/me")],
     "GET /v1/me/matches": lambda _: [Ask("/v1/me/matches?limit=2"), Ask("/v1/me/matches?limit=2&active=true")],
-    "GET /v1/me/stream": lambda _: [Ask("/v1/me/stream", form, pieces=1) for form in (SSE, NDJSON)],
+    "GET /v1/me/stream": lambda _: [
+        *(Ask("/v1/me/stream", form, pieces=1) for form in (SSE, NDJSON)),
+        *(
+            Ask(f"/v1/me/stream?include={ALL}&after={cursors.encode(0)}", GERMAN | form, pieces=1)
+            for form in (SSE, NDJSON)
+        ),
+    ],
     "POST /v1/stream-tickets": nothing,
     "POST /v1/me/tokens": nothing,
     "DELETE /v1/me/tokens/current": nothing,
@@ -130,6 +151,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "GET /v1/matches/{match_id}/diff": diffs,
     "GET /v1/matches/{match_id}/legal-actions": legal_actions,
     "GET /v1/matches/{match_id}/events": events,
+    "GET /v1/streams": spectators,
     "GET /v1/matches/{match_id}/export": lambda world: [
         Ask(f"{world.path}/export", headers) for headers in ({}, GZIP, {"If-None-Match": world.etag(world.version)})
     ],
@@ -158,7 +180,7 @@ AGAIN: Final[tuple[Row, ...]] = (
     lambda world: [Ask(f"{world.path}/board.svg?highlight=true")],
     lambda world: [Ask(f"{world.path}?include=legal_actions,texts")],
     lambda world: [Ask(f"{world.path}/events?after={world.version - 1}&include=texts")],
-    lambda world: [Ask(f"{world.path}/events?after={world.version - 1}", SSE, pieces=2)],
+    lambda world: [Ask(f"{world.path}/events?after={world.version - 1}&include={ALL}", SSE, pieces=2)],
     *(ROWS[f"GET /v1/{name}"] for name in ("me/matches", "me/stream", "matches")),
 )
 """The requests that every viewer sends after each move."""

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from service.container import Service, build
 from service.settings import read
-from tests.api.bad_inputs import GAMES, Case, Edit, cases
+from tests.api.bad_inputs import GAMES, NOTHING, Case, Edit, cases
 from tests.api.checked import MANY, UNLIMITED, Client, reference, validator
 from tests.api.conftest import problem
 
@@ -125,13 +125,23 @@ class World:
         # The client leaves the length out where bytes are none, but not where a stream is empty.
         stream = None if data is None else io.BytesIO(data)
         began = time.perf_counter()
-        response = self._http.open(path, query_string=case.query, method=method, data=stream, headers=sent)
+        query = _with_required(case, match)
+        response = self._http.open(path, query_string=query, method=method, data=stream, headers=sent)
         response.get_data()
         return response, time.perf_counter() - began
 
     def contents(self) -> object:
         """The contents of both servers."""
         return [_contents(server) for server in self._servers]
+
+
+def _with_required(case: Case, match: str) -> str:
+    """The query of a case with the parameters that its operation requires, each of which takes a match."""
+    method, _, path = case.operation.partition(" ")
+    told = reference()["paths"][path][method.lower()].get("parameters", ())
+    names = [one["name"] for one in told if one["in"] == "query" and one.get("required")]
+    lacking = [name for name in names if case.query != NOTHING and f"{name}=" not in case.query]
+    return "&".join([case.query, *(f"{name}={match}" for name in lacking)]).lstrip("&")
 
 
 def _contents(server: Redis | RedisCluster) -> object:

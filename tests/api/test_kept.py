@@ -36,11 +36,13 @@ def test_a_feed_kept_in_any_form_agrees_with_the_exported_file(form: str) -> Non
 def _early(client: FlaskClient, match_id: str, token: str | None) -> bytes:
     """A page from the middle of the match."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    return client.get(f"/v1/matches/{match_id}/events?after=3&limit=10", headers=headers).get_data()
+    return client.get(
+        f"/v1/matches/{match_id}/events?after=3&limit=10&include=decisions,legal_actions,texts", headers=headers
+    ).get_data()
 
 
 def _late(client: FlaskClient, match_id: str, form: str, viewer: Viewer) -> bytes:
-    query = "" if viewer is None else f"viewer={viewer}&"
+    query = "include=decisions&" + ("" if viewer is None else f"viewer={viewer}&")
     limit = "limit=500" if form == "application/json" else ""
     return client.get(
         f"/v1/matches/{match_id}/events?{query}{limit}", headers={"Accept": form}, buffered=True

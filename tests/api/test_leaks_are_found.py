@@ -14,7 +14,7 @@ from redis import Redis
 from service.container import Service
 from service.games.registry import GAMES
 from service.match import redaction, rulings
-from service.repository import match_history
+from service.subscriptions import situation
 from service.views import match_views
 from tests.api.rows import told_alike
 from tests.api.stage import Stage, environment, served
@@ -63,6 +63,12 @@ def everyones(match: Any, viewer: Any) -> Any:
     return LEGAL(match, viewer if viewer in asked or not asked else asked[0])
 
 
+def listing(match: Any, viewer: Any, include: Any, *, is_newest: bool) -> Any:
+    """A frame lists what somebody else may do."""
+    asked = [decision.seat for decision in match.decisions() if decision.seat >= 0]
+    return SITUATION(match, viewer if viewer in asked or not asked else asked[0], include, is_newest=is_newest)
+
+
 def lies(state: Any) -> int:
     """A number that follows from all of a table, hidden things too."""
     return zlib.crc32(str(state).encode()) % 7
@@ -82,16 +88,18 @@ SEE_EVENT: Final = redaction.see_event
 SEE_DECISION: Final = redaction._see_decision
 PUBLIC: Final = match_views._public
 ACTED: Final = rulings._ruled
+SITUATION: Final = situation.situation
 LEGAL: Final = redaction.legal_actions
 
 LEAKS: Final[Mapping[str, Leak]] = {
     "effects are shown whole": Leak(redaction, "_redacted", lambda effects, _viewer: (list(effects), True)),
-    "a salt is shown": Leak(match_history, "see_event", salted),
-    "a size tells": Leak(match_history, "see_event", padded),
+    "a salt is shown": Leak(redaction, "see_event", salted),
+    "a size tells": Leak(redaction, "see_event", padded),
     "a hidden deadline is shown": Leak(redaction, "_see_decision", clocked, table="four_monkeys of 4, family"),
     "a list counts what is hidden": Leak(match_views, "_public", progressing),
     "the log says what is done": Leak(rulings, "_ruled", chatty),
     "what others may do is listed": Leak(redaction, "legal_actions", everyones, table="monkeys_on_the_moon of 2"),
+    "a frame lists what others may do": Leak(situation, "situation", listing, table="monkeys_on_the_moon of 2"),
     "a list of actions tells by its order": Leak(rules={"legal_actions": ordered}),
     "a refusal names who holds a card": Leak(rules={"decide": broken_sight.tells_in_refusals}),
     "a step tells": Leak(rules={"decisions": stepping}),

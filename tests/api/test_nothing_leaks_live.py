@@ -54,19 +54,19 @@ class Form(NamedTuple):
 FORMS: Final = (
     Form(
         "text/event-stream",
-        lambda _: "?include=texts",
+        lambda _: "?include=texts,decisions,legal_actions",
         lambda told, version: b"\nid: %d\n" % version in told and told.endswith(b"\n\n\r\n"),
         is_stream=True,
     ),
     Form(
         "application/x-ndjson",
-        lambda version: f"?after={version - 1}",
+        lambda version: f"?after={version - 1}&include=legal_actions",
         lambda told, version: b'"version":%d,' % version in told and told.endswith(b"\n\r\n"),
         is_stream=True,
     ),
     Form(
         "application/json",
-        lambda version: f"?after={version}&wait=20",
+        lambda version: f"?after={version}&wait=20&include=decisions,legal_actions",
         lambda told, version: b'"version":%d,' % version in told and told.endswith(b'"next":null}'),
         is_stream=False,
     ),
@@ -175,7 +175,7 @@ def _noticed(stage: Stage, server: Server, both: Comparison) -> bool:
     """Compare the notices of a seat that cannot know the difference; return whether it got any besides their state."""
     person, ports = stage.people[min(both.unable)], stage.ports
     player, headers = person.player.id, {"Authorization": f"Bearer {person.token}", "Accept": "text/event-stream"}
-    with server.get("/v1/me/stream", headers) as response:
+    with server.get("/v1/me/stream?include=decisions,legal_actions,texts", headers) as response:
         stream = frames(response)
         hello = next(stream)
         told = []
@@ -190,7 +190,7 @@ def _noticed(stage: Stage, server: Server, both: Comparison) -> bool:
     for found in (hello.data["matches"], told):
         here, there = (
             [
-                mask(msgspec.json.encode(one), world.masks())
+                mask(msgspec.json.encode({**one, "cursor": ""}), world.masks())
                 for one in found
                 if world.id in {one.get("id"), one.get("match")}
             ]

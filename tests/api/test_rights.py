@@ -18,6 +18,7 @@ class Case(NamedTuple):
 
     body: object
     expected: tuple[int | str, ...]
+    query: str = ""
 
 
 WRONG: Final = ("token-invalid",) * 2
@@ -67,6 +68,7 @@ ROUTES: Final[Mapping[str, Case]] = {
         None, ("match-not-found", *WRONG, "match-not-found", *["match-not-finished"] * 3)
     ),
     "GET /v1/matches/{match_id}/audit": Case(None, SIGHT),
+    "GET /v1/streams": Case(None, SIGHT, "?match={match_id}"),
     "POST /v1/matches/{match_id}/seats": Case({}, command(*["match-not-open"] * 3)),
     "POST /v1/matches/{match_id}/bots": Case({"bot": "random"}, command(*["not-the-creator"] * 3)),
     "POST /v1/matches/{match_id}/start": Case({}, command(*["not-the-creator"] * 3)),
@@ -126,7 +128,8 @@ class World:
         if body == "legal":
             where = f"/v1/matches/{public_match}/legal-actions"
             body = {"action": self.client.ask(where, self.tokens["own seat"])["actions"][0]}
-        with self.client.send(method, path.format(**names), body, token=self.tokens[caller]) as response:
+        address = (path + ROUTES[route].query).format(**names)
+        with self.client.send(method, address, body, token=self.tokens[caller]) as response:
             code: str = response.get_json()["code"] if response.status_code >= 400 else ""
             return code or response.status_code
 

@@ -8,7 +8,6 @@ from typing import Final
 
 import msgspec
 
-from api.http import pagination
 from events.chain import Draft, genesis, seal
 from events.record import Event, MatchId, digest
 from events.redis_keys import key
@@ -17,6 +16,7 @@ from events.redis_pool import Command
 from service.container import Service
 from service.games.registry import GAMES
 from service.ops.simulate import play
+from service.repository import cursors
 from service.repository.match_history import History
 from service.usecases import accounts
 from tests.api.checked import Client
@@ -165,19 +165,19 @@ def _pages(service: Service, reader: Reader) -> Iterator[Reading]:
                 _send(service, [("ZADD", "index:ended", *ends)])
     for status_list, count in status_lists.items():
         for name, number in (("first", count), ("middle", count // 2), ("last", PAGE)):
-            cursor = pagination.encode(f"{START + number:013d}:")
+            cursor = cursors.encode(f"{START + number:013d}:")
             path = f"/v1/matches?status={status_list}&limit={PAGE}&cursor={cursor}"
             if status_list == "finished":
                 yield Reading(f"{status_list}, {name} page without snapshots, cold", reader.first(path), "once")
             yield Reading(f"{status_list}, {name} page of {count // PAGE:,}, cold", reader.cold(path), "aim 50 ms")
             yield Reading(f"{status_list}, {name} page of {count // PAGE:,}, warm", reader.warm(path), "")
     for name, number in (("first", 0), ("last", FINISHED - PAGE)):
-        path = f"/v1/matches?status=ended&limit={PAGE}&cursor={pagination.encode(number)}"
+        path = f"/v1/matches?status=ended&limit={PAGE}&cursor={cursors.encode(number)}"
         yield Reading(f"ended, {name} page of {FINISHED // PAGE:,}, cold", reader.cold(path), "aim 50 ms")
     path = f"/v1/matches?status=open&limit={PAGE}&game=ape_town"
     yield Reading("a page of a game of which there is none, cold", reader.cold(path), "200 matches looked at")
     for name, number in (("first", MATCHES), ("last", PAGE)):
-        cursor = pagination.encode(f"{START + number:013d}:")
+        cursor = cursors.encode(f"{START + number:013d}:")
         path = f"/v1/me/matches?limit={PAGE}&cursor={cursor}"
         yield Reading(f"own matches, {name} page of {MATCHES // PAGE:,}, cold", reader.cold(path, token), "aim 50 ms")
 

@@ -173,6 +173,7 @@ def _matches(run: Run) -> None:
     for form in ("text/event-stream", "application/x-ndjson"):
         run.ask("GET", f"{match}/events?after=4", token=turn, accept=form)
         run.ask("GET", "/v1/me/stream", token=ada, accept=form)
+        run.ask("GET", f"/v1/streams?match={over}:20&include=decisions", accept=form)
 
 
 def collect_problems() -> dict[str, dict[str, Any]]:

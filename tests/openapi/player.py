@@ -18,7 +18,6 @@ from moonstone_client.models import (
     Audit,
     EventPage,
     LegalActions,
-    ListEventsInclude,
     MatchView,
     NewMatch,
     NewPlayer,
@@ -84,7 +83,7 @@ def look_back(client: AuthenticatedClient, match: str) -> tuple[int, list[str]]:
     """How many events a match that is over has, each read once, and the checks that it stood."""
     seen, after = 0, 0
     while True:
-        page = list_events.sync(match_id=match, client=client, after=after, limit=50, include=ListEventsInclude.TEXTS)
+        page = list_events.sync(match_id=match, client=client, after=after, limit=50, include="texts")
         if not isinstance(page, EventPage):
             raise TypeError(page)
         for event in page.events:

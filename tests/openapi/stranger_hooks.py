@@ -93,7 +93,7 @@ def with_integers(value: Any) -> Any:
 
 @schemathesis.hook
 def before_call(_context: Any, case: Any, kwargs: dict[str, Any]) -> None:
-    """Make two of three cases that mean well such that can succeed; the others, and all that mean ill, stay as they are.
+    """Make three of four cases that mean well such that can succeed; the others, and all that mean ill, stay as they are.
 
     Where links lead from one answer to the next, all of them: a chain goes no further than its first refusal. What a
     link told stays.
@@ -111,7 +111,8 @@ def before_call(_context: Any, case: Any, kwargs: dict[str, Any]) -> None:
         case.headers["Accept"] = accepted[turn(f"form of {operation}", len(accepted))]
     if case.meta.phase.name is not TestPhase.STATEFUL:
         # Of each phase for itself: one that meets refusals only counts as a fault, and some have a single case.
-        if turn(f"{operation} in {case.meta.phase.name}", 3) < 2:
+        # An operation has up to three forms, which take turns too: with three of four each form has its share.
+        if turn(f"{operation} in {case.meta.phase.name}", 4) < 3:
             steer(case, operation)
     elif is_linked(case):
         case.body = dict(BODIES[operation]) if operation in BODIES else case.body
@@ -184,6 +185,15 @@ def steer(case: Any, operation: str) -> None:
                 case.query.pop("limit", None)
             if form == "text/event-stream" and turn("an EventSource that has all", 2):
                 case.headers["Last-Event-ID"] = str(WORLD["over_version"])
+        case "watch_matches":
+            over = f"{WORLD['over']}:{WORLD['over_version'] - 1}"
+            case.query = {**{name: case.query[name] for name in case.query.keys() & {"include"}}, "match": [over]}
+            case.headers.pop("Last-Event-ID", None)
+            if case.headers.get("Accept") == "text/event-stream" and turn("a spectator that has all", 2):
+                case.headers["Last-Event-ID"] = str(WORLD["over_version"])
+        case "follow_own_matches":
+            case.query.pop("after", None)
+            case.headers.pop("Last-Event-ID", None)
         case "list_matches" | "list_own_matches":
             case.query.pop("cursor", None)
             if "game" in case.query:
@@ -193,6 +203,8 @@ def steer(case: Any, operation: str) -> None:
 UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "list_matches": frozenset({("invalid-parameter", "cursor")}),
     "list_own_matches": frozenset({("invalid-parameter", "cursor")}),
+    "follow_own_matches": frozenset(("invalid-parameter", name) for name in ("after", "Last-Event-ID")),
+    "watch_matches": frozenset(("invalid-parameter", name) for name in ("match", "Last-Event-ID")),
     "show_match": frozenset({("invalid-parameter", "viewer")}),
     "list_legal_actions": frozenset({("invalid-parameter", "viewer")}),
     "draw_board": frozenset({("invalid-parameter", "viewer")}),

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.http import auth, etags, idempotency, pagination
+from api.http import auth, etags, idempotency
 from events.record import Head
 from service.errors import Refused
+from service.repository import cursors
 from tests.api.checked import Client, reference
 from tests.api.conftest import problem
 
@@ -152,25 +153,25 @@ def test_a_tag_that_is_none_of_ours_has_no_version(tag: str) -> None:
 
 @given(st.tuples(st.integers(0, 2**53), st.text(max_size=20)))
 def test_a_cursor_comes_back_as_the_position_it_was_made_of(position: tuple[int, str]) -> None:
-    cursor = pagination.encode(position)
+    cursor = cursors.encode(position)
     assert re.fullmatch("[A-Za-z0-9_-]+", cursor)
-    assert pagination.decode(cursor, tuple[int, str]) == position
+    assert cursors.decode(cursor, tuple[int, str]) == position
 
 
 @given(st.text(max_size=30))
 def test_any_other_cursor_is_refused(text: str) -> None:
     if _is_cursor(text):
-        assert pagination.encode(pagination.decode(text, tuple[int, str])) == text
+        assert cursors.encode(cursors.decode(text, tuple[int, str])) == text
     else:
         with pytest.raises(Refused) as refusal:
-            pagination.decode(text, tuple[int, str])
+            cursors.decode(text, tuple[int, str])
         assert refusal.value.code == "invalid-parameter"
 
 
 def _is_cursor(text: str) -> bool:
     try:
         packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        return pagination.encode(msgspec.json.decode(packed, type=tuple[int, str])) == text
+        return cursors.encode(msgspec.json.decode(packed, type=tuple[int, str])) == text
     except (ValueError, msgspec.DecodeError):
         return False
 

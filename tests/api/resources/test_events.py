@@ -145,7 +145,7 @@ def test_every_form_tells_a_viewer_the_same(
     frames = list(parsed(live(client, path(over, seat), SSE).text))
     expected = told(container, over, viewer)
     assert page == expected
-    *events, end = [msgspec.json.decode(line) for line in lines.data.split(b"\n") if line]
+    first, *events, end = [msgspec.json.decode(line) for line in lines.data.split(b"\n") if line]
     assert events == expected
     assert [data for _, _, data in frames[1:-1]] == expected
     assert [(name, id_) for name, id_, _ in frames[1:-1]] == [(event["type"], str(event["version"])) for event in page]
@@ -154,9 +154,17 @@ def test_every_form_tells_a_viewer_the_same(
     assert frames[-1] == ("end", None, end)
     name, id_, hello = frames[0]
     check(reference, "StreamHello", hello)
-    assert began <= hello.pop("now") <= container.ports.now()
+    assert began <= first.pop("now") <= hello.pop("now") <= container.ports.now()
+    assert first == hello
     assert (name, id_) == ("hello", None)
-    assert hello == {"match": over.match_id, "status": "finished", "viewer": viewer, "heartbeat_ms": 5000, **head}
+    assert hello == {
+        "type": "hello",
+        "match": over.match_id,
+        "status": "finished",
+        "viewer": viewer,
+        "heartbeat_ms": 5000,
+        **head,
+    }
     check(reference, "StreamEnd", end)
 
 

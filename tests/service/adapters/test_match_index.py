@@ -82,19 +82,32 @@ def test_pages_go_from_the_newest_to_the_oldest_and_hold_each_match_once(index: 
     assert [place.partition(":")[2] for place in seen] == [f"m{number}" for number in range(6, -1, -1)]
 
 
-@pytest.mark.parametrize(("entirely", "left"), [(False, ["all"]), (True, [])])
-def test_a_player_s_matches_are_listed_until_they_are_taken_away(
-    index: MatchIndex, creator: str, entirely: bool, left: list[OwnList]
-) -> None:
+def test_a_player_s_matches_are_listed_until_they_are_taken_away(index: MatchIndex, creator: str) -> None:
     place = "0000000000012:m"
-    for _ in range(2):
-        index.add("m", 12, creator, private=True)
-        index.enrol(f"guest of {creator}", "m", 12)
     lists: tuple[OwnList, ...] = ("all", "active")
     for player in (creator, f"guest of {creator}"):
+        for _ in range(2):
+            index.add("m", 12, creator, private=True)
+            index.enrol(player, "m", 12)
         assert [list(index.matches_of(player, mine, None, 9)) for mine in lists] == [[place], [place]]
-        index.dismiss(player, "m", 12, entirely=entirely)
-        assert [mine for mine in lists if index.matches_of(player, mine, None, 9)] == left
+        index.conclude(player, "m", 12, 100)
+        assert [list(index.matches_of(player, mine, None, 9)) for mine in lists] == [[place], []]
+        index.dismiss(player, "m", 12)
+        assert [list(index.matches_of(player, mine, None, 9)) for mine in lists] == [[], []]
+        assert list(index.concluded(player, 0, 0, 9)) == []
+
+
+def test_concluded_matches_are_listed_from_a_time_on_and_keep_the_first(index: MatchIndex, creator: str) -> None:
+    for at, match in ((100, "b"), (200, "a"), (300, "c"), (400, "a"), (200, "d")):
+        index.enrol(creator, match, 12)
+        index.conclude(creator, match, 12, at)
+
+    def concluded(since: int, skip: int = 0, limit: int = 9) -> str:
+        return "".join(place[-1] for place in index.concluded(creator, since, skip, limit))
+
+    assert [concluded(since) for since in (0, 101, 200, 201, 301)] == ["badc", "adc", "adc", "c", ""]
+    assert [concluded(0, skip, 2) for skip in (0, 1, 2, 4)] == ["ba", "ad", "dc", ""]
+    assert list(index.concluded("somebody else", 0, 0, 9)) == []
 
 
 def test_a_player_s_pages_go_from_the_last_made_to_the_first(index: MatchIndex, creator: str) -> None:

@@ -164,7 +164,8 @@ def test_a_feed_is_read_in_every_form_in_which_a_client_may_have_kept_it() -> No
     assert read_feed(lines.replace(b"\n", b"\r\n\r\n")) == whole
     assert read_feed(stream(events)) == whole
     assert read_feed(lines + lines[:40]) == whole, "a line that was cut off is no event yet"
-    assert read_feed(told(*({**event, "text": "in words"} for event in events))) == whole
+    beside = {"text": "in words", "decisions": [], "banks": [9], "legal_actions": [{}], "action_texts": ["a"]}
+    assert read_feed(told(*({**event, **beside} for event in events))) == whole
     known = Feed((KeptHead(9, events[8]["hash"]), KeptHead(len(events), events[-1]["hash"])), whole.events)
     assert read_feed(told(*both)) == known
     assert read_feed(msgspec.json.format(told(both[0]).strip(), indent=2)).events == whole.events[:9]

@@ -147,7 +147,7 @@ _FIELDS = laws_of_sight.law_fields_are_seen_by_their_audience_alone
 
 
 def points_tell_luck(state: State, _viewer: Viewer) -> tuple[int, ...]:
-    return tuple(points + value(lucky) for points, lucky in zip(state.points, state.lucky, strict=True))
+    return tuple(points + lucky for points, lucky in zip(state.points, state.lucky, strict=True))
 
 
 FAULTS: Final[tuple[Fault, ...]] = (

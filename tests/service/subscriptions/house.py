@@ -1,7 +1,7 @@
 """Use cases in memory, and the streams of one process on them."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -20,6 +20,7 @@ from service.repository.match_history import History
 from service.repository.ports import Player, Ports
 from service.subscriptions.frames import NDJSON, Form
 from service.subscriptions.match_stream import MatchSubscription
+from service.subscriptions.situation import NOTHING, Include
 from service.subscriptions.streams import Streams
 from service.usecases import accounts
 from tests.api.table import Table
@@ -45,6 +46,12 @@ class WatchedLog(MemoryLog):
         if self.away(last):
             raise LogUnavailable("unavailable")
         return super().read(match, first=first, last=last, command=command)
+
+    def read_each(self, firsts: Mapping[MatchId, Version | None]) -> Mapping[MatchId, Tail]:
+        self.reads += 1
+        if self.away(None):
+            raise LogUnavailable("unavailable")
+        return super().read_each(firsts)
 
 
 class House:
@@ -74,7 +81,7 @@ class House:
         token: str = "",
         after: Head | None = None,
         form: Form = NDJSON,
-        language: str | None = None,
+        include: Include = NOTHING,
     ) -> Iterator[bytes]:
         match, _ = self.ports.history.newest(match_id)
         subscription = MatchSubscription(
@@ -85,7 +92,7 @@ class House:
             player=player.id if player else None,
             seat=None,
             now=self.ports.now(),
-            language=language,
+            include=include,
         )
         authorize = partial(accounts.authenticate, self.ports, token) if player else lambda: None
         stream = self.streams.run(subscription, authorize)
@@ -121,9 +128,9 @@ def in_time(stream: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def lines(stream: Iterator[bytes]) -> Iterator[bytes]:
-    """The events and the end of a stream of lines, without its heartbeats."""
+    """The events and the end of a stream of lines, without its hello and its heartbeats."""
     for piece in stream:
-        yield from filter(None, piece.split(b"\n"))
+        yield from (line for line in piece.split(b"\n") if line and not line.startswith(b'{"type":"hello"'))
 
 
 def end(stream: Iterator[bytes]) -> str:

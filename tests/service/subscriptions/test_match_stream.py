@@ -1,13 +1,17 @@
 """What a stream of a match sends, to whom, and how it ends."""
 
 import re
+from typing import Any
 
 import msgspec
 import pytest
 
 from service.games.visibility import Viewer
 from service.match.new_match import NewMatch
+from service.match.redaction import legal_actions, see_decisions
+from service.match.texts import asked_with_text
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
+from service.subscriptions.situation import Include
 from service.usecases import accounts
 from service.usecases.match_lifecycle import create, join, join_code_of, leave
 from tests.api.table import Table, set_table
@@ -86,3 +90,32 @@ def test_a_corrupt_match_ends_the_stream_and_says_so(house: House, table: Table)
     stream = up_to_date(house.follow(table.match_id), match.head)
     house.log._matches[table.match_id].events.append(b"{}")
     assert end(stream) == "match-corrupt"
+
+
+def as_json(value: object) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def test_each_event_has_what_was_open_right_after_it_and_the_newest_the_viewer_s_list(
+    house: House, table: Table
+) -> None:
+    include = Include(decisions=True, legal_actions=True, language="en")
+    before, _ = house.ports.history.newest(table.match_id)
+    stream = house.follow(table.match_id, player=table.ben, token=table.ben_token, after=before.head, include=include)
+    hello = msgspec.json.decode(next(stream))
+    assert hello["legal_actions"] == as_json(legal_actions(before, 1))
+    for moves in (1, 5):
+        house.deaf = True
+        match = table.play(house.elsewhere, moves)
+        house.deaf = False
+        house.wake(match.id, match.head.version)
+        piece = next(piece for piece in stream if piece != NDJSON.heartbeat)
+        told = [msgspec.json.decode(line) for line in piece.splitlines()]
+        assert [event["version"] for event in told][-1] == match.head.version
+        for event in told:
+            then = house.elsewhere.history.at(match.id, event["version"])
+            expected = asked_with_text(match.game, "en", see_decisions(then, 1))
+            assert event["decisions"] == as_json(expected)
+            assert ("legal_actions" in event) is (then.head == match.head)
+        assert told[-1]["legal_actions"] == as_json(legal_actions(match, 1))
+        assert len(told[-1]["action_texts"]) == len(told[-1]["legal_actions"])

@@ -2,106 +2,29 @@
 
 import threading
 import time
-from collections.abc import Iterator
-from functools import cache
-from typing import Any, Final
+from typing import Any
 
-import jsonschema_rs
-import msgspec
 import pytest
 
-from api.app import describe
-from api.reference import openapi
-from events.feed import Feed, Waiter
+from events.feed import Waiter
 from events.log import LogUnavailable
 from service.adapters.memory import MemoryIndex
-from service.errors import Refused
-from service.games.registry import GAMES
-from service.subscriptions import notices, streams
-from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
-from service.subscriptions.notices import PlayerSubscription
-from service.subscriptions.streams import Streams
+from service.repository import cursors
+from service.subscriptions import followed, streams
+from service.subscriptions.frames import EVENT_STREAM
 from tests.api.checked import Client
 from tests.api.conftest import problem
-from tests.service.arena import Arena, person
-from tests.service.games.toy.game import TOY
-
-HEARTBEAT: Final = 0.2
-"""Seconds, where a test waits for one; else there is none."""
-
-Told = dict[str, Any]
+from tests.service.arena import person
+from tests.service.subscriptions.players import Players, Told, brief
 
 
-class House(Arena):
-    """An arena whose players have streams. What happens there wakes them, unless the house is deaf."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.feed = Feed()
-        self.alive = True
-        self.deaf = False
-        self.revoked = False
-        self.log._wake = self.wake
-        self.index._wake = self.wake
-        self.streams = Streams(self.ports.history, self.feed, lambda: self.alive)
-
-    def wake(self, key: str, number: int) -> None:
-        if not self.deaf:
-            self.feed.wake(key, number)
-
-    def authorize(self) -> None:
-        if self.revoked:
-            raise Refused("token-invalid", "")
-
-    def follow(self, player: str, form: Form = NDJSON) -> Iterator[bytes]:
-        return self.streams.run(PlayerSubscription(self.ports, self.streams, player, form), self.authorize)
-
-    def told(self, player: str) -> Iterator[Told]:
-        """The lines of a stream but heartbeats, each as the reference says."""
-        line = {
-            "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("NoticesHello", "Notice", "NoticesEnd")]
-        }
-        validator = jsonschema_rs.Draft202012Validator({**line, "components": components()})
-        deadline = time.monotonic() + 60
-        for piece in self.follow(player):
-            assert time.monotonic() < deadline
-            for text in piece.split(b"\n"):
-                if text:
-                    told = msgspec.json.decode(text)
-                    validator.validate(told)
-                    yield told
-
-
-@cache
-def components() -> dict[str, object]:
-    """Of a reference that knows the toy too."""
-    found: dict[str, object] = openapi.document(describe(games={**GAMES, TOY.info.id: TOY}))["components"]
-    return found
-
-
-@pytest.fixture
-def house(monkeypatch: pytest.MonkeyPatch) -> House:
-    monkeypatch.setattr(streams, "HEARTBEAT", 60.0)
-    return House()
-
-
-@pytest.fixture
-def beating(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
-    monkeypatch.setattr(streams, "HEARTBEAT", HEARTBEAT)
-    return house
-
-
-def brief(told: Told) -> tuple[str, str]:
-    return told["type"], told.get("match", "")
-
-
-def test_the_first_frame_holds_all_matches_that_are_not_over(house: House) -> None:
-    waiting, running, over = house.create(), house.monkeys("anna", "ben"), house.toy("anna", "carl")
-    house.join(waiting, "anna")
-    house.play_out(over)
-    hello = next(house.told("anna"))
-    assert (hello["type"], hello["player"], hello["followed"]) == ("hello", "anna", notices.FOLLOWED)
-    assert hello["now"] == house.time
+def test_the_first_frame_holds_all_matches_that_are_not_over(players: Players) -> None:
+    waiting, running, over = players.create(), players.monkeys("anna", "ben"), players.toy("anna", "carl")
+    players.join(waiting, "anna")
+    players.play_out(over)
+    hello = next(players.told("anna"))
+    assert (hello["type"], hello["player"], hello["followed"]) == ("hello", "anna", followed.MOST)
+    assert hello["now"] == players.time
     found = {match["id"]: match for match in hello["matches"]}
     assert found.keys() == {waiting, running}
     assert {match["seat"] for match in found.values()} == {0}
@@ -109,12 +32,12 @@ def test_the_first_frame_holds_all_matches_that_are_not_over(house: House) -> No
     assert [decision["seat"] for decision in found[running]["decisions"]] in ([], [0])
 
 
-def test_a_start_and_a_turn_are_told_in_every_match_while_the_stream_waits(house: House) -> None:
-    first, second = house.create("monkeys_on_the_moon"), house.create("monkeys_on_the_moon")
-    stream = house.told("anna")
+def test_a_start_and_a_turn_are_told_in_every_match_while_the_stream_waits(players: Players) -> None:
+    first, second = players.create("monkeys_on_the_moon"), players.create("monkeys_on_the_moon")
+    stream = players.told("anna")
     assert next(stream)["matches"] == []
     for one in (first, second):
-        threading.Timer(0.05, house.join, (one, "anna", "ben")).start()
+        threading.Timer(0.05, players.join, (one, "anna", "ben")).start()
     told = [next(stream) for _ in range(2)]
     while len({brief(one) for one in told if one["type"] == "started"}) < 2:
         told.append(next(stream))
@@ -123,12 +46,12 @@ def test_a_start_and_a_turn_are_told_in_every_match_while_the_stream_waits(house
     assert all(decision["seat"] == one["seat"] == 0 for one in mine for decision in one["decisions"])
 
 
-def test_each_turn_is_told_once_and_so_is_the_end(house: House) -> None:
-    table = house.toy("anna", "ben")
-    stream = house.told("anna")
+def test_each_turn_is_told_once_and_so_is_the_end(players: Players) -> None:
+    table = players.toy("anna", "ben")
+    stream = players.told("anna")
     hello = next(stream)
     known = {decision["id"] for match in hello["matches"] for decision in match["decisions"]}
-    threading.Timer(0.05, house.play_out, (table,)).start()
+    threading.Timer(0.05, players.play_out, (table,)).start()
     told: list[Told] = []
     while not told or told[-1]["type"] != "finished":
         told.append(next(stream))
@@ -137,13 +60,13 @@ def test_each_turn_is_told_once_and_so_is_the_end(house: House) -> None:
     assert all(set(ids) - known for ids in asked)
     assert (told[-1]["status"], told[-1]["decisions"]) == ("finished", [])
     assert told[-1]["outcome"]["ranks"]
-    assert house.index.matches_of("anna", "active", None, 9) == []
+    assert players.index.matches_of("anna", "active", None, 9) == []
 
 
-def test_no_wake_up_makes_a_stream_wait(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_wake_up_makes_a_stream_wait(players: Players, monkeypatch: pytest.MonkeyPatch) -> None:
     """One's own moves and parts of the other's turn wake the stream and tell it nothing: it goes on to wait for the next."""
-    table = house.monkeys("anna", "ben")
-    others = [house.monkeys("anna", "ben") for _ in range(49)]
+    table = players.monkeys("anna", "ben")
+    others = [players.monkeys("anna", "ben") for _ in range(49)]
     waits: list[bool] = []
     reads: list[int] = []
     slept: list[threading.Thread] = []
@@ -152,50 +75,50 @@ def test_no_wake_up_makes_a_stream_wait(house: House, monkeypatch: pytest.Monkey
         """A stream that has nothing to do meets the next move."""
         waits.append(bool(waiter.news))
         if not waiter.news:
-            before = house.log.calls.count("read")
-            house.act(table, str(person(house.match(table), house.match(table).decisions()[0].seat)))
-            reads.append(house.log.calls.count("read") - before)
+            before = players.log.calls.count("read")
+            players.act(table, str(person(players.match(table), players.match(table).decisions()[0].seat)))
+            reads.append(players.log.calls.count("read") - before)
         return bool(waiter.news)
 
-    stream = house.told("anna")
+    stream = players.told("anna")
     assert {match["id"] for match in next(stream)["matches"]} == {table, *others}
     monkeypatch.setattr(Waiter, "wait", wait)
     monkeypatch.setattr(time, "sleep", lambda _: slept.append(threading.current_thread()))
-    house.log.calls.clear()
+    players.log.calls.clear()
     for _ in range(20):
         told = next(stream)
-        match = house.ports.history._recent[table]
+        match = players.ports.history._recent[table]
         assert (brief(told), told["version"]) == (("your_turn", table), match.head.version)
         assert [one.seat for one in match.decisions()] == [0]
     assert not any(waits), "it looked again before the next move"
     assert len(waits) > 20 + 10, "too few wake-ups told nothing"
     assert threading.current_thread() not in slept
-    assert house.log.calls.count("read") - sum(reads) <= len(waits)
+    assert players.log.calls.count("read") - sum(reads) <= len(waits)
 
 
-def test_a_seat_that_is_lost_to_a_bot_is_told_and_so_is_the_end(house: House) -> None:
+def test_a_seat_that_is_lost_to_a_bot_is_told_and_so_is_the_end(players: Players) -> None:
     clock = {"turn_seconds": 20, "on_timeout": "bot"}
-    table = house.join(house.create("monkeys_on_the_moon", clock=clock, private=True), "anna", "ben")
-    slow = ("anna", "ben")[house.match(table).decisions()[0].seat]
-    stream = house.told(slow)
-    assert [match["seat"] for match in next(stream)["matches"]] == [house.match(table).seat_of(slow)]
-    threading.Timer(0.05, house.ring, (table,)).start()
+    table = players.join(players.create("monkeys_on_the_moon", clock=clock, private=True), "anna", "ben")
+    slow = ("anna", "ben")[players.match(table).decisions()[0].seat]
+    stream = players.told(slow)
+    assert [match["seat"] for match in next(stream)["matches"]] == [players.match(table).seat_of(slow)]
+    threading.Timer(0.05, players.ring, (table,)).start()
     told = next(stream)
     assert (brief(told), told["seat"], told["status"]) == (("seat_lost", table), None, "running")
-    threading.Timer(0.05, house.play_out, (table,)).start()
+    threading.Timer(0.05, players.play_out, (table,)).start()
     assert brief(next(stream)) == ("finished", table)
 
 
-def test_a_match_that_is_broken_off_has_no_outcome(house: House) -> None:
-    table = house.create()
-    stream = house.told("host")
+def test_a_match_that_is_broken_off_has_no_outcome(players: Players) -> None:
+    table = players.create()
+    stream = players.told("host")
     assert [match["seat"] for match in next(stream)["matches"]] == [None]
-    threading.Timer(0.05, house.leave, (table, "host")).start()
+    threading.Timer(0.05, players.leave, (table, "host")).start()
     told = next(stream)
     assert (brief(told), told["status"], told["outcome"]) == (("finished", table), "aborted", None)
 
 
-def test_what_no_wake_up_told_is_told_at_the_next_heartbeat(beating: House) -> None:
+def test_what_no_wake_up_told_is_told_at_the_next_heartbeat(beating: Players) -> None:
     table = beating.create("monkeys_on_the_moon")
     stream = beating.told("anna")
     next(stream)
@@ -204,7 +127,7 @@ def test_what_no_wake_up_told_is_told_at_the_next_heartbeat(beating: House) -> N
     assert brief(next(stream)) == ("started", table)
 
 
-def test_a_seat_given_up_is_followed_no_more(beating: House) -> None:
+def test_a_seat_given_up_is_followed_no_more(beating: Players) -> None:
     left, kept = beating.create(seats=3), beating.create(seats=3)
     for one in (left, kept):
         beating.join(one, "anna")
@@ -216,29 +139,29 @@ def test_a_seat_given_up_is_followed_no_more(beating: House) -> None:
     assert brief(next(stream)) == ("started", kept)
 
 
-def test_only_so_many_matches_are_followed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notices, "FOLLOWED", 2)
+def test_only_so_many_matches_are_followed(players: Players, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed, "MOST", 2)
     tables = []
     for _ in range(3):
-        tables.append(house.create())
-        house.wait(1)
-    assert [match["id"] for match in next(house.told("host"))["matches"]] == tables[:0:-1]
+        tables.append(players.create())
+        players.wait(1)
+    assert [match["id"] for match in next(players.told("host"))["matches"]] == tables[:0:-1]
 
 
 @pytest.mark.parametrize("reason", ["restart", "max-age", "token-revoked"])
-def test_a_stream_says_why_it_ends(beating: House, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
+def test_a_stream_says_why_it_ends(beating: Players, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
     stream = beating.told("anna")
-    next(stream)
+    cursor = next(stream)["cursor"]
     if reason == "restart":
         beating.feed.close()
     elif reason == "max-age":
         monkeypatch.setattr(streams, "MAX_AGE", 0.0)
     else:
         beating.revoked = True
-    assert list(stream) == [{"type": "end", "reason": reason}]
+    assert list(stream) == [{"type": "end", "reason": reason, "cursor": cursor}]
 
 
-def test_a_log_that_is_away_ends_no_stream(beating: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_is_away_ends_no_stream(beating: Players, monkeypatch: pytest.MonkeyPatch) -> None:
     table = beating.create("monkeys_on_the_moon")
     stream = beating.told("host")
     next(stream)
@@ -258,11 +181,12 @@ def test_a_log_that_is_away_ends_no_stream(beating: House, monkeypatch: pytest.M
     assert away.is_set()
 
 
-def test_an_event_stream_names_its_frames(house: House) -> None:
-    house.feed.close()
-    hello, end = house.follow("anna", EVENT_STREAM)
-    assert hello.startswith(b'retry: 1000\nevent: hello\ndata: {"type":"hello"')
-    assert end == b'event: end\ndata: {"type":"end","reason":"restart"}\n\n'
+def test_an_event_stream_names_its_frames(players: Players) -> None:
+    players.feed.close()
+    hello, end = players.follow("anna", EVENT_STREAM)
+    cursor = cursors.encode(players.time).encode()
+    assert hello.startswith(b'retry: 1000\nevent: hello\nid: %s\ndata: {"type":"hello"' % cursor)
+    assert end == b'event: end\nid: %s\ndata: {"type":"end","reason":"restart","cursor":"%s"}\n\n' % (cursor, cursor)
 
 
 @pytest.fixture

@@ -10,10 +10,12 @@ import msgspec
 import pytest
 
 from service.errors import Refused
+from service.match import redaction
 from service.repository.verified_events import KEPT
 from service.subscriptions import match_watch, streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
-from service.subscriptions.notices import PlayerSubscription
+from service.subscriptions.player_stream import PlayerSubscription
+from service.subscriptions.situation import NOTHING, Include
 from service.usecases import accounts
 from tests.api.table import Table
 from tests.service.subscriptions.house import HEARTBEAT, House, end, in_time, lines, those_who_wait, up_to_date
@@ -145,25 +147,25 @@ def test_a_new_event_is_read_once_and_encoded_once_for_each_form_however_many_fo
     match, _ = house.ports.history.newest(table.match_id)
     ben = {"player": table.ben, "token": table.ben_token}
     kinds: list[dict[str, Any]] = [
-        {**viewer, "form": form, "language": language}
+        {**viewer, "form": form, "include": Include(language=language)}
         for viewer in ({}, ben)
         for form in (NDJSON, EVENT_STREAM)
         for language in (None, "en", "de")
     ]
     following = [house.follow(table.match_id, after=match.head, **kind) for kind in kinds * 5]
     for player in (table.anna, table.ben):
-        subscription = PlayerSubscription(house.ports, house.streams, player.id, NDJSON)
+        subscription = PlayerSubscription(house.ports, house.streams, player.id, NDJSON, NOTHING)
         following.append(in_time(house.streams.run(subscription, lambda: None)))
     for stream in following:
         assert next(stream)
     waiting = those_who_wait(monkeypatch)
-    redacted, events = [], house.ports.history.events
+    redacted, see = [], redaction.see_event
 
     def counted(*asked: Any) -> Any:
         redacted.append(asked)
-        return events(*asked)
+        return see(*asked)
 
-    monkeypatch.setattr(house.ports.history, "events", counted)
+    monkeypatch.setattr(redaction, "see_event", counted)
     with ThreadPoolExecutor(len(following)) as pool:
         told = [pool.submit(next, stream) for stream in following]
         until(lambda: len(waiting) == len(following), 30, "all have looked, and wait")

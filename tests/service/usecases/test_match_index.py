@@ -1,4 +1,4 @@
-"""Lists of matches: the index follows the log, and readers correct it after crashes."""
+"""Finding matches: the index follows the log, and is mended where it fell behind."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -8,10 +8,11 @@ import pytest
 
 from events.log import LogUnavailable
 from events.record import canonical, digest
+from service.adapters.memory import MemoryIndex
 from service.automation.bot_turns import suspend
 from service.repository.match_history import History
 from service.repository.ports import OwnList, Ports, StatusList
-from service.usecases.match_index import IN_FLIGHT_MS, ended_page, own_page, public_page
+from service.usecases.match_index import IN_FLIGHT_MS, ended_page, own_page, public_page, rebuild_entries
 from service.views.match_views import MatchSummary
 from tests.service.arena import START, Arena
 
@@ -169,7 +170,7 @@ def test_who_sits_down_again_while_an_earlier_leave_is_on_its_way_keeps_the_plac
     table = arena.join(arena.create(), "anna")
     if before:  # the leave is done when the join has enrolled, and has not been written
         arena.leave(table, "anna")
-        arena.log.meanwhile = [lambda: arena.index.dismiss("anna", table, START, entirely=True)]
+        arena.log.meanwhile = [lambda: arena.index.dismiss("anna", table, START)]
         arena.join(table, "anna")
     else:
         arena.log.afterwards = [lambda: arena.join(table, "anna")]
@@ -237,3 +238,18 @@ def test_a_player_is_enrolled_before_it_sits_down(monkeypatch: pytest.MonkeyPatc
         with pytest.raises(LogUnavailable):
             arena.join(table, "anna")
     assert arena.types(table) == ["match_created"]
+
+
+def test_an_index_made_anew_knows_which_of_a_player_s_matches_are_over_and_since_when() -> None:
+    arena = Arena()
+    over, going_on = arena.toy("anna", "ben"), arena.toy("anna", "ben")
+    ended_at = arena.play_out(over).ended_at
+    arena.wait(1000)
+    arena.index = MemoryIndex()
+    arena.ports = replace(arena.ports, index=arena.index)
+    for table in (over, going_on):
+        rebuild_entries(arena.ports, arena.match(table))
+    for player in ("anna", "ben", "host"):
+        assert [place[14:] for place in arena.index.matches_of(player, "active", None, 9)] == [going_on]
+        assert [place[14:] for place in arena.index.concluded(player, ended_at or 0, 0, 9)] == [over]
+        assert list(arena.index.concluded(player, (ended_at or 0) + 1, 0, 9)) == []

@@ -1,0 +1,88 @@
+"""What a frame says besides its event: whose decisions are open, how much time each seat has left, what the viewer may do."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from events.record import Version, canonical
+from service.games.visibility import Viewer
+from service.match import redaction
+from service.match.fold import step
+from service.match.model import Match
+from service.match.redaction import SeenEvent
+from service.match.texts import action_texts, asked_with_text, with_text
+from service.repository.match_history import History
+from service.repository.verified_events import Verified
+
+
+class Include(msgspec.Struct, frozen=True):
+    """What a client asks for with `include`; `language` is that of the texts, None for none."""
+
+    decisions: bool = False
+    legal_actions: bool = False
+    language: str | None = None
+
+
+NOTHING: Final = Include()
+
+
+def situation(match: Match, viewer: Viewer, include: Include, *, is_newest: bool) -> dict[str, Any]:
+    """The fields of a `Situation` after a match's last event, beyond which it has not gone if `is_newest`."""
+    found: dict[str, Any] = {}
+    language = include.language
+    if include.decisions:
+        decisions = redaction.see_decisions(match, viewer)
+        found["decisions"] = asked_with_text(match.game, language, decisions) if language else decisions
+        found["banks"] = match.banks
+    if include.legal_actions and is_newest and match.status == "running":
+        legal = redaction.legal_actions(match, viewer)
+        found["legal_actions"] = legal
+        if language:
+            found["action_texts"] = action_texts(match.game, language, legal)
+    return found
+
+
+class FrameReader:
+    """Reads a match's events as frames. Keeps the matches of one read, for other viewers to be shown the same events."""
+
+    def __init__(self, matches: History) -> None:
+        self._history = matches
+        self._stepped: tuple[Sequence[Verified], Sequence[Match]] = ((), ())
+
+    def after(
+        self, match: Match, viewer: Viewer, version: Version, limit: int, include: Include = NOTHING
+    ) -> tuple[SeenEvent, ...]:
+        """Up to `limit` events after a version as a viewer sees them, each with what is asked for besides.
+
+        Raises:
+            Corrupt: the chain is broken.
+        """
+        events = self._history.verified(match, version, limit)
+        shown = [redaction.see_event(match, event, head.hash, viewer) for event, head in events]
+        if include.language is not None:
+            shown = [with_text(match.game, include.language, event) for event in shown]
+        if include.decisions:
+            shown = [
+                replace(event, **situation(after, viewer, include, is_newest=after.head == match.head))
+                for event, after in zip(shown, self._after_each(match, events), strict=True)
+            ]
+        elif include.legal_actions and events and events[-1].head == match.head:
+            shown[-1] = replace(shown[-1], **situation(match, viewer, include, is_newest=True))
+        return tuple(shown)
+
+    def _after_each(self, match: Match, events: Sequence[Verified]) -> Sequence[Match]:
+        """The match as it was right after each of these events, which follow each other."""
+        if not events:
+            return ()
+        if len(events) == 1 and events[0].head == match.head:
+            return (match,)
+        known, matches = self._stepped
+        if known != events:
+            found = [self._history.at(match.id, events[0].event.version)]
+            for event, _ in events[1:]:
+                found.append(step(found[-1], canonical(event)))
+            self._stepped = events, found
+            return found
+        return matches

@@ -1,0 +1,159 @@
+"""A stream of several matches: what it sends of each is what a spectator's own stream of that match would send."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from events.chain import genesis
+from events.record import Head, MatchId
+from service.match.model import Match
+from service.match.redaction import see_decisions
+from service.subscriptions import match_watch, spectator_stream
+from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
+from service.subscriptions.situation import NOTHING, Include
+from service.subscriptions.spectator_stream import SpectatorSubscription
+from tests.api.table import Table, set_table
+from tests.service.subscriptions.house import House, in_time
+
+Frame = dict[str, Any]
+
+
+def beginning(match: Match) -> Head:
+    return genesis(match.id, match.created.game, match.created.ruleset)[1]
+
+
+def watch(
+    house: House, sent: Sequence[tuple[Match, Head]], form: Form = NDJSON, include: Include = NOTHING
+) -> Iterator[bytes]:
+    subscription = SpectatorSubscription(house.ports, house.streams, form, sent, include)
+    return in_time(house.streams.run(subscription, lambda: None))
+
+
+def frames(pieces: Iterator[bytes]) -> Iterator[Frame]:
+    for piece in pieces:
+        yield from (msgspec.json.decode(line) for line in piece.split(b"\n") if line)
+
+
+def newest(house: House, tables: Sequence[Table]) -> list[Match]:
+    return [house.elsewhere.history.newest(table.match_id)[0] for table in tables]
+
+
+def events_of(house: House, match_id: MatchId) -> list[Frame]:
+    match, _ = house.elsewhere.history.newest(match_id)
+    return [
+        msgspec.json.decode(msgspec.json.encode(one)) for one in house.elsewhere.history.events(match, None, 0, 10**4)
+    ]
+
+
+def test_every_event_of_each_match_comes_once_and_in_order_to_its_end(house: House) -> None:
+    tables = [set_table(house.ports) for _ in range(3)]
+    stream = frames(watch(house, [(match, beginning(match)) for match in newest(house, tables)]))
+    hello = next(stream)
+    assert [one["match"] for one in hello["matches"]] == [table.match_id for table in tables]
+    for table in tables[1:]:
+        table.play(house.elsewhere, 5)
+    for table in reversed(tables):
+        table.finish(house.elsewhere)
+    told = list(stream)
+    *told, last = told
+    assert last == {"type": "end", "reason": "finished"}
+    for match in newest(house, tables):
+        *events, end = [frame for frame in told if frame["match"] == match.id]
+        assert events == events_of(house, match.id)
+        assert end == {
+            "type": "match_end",
+            "match": match.id,
+            "reason": "finished",
+            "version": match.head.version,
+            "head": match.head.hash,
+        }
+
+
+@pytest.mark.parametrize("deaf", [False, True], ids=["woken", "at heartbeats"])
+def test_who_begins_with_the_newest_is_sent_what_follows_and_what_is_open(house: House, deaf: bool) -> None:
+    tables = [set_table(house.ports) for _ in range(3)]
+    before = newest(house, tables)
+    include = Include(decisions=True, language="en")
+    stream = frames(watch(house, [(match, match.head) for match in before], include=include))
+    hello = next(stream)
+    for match, seen in zip(before, hello["matches"], strict=True):
+        assert seen["version"] == match.head.version
+        assert [one["id"] for one in seen["decisions"]] == [one.id for one in see_decisions(match, None)]
+        assert all(one["text"] for one in seen["decisions"])
+    house.deaf = deaf
+    for table in (tables[2], tables[0]):
+        after = table.play(house.elsewhere)
+        for event in events_of(house, table.match_id)[before[tables.index(table)].head.version :]:
+            told = next(stream)
+            assert told["text"]
+            then = house.elsewhere.history.at(after.id, event["version"])
+            assert [one["id"] for one in told["decisions"]] == [one.id for one in see_decisions(then, None)]
+            assert {name: told[name] for name in event} == event
+
+
+def test_an_id_says_how_far_each_match_has_come_and_leads_on_from_there(house: House) -> None:
+    tables = [set_table(house.ports) for _ in range(2)]
+    before = newest(house, tables)
+    pieces = watch(house, [(match, match.head) for match in before], EVENT_STREAM)
+    position = [match.head.version for match in before]
+    assert b"retry: 1000\nevent: hello\nid: %d,%d\n" % tuple(position) in next(pieces)
+    for at in (1, 0):
+        position[at] = tables[at].play(house.elsewhere).head.version
+        piece = next(piece for piece in pieces if piece != EVENT_STREAM.heartbeat)
+        assert piece.endswith(b"\n\nid: %d,%d\n\n" % tuple(position))
+        assert piece.count(b"id: ") == 1, "an id within would lead on from the middle of another match"
+
+
+def test_one_match_that_cannot_be_read_any_more_ends_alone(house: House) -> None:
+    tables = [set_table(house.ports) for _ in range(2)]
+    stream = frames(watch(house, [(match, match.head) for match in newest(house, tables)]))
+    next(stream)
+    broken, sound = tables
+    house.log._matches[broken.match_id].events.append(b"{}")
+    told = next(stream)
+    assert (told["type"], told["match"], told["reason"]) == ("match_end", broken.match_id, "match-corrupt")
+    house.wake(broken.match_id, 10**6)
+    sound.play(house.elsewhere)
+    assert next(stream)["match"] == sound.match_id
+
+
+def test_another_past_than_the_client_has_ends_its_match(house: House) -> None:
+    (match,) = newest(house, [set_table(house.ports)])
+    stream = frames(watch(house, [(match, Head(match.head.version - 1, "0" * 64))]))
+    _, end, last = stream
+    assert (end["reason"], end["version"], last["reason"]) == ("history-diverged", match.head.version - 1, "finished")
+
+
+def test_a_long_backlog_of_one_match_does_not_hold_up_the_others(house: House) -> None:
+    tables = [set_table(house.ports) for _ in range(2)]
+    tables[0].finish(house.elsewhere)
+    long, short = newest(house, tables)
+    assert long.head.version > match_watch.CHUNK
+    pieces = watch(house, [(match, beginning(match)) for match in (long, short)])
+    next(pieces)
+    first, second = next(pieces), next(pieces)
+    assert (long.id.encode() in first, short.id.encode() in second) == (True, True)
+
+
+def test_a_heartbeat_reads_all_matches_in_one_round_trip(house: House) -> None:
+    matches = newest(house, [set_table(house.ports) for _ in range(spectator_stream.MAX_MATCHES)])
+    pieces = watch(house, [(match, match.head) for match in matches])
+    next(pieces)
+    house.log.reads = 0
+    assert [next(pieces) for _ in range(3)] == [NDJSON.heartbeat] * 3
+    assert house.log.reads == 3, "one as it began, and one at each heartbeat but the last"
+
+
+def test_what_a_silent_log_keeps_back_comes_with_a_later_heartbeat(house: House) -> None:
+    table = set_table(house.ports)
+    (match,) = newest(house, [table])
+    stream = watch(house, [(match, match.head)])
+    next(stream)
+    house.log.away = lambda _: True
+    house.deaf = True
+    table.play(house.elsewhere)
+    assert next(stream) == NDJSON.heartbeat
+    house.log.away = lambda _: False
+    assert next(frames(stream))["match"] == match.id
