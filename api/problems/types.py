@@ -128,11 +128,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         retry_after=1,
     ),
     "too-many-streams": ProblemType(
-        429,
-        "Too many streams",
-        "You have the maximum number of open streams.",
-        "Close one first.",
-        retry_after=5,
+        429, "Too many streams", "You have the maximum number of open streams.", "Close one first.", retry_after=5
     ),
     "too-many-open-matches": ProblemType(
         429,
@@ -206,10 +202,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     ),
     # Play
     "not-your-turn": ProblemType(
-        409,
-        "Not your turn",
-        "This seat has no open decision.",
-        "Wait until `decisions` names your seat.",
+        409, "Not your turn", "This seat has no open decision.", "Wait until `decisions` names your seat."
     ),
     "decision-closed": ProblemType(
         409,

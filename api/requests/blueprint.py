@@ -22,11 +22,7 @@ from api.requests.strict_fields import List, Object
 View = TypeVar("View", bound=Callable[..., Response])
 Routed = TypeVar("Routed", bound="Callable[..., Response] | type[MethodView]")
 
-WRITE_PROBLEMS: Final = (
-    "request-timeout",
-    "unsupported-media-type",
-    "invalid-request",
-)
+WRITE_PROBLEMS: Final = ("request-timeout", "unsupported-media-type", "invalid-request")
 """Problems of every POST, also of one without a body, since it refuses a body."""
 STORE_PROBLEMS: Final = (
     "store-unavailable",

@@ -24,7 +24,7 @@ _WITHOUT_JSON: Final = (b":", b"event:", b"id:", b"retry:")
 
 
 _NOT_OF_THE_EVENT: Final = frozenset({"text", *Situation.__struct_fields__})
-"""What is said beside an event where it was asked for: its words, and what the match waited for then."""
+"""Fields that a client may request with an event but that are not part of it: its text, and the situation after it."""
 
 
 class Differs(Exception):
