@@ -7,7 +7,7 @@ import msgspec
 
 
 class ProblemType(msgspec.Struct, frozen=True):
-    """A type of problem. `retry_after` (seconds) is set if the same request, sent again unchanged, may succeed."""
+    """`retry_after` (seconds) is set if the same request, sent again unchanged, may succeed."""
 
     status: int
     title: str
@@ -19,7 +19,6 @@ class ProblemType(msgspec.Struct, frozen=True):
 _REPEAT = "Send the same request again, with the same Idempotency-Key if it has one; it is carried out at most once."
 
 PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
-    # The request as such
     "bad-request": ProblemType(
         400,
         "Bad request",
@@ -89,7 +88,6 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "The answer has no media type that the Accept header allows.",
         "The reference lists the media types.",
     ),
-    # The caller
     "token-missing": ProblemType(
         401,
         "Token missing",
@@ -136,7 +134,6 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "You have the maximum number of matches that have not started.",
         "Start one, or leave it; then create the next.",
     ),
-    # Resources
     "match-not-found": ProblemType(
         404,
         "Match not found",
@@ -159,7 +156,6 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "The game does not allow this number of seats, or these bots, options or clock.",
         "`errors` names the fault; GET /v1/games/{game} has the game's numbers of seats and the schema of its options.",
     ),
-    # Seats
     "match-not-open": ProblemType(
         409,
         "Match not open",
@@ -200,7 +196,6 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "This is available only after the end, because it contains hidden information.",
         "Wait for the end.",
     ),
-    # Play
     "not-your-turn": ProblemType(
         409, "Not your turn", "This seat has no open decision.", "Wait until `decisions` names your seat."
     ),
@@ -256,7 +251,6 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "You have already used this key for another command in this match.",
         "Use a new key for a new command; repeat a command with the same body.",
     ),
-    # The service
     "not-ready": ProblemType(
         503,
         "Not ready",

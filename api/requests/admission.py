@@ -5,7 +5,7 @@ from typing import Final
 from api.http import context
 from api.http.rate_limit import Policy
 from service.errors import Refused
-from service.match.model import HINT_MS, Match
+from service.match.model import HINT_MS
 
 CREATION_WINDOW: Final = 60
 """Seconds for the quota of new matches of a player or an address. Limited, since events are stored for ever."""
@@ -36,21 +36,3 @@ def admit_match_of_bots() -> None:
     context.take(by_address, context.address(), quiet=True)
     if ports.log.count_due("bots", ports.now() + HINT_MS) >= limits.bot_matches_waiting:
         raise Refused("bots-busy", "Too many matches of bots alone are waiting; start this one later.")
-
-
-def admit_start(match_id: str, *, with_bot: bool) -> None:
-    """Count a match of bots alone that the caller is about to start, by adding the last bot or by hand.
-
-    Does nothing for anyone but the creator, or if the match cannot start: the command itself is refused then.
-
-    Raises:
-        Refused: as `admit_match_of_bots`, and what reading the match refuses.
-    """
-    match, _ = context.ports().history.newest(match_id)
-    begins = match.status == "open" and with_bot is not match.created.manual_start
-    if begins and match.creator == context.caller().id and _free_seats(match) == int(with_bot) and not match.has_people:
-        admit_match_of_bots()
-
-
-def _free_seats(match: Match) -> int:
-    return sum(holder is None for holder in match.seats)

@@ -36,6 +36,8 @@ class Connection:
         """Number of bytes that may still be received before RequestEntityTooLarge is raised; None: unlimited."""
         self._client = client
         self._has_waited = False
+        self._head: bytes | None = None
+        """What was sent first of an answer and waits for the rest of it; None where nothing is to wait."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
@@ -49,6 +51,28 @@ class Connection:
             if self.limit < 0:
                 raise RequestEntityTooLarge
         return data
+
+    def sendall(self, data: bytes) -> None:
+        """Send all of it, the head of an answer together with what follows: each packet wakes the client up."""
+        if self._head == b"":
+            self._head = data
+        else:
+            head, self._head = self._head or b"", None
+            self._client.sendall(head + data)
+
+    def hold_head(self) -> None:
+        """Keep what is sent next, the head of an answer, until more is sent or `flush` is called."""
+        self._head = b""
+
+    def send_at_once(self, data: bytes) -> None:
+        """Send what is no part of an answer."""
+        self._client.sendall(data)
+
+    def flush(self) -> None:
+        """Send what was kept, and keep nothing any more."""
+        head, self._head = self._head, None
+        if head and self._client.fileno() >= 0:
+            self._client.sendall(head)
 
     def take_turn(self) -> None:
         """Pause before a request that was received together with the one before it, since no read of its own yielded."""
@@ -102,7 +126,7 @@ class Body:
             RequestEntityTooLarge: the chunks have more than MAX_FRAMED_BODY bytes with their framing.
         """
         if self._is_expected:
-            self._connection.sendall(_CONTINUE)
+            self._connection.send_at_once(_CONTINUE)
             self._is_expected = False
         if self._left is None and self._connection.limit is None:
             self._connection.limit = MAX_FRAMED_BODY

@@ -69,12 +69,16 @@ class ProblemWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no type
         req.version = min(req.version, (1, 1))
         unwrapped = req.body
         req.body = body = connection.Body(req, sock)
+        sock.hold_head()
         try:
             super().handle_request(listener_name, req, sock, addr)
         except StopIteration:
+            sock.flush()
             if not body.is_read:
                 sock.linger()
             raise
+        else:
+            sock.flush()
         finally:
             # gunicorn discards the rest of a short body before the next request, and handles only its own errors there.
             req.body = unwrapped

@@ -181,6 +181,6 @@ def local_ports(
         jobs=MemoryJobs(),
         games=games,
         now=now,
-        outage_ms=lambda: 0,
+        lost=lambda _start, _end: 0,
         secret=secret,
     )

@@ -61,7 +61,6 @@ class Act(PlayerCommand, frozen=True, kw_only=True):
 
     `received_at`: server time in milliseconds at which the action was received; None if it is decided at once.
     `paused_ms`: server time minus match time when the action was received; None if no event was appended since.
-    `outage_ms`: how long no deadline was enforced, as far as the match has not been compensated for it yet.
     """
 
     action: Mapping[str, Any]
@@ -69,7 +68,6 @@ class Act(PlayerCommand, frozen=True, kw_only=True):
     decision: str | None = None
     received_at: int | None = None
     paused_ms: int | None = None
-    outage_ms: int = 0
 
 
 class ActAsBot(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,4 +125,6 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
 
 ServiceCommand: TypeAlias = ActAsBot | TakeDefault | Ring | Forfeit | HandOver | Extend | Suspend | Resume | Score
-Command: TypeAlias = Create | Join | SeatBot | Start | Leave | Act | ServiceCommand
+MatchCommand: TypeAlias = Join | SeatBot | Start | Leave | Act | ServiceCommand
+"""A command to a match that exists."""
+Command: TypeAlias = Create | MatchCommand

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from events.chain import Draft
 from events.record import canonical
@@ -27,6 +28,7 @@ from service.match.commands import (
     HandOver,
     Join,
     Leave,
+    MatchCommand,
     PlayerCommand,
     Resume,
     Ring,
@@ -60,11 +62,12 @@ CLIENT_SEED: Final = re.compile(f"[^{CONTROL}]{{1,64}}")
 _EXCEPTION_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def decide(match: Match | None, command: Command, at: int, chance: Chance) -> tuple[Draft, ...]:
+def decide(match: Match | None, command: Command, at: int, chance: Chance, outage_ms: int = 0) -> tuple[Draft, ...]:
     """The events that follow from a command. The tuple is empty if the command changes nothing.
 
     `match` is None for `Create`. `at` is server time in milliseconds, and not before the match's newest event. `chance`
-    returns the match's server seed; it is called only if something is drawn or revealed.
+    returns the match's server seed; it is called only if something is drawn or revealed. `outage_ms` is the length of
+    outages since the newest event: a `clock_extended` by this time comes before the events of the command.
 
     Raises:
         Refused: a player's command is not allowed now; the code says why.
@@ -74,6 +77,14 @@ def decide(match: Match | None, command: Command, at: int, chance: Chance) -> tu
         return _create(command, at, chance)
     if match is None:
         raise no_match()
+    given_back = match.compensation_ms(outage_ms, at)
+    if not given_back:
+        return _decide(match, command, at, chance)
+    drafts = _decide(replace(match, paused=match.paused + given_back), command, at, chance)
+    return (_extended(given_back), *drafts) if drafts else ()
+
+
+def _decide(match: Match, command: MatchCommand, at: int, chance: Chance) -> tuple[Draft, ...]:
     if isinstance(command, PlayerCommand):
         _check_access(match, command)
         _check_head(match, command.if_match)
@@ -102,8 +113,8 @@ def decide(match: Match | None, command: Command, at: int, chance: Chance) -> tu
             handed_over = SeatHandedOver(command.seat, stand_in(match.game), "bot")
             return (Draft("seat_handed_over", "worker", canonical(handed_over)),)
         case Extend():
-            lost = match.compensation_ms(command.ms, at)
-            return (Draft("clock_extended", "worker", canonical(ClockExtended(lost, "outage"))),) if lost else ()
+            extended_ms = match.compensation_ms(command.ms, at)
+            return (_extended(extended_ms),) if extended_ms else ()
         case Suspend():
             return _suspend(match, command)
         case Resume():
@@ -111,6 +122,10 @@ def decide(match: Match | None, command: Command, at: int, chance: Chance) -> tu
                 raise Refused("match-not-suspended", "The match is not suspended.")
             return (Draft("match_resumed", "worker", canonical(MatchResumed())),)
     return _score(match, chance)
+
+
+def _extended(ms: int) -> Draft:
+    return Draft("clock_extended", "worker", canonical(ClockExtended(ms, "outage")))
 
 
 def _check_access(match: Match, command: PlayerCommand) -> None:

@@ -220,6 +220,12 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         """Whether a person holds a seat and has not left it."""
         return any(holder is not None and holder.kind == "human" and not holder.resigned for holder in self.seats)
 
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether all people of a match left their seats, or lost them to bots."""
+        were_there = (one is not None and (one.resigned or one.former is not None) for one in self.seats)
+        return not self.has_people and any(were_there)
+
     def is_of(self, player: str) -> bool:
         """Whether the player created the match, has a seat in it, or had one that was handed over."""
         return player == self.creator or self.was_of(player) or self.seat_of(player) is not None
@@ -265,8 +271,19 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         times = (self.job_at(), None if first is None else first.enforced_at)
         return any(time is not None and time <= at for time in times)
 
+    def minds_outages(self, at: int, *, opens_anew: bool) -> bool:
+        """Whether an outage before a server time in milliseconds could cost a seat any time.
+
+        `opens_anew`: the next event opens the decisions of a sequential game anew. Then an outage does not matter for a
+        turn whose deadline has not passed. It always matters for banks and for a game's own bells.
+        """
+        timed = [one for one in self.decisions() if one.deadline is not None]
+        if not opens_anew or self.banks or self.game.info.simultaneous:
+            return bool(timed)
+        return any(one.is_past(at) or not one.by_clock for one in timed)
+
     def compensation_ms(self, ms: int, at: int) -> int:
-        """By how many milliseconds deadlines move after an outage of `ms` milliseconds that ended at `at`.
+        """By how many milliseconds deadlines move after outages that took `ms` milliseconds until `at`.
 
         At most the time since the newest event: until then the match went on, and match time never goes back.
         """

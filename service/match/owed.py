@@ -24,8 +24,14 @@ def _clock(match: Match, _after: int) -> int | None:
 
 
 def _bots(match: Match, after: int) -> int | None:
-    if match.has_people:
-        return None
+    return None if match.has_people or match.is_abandoned else _either(match, after)
+
+
+def _abandoned(match: Match, after: int) -> int | None:
+    return _either(match, after) if match.is_abandoned else None
+
+
+def _either(match: Match, after: int) -> int | None:
     return min((at for at in (_turn_at(match, after), _deadline(match)) if at is not None), default=None)
 
 
@@ -40,9 +46,15 @@ def _deadline(match: Match) -> int | None:
     return None if first is None else first.enforced_at
 
 
-KINDS: Final[dict[str, Callable[[Match, int], int | None]]] = {"job": _job, "clock": _clock, "bots": _bots}
+KINDS: Final[dict[str, Callable[[Match, int], int | None]]] = {
+    "job": _job,
+    "clock": _clock,
+    "bots": _bots,
+    "abandoned": _abandoned,
+}
 """`job`: a turn that the service plays, or the scoring, in a match with people. Workers claim it with a lease.
 
 `clock`: a deadline in a match with people. Any sweeper enforces it.
-`bots`: a turn, the scoring or a deadline in a match without people. Separate workers claim it, so that no person waits.
+`bots`: a turn, the scoring or a deadline in a match of bots alone. Separate workers claim it, so that no person waits.
+`abandoned`: the same, in a match that all its people left. The same workers claim it, after all matches of bots.
 """

@@ -181,8 +181,8 @@ class Ports:
     games: Games
     now: Callable[[], int]
     """Server time in milliseconds."""
-    outage_ms: Callable[[], int]
-    """Length in milliseconds of an outage without sweepers that still lasts, or that some matches need compensation for."""
+    lost: Callable[[int, int], int]
+    """Milliseconds between two server times in which the log could not accept actions, or no sweeper enforced deadlines."""
     secret: bytes
     """The store's secret. Match ids and join codes are derived from it; snapshots and tickets are sealed with it."""
     match_locks: MatchLocks = field(default_factory=MatchLocks)

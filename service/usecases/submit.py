@@ -5,9 +5,9 @@ log. A refused command writes nothing.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from events.chain import Draft, seal
 from events.log import Append, Conflict, Reused, Seen
 from events.record import MatchId, canonical, decode, digest
 from service.errors import Corrupt, Refused
-from service.match.commands import Act, Command, PlayerCommand
+from service.match.commands import Act, Command, Extend, PlayerCommand
 from service.match.decide import decide
 from service.match.fold import fold
 from service.match.model import Match
@@ -29,6 +29,10 @@ from service.usecases.match_index import announce, withdraw
 
 ATTEMPTS: Final = 8
 """Attempts that may lose a race against other commands of the match, before the client gets `version-conflict`."""
+
+
+Admit: TypeAlias = Callable[[], None]
+"""Raises Refused where no further match of bots alone may begin."""
 
 
 class CommandKey(msgspec.Struct, frozen=True):
@@ -54,22 +58,26 @@ def player_key(player: str, key: str, request: object) -> CommandKey:
     return CommandKey(f"p:{player}:{key}", hashlib.sha256(canonical(request)).hexdigest())
 
 
-def submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command) -> Submitted:
+def submit(
+    ports: Ports, match_id: MatchId, key: CommandKey, command: Command, admit_bots: Admit | None = None
+) -> Submitted:
     """Append the events of a command exactly once, and notify the workers if a job of the match is due.
 
+    `admit_bots` is called right before a match of bots alone begins by the command.
+
     Raises:
-        Refused: what `decide` refuses; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
+        Refused: what `decide` and `admit_bots` refuse; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
     """
     received_at = ports.now()
     with ports.match_locks.holding(match_id):
-        submitted = _submit(ports, match_id, key, command, received_at)
+        submitted = _submit(ports, match_id, _Attempts(ports, key, command, received_at, admit_bots))
     hint(ports, submitted.match)
     failpoints.point("command-hinted")
     return submitted
 
 
-def _submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command, received_at: int) -> Submitted:
-    attempts = _Attempts(ports, key, command, received_at)
+def _submit(ports: Ports, match_id: MatchId, attempts: "_Attempts") -> Submitted:
+    key = attempts.key
     expected = ports.history.expected(match_id)
     refusal: Refused | None = None
     if expected is not None:
@@ -97,9 +105,12 @@ def _submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command, 
 class _Attempts:
     """The attempts of one command, each on a newer head of its match."""
 
-    def __init__(self, ports: Ports, key: CommandKey, command: Command, received_at: int) -> None:
+    def __init__(
+        self, ports: Ports, key: CommandKey, command: Command, received_at: int, admit_bots: Admit | None
+    ) -> None:
+        self.key = key
         self._ports = ports
-        self._key = key
+        self._admit_bots = admit_bots
         self._command = command
         self._received_at = received_at
         self._first: Match | None = None
@@ -108,21 +119,21 @@ class _Attempts:
         """One attempt; None if another command was first."""
         at = max(self._received_at, match.at)
         command = self._command
+        is_action = isinstance(command, Act)
+        outage_ms = lost(self._ports, match, at, opens_anew=is_action) if isinstance(command, PlayerCommand) else 0
         if isinstance(command, Act):
-            command = self._informed(command, match, at)
+            command = self._informed(command, match, at, outage_ms)
         with refined(self._ports, match, command):
-            return attempt(self._ports, match, self._key, command, at)
+            return attempt(self._ports, match, self.key, command, at, outage_ms, self._admit_bots)
 
-    def _informed(self, act: Act, match: Match, at: int) -> Act:
-        """The action with facts that are not in the match: an outage, its time of receipt, and the pause at that time."""
-        outage_ms = outage_to_compensate(self._ports, match, at)
+    def _informed(self, act: Act, match: Match, at: int, outage_ms: int) -> Act:
+        """The action with its time of receipt, and with the pause at that time if events were appended since."""
         paused_ms = None
         if self._first is None:
-            lost = match.compensation_ms(outage_ms, at)
-            self._first = replace(match, paused=match.paused + lost)
+            self._first = replace(match, paused=match.paused + match.compensation_ms(outage_ms, at))
         elif self._first.paused != match.paused and match.at > self._received_at:
             paused_ms = self._paused_at_receipt(self._first, match)
-        return replace(act, received_at=self._received_at, paused_ms=paused_ms, outage_ms=outage_ms)
+        return replace(act, received_at=self._received_at, paused_ms=paused_ms)
 
     def _paused_at_receipt(self, first: Match, match: Match) -> int:
         """Server time minus match time, in milliseconds, when the action was received.
@@ -135,13 +146,15 @@ class _Attempts:
         return max(first.paused, self._ports.history.at(match.id, max(known)).paused) if known else first.paused
 
 
-def outage_to_compensate(ports: Ports, match: Match, at: int) -> int:
-    """The milliseconds of an outage that the match needs compensation for; 0 if no deadline of it has passed.
+def lost(ports: Ports, match: Match, at: int, *, opens_anew: bool) -> int:
+    """Milliseconds of outages for which a match needs compensation before an event at a time; 0 if it needs none.
 
-    During an outage no deadline is enforced. A deadline that passed then does not count, since it will be extended.
+    Outages before the newest event are already settled. The match is compensated when its next event or deadline needs it,
+    so no list of compensated matches is necessary.
     """
-    has_passed = any(decision.is_past(at) for decision in match.decisions())
-    return ports.outage_ms() if has_passed else 0
+    if not match.minds_outages(at, opens_anew=opens_anew):
+        return 0
+    return match.compensation_ms(ports.lost(match.at, at), at)
 
 
 @contextmanager
@@ -163,10 +176,27 @@ def refined(ports: Ports, match: Match, command: Command) -> Iterator[None]:
         raise
 
 
-def attempt(ports: Ports, match: Match, key: CommandKey, command: Command, at: int) -> Submitted | None:
+def attempt(
+    ports: Ports,
+    match: Match,
+    key: CommandKey,
+    command: Command,
+    at: int,
+    outage_ms: int = 0,
+    admit_bots: Admit | None = None,
+) -> Submitted | None:
     """Decide a command and append its events; None if another command was first."""
-    drafts = decide(match, command, at, lambda: server_seed(ports, match))
-    return append(ports, match, key, drafts, at) if drafts else Submitted(match, replayed=False)
+    drafts = decide(match, command, at, lambda: server_seed(ports, match), outage_ms)
+    if not drafts:
+        return Submitted(match, replayed=False)
+    if admit_bots is not None and not match.has_people and any(draft.type == "match_started" for draft in drafts):
+        admit_bots()
+    return append(ports, match, key, drafts, at)
+
+
+def give_back(ports: Ports, match: Match, outage_ms: int, at: int) -> Submitted | None:
+    """Append a `clock_extended` for outages since a match's newest event; None if another command was first."""
+    return attempt(ports, match, CommandKey(f"extend:{match.head.version}", "clock"), Extend(ms=outage_ms), at)
 
 
 def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft], at: int) -> Submitted | None:

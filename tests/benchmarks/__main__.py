@@ -13,7 +13,7 @@ from service.adapters.valkey import Valkey
 from service.container import build
 from service.games.registry import GAMES
 from service.settings import read
-from tests.benchmarks import bot_answers, http, lists, notices, pictures, reads, real_time, rules, streams
+from tests.benchmarks import bot_answers, http, lists, loop, notices, pictures, reads, real_time, rules, streams
 from tests.benchmarks.table import LOG, Table
 
 MATCHES: Final = 50
@@ -103,6 +103,16 @@ def _streams(table: Table, folder: Path) -> None:
             )
 
 
+def _loop(table: Table, folder: Path) -> None:
+    with (folder / LOG).open("ab") as log:
+        found = loop.costs(folder, log)
+    floor = found.pop("floor")
+    for way, aim in (("notices with lists", 2.0), ("events with lists", 2.0), ("events", 3.0)):
+        cost = found[way]
+        beside = f"{cost.total / floor.total:.1f} of the bare floor's {floor.total:.2f} ms; {cost.stores:.2f} ms in stores; aim {aim} ms"
+        table.row(f"processor time a move, {loop.MATCHES} matches, {way}", cost.total, "ms", beside, digits=2)
+
+
 def _bots(table: Table, folder: Path) -> None:
     middle, worst, count = bot_answers.answers(folder, 5)
     table.row(f"a bot's answer, median of {count}", middle, "ms", f"p99 {worst:.0f} ms, aim 15 ms")
@@ -126,6 +136,7 @@ PARTS: Final[Mapping[str, Callable[[Table, Path], None]]] = {
     "pictures": _pictures,
     "http": _http,
     "streams": _streams,
+    "loop": _loop,
     "bots": _bots,
     "rush": _rush,
     "bells": _bells,

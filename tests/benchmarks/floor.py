@@ -4,7 +4,7 @@
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 from flask import Flask, Response, request
@@ -13,11 +13,13 @@ from marshmallow import Schema, fields
 from api.http.bodies import Deadline
 from api.server.gunicorn import Server
 from events.chain import Draft, genesis, seal
-from events.log import Append
+from events.log import Append, Appended
 from events.record import Head
 from service.match.randomness import new_salts
 
 WORKERS = 2
+_OWN = "floor-"
+"""Before the id of a match, for the service may have played it in the same log."""
 
 
 class ActionSchema(Schema):
@@ -27,9 +29,10 @@ class ActionSchema(Schema):
 
 def create_floor(log_url: str) -> Flask:
     # It imports redis, which must not come before gevent's patches (api.server.gunicorn).
-    from events.redis_log import RedisLog, connect  # noqa: PLC0415
+    from events.redis_log import WAKE_CHANNEL, RedisLog, connect  # noqa: PLC0415
 
-    log = RedisLog(connect(log_url))
+    client = connect(log_url)
+    log = RedisLog(client)
     log.load()
     heads: dict[str, Head] = {}
     schema = ActionSchema()
@@ -42,13 +45,28 @@ def create_floor(log_url: str) -> Flask:
     @app.post("/v1/matches/<match>/actions")
     def append(match: str) -> Response:
         body = schema.load(request.get_json())
-        head = heads.get(match) or genesis(match, "floor", 1)[1]
+        own = _OWN + match
+        head = heads.get(match) or genesis(own, "floor", 1)[1]
         draft = Draft("action", f"seat:{body['seat']}", msgspec.json.encode(body, order="sorted"))
         events, after = seal(head, [draft], 0, new_salts(1))
-        log.append(Append(match, request.headers["Idempotency-Key"], "floor", head, events))
+        appended = log.append(Append(own, request.headers["Idempotency-Key"], "floor", head, events))
         heads[match] = after
         answer = msgspec.json.encode({"version": after.version, "head": after.hash})
-        return Response(answer, 201, mimetype="application/json")
+        return Response(answer, 201 if isinstance(appended, Appended) else 409, mimetype="application/json")
+
+    @app.get("/v1/matches/<match>/stream")
+    def follow(match: str) -> Response:
+        def lines() -> Iterator[bytes]:
+            with client.pubsub() as subscription:  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
+                subscription.subscribe(WAKE_CHANNEL + _OWN + match)
+                while True:
+                    message = subscription.get_message(timeout=1)
+                    if message is not None and message["type"] == "message":
+                        yield msgspec.json.encode({"match": match, "version": int(message["data"])}) + b"\n"
+                    elif message is not None:
+                        yield msgspec.json.encode({"match": match}) + b"\n"
+
+        return Response(lines(), mimetype="application/x-ndjson")
 
     @app.get("/v1/matches/<match>")
     def look(match: str) -> Response:

@@ -30,8 +30,8 @@ LOOKS = 5
 @contextmanager
 def serving(
     log: IO[bytes], module: str, *arguments: str, env: dict[str, str] | None = None, port: int
-) -> Iterator[None]:
-    """A server as a process of its own, which writes to `log`, until it is ready and the block is left."""
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A server as a process of its own, which writes to `log`, from when it is ready until the block is left."""
     process = subprocess.Popen(
         [sys.executable, "-m", module, *arguments], env={**os.environ, **(env or {})}, stdout=log, stderr=log
     )
@@ -43,7 +43,7 @@ def serving(
                     break
             except httpx.TransportError:
                 time.sleep(0.05)
-        yield
+        yield process
     finally:
         process.terminate()
         process.wait()

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import gevent
 import pytest
-from gevent.socket import socket, socketpair
+from gevent.socket import SOCK_SEQPACKET, socket, socketpair
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from api.server.connection import Connection
@@ -64,3 +64,40 @@ def test_requests_that_came_together_are_served_with_pauses(ends: tuple[Connecti
     connection.take_turn()
     assert len(ticks) > came_alone + 1
     other.kill()
+
+
+def received(client: socket) -> list[bytes]:
+    """What has arrived, by message: a client that reads packets sees what was sent together."""
+    client.setblocking(False)
+    found = []
+    try:
+        while data := client.recv(1000):
+            found.append(data)
+    except BlockingIOError:
+        return found
+    return found
+
+
+def test_the_head_of_an_answer_is_sent_with_what_follows_it_and_alone_where_nothing_does() -> None:
+    server, client = socketpair(type=SOCK_SEQPACKET)
+    with server, client:
+        connection = Connection(server)
+        for _ in range(2):  # requests on one connection
+            connection.hold_head()
+            connection.send_at_once(b"go on")
+            connection.sendall(b"head ")
+            assert received(client) == [b"go on"]
+            for part in (b"body", b"more"):
+                connection.sendall(part)
+            assert received(client) == [b"head body", b"more"]
+            connection.flush()
+            connection.hold_head()
+            connection.sendall(b"head alone")
+            connection.flush()
+            assert received(client) == [b"head alone"]
+            connection.sendall(b"a problem")
+            assert received(client) == [b"a problem"]
+        connection.hold_head()
+        connection.sendall(b"head")
+        server.close()
+        connection.flush()  # of a connection that was closed meanwhile nothing is left to send

@@ -181,7 +181,9 @@ def _has_list(players: Players, told: Told, table: str) -> None:
 
 def test_who_left_is_asked_nothing(players: Players) -> None:
     table = players.monkeys("anna", "ben")
+    _act_until_anna_is_asked(players, table)
     players.leave(table, "anna")
+    assert [decision.seat for decision in players.match(table).decisions()] == [0]
     assert players.told_at_once("anna", Include(legal_actions=True))[1] == []
     stream = players.told("anna")
     next(stream)

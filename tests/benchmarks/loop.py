@@ -1,0 +1,193 @@
+"""Processor time a move: two people a match follow it live and act as soon as they may, as clients of strangers do.
+
+The servers are the API, the log and the queue; nothing in these matches is a job for workers. The floor does the least that
+one can do with the same server class, worker count and log: Flask, one durable append, two bare deliveries.
+"""
+
+import os
+import selectors
+import socket
+import subprocess
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Final
+
+import msgspec
+
+from service import settings
+from service.adapters.valkey import Valkey
+from service.container import Service, build
+from tests.benchmarks.http import script, serving
+from tests.benchmarks.load import request
+from tests.ports import free_port
+
+MATCHES: Final = 8
+WAYS: Final[Mapping[str, str]] = {
+    "notices with lists": "/v1/me/stream?include=legal_actions",
+    "events with lists": "/v1/matches/{match}/events?include=legal_actions&after=3",
+    "events": "/v1/matches/{match}/events?after=3",
+}
+"""What both players of a match follow."""
+FLOOR: Final = "/v1/matches/{match}/stream"
+
+_PATIENCE_S: Final = 10.0
+_TICK: Final = os.sysconf("SC_CLK_TCK")
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """Milliseconds of processor time a move, of the API's processes and of the log's and the queue's servers together."""
+
+    api: float
+    stores: float
+
+    @property
+    def total(self) -> float:
+        return self.api + self.stores
+
+
+class _Lines:
+    """A client's connection, whose answers or frames come as JSON objects, one a line or chunk."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), _PATIENCE_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._buffer = b""
+
+    def read(self) -> list[dict[str, Any]]:
+        got = self.socket.recv(65536)
+        if not got:
+            raise RuntimeError(f"cut off after {self._buffer!r}")
+        *lines, self._buffer = (self._buffer + got).split(b"\n")
+        if self._buffer.startswith(b"{") and self._buffer.endswith(b"}"):  # an answer, which ends without a new line
+            lines, self._buffer = [*lines, self._buffer], b""
+        return [msgspec.json.decode(line) for line in lines if line.startswith(b'{"')]
+
+
+class _Table:
+    """A match whose moves are known, and its two players, each with a stream and a connection for actions.
+
+    The floor's workers share nothing, so that there both act through one connection.
+    """
+
+    def __init__(self, port: int, requests: Sequence[bytes], path: str) -> None:
+        match = requests[0].split(b" ")[1].split(b"/")[3].decode()
+        self.moves = deque(requests)
+        tokens = list(dict.fromkeys(map(_token, requests)))
+        shared = _Lines(port)
+        self.acting = {token: shared if path == FLOOR else _Lines(port) for token in tokens}
+        self.following = {token: _Lines(port) for token in tokens}
+        self._seen = dict.fromkeys(tokens, 0)
+        self._version = 0
+        for token, stream in self.following.items():
+            headers = {"Authorization": f"Bearer {token}", "Accept": "application/x-ndjson"}
+            stream.socket.sendall(request("GET", path.format(match=match), headers))
+            while not stream.read():
+                pass
+
+    def act(self) -> None:
+        self._version = 0
+        self.acting[_token(self.moves[0])].socket.sendall(self.moves.popleft())
+
+    def answered(self, connection: _Lines) -> None:
+        for line in connection.read():
+            if "version" not in line or "code" in line:
+                raise RuntimeError(f"a move was refused: {line}")
+            self._version = line["version"]
+        self._go_on()
+
+    def told(self, token: str, stream: _Lines) -> None:
+        self._seen[token] = max([self._seen[token], *(line["version"] for line in stream.read() if "version" in line)])
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """The next move, once the last one was answered and whoever moves next was told of it."""
+        if self._version and self.moves and self._seen[_token(self.moves[0])] >= self._version:
+            self.act()
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self._version and not self.moves)
+
+
+def _token(sent: bytes) -> str:
+    return sent.partition(b"Authorization: Bearer ")[2].partition(b"\r\n")[0].decode()
+
+
+def _play(tables: Sequence[_Table]) -> int:
+    """Play all matches to their last moves at the same time; how many moves there were."""
+    count = sum(len(table.moves) for table in tables)
+    with selectors.DefaultSelector() as ready:
+        for table in tables:
+            for token, stream in table.following.items():
+                ready.register(stream.socket, selectors.EVENT_READ, (table, partial(table.told, token, stream)))
+            for connection in set(table.acting.values()):
+                ready.register(connection.socket, selectors.EVENT_READ, (table, partial(table.answered, connection)))
+            table.act()
+        while ready.get_map():
+            for key, _ in ready.select(_PATIENCE_S) or _stuck():
+                table, read = key.data
+                if not table.is_over:
+                    read()
+            # The server closes connections that are idle for long, which must not look like a cut.
+            for key in [key for key in ready.get_map().values() if key.data[0].is_over]:
+                ready.unregister(key.fileobj)
+    for table in tables:
+        for one in (*table.acting.values(), *table.following.values()):
+            one.socket.close()
+    return count
+
+
+def _stuck() -> Iterator[Any]:
+    raise TimeoutError(f"nothing came for {_PATIENCE_S:.0f} s")
+
+
+def _seconds(pids: Sequence[int]) -> float:
+    """The processor time that these processes and their children have used."""
+    found = list(pids)
+    for pid in found:
+        found += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split())
+    stats = [Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split() for pid in found]
+    return sum(int(fields[11]) + int(fields[12]) for fields in stats) / _TICK
+
+
+def costs(folder: Path, log_file: IO[bytes]) -> dict[str, Cost]:
+    """What a move costs by what its players follow, and under `floor` what it costs at least."""
+    with ExitStack() as stack:
+        log = stack.enter_context(Valkey.start(folder / "log", durable=True))
+        queue = stack.enter_context(Valkey.start(folder / "queue", durable=False))
+        port, floor_port = free_port(), free_port()
+        environ = {
+            "MOONSTONE_LOG_URL": log.url,
+            "MOONSTONE_QUEUE_URL": queue.url,
+            "MOONSTONE_DATA_DIR": str(folder),
+            "MOONSTONE_PORT": str(port),
+            "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
+            "MOONSTONE_MOVES_BY_TOKEN": "1000000",
+        }
+        service = build(settings.read(environ), listen=False)
+        stack.callback(service.close)
+        api = stack.enter_context(serving(log_file, "api", env=environ, port=port))
+        bare = stack.enter_context(
+            serving(log_file, "tests.benchmarks.floor", str(floor_port), log.url, port=floor_port)
+        )
+        stores = (log.pid, queue.pid)
+        _measured(service, "warm", port, WAYS["events"], api, stores)
+        found = {way: _measured(service, way, port, path, api, stores) for way, path in WAYS.items()}
+        found["floor"] = _measured(service, "floor", floor_port, FLOOR, bare, stores)
+        return found
+
+
+def _measured(
+    service: Service, name: str, port: int, path: str, api: subprocess.Popen[bytes], stores: Sequence[int]
+) -> Cost:
+    series = name.replace(" ", "-")
+    scripts = [script(service, f"{series}-{number}", number) for number in range(MATCHES)]
+    tables = [_Table(port, requests, path) for requests in scripts]
+    before = _seconds([api.pid]), _seconds(stores)
+    moves = _play(tables)
+    return Cost(
+        *(1000 * (_seconds(pids) - first) / moves for pids, first in zip(([api.pid], stores), before, strict=True))
+    )
