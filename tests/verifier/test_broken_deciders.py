@@ -59,10 +59,10 @@ EXEMPT: Final[Mapping[str, str]] = {
     "_ruled: _too_early": "needs the rules",
     "_ruled: illegal": "needs the rules",
     "_check_expired: seat": "needs the rules",
-    "ring: is not the bell that is next": "needs the rules",
+    "ring: is not the next bell": "needs the rules",
     "_score: is scored before the match is over": "needs the rules",
     "check_running: match-suspended": "a suspended match has no open decisions, which is refused once more",
-    "decide: match-not-suspended": "a resumption of a match that runs cannot be folded",
+    "_decide: match-not-suspended": "a resumption of a match that runs cannot be folded",
 }
 
 
