@@ -181,8 +181,12 @@ class Ports:
     games: Games
     now: Callable[[], int]
     """Server time in milliseconds."""
-    lost: Callable[[int, int], int]
-    """Milliseconds between two server times in which the log could not accept actions, or no sweeper enforced deadlines."""
+    lost: Callable[[int, int, int], int]
+    """Milliseconds between two server times in which the log could not accept actions, or no sweeper enforced deadlines.
+
+    The sweepers may be silent at this moment because the log is away. Their silence counts from the third argument on, in
+    milliseconds.
+    """
     secret: bytes
     """The store's secret. Match ids and join codes are derived from it; snapshots and tickets are sealed with it."""
     match_locks: MatchLocks = field(default_factory=MatchLocks)

@@ -27,12 +27,16 @@ from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases.match_index import announce, withdraw
 
+LATE_SILENCE_MS: Final = 250
+"""Where a deadline has passed, no action is too late before sweepers have been heard of since so long."""
+SILENCE_MS: Final = 1_000
+"""The same where none has: on a busy machine, sweepers may be silent though the log is there."""
 ATTEMPTS: Final = 8
 """Attempts that may lose a race against other commands of the match, before the client gets `version-conflict`."""
 
 
 Admit: TypeAlias = Callable[[], None]
-"""Raises Refused where no further match of bots alone may begin."""
+"""Raises Refused if no further match of bots alone may start."""
 
 
 class CommandKey(msgspec.Struct, frozen=True):
@@ -63,7 +67,7 @@ def submit(
 ) -> Submitted:
     """Append the events of a command exactly once, and notify the workers if a job of the match is due.
 
-    `admit_bots` is called right before a match of bots alone begins by the command.
+    `admit_bots` is called right before the command starts a match of bots alone.
 
     Raises:
         Refused: what `decide` and `admit_bots` refuse; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
@@ -154,7 +158,9 @@ def lost(ports: Ports, match: Match, at: int, *, opens_anew: bool) -> int:
     """
     if not match.minds_outages(at, opens_anew=opens_anew):
         return 0
-    return match.compensation_ms(ports.lost(match.at, at), at)
+    is_late = any(decision.is_past(at) for decision in match.decisions())
+    silence_ms = LATE_SILENCE_MS if is_late else SILENCE_MS
+    return match.compensation_ms(ports.lost(match.at, at, silence_ms), at)
 
 
 @contextmanager
