@@ -28,9 +28,9 @@ from service.repository.ports import Ports
 from service.usecases.match_index import announce, withdraw
 
 LATE_SILENCE_MS: Final = 250
-"""Where a deadline has passed, no action is too late before sweepers have been heard of since so long."""
+"""If a deadline has passed: sweepers that are silent for this long count as an outage, so that no action is too late."""
 SILENCE_MS: Final = 1_000
-"""The same where none has: on a busy machine, sweepers may be silent though the log is there."""
+"""The same if no deadline has passed. On a busy machine, sweepers may be silent although the log is available."""
 ATTEMPTS: Final = 8
 """Attempts that may lose a race against other commands of the match, before the client gets `version-conflict`."""
 
