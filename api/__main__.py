@@ -1,4 +1,4 @@
-"""`python -m api`: the HTTP API alone, with the settings of the environment."""
+"""`python -m api`: runs the HTTP API alone, with the settings of the environment."""
 
 import logging
 import os
@@ -22,7 +22,7 @@ def main() -> None:
         settings = read(os.environ)
         servers(settings)
     except BadSetting as error:
-        _log.critical("no API: %s", error)
+        _log.critical("the API cannot start: %s", error)
         sys.exit(1)
     with metrics_folder.shared_folder():
         from api.server.gunicorn import Server  # noqa: PLC0415

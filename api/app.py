@@ -1,4 +1,4 @@
-"""The Flask app: resources, checks before them, problems and headers after them, and the reference of it all."""
+"""The Flask app: resources, the checks before them, problems and headers after them, and the OpenAPI reference."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -45,7 +45,7 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     catalogue.blueprint,
     players.blueprint,
     mine.blueprint,
-    seats.blueprint,  # of matches too
+    seats.blueprint,  # matches.py adds its views to this blueprint
     actions.blueprint,
     events.blueprint,
     streams.blueprint,
@@ -62,7 +62,7 @@ T = TypeVar("T", bound=Callable[..., Any])
 
 
 class Sessionless(SessionInterface):
-    """Tokens say who asks: nothing is kept for a client, and no cookie is set."""
+    """No sessions and no cookies: clients send tokens."""
 
     _none: Final = NullSession()
 
@@ -72,26 +72,26 @@ class Sessionless(SessionInterface):
 
 
 class App(Flask):
-    """Flask for views that are plain functions, for clients without sessions, and with one end for all answers."""
+    """Flask without sessions and coroutines. All responses pass `process_response` and `wsgi_app`."""
 
     session_interface = Sessionless()
 
     def __init__(self, container: context.Container, alive: Callable[[], bool]) -> None:
         super().__init__("moonstone", static_folder=None)
         self.url_map.merge_slashes = False
-        # Of a chunked body Flask reads so much and no more, without a word: one byte more shows that it is too large.
+        # Flask silently stops reading a chunked body at this length; one byte more than allowed shows that it is too large.
         self.config.update(MAX_CONTENT_LENGTH=bodies.MAX_BODY + 1, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
         self.limiter = Limiter()
         self.origins = tuple(container.settings.cors_origins)
-        facts = partial(context.Facts, container, self.limiter, alive)
-        self.app_ctx_globals_class = facts  # type: ignore[assignment]  # Flask calls what it is
+        facts = partial(context.RequestState, container, self.limiter, alive)
+        self.app_ctx_globals_class = facts  # type: ignore[assignment]  # Flask only calls it
 
     def ensure_sync(self, func: T) -> T:
-        """The function itself, so that no call asks whether it is a coroutine."""
+        """The function itself: no view is a coroutine, and the check would cost time in each request."""
         return func
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """Routes by the path alone: whatever the host, the scheme or an upgrade that is asked for, they are the same."""
+        """Route by path and method only, independent of host, scheme and upgrade requests."""
         if request is None:
             return None
         environ = request.environ
@@ -99,30 +99,30 @@ class App(Flask):
         return MapAdapter(self.url_map, "", "/", "", "http", path, request.method, environ.get("QUERY_STRING", ""))
 
     def process_response(self, response: Response) -> Response:
-        asked = context.asked()
-        compression.compress(asked, response)
+        request = context.current_request()
+        compression.compress(request, response)
         if response.status_code == HTTPStatus.NO_CONTENT:
-            # Flask gives one to every answer; what is not there has none.
+            # Flask sets it on every response, also without a body.
             response.headers.pop("Content-Type", None)
-        access_log.tell(asked, context.facts(), response.status_code)
+        access_log.log_request(request, context.state(), response.status_code)
         return response
 
     def wsgi_app(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        """As Flask's. What every answer carries is added last, past the checks of headers that come from anywhere."""
+        """As in Flask, but adds the common headers last: they need no check, since no part of them comes from a client."""
 
-        def start(status: str, said: headers.Pairs, *error: Any) -> Callable[[bytes], object]:
-            told = headers.stamped(said, context.asked(), context.facts(), self.origins)
-            return start_response(status, told, *error)
+        def start(status: str, own: headers.Pairs, *error: Any) -> Callable[[bytes], object]:
+            fields = headers.with_common(own, context.current_request(), context.state(), self.origins)
+            return start_response(status, fields, *error)
 
         return super().wsgi_app(environ, start)
 
 
 def _register(app: Flask, resources: Sequence[Blueprint]) -> Api:
     app.config.update(API_TITLE=openapi.TITLE, API_VERSION=openapi.VERSION, OPENAPI_VERSION="3.1.0")
-    bearer = {"type": "http", "scheme": "bearer", "description": "A player's token, as POST /v1/players gives it."}
+    bearer = {"type": "http", "scheme": "bearer", "description": "A player's token; POST /v1/players creates one."}
     api = Api(app, spec_kwargs={"info": openapi.INFO, "servers": [{"url": "/"}]})
     api.spec.components.security_scheme("bearer", bearer)
-    ticket = "A ticket for one stream, as POST /v1/stream-tickets gives it to clients that cannot send headers."
+    ticket = "A ticket for one stream; POST /v1/stream-tickets creates one for clients that cannot send headers."
     api.spec.components.security_scheme(
         "ticket", {"type": "apiKey", "in": "query", "name": "ticket", "description": ticket}
     )
@@ -132,7 +132,7 @@ def _register(app: Flask, resources: Sequence[Blueprint]) -> Api:
 
 
 def describe(resources: Sequence[Blueprint] = RESOURCES, games: Mapping[str, AnyGame] = GAMES) -> Api:
-    """The reference of an app that nobody can call."""
+    """The API for the reference, without a running app."""
     api = _register(Flask("moonstone", static_folder=None), resources)
     openapi.add_components(api, [shape for resource in resources for shape in resource.answers], games)
     return api
@@ -145,14 +145,14 @@ def create_app(
     deadline: bodies.Deadline = nullcontext,
     alive: Callable[[], bool] = lambda: True,
 ) -> App:
-    """The app on a container of use cases; `deadline` and `alive` come from the server that runs it."""
+    """Create the app for a container of use cases; `deadline` and `alive` come from the server that runs it."""
     app = App(container, alive)
     settings = container.settings
     if settings.proxies:
-        # Nothing but the address: what is served does not depend on the scheme, and proxies pass the Host on.
+        # Only the address is needed: responses do not depend on the scheme, and proxies forward the Host.
         behind = ProxyFix(app.wsgi_app, x_for=settings.proxies, x_proto=0, x_host=0)
         app.wsgi_app = behind  # type: ignore[method-assign]  # as Flask's docs say
-    access_log.begin()
+    access_log.reset_gauges()
     checks.install(
         app,
         checks.Hosts(frozenset(host.lower() for host in settings.allowed_hosts)),
@@ -169,7 +169,7 @@ def create_app(
     )
     _register(app, resources)
     app.register_blueprint(docs.blueprint)
-    # Made when somebody asks for it, since it takes longer than all the rest of a start.
+    # Built at the first request for it, since it takes longer than the rest of the startup.
     reference = cache(lambda: openapi.document(describe(resources, container.ports.games)))
     app.extensions[docs.REFERENCE] = {
         "yaml": cache(lambda: openapi.render(reference()).encode()),
@@ -179,7 +179,7 @@ def create_app(
 
 
 def create_waiting_app(container: context.Container, alive: Callable[[], bool]) -> App:
-    """An app that answers /healthz and /readyz, and everything else with `unavailable`, while there is no log."""
+    """Create an app for the time without a log: it answers /healthz and /readyz, and refuses everything else."""
     app = App(container, alive)
     documents.install(app)
     app.add_url_rule("/healthz", view_func=health.healthz)

@@ -88,7 +88,7 @@ def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> S
     queue_client = jobs.connect(queue_url)
     batcher = ReadBatcher(log_client) if listen and isinstance(log_client, Redis) else None
     ports = replace(
-        ports_on(log_client, opened, games, batcher, bold=listen),
+        ports_on(log_client, opened, games, batcher, optimistic=listen),
         accounts=known,
         tickets=tickets.RedisTickets(queue_client, opened.secret),
         jobs=jobs.RqJobs(queue_client),
@@ -111,16 +111,16 @@ def ports_on(
     games: Games = GAMES,
     batcher: ReadBatcher | None = None,
     *,
-    bold: bool = False,
+    optimistic: bool = False,
 ) -> Ports:
     """The ports on the log alone, without a queue: hints are discarded, and workers find due matches in the log.
 
-    `batcher` is for `RedisLog`, `bold` for `History`.
+    `batcher` is for `RedisLog`, `optimistic` for `History`.
     """
     log = RedisLog(client, batcher)
     return Ports(
         log=log,
-        history=History(log, games, opened.secret, bold=bold),
+        history=History(log, games, opened.secret, optimistic=optimistic),
         accounts=accounts.RedisAccounts(client),
         tickets=tickets.RedisTickets(client, opened.secret),
         index=RedisIndex(client),

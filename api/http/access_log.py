@@ -1,6 +1,6 @@
-"""What is told of every request: a line in the log and a count in the metrics, by the route's template and no more.
+"""The access log and the request metrics.
 
-Neither holds what came with the request: no token, no query, no body, no id in a path.
+Both have only the template of the route. They contain nothing that a client sent: no token, query, body, or id in a path.
 """
 
 import logging
@@ -9,38 +9,38 @@ from typing import Final
 
 from flask import Request
 
-from api.http.context import Facts
+from api.http.context import RequestState
 from service.observability import metrics
 from service.observability.logfmt import Line
 
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Programs ask for these all the time; a line is written only of what went wrong."""
+"""Programs poll these routes. A request to them is logged at level INFO only if it failed."""
 
 _log = logging.getLogger("moonstone.access")
 
 
-def begin() -> None:
-    """Forget what a process that died in this one's place could not take back."""
+def reset_gauges() -> None:
+    """Reset the gauges that a worker left which died in this one's slot."""
     metrics.STREAMS.set(0)
 
 
-def tell(asked: Request, facts: Facts, status: int) -> None:
-    """Tell of a request that was answered."""
+def log_request(request: Request, facts: RequestState, status: int) -> None:
+    """Log and count a request that was answered."""
     seconds = time.perf_counter() - facts.began
-    method = asked.method if asked.method in METHODS else "other"
-    route = asked.url_rule.rule if asked.url_rule else "none"
+    method = request.method if request.method in METHODS else "other"
+    route = request.url_rule.rule if request.url_rule else "none"
     metrics.requests(method, route, status).observe(seconds)
     fields = {"request": facts.id, "method": method, "route": route, "status": status, "ms": round(seconds * 1000, 1)}
-    _tell(fields, facts.problem)
+    _log_line(fields, facts.problem)
 
 
-def tell_of_unread(request: str, status: int, problem: str) -> None:
-    """Tell of a request that could not be read, and was answered with a problem."""
-    _tell({"request": request, "method": "other", "route": "none", "status": status}, problem)
+def log_unreadable_request(request_id: str, status: int, problem: str) -> None:
+    """Log and count a request that could not be parsed and was answered with a problem."""
+    _log_line({"request": request_id, "method": "other", "route": "none", "status": status}, problem)
 
 
-def _tell(fields: dict[str, object], problem: str | None) -> None:
+def _log_line(fields: dict[str, object], problem: str | None) -> None:
     if problem is not None:
         metrics.REFUSALS.labels(problem).inc()
         fields["code"] = problem

@@ -1,4 +1,4 @@
-"""What may be wrong with an address at which there is nothing, by its form alone: it tells nothing of what there is."""
+"""Hints about a path that leads nowhere, from its form alone, so that they reveal nothing about what exists."""
 
 import re
 from typing import Final
@@ -6,13 +6,13 @@ from typing import Final
 _UNFILLED: Final = re.compile(
     r"undefined|null|none|nan|\[object object\]|\$?\{.*\}|<.*>|:[a-z_]+|\$[a-z_]+|%[a-z_]*", re.IGNORECASE
 )
-"""What programs put into an address in the place of a variable that they did not fill in."""
+"""Placeholders that programs leave in a path if they did not fill a variable in."""
 _LONGEST_QUOTE: Final = 40
-"""Characters."""
+"""Maximum number of characters that a hint quotes."""
 
 
 def hint(path: str) -> str | None:
-    """A sentence on a path (decoded) that leads nowhere; None if nothing is odd about it."""
+    """What may be wrong with a decoded path that leads nowhere; None if its form is fine."""
     _, *parts = path.split("/")
     if "" in parts[:-1]:
         return "Two slashes follow each other: an id is empty, or one slash is too many."
@@ -20,7 +20,7 @@ def hint(path: str) -> str | None:
         return "Leave out the slash at the end."
     for part in parts:
         if _UNFILLED.fullmatch(part):
-            return f"{part[:_LONGEST_QUOTE]} stands in the place of an id: a variable of the client was not filled in."
+            return f"{part[:_LONGEST_QUOTE]} is not an id: the client did not fill a variable in."
     if path != path.lower():
-        return "Addresses and ids have small letters only."
+        return "Addresses and ids have lower-case letters only."
     return None

@@ -1,18 +1,17 @@
-"""Bearer tokens (RFC 6750): from the header to whoever the token belongs to. What a token is, the accounts know."""
+"""Bearer tokens (RFC 6750): from the Authorization header to the player. `accounts` defines what a token is."""
 
-import re
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import TypeVar
+
+from werkzeug.datastructures import Authorization
 
 from service.errors import Refused
 
 P = TypeVar("P")
 
-_BEARER: Final = re.compile(r"bearer +([A-Za-z0-9._~+/=-]{1,200})", re.IGNORECASE)
-
 
 def identify(header: str | None, authenticate: Callable[[str], P]) -> P | None:
-    """Who sends this Authorization header; None without one. A bad token never passes for no token.
+    """The player of an Authorization header; None without a header. A bad token is refused, and not ignored.
 
     Raises:
         Refused: `token-invalid`, as `authenticate` raises it.
@@ -26,19 +25,19 @@ def identify(header: str | None, authenticate: Callable[[str], P]) -> P | None:
 
 
 def token(header: str) -> str:
-    """The token in an Authorization header, or an empty string, which is none."""
-    found = _BEARER.fullmatch(header.strip())
-    return found[1] if found else ""
+    """The token in an Authorization header; empty if there is none."""
+    found = Authorization.from_header(header.strip())
+    return (found.token or "") if found is not None and found.type == "bearer" else ""
 
 
 def required(player: P | None) -> P:
-    """The player, where somebody has to be known.
+    """The player, for a view that needs one.
 
     Raises:
         Refused: `token-missing`.
     """
     if player is None:
         raise Refused(
-            "token-missing", "Send the header Authorization: Bearer with a token; POST /v1/players makes one."
+            "token-missing", "Send the header Authorization: Bearer with a token; POST /v1/players creates one."
         )
     return player

@@ -1,7 +1,7 @@
-"""The address that a request comes from, in one spelling for each host.
+"""The client's address in one canonical form.
 
-Proxies write it in many ways: with a port, in brackets, IPv4 as a mapped IPv6 address. IPv6 gives every host a network of
-2^64 addresses (RFC 4291, 2.5.4), so that a limit by single addresses would limit nobody.
+Proxies write it in many ways: with a port, in brackets, or IPv4 as a mapped IPv6 address. An IPv6 host has a network of
+2^64 addresses (RFC 4291, 2.5.4), so a limit for single IPv6 addresses would be useless.
 """
 
 import re
@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Final
 
 UNKNOWN: Final = "unknown"
-"""The bucket of all whose address cannot be read."""
+"""The bucket of all clients whose address cannot be parsed."""
 
 _NETWORK_BITS: Final = 64
 _WITH_PORT: Final = re.compile(r"\[(?P<v6>.+)\](:[0-9]+)?|(?P<v4>[^:]+):[0-9]+")
@@ -29,7 +29,7 @@ def parse(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def bucket(text: str) -> str:
-    """What requests of an address are counted under: an IPv4 address, or the /64 network of an IPv6 address."""
+    """The key for rate limits of an address: the IPv4 address, or the /64 network of an IPv6 address."""
     address = parse(text)
     if address is None:
         return UNKNOWN

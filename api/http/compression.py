@@ -1,4 +1,7 @@
-"""gzip for answers that are whole and worth it, where the client asks. Streams are never compressed: proxies hold them back."""
+"""gzip for complete responses of a minimum size, if the client accepts it.
+
+Streams are never compressed, because proxies would buffer them.
+"""
 
 import gzip
 from http import HTTPStatus
@@ -9,7 +12,7 @@ from flask import Request, Response
 from api.http import context
 
 SMALLEST: Final = 1024
-"""Bytes; below that the headers cost more than is saved."""
+"""Minimum size in bytes. Below it, the additional headers cost more than compression saves."""
 
 _LEVEL: Final = 5
 _TYPES: Final = frozenset(
@@ -17,29 +20,29 @@ _TYPES: Final = frozenset(
 )
 
 
-def compress(asked: Request, response: Response) -> None:
-    """Compress the answer's body and weaken its ETag, for it is another sequence of bytes of the same thing."""
+def compress(request: Request, response: Response) -> None:
+    """Compress the body and weaken its ETag, since the same content now has other bytes."""
     headers = response.headers
     if headers.get("Content-Type") not in _TYPES:
         return
     if response.status_code == HTTPStatus.NOT_MODIFIED:
-        # A cache looks for the answer that this one stands for by its tag, weak as it was sent (RFC 9111, 4.3.4).
+        # A cache finds its stored response by the tag, which was weak when it was sent (RFC 9111, 4.3.4).
         headers.add("Vary", "Accept-Encoding")
-        if _wanted(asked):
+        if _wanted(request):
             _weaken(response)
         return
-    # A stream has no length.
+    # A stream has no Content-Length.
     if int(headers.get("Content-Length") or 0) < SMALLEST or response.direct_passthrough:
         return
     headers.add("Vary", "Accept-Encoding")
-    if _wanted(asked):
+    if _wanted(request):
         response.set_data(gzip.compress(response.get_data(), _LEVEL, mtime=0))
         headers["Content-Encoding"] = "gzip"
         _weaken(response)
 
 
-def _wanted(asked: Request) -> bool:
-    return context.header(asked, "Accept-Encoding") is not None and asked.accept_encodings.quality("gzip") > 0
+def _wanted(request: Request) -> bool:
+    return context.header(request, "Accept-Encoding") is not None and request.accept_encodings.quality("gzip") > 0
 
 
 def _weaken(response: Response) -> None:

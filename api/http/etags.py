@@ -1,4 +1,4 @@
-"""ETag, If-Match and If-None-Match (RFC 9110 section 13): one tag for a version of a match and for what led to it."""
+"""ETag, If-Match and If-None-Match (RFC 9110, section 13). A tag names a version of a match and the hash of its event."""
 
 import re
 from typing import Final, TypeAlias
@@ -9,24 +9,24 @@ from service.match.model import Head
 
 _HEAD_DIGITS: Final = 16
 _TAG: Final = re.compile(r'(?:W/)?"([\x21\x23-\x7e]{0,64})"')
-# Servers join lines of the same name with commas, and an empty one among them is no element (RFC 9110, 5.6.1).
+# Servers join header lines of the same name with commas, and empty elements of a list are ignored (RFC 9110, 5.6.1).
 _LIST: Final = re.compile(rf"[ \t,]*{_TAG.pattern}(?:[ \t]*,[ \t,]*{_TAG.pattern})*[ \t,]*")
 _MAX_LENGTH: Final = 1024
 
 Tags: TypeAlias = frozenset[str] | None
-"""The tags a header lists, without quotes and weakness; None for `*`, which any tag matches."""
+"""The tags in a header, without quotes and `W/`; None for `*`, which matches any tag."""
 
 
 def tag(head: Head, form: str = "") -> str:
-    """A head's tag as it stands between the quotes: a store that lost its past gives another one for the same version.
+    """The tag of a head, without quotes. A store that lost events has another tag for the same version.
 
-    `form` names what else the answer depends on, such as the drawing of a picture.
+    `form` names what else the response depends on, such as the revision of pictures.
     """
     return "-".join(filter(None, (str(head.version), head.hash[:_HEAD_DIGITS], form)))
 
 
 def etag_of(version: int, digest: str) -> str:
-    """The ETag of the head that these make."""
+    """The ETag of the head with this version and hash."""
     return etag(Head(version, digest))
 
 
@@ -36,10 +36,10 @@ def etag(head: Head, form: str = "") -> str:
 
 
 def parse(header: str, value: str | None) -> Tags:
-    """The tags in an If-Match or If-None-Match header; none if there is no such header.
+    """The tags in an If-Match or If-None-Match header; empty if there is no such header.
 
-    Weak and strong forms are the same here: a proxy that compresses an answer weakens its tag, and the client sends
-    back what it got.
+    Weak and strong tags are equal here: a proxy that compresses a response weakens its tag, and the client sends it back.
+    Malformed headers are refused, which werkzeug's `parse_etags` does not do.
 
     Raises:
         Refused: `invalid-parameter`, the header is malformed.
@@ -51,7 +51,7 @@ def parse(header: str, value: str | None) -> Tags:
     if len(value) > _MAX_LENGTH or _LIST.fullmatch(value) is None:
         raise Refused(
             "invalid-parameter",
-            f'{header} is no list of entity tags, such as "12-0123456789abcdef", as an ETag says it.',
+            f'{header} must be a list of entity tags, such as "12-0123456789abcdef", as they are in ETag.',
             parameter=header,
         )
     return frozenset(_TAG.findall(value))
@@ -62,7 +62,7 @@ def matches(tags: Tags, head: Head, form: str = "") -> bool:
 
 
 def wanted_heads(value: str | None) -> tuple[SeenHead, ...] | None:
-    """The heads that an If-Match header insists on, None where it insists on nothing; tags that are none of ours match none.
+    """The heads in an If-Match header; None without a header, and for `*`. Tags of another form match no head.
 
     Raises:
         Refused: `invalid-parameter`, the header is malformed.
@@ -72,6 +72,6 @@ def wanted_heads(value: str | None) -> tuple[SeenHead, ...] | None:
 
 
 def split(wanted: str) -> tuple[int, str] | None:
-    """The version and head prefix of a tag, None if it is no tag of ours."""
+    """The version and hash prefix in a tag; None if the tag has another form."""
     found = re.fullmatch(rf"([1-9]\d{{0,9}})-([0-9a-f]{{{_HEAD_DIGITS}}})", wanted, re.ASCII)
     return (int(found[1]), found[2]) if found else None

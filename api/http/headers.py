@@ -1,4 +1,4 @@
-"""What every answer carries: its id, what is left of the rate limit, and what browsers may do with it."""
+"""Headers of every response: its id, the rate limit, and rules for browsers."""
 
 from typing import Final, TypeAlias
 
@@ -12,11 +12,11 @@ EXPOSED: Final = (
 )
 ALLOWED: Final = "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID"
 PAGE: Final = {"Referrer-Policy": "no-referrer"}
-"""Of what a browser shows as a page."""
-UNLESS_SAID: Final = (
+"""Headers of responses that a browser shows as a page."""
+DEFAULTS: Final = (
     ("X-Content-Type-Options", "nosniff"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
-    # What is public and the same for everyone says so itself.
+    # Responses that are public and the same for everyone set their own value.
     ("Cache-Control", "no-store"),
 )
 
@@ -24,32 +24,32 @@ UNLESS_SAID: Final = (
 Pairs: TypeAlias = list[tuple[str, str]]
 
 
-def stamped(said: Pairs, asked: Request, facts: context.Facts, origins: tuple[str, ...]) -> Pairs:
-    """The headers that an answer says of itself, and those that every answer carries."""
-    names = {name for name, _ in said}
-    told = [*said, *(pair for pair in UNLESS_SAID if pair[0] not in names), ("X-Request-Id", facts.id)]
+def with_common(own: Pairs, request: Request, facts: context.RequestState, origins: tuple[str, ...]) -> Pairs:
+    """The response's own headers, and those that every response has."""
+    names = {name for name, _ in own}
+    found = [*own, *(pair for pair in DEFAULTS if pair[0] not in names), ("X-Request-Id", facts.id)]
     if facts.allowance is not None:
-        told += facts.allowance.headers()
+        found += facts.allowance.headers()
     if origins:
-        told += _cors(said, asked, origins)
-    return told
+        found += _cors(own, request, origins)
+    return found
 
 
-def _cors(said: Pairs, asked: Request, origins: tuple[str, ...]) -> Pairs:
-    """Tokens come in a header, never as a cookie: any origin may be let in, and none ever with credentials."""
+def _cors(own: Pairs, request: Request, origins: tuple[str, ...]) -> Pairs:
+    """CORS headers. Tokens are sent in a header and never as a cookie, so credentials are never allowed."""
     if "*" in origins:
-        told = [("Access-Control-Allow-Origin", "*")]
+        found = [("Access-Control-Allow-Origin", "*")]
     else:
-        told = [("Vary", "Origin")]
-        origin = context.header(asked, "Origin")
+        found = [("Vary", "Origin")]
+        origin = context.header(request, "Origin")
         if origin not in origins:
-            return told
-        told.append(("Access-Control-Allow-Origin", origin))
-    told.append(("Access-Control-Expose-Headers", EXPOSED))
-    if asked.method == "OPTIONS" and context.header(asked, "Access-Control-Request-Method") is not None:
-        told += [
-            ("Access-Control-Allow-Methods", dict(said).get("Allow", "GET, HEAD, OPTIONS")),
+            return found
+        found.append(("Access-Control-Allow-Origin", origin))
+    found.append(("Access-Control-Expose-Headers", EXPOSED))
+    if request.method == "OPTIONS" and context.header(request, "Access-Control-Request-Method") is not None:
+        found += [
+            ("Access-Control-Allow-Methods", dict(own).get("Allow", "GET, HEAD, OPTIONS")),
             ("Access-Control-Allow-Headers", ALLOWED),
             ("Access-Control-Max-Age", "600"),
         ]
-    return told
+    return found

@@ -1,4 +1,4 @@
-"""Rate limits: the generic cell rate algorithm, in each process for itself, so that losing a store never opens the gates."""
+"""Rate limits by the generic cell rate algorithm. Each process counts by itself, so limits do not depend on a store."""
 
 import math
 import threading
@@ -13,12 +13,12 @@ from service.errors import Refused
 
 MAX_KEYS: Final = 20_000
 REFUSAL_PAUSE_S: Final = 0.1
-"""How long a refusal takes. Clients that ask again at once would else keep a process busy with saying no."""
+"""A refusal is delayed by this time, so that a client that repeats requests at once does not keep the process busy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """At most `quota` requests at once, and as many again every `window` seconds."""
+    """At most `quota` requests at once; the quota is restored evenly over `window` seconds."""
 
     name: str
     quota: int
@@ -26,7 +26,10 @@ class Policy:
 
 
 class Allowance(msgspec.Struct, frozen=True):
-    """What is left of a policy: `wait` is 0 where the request may go on, else the seconds until it might."""
+    """What is left of a policy. `wait` is 0 if the request is allowed, else the seconds until one is.
+
+    `remaining` is the number of further requests that are allowed now; `reset` is the seconds until the quota is full.
+    """
 
     policy: Policy
     remaining: int
@@ -34,7 +37,7 @@ class Allowance(msgspec.Struct, frozen=True):
     wait: int
 
     def check(self) -> None:
-        """Raise Refused, `rate-limited`, if the request is one too many; after a pause, which costs only who sent it."""
+        """Raise Refused, `rate-limited`, if the request is not allowed, after a pause that only its client has to wait."""
         if self.wait:
             time.sleep(REFUSAL_PAUSE_S)
             quota = f"{self.policy.quota} in {self.policy.window} s"
@@ -43,7 +46,7 @@ class Allowance(msgspec.Struct, frozen=True):
             )
 
     def headers(self) -> tuple[tuple[str, str], ...]:
-        """As draft-ietf-httpapi-ratelimit-headers writes it."""
+        """The headers of draft-ietf-httpapi-ratelimit-headers."""
         name = f'"{self.policy.name}"'
         return (
             ("RateLimit-Policy", f"{name};q={self.policy.quota};w={self.policy.window}"),
@@ -52,7 +55,7 @@ class Allowance(msgspec.Struct, frozen=True):
 
 
 class Limiter:
-    """Counts requests by key. Keys are bounded in number; the least recently new ones are forgotten first."""
+    """Counts requests by key. The number of keys is bounded; those that were added first are forgotten first."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -60,7 +63,7 @@ class Limiter:
         self._lock = threading.Lock()
 
     def take(self, policy: Policy, key: str) -> Allowance:
-        """Count one request, unless it is one too many."""
+        """Count one request if it is allowed."""
         each = policy.window / policy.quota
         with self._lock:
             now = self._clock()

@@ -18,18 +18,19 @@ RequestHeader: TypeAlias = Literal[
     "Last-Event-ID (versions)",
     "Accept-Language",
 ]
-"""A header as a view reads it; what stands in parentheses tells one meaning of a name from another."""
+"""A header that a view reads. The word in parentheses distinguishes several meanings of a header."""
 _MEANINGS: Final[Mapping[RequestHeader, str]] = {
-    "Idempotency-Key": "1 to 64 visible ASCII characters, such as a UUID, quoted if a comma is among them: the same key and "
-    "request are one command, however often sent.",
-    "If-Match": "The ETag of the version that the command insists on; another newest version refuses it with 412.",
-    "If-None-Match": "The ETag of a version that the client has from the same address with the same token; 304 if it would be "
-    "answered again. With texts the answer is always whole, for a tag names no language.",
-    "Accept-Language": "For texts, and for why one may not move or leave: `en` (the default) or `de`.",
-    "Last-Event-ID": "With `text/event-stream`: the `id` of the last event that the client has; it wins over `after`.",
-    "Last-Event-ID (cursor)": "With `text/event-stream`: the `id` of the last frame that the client has; it wins over `after`.",
-    "Last-Event-ID (versions)": "With `text/event-stream`: the last `id` that the client has, a version for each match, in the "
-    "order of the parameters `match`; it wins over what they say.",
+    "Idempotency-Key": "1 to 64 visible ASCII characters, such as a UUID; a key with a comma must be quoted. A request that is "
+    "sent again with the same key is carried out only once.",
+    "If-Match": "The ETag of the version to which the command applies. If it is not the newest version, the answer is 412.",
+    "If-None-Match": "The ETag of an answer from the same address with the same token; 304 if the answer is still the same. "
+    "With texts the answer is always complete, since a tag does not depend on the language.",
+    "Accept-Language": "The language of texts, and of reasons why an action or a leave is refused: `en` (the default) or `de`.",
+    "Last-Event-ID": "With `text/event-stream`: the `id` of the last event that the client received; it overrides `after`.",
+    "Last-Event-ID (cursor)": "With `text/event-stream`: the `id` of the last frame that the client received; it overrides "
+    "`after`.",
+    "Last-Event-ID (versions)": "With `text/event-stream`: the last `id` that the client received, with a version for each match "
+    "in the order of the parameters `match`; it overrides the versions in them.",
 }
 _TAGS: Final = {"pattern": '^(\\*|(W/)?"[!#-~]{0,64}"(, ?(W/)?"[!#-~]{0,64}"){0,9})$'}
 _SCHEMAS: Final[Mapping[RequestHeader, Mapping[str, Any]]] = {
@@ -53,13 +54,13 @@ def version_of(last_event_id: str) -> int:
     """
     if _VERSION.fullmatch(last_event_id) is None:
         raise Refused(
-            "invalid-parameter", "Last-Event-ID is an id that a frame had, such as 41.", parameter="Last-Event-ID"
+            "invalid-parameter", "Last-Event-ID must be the id of a frame, such as 41.", parameter="Last-Event-ID"
         )
     return int(last_event_id)
 
 
 def versions_of(last_event_id: str) -> Sequence[int]:
-    """The versions in a Last-Event-ID, with commas between.
+    """The versions in a Last-Event-ID, which are separated by commas.
 
     Raises:
         Refused: `invalid-parameter`.
@@ -82,7 +83,7 @@ def name_of(header: RequestHeader) -> str:
 
 
 def judge(header: RequestHeader, value: str) -> None:
-    """Refuse a malformed header; `Accept-Language` never is: what nobody understands asks for nothing.
+    """Refuse a malformed header. `Accept-Language` is never refused: unknown languages are ignored.
 
     Raises:
         Refused: `invalid-parameter`, `idempotency-key-invalid`.

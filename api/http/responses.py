@@ -1,4 +1,4 @@
-"""Answers: structs in, JSON out, encoded by msgspec. Nothing else of the API makes JSON."""
+"""JSON responses from structs, encoded by msgspec."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 DOCUMENTED: Final[Mapping[str, Mapping[str, Any]]] = {
     "ETag": {
-        "description": "The version that is answered, with the first 16 digits of its head: it names what happened in the "
-        "match, the same for every seat, `include` and language.",
+        "description": "The version of the match in this answer, and the first 16 hex digits of its hash. It is the same for "
+        "every seat, `include` and language.",
         "schema": {"type": "string"},
     },
-    "Location": {"description": "Where it can be read again.", "schema": {"type": "string"}},
+    "Location": {"description": "The address of the new resource.", "schema": {"type": "string"}},
     "Idempotent-Replay": {
-        "description": "`true` where the command had been carried out before; this is its answer again.",
+        "description": "`true` if the command was carried out before; this is its first answer again.",
         "schema": {"type": "string", "enum": ["true"]},
     },
 }
-"""Headers of answers as the reference describes them."""
+"""Response headers as the reference describes them."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class Answer(Response):
-    """An answer whose headers are sent as they stand: werkzeug would go through them twice, and find nothing to mend."""
+    """A response whose headers are sent unchanged: werkzeug would check them twice, without effect."""
 
     def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:
         del environ
@@ -41,8 +41,8 @@ class Answer(Response):
 def answer(
     value: object, status: int = 200, *, head: Head | None = None, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A JSON answer; with a head it gets that head's ETag."""
-    told = dict(headers or {})
+    """A JSON response, with the ETag of `head` if it is given."""
+    fields = dict(headers or {})
     if head is not None:
-        told["ETag"] = etags.etag(head)
-    return Answer(_encode(value), status, told, content_type="application/json")
+        fields["ETag"] = etags.etag(head)
+    return Answer(_encode(value), status, fields, content_type="application/json")

@@ -1,7 +1,7 @@
-"""JSON that means the same to every reader: what other languages parse differently, or not at all, is refused.
+"""Strict JSON: refuses what other parsers read differently or not at all.
 
-RFC 8259 leaves open what a duplicate key, 1e999 or an integer beyond 2^53 means, and Python's parser also takes NaN and
-lone surrogates. Here: UTF-8 without a byte order mark, at most MAX_DEPTH levels, unique keys, integers only within
+RFC 8259 leaves open what a duplicate key, 1e999 or an integer beyond 2^53 means, and Python's parser also accepts NaN and
+lone surrogates. Accepted here: UTF-8 without a byte order mark, at most MAX_DEPTH levels, unique keys, integers within
 ±(2^53 − 1), no NUL, no lone surrogate.
 """
 
@@ -15,13 +15,13 @@ MAX_DEPTH: Final = 16
 MAX_INTEGER: Final = 2**53 - 1
 _MAX_DIGITS: Final = 17
 
-# Possessive, and a string without its end counts to the end of the text: one pass whatever the bytes.
+# The quantifier is possessive, and an unterminated string extends to the end of the text, so matching is always linear.
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
 class BadJSON(ValueError):
-    """The bytes are no JSON that the service takes; the message says why and repeats none of them."""
+    """The bytes are not JSON that the service accepts. The message says why, and quotes nothing of them."""
 
 
 def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
@@ -32,7 +32,7 @@ def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
 
 
 def _integer(digits: str) -> int:
-    # The length first: int() of many digits is slow, and refused by Python past 4,300.
+    # Check the length first: int() of many digits is slow, and Python refuses more than 4,300.
     if len(digits) > _MAX_DIGITS or abs(value := int(digits)) > MAX_INTEGER:
         raise BadJSON("An integer is not within ±(2^53 − 1).")
     return value
@@ -65,7 +65,7 @@ def _check_characters(value: JSON) -> None:
     match value:
         case str():
             if "\0" in value or (not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value)):
-                raise BadJSON("A string holds NUL or half of a surrogate pair.")
+                raise BadJSON("A string contains NUL or half of a surrogate pair.")
         case list():
             for item in value:
                 _check_characters(item)
@@ -79,21 +79,21 @@ def loads(body: bytes) -> JSON:
     """The value of a JSON text.
 
     Raises:
-        BadJSON: always this one, whatever the bytes.
+        BadJSON: for any bytes that are not accepted; no other exception is raised.
     """
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
         raise BadJSON("Not UTF-8.") from None
     if text.startswith("\ufeff"):
-        raise BadJSON("A byte order mark stands before the JSON.")
+        raise BadJSON("There is a byte order mark before the JSON.")
     _check_depth(body)
     try:
         value: JSON = _decode(text)
     except json.JSONDecodeError as error:
-        told = f"{error.msg} (character {error.pos})." if body.strip() else "The body is empty; send at least {}."
-        raise BadJSON(told) from None
-    # Raw NUL is a control character that the parser refuses, raw surrogates are not UTF-8: only escapes can make them.
+        reason = f"{error.msg} (character {error.pos})." if body.strip() else "The body is empty; send at least {}."
+        raise BadJSON(reason) from None
+    # The parser refuses a raw NUL, and raw surrogates are not UTF-8, so both can come only from escapes.
     if "\\u" in text:
         _check_characters(value)
     return value

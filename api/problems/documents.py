@@ -1,4 +1,4 @@
-"""RFC 9457 problem documents: the one place where a refusal, a fault or a bad request becomes an answer."""
+"""RFC 9457 problem documents: turns refusals, faults and bad requests into responses."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ MEDIA_TYPE: Final = "application/problem+json"
 MAX_ERRORS: Final = 20
 _MAX_DETAIL: Final = 200
 _MAX_SENTENCE: Final = 500
-"""Characters: what is told may quote what was sent."""
+"""Maximum number of characters of a detail, which may quote the request."""
 _MAX_POINTER: Final = 120
 
 _log = logging.getLogger("moonstone.api")
@@ -42,7 +42,7 @@ _BY_STATUS: Final[Mapping[int, str]] = {
 
 
 class FieldError(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One fault of several: where (a JSON pointer into the body, or a parameter's name) and what."""
+    """One of several faults: what is wrong, and where (a JSON pointer into the body, or a parameter's name)."""
 
     detail: str
     pointer: str | None = None
@@ -50,7 +50,7 @@ class FieldError(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A problem document (RFC 9457). `code` is stable, texts are not; a code may come with members of its own."""
+    """A problem document (RFC 9457). `code` is stable, texts are not. Some codes have additional members."""
 
     type: str
     title: str
@@ -63,7 +63,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Invalid(Exception):
-    """What a client sent does not fit a marshmallow schema; `location` is where it stood: json or query."""
+    """The input of a request does not fit a marshmallow schema; `location` is "json" or "query"."""
 
     def __init__(self, messages: object, location: str) -> None:
         super().__init__(location)
@@ -84,7 +84,7 @@ def _faults(messages: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str
 
 
 def field_errors(messages: object, *, in_body: bool) -> Iterator[FieldError]:
-    """Marshmallow's nested messages as a flat list, cut to a size that no request can blow up."""
+    """Marshmallow's nested messages as a flat list of bounded size."""
     for count, (path, text) in enumerate(_faults(messages, ())):
         if count == MAX_ERRORS:
             return
@@ -103,7 +103,7 @@ def document(
     errors: tuple[FieldError, ...] = (),
     facts: Mapping[str, object] | None = None,
 ) -> dict[str, object]:
-    """A problem of our own table as a JSON object, with `facts` as further members."""
+    """A problem of `PROBLEM_TYPES` as a JSON object, with `facts` as additional members."""
     kind = PROBLEM_TYPES[code]
     problem = Problem(
         type=f"/problems/{code}",
@@ -111,7 +111,7 @@ def document(
         status=kind.status,
         detail=detail if len(detail) <= _MAX_SENTENCE else f"{detail[:_MAX_SENTENCE]}…",
         code=code,
-        instance=f"urn:uuid:{context.facts().id}",
+        instance=f"urn:uuid:{context.state().id}",
         retryable=kind.retry_after is not None,
         errors=errors,
     )
@@ -127,8 +127,8 @@ def respond(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     kind = PROBLEM_TYPES[code]
-    context.facts().problem = code
-    if kind.status == HTTPStatus.NOT_FOUND and (hint := address_hints.hint(context.asked().path)):
+    context.state().problem = code
+    if kind.status == HTTPStatus.NOT_FOUND and (hint := address_hints.hint(context.current_request().path)):
         detail = f"{detail} {hint}"
     body = msgspec.json.encode(document(code, detail, errors=errors, facts=facts))
     response = Response(body, kind.status, headers, content_type=MEDIA_TYPE)
@@ -148,15 +148,15 @@ def _refused(error: Refused) -> Response:
     if error.code == "engine-too-old" and (hidden := _hidden()):
         return hidden
     if error.details:
-        language = languages.wanted()
-        return languages.tell(respond(error.code, error.details[language], facts=error.facts), language)
+        language = languages.preferred()
+        return languages.label(respond(error.code, error.details[language], facts=error.facts), language)
     facts = dict(error.facts)
     errors: tuple[FieldError, ...] = ()
-    if place := facts.pop("parameter", None):
-        # Told like the faults that a schema finds; what a schema cannot find stands in the body where the status is 422.
+    if path := facts.pop("parameter", None):
+        # Reported like the faults that a schema finds. With status 422 the fault is in the body.
         in_body = PROBLEM_TYPES[error.code].status == HTTPStatus.UNPROCESSABLE_ENTITY
         messages: object = error.detail
-        for step in reversed(place if isinstance(place, tuple) else (place,)):
+        for step in reversed(path if isinstance(path, tuple) else (path,)):
             messages = {step: messages}
         errors = tuple(field_errors(messages, in_body=in_body))
     return respond(error.code, error.detail, errors=errors, facts=facts)
@@ -173,17 +173,17 @@ def _bad_json(error: BadJSON) -> Response:
 
 
 def _corrupt(error: Corrupt) -> Response:
-    _log.error("corrupt match, request %s: %s", context.facts().id, error)
+    _log.error("corrupt match, request %s: %s", context.state().id, error)
     return _hidden() or respond(
-        "match-corrupt", f"Version {error.version} is not what it should be.", facts={"version": error.version}
+        "match-corrupt", f"The stored event of version {error.version} is damaged.", facts={"version": error.version}
     )
 
 
 def _hidden() -> Response | None:
-    """What strangers are told of a private match that cannot be folded: the same as of none."""
-    match_id = (context.asked().view_args or {}).get("match_id")
+    """`match-not-found` for strangers to a private match that cannot be folded; None for everyone else."""
+    match_id = (context.current_request().view_args or {}).get("match_id")
     try:
-        if match_id is None or damaged_match_access.may_be_told(context.ports(), match_id, context.caller_id()):
+        if match_id is None or damaged_match_access.may_learn_of(context.ports(), match_id, context.caller_id()):
             return None
     except LogUnavailable as error:
         return _unavailable(error)
@@ -196,7 +196,7 @@ def _unavailable(error: LogUnavailable) -> Response:
 
 
 def _http(error: HTTPException) -> HTTPException | Response:
-    """A problem for an HTTP error that the framework raised; one without a code of ours is `about:blank` (RFC 9457 4.2.1)."""
+    """A problem for an HTTP error of the framework. If its status has no code, its type is `about:blank` (RFC 9457, 4.2.1)."""
     status = error.code or 500
     if status < 400:
         return error
@@ -206,13 +206,13 @@ def _http(error: HTTPException) -> HTTPException | Response:
     code = _BY_STATUS.get(status)
     if code is not None:
         return respond(code, PROBLEM_TYPES[code].cause, headers=headers)
-    problem = blank(status, error.name, context.facts().id)
-    context.facts().problem = problem.code
+    problem = blank(status, error.name, context.state().id)
+    context.state().problem = problem.code
     return Response(msgspec.json.encode(problem), status, headers, content_type=MEDIA_TYPE)
 
 
 def blank(status: int, phrase: str, request: str) -> Problem:
-    """A problem that says no more than its status does."""
+    """A problem of type `about:blank`, which says only what its status says."""
     return Problem(
         type="about:blank",
         title=phrase,
@@ -225,8 +225,8 @@ def blank(status: int, phrase: str, request: str) -> Problem:
 
 
 def _unexpected(error: Exception) -> Response:
-    _log.error("request %s failed", context.facts().id, exc_info=error)
-    return respond("internal-error", "The service failed; the log has the details under this id.")
+    _log.error("request %s failed", context.state().id, exc_info=error)
+    return respond("internal-error", "The service failed; its log has the details under this id.")
 
 
 def install(app: Flask) -> None:

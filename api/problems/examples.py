@@ -1,6 +1,6 @@
-"""An example of each problem: as it was answered in a run, or where no run comes to it, what the answer would be.
+"""An example of each problem: recorded in a test run, or constructed if no run causes the problem.
 
-`examples.json` holds the first kind (`make openapi`); `FACTS` has the members of the second that are their own.
+`examples.json` has the recorded ones (`make openapi`). `FACTS` has the additional members of the constructed ones.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ _DECISION: Final = {
 }
 _NEWEST: Final = {"version": 41, "head": _HEAD}
 
-MET: Final = Path(__file__).with_name("examples.json")
-_MET: Final[Mapping[str, Mapping[str, Any]]] = msgspec.json.decode(MET.read_bytes())
+RECORDED: Final = Path(__file__).with_name("examples.json")
+_RECORDED: Final[Mapping[str, Mapping[str, Any]]] = msgspec.json.decode(RECORDED.read_bytes())
 
 FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "match-corrupt": {"version": 17},
@@ -42,9 +42,9 @@ FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def example(code: str) -> dict[str, Any]:
-    """The problem document of a code, as an answer might hold it."""
-    if code in _MET:
-        return dict(_MET[code])
+    """An example of a problem document with this code."""
+    if code in _RECORDED:
+        return dict(_RECORDED[code])
     kind = PROBLEM_TYPES[code]
     return {
         **msgspec.to_builtins(FACTS.get(code, {})),

@@ -1,4 +1,4 @@
-"""Every problem the API can answer with: its stable code, status, and what a person can do about it. The one table."""
+"""The table of all problems that the API can answer with: stable code, status, cause and remedy."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,7 +7,7 @@ import msgspec
 
 
 class ProblemType(msgspec.Struct, frozen=True):
-    """`retry_after` (seconds) is told where the same request, sent again unchanged, may succeed."""
+    """`retry_after` (seconds) is set if the same request, sent again unchanged, may succeed."""
 
     status: int
     title: str
@@ -16,10 +16,9 @@ class ProblemType(msgspec.Struct, frozen=True):
     retry_after: int | None = None
 
 
-_REPEAT = "Send the same request again, with the same Idempotency-Key if it has one; it is carried out once at most."
+_REPEAT = "Send the same request again, with the same Idempotency-Key if it has one; it is carried out at most once."
 
 PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
-    # The request as such
     "bad-request": ProblemType(
         400,
         "Bad request",
@@ -29,26 +28,26 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "bad-host": ProblemType(
         400,
         "Unknown host",
-        "The Host header is missing or names a host that is not served here.",
-        "Use the service's own name.",
+        "The Host header is missing, or names a host that is not served here.",
+        "Use the host name of the service.",
     ),
     "bad-json": ProblemType(
         400,
         "Not strict JSON",
-        "The body is no JSON, or JSON that readers disagree on: duplicate keys, fractions, integers beyond 2^53 − 1, NUL, half "
-        "surrogate pairs, more than 16 levels, another encoding than UTF-8.",
+        "The body is not JSON, or JSON that parsers read differently: duplicate keys, fractions, integers beyond 2^53 − 1, "
+        "NUL, lone surrogates, more than 16 levels, or another encoding than UTF-8.",
         "Send plain JSON in UTF-8; every number in this API is an integer.",
     ),
     "invalid-parameter": ProblemType(
         400,
         "Invalid parameter",
-        "A query parameter or header is unknown, repeated, or has a value that it cannot have.",
-        "`errors` names each one; the reference lists what there is.",
+        "A query parameter or header is unknown, is repeated, or has an invalid value.",
+        "`errors` names each one; the reference lists the valid ones.",
     ),
     "idempotency-key-invalid": ProblemType(
         400,
         "Invalid Idempotency-Key",
-        "An Idempotency-Key is 1 to 64 visible ASCII characters, quoted if a comma is among them; a request has one.",
+        "A request may have one Idempotency-Key of 1 to 64 visible ASCII characters. A key with a comma must be quoted.",
         "Send a new UUID for each command, and the same one when you repeat it.",
     ),
     "request-timeout": ProblemType(
@@ -61,52 +60,57 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "body-too-large": ProblemType(
         413,
         "Body too large",
-        "No request of this API needs more than 16 KiB, or 32 KiB with the framing of its chunks.",
+        "A body may have at most 16 KiB, or 32 KiB with the framing of its chunks.",
         "Send only what the schema names, in one piece or in larger chunks.",
     ),
     "unsupported-media-type": ProblemType(
         415,
         "Unsupported media type",
-        "Bodies are application/json, uncompressed.",
+        "A body must be application/json, uncompressed.",
         "Set Content-Type: application/json.",
     ),
     "invalid-request": ProblemType(
         422,
         "Invalid request",
-        "The body is JSON but not what this operation takes.",
-        "`errors` points at each fault; the reference has the schema.",
+        "The body is JSON, but does not fit the schema of this operation.",
+        "`errors` has the position of each fault; the reference has the schema.",
     ),
-    "not-found": ProblemType(404, "Not found", "There is nothing at this address.", "See /docs for what there is."),
+    "not-found": ProblemType(404, "Not found", "There is nothing at this address.", "See /docs for all addresses."),
     "method-not-allowed": ProblemType(
-        405, "Method not allowed", "This address does not take this method.", "The Allow header names those it takes."
+        405,
+        "Method not allowed",
+        "This address does not support this method.",
+        "The Allow header lists the methods that it supports.",
     ),
     "not-acceptable": ProblemType(
-        406, "Not acceptable", "The answer has no form that the Accept header allows.", "The reference lists the forms."
+        406,
+        "Not acceptable",
+        "The answer has no media type that the Accept header allows.",
+        "The reference lists the media types.",
     ),
-    # Who asks
     "token-missing": ProblemType(
         401,
         "Token missing",
-        "This needs to know who asks.",
-        "Send Authorization: Bearer with your token; POST /v1/players makes one.",
+        "This operation needs a token.",
+        "Send Authorization: Bearer with your token; POST /v1/players creates one.",
     ),
     "token-invalid": ProblemType(
         401,
         "Token invalid",
         "The token is malformed, unknown or revoked.",
-        "Check that it was copied whole, or make a new player.",
+        "Check that the token is complete, or create a new player.",
     ),
     "ticket-invalid": ProblemType(
         401,
         "Ticket invalid",
         "The ticket is malformed or unknown, was used before, or is older than 30 seconds.",
-        "POST /v1/stream-tickets makes a new one for each connection.",
+        "POST /v1/stream-tickets creates a new one; each connection needs its own.",
     ),
     "forbidden": ProblemType(
-        403, "Forbidden", "This is not yours to ask for.", "Use the token of the player whose it is."
+        403, "Forbidden", "This belongs to another player.", "Use the token of the player to whom it belongs."
     ),
     "not-your-seat": ProblemType(
-        403, "Not your seat", "The seat belongs to another player.", "Leave `seat` out, or name one of your own."
+        403, "Not your seat", "The seat belongs to another player.", "Omit `seat`, or name your own."
     ),
     "not-the-creator": ProblemType(
         403, "Not the creator", "Only the player who created the match may do this.", "Ask that player."
@@ -115,23 +119,26 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         403, "Not seated", "You have no seat in this match.", "Take a seat first, or watch as a spectator."
     ),
     "rate-limited": ProblemType(
-        429, "Too many requests", "You asked too often.", "Wait as long as Retry-After says.", retry_after=1
+        429,
+        "Too many requests",
+        "You sent more requests than allowed.",
+        "Wait as long as Retry-After says.",
+        retry_after=1,
     ),
     "too-many-streams": ProblemType(
-        429, "Too many streams", "You hold as many open streams as allowed.", "Close one first.", retry_after=5
+        429, "Too many streams", "You have the maximum number of open streams.", "Close one first.", retry_after=5
     ),
     "too-many-open-matches": ProblemType(
         429,
         "Too many open matches",
-        "You have created as many matches that have not started as allowed.",
+        "You have the maximum number of matches that have not started.",
         "Start one, or leave it; then create the next.",
     ),
-    # What is asked for
     "match-not-found": ProblemType(
         404,
         "Match not found",
         "There is no such match, or it is private and you have no seat in it.",
-        "Check the id and the token; to take a seat in a private match, also its join_code.",
+        "Check the id and the token. To take a seat in a private match, also check its join_code.",
     ),
     "game-not-found": ProblemType(404, "Game not found", "There is no game with this id.", "GET /v1/games lists them."),
     "bot-not-found": ProblemType(
@@ -141,151 +148,152 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "GET /v1/bots lists them with their games.",
     ),
     "version-not-found": ProblemType(
-        404, "Version not found", "The match has not come to this version.", "Ask without `version` for the newest."
+        404, "Version not found", "The match does not have this version yet.", "Omit `version` to get the newest."
     ),
     "invalid-options": ProblemType(
         422,
         "Invalid options",
-        "The game cannot be played by such a number of seats, with such bots, options or clock.",
-        "`errors` points at what does not fit; GET /v1/games/{game} has the seats of the game and the schema of its options.",
+        "The game does not allow this number of seats, or these bots, options or clock.",
+        "`errors` names the fault; GET /v1/games/{game} has the game's numbers of seats and the schema of its options.",
     ),
-    # Coming and going
     "match-not-open": ProblemType(
         409,
         "Match not open",
         "The match has already started or ended.",
-        "GET /v1/matches?status=open lists those that wait.",
+        "GET /v1/matches?status=open lists the matches that wait for players.",
     ),
     "match-full": ProblemType(409, "Match full", "Every seat is taken.", "Look for another open match."),
-    "seat-taken": ProblemType(409, "Seat taken", "That seat is not free.", "Name one of `free`, or none."),
+    "seat-taken": ProblemType(409, "Seat taken", "That seat is not free.", "Name one of `free`, or omit `seat`."),
     "seats-empty": ProblemType(
-        409, "Seats empty", "A match starts when every seat is taken.", "Wait for players, or add bots."
+        409, "Seats empty", "A match can start only when every seat is taken.", "Wait for players, or add bots."
     ),
     "already-seated": ProblemType(
-        409, "Already seated", "You already have a seat in this match.", "Play it; one seat a player."
+        409, "Already seated", "You already have a seat in this match.", "Play this seat: a player may have only one."
     ),
     "match-not-running": ProblemType(
-        409, "Match not running", "The match has not started, or is over.", "GET /v1/matches/{id} tells its status."
+        409, "Match not running", "The match has not started, or is over.", "GET /v1/matches/{id} shows its status."
     ),
     "match-over": ProblemType(
         409,
         "Match over",
-        "The match has ended; nothing more can be played. An action that the last round's end overtook is told so too; one that "
-        "another round's end overtook is an `illegal-action` whose `reason` may be `round-over`.",
-        "Look at its outcome.",
+        "The match has ended, so no action is possible. An action that arrives after the end of the last round gets this "
+        "too; after the end of another round it gets `illegal-action`, for example with the `reason` `round-over`.",
+        "Read its outcome.",
     ),
     "match-suspended": ProblemType(
         409,
         "Match suspended",
-        "Play waits until an operator resumes the match; clocks stand still.",
-        "Follow its events.",
+        "No action is possible until an operator resumes the match. Its clocks are stopped.",
+        "Follow its events, or try again later.",
         retry_after=60,
     ),
     "match-not-suspended": ProblemType(
-        409, "Match not suspended", "Only a suspended match can be resumed.", "Nothing is to be done."
+        409, "Match not suspended", "Only a suspended match can be resumed.", "Nothing needs to be done."
     ),
     "match-not-finished": ProblemType(
         409,
         "Match not finished",
-        "This is told only after the end, because it holds what seats may not yet know.",
+        "This is available only after the end, because it contains hidden information.",
         "Wait for the end.",
     ),
-    # Play
     "not-your-turn": ProblemType(
-        409,
-        "Not your turn",
-        "The match waits for no decision of this seat now.",
-        "Wait until `decisions` names your seat.",
+        409, "Not your turn", "This seat has no open decision.", "Wait until `decisions` names your seat."
     ),
     "decision-closed": ProblemType(
         409,
         "Decision closed",
-        "The decision you answer is no longer open.",
-        "Read the match again and answer the one that is.",
+        "The decision named in the request is not open any more.",
+        "Read the match again, and answer a decision that is open.",
     ),
     "too-late": ProblemType(
-        409, "Too late", "The deadline of the decision has passed.", "Read the match again; the clock decided."
+        409,
+        "Too late",
+        "The deadline of the decision has passed.",
+        "Read the match again: the service applies what its clock's `on_timeout` says.",
     ),
     "too-early": ProblemType(
         409,
         "Too early",
         "The seat may not act before `opens_at`.",
-        "Send the same request again then.",
+        "Send the same request again at that time.",
         retry_after=1,
     ),
     "illegal-action": ProblemType(
         409,
         "Illegal action",
-        "The rules do not allow this action now; `reason` and `clause` say why, `facts` what it met.",
-        "Choose from `legal`, which is left out where there are more than 50: GET /v1/matches/{id}/legal-actions has them all.",
+        "The rules do not allow this action now. `reason` and `clause` say why; `facts` has details.",
+        "Choose from `legal`. It is absent if there are more than 50: GET /v1/matches/{id}/legal-actions lists all.",
     ),
     "invalid-action": ProblemType(
         422,
         "Invalid action",
-        "The game has no such type of action, or its fields are others.",
-        "`errors` says what does not fit, `types` which types there are; the reference has their schemas.",
+        "The game has no action of this type, or the action does not fit the schema of its type.",
+        "`errors` says what is wrong, `types` lists the types; the reference has their schemas.",
     ),
     "stale-version": ProblemType(
         412,
         "Stale version",
         "The match has moved on from the version in If-Match.",
-        "Read the match again, then decide anew.",
+        "Read the match again, and send a command for its newest version.",
     ),
     "history-diverged": ProblemType(
         409,
         "History diverged",
-        "The version you know has another head here: the store has lost or replaced events that you have seen.",
-        "Read the match again from version 1, and tell the operator.",
+        "The version you know has another hash here: the store has lost or replaced events that you have seen.",
+        "Read the match again from version 1, and inform the operator.",
     ),
     "version-conflict": ProblemType(
-        409, "Version conflict", "Other events came in between, several times over.", _REPEAT, retry_after=1
+        409, "Version conflict", "Other commands were first, several times in a row.", _REPEAT, retry_after=1
     ),
     "idempotency-key-reused": ProblemType(
         422,
         "Idempotency-Key reused",
-        "This key already belongs to another command in this match.",
+        "You have already used this key for another command in this match.",
         "Use a new key for a new command; repeat a command with the same body.",
     ),
-    # The service
     "not-ready": ProblemType(
         503,
         "Not ready",
         "This process cannot serve now; `faults` says why.",
-        "Ask again later; balance requests to processes that are ready.",
+        "Try again later; send requests only to processes that are ready.",
         retry_after=2,
     ),
-    "bots-busy": ProblemType(503, "Bots are busy", "Too many matches of bots alone wait.", _REPEAT, retry_after=10),
+    "bots-busy": ProblemType(
+        503, "Bots are busy", "Too many matches of bots alone are waiting.", _REPEAT, retry_after=10
+    ),
     "store-unavailable": ProblemType(
-        503, "Store unavailable", "The log of matches does not answer.", _REPEAT, retry_after=2
+        503, "Store unavailable", "The log of matches does not respond.", _REPEAT, retry_after=2
     ),
     "store-loading": ProblemType(
-        503, "Store loading", "The log of matches has just started and reads its file.", _REPEAT, retry_after=5
+        503, "Store loading", "The log of matches has just started and is loading its data.", _REPEAT, retry_after=5
     ),
     "store-read-only": ProblemType(
-        503, "Store read-only", "The log of matches takes no writes now.", _REPEAT, retry_after=10
+        503, "Store read-only", "The log of matches does not accept writes now.", _REPEAT, retry_after=10
     ),
     "store-disk": ProblemType(503, "Store cannot write", "The log's disk is full or failing.", _REPEAT, retry_after=30),
-    "store-full": ProblemType(503, "Store full", "The log's memory is full; reading goes on.", _REPEAT, retry_after=30),
+    "store-full": ProblemType(
+        503, "Store full", "The log's memory is full; reads still work.", _REPEAT, retry_after=30
+    ),
     "store-replicas": ProblemType(
-        503, "Store lacks replicas", "The log has fewer replicas than it needs to write.", _REPEAT, retry_after=10
+        503, "Store lacks replicas", "The log has too few replicas to accept writes.", _REPEAT, retry_after=10
     ),
     "match-corrupt": ProblemType(
         503,
         "Match corrupt",
-        "A stored event of this match is not what its chain says; nothing of it is played or shown. Other matches go on. "
-        "Strangers to a private match are told `match-not-found`.",
-        "Tell the operator the match and the version; once it is restored, the same request with the same key may be sent.",
+        "A stored event of this match does not fit its hash chain. The match is not played or shown; other matches are not "
+        "affected. For a private match, strangers get `match-not-found`.",
+        "Report the match and the version to the operator. After a repair, the same request with the same key works.",
         retry_after=3600,
     ),
     "engine-too-old": ProblemType(
         503,
         "Engine too old",
-        "The match holds events that this version of the service does not know. Strangers to a private match are told "
+        "The match has events that this version of the service does not know. For a private match, strangers get "
         "`match-not-found`.",
-        "Send the same request again: another process may know them by then. If it goes on, tell the operator.",
+        "Send the same request again: a newer process may answer it. If the problem persists, inform the operator.",
         retry_after=60,
     ),
     "internal-error": ProblemType(
-        500, "Internal error", "The service failed in an unforeseen way.", "Tell the operator the id in `instance`."
+        500, "Internal error", "The service failed unexpectedly.", "Report the id in `instance` to the operator."
     ),
 }

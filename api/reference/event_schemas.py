@@ -1,6 +1,6 @@
-"""JSON Schemas of events as viewers see them: one component for each type, told apart by `type`, with what it holds.
+"""JSON Schemas of events as viewers see them: one component for each event type, with the schema of its `data`.
 
-`service.repository.match_history.SeenEvent` carries its `data` as JSON that is already written; here is what that JSON may be.
+`service.match.redaction.SeenEvent` has its `data` as encoded JSON, so its schema cannot be generated from the struct.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ _ACTED: Final = {"seat": {"type": "integer"}, "action": ref("ActionSeen"), "effe
 
 
 def _of_rules(required: Mapping[str, Schema]) -> Schema:
-    """Data in a game's own words. Draws stand in the match file only: what is public about them is an effect."""
+    """The schema of data with a game's own types. Draws are only in match files: effects have their public part."""
     return {"type": "object", "properties": dict(required), "required": list(required)}
 
 
@@ -55,7 +55,7 @@ _PLAIN: Final[Mapping[str, Any]] = {
 
 
 def of_events() -> dict[str, Schema]:
-    """The component `SeenEvent`, one of all types of events, and those that it is made of."""
+    """The component `SeenEvent`, a union of all event types, and its members."""
     found = components.of_answers([SeenEvent, Outcome, *dict.fromkeys(_PLAIN.values())])
     envelope = found.pop("SeenEvent")
     data = {**{name: ref(cls.__name__) for name, cls in _PLAIN.items()}, **_SPOKEN}

@@ -1,4 +1,4 @@
-"""The reference: OpenAPI 3.1, made from the views, their schemas and the games.."""
+"""The OpenAPI 3.1 reference, generated from the views, their schemas and the games."""
 
 import re
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ from service.views.catalogue import AnyGame
 TITLE: Final = "Moonstone"
 VERSION: Final = "1"
 EXAMPLES: Final = Path(__file__).with_name("examples.json")
-"""Answers of success from a real run, by operation, status and media type; problems have those of their pages."""
+"""Successful responses of a test run, by operation, status and media type."""
 DESCRIPTION: Final = """\
-Four board games as an event-sourced service that anyone can check.
+Four board games as an event-sourced service whose matches anyone can verify.
 
-Every number is an integer. Answers may gain members and unions may gain types; a client ignores what it does not know.
-Every error is a problem document (RFC 9457) whose `code` is stable; each has a page at `/problems/{code}`.
-A write on a match may carry an `Idempotency-Key`: sent again with the same key, it is carried out once and answered the
-same. Keys are each player's own, and last as long as the match.
+Every number is an integer. Answers may get new members and unions may get new types: ignore what you do not know.
+Every error is a problem document (RFC 9457) with a stable `code`; each code has a page at `/problems/{code}`.
+A write on a match may have an `Idempotency-Key`: a request that is repeated with the same key is carried out once and gets
+the same answer. Each player has its own keys, and a key is valid as long as the match exists.
 
-How often one may ask is limited, and `RateLimit-Policy` says to what: with a token by the player, without one by the
-address and to less. Whoever reads many matches, even finished and public ones, does well to sign up and send a token."""
+Requests are limited: with a token by player, without a token by address. `RateLimit-Policy` states the limit. Send a token
+when you read many matches, even public ones: the limit is higher."""
 
 INFO: Final = {
     "description": DESCRIPTION,
@@ -50,42 +50,40 @@ _Dumper.add_representer(str, _represent_text)
 
 
 def add_components(api: Api, answers: list[type[msgspec.Struct]], games: Mapping[str, AnyGame]) -> None:
-    """Put the schemas of all answers and of all games into the reference."""
+    """Add the schemas of all responses and of all games to the reference."""
     found: dict[str, Any] = components.of_games(games)
     found |= components.of_answers([documents.Problem, *answers]) | event_schemas.of_events()
-    # Most codes come with members of their own, and linters take silence for a no.
+    # Most codes have additional members, and linters assume that none are allowed unless the schema says so.
     found["Problem"]["additionalProperties"] = True
     for name, schema in sorted(found.items()):
         api.spec.components.schema(name, schema)
 
 
 def _unmistakable(value: Any) -> Any:
-    """A document without what generators disagree on: something beside a schema's `$ref`, and an object of which nothing
-    is said, which is one without members to some.
-    """
+    """Remove what code generators interpret differently: members beside a `$ref`, and objects without any members stated."""
     match value:
         case {"$ref": str(target)}:
             return {"$ref": target}
         case dict():
-            unsaid = value.get("type") == "object" and not value.keys() & {"properties", "additionalProperties"}
-            free = {"additionalProperties": True} if unsaid else {}
+            unspecified = value.get("type") == "object" and not value.keys() & {"properties", "additionalProperties"}
+            free = {"additionalProperties": True} if unspecified else {}
             return {key: _unmistakable(inner) for key, inner in value.items()} | free
         case list() | tuple():
             return [_unmistakable(inner) for inner in value]
     return value
 
 
-def _tell_defaults(schema: dict[str, Any]) -> None:
-    """Say in words what a property is where it is left out: to generators one that has a `default` is always there."""
+def _describe_defaults(schema: dict[str, Any]) -> None:
+    """Move defaults into descriptions: code generators expect a property with a `default` to be always present."""
     for inner in schema.get("properties", {}).values():
         if "default" in inner:
             default = f"Default: `{msgspec.json.encode(inner.pop('default')).decode()}`."
             inner["description"] = " ".join(filter(None, (inner.get("description"), default)))
-        _tell_defaults(inner)
+        _describe_defaults(inner)
 
 
 def _add_examples(spec: Mapping[str, Any]) -> None:
-    """Put an example into every answer of a body: from a run where it succeeded, else one of each problem that it names."""
+    """Add examples to all responses with a body: recorded ones to successes, and one for each problem code to problems."""
     taken: dict[str, Mapping[str, Mapping[str, Any]]] = msgspec.json.decode(EXAMPLES.read_bytes())
     used = {"internal-error"}
     for operation in (one for methods in spec["paths"].values() for one in methods.values() if "responses" in one):
@@ -103,21 +101,21 @@ def _add_examples(spec: Mapping[str, Any]) -> None:
 
 
 def document(api: Api) -> dict[str, Any]:
-    """The whole reference as a JSON object, in an order that depends on nothing but the code."""
+    """The whole reference as a JSON object, in a deterministic order."""
     spec: dict[str, Any] = _unmistakable(api.spec.to_dict())
     order = ("openapi", "info", "servers", "security", "tags", "paths", "components")
     _add_examples(spec)
-    spec["components"]["schemas"].pop("PaginationMetadata", None)  # flask-smorest's own, which nothing here uses
+    spec["components"]["schemas"].pop("PaginationMetadata", None)  # of flask-smorest, unused here
     schemas = spec["components"]["schemas"]
     games = tuple(
         components.pascal(game) for game in schemas["Observation"].get("discriminator", {}).get("mapping", ())
     )
     for name, schema in schemas.items():
         descriptions.describe(descriptions.OF_GAMES if name.startswith(games) else descriptions.MEANINGS, name, schema)
-        _tell_defaults(schema)
+        _describe_defaults(schema)
     spec["paths"] = dict(sorted(spec["paths"].items()))
     for operation in (one for methods in spec["paths"].values() for one in methods.values() if "security" in one):
-        if {"ticket": []} in operation["security"]:  # which says where it stands
+        if {"ticket": []} in operation["security"]:  # the security scheme describes the parameter
             operation["parameters"] = [one for one in operation["parameters"] if one["name"] != "ticket"]
     spec["components"] = {
         kind: dict(sorted(members.items())) for kind, members in sorted(spec["components"].items()) if members

@@ -1,4 +1,4 @@
-"""How many new matches one caller, one address and the whole service bear."""
+"""Limits of new matches: for a player, for an address, and for the whole service."""
 
 from typing import Final
 
@@ -8,9 +8,9 @@ from service.errors import Refused
 from service.match.model import HINT_MS
 
 CREATION_WINDOW: Final = 60
-"""Seconds in which a player, and an address, may make its quota of matches: the events of each are kept for ever."""
+"""Seconds for the quota of new matches of a player or an address. Limited, since events are stored for ever."""
 BOT_MATCH_WINDOW: Final = 600
-"""Seconds in which an address may begin its quota of matches of bots alone: each plays on by itself to its end."""
+"""Seconds for the quota of matches of bots alone that an address starts. Limited, since workers play each to its end."""
 
 
 def admit_creation() -> None:
@@ -26,13 +26,13 @@ def admit_creation() -> None:
 
 
 def admit_match_of_bots() -> None:
-    """Count a match of bots alone that is about to begin.
+    """Count a match of bots alone that is about to start.
 
     Raises:
-        Refused: `rate-limited`; `bots-busy` while as many as allowed wait for a worker, whoever began them.
+        Refused: `rate-limited`; `bots-busy` while the maximum number of such matches waits for a worker.
     """
     limits, ports = context.container().settings, context.ports()
     by_address = Policy("bot-matches", limits.bot_matches_by_address, BOT_MATCH_WINDOW)
     context.take(by_address, context.address(), quiet=True)
     if ports.log.count_due("bots", ports.now() + HINT_MS) >= limits.bot_matches_waiting:
-        raise Refused("bots-busy", "The service plays as many matches of bots alone as it can; begin this one later.")
+        raise Refused("bots-busy", "Too many matches of bots alone are waiting; start this one later.")

@@ -1,4 +1,4 @@
-"""flask-smorest as this API uses it: strict bodies and queries, answers from structs, problems named in the reference."""
+"""flask-smorest with strict bodies and queries, responses from structs, and problems named in the reference."""
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,12 +22,8 @@ from api.requests.strict_fields import List, Object
 View = TypeVar("View", bound=Callable[..., Response])
 Routed = TypeVar("Routed", bound="Callable[..., Response] | type[MethodView]")
 
-WRITE_PROBLEMS: Final = (
-    "request-timeout",
-    "unsupported-media-type",
-    "invalid-request",
-)
-"""Of every POST, also of one that takes no body, for it refuses one."""
+WRITE_PROBLEMS: Final = ("request-timeout", "unsupported-media-type", "invalid-request")
+"""Problems of every POST, also of one without a body, since it refuses a body."""
 STORE_PROBLEMS: Final = (
     "store-unavailable",
     "store-loading",
@@ -46,15 +42,18 @@ EVERYWHERE: Final = (
 )
 
 
-def _given(asked: Request, location: str, lists: Iterable[str]) -> Any:
-    """What comes in a body (none is an empty object), or in a query, of which `lists` may be repeated; nothing judged it yet."""
+def _given(request: Request, location: str, lists: Iterable[str]) -> Any:
+    """The parsed body (an empty body is an empty object) or query of a request, before validation.
+
+    `lists` are the query parameters that may be repeated.
+    """
     if location != "query":
-        return strict_json.loads(asked.get_data() or b"{}")
-    return asked.args.to_dict() | {name: asked.args.getlist(name) for name in lists if name in asked.args}
+        return strict_json.loads(request.get_data() or b"{}")
+    return request.args.to_dict() | {name: request.args.getlist(name) for name in lists if name in request.args}
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest has no types
-    """A resource: its views, what they take, what they answer, and with which problems."""
+    """A resource: its views with their inputs, responses and problems."""
 
     def __init__(self, name: str, *, description: str) -> None:
         super().__init__(name, __name__, description=description)
@@ -63,7 +62,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         self._prepare_doc_cbks.append(self._prepare_problems_doc)
 
     def at(self, rule: str, **options: Any) -> Callable[[Routed], Routed]:
-        """Route a view, whose name is then its operation's id, or a MethodView."""
+        """Route a MethodView or a view function. The name of a function becomes the operation's id."""
 
         def decorate(view: Routed) -> Routed:
             if not isinstance(view, type):
@@ -74,8 +73,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         return decorate
 
     def takes(self, schema: type[ma.Schema], location: str = "json", **options: Any) -> Callable[[View], View]:
-        """Parse the body or the query by a schema and hand the result to the view."""
-        # One instance for all requests: making a schema costs more than reading with it.
+        """Parse the body or the query by a schema and pass the result to the view."""
+        # One instance for all requests: creating a schema takes longer than loading with it.
         made = schema()
         options.setdefault("required", any(field.required for field in made.fields.values()))
         lists = frozenset(
@@ -92,11 +91,11 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
             @wraps(view)
             def parsed(*before: Any, **path: Any) -> Response:
-                asked = context.asked()
-                if unasked is not None and not asked.query_string:
+                request = context.current_request()
+                if unasked is not None and not request.query_string:
                     return view(*before, unasked, **path)
                 try:
-                    taken = made.load(_given(asked, location, lists))
+                    taken = made.load(_given(request, location, lists))
                 except ma.ValidationError as error:
                     raise documents.Invalid(error.messages, location) from error
                 return view(*before, taken, **path)
@@ -106,9 +105,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         return decorate
 
     def knows_caller(self, *, required: bool, by_ticket: bool = False) -> Callable[[View], View]:
-        """Say that a view looks at who asks. Without a token the checks refuse the request where one is required.
+        """Declare that a view uses the caller. If a token is required, the checks refuse requests without one.
 
-        `by_ticket`: its query may hold a ticket in the place of a token (its schema has the field `ticket`).
+        `by_ticket`: the query may have a ticket instead of a token (its schema has the field `ticket`).
         """
 
         def decorate(view: View) -> View:
@@ -117,7 +116,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         return decorate
 
     def counts_as(self, bucket: str) -> Callable[[View], View]:
-        """Count a caller's requests of a view apart from all others."""
+        """Count the requests of a view in a rate limit of their own."""
 
         def decorate(view: View) -> View:
             return _note(view, bucket=bucket)
@@ -125,7 +124,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         return decorate
 
     def reads(self, *headers: RequestHeader) -> Callable[[View], View]:
-        """Name the headers that a view reads."""
+        """Declare the headers that a view reads."""
 
         def decorate(view: View) -> View:
             return _note(view, headers=headers)
@@ -141,7 +140,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         media_types: Sequence[str] = ("application/json",),
         headers: Mapping[str, Any] | None = None,
     ) -> Callable[[View], View]:
-        """Say in the reference what a view answers, by a struct or a schema; the view makes the Response itself."""
+        """Declare a response of a view for the reference, by a struct or a schema. The view itself creates the Response."""
         if isinstance(shape, type):
             if shape not in self.answers:
                 self.answers.append(shape)
@@ -159,7 +158,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         return decorate
 
     def leads_to(self, status: int, **operations: Mapping[str, str]) -> Callable[[View], View]:
-        """Name operations that an answer leads to, each with its parameters as runtime expressions (OpenAPI 4.8.20)."""
+        """Declare links from a response to operations, with parameters as runtime expressions (OpenAPI 3.1, 4.8.20)."""
         links = {name: {"operationId": name, "parameters": dict(wanted)} for name, wanted in operations.items()}
 
         def decorate(view: View) -> View:
@@ -168,7 +167,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         return decorate
 
     def refuses(self, *codes: str) -> Callable[[View], View]:
-        """Name the problems that a view can answer with, besides those of every request of its kind."""
+        """Declare the problems of a view, besides those of every request with its method."""
 
         def decorate(view: View) -> View:
             return _note(view, problems=(*_facts(view).get("problems", ()), *codes))
@@ -218,13 +217,13 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
 
 def _facts(view: Callable[..., Any]) -> dict[str, Any]:
-    """What smorest knows of a view, kept on the view itself."""
+    """A copy of flask-smorest's metadata of a view, which it stores on the view."""
     return copy.deepcopy(getattr(view, "_apidoc", {}))
 
 
 def _note(view: View, **facts: object) -> View:
-    """Add to what smorest knows of a view. Its own decorators would also wrap the view, once for each fact."""
-    view._apidoc = _facts(view) | facts  # type: ignore[attr-defined]  # noqa: SLF001  # smorest's own place for it
+    """Add to flask-smorest's metadata of a view. Its own decorators would also wrap the view once more each time."""
+    view._apidoc = _facts(view) | facts  # type: ignore[attr-defined]  # noqa: SLF001  # flask-smorest's own attribute
     return view
 
 
@@ -233,14 +232,14 @@ def problem_response(description: str) -> dict[str, Any]:
 
 
 def _component_of(_: object, field: ma.fields.Field[Any], **__: object) -> dict[str, str]:
-    """What apispec shall write for an Object, whose schema is a component of its own."""
+    """The schema that apispec writes for an Object field: a reference to its component."""
     if not isinstance(field, Object):
         return {}
     return {"$ref": PREFIX + field.component} if field.component else {"type": "object"}
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]  # flask-smorest has no types
-    """The app's reference; errors are answered by api.problems.documents, not by flask-smorest."""
+    """Registers blueprints and builds the reference. Errors are handled by api.problems.documents, not by flask-smorest."""
 
     DEFAULT_ERROR_RESPONSE_NAME = None
 
@@ -252,14 +251,14 @@ class Api(flask_smorest.Api):  # type: ignore[misc]  # flask-smorest has no type
         documents.install(self._app)
 
     def _register_responses(self) -> None:
-        self.spec.components.response("Problem", problem_response("Any other problem; `code` tells which."))
+        self.spec.components.response("Problem", problem_response("Any other problem; `code` says which."))
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """What the checks need to know of a view and method.
+    """What the checks need to know about a view and method.
 
-    `takes` is where it takes input from: json, query, or both. `repeated` are the parameters that its query may hold more
-    than once. `bucket` is what its requests count as, None where they count among all others.
+    `takes`: where it has input: "json", "query" or both. `repeated`: query parameters that may be repeated. `bucket`: the
+    name of its own rate limit, or None.
     """
 
     takes: frozenset[str] = frozenset()
@@ -273,9 +272,9 @@ class Operation(msgspec.Struct, frozen=True):
 _NO_OPERATION: Final = Operation()
 
 
-def operation_of(app: Flask, asked: Request) -> Operation:
-    """What a request asks for; nothing where no route fits."""
-    return _operation(app.view_functions[asked.endpoint], asked.method) if asked.endpoint else _NO_OPERATION
+def operation_of(app: Flask, request: Request) -> Operation:
+    """The operation of a request; an empty one if no route matches."""
+    return _operation(app.view_functions[request.endpoint], request.method) if request.endpoint else _NO_OPERATION
 
 
 @cache
@@ -292,7 +291,7 @@ def _operation(view: Callable[..., Any], method: str) -> Operation:
 
 
 def _described(view: Callable[..., Any], method: str) -> Mapping[str, Any]:
-    """What smorest knows of a view, or of a MethodView's method; HEAD is answered by GET."""
+    """flask-smorest's metadata of a view, or of a MethodView's method. HEAD uses GET."""
     view_class = getattr(view, "view_class", None)
     if view_class is not None:
         view = getattr(view_class, ("get" if method == "HEAD" else method).lower(), view)

@@ -1,6 +1,6 @@
-"""What every request passes before its view, in this order: framing and size, host, token, rate, and then its body.
+"""Checks of every request before its view, in this order: framing and size, host, token, rate limit, headers and body.
 
-Each check stands before the next costs anything: a request that is refused early reads nothing from the socket.
+Cheap checks come first: a request that is refused early reads nothing from the socket.
 """
 
 from collections.abc import Callable
@@ -24,49 +24,49 @@ SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 KEY: Final = "Idempotency-Key"
 
 RATE_WINDOW: Final = 10
-"""Seconds in which a token, or an address without one, may send its quota of requests."""
+"""Seconds for the quota of requests of a token, or of an address without a token."""
 
 _CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
-"""Names of UTF-8 and of a part of it, as a Content-Type may give them."""
+"""Names of UTF-8, and of its subset ASCII, in a Content-Type."""
 
 
-def framing(asked: Request, _: Operation) -> None:
-    """Refuse a body that says that it is too large, one in a coding that nobody undoes, and one that nothing would read."""
-    length = asked.content_length or 0
-    coding = context.header(asked, "Transfer-Encoding")
+def framing(request: Request, _: Operation) -> None:
+    """Refuse a body with too large a Content-Length, with an unknown transfer coding, or for a method without a body."""
+    length = request.content_length or 0
+    coding = context.header(request, "Transfer-Encoding")
     if coding is not None and coding.lower() != "chunked":
-        raise Refused("bad-request", "The only Transfer-Encoding that is taken is chunked, and nothing beside it.")
+        raise Refused("bad-request", "The only supported Transfer-Encoding is chunked, alone.")
     if length > MAX_BODY:
         raise RequestEntityTooLarge
-    if (length or coding) and asked.endpoint is not None and asked.method not in WRITES:
-        raise Refused("bad-request", f"{asked.method} takes no body.")
+    if (length or coding) and request.endpoint is not None and request.method not in WRITES:
+        raise Refused("bad-request", f"{request.method} takes no body.")
 
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """Refuses a Host that is missing, malformed, or not among those served (none listed: any)."""
+    """Refuses a Host that is missing, malformed, or not in `served` (empty: any host is served)."""
 
     served: frozenset[str]
 
-    def __call__(self, asked: Request, _: Operation) -> None:
-        given = context.header(asked, "Host")
-        is_probe = asked.path in PROBED
-        if is_probe and (given == "" or (given is None and asked.environ.get("SERVER_PROTOCOL") == "HTTP/1.0")):
-            # As load balancers ask. In HTTP/1.1 a request without the header is malformed (RFC 9112, 3.2).
+    def __call__(self, request: Request, _: Operation) -> None:
+        given = context.header(request, "Host")
+        is_probe = request.path in PROBED
+        if is_probe and (given == "" or (given is None and request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0")):
+            # Load balancers send such requests. In HTTP/1.1 a request without Host is malformed (RFC 9112, 3.2).
             return
         given = given or ""
         host = host_of(given)
         if host is None or (self.served and host.lower() not in self.served and not is_probe):
-            raise Refused("bad-host", f"The Host header names no host that is served here: {given}")
+            raise Refused("bad-host", f"The Host header does not name a host of this service: {given}")
 
 
 PROBED: Final = frozenset({"/healthz", "/readyz"})
-"""Whoever asks whether a process lives, by its bare address too, must not take a busy or a strict process for a dead one."""
+"""Health probes, also to a bare IP address, pass the host check and the rate limits, so that a busy process seems alive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callers:
-    """Finds out who asks and how often; wrong tokens count against their address."""
+    """Identifies the caller and applies the rate limits. Requests with a wrong token count for their address."""
 
     authenticate: Callable[[str], Player]
     holder: Callable[[str], Player]
@@ -76,19 +76,19 @@ class Callers:
     moves: rate_limit.Policy
     by_address: rate_limit.Policy
 
-    def __call__(self, asked: Request, operation: Operation) -> None:
-        if asked.method == "OPTIONS" or asked.path in PROBED:
+    def __call__(self, request: Request, operation: Operation) -> None:
+        if request.method == "OPTIONS" or request.path in PROBED:
             return
-        known = context.facts()
+        known = context.state()
         player = refusal = None
         try:
-            known.player = player = self._identify(asked, operation, known)
+            known.player = player = self._identify(request, operation, known)
         except Refused as error:
             refusal = error
         if player is None:
             allowance = self.limiter.take(self.by_address, context.address())
         else:
-            # By the player: a header can be written in many ways, and a player can have many tokens.
+            # By player and not by header: a header can be written in many ways, and a player can have many tokens.
             policy = self.moves if operation.bucket == self.moves.name else self.by_token
             allowance = self.limiter.take(policy, player.id)
         known.allowance = allowance
@@ -98,9 +98,9 @@ class Callers:
         if operation.needs_token:
             auth.required(player)
 
-    def _identify(self, asked: Request, operation: Operation, known: context.Facts) -> Player | None:
-        header = context.header(asked, "Authorization")
-        ticket = asked.args.get("ticket") if operation.takes_ticket else None
+    def _identify(self, request: Request, operation: Operation, known: context.RequestState) -> Player | None:
+        header = context.header(request, "Authorization")
+        ticket = request.args.get("ticket") if operation.takes_ticket else None
         if header is not None or ticket is None:
             return auth.identify(header, self.authenticate)
         known.ticket_of = self.find_ticket(ticket)
@@ -109,63 +109,65 @@ class Callers:
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """Reads the body in time and refuses input that no schema of the view takes; the views' schemas judge the rest."""
+    """Reads the body within the deadline, and refuses parameters, headers and bodies that the operation does not take."""
 
     deadline: Deadline
 
-    def __call__(self, asked: Request, operation: Operation) -> None:
-        if asked.endpoint is None:
+    def __call__(self, request: Request, operation: Operation) -> None:
+        if request.endpoint is None:
             return
-        _check_query(asked, operation)
+        _check_query(request, operation)
         for name in operation.headers:
-            if (value := context.header(asked, name_of(name))) is not None:
+            if (value := context.header(request, name_of(name))) is not None:
                 judge(name, value)
-        if asked.method in SAFE:
+        if request.method in SAFE:
             return
-        if KEY not in operation.headers and context.header(asked, KEY) is not None:
+        if KEY not in operation.headers and context.header(request, KEY) is not None:
             raise Refused(
-                "invalid-parameter", f"This operation knows no {KEY}: sent again, it is done again.", parameter=KEY
+                "invalid-parameter",
+                f"This operation does not support {KEY}: a repeated request is carried out again.",
+                parameter=KEY,
             )
-        if asked.method not in WRITES:
+        if request.method not in WRITES:
             return
         with self.deadline():
-            body = asked.get_data()
+            body = request.get_data()
         if len(body) > MAX_BODY:
             raise RequestEntityTooLarge
-        if len(body) < (asked.content_length or 0):
-            # What came before the client went may be JSON by itself, but is not what it meant to send.
+        if len(body) < (request.content_length or 0):
+            # The client disconnected. The received part may be valid JSON, but is not what the client meant to send.
             raise BadRequest
-        if body and not _is_plain_json(asked):
+        if body and not _is_plain_json(request):
             raise UnsupportedMediaType
         if "json" not in operation.takes and body.strip() not in {b"", b"{}"}:
             raise documents.Invalid({"_schema": ["This operation takes no body."]}, "json")
 
 
-def _is_plain_json(asked: Request) -> bool:
-    """Whether a body is said to be JSON in UTF-8, uncompressed. Other parameters of the media type mean nothing here."""
-    if context.header(asked, "Content-Encoding") is not None or asked.mimetype != "application/json":
+def _is_plain_json(request: Request) -> bool:
+    """Whether the headers declare uncompressed JSON in UTF-8. Other parameters of the media type are ignored."""
+    if context.header(request, "Content-Encoding") is not None or request.mimetype != "application/json":
         return False
-    return asked.mimetype_params.get("charset", "utf-8").lower() in _CHARSETS
+    return request.mimetype_params.get("charset", "utf-8").lower() in _CHARSETS
 
 
-def _check_query(asked: Request, operation: Operation) -> None:
-    if not asked.query_string:
+def _check_query(request: Request, operation: Operation) -> None:
+    if not request.query_string:
         return
-    twice = {name for name, values in asked.args.lists() if len(values) > 1} - operation.repeated
+    twice = {name for name, values in request.args.lists() if len(values) > 1} - operation.repeated
     faults = {name: ["Given more than once."] for name in twice}
     if "query" not in operation.takes:
-        faults |= {name: ["Is unknown; this operation takes no parameters."] for name in asked.args}
+        faults |= {name: ["Is unknown; this operation takes no parameters."] for name in request.args}
     if faults:
         raise documents.Invalid(faults, "query")
 
 
 def install(app: Flask, hosts: Hosts, callers: Callers, bodies: Bodies) -> None:
-    """Run the checks before every request of the app, in their order."""
+    """Run the checks before every request of the app, in this order."""
 
     def judged() -> None:
-        asked = context.asked()
-        operation = operation_of(app, asked)
+        request = context.current_request()
+        operation = operation_of(app, request)
         for check in (framing, hosts, callers, bodies):
-            check(asked, operation)
+            check(request, operation)
 
     app.before_request(judged)

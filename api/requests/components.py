@@ -1,11 +1,10 @@
-"""JSON Schemas of what the API sends and takes, made from the structs that are sent and from the games' own types.
+"""JSON Schemas of requests and responses, generated from the structs of responses and from the games' own types.
 
-A type that a client may send (an action, options, what stands in them) has its bare name and is closed. What the service
-sends is open, so that it can grow, and leaves out what a viewer may not see; where a type goes both ways, the form that
-is sent out has `Seen` at the end of its name.
+Types in requests (an action, options, and their parts) have their bare name and are closed. Types in responses are open,
+so that they can grow, and hidden members are optional. A type that occurs in both has the suffix `Seen` in responses.
 
-Of what is sent, a member is required if it is never left out. What one that may be left out is then, `api.reference.openapi` says in
-words: generators take a member with a `default` for one that is always there.
+A member of a response is required if it is never absent. `api.reference.openapi` states the default of an optional member
+in words, since code generators expect a member with a `default` to be always present.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,10 +19,10 @@ Schema: TypeAlias = dict[str, Any]
 
 PREFIX: Final = "#/components/schemas/"
 PATTERN: Final = "Pattern"
-"""The component of a pattern, the same for all games: legal lists hold it, actions never."""
+"""The component of a pattern, the same for all games. Legal lists may contain it, actions may not."""
 _PATTERN_CLASS: Final = AnyOf.__name__
 _NO_NUL: Final = r"^[^\u0000]*$"
-"""Of every string that is sent: strict JSON takes none with a NUL, in a name of a member neither."""
+"""For every string in a request: strict JSON refuses NUL, also in names of members."""
 
 
 def ref(name: str) -> Schema:
@@ -35,7 +34,7 @@ def _items(name: str) -> Schema:
 
 
 def frame_schema(data: Sequence[Schema], description: str) -> Schema:
-    """A stream of server-sent events as tools take it, whole or by the event, whose `data` is one of these in JSON."""
+    """The schema of a stream of server-sent events, as text or as one event whose `data` is one of these as JSON."""
     written = {"type": "string", "contentMediaType": "application/json", "contentSchema": {"oneOf": list(data)}}
     event = {
         "type": "object",
@@ -56,7 +55,7 @@ GAMES_OWN: Final[Mapping[str, Mapping[str, Schema]]] = {
         "observations": _items("Observation"),
         "legal_actions": _items("ActionSeen"),
     },
-    # It is null where a game's own bell ends the wait.
+    # It is null if a game's own bell ends the decision.
     "SeenDecision": {"on_timeout": {"anyOf": [ref("ActionSeen"), {"type": "null"}]}},
     "LegalActions": {"actions": _items("ActionSeen")},
     "ProblemPage": {"example": ref("Problem")},
@@ -67,7 +66,7 @@ GAMES_OWN: Final[Mapping[str, Mapping[str, Schema]]] = {
     "EventPage": {"legal_actions": _items("ActionSeen")},
     "Notice": {"legal_actions": _items("ActionSeen")},
 }
-"""Fields of answers that hold what no struct describes, such as a value of any game's types, and their schemas."""
+"""Schemas of response fields that no struct describes, such as values of a game's own types."""
 
 
 def pascal(game: str) -> str:
@@ -87,32 +86,32 @@ def _generate(types: Iterable[Any]) -> dict[str, Schema]:
     return found
 
 
-def _structs(told: object, found: dict[str, type[msgspec.Struct]]) -> dict[str, type[msgspec.Struct]]:
-    """The classes in what msgspec tells of types, by name."""
+def _structs(info: object, found: dict[str, type[msgspec.Struct]]) -> dict[str, type[msgspec.Struct]]:
+    """The struct classes in msgspec's type information, by name."""
     inner: Iterable[object] = ()
-    match told:
+    match info:
         case msgspec.inspect.StructType(cls=cls):
             if cls.__name__ not in found:
                 found[cls.__name__] = cls
-                inner = told.fields
+                inner = info.fields
         case msgspec.Struct():
-            inner = (getattr(told, name) for name in told.__struct_fields__)
+            inner = (getattr(info, name) for name in info.__struct_fields__)
         case list() | tuple():
-            inner = told
+            inner = info
     for one in inner:
         _structs(one, found)
     return found
 
 
 def _sent_always(cls: type[msgspec.Struct]) -> Iterator[str]:
-    """The members of a struct that its JSON never lacks, though its constructor does not want all of them."""
+    """The members that are always in the JSON of a struct, even if its constructor has a default for them."""
     for field in msgspec.structs.fields(cls):
         if field.required or not (cls.__struct_config__.omit_defaults or field.default is UNSET):
             yield field.encode_name
 
 
 def _generate_sent(types: Sequence[Any]) -> dict[str, Schema]:
-    """As `_generate`, of what is sent out."""
+    """As `_generate`, for types in responses."""
     found = _generate(types)
     for name, cls in _structs(msgspec.inspect.multi_type_info(types), {}).items():
         members = found[name]["properties"]
@@ -121,13 +120,13 @@ def _generate_sent(types: Sequence[Any]) -> dict[str, Schema]:
         for member, schema in members.items():
             if "default" in schema and (member in known or schema["default"] is None):
                 del schema["default"]
-                if member not in known and "anyOf" in schema:  # left out instead of null
+                if member not in known and "anyOf" in schema:  # absent instead of null
                     schema["anyOf"] = [kind for kind in schema["anyOf"] if kind != {"type": "null"}]
     return found
 
 
 def _rework(value: Any, rename: Callable[[str], str], *, is_open: bool) -> Any:
-    """A generated schema as OpenAPI's generators like it, its references renamed, its objects open or closed."""
+    """A generated schema in a form that code generators support, with renamed references and open or closed objects."""
     if isinstance(value, list):
         return [_rework(item, rename, is_open=is_open) for item in value]
     if not isinstance(value, dict):
@@ -136,7 +135,7 @@ def _rework(value: Any, rename: Callable[[str], str], *, is_open: bool) -> Any:
         value = {**value, **value["anyOf"][0]}
         del value["anyOf"]
     if "$ref" in value:
-        # Nothing beside a reference: generators disagree on what it would mean.
+        # Nothing beside a reference: generators interpret it differently.
         return ref(rename(value["$ref"].removeprefix(PREFIX)))
     schema: Schema = {}
     for key, inner in value.items():
@@ -167,7 +166,7 @@ def _rework(value: Any, rename: Callable[[str], str], *, is_open: bool) -> Any:
 
 
 def union(property_name: str, members: Mapping[str, str]) -> Schema:
-    """One of several components, told apart by a property: `members` maps its values to component names."""
+    """A union of components with a discriminator property: `members` maps its values to component names."""
     if not members:
         return {"type": "object"}
     return {
@@ -180,7 +179,7 @@ def union(property_name: str, members: Mapping[str, str]) -> Schema:
 
 
 def of_answers(types: Sequence[type[msgspec.Struct]]) -> dict[str, Schema]:
-    """The components of what views answer."""
+    """The components of responses."""
     components: dict[str, Schema] = {
         name: _rework(schema, str, is_open=True) for name, schema in _generate_sent(types).items()
     }
@@ -197,7 +196,7 @@ def of_game(info: GameInfo[Any, Any, Any, Any]) -> dict[str, Schema]:
     """The components of one game, each name beginning with the game's.
 
     Raises:
-        TypeError: two of its types would have the same name, or its observation does not say which game it is of.
+        TypeError: two of its types would have the same name, or its observation has no tag with the game's id.
     """
     game, names = pascal(info.id), _names(info)
     sent = _generate((*info.actions, info.options))
@@ -234,7 +233,7 @@ def of_game(info: GameInfo[Any, Any, Any, Any]) -> dict[str, Schema]:
 
 
 def _without_patterns(value: Any) -> Any:
-    """A generated schema of what may be sent: a pattern is never an action."""
+    """A generated schema without patterns, for requests."""
     if isinstance(value, list):
         return [_without_patterns(item) for item in value if item != ref(_PATTERN_CLASS)]
     if not isinstance(value, dict):
@@ -250,7 +249,7 @@ def _tag(cls: type[msgspec.Struct]) -> str:
 
 
 def of_games(games: Mapping[str, AnyGame]) -> dict[str, Schema]:
-    """The components of all games, and what is the same for all: an observation, an action, an effect, options of any."""
+    """The components of all games, and the unions over all games: observation, action, effect, options."""
     components = {PATTERN: of_answers([AnyOf])[_PATTERN_CLASS]}
     for game in games.values():
         components |= of_game(game.info)
@@ -259,7 +258,7 @@ def of_games(games: Mapping[str, AnyGame]) -> dict[str, Schema]:
     for kind in ("Action", "ActionSeen", "Effect", "Options", "OptionsSeen"):
         members = [game + kind for game in any_game]
         if kind == "OptionsSeen":
-            # No tag tells them apart: who takes the first that fits needs the one that wants most before the others.
+            # Options have no tag. For readers that take the first match, the schema with most required members is first.
             members.sort(key=lambda name: -len(components[name]["required"]))
         components[kind] = {"anyOf": [ref(name) for name in members]} if members else {"type": "object"}
     for kind in ("Options", "OptionsSeen"):

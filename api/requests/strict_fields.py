@@ -1,7 +1,7 @@
-"""Strict marshmallow: fields that take one JSON type and no other, with bounds, and the schema they stand in.
+"""Strict marshmallow fields and schema: each field accepts one JSON type, within bounds.
 
-`Integer` and `Boolean` of marshmallow itself take '5', 5.9, "yes" and Arabic digits; a bound that is checked after each
-item of a list was read is no bound. Resources use the fields of this module only, and a test walks all schemas for it.
+marshmallow's own `Integer` and `Boolean` accept '5', 5.9, "yes" and Arabic digits, and its `List` checks the length only
+after it has read all items. Resources use only the fields of this module; a test checks all schemas.
 """
 
 import re
@@ -18,7 +18,7 @@ from service.repository import cursors
 
 T = TypeVar("T")
 
-# With half surrogate pairs, which stand in no reference, for they are no JSON here.
+# Includes lone surrogates, which strict JSON refuses; the reference does not mention them.
 _CONTROL: Final = re.compile(rf"[{CONTROL}\ud800-\udfff]")
 _NO_CONTROL: Final = f"[^{CONTROL}]"
 _VISIBLE: Final = rf"[^{CONTROL} \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
@@ -26,14 +26,14 @@ _DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,15}")
 
 
 class Schema(ma.Schema):
-    """Unknown fields are refused; the fields keep their order in the reference."""
+    """A schema that refuses unknown fields."""
 
     class Meta:
         unknown = ma.RAISE
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        known = f"Is unknown; there are {', '.join(self.load_fields)}."
+        known = f"Is unknown; the known ones are {', '.join(self.load_fields)}."
         self.error_messages = {**self.error_messages, "unknown": known, "type": "Not a JSON object."}
 
 
@@ -60,7 +60,7 @@ class Boolean(fields.Boolean):
 
 
 class String(fields.String):
-    """A string of `shortest` to `longest` characters without control characters, of a pattern if one is given."""
+    """A string of `shortest` to `longest` characters without control characters; must match `pattern` if it is given."""
 
     def __init__(self, longest: int, *, shortest: int = 0, pattern: str | None = None, **options: Any) -> None:
         checks: list[validate.Validator] = [validate.Length(shortest, longest)]
@@ -74,12 +74,12 @@ class String(fields.String):
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
         text: str = super()._deserialize(value, attr, data, **kwargs)
         if _CONTROL.search(text):
-            raise ma.ValidationError("No control characters, please.")
+            raise ma.ValidationError("Must not contain control characters.")
         return text
 
 
 class Name(fields.String):
-    """A player's name, as `service.match.names` keeps it. The reference can say of it only what a pattern can."""
+    """A player's name, normalised by `service.match.names`. The reference has only those rules that a pattern can state."""
 
     def __init__(self, **options: Any) -> None:
         self._length = validate.Length(1, LONGEST)
@@ -118,7 +118,7 @@ class Includes(String):
 
 
 class List(fields.List[T]):
-    """A list of `shortest` to `longest` items; its length is judged before any item is."""
+    """A list of `shortest` to `longest` items. Its length is checked before any item is read."""
 
     def __init__(self, item: fields.Field[T], longest: int, *, shortest: int = 0, **options: Any) -> None:
         self._length = validate.Length(shortest, longest)
@@ -134,7 +134,7 @@ class List(fields.List[T]):
 
 
 class Object(fields.Field[dict[str, Any]]):
-    """Any JSON object, bounded by the size of the body; whoever reads it next judges what is in it.
+    """Any JSON object, bounded by the size of the body. Its content is validated later.
 
     `component` names its schema in the reference.
     """
@@ -187,8 +187,8 @@ class PageSchema(Schema):
     cursor = String(
         cursors.MAX_LENGTH,
         shortest=1,
-        metadata={"description": "`next` of the page before, as it was given; left out for the first page."},
+        metadata={"description": "`next` of the page before, unchanged; absent for the first page."},
     )
     limit = DecimalInteger(
-        1, MAX_LIMIT, load_default=DEFAULT_LIMIT, metadata={"description": "How many a page holds at most."}
+        1, MAX_LIMIT, load_default=DEFAULT_LIMIT, metadata={"description": "Maximum number of entries in the page."}
     )

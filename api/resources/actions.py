@@ -17,9 +17,9 @@ from service.match import redaction, texts
 from service.usecases import play
 
 MOVES: Final = "moves"
-"""The bucket of actions: whoever reads too much can still play."""
+"""The rate limit of actions. It is separate, so that a client that reads too much can still play."""
 
-blueprint: Final = Blueprint("actions", description="Playing: what is legal, and doing it.")
+blueprint: Final = Blueprint("actions", description="Playing: list legal actions, and act.")
 
 
 class ActSchema(strict_fields.Schema):
@@ -29,22 +29,24 @@ class ActSchema(strict_fields.Schema):
 
 
 class ActQuerySchema(strict_fields.Schema):
-    dry_run = strict_fields.Flag(load_default=False, metadata={"description": "Only ask whether the action is legal."})
+    dry_run = strict_fields.Flag(
+        load_default=False, metadata={"description": "Only check whether the action is legal."}
+    )
     include = strict_fields.Choice(
-        TEXTS, metadata={"description": "`texts`: the event and the decisions of the receipt also in words, as `text`."}
+        TEXTS, metadata={"description": "`texts`: adds a `text` to the event and to the decisions of the receipt."}
     )
 
 
 class LegalQuerySchema(LookSchema):
     include = strict_fields.Choice(
-        TEXTS, metadata={"description": "`texts`: decisions and actions also in words, as `text` and `texts`."}
+        TEXTS, metadata={"description": "`texts`: adds a `text` to each decision, and `texts` of the actions."}
     )
 
 
 class LegalActions(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a seat may do at a version: the whole list, where a pattern may stand for many; empty for a spectator.
+    """The legal actions of a seat at a version; empty for a spectator. A pattern in an entry stands for many actions.
 
-    `texts`, where asked for, says each action in words, in the same order.
+    `texts`, if requested, describes each action in words, in the same order.
     """
 
     version: int
@@ -68,10 +70,10 @@ class Legal(msgspec.Struct, frozen=True):
 @blueprint.answers_with(304, description="The version that the caller has.")
 @blueprint.refuses(*LOOK_PROBLEMS)
 def list_legal_actions(query: Mapping[str, Any], match_id: str) -> Response:
-    """List all that the caller's seat may do, in a fixed order.
+    """List the legal actions of the caller's seat, in a fixed order.
 
-    Where a decision has yet to open (`opens_at`), these are what it may do then; before, each is `too-early`. An entry may
-    hold a pattern (`Pattern`) that stands for many actions; a client chooses among them.
+    If a decision has a later `opens_at`, these are the actions for that time; before it, each is refused as `too-early`. An
+    entry may contain a pattern (`Pattern`) that stands for many actions: choose one of them.
     """
     match, viewer = look(match_id, query)
     if (same := unchanged(match, query)) is not None:
@@ -81,13 +83,13 @@ def list_legal_actions(query: Mapping[str, Any], match_id: str) -> Response:
     listed = LegalActions(match.head.version, match.head.hash, decisions, actions)
     if "include" not in query:
         return answer(listed, head=match.head)
-    language = languages.wanted()
+    language = languages.preferred()
     worded = replace(
         listed,
         decisions=texts.asked_with_text(match.game, language, decisions),
         texts=texts.action_texts(match.game, language, actions),
     )
-    return languages.tell(answer(worded, head=match.head), language)
+    return languages.label(answer(worded, head=match.head), language)
 
 
 @blueprint.at("/v1/matches/<match_id>/actions", methods=["POST"])
@@ -123,18 +125,18 @@ def list_legal_actions(query: Mapping[str, Any], match_id: str) -> Response:
     list_events={"match_id": "$response.body#/match", "after": "$response.body#/version"},
 )
 def act(query: Mapping[str, Any], body: Mapping[str, Any], match_id: str) -> Response:
-    """Act. `seat` and `decision` are checked where they are given.
+    """Act. `seat` and `decision` are checked if they are present.
 
-    Where all act at once, a decision closes with its seat's own move or with the round, not with what others do. The
-    server's time of receipt decides. Without If-Match an action is judged against the newest state: first come, first
-    served. One that the end of its round overtook is refused by the rules, with a reason such as `round-over`; one that the
-    end of the match overtook, with `match-over`.
+    The server's time of receipt counts for deadlines. Without If-Match, an action is judged by the newest version of the
+    match: first come, first served. In a simultaneous game, a decision is closed by its seat's own action or by the end of
+    the round, and not by the actions of others. An action that arrives after the end of its round is refused by the rules,
+    with a reason such as `round-over`; after the end of the match, with `match-over`.
 
-    With `dry_run` nothing is done: the answer says that the action is legal, or why it is not.
+    With `dry_run` nothing changes: the answer says that the action is legal, or why it is not.
     """
     ports, player = context.ports(), context.caller().id
     wanted = play.ActionRequest(**body)
-    if_match = etags.wanted_heads(context.header(context.asked(), "If-Match"))
+    if_match = etags.wanted_heads(context.header(context.current_request(), "If-Match"))
     if query["dry_run"]:
         play.judge(ports, player, match_id, wanted, if_match)
         return answer(Legal(True))
@@ -145,10 +147,10 @@ def act(query: Mapping[str, Any], body: Mapping[str, Any], match_id: str) -> Res
     receipt, head = play.receipt(ports, acted, player), acted.match.head
     if "include" not in query:
         return answer(receipt, 201, head=head, headers=headers)
-    game, language = acted.match.game, languages.wanted()
+    game, language = acted.match.game, languages.preferred()
     worded = replace(
         receipt,
         event=texts.with_text(game, language, receipt.event),
         decisions=texts.asked_with_text(game, language, receipt.decisions),
     )
-    return languages.tell(answer(worded, 201, head=head, headers=headers), language)
+    return languages.label(answer(worded, 201, head=head, headers=headers), language)

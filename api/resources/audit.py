@@ -1,4 +1,4 @@
-"""`/v1/matches/{match_id}/audit`: the service checks its own log, by the same code as `moonstone verify`."""
+"""`/v1/matches/{match_id}/audit`: the service verifies its own log, with the same code as `moonstone verify`."""
 
 from typing import Final
 
@@ -11,10 +11,10 @@ from api.requests.blueprint import Blueprint
 from api.resources.matches import LOOK_PROBLEMS, look
 from service.audit import public_audit
 
-blueprint: Final = Blueprint("audit", description="Whether a match's record tells a match that its rules allow.")
+blueprint: Final = Blueprint("audit", description="Verification of stored matches.")
 
 WINDOW: Final = 60
-"""Seconds in which a caller may ask for its quota of audits, for each plays the whole match again."""
+"""Seconds for the quota of audits of a caller. Limited, since each audit decides the whole match again."""
 
 
 @blueprint.at("/v1/matches/<match_id>/audit")
@@ -22,10 +22,10 @@ WINDOW: Final = 60
 @blueprint.answers_with(200, public_audit.Audit, description="Each check and its result.")
 @blueprint.refuses(*(code for code in LOOK_PROBLEMS if code not in {"version-not-found", "not-your-seat"}))
 def audit_match(match_id: str) -> Response:
-    """Check a match's record.
+    """Verify the stored events of a match.
 
-    Once the match is over: its chain of hashes, its draws against the revealed seed, its effects, its actions, its
-    outcome. Until then: its chain.
+    After the end, the audit checks the hash chain, the draws against the revealed seed, the effects, the actions and the
+    outcome. Before the end it checks only the chain.
     """
     match, _ = look(match_id, {})
     quota = context.container().settings.audits_by_caller

@@ -1,4 +1,4 @@
-"""`/v1/games` and `/v1/bots`: what can be played, by which rules, with whom. The same for everyone until the next release."""
+"""`/v1/games` and `/v1/bots`: the games and their bots."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ class BotList(msgspec.Struct, frozen=True):
 def list_games() -> Response:
     """List the games.
 
-    What is told of a game does not change until the next release.
+    The description of a game changes only with a release of the service.
     """
     return answer(GameList(catalogue.summaries(context.ports().games)), headers=_PUBLIC)
 
@@ -44,7 +44,7 @@ def list_games() -> Response:
 def show_game(game: str) -> Response:
     """Show a game: its rules, options, components and texts.
 
-    `options` is the JSON Schema of what `POST /v1/matches` takes for this game; `texts` are in English and German.
+    `options` is the JSON Schema of the `options` in `POST /v1/matches`. `texts` are in English and German.
     """
     return answer(catalogue.page(context.ports().games, game), headers=_PUBLIC)
 
@@ -52,7 +52,7 @@ def show_game(game: str) -> Response:
 @blueprint.at("/v1/bots")
 @blueprint.answers_with(200, BotList, description="All bots.")
 def list_bots() -> Response:
-    """List the bots that can be seated.
+    """List the bots that can play in matches.
 
     A bot has the same name in every game that it plays.
     """

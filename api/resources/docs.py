@@ -1,4 +1,4 @@
-"""`/openapi.yaml`, `/openapi.json` and `/docs`: the reference as a file and as a page, both from this service alone."""
+"""`/openapi.yaml`, `/openapi.json` and `/docs`: the reference as a file and as a page, without any other host."""
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -10,20 +10,20 @@ from flask import Blueprint, Response, current_app, request, send_from_directory
 from werkzeug.exceptions import PreconditionFailed
 from werkzeug.http import parse_date
 
-from api.http.context import asked
+from api.http import context
 from api.http.headers import PAGE
 from service.errors import Refused
 
 blueprint: Final = Blueprint("docs", __name__)
 
 REFERENCE: Final = "moonstone.reference"
-"""Where the app keeps the functions that give the reference, by form."""
+"""The key in `app.extensions` of the functions that return the reference, by format."""
 
 _DIST: Final = Path(str(files("flask_swagger_ui"))) / "dist"
 _FILES: Final = frozenset({"swagger-ui-bundle.js", "swagger-ui.css", "favicon-16x16.png", "favicon-32x32.png"})
 _DATED: Final = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_RANGE")
 _PUBLIC: Final = {"Cache-Control": "public, max-age=3600"}
-# Swagger UI's icons are data: images; it needs neither inline scripts nor inline styles nor any other host.
+# Swagger UI's icons are data: images. It needs no inline scripts, no inline styles and no other host.
 _CSP: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -40,7 +40,7 @@ _PAGE: Final = """<!doctype html>
 </head>
 <body>
 <div id="reference"></div>
-<noscript><p>This page needs JavaScript; <a href="openapi.yaml">openapi.yaml</a> holds the same.</p></noscript>
+<noscript><p>This page needs JavaScript; <a href="openapi.yaml">openapi.yaml</a> has the same content.</p></noscript>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script src="docs/start.js"></script>
 </body>
@@ -52,8 +52,8 @@ _START: Final = """SwaggerUIBundle({url: "openapi.yaml", dom_id: "#reference", d
 
 
 @blueprint.before_request
-def pass_over_no_date() -> None:
-    """Take conditions away whose date is none, which are to be ignored (RFC 9110, 13.1.3); werkzeug fails at some."""
+def ignore_invalid_dates() -> None:
+    """Remove conditional headers with an invalid date: they must be ignored (RFC 9110, 13.1.3), but werkzeug fails."""
     for name in _DATED:
         try:
             parse_date(request.environ.get(name))
@@ -63,19 +63,19 @@ def pass_over_no_date() -> None:
 
 @blueprint.get("/")
 def front() -> Response:
-    # A relative address holds behind a proxy that serves this under a path of its own.
+    # A relative address also works behind a proxy that serves this under another path.
     return Response(status=HTTPStatus.FOUND, headers={"Location": "docs"})
 
 
 @blueprint.get("/openapi.yaml", endpoint="yaml")
 @blueprint.get("/openapi.json", endpoint="json")
 def openapi() -> Response:
-    form = asked().path.rpartition(".")[2]
+    form = context.current_request().path.rpartition(".")[2]
     written: Mapping[str, Callable[[], bytes]] = current_app.extensions[REFERENCE]
     response = Response(written[form](), headers=_PUBLIC, content_type=f"application/{form}")
     response.add_etag()
     response.make_conditional(request)
-    return _told(response)
+    return _checked(response)
 
 
 @blueprint.get("/docs")
@@ -94,11 +94,11 @@ def start() -> Response:
 def asset(name: str) -> Response:
     if name not in _FILES:
         raise Refused("not-found", "The reference has no such file.")
-    return _told(send_from_directory(_DIST, name, max_age=3600))
+    return _checked(send_from_directory(_DIST, name, max_age=3600))
 
 
-def _told(response: Response) -> Response:
-    """An answer, but for a precondition that does not hold, which is a problem like any other."""
+def _checked(response: Response) -> Response:
+    """The response itself. A failed precondition is raised instead, so that it becomes a problem document."""
     if response.status_code == HTTPStatus.PRECONDITION_FAILED:
         response.close()
         raise PreconditionFailed

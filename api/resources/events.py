@@ -1,4 +1,4 @@
-"""`/v1/matches/{id}/events` and `/v1/matches/{id}/export`: a match's events in pages, as they happen, and as a file."""
+"""`/v1/matches/{id}/events` and `/v1/matches/{id}/export`: the events of a match as pages, as streams, and as a file."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -26,27 +26,26 @@ from service.subscriptions.situation import FrameReader, situation
 
 PAGE: Final = 100
 LONGEST_PAGE: Final = 500
-LONGEST_WAIT: Final = 30
-"""Seconds."""
+LONGEST_WAIT_S: Final = 30
 INCLUDED: Final = (
-    "Some of these, with commas between. `decisions`: what the match waits for after each event, with deadlines, and what "
-    "each seat has left of its time. `legal_actions`: what the viewer may do, in the newest frame of a running match, when "
-    "it is made; older frames have no list. `texts`: events, decisions and actions also in words."
+    "Some of these, separated by commas. `decisions`: adds the open decisions after each event, with deadlines, and the time "
+    "that each seat has left. `legal_actions`: adds the viewer's legal actions to the newest frame of a running match; older "
+    "frames have none. `texts`: adds a text to each event, decision and action."
 )
 READ_PROBLEMS: Final = ("match-not-found", "match-corrupt", "engine-too-old", *STORE_PROBLEMS)
 
 _JSON: Final = "application/json"
 _FORMS: Final = {form.media_type: form for form in (NDJSON, EVENT_STREAM)}
 
-blueprint: Final = Blueprint("events", description="What happened in a match: in pages, live, and as a file.")
+blueprint: Final = Blueprint("events", description="The events of a match: as pages, live, and as a file.")
 
 
 class EventPage(Situation, frozen=True):
-    """Events in order. `version` and `head` are the match's newest; `next` is where the page after this one is, if any.
+    """Events in order. `version` and `head` are the match's newest; `next` is the address of the next page, if there is one.
 
-    What was asked for besides events stands in a page itself where it holds no event that would have it.
+    A page without events has the members that `include` adds itself.
 
-    To be told of later events ask again with `after` and `head` as this page's `version` and `head`, or take a stream.
+    To get later events, send the request again with `version` and `head` of this page as `after` and `head`, or use a stream.
     """
 
     events: tuple[SeenEvent, ...]
@@ -60,27 +59,27 @@ class EventQuerySchema(strict_fields.Schema):
         0,
         MAX_VERSION,
         load_default=0,
-        metadata={"description": "The version before the first event wanted; 0 for all of them."},
+        metadata={"description": "The version after which the events begin; 0 for all events."},
     )
     head = strict_fields.String(
         64,
         pattern="[0-9a-f]{16,64}",
         metadata={
-            "description": "16 or more digits of the hash at version `after` that the client knows: another history is "
-            "refused with `history-diverged`."
+            "description": "At least 16 digits of the hash at version `after`, as the client knows it. If the match has another "
+            "hash there, the answer is `history-diverged`."
         },
     )
     limit = strict_fields.DecimalInteger(
         1,
         LONGEST_PAGE,
-        metadata={"description": f"Events in a page, {PAGE} if it is left out; a stream takes none."},
+        metadata={"description": f"Maximum number of events in a page, {PAGE} by default. Not for streams."},
     )
     wait = strict_fields.DecimalInteger(
         0,
-        LONGEST_WAIT,
+        LONGEST_WAIT_S,
         metadata={
-            "description": "Seconds to wait for an event where the page would be empty and the match goes on: long-polling. "
-            "A stream takes none."
+            "description": "Long polling: seconds to wait for an event if the page would be empty and the match is not over. "
+            "Not for streams."
         },
     )
     include = strict_fields.Includes("decisions", "legal_actions", TEXTS, metadata={"description": INCLUDED})
@@ -94,25 +93,28 @@ class EventQuerySchema(strict_fields.Schema):
 
 _LINES: Final = {
     "type": "array",
-    "description": "One JSON value a line: a `StreamHello`, events, then a `StreamEnd`. An empty line is a heartbeat, at "
-    "least one in five seconds while the match goes on. Lines that stop without a `StreamEnd` were cut: connect again with "
+    "description": "One JSON value per line: a `StreamHello`, events, then a `StreamEnd`. An empty line is a heartbeat, sent at "
+    "least every five seconds until the match is over. A stream without a `StreamEnd` was interrupted: connect again with "
     "`after`.",
     "items": {"oneOf": [ref("StreamHello"), ref("SeenEvent"), ref("StreamEnd")]},
 }
 _FRAMES: Final = frame_schema(
     (ref("StreamHello"), ref("SeenEvent"), ref("StreamEnd")),
     "Server-sent events. First `hello` (data: `StreamHello`), then each event under its own type with its "
-    "version as `id` (data: `SeenEvent`), at last `end` (data: `StreamEnd`). Every `heartbeat_ms` a comment comes; a "
-    "client that hears nothing for three times as long takes the connection for dead. A stream that stops without `end` "
-    "was cut: connect again with `Last-Event-ID`, and it goes on with the next event.",
+    "version as `id` (data: `SeenEvent`), and finally `end` (data: `StreamEnd`). A comment is sent every `heartbeat_ms`; if "
+    "nothing arrives for three times as long, connect again. A stream without `end` was interrupted: connect again with "
+    "`Last-Event-ID`, and it continues with the next event.",
 )
-_EVENTS: Final = "Events after a version: every version to every viewer, without what it may not know."
+_EVENTS: Final = "Events after a version. Every viewer gets every version, without what is hidden from it."
 _HEADERS: Final = {
     "ETag": {
         **DOCUMENTED["ETag"],
-        "description": "Of a page: the newest version, with the first 16 digits of its head.",
+        "description": "For a page: the newest version and the first 16 digits of its hash.",
     },
-    "X-Accel-Buffering": {"description": "Of a stream: `no`, a proxy passes on at once.", "schema": {"type": "string"}},
+    "X-Accel-Buffering": {
+        "description": "For a stream: `no`, proxies must not buffer it.",
+        "schema": {"type": "string"},
+    },
 }
 
 
@@ -121,9 +123,9 @@ _HEADERS: Final = {
 @blueprint.answers_with(200, EventPage, description=_EVENTS)
 @blueprint.answers_with(200, _LINES, description=_EVENTS, media_types=(NDJSON.media_type,), headers=_HEADERS)
 @blueprint.answers_with(200, _FRAMES, description=_EVENTS, media_types=(EVENT_STREAM.media_type,), headers=_HEADERS)
-@blueprint.answers_with(304, description="A page, as the client has it.")
+@blueprint.answers_with(304, description="The page that the client has.")
 @blueprint.answers_with(
-    204, description="`Last-Event-ID` is the last event of a match that is over; an EventSource stops asking."
+    204, description="`Last-Event-ID` is the last event of a match that is over; an EventSource stops reconnecting."
 )
 @blueprint.knows_caller(required=False, by_ticket=True)
 @blueprint.reads("If-None-Match", "Last-Event-ID", "Accept-Language")
@@ -131,12 +133,12 @@ _HEADERS: Final = {
 def list_events(query: Mapping[str, Any], match_id: MatchId) -> Response:
     """Read a match's events, or follow them live.
 
-    `Accept` chooses: `application/json` (the default) gives a page, `application/x-ndjson` and `text/event-stream` all
-    events after a version and then each new one as it happens, to the end of the match.
+    `Accept` chooses: `application/json` (the default) gives a page. `application/x-ndjson` and `text/event-stream` give all
+    events after a version, and then each new event until the end of the match.
     """
     form = _wanted_form()
     match, _ = context.ports().history.newest(match_id)
-    # The right to look comes first: nothing else may tell that a private match exists.
+    # Check access first: no other refusal may reveal that a private match exists.
     viewer = viewer_of(match, context.caller_id(), query.get("viewer"))
     if form is None:
         if "ticket" in query:
@@ -148,11 +150,11 @@ def list_events(query: Mapping[str, Any], match_id: MatchId) -> Response:
     else:
         response = _stream(match, form, query)
     response.vary.add("Accept")
-    return languages.tell(response, language) if (language := included(query).language) else response
+    return languages.label(response, language) if (language := included(query).language) else response
 
 
 def _wanted_form() -> Form | None:
-    """The stream that is asked for; None for a page.
+    """The form of the stream that Accept requests; None for a page.
 
     Raises:
         Refused: `not-acceptable`.
@@ -166,7 +168,7 @@ def _wanted_form() -> Form | None:
 
 
 def _waited(match: Match, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
-    """The match once it has gone on, or as it is when the time is over; it counts as a stream until then.
+    """The match after its next event, or when the time is over. The request counts as a stream until then.
 
     Raises:
         Refused: `too-many-streams`; `token-invalid` if the token was revoked meanwhile.
@@ -202,12 +204,12 @@ def _page(match: Match, viewer: Viewer, query: Mapping[str, Any]) -> Response:
 def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
     for name in ("limit", "wait"):
         if name in query:
-            raise Refused("invalid-parameter", f"A stream takes no {name}.", parameter=name)
+            raise Refused("invalid-parameter", f"{name} is not for streams.", parameter=name)
     after = head_at(match, query["after"])
     if not after.hash.startswith(query.get("head", "")):
         raise diverged(match, after.version)
-    if form is EVENT_STREAM and (last := context.header(context.asked(), "Last-Event-ID")) is not None:
-        # A browser that connects again repeats the address with its `after`, and adds where it came to.
+    if form is EVENT_STREAM and (last := context.header(context.current_request(), "Last-Event-ID")) is not None:
+        # A browser that reconnects sends the old address with its `after`, and adds Last-Event-ID.
         after = head_at(match, version_of(last))
         if after == match.head and match.server_seed is not None:
             return Response(status=204)
@@ -232,7 +234,7 @@ def head_at(match: Match, version: Version) -> Head:
     """The head that the match had at a version.
 
     Raises:
-        Refused: `history-diverged`, it has not come that far.
+        Refused: `history-diverged`: the match does not have this version.
     """
     if version == match.head.version:
         return match.head
@@ -247,7 +249,7 @@ def head_at(match: Match, version: Version) -> Head:
 def diverged(match: Match, version: Version) -> Refused:
     return Refused(
         "history-diverged",
-        f"Version {version} is not here as you know it; the newest is {match.head.version}.",
+        f"The match does not have version {version} as you know it; its newest version is {match.head.version}.",
         version=match.head.version,
         head=match.head.hash,
     )
@@ -258,10 +260,10 @@ def diverged(match: Match, version: Version) -> Refused:
     200,
     {
         "type": "array",
-        "description": "The match file: its first line, then every event whole, a JSON object a line.",
+        "description": "The match file: its first line, then every complete event, one JSON object per line.",
         "items": {"type": "object"},
     },
-    description="The match, complete, as anyone can verify it.",
+    description="The complete match, which anyone can verify.",
     media_types=(NDJSON.media_type,),
     headers={
         "ETag": DOCUMENTED["ETag"],
@@ -275,7 +277,7 @@ def diverged(match: Match, version: Version) -> Refused:
 def export_match(match_id: MatchId) -> Response:
     """Download a match that is over as a file.
 
-    It holds every event whole, draws and seed too, so that `moonstone verify` or another program can play it again.
+    The file has every complete event, including draws and the seed, so that `moonstone verify` or another program can verify it.
     """
     ports = context.ports()
     match, _ = ports.history.newest(match_id)
@@ -283,7 +285,7 @@ def export_match(match_id: MatchId) -> Response:
     lines = match_file.export(ports, match)
     response = unchanged(match, {})
     if response is None:
-        # Whole before the first byte is sent: a log that fails half-way is a problem, not a file that looks complete.
+        # Read everything before the first byte is sent: if the log fails midway, the client gets a problem, not part of a file.
         response = Response(b"".join(lines), content_type=NDJSON.media_type)
         response.headers["Content-Disposition"] = f'attachment; filename="moonstone-{match.id}.ndjson"'
         response.headers["ETag"] = etags.etag(match.head)

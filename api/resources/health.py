@@ -1,4 +1,4 @@
-"""`/healthz` and `/readyz`: for whoever restarts processes, and for whoever sends them requests."""
+"""`/healthz` and `/readyz`: health checks for supervisors and load balancers."""
 
 from typing import Final
 
@@ -10,28 +10,28 @@ from api.http.responses import answer
 from api.requests.blueprint import Blueprint
 from service.errors import Refused
 
-blueprint: Final = Blueprint("health", description="Whether the process lives, and whether it can serve.")
+blueprint: Final = Blueprint("health", description="Whether the process is alive, and whether it can serve.")
 
 
 class Health(msgspec.Struct, frozen=True):
-    """The process lives."""
+    """The process is alive."""
 
     status: str
 
 
 class Readiness(msgspec.Struct, frozen=True):
-    """The process can serve. `warnings` are sentences for the operator: what should be mended all the same."""
+    """The process can serve. `warnings` are sentences about what the operator should repair."""
 
     status: str
     warnings: tuple[str, ...]
 
 
 @blueprint.at("/healthz")
-@blueprint.answers_with(200, Health, description="The process lives.")
+@blueprint.answers_with(200, Health, description="The process is alive.")
 def healthz() -> Response:
-    """Tell that the process lives, whatever its servers do.
+    """Show that the process is alive, independent of its log and queue.
 
-    For whoever restarts processes that hang.
+    For supervisors, which restart processes that hang.
     """
     return answer(Health("alive"))
 
@@ -40,14 +40,15 @@ def healthz() -> Response:
 @blueprint.answers_with(200, Readiness, description="The process can serve.")
 @blueprint.refuses("not-ready")
 def readyz() -> Response:
-    """Tell whether the process can serve: it is not being stopped; its log answers, is the right one and loses nothing.
+    """Show whether the process can serve. For load balancers.
 
-    Its clock must agree with that of the log's server to a second, for deadlines are judged by it.
+    It can serve if it is not being stopped, if the log is reachable, is the right one and is configured to lose nothing, and
+    if its clock differs by at most a second from that of the log's server, since deadlines depend on it.
 
-    For whoever sends requests to one process of several. Without the queue it can serve too, but bots take half a second
-    more for each turn: then a warning says what is wrong with it.
+    Without the queue it can serve too, but each turn of a bot takes about half a second longer; then a warning says what is
+    wrong with the queue.
     """
-    stopping = () if context.facts().alive() else ("the process is being stopped",)
+    stopping = () if context.state().alive() else ("the process is being stopped",)
     if faults := (*stopping, *context.container().readiness()):
         raise Refused("not-ready", "This process cannot serve now.", faults=faults)
     return answer(Readiness("ready", context.container().warnings()))

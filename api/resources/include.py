@@ -9,7 +9,7 @@ from service.subscriptions.situation import Include
 
 
 def included(query: Mapping[str, Any]) -> Include:
-    """What is asked for besides events, texts in the language that the request wants."""
+    """What the client requests besides events. Texts are in the language of the request."""
     names = query.get("include", "").split(",")
-    language = languages.wanted() if TEXTS in names else None
+    language = languages.preferred() if TEXTS in names else None
     return Include("decisions" in names, "legal_actions" in names, language)

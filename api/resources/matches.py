@@ -1,4 +1,4 @@
-"""`/v1/matches`: make and find matches, take and leave seats, look at the table."""
+"""`/v1/matches`: create, find and show matches."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -22,7 +22,7 @@ from service.usecases import match_index, match_lifecycle
 from service.usecases.submit import Submitted
 from service.views import match_views
 
-blueprint: Final = Blueprint("matches", description="Matches: making, finding, joining, leaving and watching them.")
+blueprint: Final = Blueprint("matches", description="Matches: creating, finding, joining, leaving and watching them.")
 
 MAX_SEATS: Final = 64
 MAX_VERSION: Final = 10**9
@@ -50,8 +50,8 @@ _FIRST: Final = {"show_match": {"match_id": "$response.body#/matches/0/id"}}
 MADE: Final = {name: DOCUMENTED[name] for name in ("ETag", "Idempotent-Replay")}
 
 TEXTS: Final = "texts"
-"""What a query asks for with `include`, to have things said in words too."""
-VIEWER: Final = "The seat to look from: your own, or after the end of the match any."
+"""The value of `include` that requests texts."""
+VIEWER: Final = "The seat from which to see the match: your own, or any after the end of the match."
 
 
 class ClockSchema(strict_fields.Schema):
@@ -85,9 +85,8 @@ class MatchesQuerySchema(strict_fields.PageSchema):
         ENDED,
         load_default="open",
         metadata={
-            "description": "Which matches: those that wait for players, that are played, that were played to the end, or "
-            "that were broken off before their start, the last made first; or, with `ended`, the finished and the aborted "
-            "ones in the order in which they ended, the first first."
+            "description": "Which matches: `open` (waiting for players), `running`, `finished` or `aborted` (before the start), "
+            "newest first; or `ended`: the finished and the aborted ones in the order of their ends, oldest first."
         },
     )
     game = strict_fields.String(
@@ -97,7 +96,7 @@ class MatchesQuerySchema(strict_fields.PageSchema):
 
 class LookSchema(strict_fields.Schema):
     version = strict_fields.DecimalInteger(
-        1, MAX_VERSION, metadata={"description": "The version to look at; the newest if it is left out."}
+        1, MAX_VERSION, metadata={"description": "The version to show; by default the newest."}
     )
     viewer = strict_fields.DecimalInteger(0, MAX_SEATS - 1, metadata={"description": VIEWER})
 
@@ -107,8 +106,8 @@ class MatchQuerySchema(LookSchema):
         "then",
         "now",
         metadata={
-            "description": "`then`, the default: what the viewer knew at that version. `now`, after the end of the match: "
-            "also what every seat knew, as `observations`."
+            "description": "`then` (the default): what the viewer knew at that version. `now` (after the end of the match): "
+            "adds what every seat knew, as `observations`."
         },
     )
     include = strict_fields.Choice(
@@ -117,7 +116,8 @@ class MatchQuerySchema(LookSchema):
         f"legal_actions,{TEXTS}",
         f"{TEXTS},legal_actions",
         metadata={
-            "description": "`legal_actions`: also what the viewer may do; `texts`: these and decisions also in words."
+            "description": "`legal_actions`: adds the viewer's legal actions. `texts`: adds a text to each of them and to each "
+            "decision."
         },
     )
 
@@ -130,7 +130,7 @@ class MatchList(msgspec.Struct, frozen=True):
 
 
 def look(match_id: str, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
-    """A match at the version that a query asks for (the newest by itself), and as whom the caller may look at it."""
+    """A match at the version in the query (by default the newest), and the viewer that the caller may be."""
     ports = context.ports()
     match, _ = ports.history.newest(match_id)
     viewer = redaction.viewer_of(match, context.caller_id(), query.get("viewer"))
@@ -139,10 +139,10 @@ def look(match_id: str, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
 
 
 def unchanged(match: Match, query: Mapping[str, Any]) -> Response | None:
-    """304 where the caller says that it has this version; never instead of texts, for which language it has no tag tells."""
+    """304 if the caller has this version; never for texts, since the tag does not depend on the language."""
     if TEXTS in query.get("include", ""):
         return None
-    tags = etags.parse("If-None-Match", context.header(context.asked(), "If-None-Match"))
+    tags = etags.parse("If-None-Match", context.header(context.current_request(), "If-None-Match"))
     if not etags.matches(tags, match.head):
         return None
     return Response(status=304, headers={"ETag": etags.etag(match.head)}, content_type="application/json")
@@ -155,7 +155,7 @@ def _view(match: Match, viewer: Viewer) -> match_views.MatchView:
 
 
 def done(submitted: Submitted, status: int, **headers: str) -> Response:
-    """The match right after a command, as the caller sees it from the seat that it then has."""
+    """The match right after a command, as the caller sees it from its seat."""
     match = submitted.match
     if submitted.replayed:
         headers["Idempotent-Replay"] = "true"
@@ -168,22 +168,22 @@ def done(submitted: Submitted, status: int, **headers: str) -> Response:
 @blueprint.refuses("game-not-found", *STORE_PROBLEMS)
 @blueprint.leads_to(200, **_FIRST)
 def list_matches(query: Mapping[str, Any]) -> Response:
-    """List public matches, the last made first.
+    """List public matches, newest first.
 
-    Pages stay in place while new matches come: `next` leads to what follows the last match of this page. A page may hold
-    fewer matches than `limit`, or none, and not be the last: so it can be where `game` leaves most of them out.
+    New matches do not shift pages: `next` continues after the last match of this page. A page may have fewer matches than
+    `limit`, or none, without being the last, for example if `game` excludes most of them.
 
-    To read every match that ends, and each once, ask for `status=ended` and keep `next`: it is never null there, and leads
-    to what ended later as soon as there is any; until then it stays the cursor that was sent. While the end of a match is
-    being written, later ones wait for it, some seconds as a rule and a minute at most.
+    To read every match that ends exactly once, request `status=ended` and keep `next`. It is never null there: it continues
+    with matches that end later, and stays the same cursor until there are any. While the end of a match is being written,
+    later ends are not listed; this takes a few seconds, and at most a minute.
     """
     ports, limit, game = context.ports(), query["limit"], query.get("game")
     if query["status"] == ENDED:
         after = cursors.decode(query["cursor"], int) if "cursor" in query else 0
-        over, number = match_index.ended(ports, after, limit, game)
+        over, number = match_index.ended_page(ports, after, limit, game)
         return answer(MatchList(over, cursors.encode(number)))
     before = cursors.decode(query["cursor"], str) if "cursor" in query else None
-    page, last = match_index.listed(ports, query["status"], before, limit, game)
+    page, last = match_index.public_page(ports, query["status"], before, limit, game)
     return answer(MatchList(page, None if last is None else cursors.encode(last)))
 
 
@@ -197,10 +197,10 @@ def list_matches(query: Mapping[str, Any]) -> Response:
 @blueprint.refuses("game-not-found", "bot-not-found", "invalid-options", "too-many-open-matches", *BEGIN_PROBLEMS)
 @blueprint.leads_to(201, **LOOKS, **_COMES)
 def create_match(body: Mapping[str, Any]) -> Response:
-    """Make a match.
+    """Create a match.
 
-    That takes no seat. `bots` sit down in the lowest seats; a full match starts by itself unless `manual_start`. How many
-    matches a player and an address may make in a minute is limited, and how many of bots alone may begin.
+    The creator gets no seat. `bots` get the lowest seats. A full match starts by itself, unless it has `manual_start`. The
+    number of new matches per minute is limited by player and by address, and so is the number of matches of bots alone.
     """
     admission.admit_creation()
     if len(body["bots"]) == body["seats"] and not body["manual_start"]:
@@ -220,9 +220,9 @@ def create_match(body: Mapping[str, Any]) -> Response:
 @blueprint.refuses(*LOOK_PROBLEMS)
 @blueprint.leads_to(200, **LOOKS)
 def show_match(query: Mapping[str, Any], match_id: str) -> Response:
-    """Show a match as the caller's seat sees it, or as a spectator does; any `version` of it, the newest by itself.
+    """Show a match as the caller's seat or a spectator sees it, at its newest version or at any `version`.
 
-    After the end everyone may look from every seat: `viewer` says from which.
+    After the end everyone may see it from every seat: `viewer` says from which.
     """
     match, viewer = look(match_id, query)
     if (same := unchanged(match, query)) is not None:
@@ -235,8 +235,8 @@ def show_match(query: Mapping[str, Any], match_id: str) -> Response:
         view = replace(view, legal_actions=redaction.legal_actions(match, viewer))
     if TEXTS not in included:
         return answer(view, head=match.head)
-    language = languages.wanted()
+    language = languages.preferred()
     view = replace(view, decisions=texts.asked_with_text(match.game, language, view.decisions))
     if view.legal_actions is not UNSET:
         view = replace(view, action_texts=texts.action_texts(match.game, language, view.legal_actions))
-    return languages.tell(answer(view, head=match.head), language)
+    return languages.label(answer(view, head=match.head), language)

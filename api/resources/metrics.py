@@ -1,4 +1,4 @@
-"""`/metrics`: what the service counts of itself, in Prometheus' text format, for those who may know it."""
+"""`/metrics`: the metrics of the service in Prometheus' text format."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from service.errors import Refused
 from service.observability import metrics
 from service.repository.ports import LogUnavailable
 
-blueprint: Final = Blueprint("metrics", description="What the service counts of itself.")
+blueprint: Final = Blueprint("metrics", description="Metrics of the service.")
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _FORWARDED: Final = ("X-Forwarded-For", "Forwarded", "Via")
@@ -22,9 +22,9 @@ _FORWARDED: Final = ("X-Forwarded-For", "Forwarded", "Via")
 )
 @blueprint.refuses("not-found")
 def show_metrics() -> Response:
-    """Tell the operator's programs what happens here; for anyone else there is no such page.
+    """Show the metrics to the operator's programs; everyone else gets `not-found`.
 
-    Who may read it is the setting `MOONSTONE_METRICS`; without it, programs of the same machine.
+    The setting `MOONSTONE_METRICS` says who may read them; by default these are programs of the same machine.
     """
     audience = context.container().settings.metrics
     if audience == "none" or (audience == "machine" and not _is_of_this_machine()):
@@ -34,7 +34,7 @@ def show_metrics() -> Response:
 
 def _is_of_this_machine() -> bool:
     """Whether the client runs here, and did not only come through a proxy that does."""
-    if any(context.header(context.asked(), name) is not None for name in _FORWARDED):
+    if any(context.header(context.current_request(), name) is not None for name in _FORWARDED):
         return False
     return client_address.is_of_this_machine(request.remote_addr or "")
 

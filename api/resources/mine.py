@@ -1,4 +1,4 @@
-"""`/v1/me/matches` and `/v1/me/stream`: all the matches of the player who asks, and what happens in them."""
+"""`/v1/me/matches` and `/v1/me/stream`: the matches of the caller, and notices of what happens in them."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -16,7 +16,7 @@ from api.resources.include import included
 from api.resources.matches import TEXTS
 from service.match.model import MatchId
 from service.repository import cursors
-from service.repository.ports import Mine
+from service.repository.ports import OwnList
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
 from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello
 from service.subscriptions.player_stream import PlayerSubscription
@@ -29,7 +29,7 @@ blueprint: Final = Blueprint("mine", description="All the matches of one player.
 class OwnMatchList(msgspec.Struct, frozen=True):
     """A page of a player's matches; `next` is the cursor of the next page, null at the end.
 
-    `unreadable` are those of its matches that the service cannot read: ask for one of them to be told why.
+    `unreadable` are matches that the service cannot read: `GET /v1/matches/{match_id}` says why.
     """
 
     matches: tuple[match_views.OwnMatch, ...]
@@ -48,21 +48,21 @@ class OwnMatchesQuerySchema(strict_fields.PageSchema):
 @blueprint.refuses(*STORE_PROBLEMS)
 @blueprint.leads_to(200, show_match={"match_id": "$response.body#/matches/0/id"})
 def list_own_matches(query: Mapping[str, Any]) -> Response:
-    """List the matches that the player made, or has or had a seat in, private ones too, the last made first.
+    """List the matches that the player created or has or had a seat in, including private ones, newest first.
 
-    `active` leaves out those that are over.
+    `active` omits those that are over.
     """
     before = cursors.decode(query["cursor"], str) if "cursor" in query else None
-    mine: Mine = "active" if query["active"] else "all"
-    page = match_index.listed_for(context.ports(), context.caller().id, mine, before, query["limit"])
+    own_list: OwnList = "active" if query["active"] else "all"
+    page = match_index.own_page(context.ports(), context.caller().id, own_list, before, query["limit"])
     following = None if page.last is None else cursors.encode(page.last)
     return answer(OwnMatchList(page.matches, page.unreadable, following))
 
 
 _INCLUDED: Final = (
-    "Some of these, with commas between. `legal_actions`: with each `your_turn` the list of its decision; those that are "
-    "open when the stream begins come after `hello`, each as a notice. `decisions`: what each seat has left of its time. "
-    "`texts`: decisions and actions also in words."
+    "Some of these, separated by commas. `legal_actions`: adds the legal actions to each `your_turn`; decisions that are open "
+    "when the stream begins are sent as notices after `hello`. `decisions`: adds the time that each seat has left. `texts`: "
+    "adds a text to each decision and action."
 )
 
 
@@ -71,35 +71,35 @@ class OwnStreamQuerySchema(strict_fields.Schema):
         cursors.MAX_LENGTH,
         pattern="[A-Za-z0-9_-]+",
         metadata={
-            "description": "The `cursor` of the last frame that the client has: what happened since is sent first, the ends "
-            "of matches too. What it has may come again, with the same `notice`."
+            "description": "The `cursor` of the last frame that the client received: what happened since then is sent first, "
+            "including ends of matches. A notice may be sent again, with the same `notice`."
         },
     )
     include = strict_fields.Includes("decisions", "legal_actions", TEXTS, metadata={"description": _INCLUDED})
     ticket = strict_fields.String(64)
 
 
-_TOLD: Final = "What happens in the player's matches, from now on or from where another stream broke off."
+_NOTICES: Final = "Notices of what happens in the player's matches, from now on or from the end of an earlier stream."
 _HEADERS: Final = {
-    "X-Accel-Buffering": {"description": "`no`, a proxy passes on at once.", "schema": {"type": "string"}}
+    "X-Accel-Buffering": {"description": "`no`: proxies must not buffer the stream.", "schema": {"type": "string"}}
 }
 _LINES: Final = {
     "type": "array",
-    "description": "One JSON value a line: a `NoticesHello`, then a `Notice` for each thing that happens, at last a "
-    "`NoticesEnd`. An empty line is a heartbeat. Each has a `cursor` to go on from.",
+    "description": "One JSON value per line: a `NoticesHello`, then a `Notice` for each thing that happens, and finally a "
+    "`NoticesEnd`. An empty line is a heartbeat. Each value has a `cursor` from which the stream can be resumed.",
     "items": {"oneOf": [ref("NoticesHello"), ref("Notice"), ref("NoticesEnd")]},
 }
 _FRAMES: Final = frame_schema(
     (ref("NoticesHello"), ref("Notice"), ref("NoticesEnd")),
     "Server-sent events: `hello` (data: `NoticesHello`), then `started`, `your_turn`, `seat_lost` and `finished` (data: "
-    "`Notice`), at last `end` (data: `NoticesEnd`), each with the cursor as `id`. Every `heartbeat_ms` a comment comes.",
+    "`Notice`), and finally `end` (data: `NoticesEnd`), each with the cursor as `id`. A comment is sent every `heartbeat_ms`.",
 )
 
 
 @blueprint.at("/v1/me/stream")
 @blueprint.takes(OwnStreamQuerySchema, location="query")
-@blueprint.answers_with(200, _FRAMES, description=_TOLD, media_types=(EVENT_STREAM.media_type,), headers=_HEADERS)
-@blueprint.answers_with(200, _LINES, description=_TOLD, media_types=(NDJSON.media_type,), headers=_HEADERS)
+@blueprint.answers_with(200, _FRAMES, description=_NOTICES, media_types=(EVENT_STREAM.media_type,), headers=_HEADERS)
+@blueprint.answers_with(200, _LINES, description=_NOTICES, media_types=(NDJSON.media_type,), headers=_HEADERS)
 @blueprint.knows_caller(required=True, by_ticket=True)
 @blueprint.reads("Last-Event-ID (cursor)", "Accept-Language")
 @blueprint.refuses(*STORE_PROBLEMS, "not-acceptable", "too-many-streams")
@@ -107,7 +107,7 @@ def follow_own_matches(query: Mapping[str, Any]) -> Response:
     """Follow all of the player's matches that are not over, in one stream: your turn, started, finished.
 
     `Accept` chooses between `text/event-stream` (the default) and `application/x-ndjson`. With `after` or `Last-Event-ID`
-    the stream goes on where another one broke off. A turn that is over meanwhile is left out.
+    the stream continues where an earlier one ended, without turns that are over meanwhile.
     """
     form, streams = stream_response.wanted_form(), stream_response.streams()
     after = _position(query.get("after"), form)
@@ -118,17 +118,17 @@ def follow_own_matches(query: Mapping[str, Any]) -> Response:
         streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot
     )
     response.vary.add("Accept")
-    return languages.tell(response, include.language) if include.language else response
+    return languages.label(response, include.language) if include.language else response
 
 
 def _position(after: str | None, form: Form) -> int | None:
-    """The position from which a stream goes on, None for one that begins now.
+    """The position from which a stream is resumed; None for a new one.
 
     Raises:
         Refused: `invalid-parameter`.
     """
-    # A browser that connects again repeats the address with its `after`, and adds where it came to.
-    last = context.header(context.asked(), "Last-Event-ID") if form is EVENT_STREAM else None
+    # A browser that reconnects sends the old address with its `after`, and adds Last-Event-ID.
+    last = context.header(context.current_request(), "Last-Event-ID") if form is EVENT_STREAM else None
     if last is not None:
         return cursors.decode(last, int, "Last-Event-ID")
     return None if after is None else cursors.decode(after, int, "after")

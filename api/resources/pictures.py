@@ -14,21 +14,21 @@ from service.match import texts
 from service.match.model import Match, Viewer
 from service.views import pictures
 
-blueprint: Final = Blueprint("pictures", description="Pictures: any table at any version, to look at.")
+blueprint: Final = Blueprint("pictures", description="Pictures of a match at any version.")
 
 MEDIA_TYPE: Final = "image/svg+xml"
 POLICY: Final = f"default-src 'none'; style-src {pictures.POLICY_SOURCE}; sandbox"
-"""Of a picture that is opened by itself: it may use its own style sheet and nothing else."""
+"""The policy of a picture that is opened as a page: it may use only its own style sheet."""
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 _HEADERS: Final = {
     "ETag": {
-        "description": "The version that is drawn with the first 16 digits of its head, then what draws it, the language, and "
-        "the seat that it is drawn for (`s` for a spectator).",
+        "description": "The version, the first 16 hex digits of its hash, the revision of the drawing code, the language, and "
+        "the seat of the viewer (`s` for a spectator).",
         "schema": {"type": "string"},
     },
     "Cache-Control": {
-        "description": "`public, immutable` where a `version` is asked for of a public match, as a spectator sees it or after "
-        "the end; else `private, no-store`.",
+        "description": "`public, immutable` for a given `version` of a public match, as a spectator or after the end; "
+        "otherwise `private, no-store`.",
         "schema": {"type": "string"},
     },
 }
@@ -37,10 +37,10 @@ _HEADERS: Final = {
 class BoardQuerySchema(LookSchema):
     language = strict_fields.Choice(
         *texts.LANGUAGES,
-        metadata={"description": "The language of the words in it; if it is left out, that of `Accept-Language`."},
+        metadata={"description": "The language of the words in it; by default that of `Accept-Language`."},
     )
     highlight = strict_fields.Flag(
-        load_default=False, metadata={"description": "Whether what the event of the version changed is marked."}
+        load_default=False, metadata={"description": "Whether to mark what the event of this version changed."}
     )
 
 
@@ -54,17 +54,17 @@ class BoardQuerySchema(LookSchema):
 @blueprint.answers_with(304, description="The picture that the caller has.")
 @blueprint.refuses(*LOOK_PROBLEMS)
 def draw_board(query: Mapping[str, Any], match_id: str) -> Response:
-    """Draw a match as the caller's seat sees it, or as a spectator does; any `version` of it, the newest by itself.
+    """Draw a match as the caller's seat or a spectator sees it, at its newest version or at any `version`.
 
-    It holds what `GET /v1/matches/{match_id}` shows the same viewer, and nothing else; before the start, which seats are
-    taken. An `<img>` sends no token, and so shows what a spectator sees. The things that an action names carry `data-`
-    attributes with the names and values of the action's fields, their own or those of the groups around them. An `id`
-    stands for the same thing in every version.
+    The picture shows only what `GET /v1/matches/{match_id}` shows to the same viewer. Before the start it shows which seats
+    are taken. An `<img>` sends no token, so it shows what a spectator sees. An element that an action can name has `data-`
+    attributes with the names and values of the action's fields, on itself or on the groups around it. An `id` means the same
+    thing in every version.
     """
     match, viewer = look(match_id, query)
-    language = query.get("language") or languages.wanted()
+    language = query.get("language") or languages.preferred()
     drawing = f"{pictures.REVISION}-{language}-{'s' if viewer is None else viewer}"
-    tags = etags.parse("If-None-Match", context.header(context.asked(), "If-None-Match"))
+    tags = etags.parse("If-None-Match", context.header(context.current_request(), "If-None-Match"))
     if etags.matches(tags, match.head, drawing):
         response = Response(status=HTTPStatus.NOT_MODIFIED, content_type=MEDIA_TYPE)
     else:
@@ -76,11 +76,11 @@ def draw_board(query: Mapping[str, Any], match_id: str) -> Response:
         FOR_EVER if _is_for_ever(match_id, match, viewer, query) else "private, no-store"
     )
     response.vary.add("Authorization")
-    return response if "language" in query else languages.tell(response, language)
+    return response if "language" in query else languages.label(response, language)
 
 
 def _is_for_ever(match_id: str, match: Match, viewer: Viewer, query: Mapping[str, Any]) -> bool:
-    """Whether everyone may see this picture, now and later, and the address will never stand for another one."""
+    """Whether the picture is public, and the same for ever at this address."""
     if match.created.private or "version" not in query:
         return False
     return viewer is None or context.ports().history.newest(match_id)[0].is_over

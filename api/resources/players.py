@@ -1,4 +1,4 @@
-"""`/v1/players`, `/v1/me`, `/v1/stream-tickets`: accounts, their tokens and their tickets, each shown once."""
+"""`/v1/players`, `/v1/me`, `/v1/stream-tickets`: accounts, their tokens and their tickets."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -17,7 +17,7 @@ from service.usecases import accounts
 blueprint: Final = Blueprint("players", description="Accounts and their tokens.")
 
 SIGN_UP_WINDOW: Final = 600
-"""Seconds in which an address may make its quota of players."""
+"""Seconds for the quota of new players of an address."""
 
 
 class NewPlayerSchema(strict_fields.Schema):
@@ -25,20 +25,20 @@ class NewPlayerSchema(strict_fields.Schema):
 
 
 class SignedUp(msgspec.Struct, frozen=True):
-    """A new player with the token that makes requests its own. The token is shown only here."""
+    """A new player and its token. The token is shown only here."""
 
     player: Player
     token: str
 
 
 class NewToken(msgspec.Struct, frozen=True):
-    """One more token of the same player. It is shown only here."""
+    """An additional token of the same player. It is shown only here."""
 
     token: str
 
 
 class NewTicket(msgspec.Struct, frozen=True):
-    """A ticket for one stream, good once and for `expires_in` seconds."""
+    """A ticket for one stream. It is valid once, and for `expires_in` seconds."""
 
     ticket: str
     expires_in: int
@@ -49,9 +49,9 @@ class NewTicket(msgspec.Struct, frozen=True):
 @blueprint.answers_with(201, SignedUp, description="The player and its token.")
 @blueprint.refuses(*STORE_PROBLEMS)
 def sign_up(body: Mapping[str, Any]) -> Response:
-    """Make a player.
+    """Create a player.
 
-    Every call makes another one. How many an address may make is limited.
+    Every request creates another one. The number of new players of an address is limited.
     """
     quota = context.container().settings.sign_ups_by_address
     context.take(Policy("sign-ups", quota, SIGN_UP_WINDOW), context.address())
@@ -64,9 +64,9 @@ def sign_up(body: Mapping[str, Any]) -> Response:
 @blueprint.answers_with(200, Player, description="The player.")
 @blueprint.refuses(*STORE_PROBLEMS)
 def show_me() -> Response:
-    """Show the player whose token this is.
+    """Show the player of the token.
 
-    The `id` is what seats and events name.
+    Seats and events contain its `id`.
     """
     return answer(context.caller())
 
@@ -76,7 +76,7 @@ def show_me() -> Response:
 @blueprint.answers_with(201, NewToken, description="The token.")
 @blueprint.refuses(*STORE_PROBLEMS)
 def add_token() -> Response:
-    """Make one more token, to put it in place before the old one is revoked.
+    """Create an additional token, so that the old one can be replaced and then revoked.
 
     All tokens of a player have the same rights.
     """
@@ -85,14 +85,14 @@ def add_token() -> Response:
 
 @blueprint.at("/v1/me/tokens/current", methods=["DELETE"])
 @blueprint.knows_caller(required=True)
-@blueprint.answers_with(204, description="The token is nobody's any more.")
+@blueprint.answers_with(204, description="The token is revoked.")
 @blueprint.refuses(*STORE_PROBLEMS)
 def revoke_token() -> Response:
     """Revoke the token of this request, in every process at once.
 
     Streams that were opened with it end.
     """
-    accounts.revoke(context.ports(), auth.token(context.header(context.asked(), "Authorization") or ""))
+    accounts.revoke(context.ports(), auth.token(context.header(context.current_request(), "Authorization") or ""))
     return Response(status=204)
 
 
@@ -101,10 +101,10 @@ def revoke_token() -> Response:
 @blueprint.answers_with(201, NewTicket, description="The ticket.")
 @blueprint.refuses(*STORE_PROBLEMS)
 def issue_ticket() -> Response:
-    """Make a ticket that opens one stream, as `?ticket=` in its address, where a client cannot send headers.
+    """Create a ticket for one stream, for clients that cannot send headers: use it as `?ticket=` in the stream's address.
 
-    It works once, and only while the token that it was made with does: a browser's EventSource that was cut needs a new
-    one. A token never stands in an address.
+    A ticket works once, and only while the token that created it is valid. A browser's EventSource needs a new one after
+    each disconnection. Tokens are not accepted in addresses.
     """
     ticket = accounts.issue_ticket(context.ports(), auth.required(context.credential()))
     return answer(NewTicket(ticket, accounts.TICKET_SECONDS), 201)

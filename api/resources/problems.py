@@ -1,4 +1,4 @@
-"""`/problems`: what every problem code means and what to do, for people and for programs, without any other host."""
+"""`/problems`: the cause and remedy of every problem code, for people and for programs."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _SHOWN: Final = {"Cache-Control": "public, max-age=3600", "Vary": "Accept"}
 
 
 class ProblemPage(msgspec.Struct, frozen=True):
-    """A problem code with its status, its cause, its remedy, and an answer that has it."""
+    """A problem code with its status, cause, remedy, and an example."""
 
     code: str
     status: int
@@ -56,7 +56,7 @@ def _html(title: str, body: str) -> Response:
 
 
 def _wants_html() -> bool:
-    """Whether HTML is asked for by name; JSON is the default.
+    """Whether the Accept header prefers HTML; JSON is the default.
 
     Raises:
         Refused: `not-acceptable`.
@@ -78,7 +78,7 @@ def _wants_html() -> bool:
 def list_problems() -> Response:
     """List all problem codes.
 
-    As JSON for programs, or as a page for people where `Accept` prefers `text/html`.
+    As JSON for programs, or as a page for people if `Accept` prefers `text/html`.
     """
     if not _wants_html():
         return answer(ProblemPages(tuple(_PAGES.values())), headers=_SHOWN)

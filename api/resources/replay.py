@@ -1,4 +1,4 @@
-"""`/v1/matches/{match_id}/timeline` and `/diff`: what a replay of a match needs."""
+"""`/v1/matches/{match_id}/timeline` and `/diff`: views for replays."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -24,7 +24,7 @@ blueprint: Final = Blueprint(
 PAGE: Final = 100
 LONGEST_PAGE: Final = 500
 LONGEST_DIFF: Final = 500
-"""Versions between which a diff is made at most."""
+"""Maximum number of versions between the two versions of a diff."""
 
 
 class Timeline(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class Timeline(msgspec.Struct, frozen=True):
 
 
 class Diff(msgspec.Struct, frozen=True, rename={"first": "from", "last": "to"}):
-    """The effects of the events after the version `from`, up to those of the version `to`."""
+    """The effects of the events after version `from`, up to and including version `to`."""
 
     first: Version
     last: Version
@@ -49,10 +49,10 @@ class TimelineQuerySchema(strict_fields.Schema):
         0,
         MAX_VERSION,
         load_default=0,
-        metadata={"description": "The version after which the page begins; 0 by itself."},
+        metadata={"description": "The version after which the page begins."},
     )
     limit = strict_fields.DecimalInteger(
-        1, LONGEST_PAGE, metadata={"description": f"Lines in a page, {PAGE} if it is left out."}
+        1, LONGEST_PAGE, metadata={"description": f"Maximum number of lines in the page, {PAGE} by default."}
     )
     viewer = strict_fields.DecimalInteger(0, MAX_SEATS - 1, metadata={"description": VIEWER})
 
@@ -63,14 +63,14 @@ class DiffQuerySchema(strict_fields.Schema):
         MAX_VERSION,
         load_default=0,
         data_key="from",
-        metadata={"description": "The earlier version; 0, which is before the first event, if it is left out."},
+        metadata={"description": "The earlier version; 0 is before the first event."},
     )
     last = strict_fields.DecimalInteger(
         0,
         MAX_VERSION,
         data_key="to",
         metadata={
-            "description": f"The later version, at most {LONGEST_DIFF} after the earlier one; the newest if it is left out."
+            "description": f"The later version, at most {LONGEST_DIFF} after the earlier one; by default the newest."
         },
     )
     viewer = strict_fields.DecimalInteger(0, MAX_SEATS - 1, metadata={"description": VIEWER})
@@ -83,14 +83,14 @@ class DiffQuerySchema(strict_fields.Schema):
 @blueprint.answers_with(200, Timeline, description="A page of the replay.", headers={"ETag": DOCUMENTED["ETag"]})
 @blueprint.refuses(*LOOK_PROBLEMS)
 def show_timeline(query: Mapping[str, Any], match_id: str) -> Response:
-    """Read a match as a replay: for every version what happened in words, and the points of each seat after it.
+    """Read a match as a replay: for every version, a description in words and the points of each seat.
 
-    It holds what the viewer may know, and no more: points that follow from something hidden count for nobody before it is
-    shown. That is enough for a scrubber and a curve of the scores; `GET /v1/matches/{match_id}?version=` and
-    `…/board.svg?version=` show the table at each version. A version never changes, so that addresses that name one last.
+    It has only what the viewer may know: points that follow from hidden information are not counted until it is shown. A
+    client can build a scrubber and a curve of the scores from it; `GET /v1/matches/{match_id}?version=` and
+    `…/board.svg?version=` show the table at each version. A version never changes, so addresses with a version are stable.
     """
     match, viewer = _look(match_id, query)
-    after, language = query["after"], languages.wanted()
+    after, language = query["after"], languages.preferred()
     history = context.ports().history
     page = tuple(moments(history, match, viewer, language, after, query.get("limit", PAGE)))
     following = None
@@ -98,7 +98,7 @@ def show_timeline(query: Mapping[str, Any], match_id: str) -> Response:
         wanted = {"after": page[-1].version} | {name: query[name] for name in ("limit", "viewer") if name in query}
         following = f"/v1/matches/{match.id}/timeline?{urlencode(wanted)}"
     timeline = Timeline(page, match.head.version, match.head.hash, following)
-    return languages.tell(answer(timeline, head=match.head), language)
+    return languages.label(answer(timeline, head=match.head), language)
 
 
 @blueprint.at("/v1/matches/<match_id>/diff")
@@ -108,9 +108,9 @@ def show_timeline(query: Mapping[str, Any], match_id: str) -> Response:
 @blueprint.answers_with(200, Diff, description="The effects between the two versions.")
 @blueprint.refuses(*LOOK_PROBLEMS)
 def show_diff(query: Mapping[str, Any], match_id: str) -> Response:
-    """List the effects that lead from one version of a match to a later one, each also in words.
+    """List the effects that lead from one version of a match to a later one, each with a text.
 
-    Applied to an observation of the earlier version they give the later one.
+    Applied to an observation of the earlier version, they give that of the later version.
     """
     match, viewer = _look(match_id, query)
     newest = match.head.version
@@ -118,12 +118,14 @@ def show_diff(query: Mapping[str, Any], match_id: str) -> Response:
     if last > newest:
         raise Refused("version-not-found", f"The match has versions 1 to {newest}.", version=newest)
     if first > last:
-        raise Refused("invalid-parameter", "`from` is the earlier version, at most `to`.", parameter="from")
+        raise Refused("invalid-parameter", "`from` must not be greater than `to`.", parameter="from")
     if last - first > LONGEST_DIFF:
-        raise Refused("invalid-parameter", f"`to` is at most {LONGEST_DIFF} versions after `from`.", parameter="to")
-    language = languages.wanted()
+        raise Refused(
+            "invalid-parameter", f"`to` must be at most {LONGEST_DIFF} versions after `from`.", parameter="to"
+        )
+    language = languages.preferred()
     effects = changes(context.ports().history, match, viewer, language, first, last)
-    return languages.tell(answer(Diff(first, last, tuple(effects))), language)
+    return languages.label(answer(Diff(first, last, tuple(effects))), language)
 
 
 def _look(match_id: str, query: Mapping[str, Any]) -> tuple[Match, Viewer]:

@@ -1,4 +1,4 @@
-"""`/v1/matches/{match_id}/seats`, `/bots`, `/start` and `/leave`: who sits in a match, and when it begins."""
+"""`/v1/matches/{match_id}/seats`, `/bots`, `/start` and `/leave`: taking and leaving seats, and the start of a match."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -16,7 +16,7 @@ from service.views import match_views
 
 blueprint: Final = match_resource.blueprint
 CONDITIONAL_PROBLEMS: Final = ("stale-version", "history-diverged", *COMMAND_PROBLEMS)
-"""Of commands that read If-Match."""
+"""Problems of commands that read If-Match."""
 
 
 class TakeSeatSchema(strict_fields.Schema):
@@ -35,7 +35,7 @@ def _command(match_id: str) -> tuple[Ports, str, str, str]:
 
 
 def _if_match() -> tuple[SeenHead, ...] | None:
-    return etags.wanted_heads(context.header(context.asked(), "If-Match"))
+    return etags.wanted_heads(context.header(context.current_request(), "If-Match"))
 
 
 @blueprint.at("/v1/matches/<match_id>/seats", methods=["POST"])
@@ -46,9 +46,9 @@ def _if_match() -> tuple[SeenHead, ...] | None:
 @blueprint.refuses("match-not-open", "already-seated", "match-full", "seat-taken", *CONDITIONAL_PROBLEMS)
 @blueprint.leads_to(201, **LOOKS, leave_match=ID)
 def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
-    """Take a free seat: the lowest, or the one named. A private match wants its `join_code`.
+    """Take a free seat, by default the lowest. A private match requires its `join_code`.
 
-    The `client_seed` becomes part of the match's chance, so that the server alone cannot choose it.
+    The `client_seed` becomes part of the match's seed, so that the server alone cannot choose the random draws.
     """
     joined = match_lifecycle.join(*_command(match_id), **body, if_match=_if_match())
     return done(joined, 201)
@@ -64,9 +64,9 @@ def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
 )
 @blueprint.leads_to(201, **LOOKS, start_match=ID)
 def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
-    """Seat a bot; the creator's right.
+    """Give a bot a free seat, by default the lowest. Only the creator may do this.
 
-    It takes the lowest free seat, or the one named, and plays it to the end.
+    The bot plays the seat to the end.
     """
     return done(
         match_lifecycle.add_bot(
@@ -83,9 +83,9 @@ def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
 @blueprint.refuses("not-the-creator", "match-not-open", "seats-empty", "bots-busy", *CONDITIONAL_PROBLEMS)
 @blueprint.leads_to(200, **LOOKS, leave_match=ID)
 def start_match(match_id: str) -> Response:
-    """Start a full match by hand; the creator's right.
+    """Start a full match that has `manual_start`. Only the creator may do this.
 
-    Only a match with `manual_start` waits for this.
+    All other matches start by themselves when the last seat is taken.
     """
     admit = admission.admit_match_of_bots
     return done(match_lifecycle.start(*_command(match_id), if_match=_if_match(), admit_bots=admit), 200)
@@ -97,8 +97,8 @@ def start_match(match_id: str) -> Response:
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=MADE)
 @blueprint.refuses("not-seated", "match-over", "match-suspended", *CONDITIONAL_PROBLEMS)
 def leave_match(match_id: str) -> Response:
-    """Leave a match: before the start the seat is free again, later it is played by default actions.
+    """Leave a match. Before the start the seat becomes free; later the service takes default actions for it.
 
-    A creator without a seat who leaves a match that has not started ends it.
+    If a creator without a seat leaves a match that has not started, the match is aborted.
     """
     return done(match_lifecycle.leave(*_command(match_id), if_match=_if_match()), 200)

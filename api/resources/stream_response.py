@@ -1,4 +1,4 @@
-"""What a request that stays open needs: a slot among the streams of its process, and to know when to give it up."""
+"""Responses that stay open: each holds a slot among the streams of its process until it ends."""
 
 import socket
 from collections.abc import Callable, Generator
@@ -15,37 +15,40 @@ from service.subscriptions.streams import Slot, Streams
 from service.usecases import accounts
 
 STREAMS: Final = "moonstone.streams"
-"""Where the app keeps its open streams."""
+"""The key of the app's open streams in `app.extensions`."""
 
 _FORMS: Final = {form.media_type: form for form in (EVENT_STREAM, NDJSON)}
 """The first is that of a client that names none."""
 
 _ESTABLISHED: Final = 1
-"""Of the TCP states as Linux numbers them; it is the first byte of TCP_INFO."""
+"""The TCP state ESTABLISHED in Linux, the first byte of TCP_INFO."""
 
 
 def streams() -> Streams:
     found = current_app.extensions.get(STREAMS)
     if found is None:
         container = context.container()
-        made = Streams(container.ports.history, container.feed, context.facts().alive)
+        made = Streams(container.ports.history, container.feed, context.state().alive)
         found = current_app.extensions.setdefault(STREAMS, made)
     return cast("Streams", found)
 
 
 def holder() -> str:
-    """Whose streams this request counts among: those of a player, or of an address without a token."""
+    """The key by which streams are limited: the player, or the address of a client without a token."""
     return context.caller_id() or f"address {context.address()}"
 
 
 def authorize() -> Callable[[], object]:
-    """Raises Refused once the caller's token is no longer valid."""
+    """A function that raises Refused when the caller's token is no longer valid."""
     credential = context.credential()
     return _nobody if credential is None else partial(accounts.holder, context.ports(), credential)
 
 
 def hung_up() -> Callable[[], bool]:
-    """Whether the client closed its connection. A write would tell only later, and after the stream keeps its slot until then."""
+    """A function that tells whether the client closed its connection.
+
+    A failing write would show this only later, and until then the stream would hold its slot.
+    """
     return partial(_hung_up, request.environ.get("gunicorn.socket"))
 
 
@@ -63,12 +66,12 @@ def wanted_form() -> Form:
 
 
 def respond(frames: Generator[bytes], form: Form, slot: Slot) -> Response:
-    """A stream that holds a slot until it is closed, and uses up the ticket that the request came with.
+    """A streamed response that holds a slot until it is closed, and uses up the ticket of the request.
 
-    What its first frame raises is the request's answer.
+    An exception in its first frame becomes the response.
 
     Raises:
-        Refused: `ticket-invalid`, another stream has used the ticket meanwhile.
+        Refused: `ticket-invalid`: another stream has used the ticket meanwhile.
     """
     try:
         first = next(frames)
@@ -84,7 +87,7 @@ def respond(frames: Generator[bytes], form: Form, slot: Slot) -> Response:
 
 
 def _use_ticket() -> None:
-    if context.facts().ticket_of is not None and request.method != "HEAD":
+    if context.state().ticket_of is not None and request.method != "HEAD":
         accounts.redeem_ticket(context.ports(), request.args["ticket"])
 
 

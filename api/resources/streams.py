@@ -28,8 +28,8 @@ from service.subscriptions.spectator_stream import (
 blueprint: Final = Blueprint("streams", description="Several matches in one connection.")
 
 _INCLUDED: Final = (
-    "Some of these, with commas between. `decisions`: what each match waits for after each event, with deadlines, and what "
-    "each seat has left of its time. `texts`: events and decisions also in words."
+    "Some of these, separated by commas. `decisions`: adds the open decisions after each event, with deadlines, and the time "
+    "that each seat has left. `texts`: adds a text to each event and decision."
 )
 
 
@@ -40,8 +40,8 @@ class StreamsQuerySchema(strict_fields.Schema):
         shortest=1,
         required=True,
         metadata={
-            "description": "The id of a public match; repeat the parameter for each. Its events from now on are sent, or "
-            "with `:` and a version after the id, those after that version."
+            "description": "The id of a public match; repeat the parameter for each match. The stream has its events from now "
+            "on; with `:` and a version after the id, those after this version."
         },
     )
     include = strict_fields.Includes("decisions", TEXTS, metadata={"description": _INCLUDED})
@@ -49,30 +49,30 @@ class StreamsQuerySchema(strict_fields.Schema):
 
 
 class _Wanted(NamedTuple):
-    """A match and the version after which its events are sent, None for the newest."""
+    """A match and the version after which its events are sent; None for the newest version."""
 
     match_id: MatchId
     after: Version | None
 
 
-_SENT: Final = "Events of all matches as a spectator sees them, those of each match in order. Each names its match."
+_SENT: Final = "Events of all matches as a spectator sees them. Each names its match; those of one match are in order."
 _HEADERS: Final = {
-    "X-Accel-Buffering": {"description": "`no`, a proxy passes on at once.", "schema": {"type": "string"}}
+    "X-Accel-Buffering": {"description": "`no`: proxies must not buffer the stream.", "schema": {"type": "string"}}
 }
 _DATA: Final = (ref("SpectatorHello"), ref("SeenEvent"), ref("MatchEnd"), ref("SpectatorEnd"))
 _LINES: Final = {
     "type": "array",
-    "description": "One JSON value a line: a `SpectatorHello`, then events, a `MatchEnd` for each match of which nothing "
-    "follows, at last a `SpectatorEnd`. An empty line is a heartbeat. To go on after a cut, name each match with the version "
-    "of its last event.",
+    "description": "One JSON value per line: a `SpectatorHello`, then events, a `MatchEnd` after the last event of each match, "
+    "and finally a `SpectatorEnd`. An empty line is a heartbeat. To resume after an interruption, name each match with the "
+    "version of its last event.",
     "items": {"oneOf": list(_DATA)},
 }
 _FRAMES: Final = frame_schema(
     _DATA,
     "Server-sent events: `hello` (data: `SpectatorHello`), then each event under its own type (data: `SeenEvent`), "
-    "`match_end` for each match of which nothing follows (data: `MatchEnd`), at last `end` (data: `SpectatorEnd`). The `id` "
-    "is the version that was sent last of each match, in the order of the parameters, with commas between. Every "
-    "`heartbeat_ms` a comment comes.",
+    "`match_end` after the last event of each match (data: `MatchEnd`), and finally `end` (data: `SpectatorEnd`). The `id` has "
+    "the version that was sent last of each match, in the order of the parameters, separated by commas. A comment is sent "
+    "every `heartbeat_ms`.",
 )
 
 
@@ -81,7 +81,8 @@ _FRAMES: Final = frame_schema(
 @blueprint.answers_with(200, _FRAMES, description=_SENT, media_types=(EVENT_STREAM.media_type,), headers=_HEADERS)
 @blueprint.answers_with(200, _LINES, description=_SENT, media_types=(NDJSON.media_type,), headers=_HEADERS)
 @blueprint.answers_with(
-    204, description="`Last-Event-ID` has the last events of matches that are all over; an EventSource stops asking."
+    204,
+    description="`Last-Event-ID` has the last events of matches that are all over; an EventSource stops reconnecting.",
 )
 @blueprint.knows_caller(required=False, by_ticket=True)
 @blueprint.reads("Last-Event-ID (versions)", "Accept-Language")
@@ -89,11 +90,11 @@ _FRAMES: Final = frame_schema(
 def watch_matches(query: Mapping[str, Any]) -> Response:
     """Watch up to 100 public matches in one connection, as a spectator.
 
-    `Accept` chooses between `text/event-stream` (the default) and `application/x-ndjson`. An event may be sent again after a
-    cut; its match and version say so. It counts as one stream.
+    `Accept` chooses between `text/event-stream` (the default) and `application/x-ndjson`. After an interruption an event may
+    be sent again: compare its match and version. The connection counts as one stream.
     """
     form = stream_response.wanted_form()
-    last = context.header(context.asked(), "Last-Event-ID") if form is EVENT_STREAM else None
+    last = context.header(context.current_request(), "Last-Event-ID") if form is EVENT_STREAM else None
     wanted = _wanted(query["match"], None if last is None else versions_of(last))
     matches = _public([one.match_id for one in wanted])
     sent = [
@@ -109,11 +110,11 @@ def watch_matches(query: Mapping[str, Any]) -> Response:
         streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot
     )
     response.vary.add("Accept")
-    return languages.tell(response, include.language) if include.language else response
+    return languages.label(response, include.language) if include.language else response
 
 
 def _wanted(named: Sequence[str], last: Sequence[Version] | None) -> Sequence[_Wanted]:
-    """What the parameters name, or from where `last`, the versions in `Last-Event-ID`, goes on with them.
+    """The matches in the parameters, with the versions in `last` (from `Last-Event-ID`) if there are any.
 
     Raises:
         Refused: `invalid-parameter`.
@@ -137,7 +138,7 @@ def _public(match_ids: Sequence[MatchId]) -> Sequence[Match]:
     """The matches as they are now.
 
     Raises:
-        Refused: `match-not-found`, in the same words whether there is none, or a private one, or one that cannot be read.
+        Refused: `match-not-found`, with the same text for a missing, a private and an unreadable match.
     """
     found = context.ports().history.newest_each(match_ids)
     matches = [match for match in found.values() if isinstance(match, Match) and not match.created.private]

@@ -1,7 +1,7 @@
-"""A client's connection and the body of a request on it: what is read is bounded in bytes and time, and lets others run.
+"""A client's connection and the request body on it. Reads are bounded in bytes and time, and yield to other greenlets.
 
-gevent switches to other greenlets only where a read has to wait. For a client that sends at full speed it never has to:
-until the client stops, the process would serve nobody else, and no timeout would fire.
+gevent switches greenlets only when a read has to wait. A read from a client that sends at full speed never waits, so
+without an explicit switch the process would serve nobody else, and no timeout would fire.
 """
 
 import socket
@@ -17,7 +17,7 @@ from werkzeug.exceptions import BadRequest, ClientDisconnected, RequestEntityToo
 from api.http.bodies import MAX_BODY
 
 MAX_FRAMED_BODY: Final = 2 * MAX_BODY
-"""Bytes that a chunked body may have with its framing; one in very small chunks is mostly framing."""
+"""Maximum size in bytes of a chunked body with its framing. A body in very small chunks is mostly framing."""
 
 _PIPELINE_PAUSE_S: Final = 0.01
 _LINGER_S: Final = 5.0
@@ -25,15 +25,15 @@ _FIRST_PAUSE_S: Final = 0.01
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 _discarded: Final = bytearray(64 * 1024)
-"""Where bytes go that nobody reads."""
+"""A buffer for bytes that are discarded."""
 
 
 class Connection:
-    """A client's socket on which every read first lets the other greenlets run."""
+    """A client's socket. Every read first lets other greenlets run."""
 
     def __init__(self, client: socket.socket) -> None:
         self.limit: int | None = None
-        """Bytes that may still be received before RequestEntityTooLarge is raised; None for any number."""
+        """Number of bytes that may still be received before RequestEntityTooLarge is raised; None: unlimited."""
         self._client = client
         self._has_waited = False
         self._head: bytes | None = None
@@ -75,16 +75,16 @@ class Connection:
             self._client.sendall(head)
 
     def take_turn(self) -> None:
-        """Pause before a request that was received together with the one before it: no other read let others run."""
+        """Pause before a request that was received together with the one before it, since no read of its own yielded."""
         if not self._has_waited:
             gevent.sleep(_PIPELINE_PAUSE_S)
         self._has_waited = False
 
     def linger(self) -> None:
-        """Give a client the time to read its answer before the connection is closed with a part of the request unread.
+        """Let a client read its response before a connection with an unread part of the request is closed.
 
-        Closing at once would reset the connection, and a client that is still sending could lose the answer (RFC 9112,
-        9.6). At most 640 KiB are read and thrown away, in pauses that grow, so that a client at full speed has to wait.
+        Closing at once would reset the connection, and a client that is still sending could lose the response (RFC 9112,
+        9.6). At most 640 KiB are read and discarded, with growing pauses, so that a client at full speed has to wait.
         """
         with suppress(OSError), gevent.Timeout(_LINGER_S, False):
             self._client.shutdown(socket.SHUT_WR)
@@ -95,10 +95,10 @@ class Connection:
 
 
 class Body:
-    """A request's body as the app reads it (PEP 3333).
+    """The WSGI input stream of a request (PEP 3333).
 
-    The connection is closed after the answer if this body may be long and was not read to its end. gunicorn throws away
-    what is left of a short one.
+    If the body may be long and was not read to its end, the connection is closed after the response. gunicorn discards
+    the rest of a short body.
     """
 
     def __init__(self, request: Any, connection: Connection) -> None:
@@ -108,7 +108,7 @@ class Body:
         self._source = request.body
         self._left: int | None = reader.length if isinstance(reader, LengthReader) else None
         self._must_close: bool = request.must_close
-        # gunicorn would ask for the body before anybody knows whether the request is refused.
+        # gunicorn would send 100 Continue before the checks decide whether the request is refused.
         self._is_expected: bool = request._expected_100_continue  # noqa: SLF001
         request._expected_100_continue = False  # noqa: SLF001
         if self._left is None or self._left > MAX_BODY or self._is_expected:
@@ -119,11 +119,11 @@ class Body:
         return self._left == 0
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes, all that are left if it is negative; fewer only at the end.
+        """Read `size` bytes, or all that are left if it is negative; fewer only at the end of the body.
 
         Raises:
-            BadRequest: the chunks are malformed, or the client has gone.
-            RequestEntityTooLarge: the chunks come with more than MAX_FRAMED_BODY bytes.
+            BadRequest: the chunks are malformed, or the client has disconnected.
+            RequestEntityTooLarge: the chunks have more than MAX_FRAMED_BODY bytes with their framing.
         """
         if self._is_expected:
             self._connection.send_at_once(_CONTINUE)

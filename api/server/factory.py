@@ -1,7 +1,6 @@
-"""Makes the app of a worker process, after the fork and gevent's patches.
+"""Creates the app of a worker process, after the fork and gevent's monkey patching.
 
-What imports redis is imported inside: a socket of the standard library that was made before the patches would block the
-whole process.
+Modules that import redis are imported inside functions: a socket created before the patching would block the process.
 """
 
 import threading
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
 Factory: TypeAlias = Callable[[Deadline, Callable[[], bool]], "WSGIApplication"]
-"""Makes the app in a worker. It is given what ends the reading of a slow body, and whether the worker still runs."""
+"""Creates the app in a worker, from a deadline for reading bodies and a function that tells whether the worker runs."""
 
-_TICK_S: Final = 0.2
+_POLL_INTERVAL_S: Final = 0.2
 
 
 def factory(settings: Settings) -> Factory:
@@ -32,7 +31,7 @@ def factory(settings: Settings) -> Factory:
 
             def end_streams() -> None:
                 while alive():
-                    time.sleep(_TICK_S)
+                    time.sleep(_POLL_INTERVAL_S)
                 service.feed.close()
 
             threading.Thread(target=end_streams, name="end-streams", daemon=True).start()

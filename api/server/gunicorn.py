@@ -1,6 +1,6 @@
-"""gunicorn with gevent workers, set up in code: limits on what comes in, an end to clients that never read.
+"""gunicorn with gevent workers, configured in code: limits for requests, and a timeout for clients that do not read.
 
-Nothing here may import redis before a worker has patched the standard library: its sockets would block the whole worker.
+Nothing here may import redis before a worker has patched the standard library: its sockets would block the worker.
 """
 
 import http
@@ -30,11 +30,11 @@ from service.observability import metrics_folder
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-CLIENT_TIMEOUT: Final = 5_000
-"""Milliseconds in which a client has to acknowledge what was sent; a stream that nobody reads ends then."""
+CLIENT_TIMEOUT_MS: Final = 5_000
+"""A client must acknowledge sent data within this time, or its connection is closed. This ends streams that nobody reads."""
 
 LIMITS: Final[Mapping[str, Any]] = {
-    # More than a process has streams, which would else keep every other request out.
+    # More than the maximum number of streams of a process, so that streams do not block other requests.
     "worker_connections": 2400,
     "graceful_timeout": 10,
     "timeout": 30,
@@ -42,30 +42,30 @@ LIMITS: Final[Mapping[str, Any]] = {
     "limit_request_line": 2048,
     "limit_request_fields": 40,
     "limit_request_field_size": 4096,
-    # A worker that restarts itself would cut its streams.
+    # No restart after a number of requests, since it would cut streams.
     "max_requests": 0,
-    # gunicorn would else let any client of this machine say under which path and scheme it asks.
+    # By default gunicorn lets clients of this machine set the path prefix and the scheme.
     "forwarder_headers": "",
     "secure_scheme_headers": {},
-    # gunicorn 27 would else open a socket that controls it.
+    # By default gunicorn 27 opens a control socket.
     "control_socket_disable": True,
 }
 
 
 def body_deadline() -> gevent.Timeout:
-    """A context that ends the reading of a slow body (api.http.bodies.Deadline)."""
+    """A context that interrupts the reading of a slow body (api.http.bodies.Deadline)."""
     return gevent.Timeout(bodies.MAX_WAIT_FOR_BODY_S, RequestTimeout())
 
 
 class ProblemWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's worker, with reads that let other requests run, and problem documents for what never reaches the app."""
+    """gunicorn's worker, with reads that yield to other requests, and problem documents for unreadable requests."""
 
     def handle(self, listener: Any, client: socket.socket, addr: Any) -> None:
         super().handle(listener, connection.Connection(client), addr)
 
     def handle_request(self, listener_name: Any, req: Any, sock: connection.Connection, addr: Any) -> None:
         sock.take_turn()
-        # A later minor version is answered by the highest that is spoken here (RFC 9110, 2.5).
+        # A higher minor version gets the highest that is supported here (RFC 9110, 2.5).
         req.version = min(req.version, (1, 1))
         unwrapped = req.body
         req.body = body = connection.Body(req, sock)
@@ -80,7 +80,7 @@ class ProblemWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no type
         else:
             sock.flush()
         finally:
-            # gunicorn discards the rest of a short body before the next request, and knows its own errors only.
+            # gunicorn discards the rest of a short body before the next request, and handles only its own errors there.
             req.body = unwrapped
 
     def handle_error(self, req: Any, client: connection.Connection, addr: Any, exc: BaseException) -> None:
@@ -89,30 +89,30 @@ class ProblemWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no type
             super().handle_error(req, client, addr, exc)
             return
         phrase = http.HTTPStatus(status).phrase
-        request = str(uuid.uuid4())
-        problem = documents.blank(status, phrase, request)
+        request_id = str(uuid.uuid4())
+        problem = documents.blank(status, phrase, request_id)
         body = msgspec.json.encode(problem)
-        said = (
+        fields = (
             ("Connection", "close"),
             ("Content-Type", documents.MEDIA_TYPE),
             ("Content-Length", str(len(body))),
-            *headers.UNLESS_SAID,
-            ("X-Request-Id", request),
-            # Whose page asked stands among what could not be read.
+            *headers.DEFAULTS,
+            ("X-Request-Id", request_id),
+            # The Origin of the page could not be read, so any origin is allowed.
             *((("Access-Control-Allow-Origin", "*"),) if self.app.serves_pages else ()),
         )
-        head = "".join(f"{name}: {value}\r\n" for name, value in said)
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields)
         self.log.debug("Invalid request: %s", exc)
-        access_log.tell_of_unread(request, status, problem.code)
+        access_log.log_unreadable_request(request_id, status, problem.code)
         try:
             client.sendall(f"HTTP/1.1 {status} {phrase}\r\n{head}\r\n".encode() + body)
         except OSError:
-            self.log.debug("The client of an invalid request has gone")
+            self.log.debug("The client of an invalid request has disconnected")
         client.linger()
 
 
 def _status_of(error: BaseException) -> int | None:
-    """The status for a request that gunicorn could not read, None if the fault is not the client's."""
+    """The status for a request that gunicorn could not parse; None if the client is not at fault."""
     match error:
         case errors.ConfigurationProblem() | errors.InvalidResponseHeader() | errors.InvalidResponseHeaderName():
             return None
@@ -123,20 +123,19 @@ def _status_of(error: BaseException) -> int | None:
         case errors.ExpectationFailed():
             return 417
         case errors.ParseException():
-            # Also for a transfer coding that nobody knows, where RFC 9112 (6.1) would rather have 501: nothing that a client
-            # sends is answered as a fault of ours.
+            # Also for an unknown transfer coding, where RFC 9112 (6.1) recommends 501: a client's fault never gives a 5xx.
             return 400
     return None
 
 
-def _give_up_on_silent_clients(arbiter: Arbiter) -> None:
+def _set_client_timeout(arbiter: Arbiter) -> None:
     for listener in arbiter.LISTENERS:
         if listener.sock.family in {socket.AF_INET, socket.AF_INET6}:
-            listener.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, CLIENT_TIMEOUT)
+            listener.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, CLIENT_TIMEOUT_MS)
 
 
-class Lines(Logger):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's records go where this process's others go."""
+class PropagatingLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
+    """Passes gunicorn's log records to the root logger, like all other records of the process."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)
@@ -144,22 +143,23 @@ class Lines(Logger):  # type: ignore[misc]  # gunicorn has no types
         self.error_log.propagate = True
 
 
-def _take_place(arbiter: Arbiter, worker: Worker) -> None:
-    """The first place that no living worker has."""
-    taken = {sibling.place for sibling in arbiter.WORKERS.values()}
-    worker.place = next(place for place in range(1, len(taken) + 2) if place not in taken)
+def _assign_slot(arbiter: Arbiter, worker: Worker) -> None:
+    """Give a worker the lowest slot number that no living worker has. Its metrics files are named by it."""
+    taken = {sibling.slot for sibling in arbiter.WORKERS.values()}
+    worker.slot = next(slot for slot in range(1, len(taken) + 2) if slot not in taken)
 
 
-def _allow_open_files() -> None:
-    """As many as the system grants: a worker has its connections, those to the log, and some more. Many begin with 1024."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+def _raise_open_files_limit() -> None:
+    """Raise the soft limit to the hard limit: the usual 1024 is too low for the connections of a worker."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-    """The HTTP server; `on_ready` is told its address (port 0 picks a free one), `run()` ends the process when stopped.
+    """The HTTP server. `run()` ends the process when the server stops.
 
-    `serves_pages`: pages of other origins may call, and so may read why a request could not be read.
+    `on_ready` is called with the host and port; port 0 picks a free one. `serves_pages`: pages of other origins may call
+    the API, so they may also read the problem of an unreadable request.
     """
 
     def __init__(
@@ -186,20 +186,20 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         self.cfg.set("bind", self._bind)
         self.cfg.set("workers", self._workers)
         self.cfg.set("worker_class", ProblemWorker)
-        self.cfg.set("logger_class", Lines)
+        self.cfg.set("logger_class", PropagatingLogger)
         self.cfg.set("when_ready", self._when_ready)
-        self.cfg.set("pre_fork", _take_place)
+        self.cfg.set("pre_fork", _assign_slot)
         self.cfg.set("post_fork", self._post_fork)
 
     def _when_ready(self, arbiter: Arbiter) -> None:
-        _allow_open_files()
-        _give_up_on_silent_clients(arbiter)
+        _raise_open_files_limit()
+        _set_client_timeout(arbiter)
         host, port, *_ = arbiter.LISTENERS[0].sock.getsockname()
         self._on_ready(host, port)
 
     def _post_fork(self, _: Arbiter, worker: Worker) -> None:
         self._worker = worker
-        os.environ[metrics_folder.PROCESS] = f"api-{worker.place}"
+        os.environ[metrics_folder.PROCESS] = f"api-{worker.slot}"
 
     def load(self) -> "WSGIApplication":
         worker = self._worker

@@ -1,4 +1,4 @@
-"""A process whose log is not there yet: it lives, says what it waits for, and serves once the log is there."""
+"""Startup of an API process whose log is not available yet: it reports what it waits for, and serves later."""
 
 import logging
 import threading
@@ -14,15 +14,15 @@ from service.settings import Settings
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-PAUSE: Final = 0.5
+RETRY_INTERVAL_S: Final = 0.5
 
 _log = logging.getLogger("moonstone.api")
 
 
 class Waiting:
-    """The app that `start` makes, tried again and again until it can; before that, one that says why it cannot.
+    """Serves an app that says why the API is not available, and calls `start` until it returns the real app.
 
-    A worker that ended instead would take its siblings with it, only because the log is away for a moment.
+    If the worker exited instead, gunicorn would stop all workers because of a short outage of the log.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Waiting:
         self._alive = alive
         self._away = _Away(settings)
         self._app: WSGIApplication = create_waiting_app(self._away, alive)
-        self._tell(reason)
+        self._report(reason)
         threading.Thread(target=self._keep_trying, name="waiting", daemon=True).start()
 
     def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -40,24 +40,24 @@ class Waiting:
 
     def _keep_trying(self) -> None:
         while self._alive():
-            time.sleep(PAUSE)
+            time.sleep(RETRY_INTERVAL_S)
             try:
                 self._app = self._start()
             except Unusable as reason:
-                self._tell(reason)
-            except Exception:  # noqa: BLE001  (whatever it was, nobody else would try again)
+                self._report(reason)
+            except Exception:  # noqa: BLE001  (this thread is the only one that tries again)
                 _log.exception("the API cannot start; trying again")
             else:
                 return
 
-    def _tell(self, reason: Unusable) -> None:
+    def _report(self, reason: Unusable) -> None:
         if self._away.reason != str(reason):
             self._away.reason = str(reason)
             _log.warning("waiting for the log: %s", reason)
 
 
 class _Away:
-    """The container of a process that has nothing but its settings."""
+    """The container of a process without a log: it has only its settings."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

@@ -1,7 +1,7 @@
-"""Which matches there are, in sorted sets of the log's server: for each shelf, each creator's open ones, each player's.
+"""Which matches there are, in sorted sets of the log's server: for each status_list, each creator's open ones, each player's.
 
 Members are places, `<created_at, 13 digits>:<match id>`, all with score 0, so that they sort as text. A match is put on
-its new shelf before it leaves the old one: a crash in between leaves a place too much, which the reader mends. In the set
+its new status_list before it leaves the old one: a crash in between leaves a place too much, which the reader mends. In the set
 of those that ended each place has a number as its score, which rises in the order in which they came; among a player's
 concluded ones the time at which it left the active ones.
 """
@@ -14,9 +14,9 @@ from events.record import MatchId
 from events.redis_log import WAKE_CHANNEL, send
 from events.redis_pool import Command
 from service.adapters.clock import wall_clock
-from service.repository.ports import ENDING_MS, Mine, Shelf, news_of
+from service.repository.ports import ENDING_MS, OwnList, StatusList, news_of
 
-_SHELVES: Final[tuple[Shelf, ...]] = get_args(Shelf)
+_STATUS_LISTS: Final[tuple[StatusList, ...]] = get_args(StatusList)
 _ENDED: Final = "index:ended"
 _END: Final = """
 local known = redis.call('ZSCORE', KEYS[1], ARGV[1])
@@ -41,16 +41,16 @@ return #waiting < tonumber(ARGV[2]) and redis.call('ZADD', KEYS[1], 0, ARGV[1]) 
 """KEYS the set; ARGV an entry, and the limit of entries. A match that is already in the set is admitted again."""
 
 
-def _shelf_key(shelf: Shelf) -> str:
-    return f"index:{shelf}"
+def _status_list_key(status_list: StatusList) -> str:
+    return f"index:{status_list}"
 
 
 def _creator_key(creator: str) -> str:
     return f"index:open:{creator}"
 
 
-def _player_key(player: str, mine: Mine) -> str:
-    return f"index:of:{player}:{mine}"
+def _player_key(player: str, own_list: OwnList) -> str:
+    return f"index:of:{player}:{own_list}"
 
 
 def _concluded_key(player: str) -> str:
@@ -76,12 +76,12 @@ class RedisIndex:
 
     def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
         place = f"{created_at:013d}:{match_id}"
-        entries: list[Command] = [("ZADD", _player_key(player, mine), 0, place) for mine in get_args(Mine)]
+        entries: list[Command] = [("ZADD", _player_key(player, own_list), 0, place) for own_list in get_args(OwnList)]
         send(self._client, *entries, ("PUBLISH", WAKE_CHANNEL + news_of(player), wall_clock()))
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
         place = f"{created_at:013d}:{match_id}"
-        keys = (*(_player_key(player, mine) for mine in get_args(Mine)), _concluded_key(player))
+        keys = (*(_player_key(player, own_list) for own_list in get_args(OwnList)), _concluded_key(player))
         send(self._client, *(("ZREM", key, place) for key in keys))
 
     def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
@@ -94,15 +94,19 @@ class RedisIndex:
         (places,) = send(self._client, ("ZRANGEBYSCORE", _concluded_key(player), since, "+inf", "LIMIT", skip, limit))
         return tuple(place.decode() for place in places)
 
-    def move(self, match_id: MatchId, created_at: int, creator: str, shelf: Shelf | None, *, private: bool) -> None:
+    def move(
+        self, match_id: MatchId, created_at: int, creator: str, status_list: StatusList | None, *, private: bool
+    ) -> None:
         place = f"{created_at:013d}:{match_id}"
         commands: list[Command] = []
-        if shelf is not None and not private:
-            commands.append(("ZADD", _shelf_key(shelf), 0, place))
+        if status_list is not None and not private:
+            commands.append(("ZADD", _status_list_key(status_list), 0, place))
         commands.append(
-            ("ZADD", _creator_key(creator), 0, place) if shelf == "open" else ("ZREM", _creator_key(creator), place)
+            ("ZADD", _creator_key(creator), 0, place)
+            if status_list == "open"
+            else ("ZREM", _creator_key(creator), place)
         )
-        commands += [("ZREM", _shelf_key(other), place) for other in _SHELVES if other != shelf]
+        commands += [("ZREM", _status_list_key(other), place) for other in _STATUS_LISTS if other != status_list]
         send(self._client, *commands)
 
     def end(self, match_id: MatchId, created_at: int, ended_at: int) -> None:
@@ -117,11 +121,11 @@ class RedisIndex:
         (found,) = send(self._client, ("ZRANGEBYSCORE", _ENDED, f"({after}", "+inf", "WITHSCORES", "LIMIT", 0, limit))
         return tuple((int(number), place.decode()) for place, number in zip(found[::2], found[1::2], strict=True))
 
-    def page(self, shelf: Shelf, before: str | None, limit: int) -> tuple[str, ...]:
-        return self._page(_shelf_key(shelf), before, limit)
+    def page(self, status_list: StatusList, before: str | None, limit: int) -> tuple[str, ...]:
+        return self._page(_status_list_key(status_list), before, limit)
 
-    def matches_of(self, player: str, mine: Mine, before: str | None, limit: int) -> tuple[str, ...]:
-        return self._page(_player_key(player, mine), before, limit)
+    def matches_of(self, player: str, own_list: OwnList, before: str | None, limit: int) -> tuple[str, ...]:
+        return self._page(_player_key(player, own_list), before, limit)
 
     def _page(self, key: str, before: str | None, limit: int) -> tuple[str, ...]:
         newest = "+" if before is None else f"({before}"
@@ -129,7 +133,7 @@ class RedisIndex:
         (places,) = send(self._client, ("ZREVRANGEBYLEX", key, newest, "-", "LIMIT", 0, limit))
         return tuple(place.decode() for place in places)
 
-    def open_places(self, creator: str) -> tuple[str, ...]:
+    def open_entries(self, creator: str) -> tuple[str, ...]:
         places: list[bytes]
         (places,) = send(self._client, ("ZRANGE", _creator_key(creator), 0, -1))
         return tuple(place.decode() for place in places)

@@ -7,7 +7,7 @@ from events.memory_log import MemoryLog
 from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
 from service.repository.match_history import History
-from service.repository.ports import ENDING_MS, Games, Lane, Mine, Player, Ports, Shelf, news_of
+from service.repository.ports import ENDING_MS, Games, Lane, OwnList, Player, Ports, StatusList, news_of
 
 
 def _ignore(_key: str, _number: Version) -> None:
@@ -63,16 +63,16 @@ class MemoryIndex:
 
     def __init__(self, wake: Callable[[str, Version], None] = _ignore) -> None:
         self._wake = wake
-        self._mine: dict[tuple[str, Mine], set[str]] = {}
+        self._mine: dict[tuple[str, OwnList], set[str]] = {}
         self._enrolled = 0
         self._concluded: dict[str, dict[str, int]] = {}
-        self._shelves: dict[str, Shelf | None] = {}
+        self._status_lists: dict[str, StatusList | None] = {}
         self._waiting: set[tuple[str, str]] = set()
         self._private: set[str] = set()
         self._ended: dict[str, int] = {}
 
     def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
-        waiting = self.open_places(creator)
+        waiting = self.open_entries(creator)
         if any(place.endswith(f":{match_id}") for place in waiting):
             return True
         if len(waiting) >= limit:
@@ -85,14 +85,14 @@ class MemoryIndex:
         self.move(match_id, created_at, creator, "open", private=private)
 
     def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
-        for mine in get_args(Mine):
+        for mine in get_args(OwnList):
             self._mine.setdefault((player, mine), set()).add(f"{created_at:013d}:{match_id}")
         self._enrolled += 1
         self._wake(news_of(player), self._enrolled)
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
         place = f"{created_at:013d}:{match_id}"
-        for mine in get_args(Mine):
+        for mine in get_args(OwnList):
             self._mine.get((player, mine), set()).discard(place)
         self._concluded.get(player, {}).pop(place, None)
 
@@ -105,10 +105,12 @@ class MemoryIndex:
         found = sorted((at, place) for place, at in self._concluded.get(player, {}).items() if at >= since)
         return [place for _, place in found[skip : skip + limit]]
 
-    def move(self, match_id: MatchId, created_at: int, creator: str, shelf: Shelf | None, *, private: bool) -> None:
+    def move(
+        self, match_id: MatchId, created_at: int, creator: str, status_list: StatusList | None, *, private: bool
+    ) -> None:
         place = f"{created_at:013d}:{match_id}"
-        self._shelves[place] = shelf
-        if shelf == "open":
+        self._status_lists[place] = status_list
+        if status_list == "open":
             self._waiting.add((creator, place))
         else:
             self._waiting.discard((creator, place))
@@ -127,17 +129,21 @@ class MemoryIndex:
     def ended(self, after: int, limit: int) -> Sequence[tuple[int, str]]:
         return sorted((number, place) for place, number in self._ended.items() if number > after)[:limit]
 
-    def page(self, shelf: Shelf, before: str | None, limit: int) -> Sequence[str]:
+    def page(self, status_list: StatusList, before: str | None, limit: int) -> Sequence[str]:
         return _page(
-            (place for place, found in self._shelves.items() if found == shelf and place not in self._private),
+            (
+                place
+                for place, found in self._status_lists.items()
+                if found == status_list and place not in self._private
+            ),
             before,
             limit,
         )
 
-    def matches_of(self, player: str, mine: Mine, before: str | None, limit: int) -> Sequence[str]:
+    def matches_of(self, player: str, mine: OwnList, before: str | None, limit: int) -> Sequence[str]:
         return _page(self._mine.get((player, mine), set()), before, limit)
 
-    def open_places(self, creator: str) -> Sequence[str]:
+    def open_entries(self, creator: str) -> Sequence[str]:
         return sorted(place for owner, place in self._waiting if owner == creator)
 
 

@@ -1,7 +1,7 @@
-"""What somebody kept of a match while it went on, against its file: that alone finds a file rewritten from the start.
+"""Compares a match file with what a client kept of the match. Only this reveals a file that was rewritten as a whole.
 
-Kept are heads (a version and its hash, or the start of it, as ETags hold it), and feeds: what `/v1/matches/{id}/events`
-answered, in any of its three media types.
+A client may keep heads (a version and its hash, or the start of the hash as in ETags), and feeds: responses of
+`/v1/matches/{id}/events` in any of its three media types.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,19 +16,19 @@ from service.match.model import Match
 from service.match.redaction import Situation, see_event
 
 SHORTEST_HASH: Final = 16
-"""Hex digits: as many as an ETag shows."""
+"""Minimum number of hex digits of a head, as many as in an ETag."""
 
 _FRAME: Final = b"data:"
-_UNTOLD: Final = (b":", b"event:", b"id:", b"retry:")
-"""How lines of an event stream begin that hold no JSON."""
+_WITHOUT_JSON: Final = (b":", b"event:", b"id:", b"retry:")
+"""Prefixes of the lines of an event stream that contain no JSON."""
 
 
 _NOT_OF_THE_EVENT: Final = frozenset({"text", *Situation.__struct_fields__})
-"""What is said beside an event where it was asked for: its words, and what the match waited for then."""
+"""Fields that a client may request with an event but that are not part of it: its text, and the situation after it."""
 
 
 class Differs(Exception):
-    """The file does not hold what was kept, first at `version`."""
+    """The file differs from what the client kept, first at `version`."""
 
     def __init__(self, version: Version, kept: Literal["head", "feed"], text: str) -> None:
         super().__init__(f"version {version}: {text}")
@@ -42,14 +42,14 @@ _Hash: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{16,64}$")]
 
 
 class KeptHead(msgspec.Struct, frozen=True):
-    """`head` may be the start of a hash."""
+    """A head that a client kept. `head` may be the start of a hash."""
 
     version: _Version
     head: _Hash
 
 
 class KeptEvent(msgspec.Struct, frozen=True):
-    """An event as a viewer was shown it: `shown` is all of it."""
+    """An event as the service showed it to a viewer: `shown` has all its fields."""
 
     version: _Version
     hash: _Hash
@@ -63,10 +63,10 @@ class Feed(msgspec.Struct, frozen=True):
 
 
 def read_feed(text: bytes) -> Feed:
-    """What a client kept: pages, lines or an event stream, as they came. A last line that was cut off does not count.
+    """Parse a feed: pages, lines or an event stream, as received. A last line that was cut off is ignored.
 
     Raises:
-        ValueError: something in it is no part of a feed, or nothing is in it.
+        ValueError: it contains something else, or nothing.
     """
     parts = list(chain.from_iterable(map(_parts, _frames(text))))
     heads = tuple(part for part in parts if isinstance(part, KeptHead))
@@ -77,7 +77,7 @@ def read_feed(text: bytes) -> Feed:
 
 
 def _frames(text: bytes) -> Iterator[Any]:
-    """The JSON values of a feed; a page may stand on several lines."""
+    """The JSON values of a feed. A page may have several lines."""
     try:
         yield msgspec.json.decode(text)
     except (ValueError, RecursionError):
@@ -86,19 +86,19 @@ def _frames(text: bytes) -> Iterator[Any]:
         return
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
-        told = line.removeprefix(_FRAME).strip()
-        if not told or line.startswith(_UNTOLD):
+        value = line.removeprefix(_FRAME).strip()
+        if not value or line.startswith(_WITHOUT_JSON):
             continue
         try:
-            yield msgspec.json.decode(told)
+            yield msgspec.json.decode(value)
         except (ValueError, RecursionError) as error:
             if number == len(lines) > 1 and not line.endswith(b"\n"):
                 return
-            raise ValueError(f"line {number} is no JSON: {error}") from None
+            raise ValueError(f"line {number} is not JSON: {error}") from None
 
 
 def _parts(frame: Any) -> Iterator[KeptHead | KeptEvent]:
-    """The events and heads in one value: an event, a page of them, the first or last frame of a stream."""
+    """The events and heads in one value: an event, a page of events, or the first or last frame of a stream."""
     try:
         fields = msgspec.convert(frame, dict[str, Any])
         if "hash" in fields:
@@ -109,14 +109,14 @@ def _parts(frame: Any) -> Iterator[KeptHead | KeptEvent]:
         for event in msgspec.convert(fields.get("events", []), list[dict[str, Any]]):
             yield from _parts(event)
     except msgspec.ValidationError as error:
-        raise ValueError(f"it holds what is no event, page or frame of a feed: {error}") from None
+        raise ValueError(f"it contains something that is not an event, page or frame of a feed: {error}") from None
 
 
 def check_heads(lines: Sequence[bytes], kept: Iterable[KeptHead], name: Literal["head", "feed"] = "head") -> None:
-    """Every kept head is that of the line at its version; version 0 is the first line of the file.
+    """Check that every kept head is the hash of the line at its version. Version 0 is the first line of the file.
 
     Raises:
-        Differs: the first, in the order of the versions, that is not.
+        Differs: the first difference, in the order of the versions.
     """
     for head in sorted(kept, key=lambda one: one.version):
         found = _line(lines, head.version, name)[1]
@@ -125,21 +125,21 @@ def check_heads(lines: Sequence[bytes], kept: Iterable[KeptHead], name: Literal[
 
 
 def check_feed(lines: Sequence[bytes], match: Match, viewer: Viewer, feed: Feed) -> None:
-    """Every kept event is what this viewer may see of the file's event, and has its hash.
+    """Check that every kept event is what this viewer may see of the file's event, and has its hash.
 
     Raises:
-        Differs: the first, in the order of the versions, that is not.
+        Differs: the first difference, in the order of the versions.
     """
     check_heads(lines, feed.heads, "feed")
     for kept in sorted(feed.events, key=lambda one: one.version):
         if kept.match != match.id:
-            raise Differs(kept.version, "feed", f"what was kept is of the match {kept.match}")
+            raise Differs(kept.version, "feed", f"the feed is of the match {kept.match}")
         check_heads(lines, [KeptHead(kept.version, kept.hash)], "feed")
         stored, head = _line(lines, kept.version, "feed")
         shown = canonical(see_event(match, decode(stored), head.hash, viewer))
         if shown != canonical(kept.shown):
             fields = ", ".join(_different(msgspec.json.decode(shown), kept.shown))
-            text = f"{_named(viewer)} sees it otherwise ({fields}); is it the feed of another seat?"
+            text = f"{_named(viewer)} sees other values ({fields}); is this the feed of another seat?"
             raise Differs(kept.version, "feed", text)
 
 
@@ -151,7 +151,7 @@ def _line(lines: Sequence[bytes], version: Version, name: Literal["head", "feed"
 
 
 def _different(shown: Mapping[str, Any], kept: Mapping[str, Any]) -> list[str]:
-    """The fields that one of two events does not have, or has otherwise."""
+    """The fields in which two events differ."""
     fields = sorted(shown.keys() | kept.keys())
     return [name for name in fields if _field(shown, name) != _field(kept, name)]
 

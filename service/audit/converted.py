@@ -1,7 +1,7 @@
-"""Files that were converted on their way: by an editor, a mail program, a shell, an unpacker or one who packed them.
+"""Recognises match files that an editor, a mail program, a shell or an archiver converted.
 
-What a chain of hashes calls broken then was changed by nobody who meant to. No match file of ours has any of these signs:
-its lines are canonical JSON, which is UTF-8 without spaces and without control characters, each ended by one line feed.
+Such a file breaks the hash chain, although nobody forged it. An original file has none of these signs: each line is
+canonical JSON in UTF-8, without spaces around it and without control characters, and ends with one line feed.
 """
 
 from collections.abc import Sequence
@@ -26,16 +26,16 @@ _STARTS: Final = (
     (b"\x04\x22\x4d\x18", "it is compressed, with lz4"),
     (b"PK\x03\x04", "it is in a zip archive"),
 )
-"""Gzip, in which the service itself may send a file, has been undone before."""
+"""The first bytes of converted files. One layer of gzip, which the service itself may send, is already decompressed."""
 
 
 def by_its_start(start: bytes) -> str | None:
-    """What was done to a file that begins like this; None if that tells nothing."""
+    """How a file with these first bytes was converted; None if they show nothing."""
     return next((done for sign, done in _STARTS if start.startswith(sign)), None)
 
 
 def by_its_lines(lines: Sequence[bytes]) -> str | None:
-    """What was done to a file of these lines, newlines included; None if nothing is to be seen of it."""
+    """How a file with these lines (including newlines) was converted; None if they show nothing."""
     if lines and lines[0].strip() in {b"{", b"["}:
         return "its JSON was spread over several lines"
     for number, line in enumerate(lines, 1):
@@ -56,7 +56,7 @@ def by_its_lines(lines: Sequence[bytes]) -> str | None:
 
 
 def _is_written_anew(line: bytes) -> bool:
-    """Whether a line is a JSON object in another than its canonical form."""
+    """Whether a line is a JSON object that is not in canonical form."""
     try:
         found = msgspec.json.decode(line, type=dict[str, str | int])
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The match file: one match complete, a canonical JSON object a line, the form in which matches are passed on."""
+"""The match file: a complete match with one canonical JSON object per line."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Final
@@ -13,7 +13,7 @@ from service.match.model import Match
 from service.repository.ports import Ports
 
 CHUNK: Final = 500
-"""Events read from the log at a time."""
+"""Number of events read from the log at a time."""
 
 
 class FirstLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -24,7 +24,7 @@ class FirstLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def export(ports: Ports, match: Match) -> Iterator[bytes]:
-    """The lines of a match that is over, newlines included.
+    """The lines of the file of a match that is over, including newlines.
 
     Raises:
         Refused: `match-not-finished`.
@@ -46,7 +46,7 @@ def split(lines: Iterable[bytes]) -> tuple[FirstLine, tuple[bytes, ...]]:
     """The first line and the stored events of a match file.
 
     Raises:
-        ValueError: the first line is not that of a match file.
+        ValueError: the first line is not the first line of a match file.
     """
     found = [line.removesuffix(b"\n") for line in lines]
     try:
@@ -54,14 +54,14 @@ def split(lines: Iterable[bytes]) -> tuple[FirstLine, tuple[bytes, ...]]:
     except msgspec.DecodeError as error:
         raise ValueError(f"the first line is not that of a match file: {error}") from None
     if first.format != FORMAT:
-        raise ValueError(f"the format is {first.format}; this is a reader of {FORMAT}")
+        raise ValueError(f"the format is {first.format}; this program reads {FORMAT}")
     if genesis(first.match, first.game, first.ruleset)[0] != found[0]:
         raise ValueError("the first line is not in canonical form")
     return first, tuple(found[1:])
 
 
 def summary(match: Match) -> Mapping[str, object]:
-    """What `moonstone play --json` says of a match."""
+    """The output of `moonstone play --json`."""
     return {
         "game": match.created.game,
         "seats": len(match.seats),

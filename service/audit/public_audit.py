@@ -1,4 +1,4 @@
-"""What the stored events of one match say of themselves, check by check."""
+"""The audit of one stored match: the result of each check."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -14,9 +14,10 @@ from service.repository.ports import Ports
 
 
 class CheckResult(msgspec.Struct, frozen=True):
-    """`version` and `detail` say where and what, if the check failed.
+    """The result of one check. If it failed, `version` and `detail` say where and why.
 
-    `not_yet` waits for the end of the match; `not_checked` comes after a fault, or is about rules of an older number.
+    `not_yet`: possible only after the end of the match. `not_checked`: an earlier check failed, or the match has an older
+    ruleset.
     """
 
     check: Check
@@ -26,12 +27,12 @@ class CheckResult(msgspec.Struct, frozen=True):
 
 
 class Audit(msgspec.Struct, frozen=True):
-    """What the stored events of a match say of themselves, read anew up to `version`.
+    """The audit of the stored events of a match up to `version`.
 
-    `chain`: every event is canonical and names the hash of the one before. `draws`: every shuffle and pick is what the
-    revealed seed gives, and the seed is the one that was committed to. `effects`: they can be folded, and are what the
-    rules give. `actions`: each was allowed, at its time, by whom it says. `outcome`: the rules score the same. The first
-    fault ends the audit.
+    `chain`: every event is canonical and has the hash of the event before. `draws`: every shuffle and pick follows from the
+    revealed seed, and the seed fits the commitment. `effects`: all effects follow from the rules and can be folded.
+    `actions`: each action was allowed at its time, for its author. `outcome`: the rules give the same scores. The audit
+    stops at the first fault.
     """
 
     match: MatchId
@@ -41,12 +42,12 @@ class Audit(msgspec.Struct, frozen=True):
 
 
 def audit(ports: Ports, match: Match) -> Audit:
-    """All checks of a match that is over; of any other the chain, the one that needs no secret."""
+    """All checks for a match that is over. Before the end only the chain is checked, since it needs no secret."""
     try:
         results = {check: CheckResult(check, "passed") for check in _passed(ports, match)}
     except Fault as fault:
         results = {
-            # the whole chain is checked before all else
+            # a fault in another check means that the chain has passed, since it is checked first
             "chain": CheckResult("chain", "passed"),
             fault.check: CheckResult(fault.check, "failed", fault.version, fault.text),
         }
@@ -64,5 +65,5 @@ def _passed(ports: Ports, match: Match) -> Sequence[Check]:
         verdict = verify(export(ports, match), ports.games)
         passed, newest = verdict.checks, verdict.match.head
     if newest != match.head:
-        raise Fault(match.head.version, "chain", "is not the event that was there before")
+        raise Fault(match.head.version, "chain", "is not the event that the service read before")
     return passed

@@ -1,4 +1,4 @@
-"""Is a stored match whole? One match at a time and never all of its events at once, until it is over and can be audited."""
+"""Checks that a stored match is complete and valid. Events are read in chunks; a match that is over is audited."""
 
 from events.record import MatchId, Version
 from service.audit.match_file import CHUNK, export
@@ -11,11 +11,11 @@ from service.repository.ports import Ports
 
 
 def inspect(ports: Ports, match_id: MatchId) -> Match:
-    """A stored match, folded from its first event: what is over is audited, of all others the seed is there.
+    """Fold a stored match from its first event. Audit it if it is over, else check that its seed is stored.
 
     Raises:
-        Fault: the first thing that is wrong.
-        Refused: `engine-too-old`: a newer release wrote to the match, so that this one cannot tell.
+        Fault: the first fault.
+        Refused: `engine-too-old`: a newer release wrote to the match, so this release cannot check it.
     """
     match = _folded(ports, match_id)
     if match.server_seed is not None:
@@ -23,7 +23,7 @@ def inspect(ports: Ports, match_id: MatchId) -> Match:
         return match
     seed = ports.log.seed(match_id)
     if seed is None or commitment(seed) != match.created.seed_commitment:
-        raise Fault(match.head.version, "draws", "the seed that the match is committed to is not there")
+        raise Fault(match.head.version, "draws", "the seed that the match is committed to is missing")
     return match
 
 

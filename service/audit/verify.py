@@ -1,7 +1,7 @@
-"""Verifies a match file: is it a match that the rules and the revealed seed allow?
+"""Verifies a match file: every event must follow from the rules and the revealed seed.
 
-The chain is checked first. Then each event is turned back into its command and decided again, by the function that
-decided it when it was written; what comes out must be the event. The first fault ends it.
+The chain is checked first. Then each event is turned back into its command and decided again, by the same function that
+decided it when it was written. The result must equal the event. The first fault ends the verification.
 """
 
 import re
@@ -33,7 +33,7 @@ _SEED: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class Fault(Exception):
-    """What is wrong with a match file, and at which version (0 is the file's first line)."""
+    """A fault in a match file, and the version where it is (0 is the file's first line)."""
 
     def __init__(self, version: int, check: Check, text: str) -> None:
         super().__init__(f"version {version}: {text}")
@@ -43,7 +43,7 @@ class Fault(Exception):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """A match without fault: what was checked. Rules of an older number are folded, but not decided again."""
+    """A match without fault, and the checks that it passed. Events of older rulesets are folded, but not decided again."""
 
     match: Match
     checks: tuple[Check, ...]
@@ -53,7 +53,7 @@ def verify(lines: Iterable[bytes], games: Mapping[str, AnyGame]) -> Verdict:
     """Check a match file from its first line to the revealed seed.
 
     Raises:
-        Fault: the first thing that is wrong.
+        Fault: the first fault.
     """
     try:
         first, stored = split(lines)
@@ -66,17 +66,17 @@ def verify(lines: Iterable[bytes], games: Mapping[str, AnyGame]) -> Verdict:
         raise Fault(0, "effects", f"the rules of {first.game}, ruleset {first.ruleset}, are not known here")
     match = _folded(1, lambda: begin(first.match, stored[0], games))
     if commitment(seed) != match.created.seed_commitment:
-        raise Fault(len(stored), "draws", "the revealed seed is not the one committed to")
+        raise Fault(len(stored), "draws", "the revealed seed does not fit the commitment")
     if not match.creator:
         raise Fault(1, "actions", f"is by {events[0].by}, not by a player")
     expected = deque(_decided_again(match, events[0], lambda: seed))
     _compare(expected.popleft(), events[0], match)
     for event, entry in zip(events[1:], stored[1:], strict=True):
-        if event.type in TRANSITIONS or event.type == "match_created":  # the fold says which types are not known
+        if event.type in TRANSITIONS or event.type == "match_created":  # for an unknown type the fold raises
             if not expected:
                 expected.extend(_decided_again(match, event, lambda: seed))
             elif event.at != match.at:
-                raise Fault(event.version, "actions", f"comes in one with the event before, at {match.at}")
+                raise Fault(event.version, "actions", f"must have the time of the event before, {match.at}")
             _compare(expected.popleft(), event, match)
         match = _folded(event.version, partial(step, match, entry))
     return Verdict(match, CHECKS if is_current(match) else ("chain", "effects"))
@@ -92,17 +92,17 @@ def _folded(version: Version, fold: Callable[[], Match]) -> Match:
 
 
 def _decided_again(match: Match, event: Event, chance: Chance) -> Sequence[Draft]:
-    """What the command behind an event brings: the event, and what must follow in the same append."""
+    """The events of the command behind an event: the event itself, and those that must follow in the same append."""
     check: Check = "effects" if event.version == 1 else "outcome" if event.type == "match_scored" else "actions"
     try:
         drafts = decided_again(match, event, chance)
     except msgspec.DecodeError as error:
-        raise Fault(event.version, check, f"the data is not that of {event.type}: {error}") from None
+        raise Fault(event.version, check, f"the data does not fit {event.type}: {error}") from None
     except NotDue as error:
         raise Fault(event.version, check, str(error)) from None
     except Refused as refusal:
         raise Fault(event.version, check, f"would be refused: {refusal.detail}") from None
-    except Exception as error:  # noqa: BLE001  (whatever a forged event makes the rules do, it is a fault of the file)
+    except Exception as error:  # noqa: BLE001  (a forged event may make the rules raise anything: a fault of the file)
         raise Fault(event.version, "actions", f"cannot be decided again: {location(error)}") from None
     if not drafts:
         raise Fault(event.version, "actions", "would change nothing")
@@ -110,7 +110,7 @@ def _decided_again(match: Match, event: Event, chance: Chance) -> Sequence[Draft
 
 
 def _compare(draft: Draft, event: Event, match: Match) -> None:
-    """Hold an event to what must stand in its place."""
+    """Compare an event with the event that must be at its version."""
     if event.type != draft.type:
         raise Fault(event.version, "actions", f"is {event.type} where {draft.type} must come")
     if event.by != draft.by:
@@ -126,10 +126,10 @@ def _compare(draft: Draft, event: Event, match: Match) -> None:
 
 
 def check_chain(first: FirstLine, stored: Sequence[bytes]) -> tuple[list[Event], Head]:
-    """The events of a match, every one checked by itself and against the one before, and the head after them.
+    """Check each event by itself and against the event before; return the events and the head after them.
 
     Raises:
-        Fault: the first that is not canonical, does not follow, or holds a number that is none of ours.
+        Fault: the first event that is not canonical, does not follow, or contains a number that is not allowed.
     """
     head = genesis(first.match, first.game, first.ruleset)[1]
     events: list[Event] = []
@@ -142,13 +142,13 @@ def check_chain(first: FirstLine, stored: Sequence[bytes]) -> tuple[list[Event],
         except BrokenChain as error:
             raise Fault(error.version, "chain", error.fault) from None
         except (ValueError, RecursionError) as error:
-            raise Fault(version, "chain", f"the data is no JSON of ours: {error}") from None
+            raise Fault(version, "chain", f"the data is not canonical JSON: {error}") from None
         if not isinstance(data, dict):
             raise Fault(version, "chain", "the data is not an object")
         if not plain:
             raise Fault(version, "chain", "the data is not in canonical form")
         if not _exact([event.at, data]):
-            raise Fault(version, "chain", "holds a number that is no integer of at most 53 bits")
+            raise Fault(version, "chain", "contains a number that is not an integer of at most 53 bits")
         if event.at < at:
             raise Fault(version, "chain", "is older than the event before")
         if not _SALT.fullmatch(event.salt):
@@ -168,7 +168,7 @@ def _exact(value: object) -> bool:
 
 
 def _revealed(events: Sequence[Event]) -> bytes:
-    """The seed that the last event reveals, and no other."""
+    """The seed that the last event reveals. No earlier event may reveal one."""
     if not events or events[0].type != "match_created":
         raise Fault(1, "chain", "a match begins with match_created")
     ends = [event for event in events if event.type == "seed_revealed"]

@@ -18,12 +18,12 @@ from service.games.protocol import Rng, Task
 from service.games.visibility import Seat
 from service.match.commands import ActAsBot, Command, Score, Suspend, TakeDefault
 from service.match.decide import decide
-from service.match.model import Match, OpenDecision, Sitter
+from service.match.model import Match, OpenDecision, SeatHolder
 from service.match.owed import owed
 from service.match.randomness import Draws
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
-from service.usecases.match_index import shelve
+from service.usecases.match_index import update_index
 from service.usecases.submit import CommandKey, Submitted, append, attempt, give_back, has_job, lost, server_seed
 
 BUDGET_MS: Final = 200
@@ -90,10 +90,10 @@ def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, patienc
     if outage_ms:
         return give_back(ports, match, outage_ms, at)
     for decision in sorted(decisions, key=lambda one: (one.asked_at or 0, one.seat)):
-        sitter = None if decision.asked_at is None or decision.asked_at > at else match.seats[decision.seat]
-        if sitter is None or (decision.is_past(at) and not sitter.resigned):
+        holder = None if decision.asked_at is None or decision.asked_at > at else match.seats[decision.seat]
+        if holder is None or (decision.is_past(at) and not holder.resigned):
             continue
-        drafts = _turn(ports, match, decision, sitter, at, chance_of, patience)
+        drafts = _turn(ports, match, decision, holder, at, chance_of, patience)
         if drafts:
             return append(ports, match, CommandKey(f"bot:{decision.seat}:{match.head.version}", "bot"), drafts, at)
     return None
@@ -103,7 +103,7 @@ def _turn(
     ports: Ports,
     match: Match,
     decision: OpenDecision,
-    sitter: Sitter,
+    holder: SeatHolder,
     at: int,
     chance_of: ChanceOf,
     patience: CircuitBreaker,
@@ -118,20 +118,20 @@ def _turn(
     def decided(command: Command) -> Sequence[Draft]:
         return decide(match, command, at, lambda: server_seed(ports, match))
 
-    if sitter.resigned:
+    if holder.resigned:
         return decided(TakeDefault(seat=seat, action=decision.on_timeout, reason="player-left"))
     if patience.is_skipped(match.id, decision.id, at):
         return ()
     try:
         with patience.limit():
-            action = _chosen(match, decision, sitter.player, chance_of(seat))
+            action = _chosen(match, decision, holder.player, chance_of(seat))
         if action is None:
             return ()
-        return decided(ActAsBot(seat=seat, bot=sitter.player, action=action))
+        return decided(ActAsBot(seat=seat, bot=holder.player, action=action))
     except (Corrupt, LogUnavailable):
         raise
     except Exception:  # noqa: BLE001  (a bot may fail in any way; the match goes on)
-        _log.exception("the bot %s failed in match %s at version %d", sitter.player, match.id, match.head.version)
+        _log.exception("the bot %s failed in match %s at version %d", holder.player, match.id, match.head.version)
     if decision.on_timeout is None:
         patience.skip(match.id, decision.id, at)
         return ()
@@ -188,5 +188,5 @@ def score(ports: Ports, match: Match, at: int) -> Submitted | None:
     written = attempt(ports, match, CommandKey(f"score:{match.head.version}", "score"), Score(), at)
     if written is not None:
         failpoints.point("match-scored")
-        shelve(ports, written.match, just_written=not written.replayed)
+        update_index(ports, written.match, just_written=not written.replayed)
     return written

@@ -1,6 +1,6 @@
-"""What can be asked of a match, as values: `service.match.decide` answers each with the events that it brings, or refuses it.
+"""Commands of a match, as values: `service.match.decide` returns the events of each, or refuses it.
 
-A command of a player holds all that the client insists on. A command of the service names what is due.
+A player's command holds the client's preconditions. A command of the service names what is due.
 """
 
 from collections.abc import Mapping
@@ -15,18 +15,18 @@ from service.match.events import DefaultReason
 from service.match.new_match import NewMatch
 
 SeenHead: TypeAlias = tuple[Version, str]
-"""A version that a client saw, and how the hash of its event begins."""
+"""A version that a client saw, and the first hex digits of its event's hash."""
 
 
 class PlayerCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person asks. `if_match`: one of these heads must be the newest; None insists on nothing."""
+    """A person's command. `if_match`: the match's head must be one of these; None accepts any head."""
 
     player: str
     if_match: tuple[SeenHead, ...] | None = None
 
 
 class Create(msgspec.Struct, frozen=True, kw_only=True):
-    """Open a new match; the creator gets no seat by it."""
+    """Create an open match. The creator gets no seat."""
 
     player: str
     game: AnyGame
@@ -34,7 +34,7 @@ class Create(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Join(PlayerCommand, frozen=True, kw_only=True):
-    """Take a seat, the lowest free one if none is named. `has_join_code`: the right code of this match was given."""
+    """Take a seat, by default the lowest free one. `has_join_code`: the client sent the right join code."""
 
     seat: Seat | None = None
     client_seed: str | None = None
@@ -42,25 +42,25 @@ class Join(PlayerCommand, frozen=True, kw_only=True):
 
 
 class SeatBot(PlayerCommand, frozen=True, kw_only=True):
-    """Give a bot a seat, the lowest free one if none is named."""
+    """Give a bot a seat, by default the lowest free one."""
 
     bot: str
     seat: Seat | None = None
 
 
 class Start(PlayerCommand, frozen=True, kw_only=True):
-    """Start a full match that is started by hand."""
+    """Start a full match with manual start."""
 
 
 class Leave(PlayerCommand, frozen=True, kw_only=True):
-    """Give up a seat; for a creator without a seat, give up an open match."""
+    """Give up a seat. A creator without a seat aborts the open match."""
 
 
 class Act(PlayerCommand, frozen=True, kw_only=True):
-    """Take an action, given in its JSON form. `seat` and `decision` are checked where they are given.
+    """Take an action, given in its JSON form. `seat` and `decision` are checked if the client sent them.
 
-    `received_at`: server time of receipt in milliseconds, where that was before the command is decided. `paused_ms`: how far
-    match time lay behind server time at the receipt, where other events have been appended since.
+    `received_at`: server time in milliseconds at which the action was received; None if it is decided at once.
+    `paused_ms`: server time minus match time when the action was received; None if no event was appended since.
     """
 
     action: Mapping[str, Any]
@@ -71,7 +71,7 @@ class Act(PlayerCommand, frozen=True, kw_only=True):
 
 
 class ActAsBot(msgspec.Struct, frozen=True, kw_only=True):
-    """Take what a seat's bot chose, given in its JSON form."""
+    """Take the action that a seat's bot chose, given in its JSON form."""
 
     seat: Seat
     bot: str
@@ -105,23 +105,23 @@ class HandOver(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Extend(msgspec.Struct, frozen=True, kw_only=True):
-    """Give the time of an outage back, in milliseconds."""
+    """Move all deadlines by the milliseconds of an outage."""
 
     ms: int
 
 
 class Suspend(msgspec.Struct, frozen=True, kw_only=True):
-    """Stop a match in which the rules raised the exception named `reason`."""
+    """Suspend a match whose rules raised the exception named `reason`."""
 
     reason: str
 
 
 class Resume(msgspec.Struct, frozen=True, kw_only=True):
-    """Let a suspended match go on."""
+    """Resume a suspended match."""
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
-    """Score a match that has nothing left to decide, and reveal its seed."""
+    """Score a match that has no open decision, and reveal its seed."""
 
 
 ServiceCommand: TypeAlias = ActAsBot | TakeDefault | Ring | Forfeit | HandOver | Extend | Suspend | Resume | Score

@@ -1,7 +1,7 @@
-"""The match's Decider: which events a command brings, or why it is refused.
+"""The match's Decider: the events of a command, or the reason why it is refused.
 
-A pure function of the match, the command and the time. It reads no log, no index and no clock. Players' commands, the
-service's own and the audit's all pass here, so that each rule of a match's life is stated once.
+`decide` is a pure function of the match, the command and the time. It reads no log, no index and no clock. Players, the
+service and the audit all use it, so each rule of a match's life is written once.
 """
 
 import re
@@ -63,21 +63,21 @@ _EXCEPTION_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def decide(match: Match | None, command: Command, at: int, chance: Chance, outage_ms: int = 0) -> tuple[Draft, ...]:
-    """The events that a command brings to a match (None for the match that it creates); none if it changes nothing.
+    """The events that follow from a command. The tuple is empty if the command changes nothing.
 
-    `at` is server time in milliseconds and not before the match's newest event. `chance` gives the match's server seed;
-    it is called only where something is drawn or revealed. `outage_ms`: how long outages took since the newest event; what
-    the command brings comes after this time is given back.
+    `match` is None for `Create`. `at` is server time in milliseconds, and not before the match's newest event. `chance`
+    returns the match's server seed; it is called only if something is drawn or revealed. `outage_ms` is the length of
+    outages since the newest event: a `clock_extended` by this time comes before the events of the command.
 
     Raises:
-        Refused: a player may not have this now; the code says why.
-        NotDue: the service asked for something that the match does not owe at this time.
+        Refused: a player's command is not allowed now; the code says why.
+        NotDue: a command of the service is not due.
     """
     if isinstance(command, Create):
         return _create(command, at, chance)
     if match is None:
         raise no_match()
-    given_back = match.can_be_given_back(outage_ms, at)
+    given_back = match.compensation_ms(outage_ms, at)
     if not given_back:
         return _decide(match, command, at, chance)
     drafts = _decide(replace(match, paused=match.paused + given_back), command, at, chance)
@@ -113,8 +113,8 @@ def _decide(match: Match, command: MatchCommand, at: int, chance: Chance) -> tup
             handed_over = SeatHandedOver(command.seat, stand_in(match.game), "bot")
             return (Draft("seat_handed_over", "worker", canonical(handed_over)),)
         case Extend():
-            given_back = match.can_be_given_back(command.ms, at)
-            return (_extended(given_back),) if given_back else ()
+            extended_ms = match.compensation_ms(command.ms, at)
+            return (_extended(extended_ms),) if extended_ms else ()
         case Suspend():
             return _suspend(match, command)
         case Resume():
@@ -135,9 +135,9 @@ def _check_access(match: Match, command: PlayerCommand) -> None:
 
 
 def _check_head(match: Match, wanted: tuple[SeenHead, ...] | None) -> None:
-    """Whether the newest head is one of those that the client insists on.
+    """Check the client's precondition: the match's head is one of `wanted`.
 
-    An older version may be of this history or of another one. Only the log can tell; the use case asks it.
+    An older version may belong to this history or to another one. Only the log knows; the use case reads it.
     """
     head = match.head
     if wanted is None or any(version == head.version and head.hash.startswith(start) for version, start in wanted):
@@ -180,7 +180,9 @@ def _join(match: Match, command: Join, at: int, chance: Chance) -> tuple[Draft, 
     seed = command.client_seed
     if seed is not None and not CLIENT_SEED.fullmatch(seed):
         raise Refused(
-            "invalid-parameter", "A client seed has 1 to 64 characters, no control ones.", parameter="client_seed"
+            "invalid-parameter",
+            "A client seed has 1 to 64 characters, none of them a control character.",
+            parameter="client_seed",
         )
     taken = SeatTaken(_free_seat(match, command.seat), command.player, "human", UNSET if seed is None else seed)
     return _seated(match, taken, f"player:{command.player}", at, chance)
@@ -195,9 +197,9 @@ def _seat_bot(match: Match, command: SeatBot, at: int, chance: Chance) -> tuple[
 
 
 def _seated(match: Match, taken: SeatTaken, by: str, at: int, chance: Chance) -> tuple[Draft, ...]:
-    """A seat taken, and the start of the match if it was the last."""
+    """The event of a taken seat, and the start of the match if this was the last free seat."""
     draft = Draft("seat_taken", by, canonical(taken))
-    free = [seat for seat, sitter in enumerate(match.seats) if sitter is None]
+    free = [seat for seat, holder in enumerate(match.seats) if holder is None]
     if free != [taken.seat] or match.created.manual_start:
         return (draft,)
     seeds = match.client_seeds()
@@ -228,14 +230,14 @@ def _leave(match: Match, command: Leave, chance: Chance) -> tuple[Draft, ...]:
     if match.status == "open":
         return (Draft("seat_left", f"seat:{seat}", canonical(SeatLeft(seat))),)
     check_running(match)
-    sitter = match.seats[seat]
-    if sitter is not None and sitter.resigned:
+    holder = match.seats[seat]
+    if holder is not None and holder.resigned:
         raise refused("not-seated.left-before")
     return (Draft("resigned", f"seat:{seat}", canonical(Resigned(seat))),)
 
 
 def _suspend(match: Match, command: Suspend) -> tuple[Draft, ...]:
-    """Asks the rules nothing, since they have just failed."""
+    """Does not call the rules, since they have just failed."""
     if match.status != "running":
         raise NotDue(f"a match that is {match.status} is not suspended")
     if not _EXCEPTION_NAME.fullmatch(command.reason):
@@ -272,7 +274,7 @@ def _check_creator(match: Match, player: str) -> None:
 
 
 def _free_seat(match: Match, wanted: Seat | None) -> Seat:
-    free = [seat for seat, sitter in enumerate(match.seats) if sitter is None]
+    free = [seat for seat, holder in enumerate(match.seats) if holder is None]
     if not free:
         raise Refused("match-full", "Every seat is taken.")
     if wanted is None:

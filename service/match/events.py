@@ -1,6 +1,6 @@
-"""What each event type of a match holds: the `data` of the match file, typed.
+"""The typed `data` of each event type, as in a match file.
 
-Unknown fields are refused: an event that says more than this service understands must not be folded in part.
+Unknown fields are refused: an event with a field that this service does not know must not be folded without it.
 """
 
 from collections.abc import Callable
@@ -20,27 +20,29 @@ E = TypeVar("E")
 SeatKind: TypeAlias = Literal["human", "bot"]
 
 Ruleset: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
-"""A number that was never given would let a match file pass for one of old rules, of which nothing is decided again."""
+"""A ruleset below 1 never existed. A file that names one would pass as a match of old rules, which are not decided again."""
 
 
 SHORTEST_CLOCK: Final = 5
 LONGEST_CLOCK: Final = 1_209_600
 LONGEST_INCREMENT: Final = 86_400
-"""Seconds; the longest clock is two weeks."""
+"""These three are in seconds; the longest clock is two weeks."""
 SLOWEST_PACE: Final = 60_000
-"""Milliseconds."""
+"""In milliseconds."""
 
 Seconds: TypeAlias = Annotated[int, msgspec.Meta(ge=SHORTEST_CLOCK, le=LONGEST_CLOCK)]
 Increment: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=LONGEST_INCREMENT)]
 Pace: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SLOWEST_PACE)]
 OnTimeout: TypeAlias = Literal["default_action", "bot", "resign"]
 DefaultReason: TypeAlias = Literal["clock", "bot-failed", "player-left"]
-"""Why a default action was taken: the deadline had passed, the seat's bot gave no legal action, or its player had left."""
+"""Why a default action was taken: the deadline passed, the seat's bot chose no legal action, or its player left."""
 
 
 class MatchClock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How long a seat has: `turn_seconds` for each decision (a turn may have several), or `bank_seconds` for all of them, to which each decision adds
-    `increment_seconds`; what happens then (`default_action` where nothing is said); and how bots are paced.
+    """How much time a seat has, what happens when it is used up, and how fast bots play.
+
+    A seat has `turn_seconds` for each decision (a turn may have several), or `bank_seconds` for all decisions together; each
+    decision then adds `increment_seconds`. `on_timeout` is `default_action` if it is absent.
     """
 
     turn_seconds: Seconds | UnsetType = UNSET
@@ -61,7 +63,7 @@ class MatchCreated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed_commitment: str
 
     def full_banks(self) -> tuple[int, ...]:
-        """What each seat has before its first decision, in milliseconds; empty where the clock is no bank."""
+        """The time of each seat before its first decision, in milliseconds; empty if the clock has no bank."""
         clock = self.clock
         return () if clock is None or clock.bank_seconds is UNSET else (clock.bank_seconds * 1000,) * self.seats
 
@@ -83,7 +85,7 @@ class MatchStarted(msgspec.Struct, Generic[E], frozen=True, gc=False, forbid_unk
 
 
 class Acted(msgspec.Struct, Generic[A, E], frozen=True, gc=False, forbid_unknown_fields=True):
-    """An `action`, or with a reason a `default_action`."""
+    """The data of an `action`, or, with a reason, of a `default_action`."""
 
     seat: Seat
     action: A
@@ -93,7 +95,7 @@ class Acted(msgspec.Struct, Generic[A, E], frozen=True, gc=False, forbid_unknown
 
 
 class Rang(msgspec.Struct, Generic[E], frozen=True, gc=False, forbid_unknown_fields=True):
-    """A `timer`: the bell of a timed game."""
+    """The data of a `timer`: the bell of a timed game rang."""
 
     label: str
     effects: tuple[E, ...]
@@ -120,7 +122,7 @@ class MatchAborted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MatchSuspended(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`reason` is the name of what the rules raised."""
+    """`reason` is the name of the exception that the rules raised."""
 
     reason: Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -139,7 +141,7 @@ class MatchResumed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GameCodec(msgspec.Struct, frozen=True):
-    """Typed decoding of what speaks a game's language: an action by itself, and the data of events."""
+    """Decoders for a game's own types: an action, and the data of events that contain actions or effects."""
 
     action: Callable[[bytes], Any]
     started: Callable[[msgspec.Raw], MatchStarted[Any]]

@@ -1,4 +1,4 @@
-"""From events to the match: `begin` with the first, `fold` the others, `step` for one alone."""
+"""Folds stored events into a match: `begin` takes the first event, `fold` the others, `step` a single one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -16,35 +16,35 @@ from service.match.transitions import TRANSITIONS
 from service.observability.safe_traceback import location
 
 
-class _Opening(msgspec.Struct):
-    """What is read of the first event of a match of any release."""
+class _FirstEvent(msgspec.Struct):
+    """The part of a first event that every release can read."""
 
     type: str
     data: msgspec.Raw
 
 
-_opening: Final = msgspec.json.Decoder(_Opening).decode
+_decode_first: Final = msgspec.json.Decoder(_FirstEvent).decode
 
 
-def _created(opening: _Opening) -> MatchCreated:
+def _created(first: _FirstEvent) -> MatchCreated:
     try:
-        return msgspec.json.decode(opening.data, type=MatchCreated)
+        return msgspec.json.decode(first.data, type=MatchCreated)
     except msgspec.ValidationError as error:
-        raise _too_old("what the match_created holds") from error
+        raise _too_old("the data of match_created") from error
 
 
 def begin(match_id: MatchId, stored: bytes, games: Mapping[str, AnyGame]) -> Match:
     """The match after its first event.
 
     Raises:
-        Corrupt: the bytes are no `match_created` of this match.
-        Refused: `engine-too-old`: the game or its ruleset is not known here.
+        Corrupt: the bytes are not a `match_created` of this match.
+        Refused: `engine-too-old`: this service does not know the game or its ruleset.
     """
     try:
-        opening = _opening(stored)
-        if opening.type != "match_created":
-            raise _too_old(f"the event type {opening.type} at the begin of a match")
-        created = _created(opening)
+        first = _decode_first(stored)
+        if first.type != "match_created":
+            raise _too_old(f"the event type {first.type} as the first event of a match")
+        created = _created(first)
         event, head = follow(genesis(match_id, created.game, created.ruleset)[1], stored)
     except NewerEvent as error:
         raise _too_old("a field of the first event") from error
@@ -83,11 +83,11 @@ def fold(match: Match, events: Sequence[bytes]) -> Match:
     """The match after some more stored events, each checked against the chain.
 
     Raises:
-        Corrupt: an event breaks the chain, or cannot happen in the match.
+        Corrupt: an event breaks the chain, or is impossible in the match.
         Refused: `engine-too-old`: an event has a type, a field or a value that this service does not know.
     """
     if not events:
-        return match  # the same one, with all that was worked out of it
+        return match  # the same object, with its cached properties
     folding = Folding(*astuple(match))
     for stored in events:
         try:
@@ -102,13 +102,13 @@ def fold(match: Match, events: Sequence[bytes]) -> Match:
         try:
             transition(folding, event)
         except msgspec.ValidationError as error:
-            raise _too_old(f"what the {event.type} at version {event.version} holds") from error
-        except Exception as error:  # whatever a foreign event makes the rules do, only its own match stops
+            raise _too_old(f"the data of {event.type} at version {event.version}") from error
+        except Exception as error:  # a damaged event may make the rules raise anything; only its own match stops
             raise Corrupt(event.version, location(error)) from error
         folding.head, folding.at = head, event.at
     return Match(*astuple(folding))
 
 
 def step(match: Match, stored: bytes) -> Match:
-    """The match after one more stored event; as `fold`."""
+    """The match after one more stored event. Raises the same as `fold`."""
     return fold(match, (stored,))

@@ -1,4 +1,4 @@
-"""The match around the game: seats, status, clock and outcome, and what follows from them."""
+"""The match around the game: seats, status, clock and outcome, and what can be computed from them."""
 
 import hashlib
 from collections.abc import Mapping
@@ -19,20 +19,23 @@ from service.match.events import MatchCreated, SeatKind
 
 Status: TypeAlias = Literal["open", "running", "suspended", "finished", "aborted"]
 Expiry: TypeAlias = Literal["timer", "resigned", "seat_handed_over", "default_action"]
-"""The types of event that a passed deadline may bring."""
+"""The event types that may follow from a passed deadline."""
 
 GRACE_MS: Final = 100
-"""A deadline is enforced this long after it passed, so that an action in time is not overtaken."""
+"""A deadline is enforced this long after it has passed, so that an action received in time is appended first."""
 HINT_MS: Final = 300
-"""A job that is due at once was hinted at: this long the hint has to arrive, before a sweeper takes it for lost."""
+"""For a job that is due at once, workers get a hint. After this time a sweeper takes the hint for lost."""
 LATE_MS: Final = 500
-"""A bot that is asked later than this after its time was asked in time, and waits."""
+"""Lateness above which a bot's turn is rescheduled: its missed turn counts as a turn without an action."""
 BOT_PACE_MS: Final = 2_500
-"""How long a bot takes on average where the game itself is timed and nothing else is said: people play against it."""
+"""Average time a bot takes in a timed game without `bot_pace_ms`, so that people can play against it."""
 
 
-class Sitter(msgspec.Struct, frozen=True):
-    """Who holds a seat; a seat that resigned is played by default actions. A bot that took it over tells from whom."""
+class SeatHolder(msgspec.Struct, frozen=True):
+    """The player or bot of a seat. After `resigned`, the service takes default actions for the seat.
+
+    `former` is the person from whom a bot took the seat over.
+    """
 
     player: str
     kind: SeatKind
@@ -42,46 +45,46 @@ class Sitter(msgspec.Struct, frozen=True):
 
 
 class Opening(msgspec.Struct, frozen=True, gc=False):
-    """When a decision opened: the version, and the match time."""
+    """When a decision opened: the version, and the match time in milliseconds."""
 
     version: Version
     at: int
 
 
 class OpenDecision(Decision[Any], frozen=True, kw_only=True):
-    """A decision of the rules as the match knows it: `opens_at` and `deadline` are server time in milliseconds."""
+    """A decision of the rules, with its id and times. All times are server time in milliseconds."""
 
     id: str
     opens_at: int
     plays_at: int | None
-    """When the service may take the decision by itself: a bot's, at its pace, or that of a seat whose player left."""
+    """The earliest time at which the service may take the decision: for a bot, or for a seat whose player left."""
     asked_at: int | None
-    """When it does: a bot that let its time go by takes as long again before it reacts to others."""
+    """When the service takes it. A bot that missed its time waits for its pace again before it reacts to others."""
     by_clock: bool
-    """Whether the deadline is the match clock's, not the game's own."""
+    """Whether the deadline comes from the match clock and not from the game."""
 
     @property
     def enforced_at(self) -> int | None:
-        """When its deadline brings a bell or the default action; None if it has none, or another decision's bell ends it."""
+        """When its deadline is enforced. None if it has no deadline, or if the bell of another decision ends it."""
         if self.deadline is None or (self.seat != CLOCK and self.on_timeout is None):
             return None
         return self.deadline + GRACE_MS
 
     def is_past(self, at: int) -> bool:
-        """Whether the seat's time is over at a server time in milliseconds."""
+        """Whether the deadline has passed at `at`."""
         return self.deadline is not None and at >= self.deadline
 
     def is_played(self, at: int) -> bool:
-        """Whether the service may take the decision by itself at a server time in milliseconds."""
+        """Whether the service may take the decision at `at`."""
         return self.plays_at is not None and self.plays_at <= at
 
 
 class Folding(msgspec.Struct):
-    """All that follows from a match's events, while they are being folded: never shared, and left as a `Match`.
+    """The mutable state of a match while its events are folded. It is not shared; the result is a `Match`.
 
-    `paused` is how far match time lies behind server time, in milliseconds. `opened` is when every decision of a
-    sequential game opened; in a simultaneous one `since` says it for each that is `asked`. `banks` are what is left of each
-    seat's time before the decision that is open, in milliseconds, where the clock is a bank.
+    `paused` is server time minus match time, in milliseconds. `opened` is when all decisions of a sequential game opened.
+    In a simultaneous game `asked` are the open decisions, and `since` is when each of them opened. `banks` is the time that
+    each seat had left before its open decision, in milliseconds; it is empty if the clock has no bank.
     """
 
     id: MatchId
@@ -92,7 +95,7 @@ class Folding(msgspec.Struct):
     created_at: int
     head: Head
     at: int
-    seats: tuple[Sitter | None, ...]
+    seats: tuple[SeatHolder | None, ...]
     status: Status = "open"
     state: Any = None
     drawn: Mapping[str, int] = {}
@@ -109,20 +112,20 @@ class Folding(msgspec.Struct):
 
 
 class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec lets a frozen struct have these fields
-    """A match at a version: what `Folding` says, frozen, and what follows from it."""
+    """A match at a version: the fields of `Folding`, frozen, and what can be computed from them."""
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing can be played any more; its seed may be yet to be revealed."""
+        """Whether no action is possible any more. The seed may not be revealed yet."""
         return self.status in {"finished", "aborted"}
 
     def decisions(self) -> tuple[OpenDecision, ...]:
-        """What the match waits for, the game's own deadline or else the match clock's in server time."""
+        """The open decisions. A deadline is the game's own, or else that of the match clock, in server time."""
         return self._decisions
 
     @cached_property
     def _decisions(self) -> tuple[OpenDecision, ...]:
-        """A request asks several times, and the answer follows from a frozen match."""
+        """Cached, since one request reads them several times."""
         if self.status != "running":
             return ()
         if self.game.info.simultaneous:
@@ -156,7 +159,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return max(self.at, due)
 
     def observation(self, viewer: Viewer) -> msgspec.Raw | None:
-        """What a viewer sees of the table, as JSON; None before the start. Made once for each: many ask, and ask again."""
+        """What a viewer sees of the table, as JSON; None before the start. Cached for each viewer."""
         if self.state is None:
             return None
         made = self._observations
@@ -190,10 +193,10 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
 
     def _wait(self, decision: Decision[Any], opening: Opening) -> int | None:
         """How long the service waits before it takes a decision by itself, in milliseconds; None where it does not."""
-        sitter = None if decision.seat == CLOCK else self.seats[decision.seat]
-        if sitter is None or (sitter.kind == "human" and not sitter.resigned):
+        holder = None if decision.seat == CLOCK else self.seats[decision.seat]
+        if holder is None or (holder.kind == "human" and not holder.resigned):
             return None
-        if sitter.resigned:
+        if holder.resigned:
             return None if decision.on_timeout is None else 0
         pace: int | UnsetType = UNSET if self.created.clock is None else self.created.clock.bot_pace_ms
         if pace is UNSET:
@@ -202,20 +205,20 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return pace // 2 + pace * jitter // 255
 
     def seat_of(self, player: str) -> Seat | None:
-        """The seat that a person holds; a seat once resigned is still theirs to look from."""
-        for seat, sitter in enumerate(self.seats):
-            if sitter is not None and sitter.kind == "human" and sitter.player == player:
+        """The seat of a person, also after they resigned: they may still look from it."""
+        for seat, holder in enumerate(self.seats):
+            if holder is not None and holder.kind == "human" and holder.player == player:
                 return seat
         return None
 
     def was_of(self, player: str) -> bool:
-        """Whether a seat was taken from a person: who plays no more, but may follow what they were dealt into."""
-        return any(sitter is not None and sitter.former == player for sitter in self.seats)
+        """Whether a bot took over a seat of this person. The person may still look at the match."""
+        return any(holder is not None and holder.former == player for holder in self.seats)
 
     @property
     def has_people(self) -> bool:
         """Whether a person holds a seat and has not left it."""
-        return any(sitter is not None and sitter.kind == "human" and not sitter.resigned for sitter in self.seats)
+        return any(holder is not None and holder.kind == "human" and not holder.resigned for holder in self.seats)
 
     @property
     def is_abandoned(self) -> bool:
@@ -224,13 +227,13 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return not self.has_people and any(were_there)
 
     def is_of(self, player: str) -> bool:
-        """Whether a match is among a player's own: made, played, or played until the seat was handed over."""
+        """Whether the player created the match, has a seat in it, or had one that was handed over."""
         return player == self.creator or self.was_of(player) or self.seat_of(player) is not None
 
     def job_at(self, after: int = -1) -> int | None:
-        """When workers have something to do: a bot's decision, a seat whose player left, the scoring; None for nothing.
+        """When the next job of the workers is due: a bot's decision, that of a seat whose player left, or the scoring.
 
-        Bots that were to play by the time `after` do not count.
+        None if there is no job. Decisions that were due by the time `after` do not count.
         """
         if self.status != "running":
             return None
@@ -242,19 +245,19 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         )
 
     def first_due(self) -> OpenDecision | None:
-        """The decision whose deadline is enforced before all others; None if there is no deadline."""
+        """The decision whose deadline is enforced first; None if there is no deadline."""
         timed = (one for one in self.decisions() if one.enforced_at is not None)
         return min(timed, key=lambda one: (one.enforced_at or 0, one.seat, one.step), default=None)
 
     def expiry(self, decision: OpenDecision) -> Expiry:
-        """The type of the event that a decision's passed deadline brings.
+        """The type of the event that follows when a decision's deadline passes.
 
-        The match's own clock may have a policy for people; bots and seats that were left take the default action.
+        `on_timeout` of the match clock applies to people. Bots and seats whose player left take the default action.
         """
         if decision.seat == CLOCK:
             return "timer"
-        sitter, clock = self.seats[decision.seat], self.created.clock
-        is_persons = sitter is not None and sitter.kind == "human" and not sitter.resigned
+        holder, clock = self.seats[decision.seat], self.created.clock
+        is_persons = holder is not None and holder.kind == "human" and not holder.resigned
         if clock is not None and decision.by_clock and is_persons:
             if clock.on_timeout == "resign":
                 return "resigned"
@@ -263,27 +266,28 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return "default_action"
 
     def is_owed_something(self, at: int) -> bool:
-        """Whether the service itself has something to do in the match at a server time in milliseconds."""
+        """Whether a job or a deadline of the match is due at a server time in milliseconds."""
         first = self.first_due()
         times = (self.job_at(), None if first is None else first.enforced_at)
         return any(time is not None and time <= at for time in times)
 
     def minds_outages(self, at: int, *, opens_anew: bool) -> bool:
-        """Whether an outage before a server time in milliseconds could cost a seat anything.
+        """Whether an outage before a server time in milliseconds could cost a seat any time.
 
-        A turn that is not over yet minds none if the next event opens it anew. Banks and a game's own bells run on.
+        `opens_anew`: the next event opens the decisions of a sequential game anew. Then an outage does not matter for a
+        turn whose deadline has not passed. It always matters for banks and for a game's own bells.
         """
         timed = [one for one in self.decisions() if one.deadline is not None]
         if not opens_anew or self.banks or self.game.info.simultaneous:
             return bool(timed)
         return any(one.is_past(at) or not one.by_clock for one in timed)
 
-    def can_be_given_back(self, ms: int, at: int) -> int:
-        """The milliseconds that the match gets back of outages that took `ms` until `at`.
+    def compensation_ms(self, ms: int, at: int) -> int:
+        """By how many milliseconds deadlines move after outages that took `ms` milliseconds until `at`.
 
-        Never more than has passed since its newest event: until then the match went on, and match time never goes back.
+        At most the time since the newest event: until then the match went on, and match time never goes back.
         """
         return max(0, min(ms, at - self.at)) if self.status == "running" else 0
 
     def client_seeds(self) -> list[str | None]:
-        return [sitter.client_seed if sitter else None for sitter in self.seats]
+        return [holder.client_seed if holder else None for holder in self.seats]

@@ -1,7 +1,7 @@
-"""Names of players: the Nickname profile of PRECIS (RFC 8266, RFC 8264), so that every character of a name can be seen.
+"""Names of players: the Nickname profile of PRECIS (RFC 8266, RFC 8264), so that every character of a name is visible.
 
-A name is brought to NFC where RFC 8266 has NFKC, which would change how names look: it takes Thai and Lao sara am apart
-("น้ำ") and makes the Korean letters of "ㅋㅋ" into others that the profile refuses.
+Names are normalised to NFC, where RFC 8266 has NFKC. NFKC would change how names look: it splits the Thai and Lao sara am
+("น้ำ") and replaces the Korean letters of "ㅋㅋ" by letters that the profile refuses.
 """
 
 import re
@@ -14,44 +14,44 @@ import emoji
 import precis_i18n
 
 LONGEST: Final = 40
-"""Code points of a name."""
+"""Maximum number of code points in a name."""
 GENERAL_MARKS: Final = 2
-"""On one base: marks such as accents, which fit any letter (Unicode names them COMBINING …).
+"""Maximum number of marks on one base that fit any letter, such as accents (Unicode names them COMBINING …).
 
 A letter that NFC composes, such as "ế", is a base without marks.
 """
 MARKS: Final = 4
-"""On one base: nonspacing marks of all kinds (UTS #39, 5.4). Burmese needs four, as in "လျှို့"."""
+"""Maximum number of nonspacing marks of all kinds on one base (UTS #39, 5.4). Burmese needs four, as in "လျှို့"."""
 
 BLANK: Final = frozenset("\u2800\ufffc\U0001d159\U00013441\U00013442\U00016fe4")
-"""Symbols and letters that the profile takes although nothing is drawn for them."""
+"""Symbols and letters that the profile accepts although they are invisible."""
 
 _IN_CONTEXT: Final = re.compile(
-    # Persian and Urdu: a non-joiner also after letters that join nothing, where the profile refuses it.
+    # Persian and Urdu: a non-joiner also after letters that do not join, where the profile refuses it.
     "(?<=[\u0620-\u06ff\u0750-\u077f])\u200c(?=[\u0620-\u06ff\u0750-\u077f])"
     # Bengali and Kannada: ra with ya-phalaa has its joiner before the virama (The Unicode Standard, chapter 12).
     "|(?<=[\u09b0\u0cb0])\u200d(?=[\u09cd\u0ccd])"
     # Mongolian: the vowel separator, and one variation selector for a letter.
     "|(?<=[\u1820-\u1878\u1880-\u18aa])[\u180b-\u180f]"
-    # Chinese: the dot between the parts of a name, which the profile knows from Catalan alone.
+    # Chinese: the dot between the parts of a name, which the profile accepts only in Catalan.
     r"|(?<=\w)\u00b7(?=\w)"
 )
-"""What names need and the profile refuses, each only where its script has it."""
+"""Characters that names need although the profile refuses them, each only in the context of its script."""
 _STAND_IN: Final = "*"
-"""Takes the place of each code point that needs no further check, so that all others keep their neighbours."""
+"""Replaces each code point that needs no further check, so that the positions of all others stay the same."""
 
 _PROFILE: Final = precis_i18n.get_profile("NicknameCasePreserved")
 
 
 class BadName(ValueError):
-    """A text that can be no name; the message says which code point is at fault and why."""
+    """A text that cannot be a name. The message says which code point is at fault and why."""
 
 
 def parse_name(text: str) -> str:
-    """The name as it is kept: in NFC, with single spaces inside and none at its ends.
+    """The name as it is stored: in NFC, with single spaces inside and no spaces at its ends.
 
     Raises:
-        BadName: it is empty or too long, or holds something that cannot be seen, or too many marks on one base.
+        BadName: it is empty or too long, or contains an invisible character, or too many marks on one base.
     """
     name = unicodedata.normalize("NFC", _PROFILE.additional_mapping_rule(text))
     if not 1 <= len(name) <= LONGEST:
@@ -63,7 +63,7 @@ def parse_name(text: str) -> str:
 
 
 def _without_emoji(text: str) -> str:
-    """The text with stand-ins for each emoji that Unicode lists, with its joiners and selectors, and for no other joiner."""
+    """The text with each emoji that Unicode lists replaced by stand-ins, including its joiners and selectors."""
     characters = list(text)
     for found in emoji.emoji_list(text):
         start, end = found["match_start"], found["match_end"]
@@ -72,14 +72,14 @@ def _without_emoji(text: str) -> str:
 
 
 def _check_characters(text: str) -> None:
-    """Each code point is one that the profile takes, and not blank."""
+    """Check that the profile accepts each code point, and that none is invisible."""
     try:
         _PROFILE.base.enforce(_IN_CONTEXT.sub(_STAND_IN, text))
     except UnicodeEncodeError as error:
-        raise BadName(f"Holds {_code_point(text[error.start])}, which {_why_not(error.reason)}.") from None
+        raise BadName(f"Contains {_code_point(text[error.start])}, which {_why_not(error.reason)}.") from None
     for character in text:
         if character in BLANK:
-            raise BadName(f"Holds {_code_point(character)}, which cannot be seen.")
+            raise BadName(f"Contains {_code_point(character)}, which cannot be seen.")
 
 
 def _why_not(reason: str) -> str:
@@ -88,37 +88,37 @@ def _why_not(reason: str) -> str:
         case "precis_ignorable_properties" | "controls":
             return "cannot be seen"
         case "zero_width_joiner" | "zero_width_nonjoiner":
-            return "cannot be seen where it stands"
+            return "cannot be seen at this position"
         case "unassigned":
             return "is not assigned to a character"
         case "old_hangul_jamo" | "exceptions" | "other":
-            return "no name may hold"
+            return "names may not contain"
         case _:
-            return "may stand only where its script needs it"
+            return "is allowed only where its script needs it"
 
 
 def _check_marks(text: str) -> None:
-    """Marks stand on a base, no one twice in a row, and not too many."""
+    """Check that each mark has a base, is not repeated at once, and that a base has not too many marks."""
     for base, marks in _marked(text):
         if base in {"", " "}:
-            raise BadName(f"Holds {_code_point(marks[0])} without a character before it, on which it could stand.")
+            raise BadName(f"Contains {_code_point(marks[0])} without a character before it that it could be on.")
         general = [mark for mark in marks if unicodedata.name(mark, "").startswith("COMBINING ")]
         for mark in (*general[GENERAL_MARKS:], *marks[MARKS:]):
-            raise BadName(f"Holds {_code_point(mark)}, which is one mark too many on {_code_point(base)}.")
+            raise BadName(f"Contains {_code_point(mark)}, which is one mark too many on {_code_point(base)}.")
         for mark, following in pairwise(marks):
             if mark == following:
-                raise BadName(f"Holds {_code_point(mark)} twice on {_code_point(base)}.")
+                raise BadName(f"Contains {_code_point(mark)} twice on {_code_point(base)}.")
 
 
 def _marked(text: str) -> Iterator[tuple[str, str]]:
-    """Each base that has nonspacing marks, with these; the base is empty at the start of the text."""
+    """Each base that has nonspacing marks, with its marks; the base is empty at the start of the text."""
     base, marks = "", ""
     for character in text:
         match unicodedata.category(character):
             case "Mn" | "Me":
                 marks += character
             case "Mc":
-                pass  # has a width of its own, and stands among the marks of its base
+                pass  # a spacing mark: it may come between the nonspacing marks of its base
             case _:
                 if marks:
                     yield base, marks

@@ -1,4 +1,4 @@
-"""What a match is to be, and whether it can be: game, seats, options, bots and clock."""
+"""The description of a match to create, and its checks: game, seats, options, bots and clock."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from service.match.events import MatchClock
 
 
 class NewMatch(msgspec.Struct, frozen=True):
-    """What a match is to be; `bots` take the lowest seats."""
+    """A match to create. `bots` take the lowest seats."""
 
     game: str
     seats: int
@@ -37,7 +37,7 @@ def game_named(games: Mapping[str, AnyGame], game_id: str) -> AnyGame:
 
 
 def checked_options(game: AnyGame, wanted: NewMatch) -> Any:
-    """The typed options of a match, if there can be such a match.
+    """The typed options of a match, after a check of its seats, bots and clock.
 
     Raises:
         Refused: `bot-not-found`, `invalid-options`.
@@ -60,12 +60,12 @@ def checked_options(game: AnyGame, wanted: NewMatch) -> Any:
     try:
         return game.options(wanted.seats, wanted.options)
     except BadOptions as error:
-        place = ("options", *error.path)
-        raise Refused("invalid-options", f"These options do not fit the game: {error}.", parameter=place) from None
+        path = ("options", *error.path)
+        raise Refused("invalid-options", f"These options do not fit the game: {error}.", parameter=path) from None
 
 
 def _check_clock(game: AnyGame, clock: MatchClock | None) -> None:
-    """Whether the fields of a clock go together, and whether the game leaves it anything to do.
+    """Check that the fields of a clock fit together, and fit the game.
 
     Raises:
         Refused: `invalid-options`.
@@ -82,17 +82,17 @@ def _check_clock(game: AnyGame, clock: MatchClock | None) -> None:
     if all(kinds):
         raise Refused("invalid-options", "A clock has turn_seconds or bank_seconds, not both.", parameter="clock")
     if clock.increment_seconds is not UNSET and not kinds[1]:
-        place = ("clock", "increment_seconds")
-        raise Refused("invalid-options", "increment_seconds belongs to bank_seconds.", parameter=place)
+        path = ("clock", "increment_seconds")
+        raise Refused("invalid-options", "increment_seconds belongs to bank_seconds.", parameter=path)
     if clock.on_timeout is not UNSET and not any(kinds):
-        place = ("clock", "on_timeout")
-        raise Refused("invalid-options", "on_timeout belongs to turn_seconds or bank_seconds.", parameter=place)
+        path = ("clock", "on_timeout")
+        raise Refused("invalid-options", "on_timeout belongs to turn_seconds or bank_seconds.", parameter=path)
 
 
 def check_pace(clock: MatchClock | None) -> None:
-    """Whether bots play before their time is up: one takes up to one and a half times its pace.
+    """Check that bots act before their deadline: a bot takes up to 1.5 times its pace.
 
-    Matches that were stored before this rule may break it.
+    Matches from before this rule may break it.
 
     Raises:
         Refused: `invalid-options`.
@@ -101,7 +101,7 @@ def check_pace(clock: MatchClock | None) -> None:
         return
     allowed = 1000 * sum(seconds for seconds in (clock.turn_seconds, clock.bank_seconds) if seconds is not UNSET)
     if allowed and clock.bot_pace_ms > allowed // 2:
-        fault = f"A bot has {allowed} ms; so its pace is {allowed // 2} ms at most."
+        fault = f"A bot has {allowed} ms for a decision, so its pace may be at most {allowed // 2} ms."
         raise Refused("invalid-options", fault, parameter=("clock", "bot_pace_ms"))
 
 

@@ -1,6 +1,6 @@
-"""What the service owes a match, by name. Each kind is one entry here, and a handler in `workers`.
+"""The kinds of due entries of a match. Each kind has one entry here, and a handler in `workers`.
 
-An entry says only that something is due, never what: that follows from the match.
+A due entry says only when something is due. What is due follows from the match.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from service.match.model import HINT_MS, Match
 
 
 def owed(match: Match, after: int = -1) -> DueTimes:
-    """When each kind is due next. Bots that were to play by the time `after` do not count."""
+    """When each kind is due next, in milliseconds. Decisions of bots that were due by the time `after` do not count."""
     return {kind: due_at(match, after) for kind, due_at in KINDS.items()}
 
 
@@ -36,7 +36,7 @@ def _either(match: Match, after: int) -> int | None:
 
 
 def _turn_at(match: Match, after: int) -> int | None:
-    """A job that is due at once was hinted at; it is taken for lost only after a while."""
+    """For a job that is due at once, workers got a hint. The due entry waits until the hint counts as lost."""
     job_at = match.job_at(after)
     return job_at + HINT_MS if job_at is not None and job_at <= match.at else job_at
 
@@ -52,7 +52,9 @@ KINDS: Final[dict[str, Callable[[Match, int], int | None]]] = {
     "bots": _bots,
     "abandoned": _abandoned,
 }
-"""`job`: a turn that the service plays, or the scoring, of a match with people; claimed with a lease. `clock`: a deadline
-of such a match, enforced by any sweeper. `bots`: both, of a match of bots alone; claimed by workers that no person waits
-for. `abandoned`: both, of a match that all its people left; claimed by the same workers, after all matches of bots.
+"""`job`: a turn that the service plays, or the scoring, in a match with people. Workers claim it with a lease.
+
+`clock`: a deadline in a match with people. Any sweeper enforces it.
+`bots`: a turn, the scoring or a deadline in a match of bots alone. Separate workers claim it, so that no person waits.
+`abandoned`: the same, in a match that all its people left. The same workers claim it, after all matches of bots.
 """

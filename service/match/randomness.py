@@ -1,7 +1,8 @@
-"""Chance that anyone can redo: every draw is a function of the revealed seed, the seats' own seeds and a label.
+"""Reproducible chance: every draw is a function of the revealed server seed, the clients' seeds and a label.
 
 A match's key is HMAC-SHA256(server_seed, canonical JSON of the list of client seeds). The n-th draw with a label uses
-the word stream HMAC-SHA256(key, label ‖ 0x00 ‖ u32be(n) ‖ u32be(i)), four big-endian 64-bit words a block.
+the words of HMAC-SHA256(key, label ‖ 0x00 ‖ u32be(n) ‖ u32be(i)) for i = 0, 1, …; each block has four big-endian
+64-bit words.
 """
 
 import hashlib
@@ -19,14 +20,14 @@ from service.games.visibility import Seat
 T = TypeVar("T")
 
 Chance: TypeAlias = Callable[[], bytes]
-"""Gives a match's server seed, where something is drawn or revealed."""
+"""Returns a match's server seed."""
 
 _WORDS = struct.Struct(">4Q")
 _LIMIT = 1 << 64
 
 
 class Draw(msgspec.Struct, frozen=True, gc=False):
-    """A recorded draw: a shuffle's outcome is the whole list, a pick's the item."""
+    """A recorded draw. The outcome of a shuffle is the whole list, that of a pick is the item."""
 
     label: str
     outcome: object
@@ -38,7 +39,7 @@ def new_seed() -> bytes:
 
 
 def new_salts(count: int) -> list[str]:
-    """128 random bits an event, in hex."""
+    """A salt of 128 random bits for each event, in hex."""
     return [secrets.token_hex(16) for _ in range(count)]
 
 
@@ -51,14 +52,15 @@ def match_key(server_seed: bytes, client_seeds: Sequence[str | None]) -> bytes:
 
 
 def bot_key(server_seed: bytes, seat: Seat) -> bytes:
-    """The key of a bot's own chance in a local match."""
+    """The key of a bot's own random choices in a local match."""
     return hmac.digest(server_seed, b"bot:%d" % seat, "sha256")
 
 
 class Draws:
-    """The `Rng` of the rules: draws by label, going on from the counts that the log knows, and keeps what it drew.
+    """The `Rng` of the rules: draws by label, and records what it drew in `drawn`.
 
-    The key is asked for at the first draw, since most actions draw nothing.
+    `counts` is the number of earlier draws of the match by label. `key_of` is called at the first draw, since most
+    actions draw nothing.
     """
 
     __slots__ = ("_counts", "_key", "_key_of", "drawn")
@@ -97,6 +99,6 @@ class Draws:
 
 
 def _below(words: Iterator[int], bound: int) -> int:
-    """The next word that is fair for `bound`, modulo it: words of the last, incomplete stretch are skipped."""
+    """A number below `bound`: the next word modulo `bound`. Words that would favour small results are skipped."""
     fair = _LIMIT - _LIMIT % bound
     return next(word for word in words if word < fair) % bound

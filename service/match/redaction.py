@@ -1,4 +1,4 @@
-"""What a viewer may see of a match: its events without hidden fields, its decisions, and the right to look at all."""
+"""What a viewer may see of a match: events without hidden fields, decisions, and whose view a player may ask for."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,10 +15,10 @@ from service.match.model import Match, OpenDecision
 
 
 class SeenDecision(msgspec.Struct, frozen=True):
-    """A decision as a viewer sees it: what happens at the deadline is told to its own seat only.
+    """A decision as a viewer sees it. Only its own seat sees `on_timeout`, the action at the deadline.
 
-    `deadline` is null where there is none, and where the match's options hide it. `text` says what is asked, where texts
-    were asked for.
+    `deadline` is null if there is none, or if the match's options hide it. `text` describes the decision, if the client
+    asked for texts.
     """
 
     id: str
@@ -31,9 +31,9 @@ class SeenDecision(msgspec.Struct, frozen=True):
 
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a match waits for, as a viewer may know it, where that was asked for; `banks` are those of a match.
+    """The open decisions and the banks of a match as a viewer may see them, if the client asked for them.
 
-    The viewer's own `legal_actions` (`action_texts` says each in words) stand in the newest frame of a running match only.
+    Only the newest frame of a running match has the viewer's own `legal_actions`, and their texts as `action_texts`.
     """
 
     decisions: tuple[SeenDecision, ...] | UnsetType = UNSET
@@ -43,9 +43,9 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SeenEvent(Situation, frozen=True):
-    """An event as a viewer sees it: the `salt` only if all of it is shown, else `redacted` and the hidden fields absent.
+    """An event as a viewer sees it. If something is hidden, `redacted` is true and the hidden fields and `salt` are absent.
 
-    `text` says it in words, where they were asked for.
+    `text` describes the event in words, if the client asked for texts.
     """
 
     match: MatchId
@@ -62,7 +62,7 @@ class SeenEvent(Situation, frozen=True):
 
 
 def see_event(match: Match, event: Event, hash_: str, viewer: Viewer) -> SeenEvent:
-    """An event without what the viewer may not know. Draws are never part of it: what is public of them is an effect."""
+    """An event without what is hidden from the viewer. Draws are never shown: effects have their public part."""
     data = _shown(match, event, viewer)
     return SeenEvent(
         match=match.id,
@@ -79,7 +79,7 @@ def see_event(match: Match, event: Event, hash_: str, viewer: Viewer) -> SeenEve
 
 
 def _shown(match: Match, event: Event, viewer: Viewer) -> dict[str, Any] | None:
-    """An event's data without its draws and what is hidden from the viewer; None if all of it may be seen."""
+    """An event's data without its draws and what is hidden from the viewer; None if the viewer may see all of it."""
     shown: dict[str, Any]
     if event.type in {"action", "default_action"}:
         acted = codec(match.game).acted(event.data)
@@ -102,7 +102,7 @@ def _shown(match: Match, event: Event, viewer: Viewer) -> dict[str, Any] | None:
 
 
 def _redacted(effects: Sequence[Effect], viewer: Viewer) -> tuple[list[Redacted], bool]:
-    """Effects as a viewer may see them, and whether that is all of them."""
+    """Effects as a viewer may see them, and whether nothing in them is hidden."""
     found = [redact(effect, viewer) for effect in effects]
     return found, all(shown is effect for shown, effect in zip(found, effects, strict=True))
 
@@ -112,7 +112,7 @@ def see_decisions(match: Match, viewer: Viewer) -> tuple[SeenDecision, ...]:
 
 
 def own_decisions(match: Match, seat: Viewer) -> tuple[SeenDecision, ...]:
-    """The decisions that a seat has to take, as it sees them."""
+    """The open decisions of a seat, as the seat sees them."""
     return tuple(_see_decision(decision, seat) for decision in match.decisions() if decision.seat == seat)
 
 
@@ -128,7 +128,7 @@ def _see_decision(decision: OpenDecision, viewer: Viewer) -> SeenDecision:
 
 
 def viewer_of(match: Match, player: str | None, wanted: Seat | None = None) -> Viewer:
-    """The right to look: a person's own seat, or a spectator; any seat once the match is over.
+    """The viewer that a request gets: the player's own seat, or a spectator; `wanted` may be any seat once the match is over.
 
     Raises:
         Refused: `match-not-found` for a private match that is not the player's, `not-your-seat`, `invalid-parameter`.
@@ -145,17 +145,17 @@ def viewer_of(match: Match, player: str | None, wanted: Seat | None = None) -> V
 
 
 def require_over(match: Match) -> None:
-    """Let only matches pass that are over, of which every seat's view is open to all.
+    """Check that the match is over, so that every seat's view is public.
 
     Raises:
-        Refused: `not-your-seat`: the match goes on.
+        Refused: `not-your-seat`: the match is not over.
     """
     if not match.is_over:
         raise Refused("not-your-seat", "Another seat's view is open to all only after the end of the match.")
 
 
 def legal_actions(match: Match, viewer: Viewer) -> tuple[Any, ...]:
-    """The whole legal list of a seat; nothing for a spectator or a match that does not run."""
+    """The legal actions of a seat; empty for a spectator, and if the match is not running."""
     if viewer is None or match.status != "running":
         return ()
     return tuple(match.game.legal_actions(match.state, viewer))

@@ -1,4 +1,4 @@
-"""From an event of a match file back to its command, decided again."""
+"""Turns an event of a match file back into its command and decides it again."""
 
 from collections.abc import Sequence
 from dataclasses import replace as replace_parts
@@ -42,18 +42,18 @@ from service.match.events import (
     SeedRevealed,
     codec,
 )
-from service.match.model import Match, Sitter
+from service.match.model import Match, SeatHolder
 from service.match.new_match import NewMatch
 from service.match.randomness import Chance
 
 RULED: Final = frozenset(
     {"match_created", "match_started", "action", "default_action", "timer", "seat_handed_over", "match_scored"}
 )
-"""Events whose data only the rules of their own time can give again."""
+"""Events whose data only the rules of their own ruleset can reproduce."""
 
 
 class _OfSeat(msgspec.Struct, frozen=True):
-    """What all events of a seat share."""
+    """The field that all events of a seat share."""
 
     seat: Seat
 
@@ -72,34 +72,34 @@ class _Default(msgspec.Struct, frozen=True):
 
 
 def is_current(match: Match) -> bool:
-    """Whether the match is under the rules of today; of older ones nothing is known but how to fold them."""
+    """Whether the match has the current ruleset. Matches of older rulesets can be folded, but not decided again."""
     return match.game.info.ruleset == match.created.ruleset
 
 
 def decided_again(match: Match, event: Event, chance: Chance) -> Sequence[Draft]:
-    """What the command behind an event brings, on the match before it (for the first event, on nothing).
+    """The events that the command behind an event brings. `match` is the match before it; after it for the first event.
 
     Raises:
-        Refused, NotDue: the command could not be given there.
-        msgspec.DecodeError: the event's data is not that of its type.
+        Refused, NotDue: the command is not allowed at this point.
+        msgspec.DecodeError: the event's data does not fit its type.
     """
     if not is_current(match):
         return _decided_without_rules(match, event, chance)
     if event.type == "match_suspended" and not match.is_owed_something(event.at):
-        # `decide` suspends at any time, since it must not ask the rules that have just failed.
-        raise NotDue("the service had nothing to do in which the rules could fail")
+        # `decide` itself cannot check this: it must not call rules that have just failed.
+        raise NotDue("nothing was due in which the rules could have failed")
     return decide(None if event.version == 1 else match, _command(match, event), event.at, chance)
 
 
 def _command(match: Match, event: Event) -> Command:
-    """The command that an event says was given."""
+    """The command that leads to an event."""
     match event.type:
         case "action":
             acted = msgspec.json.decode(event.data, type=_Action)
-            sitter = _sitter(match, acted.seat)
-            if sitter.kind == "bot":
-                return ActAsBot(seat=acted.seat, bot=sitter.player, action=acted.action)
-            return Act(player=sitter.player, action=acted.action)
+            holder = _holder(match, acted.seat)
+            if holder.kind == "bot":
+                return ActAsBot(seat=acted.seat, bot=holder.player, action=acted.action)
+            return Act(player=holder.player, action=acted.action)
         case "default_action":
             default: Acted[Any, Any] = codec(match.game).acted(event.data)
             reason = msgspec.json.decode(event.data, type=_Default).reason
@@ -117,10 +117,10 @@ def _command(match: Match, event: Event) -> Command:
         case "match_started":
             return Start(player=match.creator)
         case "seat_left":
-            return Leave(player=_sitter(match, _seat(event)).player)
+            return Leave(player=_holder(match, _seat(event)).player)
         case "resigned":
             seat = _seat(event)
-            return Forfeit(seat=seat) if event.by == "worker" else Leave(player=_sitter(match, seat).player)
+            return Forfeit(seat=seat) if event.by == "worker" else Leave(player=_holder(match, seat).player)
         case "match_aborted":
             msgspec.json.decode(event.data, type=MatchAborted)
             return Leave(player=match.creator)
@@ -134,7 +134,7 @@ def _command(match: Match, event: Event) -> Command:
             return Resume()
         case "match_scored":
             return Score()
-    raise NotDue(f"{event.type} cannot stand here")
+    raise NotDue(f"{event.type} is not possible here")
 
 
 def _create(match: Match) -> Create:
@@ -151,7 +151,7 @@ def _create(match: Match) -> Create:
 
 
 def _decided_without_rules(match: Match, event: Event, chance: Chance) -> Sequence[Draft]:
-    """What can be said of an event under older rules: its place in the match's life, and its author."""
+    """Check an event of an older ruleset: the status of the match, and the author."""
     if event.type in RULED - {"match_created", "match_started"} or event.type == "resigned":
         if match.status != "running":
             raise NotDue(f"{event.type} cannot come while the match is {match.status}")
@@ -167,26 +167,26 @@ def _decided_without_rules(match: Match, event: Event, chance: Chance) -> Sequen
 
 
 def _author(match: Match, event: Event) -> str:
-    """Who an event of a running match must be by."""
+    """The author that an event of a running match must have."""
     if event.type in {"match_scored", "timer"}:
         return "worker"
     seat = _seat(event)
-    sitter = _sitter(match, seat)
+    holder = _holder(match, seat)
     if event.type in {"default_action", "seat_handed_over"}:
         return "worker"
-    if sitter.resigned or (sitter.kind == "bot" and event.type == "resigned"):
-        raise NotDue(f"nobody can leave seat {seat}, or act in it")
+    if holder.resigned or (holder.kind == "bot" and event.type == "resigned"):
+        raise NotDue(f"nobody can leave seat {seat} or act in it")
     if event.type == "resigned" and event.by == "worker":
         return "worker"
-    return f"bot:{sitter.player}" if sitter.kind == "bot" else f"seat:{seat}"
+    return f"bot:{holder.player}" if holder.kind == "bot" else f"seat:{seat}"
 
 
 def _seat(event: Event) -> Seat:
     return msgspec.json.decode(event.data, type=_OfSeat).seat
 
 
-def _sitter(match: Match, seat: Seat) -> Sitter:
-    sitter = match.seats[seat] if 0 <= seat < len(match.seats) else None
-    if sitter is None:
+def _holder(match: Match, seat: Seat) -> SeatHolder:
+    holder = match.seats[seat] if 0 <= seat < len(match.seats) else None
+    if holder is None:
         raise NotDue(f"nobody has seat {seat}")
-    return sitter
+    return holder

@@ -1,6 +1,6 @@
-"""What happened, what is asked and why not, in words for people, from each game's texts.json, in each of its languages.
+"""Renders events, decisions, actions and refusals as text, from each game's texts.json, in each language.
 
-It renders what was already redacted for a viewer: what is not there cannot be told.
+The input is already redacted for the viewer, so a text cannot contain anything hidden.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,25 +14,28 @@ from service.games.protocol import AnyGame, IllegalAction
 from service.match.redaction import SeenDecision, SeenEvent
 
 DEFAULT: Final = "en"
-_OWN: Final[Mapping[str, Mapping[str, str]]] = msgspec.json.decode(
+_EVENT_TEXTS: Final[Mapping[str, Mapping[str, str]]] = msgspec.json.decode(
     files("service.match").joinpath("event_texts.json").read_bytes()
 )
-LANGUAGES: Final = tuple(_OWN)
+LANGUAGES: Final = tuple(_EVENT_TEXTS)
 
 _SENTENCES: Final = ("effect.", "action.", "step.", "refusal.", "option.", "breakdown.", "picture.")
-"""Keys of texts.json that are no names of things."""
+"""Prefixes of the keys of texts.json whose texts are not names of things."""
 
 
 def with_text(game: AnyGame, language: str, event: SeenEvent) -> SeenEvent:
-    """An event with its text: a sentence of its own, then one for each effect; an action stands in where none is told."""
+    """An event with its text: a sentence for the event and one for each effect.
+
+    An `action` has only the sentences of its effects; without effects, its text describes the action.
+    """
     data = msgspec.json.decode(event.data)
-    teller = _Teller(language, game.texts[language])
-    told = [teller.effect(effect) for effect in data.get("effects", ())]
+    texts = _Texts(language, game.texts[language])
+    sentences = [texts.effect(effect) for effect in data.get("effects", ())]
     if event.type != "action":
-        told.insert(0, teller.happened(event.type, data, event.by))
-    elif not told:
-        told = [teller.action(data["action"])]
-    return replace(event, text=" ".join(told))
+        sentences.insert(0, texts.event(event.type, data, event.by))
+    elif not sentences:
+        sentences = [texts.action(data["action"])]
+    return replace(event, text=" ".join(sentences))
 
 
 def asked_with_text(game: AnyGame, language: str, decisions: Iterable[SeenDecision]) -> tuple[SeenDecision, ...]:
@@ -41,24 +44,24 @@ def asked_with_text(game: AnyGame, language: str, decisions: Iterable[SeenDecisi
 
 
 def effect_texts(game: AnyGame, language: str, effects: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Effects in words, each as redacted for a viewer."""
-    teller = _Teller(language, game.texts[language])
-    return tuple(teller.effect(effect) for effect in effects)
+    """The text of each effect. The effects are already redacted for the viewer."""
+    texts = _Texts(language, game.texts[language])
+    return tuple(texts.effect(effect) for effect in effects)
 
 
 def action_texts(game: AnyGame, language: str, actions: Iterable[Any]) -> tuple[str, ...]:
-    """Each action of a seat's own legal list in words, no two alike."""
-    teller = _Teller(language, game.texts[language])
-    return tuple(teller.action(msgspec.to_builtins(action)) for action in actions)
+    """The text of each action in a seat's legal list. All texts are different."""
+    texts = _Texts(language, game.texts[language])
+    return tuple(texts.action(msgspec.to_builtins(action)) for action in actions)
 
 
 def refusal_texts(
     game: AnyGame, refusal: IllegalAction, legal: Sequence[Any] = (), others: int = 0
 ) -> Mapping[str, str]:
-    """Why the rules refuse an action, and some of what they allow, of which there are so many others; by language."""
+    """Why the rules refuse an action, by language. Names the actions `legal`; `others` is how many more are legal."""
     return {
         language: " ".join(
-            (_Teller(language, game.texts[language]).refusal(refusal), *_allowed(game, language, legal, others))
+            (_Texts(language, game.texts[language]).refusal(refusal), *_allowed(game, language, legal, others))
         )
         for language in LANGUAGES
     }
@@ -66,23 +69,24 @@ def refusal_texts(
 
 def _allowed(game: AnyGame, language: str, legal: Sequence[Any], others: int) -> Iterator[str]:
     if legal:
-        own = _OWN[language]
-        told = [text.rstrip(".!") for text in action_texts(game, language, legal)]
-        yield own["legal"].format(actions="; ".join([*told, *([own["others"].format(count=others)] if others else [])]))
+        own = _EVENT_TEXTS[language]
+        actions = [text.rstrip(".!") for text in action_texts(game, language, legal)]
+        rest = [own["others"].format(count=others)] if others else []
+        yield own["legal"].format(actions="; ".join([*actions, *rest]))
 
 
-class _Teller:
-    """One game's words in one language."""
+class _Texts:
+    """The texts of one game in one language."""
 
     def __init__(self, language: str, texts: Mapping[str, str]) -> None:
-        self._own = _OWN[language]
+        self._own = _EVENT_TEXTS[language]
         self._texts = texts
         self._names = {
             key.partition(".")[2]: text for key, text in texts.items() if "." in key and not key.startswith(_SENTENCES)
         }
 
-    def happened(self, kind: str, data: Mapping[str, Any], by: str) -> str:
-        """An event by its type; where it may mean several things, by its kind, or by who brought it: a seat or a worker."""
+    def event(self, kind: str, data: Mapping[str, Any], by: str) -> str:
+        """The sentence for an event type. Some types have several, by the `kind` in the data or the author (seat, worker)."""
         template = self._own.get(kind) or self._own[f"{kind}.{data.get('kind', by.partition(':')[0])}"]
         return template.format_map(_Phrases(self, data["outcome"] if kind == "match_scored" else data))
 
@@ -96,7 +100,7 @@ class _Teller:
         return self._texts[f"refusal.{refusal.code}"].format_map(_Phrases(self, refusal.facts))
 
     def phrase(self, field: str, value: object) -> str:
-        """A field's value in words: names of things as the game names them, lists with commas."""
+        """A field's value in words: things by the game's names for them, lists with commas."""
         if value is None or value in ([], (), {}):
             return self._own["nothing"]
         match value:
@@ -109,9 +113,9 @@ class _Teller:
             case str():
                 return self._name(field, value)
             case list() | tuple():
-                told = [self.phrase(field.removesuffix("s"), item) for item in value]
-                in_parts = any(mark in item for item in told for mark in (", ", ": "))
-                return ("; " if in_parts else ", ").join(told)
+                items = [self.phrase(field.removesuffix("s"), item) for item in value]
+                in_parts = any(mark in item for item in items for mark in (", ", ": "))
+                return ("; " if in_parts else ", ").join(items)
             case dict():
                 return ", ".join(
                     f"{self.phrase(field, name)}: {self.phrase(field, item)}" for name, item in value.items()
@@ -119,7 +123,7 @@ class _Teller:
         return str(value)
 
     def _name(self, field: str, value: str) -> str:
-        """What a thing is called; one of several alike, such as K07-2 of the combos K07, by their name and itself."""
+        """The name of a thing. One of several equal things, such as K07-2, has their common name with its id behind."""
         kind = None if (found := self._called(field, value)) else self._kind(field, value)
         return found or (f"{kind} ({value})" if kind else value)
 
@@ -128,7 +132,7 @@ class _Teller:
         return self._texts.get(key) or self._own.get(key) or self._names.get(value)
 
     def _kind(self, field: str, value: str) -> str | None:
-        """What things that differ in their owner and last number are called: K07, or the words of circle-square."""
+        """The common name of things that differ in owner and last number: that of K07, or the words of circle-square."""
         kind, _, number = value.rpartition(":")[2].rpartition("-")
         if not number.isdigit():
             return None
@@ -142,11 +146,11 @@ class _Teller:
 
 
 class _Phrases(dict[str, Any]):
-    """What fills the places of a template."""
+    """The values of a template's placeholders. A missing field is one that is hidden from the viewer."""
 
-    def __init__(self, teller: _Teller, fields: Mapping[str, Any]) -> None:
-        super().__init__({name: teller.phrase(name, value) for name, value in fields.items()})
-        self._hidden = teller.hidden
+    def __init__(self, texts: _Texts, fields: Mapping[str, Any]) -> None:
+        super().__init__({name: texts.phrase(name, value) for name, value in fields.items()})
+        self._hidden = texts.hidden
 
     def __missing__(self, _name: str) -> str:
         return self._hidden

@@ -1,4 +1,4 @@
-"""What each event type changes of a match: one function for each."""
+"""How each event type changes a match: one function for each type."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
@@ -23,7 +23,7 @@ from service.match.events import (
     SeedRevealed,
     codec,
 )
-from service.match.model import Folding, Opening, Sitter
+from service.match.model import Folding, Opening, SeatHolder
 from service.match.randomness import Draw
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ Drawn: TypeAlias = tuple[Draw, ...] | UnsetType
 
 
 def _play(match: Folding, event: Event, mover: Seat, effects: Sequence[Any], draws: Drawn) -> None:
-    """Apply some effects of the match's game."""
+    """Apply effects to the state of the game, count the draws, and open the next decisions."""
     state = match.state
     apply = match.game.apply
     for effect in effects:
@@ -52,7 +52,7 @@ def _play(match: Folding, event: Event, mover: Seat, effects: Sequence[Any], dra
 
 
 def _banks(match: Folding, now: int, mover: Seat) -> tuple[int, ...]:
-    """What each seat has left once `mover` moved: less what its decision took, and the increment."""
+    """The banks after `mover` moved: its own is reduced by the time of its decision and gets the increment."""
     openings = zip(match.asked, match.since, strict=True)
     opening = next((since for decision, since in openings if decision.seat == mover), match.opened)
     clock = match.created.clock
@@ -64,30 +64,30 @@ def _banks(match: Folding, now: int, mover: Seat) -> tuple[int, ...]:
 def _asked(
     match: Folding, asked: tuple[Decision[Any], ...], opened: Opening, mover: Seat
 ) -> tuple[tuple[Decision[Any], ...], tuple[Opening, ...]]:
-    """The decisions of a simultaneous game, and the opening of each: the one it had, where it stays the same decision."""
+    """The open decisions of a simultaneous game, and when each opened. A decision that stays open keeps its opening."""
     openings = zip(match.asked, match.since, strict=True)
-    if asked == match.asked:  # as with almost every event
+    if asked == match.asked:  # true for almost every event
         return match.asked, tuple([opened if decision.seat == mover else since for decision, since in openings])
     before = {_identity(decision): opening for decision, opening in openings if decision.seat != mover}
     return asked, tuple([before.get(_identity(decision), opened) for decision in asked])
 
 
 def _identity(decision: Decision[Any]) -> tuple[object, ...]:
-    """A decision lasts until its seat moves, or until its step or its times change."""
+    """A decision stays the same one until its seat moves, or until its step or its times change."""
     return decision.seat, decision.step, decision.opens_at, decision.deadline
 
 
-def _seated(match: Folding, seat: Seat, sitter: Sitter | None) -> tuple[Sitter | None, ...]:
+def _seated(match: Folding, seat: Seat, holder: SeatHolder | None) -> tuple[SeatHolder | None, ...]:
     if not 0 <= seat < len(match.seats):
         raise IndexError(f"there is no seat {seat}")
-    return (*match.seats[:seat], sitter, *match.seats[seat + 1 :])
+    return (*match.seats[:seat], holder, *match.seats[seat + 1 :])
 
 
-def _sitter(match: Folding, seat: Seat) -> Sitter:
-    sitter = match.seats[seat]
-    if sitter is None:
+def _holder(match: Folding, seat: Seat) -> SeatHolder:
+    holder = match.seats[seat]
+    if holder is None:
         raise ValueError(f"seat {seat} is empty")
-    return sitter
+    return holder
 
 
 def _decoder(data: type[T]) -> Callable[[msgspec.Raw], T]:
@@ -125,7 +125,7 @@ def _timer(match: Folding, event: Event) -> None:
 def _seat_taken(match: Folding, event: Event) -> None:
     data = _taken(event.data)
     seed = None if data.client_seed is UNSET else data.client_seed
-    match.seats = _seated(match, data.seat, Sitter(data.player, data.kind, seed))
+    match.seats = _seated(match, data.seat, SeatHolder(data.player, data.kind, seed))
 
 
 def _seat_left(match: Folding, event: Event) -> None:
@@ -134,9 +134,9 @@ def _seat_left(match: Folding, event: Event) -> None:
 
 def _seat_handed_over(match: Folding, event: Event) -> None:
     data = _handed_over(event.data)
-    seat, before = data.seat, _sitter(match, data.seat)
+    seat, before = data.seat, _holder(match, data.seat)
     former = before.player if before.kind == "human" else before.former
-    match.seats = _seated(match, seat, Sitter(data.player, data.kind, before.client_seed, former=former))
+    match.seats = _seated(match, seat, SeatHolder(data.player, data.kind, before.client_seed, former=former))
     opened = Opening(event.version, event.at - match.paused)
     openings = zip(match.asked, match.since, strict=True)
     match.since = tuple(opened if decision.seat == seat else since for decision, since in openings)
@@ -146,7 +146,7 @@ def _seat_handed_over(match: Folding, event: Event) -> None:
 
 def _seat_resigned(match: Folding, event: Event) -> None:
     seat = _resigned(event.data).seat
-    match.seats = _seated(match, seat, replace(_sitter(match, seat), resigned=True))
+    match.seats = _seated(match, seat, replace(_holder(match, seat), resigned=True))
 
 
 def _match_scored(match: Folding, event: Event) -> None:
@@ -195,4 +195,4 @@ TRANSITIONS: Final[Mapping[str, Callable[[Folding, Event], None]]] = {
     "match_suspended": _match_suspended,
     "match_resumed": _match_resumed,
 }
-"""Every event type after `match_created`. The fold itself sets `head` and `at`."""
+"""Every event type but `match_created`. `fold` itself sets `head` and `at`."""

@@ -247,7 +247,7 @@ def _outcome_text(ports: Ports, match: Match) -> str:
         str(texts.with_text(match.game, texts.DEFAULT, last).text),
     ]
     for rank, seat in sorted((rank, seat) for seat, rank in enumerate(outcome.ranks)):
-        sitter = match.seats[seat]
+        holder = match.seats[seat]
         parts = ", ".join(f"{name} {points}" for name, points in outcome.breakdown[seat].items())
-        lines.append(f"{rank}. seat {seat}, {sitter and sitter.player}: {outcome.scores[seat]} ({parts})")
+        lines.append(f"{rank}. seat {seat}, {holder and holder.player}: {outcome.scores[seat]} ({parts})")
     return "\n".join([*lines, f"Seed: {match.server_seed}"])

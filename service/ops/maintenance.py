@@ -31,7 +31,7 @@ from service.ops.serve import CannotServe, FolderTaken, lock
 from service.ops.supervisor import URL
 from service.repository.ports import Ports
 from service.settings import BadSetting, Settings, read
-from service.usecases.match_index import index_anew, shelve_ended
+from service.usecases.match_index import rebuild_entries, update_index_of_ended
 
 LOG: Final = "log"
 """The name of the embedded log's folder in the data folder."""
@@ -112,7 +112,7 @@ def restore(environ: Mapping[str, str], source: Path, report: Report) -> bool:
         count = sum(1 for _ in backups.fill_store(client, backups.read_file(source)))
         ports = ports_of(client, settings.store_id)
         report(f"restored {count} matches from {source}")
-        shelve_ended(ports, _with_derived_data(ports, map(backups.match_id, backups.match_keys(client))))
+        update_index_of_ended(ports, _with_derived_data(ports, map(backups.match_id, backups.match_keys(client))))
         return _check(ports, client, report)
 
 
@@ -124,7 +124,7 @@ def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[M
         except (Refused, Corrupt):  # the check that follows reports it
             continue
         ports.log.rearm(match.id, match.head.version, owed(match))
-        index_anew(ports, match)
+        rebuild_entries(ports, match)
         yield match
 
 
@@ -167,7 +167,7 @@ def _compare(client: LogClient, file: Path, report: Report) -> bool:
 def _check(ports: Ports, client: LogClient, report: Report) -> bool:
     """Whether every match could be checked and none has a fault."""
     counts = Counter[str]()
-    shelve_ended(ports, _inspected(ports, client, counts, report))
+    update_index_of_ended(ports, _inspected(ports, client, counts, report))
     statuses = ", ".join(f"{counts[name]} {name}" for name in ("open", "running", "suspended", "finished", "aborted"))
     newer = f", {counts['newer']} of a newer release" if counts["newer"] else ""
     report(

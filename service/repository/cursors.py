@@ -1,4 +1,4 @@
-"""Opaque cursors: where a page or a stream goes on, in a form that nobody is tempted to read or to make up."""
+"""Opaque cursors: encoded positions from which a page or a stream continues."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ MAX_LENGTH: Final = 200
 
 
 def encode(position: object) -> str:
-    """A cursor for a position, which is any small JSON value."""
+    """A cursor for a position, which may be any small JSON value."""
     return base64.urlsafe_b64encode(msgspec.json.encode(position)).rstrip(b"=").decode()
 
 
@@ -22,14 +22,14 @@ def decode(cursor: str, shape: type[Position], parameter: str = "cursor", advice
     """The position in a cursor.
 
     Raises:
-        Refused: `invalid-parameter`, the cursor is none that `encode` made; `advice` says what to do without one.
+        Refused: `invalid-parameter`: `encode` did not create this cursor; `advice` says what the client can do.
     """
     try:
         packed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         position = msgspec.json.decode(packed, type=shape)
     except (ValueError, binascii.Error, msgspec.DecodeError):
         position = None
-    # One position, one cursor: padding and spare bits would let many spellings through.
+    # Each position has one cursor: padding and unused bits would allow several.
     if position is None or encode(position) != cursor:
-        raise Refused("invalid-parameter", f"The cursor is none that this service made; {advice}.", parameter=parameter)
+        raise Refused("invalid-parameter", f"This service did not create this cursor; {advice}.", parameter=parameter)
     return position

@@ -1,9 +1,10 @@
 """The read path: a match at any version, its events, and what a viewer may see of them.
 
-Recent matches stay in the process; a read asks the log for the newest event known here and what came after, in one
-round trip, so that a store that lost its past is noticed and never served from memory. Any other read begins at a
-snapshot, whose event must be the log's too, so that it costs the same early and late in a match. Only a command may be
-tried on what memory holds (`expected`): the append asks the log whether it is so.
+Recent matches are cached in the process. A read of a cached match asks the log, in one round trip, for the newest cached
+event and all events after it. If the log no longer has that event, the cache is dropped, so a store that lost events is
+never hidden by the cache. Any other read begins at a snapshot, whose event must be in the log too, so its cost does not
+grow with the length of the match. Only a command may be decided on the cache alone (`expected`): the append compares the
+head with the log.
 """
 
 import threading
@@ -19,30 +20,30 @@ from service.games.visibility import Viewer
 from service.match import redaction
 from service.match.model import Match
 from service.match.redaction import SeenEvent
-from service.repository.snapshots import Folds, begins_at
+from service.repository.snapshots import MatchLoader, begins_at
 from service.repository.verified_events import Verified, VerifiedEvents
 
 CACHED_MATCHES: Final = 1024
 _LAST: Final = 2**63 - 1
-"""No stream has greater ids."""
+"""The greatest id that a stream can have."""
 
 
 class History:
-    """Matches as the log has them; safe to share between threads and greenlets."""
+    """Reads matches from the log; safe to share between threads and greenlets."""
 
-    def __init__(self, log: Log, games: Mapping[str, AnyGame], secret: bytes, *, bold: bool = False) -> None:
-        """`bold`: commands are tried on what memory holds where nobody else seems to write to a match (`expected`)."""
+    def __init__(self, log: Log, games: Mapping[str, AnyGame], secret: bytes, *, optimistic: bool = False) -> None:
+        """`optimistic`: decide commands on the cached match, without a read, if only this process writes to the match."""
         self._log = log
-        self._folds = Folds(log, games, secret)
+        self._loader = MatchLoader(log, games, secret)
         self._events = VerifiedEvents(log)
-        self._bold = bold
-        # By match: the version that this process wrote last, and whether it wrote the one before too.
+        self._optimistic = optimistic
+        # By match: the version after the last append of this process, and whether its last two appends were consecutive.
         self._wrote: dict[MatchId, tuple[Version, bool]] = {}
         self._recent: OrderedDict[MatchId, Match] = OrderedDict()
         self._lock = threading.Lock()
 
     def newest(self, match_id: MatchId, command: str | None = None) -> tuple[Match, Seen | None]:
-        """The match at its head, and whether a command id is known, in one round trip.
+        """The match at its head, and what the log knows of a command id, in one round trip.
 
         Raises:
             Refused: `match-not-found`, `engine-too-old`.
@@ -53,7 +54,7 @@ class History:
         return self._newest(match_id, known, tail), tail.seen
 
     def newest_each(self, match_ids: Iterable[MatchId]) -> Mapping[MatchId, Match | Corrupt | Refused]:
-        """Some matches at their heads in one round trip, and what `newest` would raise of the others."""
+        """Matches at their heads, read in one round trip. For each match that `newest` would raise for, its exception."""
         known = {match_id: self._known(match_id) for match_id in match_ids}
         tails = self._log.read_each({name: match.head.version if match else None for name, match in known.items()})
         found: dict[MatchId, Match | Corrupt | Refused] = {}
@@ -65,11 +66,11 @@ class History:
         return found
 
     def expected(self, match_id: MatchId) -> Match | None:
-        """The match in memory, if this process wrote its last events: only an append makes sure that it is the newest."""
+        """The cached match, if this process alone seems to write to it. Only an append shows whether it is the newest."""
         with self._lock:
             known = self._recent.get(match_id)
             alone = known is not None and self._wrote.get(match_id) == (known.head.version, True)
-        return known if alone and self._bold else None
+        return known if alone and self._optimistic else None
 
     def at(self, match_id: MatchId, version: Version) -> Match:
         """The match as it was after the event `version`.
@@ -85,7 +86,7 @@ class History:
         ):
             return known
         if 0 < version <= _LAST:
-            found = self._folds.recall(match_id, self._log.read(match_id, first=None, last=version), version)
+            found = self._loader.load(match_id, self._log.read(match_id, first=None, last=version), version)
             if found is not None and found.head.version == version:
                 return found
         newest = self.newest(match_id)[0].head.version
@@ -95,24 +96,24 @@ class History:
         """Up to `limit` events after a version, each with the match as it was after it.
 
         Raises:
-            Refused: `version-not-found`: the match has not come to the version `after`.
+            Refused: `version-not-found`: the match has no version `after` yet.
             Corrupt: the match cannot be folded.
         """
         then = self.at(match.id, after) if after else None
         last = min(match.head.version, after + limit)
         stored = self._log.read(match.id, first=after + 1, last=last).events if after < last else ()
         for entry in stored:
-            then = self._folds.fold(match.id, (entry,), then)
+            then = self._loader.fold(match.id, (entry,), then)
             yield then, decode(entry)
 
     def snapshot(self, match: Match, after: Version) -> bytes | None:
-        """What to put by with the append that brings a match on from the version `after`, if anything."""
-        return self._folds.snapshot(match, after)
+        """The snapshot to store with an append after the version `after`; None if none is due."""
+        return self._loader.snapshot(match, after)
 
     def keep(self, match: Match, wrote_on: Version | None = None, events: Sequence[bytes] = ()) -> None:
-        """Remember a match that the log is known to hold, and the stored `events` that brought it to its head, if any.
+        """Cache a match that is known to be in the log, and the stored `events` that led to its head, if any.
 
-        `wrote_on` is the version after which this process wrote.
+        `wrote_on` is the version after which this process appended; None if it only read.
         """
         with self._lock:
             if wrote_on is not None:
@@ -130,7 +131,7 @@ class History:
                 self._events.forget(gone)
 
     def reached(self, match_id: MatchId, version: Version) -> Match | None:
-        """The match in memory, if it has come to a version that the log is said to have: only a read could tell more."""
+        """The cached match, if it has at least this version: then no read of the log is needed for it."""
         known = self._known(match_id)
         return known if known is not None and known.head.version >= version else None
 
@@ -139,7 +140,7 @@ class History:
             return self._recent.get(match_id)
 
     def _forget(self, match: Match) -> None:
-        """Drop a match that the log does not hold (any more), unless a newer one has taken its place."""
+        """Drop a match that is not in the log (any more), unless the cache has another one by now."""
         with self._lock:
             if self._recent.get(match.id) is match:
                 del self._recent[match.id]
@@ -147,23 +148,23 @@ class History:
                 self._events.forget(match.id)
 
     def _newest(self, match_id: MatchId, known: Match | None, tail: Tail) -> Match:
-        """The match after a tail that was read from what is known of it on, or from a snapshot if nothing is."""
+        """The match after a tail that begins at the cached match, or at a snapshot if the match is not cached."""
         events: Sequence[bytes] = ()
         if known is not None and begins_at(tail, known):
             events = tail.events[1:]
-            match: Match | None = self._folds.fold(match_id, events, known)
+            match: Match | None = self._loader.fold(match_id, events, known)
         else:
             if known is not None:
                 self._forget(known)
                 tail = self._log.read(match_id, first=None)
-            match = self._folds.recall(match_id, tail)
+            match = self._loader.load(match_id, tail)
         if match is None:
             raise no_match()
         self.keep(match, events=events)
         return match
 
     def verified(self, match: Match, after: Version, limit: int) -> Sequence[Verified]:
-        """Up to `limit` events after a version, whole, their chain checked.
+        """Up to `limit` events after a version, not redacted, after a check of their chain.
 
         Raises:
             Corrupt: the chain is broken.

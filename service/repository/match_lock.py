@@ -1,7 +1,7 @@
-"""Commands of one match pass one at a time in this process, in the order in which they came.
+"""Locks that let the commands of a match run one at a time in this process, in the order of their arrival.
 
-It is a courtesy, never what keeps a match right: that is the log's check of the head. Where many act at once it saves the
-lost races that each would run against all others of the process.
+They only save time: without them, many simultaneous commands would lose races against each other and try again. What
+keeps a match consistent is the log, which checks the head at each append.
 """
 
 import threading
@@ -12,23 +12,24 @@ from typing import Final
 
 from events.record import MatchId
 
-GATES: Final = 256
-PATIENCE: Final = 0.5
-"""Seconds after which a command goes on beside the one before it, which may be waiting for the log."""
+LOCKS: Final = 256
+"""Matches share this many locks, by a hash of their id."""
+TIMEOUT_S: Final = 0.5
+"""After this time a command runs without the lock: the command that holds it may be waiting for the log."""
 
 
-class Turnstile:
-    """Make it after a fork and after gevent's patches."""
+class MatchLocks:
+    """Create it after a fork and after gevent's monkey patching."""
 
     def __init__(self) -> None:
-        self._gates = tuple(threading.RLock() for _ in range(GATES))
+        self._locks = tuple(threading.RLock() for _ in range(LOCKS))
 
     @contextmanager
-    def passing(self, match_id: MatchId) -> Iterator[None]:
-        gate = self._gates[zlib.crc32(match_id.encode()) % GATES]
-        passed = gate.acquire(timeout=PATIENCE)
+    def holding(self, match_id: MatchId) -> Iterator[None]:
+        lock = self._locks[zlib.crc32(match_id.encode()) % LOCKS]
+        acquired = lock.acquire(timeout=TIMEOUT_S)
         try:
             yield
         finally:
-            if passed:
-                gate.release()
+            if acquired:
+                lock.release()

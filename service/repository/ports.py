@@ -1,4 +1,4 @@
-"""What use cases need from outside, as protocols: adapters fulfil them, `service.container` puts them together."""
+"""Protocols for what use cases need from outside. Adapters implement them, and `service.container` connects them."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -13,26 +13,29 @@ from events.log import LogUnavailable as LogUnavailable
 from events.record import MatchId
 from service.games.protocol import AnyGame
 from service.repository.match_history import History
-from service.repository.match_lock import Turnstile
+from service.repository.match_lock import MatchLocks
 
 Games: TypeAlias = Mapping[str, AnyGame]
-"""The games that are played here, by id."""
+"""The games of this service, by id."""
 
-Shelf: TypeAlias = Literal["open", "running", "finished", "aborted"]
+StatusList: TypeAlias = Literal["open", "running", "finished", "aborted"]
+"""A list of public matches in the index. A match is in one of them, by its status."""
 
 ENDING_MS: Final = 30_000
-"""An end that was announced is in the log within this time, or it did not come."""
+"""The end of a match is in the log within this time after it was announced to the index, or it was not appended."""
 
-Mine: TypeAlias = Literal["all", "active"]
-"""Which of a player's matches: those it made or took a seat in, or of these the ones that are not over."""
+OwnList: TypeAlias = Literal["all", "active"]
+"""Which matches of a player: all that it created or took a seat in, or only those that are not over."""
 
 Lane: TypeAlias = Literal["turns", "bots"]
-"""`turns` is for matches in which people play; `bots` for all others, which have workers of their own, so that no person
-waits for them, however many there are."""
+"""The queue of a job: `turns` for matches with people, `bots` for all others.
+
+`bots` has workers of its own, so that people do not wait for matches of bots.
+"""
 
 
 class Player(msgspec.Struct, frozen=True):
-    """An account: `id` is opaque and public, the name is no part of any match."""
+    """An account. `id` is opaque and public. The name is not part of any match."""
 
     id: str
     name: str
@@ -40,124 +43,130 @@ class Player(msgspec.Struct, frozen=True):
 
 
 def news_of(player: str) -> str:
-    """The name under which waiters are told that a player's matches became more; no match has such an id."""
+    """The channel that announces new matches of a player. It differs from every match id."""
     return f"player:{player}"
 
 
 def digest_of(token: str) -> str:
-    """What is stored of a token or a ticket: its SHA-256 in hex."""
+    """The SHA-256 of a token or ticket in hex. Only this digest is stored."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 class Accounts(Protocol):
     def add(self, player: Player, token_digest: str) -> None:
-        """A new player with a first token."""
+        """Add a new player and its first token."""
         ...
 
     def by_token(self, token_digest: str) -> Player | None: ...
 
     def remembered(self, token_digest: str) -> Player | None:
-        """As `by_token`, where this process knows it without asking."""
+        """The player of a token from the cache of this process; None if it is not cached."""
         ...
 
     def players(self, ids: Sequence[str]) -> Mapping[str, Player]:
-        """Those of some players that exist."""
+        """The players with these ids, without those that do not exist."""
         ...
 
     def add_token(self, player: str, token_digest: str) -> None: ...
 
     def revoke(self, token_digest: str) -> None:
-        """From now on the token is nobody's, in every process."""
+        """Make a token invalid in every process at once."""
         ...
 
 
 class Tickets(Protocol):
-    """What lets somebody in once. They may all be lost at once; none is ever good twice."""
+    """Single-use stream tickets. The store may lose all of them, but accepts none twice."""
 
     def keep(self, ticket_digest: str, token_digest: str, seconds: int) -> None: ...
 
     def find(self, ticket_digest: str) -> str | None:
-        """The digest of the token that a ticket stands for; the ticket stays good."""
+        """The digest of the token that a ticket stands for. The ticket stays valid."""
         ...
 
     def redeem(self, ticket_digest: str) -> str | None:
-        """The digest of the token that a ticket stands for; from now on the ticket is none."""
+        """The digest of the token that a ticket stands for. The ticket becomes invalid."""
         ...
 
 
 class MatchIndex(Protocol):
-    """Which matches there are. It may hold too much after a crash, never too little; what a match is, its log says."""
+    """An index of matches. After a crash it may contain too many entries, but never too few.
+
+    An entry is the sortable string `<created_at>:<match id>`, with `created_at` in milliseconds, 13 digits. The log decides
+    what is true of a match; readers correct the index.
+    """
 
     def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
-        """Count a match that is about to be created among its creator's that wait for players, unless those are so many.
+        """Add a match that is about to be created to its creator's open matches, unless there are `limit` of them.
 
-        However many are told at once, no more than the limit are admitted. One that is counted already is admitted again,
-        whenever it was to be created.
+        Returns whether it is among them. The limit also holds for concurrent calls. A match that is already counted is
+        admitted again, whatever its `created_at` is.
         """
         ...
 
     def add(self, match_id: MatchId, created_at: int, creator: str, *, private: bool) -> None:
-        """A match that is about to be created, also among its creator's."""
+        """Add a match that is about to be created, to the open ones and to its creator's."""
         ...
 
     def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
-        """A player who is about to take a seat, and is told of it where it waits for news."""
+        """Add a match to those of a player who is about to take a seat, and announce it on `news_of(player)`."""
         ...
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
-        """A match is none of a player's any more."""
+        """Remove a match from all lists of a player."""
         ...
 
     def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
-        """Take a match that is over from the active ones of a player, and note when (`at`, server milliseconds).
+        """Remove a match that is over from a player's active matches, and record the time `at` (server milliseconds).
 
-        Of one that is noted already the first time counts.
+        A repeated call keeps the first time.
         """
         ...
 
     def concluded(self, player: str, since: int, skip: int, limit: int) -> Sequence[str]:
-        """Places of a player's matches that were concluded at a time or later, the first first, after the first `skip`."""
+        """Entries of a player's matches that were concluded at `since` or later, oldest first, after the first `skip`."""
         ...
 
-    def move(self, match_id: MatchId, created_at: int, creator: str, shelf: Shelf | None, *, private: bool) -> None:
-        """To the shelf where the match now belongs, None for no shelf."""
+    def move(
+        self, match_id: MatchId, created_at: int, creator: str, status_list: StatusList | None, *, private: bool
+    ) -> None:
+        """Move a match to the list where it now belongs; None removes it from all lists."""
         ...
 
     def end(self, match_id: MatchId, created_at: int, ended_at: int) -> None:
-        """A public match that is about to end, or has ended, behind all that were told before: `ended` gives it a number.
+        """Append a public match that has ended, or is about to end, to the list of ended matches, and number it.
 
-        It keeps its number however often it is told, unless more than ENDING_MS have passed: then the end that was
-        announced did not come, and readers have gone past it.
+        A repeated call keeps the number for ENDING_MS. After that the announced end did not come, and readers may have
+        passed its number, so the match gets a new number.
         """
         ...
 
     def withdraw(self, match_id: MatchId, created_at: int) -> None:
-        """Take back an end that was announced and did not come."""
+        """Remove an announced end that was not appended."""
         ...
 
     def ended(self, after: int, limit: int) -> Sequence[tuple[int, str]]:
-        """Numbers and places of public matches that ended, or are about to, in the order in which they were told.
+        """Numbers and entries of public matches that have ended or are about to end, in the order of their numbers.
 
-        A number rises with each match and is the server's time of the end, or a little more.
+        Numbers increase. Each is the server time of the end in milliseconds, or a little more.
         """
         ...
 
-    def page(self, shelf: Shelf, before: str | None, limit: int) -> Sequence[str]:
-        """Public matches of a shelf, newest first, as sortable places `<created_at>:<match id>`."""
+    def page(self, status_list: StatusList, before: str | None, limit: int) -> Sequence[str]:
+        """Entries of the public matches in a list, newest first, after the entry `before`."""
         ...
 
-    def matches_of(self, player: str, mine: Mine, before: str | None, limit: int) -> Sequence[str]:
-        """Places of a player's matches, the last created first."""
+    def matches_of(self, player: str, own_list: OwnList, before: str | None, limit: int) -> Sequence[str]:
+        """Entries of a player's matches, newest first, after the entry `before`."""
         ...
 
-    def open_places(self, creator: str) -> Sequence[str]:
-        """The places of a creator's matches that wait for players, private ones too."""
+    def open_entries(self, creator: str) -> Sequence[str]:
+        """Entries of a creator's matches that wait for players, including private ones."""
         ...
 
 
 class Jobs(Protocol):
     def hint(self, match_id: MatchId, lane: Lane = "turns") -> None:
-        """Tell the workers that a match has a job due now. Losing a hint costs time, never a turn."""
+        """Notify the workers that a job of a match is due now. A lost hint delays the job, but does not lose it."""
         ...
 
 
@@ -173,9 +182,11 @@ class Ports:
     now: Callable[[], int]
     """Server time in milliseconds."""
     lost: Callable[[int, int, int], int]
-    """Milliseconds between two server times in which the log could take no action, or nobody enforced deadlines. The sweepers
-    may be silent just now because the log was away: they count as so from the number of milliseconds on that is given third.
+    """Milliseconds between two server times in which the log could not accept actions, or no sweeper enforced deadlines.
+
+    The sweepers may be silent at this moment because the log is away. Their silence counts from the third argument on, in
+    milliseconds.
     """
     secret: bytes
-    """The store's own secret: match ids and join codes are derived from it, snapshots and tickets sealed with it."""
-    turnstile: Turnstile = field(default_factory=Turnstile)
+    """The store's secret. Match ids and join codes are derived from it; snapshots and tickets are sealed with it."""
+    match_locks: MatchLocks = field(default_factory=MatchLocks)

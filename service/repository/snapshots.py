@@ -1,9 +1,9 @@
-"""Matches put by at some of their versions, so that a reader begins there and not at the first event.
+"""Snapshots of matches, so that a read need not fold a match from its first event.
 
-A snapshot is a cache, never a record: it holds what the fold of the events up to its version gives, and is none unless
-its seal is right. The seal is keyed with the store's secret and with the code and data that fold, so that nothing is
-read that another release, another store or another hand left. It tells all that is hidden in a match, and so it lies
-only where the events lie.
+A snapshot is only a cache of the fold of all events up to its version. It is ignored if its seal (an HMAC) is wrong. The
+key of the seal depends on the store's secret and on the code and data that fold, so a process does not use snapshots of
+another release or another store, or forged ones. A snapshot contains all that is hidden in a match, so it is stored only
+beside the events.
 """
 
 import hashlib
@@ -29,28 +29,28 @@ from service.match.model import Match
 from service.observability import metrics
 
 EVERY: Final = 32
-"""Events from one snapshot to the next. To read one costs as much as to fold one or two; it is as large as two to eight."""
+"""Events from one snapshot to the next. Reading one takes as long as folding 1 or 2 events; it is as large as 2 to 8."""
 SHORT: Final = 8
-"""A match that ended within so many events folds as fast."""
+"""A match that ended within this many events gets no snapshot: it folds as fast as a snapshot is read."""
 MAX_BYTES: Final = 64 * 1024
 _SUFFIXES: Final = frozenset({".py", ".json"})
 
 _PARTS: Final = tuple(part for part in msgspec.structs.fields(Match) if part.name != "game")
 _encode = msgspec.msgpack.Encoder().encode
 _opened = msgspec.msgpack.Decoder(tuple[str, bytes, bytes]).decode
-"""The game's id, the seal, and the parts of the match in order."""
+"""The game's id, the seal, and the encoded fields of the match in order."""
 
 
 class _Form(msgspec.Struct, frozen=True):
-    """How matches of one game are read, and what seals them."""
+    """The snapshot format of one game: the key of its seals, and the decoder of the match's fields."""
 
     game: AnyGame
     key: bytes
     parts: Callable[[bytes], tuple[Any, ...]]
 
 
-class Folds:
-    """The matches of a log, folded from a snapshot on or from the first event."""
+class MatchLoader:
+    """Folds matches of a log, from a snapshot or from the first event, and stores new snapshots."""
 
     def __init__(self, log: Log, games: Mapping[str, AnyGame], secret: bytes) -> None:
         self._log = log
@@ -58,7 +58,7 @@ class Folds:
         self._forms = {name: _form(secret, game) for name, game in games.items()}
 
     def snapshot(self, match: Match, after: Version) -> bytes | None:
-        """A snapshot of a match, if one is worth its room where the match had the version `after` before."""
+        """A snapshot of a match that was at the version `after` before; None if no snapshot is due, or it is too large."""
         version = match.head.version
         passed = version // EVERY > after // EVERY
         if not passed and not (match.is_over and version > SHORT):
@@ -68,8 +68,8 @@ class Folds:
         snapshot = _encode((name, hmac.digest(self._forms[name].key, parts, "sha256"), parts))
         return snapshot if len(snapshot) <= MAX_BYTES else None
 
-    def recall(self, match_id: MatchId, tail: Tail, last: Version | None = None) -> Match | None:
-        """The match after a tail that was read from a snapshot on, None if there are no events; new snapshots are put by."""
+    def load(self, match_id: MatchId, tail: Tail, last: Version | None = None) -> Match | None:
+        """The match after a tail that begins at a snapshot; None if there are no events. Stores new snapshots."""
         match = None if tail.snapshot is None else self._read(match_id, tail.snapshot)
         if match is not None and begins_at(tail, match):
             rest = tail.events[1:]
@@ -90,10 +90,10 @@ class Folds:
         return match
 
     def fold(self, match_id: MatchId, events: Sequence[bytes], known: Match | None) -> Match:
-        """What is known of a match, if anything, and some more of its stored events.
+        """The match `known` (None before its first event) after some more of its stored events.
 
         Raises:
-            Corrupt: they do not follow.
+            Corrupt: the events do not follow from `known`.
             Refused: `engine-too-old`.
         """
         try:
@@ -105,7 +105,7 @@ class Folds:
             raise
 
     def _read(self, match_id: MatchId, snapshot: bytes) -> Match | None:
-        """The match that was put by; None if this is no snapshot of it that was made here."""
+        """The match in a snapshot; None if the snapshot is damaged, or of another match, release or store."""
         try:
             name, seal, parts = _opened(snapshot)
             form = self._forms[name]
@@ -119,7 +119,7 @@ class Folds:
 
 
 def begins_at(tail: Tail, match: Match) -> bool:
-    """Whether a tail's first event is the one that a match is at: the same bytes, for they have the same hash."""
+    """Whether the first event of a tail is the newest event of a match, compared by hash."""
     return bool(tail.events) and digest(tail.events[0]) == match.head.hash
 
 
@@ -136,11 +136,11 @@ def _form(secret: bytes, game: AnyGame) -> _Form:
 
 
 def fingerprint(game: AnyGame) -> bytes:
-    """Of the code and the data that make a match of a game out of its events."""
-    told = hashlib.sha256(f"{sys.version} {msgspec.__version__} {game.info.id} {game.info.ruleset}".encode())
+    """A hash of the code and data that fold the events of a game's matches."""
+    hashed = hashlib.sha256(f"{sys.version} {msgspec.__version__} {game.info.id} {game.info.ruleset}".encode())
     for module in (events, service, sys.modules[game.state.__module__]):
-        told.update(_files(_folder(module)))
-    return told.digest()
+        hashed.update(_files(_folder(module)))
+    return hashed.digest()
 
 
 def _folder(module: ModuleType) -> Path:
@@ -149,14 +149,14 @@ def _folder(module: ModuleType) -> Path:
 
 @cache
 def _files(folder: Path) -> bytes:
-    told = hashlib.sha256()
+    hashed = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.suffix in _SUFFIXES:
-            told.update(f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return told.digest()
+            hashed.update(f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return hashed.digest()
 
 
-# Now, while the code is loaded: once there is another release in the same place, a server that still runs the old one
-# forks workers of the old one.
+# Hash the files at import. If a new release is installed over this one later, a server that still runs this code also
+# forks workers with this code, and they must not hash the new files.
 for _module in (events, service):
     _files(_folder(_module))

@@ -1,4 +1,4 @@
-"""The events of matches with their chain checked: the newest from memory, where the fold left them, all others from the log."""
+"""Events whose hash chain was checked: the newest from a cache that the fold fills, all others from the log."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -11,11 +11,11 @@ from service.match.model import Match
 from service.observability import metrics
 
 KEPT: Final = 16
-"""Events of a match in memory. Whoever follows it live is hardly ever further behind."""
+"""Events of a match in the cache. Clients that follow a match live are rarely further behind."""
 
 
 class Verified(NamedTuple):
-    """An event that is part of its match's chain, and the head that the match has with it."""
+    """An event of a match, and the head of the match after it."""
 
     event: Event
     head: Head
@@ -29,7 +29,7 @@ class VerifiedEvents:
         self._kept: dict[MatchId, tuple[Verified, ...]] = {}
 
     def keep(self, match: Match, stored: Sequence[bytes]) -> None:
-        """Remember the stored events that a fold has just checked; the last of them is the match's newest."""
+        """Cache stored events that a fold has just checked; the last of them is the match's newest."""
         events = [decode(one) for one in stored[-KEPT:]]
         hashes = [*(event.prev for event in events[1:]), match.head.hash]
         fresh = [Verified(event, Head(event.version, hash_)) for event, hash_ in zip(events, hashes, strict=True)]
@@ -72,19 +72,19 @@ class VerifiedEvents:
 
 
 def _is_on(kept: Sequence[Verified], head: Head) -> bool:
-    """Whether a match at this head has the kept events, as far as it has come."""
-    place = head.version - kept[0].event.version
-    return 0 <= place < len(kept) and kept[place].head == head
+    """Whether the cached events up to this head belong to the same history as the head."""
+    index = head.version - kept[0].event.version
+    return 0 <= index < len(kept) and kept[index].head == head
 
 
 def _unlinked(version: Version, stored: bytes) -> Verified:
-    """The event that stored bytes hold at a version, taken at its word about the event before.
+    """The event in stored bytes, without a check of its `prev`, since the event before it was not read.
 
     Raises:
-        BrokenChain: they are no event, or one of another version.
+        BrokenChain: the bytes are not an event, or an event of another version.
     """
     try:
         before = decode(stored).prev
     except (ValueError, RecursionError):
-        before = ""  # of no event; `follow` says what is wrong with it
+        before = ""  # not an event; `follow` raises with the fault
     return Verified(*follow(Head(version - 1, before), stored))

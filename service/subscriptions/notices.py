@@ -84,8 +84,8 @@ def kinds(event: Event, match: Match, player: str) -> Iterator[Kind]:
     if event.version in turns(match, player):
         yield "your_turn"
     if event.type == "seat_handed_over":
-        sitter = match.seats[_handed_over(event.data).seat]
-        if sitter is not None and sitter.former == player:
+        holder = match.seats[_handed_over(event.data).seat]
+        if holder is not None and holder.former == player:
             yield "seat_lost"
     if event.type in {"match_scored", "match_aborted"}:
         yield "finished"
@@ -94,8 +94,8 @@ def kinds(event: Event, match: Match, player: str) -> Iterator[Kind]:
 def turns(match: Match, player: str) -> frozenset[Version]:
     """The versions at which decisions opened that a player has to take now."""
     seat = match.seat_of(player)
-    sitter = None if seat is None else match.seats[seat]
-    if sitter is None or sitter.resigned:
+    holder = None if seat is None else match.seats[seat]
+    if holder is None or holder.resigned:
         return frozenset()
     return frozenset(int(one.id.partition(":")[2]) for one in match.decisions() if one.seat == seat)
 

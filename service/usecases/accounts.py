@@ -1,4 +1,4 @@
-"""Players, their tokens and their tickets. Each secret is shown once; the service keeps only its SHA-256."""
+"""Players, their tokens and their tickets. Each secret is shown once; the service stores only its SHA-256."""
 
 import re
 import secrets
@@ -10,10 +10,10 @@ from service.errors import Refused
 from service.repository.ports import Player, Ports, digest_of
 
 PREFIX: Final = "moon_"
-"""Lets people and scanners see what a leaked string is."""
+"""Helps people and secret scanners to recognise a leaked token."""
 TICKET_PREFIX: Final = "tick_"
 TICKET_SECONDS: Final = 30
-"""How long a ticket waits to be used."""
+"""How long a ticket is valid."""
 _ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET_LENGTH: Final = 43
 _CHECK_LENGTH: Final = 6
@@ -22,7 +22,7 @@ _SHAPE: Final = re.compile(rf"{PREFIX}[0-9A-Za-z]{{{_SECRET_LENGTH + _CHECK_LENG
 
 
 def sign_up(ports: Ports, name: str) -> tuple[Player, str]:
-    """A new player and the one token that is shown for it."""
+    """Create a player, and return it with its first token."""
     player = Player(id=f"pl_{secrets.token_hex(10)}", name=name, created_at=ports.now())
     token = new_token()
     ports.accounts.add(player, digest_of(token))
@@ -45,7 +45,7 @@ def authenticate(ports: Ports, token: str) -> Player:
 
 
 def holder(ports: Ports, token_digest: str) -> Player:
-    """The player who holds the token of a digest.
+    """The player whose token has this digest.
 
     Raises:
         Refused: `token-invalid`.
@@ -57,14 +57,14 @@ def holder(ports: Ports, token_digest: str) -> Player:
 
 
 def issue_ticket(ports: Ports, token_digest: str) -> str:
-    """A secret that stands for a token once, within TICKET_SECONDS, for clients that cannot send headers."""
+    """A single-use secret in place of a token, valid for TICKET_SECONDS, for clients that cannot send headers."""
     ticket = TICKET_PREFIX + _base62(int.from_bytes(secrets.token_bytes(32), "big"), _SECRET_LENGTH)
     ports.tickets.keep(digest_of(ticket), token_digest, TICKET_SECONDS)
     return ticket
 
 
 def find_ticket(ports: Ports, ticket: str) -> str:
-    """The digest of the token that a ticket stands for; the ticket can still be used.
+    """The digest of the token that a ticket stands for. The ticket stays valid.
 
     Raises:
         Refused: `ticket-invalid`, the same for a malformed, unknown, used or old ticket.
@@ -73,7 +73,7 @@ def find_ticket(ports: Ports, ticket: str) -> str:
 
 
 def redeem_ticket(ports: Ports, ticket: str) -> str:
-    """As `find_ticket`, and uses the ticket up."""
+    """As `find_ticket`, but the ticket becomes invalid."""
     return _of_ticket(ports.tickets.redeem, ticket)
 
 
@@ -89,19 +89,19 @@ def _invalid_token() -> Refused:
 
 
 def add_token(ports: Ports, player: Player) -> str:
-    """One more token for a player, to put a new one in place before the old one is revoked."""
+    """Add a token for a player, who can put it into use before the old one is revoked."""
     token = new_token()
     ports.accounts.add_token(player.id, digest_of(token))
     return token
 
 
 def revoke(ports: Ports, token: str) -> None:
-    """Make a token nobody's, in every process at once."""
+    """Make a token invalid in every process at once."""
     ports.accounts.revoke(digest_of(token))
 
 
 def new_token() -> str:
-    """256 random bits in base 62 with a checksum, so that a mistyped token is told without a look-up."""
+    """256 random bits in base 62 with a checksum, so that a mistyped token is refused without a read."""
     secret = _base62(int.from_bytes(secrets.token_bytes(32), "big"), _SECRET_LENGTH)
     return PREFIX + secret + _check(secret)
 

@@ -1,4 +1,4 @@
-"""The life of a match around its play: create, take a seat, start, leave."""
+"""Use cases around the play of a match: create, join, add a bot, start, leave."""
 
 import base64
 import hmac
@@ -20,15 +20,15 @@ from service.match.new_match import NewMatch, check_pace, game_named
 from service.match.owed import owed
 from service.observability import failpoints
 from service.repository.ports import Ports
-from service.usecases.match_index import admitted, left, shelve
+from service.usecases.match_index import admit, remove_left_match, update_index
 from service.usecases.submit import Admit, Submitted, hint, player_key, put, replay, submit
 
 OPEN_MATCHES: Final = 20
-"""That one player may have waiting for players at a time."""
+"""Maximum number of matches of one player that wait for players."""
 
 
 def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes | None = None) -> Submitted:
-    """A new match. The same player, key and request are the same match; creating takes no seat.
+    """Create a match; the creator gets no seat. The same player, key and request give the same match again.
 
     Raises:
         Refused: `game-not-found`, `bot-not-found`, `invalid-options`, `too-many-open-matches`,
@@ -38,13 +38,13 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
     command_key = player_key(player, key, {"create": msgspec.to_builtins(wanted)})
     seen = ports.log.read(match_id, last=1, command=command_key.id).seen
     if seen is not None:
-        return _shelved(ports, replay(ports, ports.history.newest(match_id)[0], command_key, seen))
+        return _indexed(ports, replay(ports, ports.history.newest(match_id)[0], command_key, seen))
     game = game_named(ports.games, wanted.game)
     check_pace(wanted.clock)
     at = ports.now()
     secret_seed = seed or randomness.new_seed()
     drafts = decide(None, Create(player=player, game=game, wanted=wanted), at, lambda: secret_seed)
-    if not admitted(ports, player, match_id, at, OPEN_MATCHES):
+    if not admit(ports, player, match_id, at, OPEN_MATCHES):
         raise Refused(
             "too-many-open-matches", f"You have {OPEN_MATCHES} matches waiting for players; start or leave one first."
         )
@@ -57,11 +57,11 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
     written = put(ports, match, append)
     if written is None:
         raise Corrupt(1, "the log has a match, but not the command that created it")
-    if written.match.created_at != at:  # the same request came twice at once, and the other one made the match
+    if written.match.created_at != at:  # the same request was sent twice at once, and the other one created the match
         ports.index.move(match_id, at, player, None, private=wanted.private)
     failpoints.point("create-appended")
     hint(ports, written.match)
-    return _shelved(ports, written)
+    return _indexed(ports, written)
 
 
 def join(
@@ -75,7 +75,7 @@ def join(
     client_seed: str | None = None,
     if_match: tuple[SeenHead, ...] | None = None,
 ) -> Submitted:
-    """Take a free seat, the lowest if none is named. The last seat taken starts the match, unless it is started by hand.
+    """Take a free seat, by default the lowest. When the last seat is taken, the match starts, unless it has manual start.
 
     Raises:
         Refused: `match-not-found` (also for a wrong join code), `match-not-open`, `already-seated`, `match-full`,
@@ -90,9 +90,9 @@ def join(
         client_seed=client_seed,
         has_join_code=hmac.compare_digest((join_code or "").encode(), right_code.encode()),
     )
-    joined = _shelved(ports, submit(ports, match_id, command_key, command))
+    joined = _indexed(ports, submit(ports, match_id, command_key, command))
     if not joined.replayed:
-        # Again: an earlier leave of the same player may just have taken the entry away.
+        # Once more, since an earlier leave of the same player may just have removed the entry.
         ports.index.enrol(player, match_id, joined.match.created_at)
     return joined
 
@@ -108,7 +108,7 @@ def add_bot(
     if_match: tuple[SeenHead, ...] | None = None,
     admit_bots: Admit | None = None,
 ) -> Submitted:
-    """Seat a bot; the creator's right. `admit_bots`: see `submit`.
+    """Give a bot a seat. Only the creator may do this. `admit_bots`: see `submit`.
 
     Raises:
         Refused: what `admit_bots` refuses; `not-the-creator`, `bot-not-found`, `match-not-open`, `match-full`, `seat-taken`, `stale-version`,
@@ -116,7 +116,7 @@ def add_bot(
     """
     command_key = player_key(player, key, {"bot": {"bot": bot, "seat": seat}})
     command = SeatBot(player=player, if_match=if_match, bot=bot, seat=seat)
-    return _shelved(ports, submit(ports, match_id, command_key, command, admit_bots))
+    return _indexed(ports, submit(ports, match_id, command_key, command, admit_bots))
 
 
 def start(
@@ -128,30 +128,30 @@ def start(
     if_match: tuple[SeenHead, ...] | None = None,
     admit_bots: Admit | None = None,
 ) -> Submitted:
-    """Start a full match by hand; the creator's right. `admit_bots`: see `submit`.
+    """Start a full match with manual start. Only the creator may do this. `admit_bots`: see `submit`.
 
     Raises:
         Refused: what `admit_bots` refuses; `not-the-creator`, `match-not-open`, `seats-empty`, `stale-version`, `history-diverged`.
     """
     command_key = player_key(player, key, {"start": {}})
     command = Start(player=player, if_match=if_match)
-    return _shelved(ports, submit(ports, match_id, command_key, command, admit_bots))
+    return _indexed(ports, submit(ports, match_id, command_key, command, admit_bots))
 
 
 def leave(
     ports: Ports, player: str, match_id: MatchId, key: str, *, if_match: tuple[SeenHead, ...] | None = None
 ) -> Submitted:
-    """Give up a seat: before the start it is free again, in mid-match it is played by default actions from then on.
+    """Give up a seat. Before the start it becomes free; later the service takes default actions for it.
 
-    A creator without a seat who leaves an open match ends it.
+    If a creator without a seat leaves an open match, the match is aborted.
 
     Raises:
         Refused: `not-seated`, `match-over`, `match-suspended`, `stale-version`, `history-diverged`.
     """
     command_key = player_key(player, key, {"leave": {}})
     submitted = submit(ports, match_id, command_key, Leave(player=player, if_match=if_match))
-    left(ports, submitted.match, player)
-    return _shelved(ports, submitted)
+    remove_left_match(ports, submitted.match, player)
+    return _indexed(ports, submitted)
 
 
 def join_code_of(secret: bytes, match_id: MatchId) -> str:
@@ -160,27 +160,27 @@ def join_code_of(secret: bytes, match_id: MatchId) -> str:
 
 
 def seen_join_code(ports: Ports, match: Match, player: str) -> str | None:
-    """The join code, for those who may pass it on: the creator and the seats of a private match."""
+    """The join code of a private match, for its creator and its seats; None for all others."""
     if not match.created.private or (player != match.creator and match.seat_of(player) is None):
         return None
     return join_code_of(ports.secret, match.id)
 
 
-def _shelved(ports: Ports, submitted: Submitted) -> Submitted:
-    """Bring the index up to date; also on a replay, since the first try may have died before this.
+def _indexed(ports: Ports, submitted: Submitted) -> Submitted:
+    """Update the index; also on a replay, since the first attempt may have died before this.
 
-    A match is on the open shelf from its creation, and is never put back there: a slow process would undo its start.
+    A match is in the open list from its creation, and is not put back there: a slow process would undo its start.
     """
     match = submitted.match
     if submitted.replayed:
         match, _ = ports.history.newest(match.id)
     if match.status != "open":
-        shelve(ports, match, just_written=not submitted.replayed)
+        update_index(ports, match, just_written=not submitted.replayed)
     if match.status == "running":
-        # Bots may have played it to its end meanwhile.
+        # Bots may have finished the match meanwhile.
         newest, _ = ports.history.newest(match.id)
         if newest.is_over:
-            shelve(ports, newest)
+            update_index(ports, newest)
     return submitted
 
 

@@ -1,4 +1,4 @@
-"""A person's action: taken, tried without consequence, and confirmed by a receipt."""
+"""Use cases for a person's action: take it, judge it in a dry run, and confirm it by a receipt."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from service.usecases.submit import Submitted, lost, player_key, refined, submit
 
 
 class Receipt(msgspec.Struct, frozen=True):
-    """What an accepted command did: `received_at` is the server's time of receipt in milliseconds."""
+    """The result of an accepted command. `received_at` is the server time of receipt in milliseconds."""
 
     match: MatchId
     version: Version
@@ -27,7 +27,7 @@ class Receipt(msgspec.Struct, frozen=True):
 
 
 class ActionRequest(msgspec.Struct, frozen=True):
-    """An action in its JSON form; `seat` and `decision` are checked where given."""
+    """An action in its JSON form. `seat` and `decision` are checked if they are given."""
 
     action: Mapping[str, Any]
     seat: Seat | None = None
@@ -45,7 +45,7 @@ def act(
     key: str,
     if_match: tuple[SeenHead, ...] | None = None,
 ) -> Submitted:
-    """A person's action, applied exactly once however often it is sent with the same key.
+    """Take a person's action. It is applied once, however often it is sent with the same key.
 
     Raises:
         Refused: `not-seated`, `not-your-seat`, `match-not-running`, `match-over`, `match-suspended`,
@@ -63,7 +63,7 @@ def judge(
     request: ActionRequest,
     if_match: tuple[SeenHead, ...] | None = None,
 ) -> None:
-    """A dry run: raises what `act` would refuse. It changes nothing and draws nothing of the match's own chance."""
+    """A dry run: raises what `act` would raise. It changes nothing, and draws nothing from the match's own seed."""
     match, _ = ports.history.newest(match_id)
     at = max(ports.now(), match.at)
     command = request.command(player, if_match)
@@ -72,7 +72,7 @@ def judge(
 
 
 def receipt(ports: Ports, submitted: Submitted, player: str) -> Receipt:
-    """What a player's command did, as its seat may see it: the same receipt whenever the command is sent again."""
+    """The receipt of a player's command, as its seat may see it. A repeated command gets the same receipt."""
     match = submitted.match
     viewer = match.seat_of(player)
     if submitted.newest is None:

@@ -1,7 +1,7 @@
-"""How a match changes: load, decide, announce, append; and again if another command came first.
+"""How a match changes: load, decide, announce, append, and try again if another command was first.
 
-Every write to a match's stream goes through `append`. A command id that the log knows is answered from the log; a
-refused command writes nothing.
+Every write to the stream of an existing match goes through `append`. A command id that the log knows is answered from the
+log. A refused command writes nothing.
 """
 
 import hashlib
@@ -28,28 +28,28 @@ from service.repository.ports import Ports
 from service.usecases.match_index import announce, withdraw
 
 LATE_SILENCE_MS: Final = 250
-"""Where a deadline has passed, no action is too late before sweepers have been heard of since so long."""
+"""If a deadline has passed: sweepers that are silent for this long count as an outage, so that no action is too late."""
 SILENCE_MS: Final = 1_000
-"""The same where none has: on a busy machine, sweepers may be silent though the log is there."""
+"""The same if no deadline has passed. On a busy machine, sweepers may be silent although the log is available."""
 ATTEMPTS: Final = 8
-"""Lost races against other commands of the same match, before the caller is asked to come again."""
+"""Attempts that may lose a race against other commands of the match, before the client gets `version-conflict`."""
 
 
 Admit: TypeAlias = Callable[[], None]
-"""Raises Refused where no further match of bots alone may begin."""
+"""Raises Refused if no further match of bots alone may start."""
 
 
 class CommandKey(msgspec.Struct, frozen=True):
-    """A command's id in its match, and the digest of what it asks: another digest under the same id is another command."""
+    """A command's id in its match, and the digest of its request. The same id with another digest is refused."""
 
     id: str
     digest: str
 
 
 class Submitted(msgspec.Struct, frozen=True):
-    """The match right after a command, also when the command had been there before.
+    """The match right after a command, or after its first execution if the command is a repetition (`replayed`).
 
-    `newest` is the stored bytes of its last event, None where they were not at hand.
+    `newest` is its last event as stored; None if it was not read.
     """
 
     match: Match
@@ -58,22 +58,22 @@ class Submitted(msgspec.Struct, frozen=True):
 
 
 def player_key(player: str, key: str, request: object) -> CommandKey:
-    """A person's command: the same key and request are the same command for the life of the match."""
+    """The key of a player's command. The same player, key and request are the same command for the life of the match."""
     return CommandKey(f"p:{player}:{key}", hashlib.sha256(canonical(request)).hexdigest())
 
 
 def submit(
     ports: Ports, match_id: MatchId, key: CommandKey, command: Command, admit_bots: Admit | None = None
 ) -> Submitted:
-    """Append what a command brings, exactly once, and give the workers a hint where the match has a job for them.
+    """Append the events of a command exactly once, and notify the workers if a job of the match is due.
 
-    `admit_bots` is called right before a match of bots alone begins by the command.
+    `admit_bots` is called right before the command starts a match of bots alone.
 
     Raises:
         Refused: what `decide` and `admit_bots` refuse; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
     """
     received_at = ports.now()
-    with ports.turnstile.passing(match_id):
+    with ports.match_locks.holding(match_id):
         submitted = _submit(ports, match_id, _Attempts(ports, key, command, received_at, admit_bots))
     hint(ports, submitted.match)
     failpoints.point("command-hinted")
@@ -85,31 +85,29 @@ def _submit(ports: Ports, match_id: MatchId, attempts: "_Attempts") -> Submitted
     expected = ports.history.expected(match_id)
     refusal: Refused | None = None
     if expected is not None:
-        # One round trip in place of two: the append knows the command id, and whether the match went on.
+        # One round trip instead of two: the append checks the command id and the head.
         try:
             submitted = attempts.on(expected)
         except Refused as error:
-            refusal = error  # perhaps of a match that went on, or of a command that was accepted before
+            refusal = error  # not final: the match may have changed, or the command may be a repetition
         else:
             if submitted is not None and (submitted.newest is not None or submitted.replayed):
                 return submitted
     for _ in range(ATTEMPTS):
         match, seen = ports.history.newest(match_id, key.id)
         if seen is not None:
-            # The id names its player, so that only who was let in before gets this far without another check.
+            # Needs no check of access: the id contains the player, whose command was accepted before.
             return replay(ports, match, key, seen)
         if refusal is not None and match is expected:
             raise refusal
         submitted = attempts.on(match)
         if submitted is not None:
             return submitted
-    raise Refused(
-        "version-conflict", "Too many commands came first; the same request with the same key may be repeated."
-    )
+    raise Refused("version-conflict", "Too many other commands were first; repeat the same request with the same key.")
 
 
 class _Attempts:
-    """The attempts of one command on ever newer heads of its match."""
+    """The attempts of one command, each on a newer head of its match."""
 
     def __init__(
         self, ports: Ports, key: CommandKey, command: Command, received_at: int, admit_bots: Admit | None
@@ -122,7 +120,7 @@ class _Attempts:
         self._first: Match | None = None
 
     def on(self, match: Match) -> Submitted | None:
-        """One attempt; None if another command came first."""
+        """One attempt; None if another command was first."""
         at = max(self._received_at, match.at)
         command = self._command
         is_action = isinstance(command, Act)
@@ -133,19 +131,19 @@ class _Attempts:
             return attempt(self._ports, match, self.key, command, at, outage_ms, self._admit_bots)
 
     def _informed(self, act: Act, match: Match, at: int, outage_ms: int) -> Act:
-        """The action with what the match does not know: when it came in before what overtook it."""
+        """The action with its time of receipt, and with the pause at that time if events were appended since."""
         paused_ms = None
         if self._first is None:
-            self._first = replace(match, paused=match.paused + match.can_be_given_back(outage_ms, at))
+            self._first = replace(match, paused=match.paused + match.compensation_ms(outage_ms, at))
         elif self._first.paused != match.paused and match.at > self._received_at:
             paused_ms = self._paused_at_receipt(self._first, match)
         return replace(act, received_at=self._received_at, paused_ms=paused_ms)
 
     def _paused_at_receipt(self, first: Match, match: Match) -> int:
-        """How far match time lay behind when an action came in that was first tried on an older head.
+        """Server time minus match time, in milliseconds, when the action was received.
 
-        That head may have been memory, which knows nothing of an outage before the action; what was lost after it does
-        not count.
+        `first` is the head of the first attempt. It may have been cached, and then it lacks a `clock_extended` from before
+        the receipt. Time given back after the receipt does not count.
         """
         stored = self._ports.log.read(match.id, first=first.head.version, last=match.head.version).events
         known = [event.version for event in map(decode, stored) if event.at <= self._received_at]
@@ -153,24 +151,24 @@ class _Attempts:
 
 
 def lost(ports: Ports, match: Match, at: int, *, opens_anew: bool) -> int:
-    """Milliseconds of outages that a match has to be given back before an event at a time; 0 where it makes no difference.
+    """Milliseconds of outages for which a match needs compensation before an event at a time; 0 if it needs none.
 
-    The newest event settled all that was before it. So an outage is given back when a match's next event or deadline
-    needs it, and no list of matches says which of them got it.
+    Outages before the newest event are already settled. The match is compensated when its next event or deadline needs it,
+    so no list of compensated matches is necessary.
     """
     if not match.minds_outages(at, opens_anew=opens_anew):
         return 0
     is_late = any(decision.is_past(at) for decision in match.decisions())
     silence_ms = LATE_SILENCE_MS if is_late else SILENCE_MS
-    return match.can_be_given_back(ports.lost(match.at, at, silence_ms), at)
+    return match.compensation_ms(ports.lost(match.at, at, silence_ms), at)
 
 
 @contextmanager
 def refined(ports: Ports, match: Match, command: Command) -> Iterator[None]:
-    """Tell a version that is only old from one of another history: `decide` cannot, since only the log knows both.
+    """Distinguish an old version from one of another history: `decide` cannot, since only the log has old versions.
 
     Raises:
-        Refused: `history-diverged` in place of `stale-version`, where the client's version is not in the match.
+        Refused: `history-diverged` instead of `stale-version`, if the client's version is not in the match.
     """
     try:
         yield
@@ -193,7 +191,7 @@ def attempt(
     outage_ms: int = 0,
     admit_bots: Admit | None = None,
 ) -> Submitted | None:
-    """Decide a command on a match as it is known and append what it brings; None if another command came first."""
+    """Decide a command and append its events; None if another command was first."""
     drafts = decide(match, command, at, lambda: server_seed(ports, match), outage_ms)
     if not drafts:
         return Submitted(match, replayed=False)
@@ -203,17 +201,17 @@ def attempt(
 
 
 def give_back(ports: Ports, match: Match, outage_ms: int, at: int) -> Submitted | None:
-    """Append that outages took so long since a match's newest event; None if another command came first."""
+    """Append a `clock_extended` for outages since a match's newest event; None if another command was first."""
     return attempt(ports, match, CommandKey(f"extend:{match.head.version}", "clock"), Extend(ms=outage_ms), at)
 
 
 def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft], at: int) -> Submitted | None:
-    """Append what was decided on a match to its stream; None if another command came first."""
+    """Append decided events to a match; None if another command was first."""
     events, _ = seal(match.head, drafts, at, new_salts(len(drafts)))
     try:
         after = fold(match, events)
     except (Corrupt, Refused) as fault:
-        raise RuntimeError(f"what was decided cannot be folded and is not written: {fault}") from fault
+        raise RuntimeError(f"the decided events cannot be folded and are not written: {fault}") from fault
     announce(ports, match, after)
     snapshot = ports.history.snapshot(after, match.head.version)
     appended = put(ports, after, Append(match.id, key.id, key.digest, match.head, events, owed(after), None, snapshot))
@@ -223,7 +221,7 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
 
 
 def put(ports: Ports, after: Match, append: Append) -> Submitted | None:
-    """Put an append to the log; `after` is the match with it. None if another command came first."""
+    """Write an append to the log; `after` is the match after it. None if another command was first."""
     failpoints.point("append-decided")
     result = ports.log.append(append)
     failpoints.point("append-written")
@@ -243,7 +241,7 @@ def put(ports: Ports, after: Match, append: Append) -> Submitted | None:
 
 
 def replay(ports: Ports, match: Match, key: CommandKey, seen: Seen) -> Submitted:
-    """What a command did that the log knows; `match` is its match at any version.
+    """The result of a command that the log already has; `match` is its match at any version.
 
     Raises:
         Refused: `idempotency-key-reused`.
@@ -265,7 +263,7 @@ def server_seed(ports: Ports, match: Match) -> bytes:
     """The match's secret seed.
 
     Raises:
-        Corrupt: the log has none, or another one than was committed to.
+        Corrupt: the log has no seed, or one that does not fit the commitment.
     """
     seed = ports.log.seed(match.id)
     if seed is None or commitment(seed) != match.created.seed_commitment:
@@ -274,12 +272,12 @@ def server_seed(ports: Ports, match: Match) -> bytes:
 
 
 def has_job(match: Match, now: int) -> bool:
-    """Whether a match has a job for the workers now, or at its newest event by a clock that is ahead of this one."""
+    """Whether a job of the match is due. The newest event may have a later time than `now`, from a faster clock."""
     job_at = match.job_at()
     return job_at is not None and job_at <= max(now, match.at)
 
 
 def hint(ports: Ports, match: Match) -> None:
-    """Give the workers a hint if a match has a job for them now."""
+    """Notify the workers if a job of the match is due now."""
     if has_job(match, ports.now()):
         ports.jobs.hint(match.id, "turns" if match.has_people else "bots")

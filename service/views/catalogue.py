@@ -1,4 +1,4 @@
-"""What can be said of the games and bots without a match."""
+"""Descriptions of the games and their bots."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ class GameSummary(msgspec.Struct, frozen=True):
 
 
 class GamePage(msgspec.Struct, frozen=True):
-    """A game in full: a JSON Schema of its options, the types of its actions and effects, its components with provenance."""
+    """A game in full: the JSON Schema of its options, the types of its actions and effects, its components with sources."""
 
     id: str
     title: str

@@ -1,6 +1,6 @@
-"""Who may be told of a match that cannot be folded: of a private one no stranger may learn even that it is there.
+"""Who may learn that a match exists which cannot be folded. A stranger may not learn that a private one exists.
 
-Of a match that can be folded `service.match.redaction.viewer_of` says it.
+For a match that can be folded, `service.match.redaction.viewer_of` decides this.
 """
 
 from collections.abc import Sequence
@@ -18,19 +18,19 @@ _PAGE: Final = 500
 
 
 class _Given(msgspec.Struct, frozen=True):
-    """What all events that give somebody a seat share."""
+    """The fields that all events share by which a player or bot gets a seat."""
 
     seat: Seat
     player: str
     kind: SeatKind
 
 
-def may_be_told(ports: Ports, match_id: MatchId, player: str | None) -> bool:
-    """Whether a player (None for somebody without a token) may learn that such a match is stored.
+def may_learn_of(ports: Ports, match_id: MatchId, player: str | None) -> bool:
+    """Whether a player (None for a client without a token) may learn that the match exists.
 
-    Everyone may of a public match; of a private one its creator and its seats, those that were handed over too, as the
-    unbroken part of its chain names them. Where the chain is broken nobody knows who came later, and the index counts too:
-    among a player's matches are only those that the player made or was let into.
+    For a public match everyone may. For a private match its creator and the people of its seats may, including seats that
+    were handed over, as far as the intact part of the chain names them. Behind a break of the chain others may have
+    joined. Then the index counts too, since a player's matches there are only those that it created or was let into.
     """
     stored = ports.log.read(match_id).events
     begun = _begun(match_id, stored)
@@ -48,7 +48,7 @@ def may_be_told(ports: Ports, match_id: MatchId, player: str | None) -> bool:
 
 
 def _begun(match_id: MatchId, stored: Sequence[bytes]) -> tuple[Event, MatchCreated, Head] | None:
-    """The first event of a match and the head after it, None if it cannot be read."""
+    """The first event of a match, its data and the head after it; None if it cannot be read."""
     try:
         created = msgspec.json.decode(decode(stored[0]).data, type=MatchCreated)
         event, head = follow(genesis(match_id, created.game, created.ruleset)[1], stored[0])
@@ -58,7 +58,7 @@ def _begun(match_id: MatchId, stored: Sequence[bytes]) -> tuple[Event, MatchCrea
 
 
 class _Seats(NamedTuple):
-    """The people who have or had seats in play, those who left before it, and whether that is all there is to know."""
+    """The people who have or had a seat, those who left before the start, and whether all events could be read."""
 
     people: frozenset[str]
     left: frozenset[str]
@@ -66,9 +66,9 @@ class _Seats(NamedTuple):
 
 
 def _seats(head: Head, stored: Sequence[bytes]) -> _Seats:
-    """What as many events as can be read say of the seats.
+    """The seats according to the events up to the first that cannot be read.
 
-    It takes no rules, so that the people of a match that this service is too old for are found too.
+    This needs no rules, so it also works for a match of a newer release.
     """
     people: dict[Seat, str] = {}
     former: set[str] = set()
@@ -93,8 +93,8 @@ def _seats(head: Head, stored: Sequence[bytes]) -> _Seats:
 
 def _is_listed(ports: Ports, match_id: MatchId, player: str) -> bool:
     before = None
-    while places := ports.index.matches_of(player, "all", before, _PAGE):
-        if any(place.partition(":")[2] == match_id for place in places):
+    while entries := ports.index.matches_of(player, "all", before, _PAGE):
+        if any(entry.partition(":")[2] == match_id for entry in entries):
             return True
-        before = places[-1]
+        before = entries[-1]
     return False

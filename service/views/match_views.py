@@ -1,4 +1,4 @@
-"""A match as it is shown: to everyone in a list, and to one viewer with the table and what there is to decide."""
+"""Views of a match: a public summary for lists, and the full view of one viewer with observation and decisions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -10,7 +10,7 @@ from events.record import MatchId, Version
 from service.games.protocol import Outcome
 from service.games.visibility import Seat, Viewer
 from service.match.events import MatchClock, SeatKind
-from service.match.model import Match, Sitter, Status
+from service.match.model import Match, SeatHolder, Status
 from service.match.redaction import SeenDecision, own_decisions, require_over, see_decisions
 from service.repository.ports import Player, Ports
 
@@ -18,9 +18,9 @@ Names: TypeAlias = Mapping[str, Player]
 
 
 class SeatView(msgspec.Struct, frozen=True):
-    """Who sits where; `player` is null in a free seat. Names are no part of the match, and may be null.
+    """A seat and its player. `player` is null in a free seat. Names are not part of the match, and may be null.
 
-    `former` is who had the seat until the time was up and a bot took it over.
+    `former` is the player who had the seat until the time ran out and a bot took it over.
     """
 
     seat: Seat
@@ -33,10 +33,10 @@ class SeatView(msgspec.Struct, frozen=True):
 
 
 class MatchSummary(msgspec.Struct, frozen=True):
-    """What is public of a match, without its table. Times are server time in milliseconds.
+    """The public part of a match, without the table. Times are server time in milliseconds.
 
-    `paused` is what to add to a time in an observation or effect, which is match time, to get server time. `banks` are
-    what each seat has left, or had when the decision opened that it is asked, in milliseconds; empty without banks.
+    Times in observations and effects are match time: add `paused` to get server time. `banks` is the time that each seat
+    has left, or had left when its open decision opened, in milliseconds; it is empty if the clock has no bank.
     """
 
     id: MatchId
@@ -63,7 +63,7 @@ class MatchSummary(msgspec.Struct, frozen=True):
 
 
 class OwnMatch(MatchSummary, frozen=True, kw_only=True):
-    """A match of the player who asks: the `seat` (null for a player without one), and what it has to decide now."""
+    """A match of the player that sent the request: its `seat` (null without a seat), and its open decisions."""
 
     seat: Seat | None
     decisions: tuple[SeenDecision, ...]
@@ -72,8 +72,9 @@ class OwnMatch(MatchSummary, frozen=True, kw_only=True):
 class MatchView(MatchSummary, frozen=True, kw_only=True):
     """A match at one version as one `viewer` may know it: a seat, or a spectator (null).
 
-    `observation` is null before the start. `observations` are those of all seats, where `view=now` asked for them. The `join_code` of a private match is shown to its creator and its seats,
-    `legal_actions` where they were asked for, `action_texts` (each of them in words) where texts were too.
+    `observation` is null before the start. `observations` are those of all seats, with `view=now`. `join_code` of a
+    private match is shown to its creator and its seats. `legal_actions` and `action_texts`, the text of each legal action,
+    are present if the client asked for them.
     """
 
     viewer: Viewer
@@ -86,14 +87,14 @@ class MatchView(MatchSummary, frozen=True, kw_only=True):
 
 
 def summaries(ports: Ports, matches: Iterable[Match]) -> tuple[MatchSummary, ...]:
-    """Some matches with the names of all who sit in them, looked up at once."""
+    """Summaries of matches, with the names of their players, which are read at once."""
     listed = tuple(matches)
     names = _names(ports, listed)
     return tuple(MatchSummary(**_public(match, names)) for match in listed)
 
 
 def own_summaries(ports: Ports, matches: Iterable[Match], player: str) -> tuple[OwnMatch, ...]:
-    """As `summaries`, of matches of one player."""
+    """Summaries of one player's matches, with its seat and decisions in each."""
     listed = tuple(matches)
     names = _names(ports, listed)
     return tuple(
@@ -103,7 +104,7 @@ def own_summaries(ports: Ports, matches: Iterable[Match], player: str) -> tuple[
 
 
 def see(ports: Ports, match: Match, viewer: Viewer, join_code: str | None = None) -> MatchView:
-    """All that a viewer may know of a match."""
+    """The full view of a match for one viewer."""
     return MatchView(
         **_public(match, _names(ports, (match,))),
         viewer=viewer,
@@ -114,7 +115,7 @@ def see(ports: Ports, match: Match, viewer: Viewer, join_code: str | None = None
 
 
 def of_every_seat(ports: Ports, match: Match) -> tuple[Any, ...]:
-    """What every seat knew at a version of a match that is over now.
+    """The observations of all seats at a version of a match that is over now.
 
     Raises:
         Refused: `not-your-seat`: the match goes on.
@@ -127,8 +128,8 @@ def _names(ports: Ports, matches: Iterable[Match]) -> Names:
     people: dict[str, None] = {}
     for match in matches:
         people[match.creator] = None
-        for sitter in match.seats:
-            person = None if sitter is None else sitter.player if sitter.kind == "human" else sitter.former
+        for holder in match.seats:
+            person = None if holder is None else holder.player if holder.kind == "human" else holder.former
             if person is not None:
                 people[person] = None
     return ports.accounts.players(tuple(people))
@@ -147,7 +148,7 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
         "clock": created.clock,
         "creator": match.creator,
         "creator_name": _name(match.creator, names),
-        "seats": tuple(_see_seat(seat, sitter, names) for seat, sitter in enumerate(match.seats)),
+        "seats": tuple(_see_seat(seat, holder, names) for seat, holder in enumerate(match.seats)),
         "version": match.head.version,
         "head": match.head.hash,
         "created_at": match.created_at,
@@ -161,11 +162,11 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
     }
 
 
-def _see_seat(seat: Seat, sitter: Sitter | None, names: Names) -> SeatView:
-    if sitter is None:
+def _see_seat(seat: Seat, holder: SeatHolder | None, names: Names) -> SeatView:
+    if holder is None:
         return SeatView(seat, None, None, None, resigned=False, former=None, former_name=None)
-    name = sitter.player if sitter.kind == "bot" else _name(sitter.player, names)
-    return SeatView(seat, sitter.player, name, sitter.kind, sitter.resigned, sitter.former, _name(sitter.former, names))
+    name = holder.player if holder.kind == "bot" else _name(holder.player, names)
+    return SeatView(seat, holder.player, name, holder.kind, holder.resigned, holder.former, _name(holder.former, names))
 
 
 def _name(player: str | None, names: Names) -> str | None:

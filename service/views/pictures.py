@@ -1,4 +1,4 @@
-"""The picture of a match at one version, as one viewer may see it: from what that viewer may know, and nothing else."""
+"""The picture of a match at one version, drawn from the observation of one viewer only."""
 
 import hashlib
 from pathlib import Path
@@ -17,9 +17,9 @@ _SUFFIXES: Final = frozenset({".py", ".json", ".css"})
 
 
 def board(history: History, match: Match, viewer: Viewer, language: str, *, highlight: bool) -> str:
-    """The table as an SVG document; with `highlight` what the event of its version changed is marked.
+    """The table as an SVG document. `highlight` marks what the event of this version changed.
 
-    Before the start it shows which seats are taken.
+    Before the start, the picture shows which seats are taken.
 
     Raises:
         Corrupt: the version before cannot be folded.
@@ -35,20 +35,20 @@ def board(history: History, match: Match, viewer: Viewer, language: str, *, high
 def _picture(match: Match, viewer: Viewer, language: str) -> Picture:
     words = picture_words(match.game.texts, language)
     if match.state is None:
-        taken = [sitter is not None for sitter in match.seats]
+        taken = [holder is not None for holder in match.seats]
         return waiting(match.game.info.id, taken, words, aborted=match.status == "aborted")
     return match.game.picture(match.game.observation(match.state, viewer), viewer, words, match.outcome)
 
 
 def _revision() -> str:
-    """Names the code and the data that draw: another drawing of the same table has another revision."""
-    games = Path(__file__).parent / "games"
-    told = hashlib.sha256()
-    for path in sorted([Path(__file__), *games.rglob("*")]):
+    """A hash of the code and data that draw, so that a changed drawing of the same table has another revision."""
+    package = Path(__file__).parents[1]
+    hashed = hashlib.sha256()
+    for path in sorted([Path(__file__), *(package / "games").rglob("*")]):
         if path.suffix in _SUFFIXES:
-            told.update(f"{path.relative_to(games.parent)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return told.hexdigest()[:8]
+            hashed.update(f"{path.relative_to(package)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return hashed.hexdigest()[:8]
 
 
 REVISION: Final = _revision()
-"""Of all pictures, made as the code is loaded; 8 hex digits."""
+"""The revision of all pictures, 8 hex digits, computed at import."""

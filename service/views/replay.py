@@ -1,4 +1,4 @@
-"""A match as a replay shows it: a line for each version, and the effects between two versions."""
+"""Views for replays: one line for each version of a match, and the effects between two versions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,10 +14,10 @@ from service.repository.match_history import History
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """What one event did, as one viewer may know it: a line of a replay, and a point of a score curve.
+    """One event as one viewer may see it: a line of a replay, and a point of a score curve.
 
-    `points` are what each seat would score if the match ended after it, null before the start. `clauses` are the clauses of
-    the rules that its effects name, each once: those that gave points are among them.
+    `points` is what each seat would score if the match ended after this event; null before the start. `clauses` are the
+    clauses of the rules that its effects name, each once, including those that gave points.
     """
 
     version: Version
@@ -30,7 +30,7 @@ class Moment(msgspec.Struct, frozen=True):
 
 
 class SeenEffect(msgspec.Struct, frozen=True):
-    """One effect of the event `version`, as one viewer may know it, and the same in words."""
+    """One effect of the event `version` as one viewer may see it, and its text."""
 
     version: Version
     effect: Any
@@ -43,7 +43,7 @@ def moments(
     """A line for each of up to `limit` versions after a version.
 
     Raises:
-        Refused: as `History.at` for a version that the match has not come to.
+        Refused: `version-not-found`: the match has no version `after` yet.
         Corrupt: the match cannot be folded.
     """
     for then, event in history.steps(match, after, limit):
@@ -62,7 +62,7 @@ def moments(
 def changes(
     history: History, match: Match, viewer: Viewer, language: str, first: Version, last: Version
 ) -> Sequence[SeenEffect]:
-    """The effects after the version `first`, up to those of the version `last`, in their order."""
+    """The effects of the events after version `first` up to and including version `last`, in order."""
     found = []
     for seen in history.events(match, viewer, first, last - first):
         effects = _effects(seen.data)

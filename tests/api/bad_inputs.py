@@ -1,4 +1,4 @@
-"""Bad inputs, made of the reference: every field and every parameter of every operation with every fault that it can have.
+"""Invalid inputs, generated from the reference: every field and parameter of every operation with every possible fault.
 
 Nothing here names a field. What a field must not be is asked of its schema: a new field has its cases, and a bound that is
 lifted loses them.

@@ -1,4 +1,4 @@
-"""Values that do not fit a schema: other types, and what is just beyond each bound."""
+"""Values that do not fit a schema: other types, and values just beyond each bound."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A client whose every answer is held against openapi.yaml: status, media type, body, headers, and a problem's code."""
+"""A client that validates every response against openapi.yaml: status, media type, body, headers, problem code."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ MANY: Final = 10**6
 UNLIMITED: Final = {
     name: MANY for name in Settings.__dataclass_fields__ if re.search("_by_(token|address|caller)$|_waiting$", name)
 }
-"""Every limit on how often one may ask, lifted."""
+"""Settings without rate limits."""
 SOMETIMES: Final = {"Idempotent-Replay", "X-Accel-Buffering"}
 """Headers that only some answers of their status have."""
 LOCATED: Final = {
@@ -35,7 +35,7 @@ LOCATED: Final = {
     "invalid-action",
     "idempotency-key-invalid",
 }
-"""Codes whose problems say where in the request each fault lies."""
+"""Codes whose problems have the position of each fault in the request."""
 
 
 @cache
@@ -70,7 +70,7 @@ def _validator(path: str, method: str, status: str, media_type: str) -> jsonsche
 
 
 def check(app: Flask, method: str, path: str, response: TestResponse) -> None:
-    """Fail where an answer is not as the reference says."""
+    """Fail if a response does not conform to the reference."""
     found, _ = app.url_map.bind("moon").match(path.partition("?")[0], method, return_rule=True)
     written, verb, status = documented(found), method.lower(), str(response.status_code)
     body = response.get_data()

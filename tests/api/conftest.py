@@ -1,4 +1,4 @@
-"""A small API of its own: one resource that takes a body, a query and nothing, on a container of two settings."""
+"""A small API for tests: one resource with a body, a query, and without both."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,12 +28,12 @@ TOKEN: Final = f"{accounts.PREFIX}{'A' * 43}{accounts._check('A' * 43)}"
 
 
 def settings(**wanted: Any) -> Settings:
-    """The settings of these tests, some of them as wanted."""
+    """The settings of these tests, with some replaced."""
     return replace(read({}), **{"cors_origins": ("*",), **wanted})
 
 
 class Container:
-    """All use cases on a log in memory."""
+    """A container of all use cases with a log in memory."""
 
     def __init__(self, wanted: Settings | None = None, ports: Ports | None = None) -> None:
         self.settings = wanted or settings()
@@ -111,7 +111,7 @@ def client(app: Flask) -> FlaskClient:
 
 
 class Said(NamedTuple):
-    """What a problem answer said, checked for what all of them share."""
+    """The problem document of a response, after a check of the members that all problems have."""
 
     status: int
     code: str

@@ -1,4 +1,4 @@
-"""The API on the servers that the environment names, with so many workers: prints its port, and counts its open streams."""
+"""Runs the API on the servers that the environment names: prints its port, and counts its open streams."""
 
 import os
 import sys

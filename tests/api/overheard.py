@@ -1,4 +1,4 @@
-"""What somebody who asks about two worlds could tell them apart by: answers, their sizes and framing, log lines, counts."""
+"""Everything that could distinguish two worlds: responses, their sizes and framing, log lines, metrics."""
 
 import gzip
 import logging
@@ -55,7 +55,7 @@ Row: TypeAlias = Callable[[World], Iterable[Ask]]
 
 
 class Comparison:
-    """Both worlds of a pair on a stage, and those who cannot tell them apart."""
+    """Both worlds of a pair on a stage, and the viewers that cannot distinguish them."""
 
     def __init__(self, stage: Stage, pair: Pair, here: World, there: World, bot: Seat | None = None) -> None:
         self._stage, self.pair = stage, pair
@@ -69,11 +69,11 @@ class Comparison:
 
     @property
     def unable(self) -> set[Seat]:
-        """The seats that cannot tell the worlds apart."""
+        """The seats that cannot distinguish the worlds."""
         return {viewer for viewer in self.pair.viewers if viewer is not None}
 
     def compare(self, rows: Iterable[Row], callers: Mapping[str, str | None]) -> None:
-        """Ask the same about both worlds, and fail where an answer or what the server notes is not the same."""
+        """Send the same requests about both worlds, and fail if a response, log line or metric differs."""
         rows = tuple(rows)
         told = []
         for world in (self.here, self.there):
@@ -92,7 +92,7 @@ class Comparison:
         return [(ask, masked(world, self._fetch(ask, token), masks)) for row in rows for ask in row(world)]
 
     def _fetch(self, ask: Ask, token: str | None) -> Said:
-        """An answer as it came."""
+        """A response as it was received."""
         # What is left of a limit depends on how often somebody asked, and is to be the same in both worlds.
         self._stage.app.limiter._full_again_at.clear()
         headers = dict(ask.headers) | ({"Authorization": f"Bearer {token}"} if token else {})
@@ -215,7 +215,7 @@ def own_part(world: World, piece: bytes) -> bytes:
 
 @contextmanager
 def noticed() -> Iterator[Noticed]:
-    """What this process notes meanwhile."""
+    """The log lines and metrics that this process records meanwhile."""
     lines: list[str] = []
 
     class Keeper(logging.Handler):

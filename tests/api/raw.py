@@ -1,4 +1,4 @@
-"""A real gunicorn with the stones' API in a process of its own, and requests to it byte by byte."""
+"""A real gunicorn with the test API in its own process, and raw requests to it."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ from tests.api.conftest import TOKEN
 
 ROOT: Final = Path(__file__).parents[2]
 PATIENCE: Final = 60
-"""Seconds; as long as a busy machine may take for what is not held against a clock."""
+"""Seconds; a generous timeout for steps whose duration is not tested."""
 
 GET: Final = b"GET /v1/stones HTTP/1.1\r\n"
 POST: Final = f"POST /v1/stones HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n".encode()

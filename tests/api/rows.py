@@ -1,4 +1,4 @@
-"""What is asked of a service about a match, by every route: each viewer asks all of it in two worlds that it cannot tell apart."""
+"""Requests about a match for every route. Each viewer sends them in two worlds that it cannot distinguish."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -183,7 +183,7 @@ AGAIN: Final[tuple[Row, ...]] = (
     lambda world: [Ask(f"{world.path}/events?after={world.version - 1}&include={ALL}", SSE, pieces=2)],
     *(ROWS[f"GET /v1/{name}"] for name in ("me/matches", "me/stream", "matches")),
 )
-"""What everybody asks after each move."""
+"""The requests that every viewer sends after each move."""
 
 
 def told_alike(stage: Stage, pair: Pair) -> Iterator[Seat]:

@@ -1,4 +1,4 @@
-"""The real app on real servers, at a time that the test sets, and matches laid out on it as a pair's stories tell them."""
+"""The real app on real servers, with a time that the test sets, and with matches that have the histories of a pair."""
 
 import hashlib
 import re
@@ -34,7 +34,7 @@ from tests.service.games.matches import Table
 from tests.service.games.toy.game import TOY
 
 LISTENER: Final = "listener"
-"""A bot that keeps what it is given."""
+"""A bot that records its input."""
 _WORDS: Final = re.compile(rb"[0-9a-z]{10,64}")
 
 
@@ -140,7 +140,7 @@ class Stage:
         match, _ = self.ports.history.newest(match.id)
         for first in range(0, len(pages), 50):
             match = self._tell(match, pages[first : first + 50])
-        match_index.shelve(self.ports, match)
+        match_index.update_index(self.ports, match)
         self.time = pages[-1].at
         return World(table, match.id, (seed.hex().encode(), *self._secrets(), *_hidden_times(table, pages)))
 

@@ -1,4 +1,4 @@
-"""The API and the small one of these tests on a real gunicorn: prints its port, serves until it is told to stop."""
+"""Runs the API and the small test API on a real gunicorn: prints its port, and serves until it is stopped."""
 
 import sys
 import time
@@ -23,7 +23,7 @@ def count() -> Response:
 
 
 def endless() -> Response:
-    alive = context.facts().alive
+    alive = context.state().alive
 
     def lines() -> Iterator[bytes]:
         while alive():

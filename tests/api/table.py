@@ -1,4 +1,4 @@
-"""A match of Monkeys on the Moon to look at: a bot in seat 0, and Ben in seat 1, who left and so keeps his sight only."""
+"""A match of Monkeys on the Moon: a bot in seat 0, and Ben in seat 1, who left and can only watch."""
 
 from collections.abc import Callable
 from functools import cache

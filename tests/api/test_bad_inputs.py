@@ -1,4 +1,4 @@
-"""Whatever is wrong with a request: its documented problem, where it stands, at once, and nothing changed."""
+"""Every invalid request gets its documented problem with the position of the fault, at once, and changes nothing."""
 
 import io
 import json
@@ -22,7 +22,7 @@ OPERATIONS: Final = tuple(
 )
 PROBLEM: Final = validator(reference()["components"]["schemas"]["Problem"])
 LARGEST: Final = 4096
-"""Bytes of an answer, however long what was sent is."""
+"""Maximum size of a response in bytes, for requests of any length."""
 LONGEST: Final = 0.1
 """Seconds."""
 MARK: Final = "\x00"
@@ -90,7 +90,7 @@ class World:
         return running, self.tokens[0], None
 
     def fault(self, case: Case) -> str | None:
-        """What is wrong with the answer to a case."""
+        """The faults of the response to a case."""
         response, seconds = self._send(case)
         if seconds > LONGEST:  # the machine may have been busy
             seconds = min(self._send(case)[1] for _ in range(3))
@@ -131,7 +131,7 @@ class World:
         return response, time.perf_counter() - began
 
     def contents(self) -> object:
-        """All that both servers hold."""
+        """The contents of both servers."""
         return [_contents(server) for server in self._servers]
 
 

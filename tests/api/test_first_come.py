@@ -1,4 +1,4 @@
-"""First come, first served on a real gunicorn with two workers and a real log: one tile, and all who want it at once."""
+"""First come, first served on a real gunicorn with two workers: several players want the same tile at once."""
 
 import threading
 from collections.abc import Iterator, Mapping

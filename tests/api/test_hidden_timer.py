@@ -1,4 +1,4 @@
-"""A clock that nobody is to look at: no byte that any viewer gets while a match of 4 Monkeys runs tells the deadline."""
+"""With a hidden timer, no byte that a viewer gets during a match of 4 Monkeys reveals the deadline."""
 
 from collections.abc import Iterator
 from typing import Any, Final

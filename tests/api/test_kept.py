@@ -1,4 +1,4 @@
-"""What the service sent to a client, byte for byte, agrees with the file that it gives out after the end."""
+"""What the service sent to a client during a match agrees with the exported file."""
 
 import pytest
 from flask.testing import FlaskClient

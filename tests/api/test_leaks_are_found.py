@@ -1,4 +1,4 @@
-"""The comparison of worlds is itself tested: leaks built in on purpose, each of which it has to find."""
+"""Tests the comparison of worlds: it must find leaks that are built in on purpose."""
 
 import logging
 import zlib

@@ -79,16 +79,16 @@ def test_to_strangers_a_private_match_is_as_none(stage: Stage) -> None:
 
 @pytest.mark.parametrize("table", HELD, ids=lambda table: table.name)
 def test_bots_workers_and_waiters_are_told_alike(stage: Stage, table: Table) -> None:
-    """What a bot is given, what stands in the queue for it, and what is published when it moved."""
-    asked = [(pair, seat) for pair in pairs(table) for seat in pair.asked()]
-    for pair, seat in asked[:3]:
+    """The input of a bot, its job in the queue, and what is published after its move."""
+    to_move = [(pair, seat) for pair in pairs(table) for seat in pair.seats_to_move()]
+    for pair, seat in to_move[:3]:
         both = Comparison(stage, pair, *stage.lay(pair, bot=seat), bot=seat)
         stage.time = max(stage.time, *(one.opens_at for one in stage.match(both.here).decisions()))
         told = [_worked(stage, world) for world in (both.here, both.there)]
         assert told[0] == told[1]
-        assert told[0].tasks, "the bot is asked"
+        assert told[0].tasks, "the bot has to move"
         assert len(told[0].jobs) == 1
-    assert asked
+    assert to_move
 
 
 class Worked(NamedTuple):
@@ -98,7 +98,7 @@ class Worked(NamedTuple):
 
 
 def _worked(stage: Stage, world: World) -> Worked:
-    """What everybody but the log is told while a bot makes its move."""
+    """Everything that is sent to others than the log while a bot moves."""
     queue, masks = Redis.from_url(stage.service.settings.queue_url or ""), world.masks()
     queue.flushall()
     stage.tasks.clear()

@@ -1,4 +1,4 @@
-"""Nothing leaks on the wire: what a real server sends of two worlds, as it happens, is the same to whom they look the same.
+"""Nothing leaks on the wire: a real server sends the same live data about two worlds that a viewer cannot distinguish.
 
 Whoever cannot tell the worlds apart listens beside those who can: streams of a match share what they send.
 """
@@ -43,7 +43,7 @@ _OF_THE_REQUEST: Final = re.compile(
 
 
 class Form(NamedTuple):
-    """A way to be told of events: what is asked at a version, and whether what came tells all up to a version."""
+    """A way to receive events: the request at a version, and whether the data received so far is complete up to a version."""
 
     accept: str
     query: Callable[[int], str]
@@ -74,21 +74,21 @@ FORMS: Final = (
 
 
 class Wire:
-    """A connection on which something was asked, and all that came so far."""
+    """A connection with a sent request, and all data received so far."""
 
     def __init__(self, client: socket.socket, form: Form) -> None:
         self._client, self._form = client, form
         self._told = b""
 
     def hear(self, version: int) -> None:
-        """Read on until all up to a version is told."""
+        """Read until all events up to a version have arrived."""
         while not self._form.tells(self._told, version):
             more = self._client.recv(65536)
             assert more, f"the server hung up after {self._told!r}"
             self._told += more
 
     def begin(self, version: int) -> None:
-        """Read what is told at once."""
+        """Read the data that is available at once."""
         if self._form.is_stream:
             self.hear(version)
 
@@ -142,7 +142,7 @@ def test_streams_and_waiting_requests_tell_worlds_alike_as_they_go_on(
 
 
 def _followed(stage: Stage, server: Server, both: Comparison) -> bool:
-    """Compare what is sent before and after somebody moves; whether somebody could."""
+    """Compare the data that is sent before and after a move; return whether a move was possible."""
     version, seats = both.here.version, set(range(both.pair.table.seats))
     told = {**both.nobody, **both.seats}
     knowing = {f"seat {seat}": stage.people[seat].token for seat in seats - both.unable}
@@ -172,7 +172,7 @@ def test_a_player_s_own_stream_tells_worlds_alike(stage: Stage, server: Server) 
 
 
 def _noticed(stage: Stage, server: Server, both: Comparison) -> bool:
-    """Compare what a seat that cannot know is told of its matches; whether it was told of anything but their state."""
+    """Compare the notices of a seat that cannot know the difference; return whether it got any besides their state."""
     person, ports = stage.people[min(both.unable)], stage.ports
     player, headers = person.player.id, {"Authorization": f"Bearer {person.token}", "Accept": "text/event-stream"}
     with server.get("/v1/me/stream?include=decisions,legal_actions,texts", headers) as response:

@@ -1,4 +1,4 @@
-"""The same API on real servers: played, killed, and back with nothing lost."""
+"""The API on real servers: nothing is lost when processes are killed."""
 
 from collections.abc import Iterator
 

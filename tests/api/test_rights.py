@@ -1,4 +1,4 @@
-"""Who may do what: every route for every kind of caller. A route without expectations fails."""
+"""Permissions: every route for every kind of caller. A route without expectations fails."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -22,10 +22,10 @@ class Case(NamedTuple):
 
 
 WRONG: Final = ("token-invalid",) * 2
-"""Malformed and revoked: nobody can tell them apart."""
+"""Malformed and revoked tokens get the same response."""
 
 UNCOUNTED: Final = (200,) * 7
-"""Asked for by machines: no token is looked at."""
+"""Routes for machines, which ignore tokens."""
 
 
 def public(status: int = 200) -> tuple[int | str, ...]:
@@ -33,7 +33,7 @@ def public(status: int = 200) -> tuple[int | str, ...]:
 
 
 def own(status: int) -> tuple[int | str, ...]:
-    """What any player may do for itself."""
+    """Routes that every player may use."""
     return ("token-missing", *WRONG, status, status, status, status)
 
 

@@ -1,4 +1,4 @@
-"""A match of two people over HTTP, from its start on."""
+"""A running match of two people over HTTP."""
 
 from typing import Any, NamedTuple
 

@@ -87,7 +87,7 @@ class Page:
         return Draft("action", f"seat:{self.move.seat}", canonical(acted))
 
     def look(self, table: Table, viewer: Viewer) -> bytes:
-        """All that a viewer is shown: who did what, what followed, and the table after it."""
+        """All that a viewer sees: the action, its effects, and the table after it."""
         done = None if self.move is None else (self.move.seat, redact(self.move.action, viewer, self.move.seat))
         followed = [redact(effect, viewer) for effect in self.effects]
         return _encode((done, followed, table.game.observation(self.state, viewer)))
@@ -95,7 +95,7 @@ class Page:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two stories of the same length that look the same to each of the `viewers`; at page `fork` they begin to differ."""
+    """Two match histories of the same length that look the same to each of the `viewers`; they differ from page `fork` on."""
 
     table: Table
     kind: str
@@ -104,8 +104,8 @@ class Pair:
     there: tuple[Page, ...]
     fork: int
 
-    def asked(self) -> tuple[Seat, ...]:
-        """The viewers that have something to decide at the end."""
+    def seats_to_move(self) -> tuple[Seat, ...]:
+        """The viewers that have an open decision at the end."""
         return tuple(seat for seat in deciding(self.table, self.here[-1].state) if seat in self.viewers)
 
     def __str__(self) -> str:
@@ -122,19 +122,19 @@ def pairs(table: Table) -> tuple[Pair, ...]:
     """
     viewers: tuple[Viewer, ...] = (None, *range(table.seats))
     found = [twin for viewer in viewers for twin in _twins(table, viewer)]
-    found.sort(key=lambda pair: (bool(pair.asked()), len(pair.here), len(pair.viewers)), reverse=True)
+    found.sort(key=lambda pair: (bool(pair.seats_to_move()), len(pair.here), len(pair.viewers)), reverse=True)
     chosen: dict[object, Pair] = {}
     for pair in found:
         is_known = len(pair.viewers) < len(viewers)
         chosen.setdefault((pair.kind, is_known), pair)
-        for viewer in pair.asked() if is_known else pair.viewers:
+        for viewer in pair.seats_to_move() if is_known else pair.viewers:
             chosen.setdefault((viewer, is_known), pair)
     pairs = tuple(dict.fromkeys(chosen.values()))
     return pairs if LONG else _fewest(pairs, len(viewers))
 
 
 def _fewest(pairs: Iterable[Pair], viewers: int) -> tuple[Pair, ...]:
-    """Those that show something which those before them did not."""
+    """The pairs that cover something which earlier pairs do not."""
     shown: set[object] = set()
     kept = []
     for pair in pairs:
@@ -158,7 +158,7 @@ def alike_moves(table: Table, move: Move[Any], viewer: Viewer, there: Any) -> It
 
 
 def _recorded(table: Table) -> tuple[Page, ...]:
-    """The random match as it would be recorded."""
+    """The random match as recorded events."""
     match = random_match(table)
     pages = [Page(START, None, match.opening, tuple(opening(table)[1].drawn), match.start)]
     for ply in match.plies:
@@ -248,7 +248,7 @@ def _end(table: Table, viewer: Viewer, here: Sequence[Page], there: Sequence[Pag
 
 
 def _unable(table: Table, here: Sequence[Page], there: Sequence[Page]) -> tuple[Viewer, ...]:
-    """Those who cannot tell the one from the other."""
+    """The viewers that cannot distinguish the two histories."""
     both = [(one, other) for one, other in zip(here, there, strict=True) if one is not other]
     viewers: tuple[Viewer, ...] = (None, *range(table.seats))
     return tuple(

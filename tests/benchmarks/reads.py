@@ -150,30 +150,30 @@ def _versions(service: Service, reader: Reader) -> Iterator[Reading]:
 def _pages(service: Service, reader: Reader) -> Iterator[Reading]:
     player, token = accounts.sign_up(service.ports, "Ada")
     whole = played(GAME)
-    shelves = {"finished": FINISHED, "open": MATCHES - FINISHED}
-    for shelf, count in shelves.items():
-        events = whole if shelf == "finished" else whole[:1]
+    status_lists = {"finished": FINISHED, "open": MATCHES - FINISHED}
+    for status_list, count in status_lists.items():
+        events = whole if status_list == "finished" else whole[:1]
         for first in range(0, count, BATCH):
             commands: list[Command] = []
             places: list[int | str] = []
             for number in range(first, min(first + BATCH, count)):
-                match, at = f"{shelf}-{number}", START + number
+                match, at = f"{status_list}-{number}", START + number
                 commands += put(match, copied(events, match, f"player:{player.id}", at))
                 places += [0, f"{at + events[0].at:013d}:{match}"]
-            indices = (f"index:{shelf}", f"index:of:{player.id}:all")
+            indices = (f"index:{status_list}", f"index:of:{player.id}:all")
             _send(service, [*commands, *(("ZADD", index, *places) for index in indices)])
-            if shelf == "finished":
+            if status_list == "finished":
                 numbers = range(first + 1, len(places) // 2 + first + 1)
                 ends = [part for number, place in zip(numbers, places[1::2], strict=True) for part in (number, place)]
                 _send(service, [("ZADD", "index:ended", *ends)])
-    for shelf, count in shelves.items():
+    for status_list, count in status_lists.items():
         for name, number in (("first", count), ("middle", count // 2), ("last", PAGE)):
             cursor = cursors.encode(f"{START + number:013d}:")
-            path = f"/v1/matches?status={shelf}&limit={PAGE}&cursor={cursor}"
-            if shelf == "finished":
-                yield Reading(f"{shelf}, {name} page without snapshots, cold", reader.first(path), "once")
-            yield Reading(f"{shelf}, {name} page of {count // PAGE:,}, cold", reader.cold(path), "aim 50 ms")
-            yield Reading(f"{shelf}, {name} page of {count // PAGE:,}, warm", reader.warm(path), "")
+            path = f"/v1/matches?status={status_list}&limit={PAGE}&cursor={cursor}"
+            if status_list == "finished":
+                yield Reading(f"{status_list}, {name} page without snapshots, cold", reader.first(path), "once")
+            yield Reading(f"{status_list}, {name} page of {count // PAGE:,}, cold", reader.cold(path), "aim 50 ms")
+            yield Reading(f"{status_list}, {name} page of {count // PAGE:,}, warm", reader.warm(path), "")
     for name, number in (("first", 0), ("last", FINISHED - PAGE)):
         path = f"/v1/matches?status=ended&limit={PAGE}&cursor={cursors.encode(number)}"
         yield Reading(f"ended, {name} page of {FINISHED // PAGE:,}, cold", reader.cold(path), "aim 50 ms")

@@ -138,7 +138,7 @@ COMMAND: Final = (
         "self.deadline is not None and at < 0",
         "tests/service/usecases/test_play_refusals.py::test_an_action_is_in_time_until_a_millisecond_before_the_deadline"),
     Mutation("what cannot be read again is written", "service/usecases/submit.py",
-        'raise RuntimeError(f"what was decided cannot be folded and is not written: {fault}") from fault',
+        'raise RuntimeError(f"the decided events cannot be folded and are not written: {fault}") from fault',
         "after = match",
         "tests/service/usecases/test_submit.py::test_what_could_not_be_read_again_is_never_written"),
     Mutation("a spectator acts", "service/match/rulings.py",
@@ -153,12 +153,12 @@ COMMAND: Final = (
 
 LOBBY: Final = (
     Mutation("a player makes any number of matches", "service/usecases/match_lifecycle.py",
-        "if not admitted(ports, player, match_id, at, OPEN_MATCHES):",
+        "if not admit(ports, player, match_id, at, OPEN_MATCHES):",
         "if False:",
         f"{_MATCHES}::test_a_player_has_only_so_many_matches_waiting"),
     Mutation("a match that is over is left", "service/match/decide.py",
-        "    check_running(match)\n    sitter = match.seats[seat]\n",
-        "    sitter = match.seats[seat]\n",
+        "    check_running(match)\n    holder = match.seats[seat]\n",
+        "    holder = match.seats[seat]\n",
         "tests/service/usecases/test_leaving.py::test_nobody_leaves_what_is_over"),
 )
 
@@ -172,7 +172,7 @@ WORKERS: Final = (
         "        if False:\n            written = give_back",
         "tests/workers/test_sweeper.py::test_after_a_silence_the_time_is_given_back_once_before_any_deadline_counts"),
     Mutation("an outage is settled by the next action", "service/usecases/submit.py",
-        "    return match.can_be_given_back(ports.lost(match.at, at, silence_ms), at)",
+        "    return match.compensation_ms(ports.lost(match.at, at, silence_ms), at)",
         "    return 0",
         "tests/service/automation/test_outages.py::test_a_bank_loses_nothing_by_an_outage_and_what_is_left_is_told"),
     Mutation("an outage is settled by a bot's action", "service/automation/bot_turns.py",

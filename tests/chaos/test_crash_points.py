@@ -21,7 +21,7 @@ from service.games.registry import GAMES
 from service.match.owed import KINDS
 from service.observability.failpoints import KILLED, VARIABLE, Point
 from service.settings import read
-from service.usecases.match_index import listed
+from service.usecases.match_index import public_page
 from tests.chaos.actor import NOWHERE, SCRIPTS
 from tests.e2e.conftest import UNHURRIED
 from tests.e2e.test_whole_match import exported, play_on, table
@@ -117,7 +117,10 @@ def check_played(service: Service) -> None:
         ("resigned", "seat:1"): 1,
     }
     assert [event.type for event in events[-2:]] == ["match_scored", "seed_revealed"]
-    found = {shelf: len(listed(service.ports, shelf, None, 9)[0]) for shelf in ("open", "running", "finished")}
+    found = {
+        status_list: len(public_page(service.ports, status_list, None, 9)[0])
+        for status_list in ("open", "running", "finished")
+    }
     assert found == {"open": 0, "running": 0, "finished": 1}
     assert service.ports.log.next_due(KINDS) is None
 

@@ -20,7 +20,7 @@ from service.audit.match_file import export
 from service.container import Service, build
 from service.match.owed import KINDS
 from service.settings import read
-from service.usecases.match_index import ended
+from service.usecases.match_index import ended_page
 from tests.api.live import Follower, get
 from tests.chaos.history import History
 from tests.chaos.releases import Release, two_releases
@@ -238,7 +238,7 @@ def test_row_54_matches_go_on_while_one_release_takes_over_from_another(
             assert matches.history.faults(events) == []
             assert {events[match][-1][0].type for match in events} == {"seed_revealed"}
             assert not [match for match, all_ in events.items() if "match_suspended" in {one.type for one, _ in all_}]
-            listed, _ = ended(service.ports, 0, len(events) + 1)
+            listed, _ = ended_page(service.ports, 0, len(events) + 1)
             assert sorted(summary.id for summary in listed) == sorted(events)
             files = list(exported(service, events, tmp_path))
         for follower in followers:

@@ -15,7 +15,7 @@ from unittest import mock
 import msgspec
 from werkzeug.wrappers import Response
 
-from api.problems.examples import MET
+from api.problems.examples import RECORDED
 from api.reference.openapi import EXAMPLES
 from service.adapters.memory import local_ports
 from service.automation.bot_turns import advance
@@ -187,7 +187,7 @@ def render(examples: object) -> bytes:
 
 
 def main() -> None:
-    for path, examples in ((EXAMPLES, collect()), (MET, collect_problems())):
+    for path, examples in ((EXAMPLES, collect()), (RECORDED, collect_problems())):
         path.write_bytes(render(examples))
         sys.stdout.write(f"{path.name} is written\n")
 

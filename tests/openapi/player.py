@@ -1,4 +1,4 @@
-"""A stranger's player, written on the client that openapi-python-client makes of openapi.yaml, and on nothing else.
+"""A player that uses only the client which openapi-python-client generates from openapi.yaml.
 
 It is checked by mypy together with that client, and played by test_python_client.
 """
@@ -31,7 +31,7 @@ from moonstone_client.types import Unset
 
 
 class Refused(Exception):
-    """The service answered with a problem."""
+    """The service returned a problem."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(f"{problem.code}: {problem.detail}")

@@ -24,7 +24,7 @@ def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
     streams.MAX_AGE = 0.05  # type: ignore[misc]  # a constant
     streams.STREAMS_A_HOLDER = 1000  # type: ignore[misc]
     match_lifecycle.OPEN_MATCHES = 1_000_000  # type: ignore[misc]
-    events.LONGEST_WAIT = 0  # type: ignore[misc]
+    events.LONGEST_WAIT_S = 0  # type: ignore[misc]
     return create_app(container.build(settings.read(os.environ)), deadline=deadline, alive=alive)
 
 

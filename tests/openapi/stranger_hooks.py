@@ -27,7 +27,7 @@ _turns: Final = Counter[str]()
 
 
 def turn(what: str, of: int) -> int:
-    """0, 1, … and again: in which of several ways something is done this time."""
+    """Cycles through 0, 1, …: the number of the variant to use this time."""
     _turns[what] += 1
     return (_turns[what] - 1) % of
 
@@ -42,7 +42,7 @@ def match_of(game: str, **more: object) -> str:
 
 
 def with_turn() -> tuple[str, dict[str, Any]]:
-    """A match in which this player is asked, and what it may do."""
+    """A match in which this player has an open decision, and its legal actions."""
     while True:
         if match := WORLD.get("played"):
             legal = _HTTP.get(f"/v1/matches/{match}/legal-actions").json()["actions"]

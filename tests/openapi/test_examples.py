@@ -1,4 +1,4 @@
-"""Every answer in the reference has an example, which a run of the service gave."""
+"""Every response in the reference has an example, recorded in a run of the service."""
 
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ def contents() -> list[tuple[str, str, str, dict[str, Any]]]:
 
 def test_the_committed_examples_are_what_a_run_gives() -> None:
     assert openapi.EXAMPLES.read_bytes() == render(collect()), "make openapi"
-    assert examples.MET.read_bytes() == render(collect_problems()), "make openapi"
+    assert examples.RECORDED.read_bytes() == render(collect_problems()), "make openapi"
 
 
 NOT_MET: Final = {
@@ -49,7 +49,7 @@ NOT_MET: Final = {
 
 
 def test_every_problem_was_met_but_for_those_that_no_run_can_show() -> None:
-    met = msgspec.json.decode(examples.MET.read_bytes()).keys()
+    met = msgspec.json.decode(examples.RECORDED.read_bytes()).keys()
     rest = PROBLEM_TYPES.keys() - met
     assert {code for code in rest if not code.startswith("store-")} == NOT_MET.keys()
     assert examples.FACTS.keys() <= rest

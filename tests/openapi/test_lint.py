@@ -1,4 +1,4 @@
-"""The reference is clean for the field's linters."""
+"""The reference passes OpenAPI linters."""
 
 import copy
 import json

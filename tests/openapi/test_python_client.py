@@ -1,4 +1,4 @@
-"""A client that openapi-python-client makes of the reference type-checks, and plays whole matches of every game."""
+"""The client that openapi-python-client generates passes type checks, and plays whole matches of every game."""
 
 import importlib
 import subprocess
@@ -27,7 +27,7 @@ PACKAGE: Final = "moonstone_client"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the generated package lies, with the player that was written on it."""
+    """The folder of the generated package and of the player that uses it."""
     made = tmp_path_factory.mktemp("client")
     config = made / "config.yaml"
     config.write_text("post_hooks: []\n")
@@ -84,14 +84,14 @@ def test_the_client_and_a_program_on_it_type_check(folder: Path) -> None:
 
 
 class House(Arena):
-    """Every game, with time that passes when a player waits."""
+    """A service with every game, whose time advances when a player waits."""
 
     def __init__(self) -> None:
         super().__init__(*GAMES.values())
         self.app = create_app(Container(unlimited(), self.ports))
 
     def pass_time(self, match_id: str) -> None:
-        """Let the workers play, and the clock go on to what comes next."""
+        """Run the workers, and advance the clock to the next due time."""
         self.work(match_id)
         match = self.match(match_id)
         mine = [one.opens_at for one in match.decisions() if one.seat == len(match.seats) - 1]

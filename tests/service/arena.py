@@ -288,9 +288,9 @@ def unavailable() -> None:
 
 
 def person(match: Match, seat: int) -> str | None:
-    """The player of a seat, unless a bot plays it."""
-    sitter = match.seats[seat] if seat >= 0 else None
-    return sitter.player if sitter is not None and sitter.kind == "human" and not sitter.resigned else None
+    """Who plays a seat for themselves."""
+    holder = match.seats[seat] if seat >= 0 else None
+    return holder.player if holder is not None and holder.kind == "human" and not holder.resigned else None
 
 
 def refused(code: str, act: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> Refused:

@@ -24,7 +24,7 @@ from service.match.new_match import NewMatch
 from service.repository.ports import digest_of
 from service.settings import BadSetting, Settings, read
 from service.usecases import accounts
-from service.usecases.match_index import listed
+from service.usecases.match_index import public_page
 from service.usecases.match_lifecycle import create
 from tests.chaos.stores import Displaced
 from tests.waiting import until
@@ -76,7 +76,7 @@ def test_every_part_works_on_one_server_and_on_a_cluster(service: Service) -> No
         assert waiter.wait(30)
     newest, _ = ports.history.newest(match.id)
     assert ports.history.expected(match.id) == newest
-    views, _ = listed(ports, "finished", None, 5)
+    views, _ = public_page(ports, "finished", None, 5)
     assert [view.id for view in views] == [match.id]
     beat = Beat(service.log_client)
     assert [beat.beat().found, beat.beat().found] == [False, False]

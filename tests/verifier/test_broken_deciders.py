@@ -50,7 +50,7 @@ EXEMPT: Final[Mapping[str, str]] = {
     "_admit: decision-closed": "what a client insisted on is not in the file",
     "_admit: not-seated.replaced": "without a seat there is no event",
     "_admit: not-seated.outsider": "without a seat there is no event",
-    "_sitter: nobody has seat": "without a sitter there is no event",
+    "_holder: nobody has seat": "without a holder there is no event",
     "_leave: not-seated.nothing-to-leave": "without a seat there is no event",
     "_free_seat: match-full": "a taken seat is refused once more",
     "check_running: match-not-running": "an open match has no state to act on",
@@ -59,10 +59,10 @@ EXEMPT: Final[Mapping[str, str]] = {
     "_ruled: _too_early": "needs the rules",
     "_ruled: illegal": "needs the rules",
     "_check_expired: seat": "needs the rules",
-    "ring: is not the bell that is next": "needs the rules",
+    "ring: is not the next bell": "needs the rules",
     "_score: is scored before the match is over": "needs the rules",
     "check_running: match-suspended": "a suspended match has no open decisions, which is refused once more",
-    "decide: match-not-suspended": "a resumption of a match that runs cannot be folded",
+    "_decide: match-not-suspended": "a resumption of a match that runs cannot be folded",
 }
 
 

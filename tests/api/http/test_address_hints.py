@@ -1,4 +1,4 @@
-"""An address that leads nowhere is answered with what is odd about it."""
+"""A response for an unknown address has a hint about its form."""
 
 from typing import Final
 
@@ -9,8 +9,8 @@ from tests.api.conftest import problem
 
 TWO: Final = "Two slashes follow each other"
 LAST: Final = "Leave out the slash at the end"
-UNFILLED: Final = "a variable of the client was not filled in"
-SMALL: Final = "small letters only"
+UNFILLED: Final = "the client did not fill a variable in"
+SMALL: Final = "lower-case letters only"
 
 
 @pytest.fixture(scope="module")

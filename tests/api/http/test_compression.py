@@ -1,4 +1,4 @@
-"""gzip: where it is asked for and pays, never of a stream, and with a weak tag that every condition takes."""
+"""gzip: only if the client accepts it, above a minimum size, never for streams, and with a weak ETag."""
 
 import gzip
 from typing import Final

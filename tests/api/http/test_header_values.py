@@ -1,4 +1,4 @@
-"""What stands in Authorization, Idempotency-Key, If-Match and cursors: taken in every form that is right, else refused."""
+"""Values of Authorization, Idempotency-Key, If-Match and cursors: every valid form is accepted, all others are refused."""
 
 import base64
 import re

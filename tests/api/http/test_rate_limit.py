@@ -1,4 +1,4 @@
-"""The rate limiter: bursts up to the quota, then one request each interval, each key for itself."""
+"""The rate limiter: bursts up to the quota, then one request per interval, for each key separately."""
 
 import time
 

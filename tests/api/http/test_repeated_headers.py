@@ -1,4 +1,4 @@
-"""A header given in two lines, which the server joins: a list is the longer for it, anything else is refused."""
+"""A header in two lines, which the server joins: lists are concatenated, any other header is refused."""
 
 import json
 from typing import Final

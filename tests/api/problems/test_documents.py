@@ -1,4 +1,4 @@
-"""Every error is a problem document of one shape, of one table, and tells nothing that it should not."""
+"""Every error is a problem document of the table, and contains nothing hidden."""
 
 import ast
 import html

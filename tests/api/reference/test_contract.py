@@ -1,4 +1,4 @@
-"""What the reference says of what is sent and of what it means."""
+"""The reference describes requests, responses and the meaning of their members."""
 
 import re
 from collections.abc import Iterator

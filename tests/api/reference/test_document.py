@@ -1,4 +1,4 @@
-"""The reference: valid OpenAPI 3.1, as committed, and true of games' actions, effects and observations."""
+"""The reference is valid OpenAPI 3.1, equals the committed file, and fits the games' actions, effects and observations."""
 
 import re
 from dataclasses import replace
@@ -255,7 +255,7 @@ def test_every_operation_has_a_name_a_summary_and_says_whether_it_wants_a_token(
 
 
 def test_no_member_has_a_default_but_in_words(reference: dict[str, Any]) -> None:
-    """Generators take a member with a default for one that is always there."""
+    """Code generators expect a member with a default to be always present."""
     described = openapi.document(describe())["components"]["schemas"]
     members = [inner for schema in described.values() for inner in schema.get("properties", {}).values()]
     assert members

@@ -1,4 +1,4 @@
-"""How many matches begin: by address, of bots alone, and over all."""
+"""Limits of new matches: by address, for matches of bots alone, and for the whole service."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""What every request passes first, in its order, and what every answer carries."""
+"""The checks of every request, in their order, and the headers of every response."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -87,7 +87,7 @@ def test_a_wrong_write_is_refused_with_its_own_code(
 STONES: Final = "name, weight, round, colours, where"
 SAID: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "list": ({"json": [1]}, "#: Not a JSON object."),
-    "unknown": ({"json": {"name": "x", "id": 1}}, f"#/id: Is unknown; there are {STONES}."),
+    "unknown": ({"json": {"name": "x", "id": 1}}, f"#/id: Is unknown; the known ones are {STONES}."),
     "two": ({"json": {"id": 1}}, "#/name: Missing data for required field. 1 more in `errors`."),
     "query": (
         {"json": {"name": "x"}, "query_string": {"dry": "1"}},
@@ -172,7 +172,7 @@ def test_probes_may_come_by_a_bare_address_but_not_with_a_host_that_is_none(path
     assert client.get(path, host="10.0.0.7:8080").status_code == 200
     assert problem(client.get(path, host="moon.example/")).code == "bad-host"
     said = problem(client.get("/v1/games", host="10.0.0.7:8080"))
-    assert said.document["detail"] == "The Host header names no host that is served here: 10.0.0.7:8080"
+    assert said.document["detail"] == "The Host header does not name a host of this service: 10.0.0.7:8080"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Strict fields take one JSON type within bounds, and every schema of the app is made of them."""
+"""Strict fields accept one JSON type within bounds, and every schema of the app consists of them."""
 
 import re
 from collections.abc import Iterator

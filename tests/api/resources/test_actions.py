@@ -1,4 +1,4 @@
-"""Acting: once however often it is sent, and only on what the player saw."""
+"""Actions are applied once however often they are sent, and only to the version that the player saw."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""The service's own check of a match's record: what passed, what waits for the end, where a fault is."""
+"""The audit of a match: checks that passed, checks that need the end of the match, and faults."""
 
 import pytest
 

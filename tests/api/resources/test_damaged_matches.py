@@ -1,4 +1,4 @@
-"""A match that cannot be folded, asked for by every route: its own people are told what it is, strangers to a private one nothing."""
+"""Every route of a match that cannot be folded: its own people get the fault, strangers to a private match get `match-not-found`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple

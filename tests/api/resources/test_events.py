@@ -1,4 +1,4 @@
-"""Events in pages, in one go and as a file: every viewer gets what history tells it, and nobody gets more."""
+"""Events as pages, streams and files: every viewer gets what `History.events` returns for it, and no more."""
 
 import re
 from collections.abc import Iterator, Mapping

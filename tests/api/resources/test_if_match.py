@@ -1,4 +1,4 @@
-"""Every write on a match honours If-Match: it happens on the version that the client saw, or not at all."""
+"""Every write on a match obeys If-Match: it is applied to the version that the client saw, or refused."""
 
 from collections.abc import Mapping
 from typing import Any, Final

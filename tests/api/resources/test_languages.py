@@ -1,4 +1,4 @@
-"""Texts where they are asked for, in English and German."""
+"""Texts, if they are requested, in English and German."""
 
 from collections.abc import Mapping
 

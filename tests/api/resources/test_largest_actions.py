@@ -1,4 +1,4 @@
-"""The largest action that a legal list can offer is one that can be sent."""
+"""The largest action in a legal list fits into a request."""
 
 import msgspec
 

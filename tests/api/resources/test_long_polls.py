@@ -1,4 +1,4 @@
-"""Long-polling: a page that waits for its first event, and for nothing else."""
+"""Long polling: a page waits only for its first event."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Making, finding, joining, starting and leaving matches."""
+"""Creating, finding, joining, starting and leaving matches."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""`/metrics` and the line of every request: who may read the one, and what both are told."""
+"""`/metrics` and the access log: who may read the metrics, and what both contain."""
 
 import logging
 from collections.abc import Mapping

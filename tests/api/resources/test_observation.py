@@ -1,4 +1,4 @@
-"""Looking at a match: any version, from the seats that one may look from, and nothing that one may not know."""
+"""Reading a match at any version, as the viewers that are allowed, without hidden information."""
 
 import re
 from typing import NamedTuple
@@ -143,7 +143,7 @@ class Person(NamedTuple):
 
 
 def told(client: Client, where: str, person: Person) -> list[tuple[int, str | None, bytes]]:
-    """All that a person can find out at a version without acting: status, ETag and body of every answer."""
+    """All that a person can read at a version: status, ETag and body of every response."""
     legal: list[Json] = client.ask(f"{where}/legal-actions", person.token)["actions"]
     looks = ("", "?include=legal_actions", "/legal-actions", "/events?limit=500", "?viewer=0", "?viewer=1")
     answers = [client.get(f"{where}{look}", person.token) for look in looks]

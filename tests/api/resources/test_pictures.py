@@ -1,4 +1,4 @@
-"""`GET /v1/matches/{id}/board.svg`: who may see which picture, and for how long it may be kept."""
+"""`GET /v1/matches/{id}/board.svg`: who may see which picture, and how long it may be cached."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""Players and tokens: made, shown once, revoked at once."""
+"""Players and tokens: created, shown once, revoked at once."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Actions that are refused: each with a problem of its own, none with a trace in the match."""
+"""Refused actions: each gets its problem and leaves no trace in the match."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final

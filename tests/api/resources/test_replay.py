@@ -1,4 +1,4 @@
-"""`/timeline`, `/diff` and `?view=now`: a match line by line, what changed between two versions, and what all seats knew."""
+"""`/timeline`, `/diff` and `?view=now`: a line for each version, changes between two versions, and the views of all seats."""
 
 from typing import Any
 

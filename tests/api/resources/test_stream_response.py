@@ -1,4 +1,4 @@
-"""Live streams on a real gunicorn with two workers and a real log: cuts, kills, stops, and clients that go."""
+"""Live streams on a real gunicorn with two workers and a real log: disconnections, kills, stops."""
 
 import re
 import signal

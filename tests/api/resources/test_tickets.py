@@ -1,4 +1,4 @@
-"""Tickets of streams: good once, for a moment, for streams alone, and no better than the token that they stand for."""
+"""Stream tickets: valid once, for a short time, only for streams, and only as long as their token."""
 
 from collections.abc import Mapping
 from typing import Any, Final

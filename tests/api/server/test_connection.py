@@ -1,4 +1,4 @@
-"""What a client's connection promises to all others, without a server around it."""
+"""A client's connection does not block others; tested without a server."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -20,7 +20,7 @@ def ends() -> Iterator[tuple[Connection, socket]]:
 
 
 def test_two_who_read_what_is_there_take_turns(ends: tuple[Connection, socket]) -> None:
-    """And so does a timer, which could else not fire before all is read."""
+    """A timer fires too; without the switch it could not before everything is read."""
     order: list[str] = []
 
     def read(name: str, connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""A real gunicorn against clients that are wrong, slow or hostile; a table, so that an upgrade cannot loosen it."""
+"""A real gunicorn against malformed, slow or hostile clients."""
 
 import json
 import socket
@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from api.http.headers import UNLESS_SAID
+from api.http.headers import DEFAULTS
 from tests.api.raw import CLOSE, GET, HOST, JSON, PATIENCE, POST, Running, gunicorn, read_reply
 from tests.waiting import until
 
@@ -90,7 +90,7 @@ def test_a_request_of_that_shape_gets_its_status(server: Running, status: int, r
         assert json.loads(reply.body)["instance"] == f"urn:uuid:{reply.headers['x-request-id']}"
     (line,) = (line for line in server.lines() if f"request={reply.headers['x-request-id']}" in line)
     assert f" status={status}" in line
-    assert {name.lower() for name, _ in UNLESS_SAID} <= reply.headers.keys()
+    assert {name.lower() for name, _ in DEFAULTS} <= reply.headers.keys()
     assert reply.headers["access-control-allow-origin"] == "*"
 
 

@@ -1,4 +1,4 @@
-"""`python -m api` whose log is away when it starts: it lives, says what it waits for, and then serves."""
+"""`python -m api` starts without a log: it is alive, reports what it waits for, and serves later."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ PATIENCE: Final = 60
 
 
 class Alone(httpx.Client):
-    """A client of a process whose log was away at its start."""
+    """A client of a process that started without a log."""
 
     def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
         self.process = process
@@ -63,7 +63,7 @@ def alone(log: Valkey, queue: Valkey, folder: Path, **more: str) -> Iterator[Alo
 
 @pytest.fixture
 def servers(tmp_path: Path) -> Iterator[tuple[Valkey, Valkey]]:
-    """A log that is gone, and a queue."""
+    """A log that does not exist, and a queue."""
     with Valkey.start(tmp_path / "log", durable=True) as log, Valkey.start(tmp_path / "queue", durable=False) as queue:
         log.kill()
         yield log, queue

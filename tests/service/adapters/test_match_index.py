@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from events.redis_log import connect
 from service.adapters.match_index import RedisIndex
 from service.adapters.memory import MemoryIndex
-from service.repository.ports import ENDING_MS, MatchIndex, Mine, Shelf
+from service.repository.ports import ENDING_MS, MatchIndex, OwnList, StatusList
 
-SHELVES: tuple[Shelf, ...] = get_args(Shelf)
+STATUS_LISTS: tuple[StatusList, ...] = get_args(StatusList)
 
 
 @pytest.fixture(params=["memory", "redis"])
@@ -21,7 +21,7 @@ def index(request: pytest.FixtureRequest) -> MatchIndex:
     if request.param == "memory":
         return MemoryIndex()
     client = connect(request.getfixturevalue("valkey_log_url"))
-    client.delete(*(f"index:{shelf}" for shelf in SHELVES), "index:ended")
+    client.delete(*(f"index:{status_list}" for status_list in STATUS_LISTS), "index:ended")
     return RedisIndex(client)
 
 
@@ -30,34 +30,34 @@ def creator() -> str:
     return f"pl_{token_hex(4)}"
 
 
-def where(index: MatchIndex, place: str) -> list[Shelf]:
-    return [shelf for shelf in SHELVES if place in index.page(shelf, None, 100)]
+def where(index: MatchIndex, place: str) -> list[StatusList]:
+    return [status_list for status_list in STATUS_LISTS if place in index.page(status_list, None, 100)]
 
 
-@pytest.mark.parametrize("shelf", [*SHELVES, None])
+@pytest.mark.parametrize("status_list", [*STATUS_LISTS, None])
 def test_a_public_match_is_on_one_shelf_however_often_it_is_moved(
-    index: MatchIndex, creator: str, shelf: Shelf | None
+    index: MatchIndex, creator: str, status_list: StatusList | None
 ) -> None:
     index.add("m", 12, creator, private=False)
     index.add("m", 12, creator, private=False)
     for _ in range(2):
-        index.move("m", 12, creator, shelf, private=False)
-        assert where(index, "0000000000012:m") == ([shelf] if shelf else [])
-        assert list(index.open_places(creator)) == (["0000000000012:m"] if shelf == "open" else [])
+        index.move("m", 12, creator, status_list, private=False)
+        assert where(index, "0000000000012:m") == ([status_list] if status_list else [])
+        assert list(index.open_entries(creator)) == (["0000000000012:m"] if status_list == "open" else [])
 
 
 def test_a_private_match_is_on_no_shelf_but_counts_as_open(index: MatchIndex, creator: str) -> None:
     index.add("m", 12, creator, private=True)
-    assert (where(index, "0000000000012:m"), list(index.open_places(creator))) == ([], ["0000000000012:m"])
+    assert (where(index, "0000000000012:m"), list(index.open_entries(creator))) == ([], ["0000000000012:m"])
     index.move("m", 12, creator, "running", private=True)
-    assert (where(index, "0000000000012:m"), list(index.open_places(creator))) == ([], [])
+    assert (where(index, "0000000000012:m"), list(index.open_entries(creator))) == ([], [])
 
 
 def test_admission_is_limited_and_a_repeated_match_counts_once(index: MatchIndex, creator: str) -> None:
     asked = [(1, 12), (2, 12), (2, 12), (3, 12), (4, 12), (1, 12), (3, 99)]
     admitted = [index.admit(f"m{number}", at, creator, 3) for number, at in asked]
     assert admitted == [True, True, True, True, False, True, True]
-    assert list(index.open_places(creator)) == [f"0000000000012:m{number}" for number in (1, 2, 3)]
+    assert list(index.open_entries(creator)) == [f"0000000000012:m{number}" for number in (1, 2, 3)]
     index.move("m2", 12, creator, None, private=False)
     assert index.admit("m4", 12, creator, 3)
 
@@ -66,7 +66,7 @@ def test_matches_that_are_asked_for_at_once_are_no_more_than_may_wait(valkey_log
     index = RedisIndex(connect(valkey_log_url))
     with ThreadPoolExecutor(16) as pool:
         admitted = list(pool.map(lambda number: index.admit(f"m{number}", 12, creator, 20), range(64)))
-    assert (sum(admitted), len(index.open_places(creator))) == (20, 20)
+    assert (sum(admitted), len(index.open_entries(creator))) == (20, 20)
 
 
 def test_pages_go_from_the_newest_to_the_oldest_and_hold_each_match_once(index: MatchIndex, creator: str) -> None:
@@ -82,7 +82,7 @@ def test_pages_go_from_the_newest_to_the_oldest_and_hold_each_match_once(index: 
 
 def test_a_player_s_matches_are_listed_until_they_are_taken_away(index: MatchIndex, creator: str) -> None:
     place = "0000000000012:m"
-    lists: tuple[Mine, ...] = ("all", "active")
+    lists: tuple[OwnList, ...] = ("all", "active")
     for player in (creator, f"guest of {creator}"):
         for _ in range(2):
             index.add("m", 12, creator, private=True)
@@ -179,23 +179,26 @@ def test_an_end_and_a_page_of_ends_among_a_hundred_thousand_cost_no_more_than_th
 
 @given(
     moves=st.lists(
-        st.tuples(st.sampled_from("abc"), st.sampled_from([*SHELVES, None]), st.sampled_from(["p", "q"])), max_size=12
+        st.tuples(st.sampled_from("abc"), st.sampled_from([*STATUS_LISTS, None]), st.sampled_from(["p", "q"])),
+        max_size=12,
     ),
     ends=st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 9).map(lambda at: at * 8_000)), max_size=8),
 )
 def test_the_server_keeps_what_memory_keeps(
-    valkey_log_url: str, moves: list[tuple[str, Shelf | None, str]], ends: list[tuple[str, int]]
+    valkey_log_url: str, moves: list[tuple[str, StatusList | None, str]], ends: list[tuple[str, int]]
 ) -> None:
     client = connect(valkey_log_url)
-    client.delete(*(f"index:{shelf}" for shelf in SHELVES), "index:ended", "index:open:p", "index:open:q")
+    client.delete(
+        *(f"index:{status_list}" for status_list in STATUS_LISTS), "index:ended", "index:open:p", "index:open:q"
+    )
     redis, memory = RedisIndex(client), MemoryIndex()
-    for match, shelf, creator in moves:
+    for match, status_list, creator in moves:
         for index in (redis, memory):
-            index.move(match, 12, creator, shelf, private=match == "c")
+            index.move(match, 12, creator, status_list, private=match == "c")
     for match, ended_at in ends:
         for index in (redis, memory):
             index.end(match, 12, ended_at)
     assert [list(redis.ended(after, 2)) for after in (0, 5)] == [list(memory.ended(after, 2)) for after in (0, 5)]
-    for shelf in SHELVES:
-        assert list(redis.page(shelf, None, 10)) == list(memory.page(shelf, None, 10))
-    assert [list(redis.open_places(one)) for one in "pq"] == [list(memory.open_places(one)) for one in "pq"]
+    for status_list in STATUS_LISTS:
+        assert list(redis.page(status_list, None, 10)) == list(memory.page(status_list, None, 10))
+    assert [list(redis.open_entries(one)) for one in "pq"] == [list(memory.open_entries(one)) for one in "pq"]

@@ -1,4 +1,4 @@
-"""One event says something else, and the chain is made whole again: what a cheating referee would do."""
+"""Forged events: one value changed, and the hash chain rebuilt, as a cheating server could do."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class Forgery:
     lines: Callable[[], Lines] = toy
 
     def __call__(self, file: File) -> tuple[int, str]:
-        """Forges the file; the version and the check by which it must be found."""
+        """Forges the file, and returns the version and the check that must report it."""
         at = file.find(self.kind, self.nth, **self.having)
         self.change(file.events[at])
         return at, self.check
@@ -54,7 +54,7 @@ def by(author: str) -> Change:
 
 
 def pass_off(kind: str, author: str, **values: object) -> Change:
-    """Makes it an event of another type, by another author."""
+    """Changes the type and the author of an event."""
 
     def change(event: dict[str, Any]) -> None:
         event.update(type=kind, by=author)

@@ -1,4 +1,4 @@
-"""Events left out, put in, moved, or changed so that another one is found to be wrong; the chain made whole again."""
+"""Forged files: events removed, inserted, moved, or changed so that a later event is wrong; with a rebuilt hash chain."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
@@ -296,7 +296,7 @@ def a_bank_that_grew_faster(file: File) -> Found:
 
 
 def a_bell_for_another_decision(file: File) -> Found:
-    """Two deadlines have passed: the later one is not enforced before the earlier one."""
+    """When two deadlines have passed, the later one must not be enforced first."""
     first, second = file.find("default_action", reason="clock"), file.find("default_action", 1, reason="clock")
     file.events[first], file.events[second] = file.events[second], file.events[first]
     return first, "actions"

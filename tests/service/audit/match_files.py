@@ -1,4 +1,4 @@
-"""Match files with a bit of everything in them, and a way to take them apart and seal them again."""
+"""Match files with many kinds of events, and functions to change them and rebuild their hash chain."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -31,18 +31,18 @@ CLOCKS: Final[dict[str, dict[str, Any]]] = {
     "monsters_on_the_moon": {"bank_seconds": 60, "increment_seconds": 2, "on_timeout": "bot"},
 }
 PATIENT: Final = 100
-"""Turns of people until they leave; at each twentieth they let the clock run out, where there is one."""
+"""Number of turns until people leave. At each twentieth turn they let the clock run out."""
 
 
 class File:
-    """A match file taken apart: `events[version]` are the events, `first` the first line."""
+    """A parsed match file: `events[version]` are the events, `first` is the first line."""
 
     def __init__(self, lines: Lines) -> None:
         self.first: dict[str, Any] = msgspec.json.decode(lines[0])
         self.events: list[dict[str, Any]] = [{}, *(msgspec.json.decode(line) for line in lines[1:])]
 
     def sealed(self) -> Lines:
-        """The lines with versions and the chain made whole."""
+        """The lines with corrected versions and a rebuilt hash chain."""
         lines = [canonical(self.first)]
         for version, event in enumerate(self.events[1:], 1):
             lines.append(canonical({**event, "version": version, "prev": digest(lines[-1])}))
@@ -71,7 +71,7 @@ def lines_of(arena: Arena, table: str) -> Lines:
 
 @cache
 def aborted() -> Lines:
-    """A match that its creator ended before it began."""
+    """A match that its creator aborted before the start."""
     arena = Arena()
     table = arena.join(arena.create(seats=3), "anna")
     arena.leave(table, "anna")
@@ -158,7 +158,7 @@ def resigning() -> Lines:
 
 @cache
 def played(name: str) -> Lines:
-    """A match of a bot and two people who act by chance, let the clock run out now and then, and leave."""
+    """A match of a bot and two people who act at random, sometimes let the clock run out, and leave."""
     chance, arena = Draws(lambda: bytes(32), {}), Arena(GAMES[name])
     table = arena.create(name, 3, bots=("random",), clock=CLOCKS[name])
     arena.join(table, "anna", seed="hers")
@@ -186,7 +186,7 @@ def played(name: str) -> Lines:
 
 
 def _their_turn(arena: Arena, table: str) -> None:
-    """Plays what bots play until a person is asked, and that person's action, after three seconds of thought."""
+    """Plays the turns of bots, and then a person's action after three seconds."""
     while True:
         arena.work(table)
         match = arena.match(table)

@@ -1,4 +1,4 @@
-"""The referee's referee: a good file passes, and a forged one is found out at the event that is wrong."""
+"""Verification accepts a valid match file, and reports a forged one at the first wrong event."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,7 +24,7 @@ GAMES: Final[dict[str, AnyGame]] = {**REGISTERED, "toy": TOY}
 
 
 def fault_of(lines: Lines) -> Found:
-    """Where the first fault of a match file is, and by which check it was found."""
+    """The version of the first fault of a match file, and the check that found it."""
     with pytest.raises(Fault) as caught:
         verify(lines, GAMES)
     assert str(caught.value) == f"version {caught.value.version}: {caught.value.text}"
@@ -127,7 +127,7 @@ def test_data_that_is_not_canonical_is_found_though_the_chain_holds(data: bytes)
 
 @given(st.data())
 def test_whatever_byte_is_changed_it_is_a_fault_or_another_head(data: st.DataObject) -> None:
-    """Nothing hashes the last event but the head, which whoever kept it compares."""
+    """Only the head contains the hash of the last event, so only a client that kept the head notices a change."""
     lines = data.draw(st.sampled_from([toy, monkeys, aborted, banks, resigning]))()
     whole = b"\n".join(lines)
     place = data.draw(st.integers(0, len(whole) - 1))
@@ -155,7 +155,7 @@ JSON: Final = st.recursive(
     max_leaves=5,
 )
 FREE: Final = {"at", "salt", "reason", "ms", "private", "manual_start", "clock", "turn_seconds", "player", "by"}
-"""What may be otherwise in some event without breaking a rule: times in their bounds, names, words of the operator."""
+"""Values that may differ without breaking a rule: times within their bounds, names, reasons."""
 
 
 @given(st.data())

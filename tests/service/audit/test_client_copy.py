@@ -1,4 +1,4 @@
-"""What somebody kept finds a file that was rewritten, though every other check passes."""
+"""A client's copy reveals a rewritten file, although every other check passes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -30,7 +30,7 @@ def heads_of(lines: Lines) -> list[KeptHead]:
 
 
 def shown_to(viewer: Viewer, lines: Lines) -> list[Shown]:
-    """All events as a viewer was shown them."""
+    """All events as a viewer saw them."""
     match = match_of(lines)
     return [msgspec.json.decode(canonical(see_event(match, decode(line), digest(line), viewer))) for line in lines[1:]]
 
@@ -51,7 +51,7 @@ def differs(check: Callable[..., None], *args: object) -> tuple[int, str]:
 
 
 def resealed_from(version: int) -> Lines:
-    """The toy's file, forged so that every check passes: another salt there, and so other hashes from there on."""
+    """The toy's file with another salt at one version, and a rebuilt hash chain, so that every check passes."""
     file = File(toy())
     file.events[version]["salt"] = "0" * 32
     return file.sealed()
@@ -112,15 +112,15 @@ def put(name: str, value: object) -> Callable[[Shown], object]:
     [
         (
             lambda event: event["data"]["effects"].pop(),
-            "seat 1 sees it otherwise (data); is it the feed of another seat?",
+            "seat 1 sees other values (data); is this the feed of another seat?",
         ),
-        (put("at", 5), "seat 1 sees it otherwise (at); is it the feed of another seat?"),
-        (put("by", "worker"), "seat 1 sees it otherwise (by); is it the feed of another seat?"),
-        (put("redacted", False), "seat 1 sees it otherwise (redacted); is it the feed of another seat?"),
-        (put("salt", "0" * 32), "seat 1 sees it otherwise (salt)"),
-        (lambda event: event.pop("redacted"), "seat 1 sees it otherwise (redacted)"),
+        (put("at", 5), "seat 1 sees other values (at); is this the feed of another seat?"),
+        (put("by", "worker"), "seat 1 sees other values (by); is this the feed of another seat?"),
+        (put("redacted", False), "seat 1 sees other values (redacted); is this the feed of another seat?"),
+        (put("salt", "0" * 32), "seat 1 sees other values (salt)"),
+        (lambda event: event.pop("redacted"), "seat 1 sees other values (redacted)"),
         (put("hash", "0" * 64), "its hash is "),
-        (put("match", "another"), "what was kept is of the match another"),
+        (put("match", "another"), "the feed is of the match another"),
         (put("version", 99), f"the file ends at version {len(toy()) - 1}"),
     ],
 )
@@ -199,5 +199,5 @@ def test_a_feed_is_read_in_every_form_in_which_a_client_may_have_kept_it() -> No
     ],
 )
 def test_what_is_no_feed_is_refused(text: bytes) -> None:
-    with pytest.raises(ValueError, match=r"no JSON|no event"):
+    with pytest.raises(ValueError, match=r"not JSON|not an event|no event"):
         read_feed(text)

@@ -1,4 +1,4 @@
-"""`moonstone verify` on files that were converted on their way: it says so, and not that somebody changed them."""
+"""`moonstone verify` reports a file that was converted by a program as converted, and not as forged."""
 
 import bz2
 import gzip
@@ -131,7 +131,7 @@ def test_what_was_never_a_match_file_is_no_converted_one(file: Path, kept: bytes
 
 @pytest.fixture
 def feed(file: Path) -> bytes:
-    """What a spectator kept of the file's match."""
+    """The feed that a spectator kept of the match."""
     lines = file.read_bytes().splitlines()
     match = verify(lines, {"toy": TOY}).match
     return b"".join(canonical(see_event(match, decode(line), digest(line), None)) + b"\n" for line in lines[1:])

@@ -1,4 +1,4 @@
-"""Whatever value of a finished match is told otherwise, in any event, it is found, or nothing in the file depends on it."""
+"""A change of any value in any event of a finished match is found, unless nothing in the file depends on the value."""
 
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
@@ -19,7 +19,7 @@ FREE: Final = {
     # the order of cards that are used together
     "action action cards",
 }  # fmt: skip
-"""Where some other value is as good: times between two others, clocks that would not have run out either."""
+"""Values that may differ: times between two others, and clocks that would not have run out either."""
 
 pytestmark = pytest.mark.no_cover  # the tests of each fault cover the audit
 
@@ -32,7 +32,7 @@ def leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
 
 
 def otherwise(value: object) -> Iterator[object]:
-    """What might stand there as well."""
+    """Other possible values."""
     match value:
         case bool():
             yield not value
@@ -48,7 +48,7 @@ def otherwise(value: object) -> Iterator[object]:
 
 
 def told(lines: Lines) -> Iterator[tuple[str, int, Path, object]]:
-    """Every kind of value once, by its place without the numbers in it."""
+    """One value of each kind, by its JSON path without numbers."""
     places: set[str] = set()
     file = File(lines)
     found = [
@@ -79,7 +79,7 @@ def test_every_value_of_every_event_is_held_to_something(name: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_no_event_can_be_left_out_or_come_twice(name: str) -> None:
-    """Where all act at once, a match without what nobody answered is one that could have been: only its head tells."""
+    """In a simultaneous game, a match without its last unanswered event is also possible. Only the head reveals the change."""
     lines = played(name)
     for version in Draws(lambda: bytes(32), {}).shuffle("versions", range(1, len(lines)))[:30]:
         without, twice = File(lines), File(lines)

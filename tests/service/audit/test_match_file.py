@@ -1,4 +1,4 @@
-"""The match file: one match whole, in lines."""
+"""The match file: a complete match, one event per line."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""The audit of a match in the log: read anew, and told check by check."""
+"""The audit of a stored match, check by check."""
 
 from dataclasses import replace
 

@@ -31,7 +31,7 @@ def test_bots_play_whole_matches() -> None:
     for table in (arena.monkeys(bots=("random", "greedy", "random")), arena.toy(bots=("random", "high"))):
         assert arena.play_out(table).status == "finished"
         assert {event.by for event in arena.events(table) if event.type == "action"} == {
-            f"bot:{sitter.player}" for sitter in arena.match(table).seats if sitter
+            f"bot:{holder.player}" for holder in arena.match(table).seats if holder
         }
         assert "default_action" not in arena.types(table)
 

@@ -16,8 +16,8 @@ from service.games.registry import GAMES
 from service.match.model import LATE_MS
 from service.match.owed import KINDS
 from service.match.redaction import viewer_of
-from service.repository.ports import Mine
-from service.usecases.match_index import listed_for
+from service.repository.ports import OwnList
+from service.usecases.match_index import own_page
 from tests.service.arena import START, Arena, person, refused, with_bot
 
 MONKEYS = "monkeys_on_the_moon"
@@ -108,10 +108,10 @@ def test_a_player_who_lost_a_seat_to_a_bot_may_watch_to_the_end() -> None:
     refused("match-not-found", viewer_of, match, "eve")
     refused("match-not-found", viewer_of, match, None)
     lost = refused("not-seated", arena.act, table, slow, {"type": "pass"})
-    assert lost.detail == "Your time was up, and a bot has your seat; you may look on."
-    mines: tuple[Mine, ...] = get_args(Mine)
+    assert lost.detail == "Your time ran out, and a bot took your seat over; you may still watch."
+    mines: tuple[OwnList, ...] = get_args(OwnList)
     for mine in mines:
-        assert [one.seat for one in listed_for(arena.ports, slow, mine, None, 9)[0]] == [None]
+        assert [one.seat for one in own_page(arena.ports, slow, mine, None, 9)[0]] == [None]
     ended = arena.play_out(table)
     assert viewer_of(ended, slow, 0) == 0
 

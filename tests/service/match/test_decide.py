@@ -1,4 +1,4 @@
-"""The match's Decider: a function of the match, the command, the time and the seed, and of nothing else."""
+"""The Decider depends only on the match, the command, the time and the seed."""
 
 import pytest
 from msgspec.structs import replace

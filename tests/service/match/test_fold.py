@@ -1,4 +1,4 @@
-"""From events to a match: every type, ids of decisions, and bytes that are refused."""
+"""Folding events: every type, ids of decisions, and bytes that are refused."""
 
 from collections import Counter
 
@@ -15,7 +15,7 @@ from service.games.four_monkeys.game import GAME as FOUR_MONKEYS
 from service.games.protocol import CLOCK, AnyGame
 from service.games.registry import GAMES as REGISTERED
 from service.match.fold import begin, fold, step
-from service.match.model import Match, OpenDecision, Sitter
+from service.match.model import Match, OpenDecision, SeatHolder
 from service.match.owed import owed
 from service.match.transitions import TRANSITIONS
 from service.ops.simulate import play
@@ -117,7 +117,7 @@ def test_a_seat_handed_over_keeps_its_part_in_the_draws() -> None:
     _, match = running()
     resigned = one_more(match, "resigned", {"seat": 1})
     handed = one_more(resigned, "seat_handed_over", {"seat": 1, "player": "random", "kind": "bot"})
-    assert handed.seats[1] == Sitter("random", "bot", "hers", resigned=False, former="anna")
+    assert handed.seats[1] == SeatHolder("random", "bot", "hers", resigned=False, former="anna")
     assert handed.client_seeds() == match.client_seeds()
     assert handed.seat_of("anna") is None
     back = one_more(handed, "seat_handed_over", {"seat": 1, "player": "anna", "kind": "human"})
@@ -136,7 +136,7 @@ def test_an_aborted_match_waits_for_nobody() -> None:
 
 @st.composite
 def plays(draw: st.DrawFn) -> tuple[Arena, str]:
-    """A match in which chance chooses what happens next, for a while."""
+    """A match with a random sequence of events."""
     arena = Arena()
     if draw(st.booleans()):
         table = arena.toy("anna", "ben", bots=("random",), turn_seconds=40, tricks=3)
@@ -169,18 +169,18 @@ def plays(draw: st.DrawFn) -> tuple[Arena, str]:
 
 
 def _left(match: Match) -> bool:
-    return any(sitter is not None and sitter.resigned for sitter in match.seats)
+    return any(holder is not None and holder.resigned for holder in match.seats)
 
 
 def _try(arena: Arena, table: str, player: str) -> None:
     match = arena.match(table)
     seat = match.seat_of(player)
     assert seat is not None
-    sitter = match.seats[seat]
+    holder = match.seats[seat]
     late = any(
         one.seat == seat and one.deadline is not None and one.deadline <= arena.time for one in match.decisions()
     )
-    if sitter is not None and not sitter.resigned and not late:
+    if holder is not None and not holder.resigned and not late:
         arena.act(table, player)
 
 

@@ -1,4 +1,4 @@
-"""Bytes that are no event of a match stop it where they stand."""
+"""Bytes that are not a valid event of a match stop its fold at their version."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Draws against published vectors, and against a second implementation written from the contract alone."""
+"""Draws match published vectors, and a second implementation that was written only from the specification."""
 
 import hashlib
 import hmac

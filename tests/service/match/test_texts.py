@@ -1,4 +1,4 @@
-"""What happened, in words: for every game, viewer and language, and never more than the viewer may see."""
+"""Texts of events, for every game, viewer and language, without hidden information."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, get_args
@@ -64,7 +64,7 @@ def test_every_game_is_played_in_words() -> None:
 
 
 def check_words(game: AnyGame, language: str, kind: str, text: str, fields: Mapping[str, Any]) -> None:
-    """A text holds no word of the protocol that the game has a name for."""
+    """A text contains no identifier of the protocol for which the game has a name."""
     key, without = f"{kind}.{fields['type']}", UNNAMED.get(game.info.id, "(?!)")
     assert not raw_words(game.texts[language], key, text, fields, without), text
 
@@ -72,11 +72,11 @@ def check_words(game: AnyGame, language: str, kind: str, text: str, fields: Mapp
 def test_names_stand_where_the_game_has_names_and_lists_have_commas() -> None:
     arena = Arena(GAMES["monkeys_on_the_moon"])
     match = arena.match(arena.monkeys("anna", "ben"))
-    told = texts._Teller("de", match.game.texts["de"])
+    told = texts._Texts("de", match.game.texts["de"])
     assert told.effect({"type": "scorn_taken", "seat": 1, "tribe": "red"}).count("Rot") == 1
     assert told.effect({"type": "monkeys_revealed", "cards": ["a", "b"]}).endswith("a, b.")
     assert told.effect({"type": "decision_opened", "seat": 0, "step": "bid"}).count(".") == 1
-    assert texts._OWN["de"]["hidden"] in told.effect({"type": "scorn_taken", "seat": 1})
+    assert texts._EVENT_TEXTS["de"]["hidden"] in told.effect({"type": "scorn_taken", "seat": 1})
 
 
 def test_what_is_hidden_is_not_in_a_text() -> None:
@@ -94,8 +94,8 @@ def test_what_is_hidden_is_not_in_a_text() -> None:
 def test_every_type_of_event_has_words_in_every_language() -> None:
     kinds = {"match_created", *TRANSITIONS} - {"action"}
     for language in texts.LANGUAGES:
-        assert {key.partition(".")[0] for key in texts._OWN[language]} - ELSEWHERE == kinds
-        assert texts._OWN[language].keys() == texts._OWN[texts.DEFAULT].keys()
+        assert {key.partition(".")[0] for key in texts._EVENT_TEXTS[language]} - ELSEWHERE == kinds
+        assert texts._EVENT_TEXTS[language].keys() == texts._EVENT_TEXTS[texts.DEFAULT].keys()
 
 
 def test_an_action_stands_in_where_no_effect_is_told() -> None:
@@ -148,21 +148,21 @@ def test_no_text_of_an_effect_holds_a_word_of_the_protocol_that_the_game_has_a_n
 ) -> None:
     arena, match = played(game, seats, options)
     for language in texts.LANGUAGES:
-        teller = texts._Teller(language, GAMES[game].texts[language])
+        teller = texts._Texts(language, GAMES[game].texts[language])
         for event in events(arena, match, 0):
             for effect in msgspec.json.decode(event.data).get("effects", ()):
                 check_words(GAMES[game], language, "effect", teller.effect(effect), effect)
 
 
 def test_names_with_numbers_are_told_and_only_what_is_empty_is_nothing() -> None:
-    teller = texts._Teller("en", GAMES["ape_town"].texts["en"])
+    teller = texts._Texts("en", GAMES["ape_town"].texts["en"])
     values: list[object] = [{"a": 1, "b": 2}, {}, [], (), None, 0, ""]
     told = [teller.phrase("counts", value) for value in values]
     assert told == ["a: 1, b: 2", "nothing", "nothing", "nothing", "nothing", "0", ""]
 
 
 def test_words_stand_for_what_the_protocol_says_in_short() -> None:
-    four, moon = (texts._Teller("en", GAMES[game].texts["en"]) for game in ("four_monkeys", "monsters_on_the_moon"))
+    four, moon = (texts._Texts("en", GAMES[game].texts["en"]) for game in ("four_monkeys", "monsters_on_the_moon"))
     assert four.phrase("combos", ["K07-2", "K01-1"]) == "Five of a kind (K07-2), Four cards of one colour (K01-1)"
     assert four.phrase("now", "K07-2") == "Five of a kind (K07-2)"
     assert four.phrase("card", "1:circle-square-4") == "Circle Square (1:circle-square-4)"
@@ -170,12 +170,12 @@ def test_words_stand_for_what_the_protocol_says_in_short() -> None:
     assert moon.phrase("squares", [{"x": 4, "y": 3}, {"x": 5, "y": 3}]) == "x: 4, y: 3; x: 5, y: 3"
     assert moon.phrase("rank", 5) == "Rank 5 of 5. The moon belongs to the vampire"
     assert moon.phrase("seat", 5) == "5"
-    left = texts._Teller("de", {}).happened("default_action", {"seat": 1, "reason": "player-left"}, "worker")
+    left = texts._Texts("de", {}).event("default_action", {"seat": 1, "reason": "player-left"}, "worker")
     assert left == "Der Dienst handelt für Platz 1 (die Person hat die Partie verlassen)."
 
 
 def test_a_card_is_told_by_what_it_is_and_by_its_name() -> None:
-    teller = texts._Teller("en", GAMES["monkeys_on_the_moon"].texts["en"])
+    teller = texts._Texts("en", GAMES["monkeys_on_the_moon"].texts["en"])
     played, up, ship = (
         teller.action({"type": kind, "card": card, "tribe": "blue"})
         for kind, card in (
@@ -218,7 +218,7 @@ def test_who_leaves_is_not_told_as_one_whose_time_ran_out() -> None:
 def test_every_reason_that_the_service_gives_has_words() -> None:
     reasons = {*get_args(DefaultReason), "creator-left", "outage"}
     for language in texts.LANGUAGES:
-        assert {key.partition(".")[2] for key in texts._OWN[language] if key.startswith("reason.")} == reasons
+        assert {key.partition(".")[2] for key in texts._EVENT_TEXTS[language] if key.startswith("reason.")} == reasons
 
 
 def test_a_refusal_is_told_in_every_language() -> None:

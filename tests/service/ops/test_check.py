@@ -58,4 +58,4 @@ def test_a_running_match_that_lost_its_seed_is_a_fault(store: Store) -> None:
     match = store.bots()
     store.client.set(f"{store.key(match)}:seed", b"\0" * 32)
     assert not store.check()
-    assert "the seed that the match is committed to is not there" in store.messages[0]
+    assert "the seed that the match is committed to is missing" in store.messages[0]

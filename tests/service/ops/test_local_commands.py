@@ -319,7 +319,7 @@ def test_a_feed_is_a_spectators_unless_its_seat_is_named(file: Path, feed: Path,
     done = run("verify", file, "--feed", feed, *seat)
     assert done.exit_code == 1
     whose = "seat 0" if "0" in seat else "a spectator"
-    assert f"version 4, feed: {whose} sees it otherwise (data); is it the feed of another seat?" in done.output
+    assert f"version 4, feed: {whose} sees other values (data); is this the feed of another seat?" in done.output
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_a_feed_is_a_spectators_unless_its_seat_is_named(file: Path, feed: Path,
         (("--seat", "one", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
         (("--seat", "²", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
         (("--seat", "9" * 5000, "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
-        (("--feed", "FILE"), "it holds what is no event"),
+        (("--feed", "FILE"), "it contains something that is not an event"),
         (("--feed", "nothing"), "No such file"),
     ],
 )

@@ -27,7 +27,7 @@ from service.ops.maintenance import CannotOperate
 from service.repository.ports import Ports
 from service.settings import read
 from service.usecases import accounts
-from service.usecases.match_index import listed_for
+from service.usecases.match_index import own_page
 from service.usecases.match_lifecycle import create, join
 
 GAME = "monkeys_on_the_moon"
@@ -137,10 +137,10 @@ def test_a_backup_brings_back_all_on_a_server_and_on_a_cluster(
         assert create(again.ports, player.id, wanted, "mine").replayed
         assert [due.match for due in again.ports.log.claim("bots", going.at + HINT_MS, 1000, 10)] == [going.id]
         assert [place.partition(":")[2] for _, place in again.ports.index.ended(0, 5)] == [over.id]
-        for shelf, match in (("finished", over), ("running", going)):
-            assert [place.partition(":")[2] for place in again.ports.index.page(shelf, None, 5)] == [match.id]  # type: ignore[arg-type]
-        assert [place.partition(":")[2] for place in again.ports.index.open_places(player.id)] == [private.id]
-        assert private.id in {match.id for match in listed_for(again.ports, player.id, "active", None, 50)[0]}
+        for status_list, match in (("finished", over), ("running", going)):
+            assert [place.partition(":")[2] for place in again.ports.index.page(status_list, None, 5)] == [match.id]  # type: ignore[arg-type]
+        assert [place.partition(":")[2] for place in again.ports.index.open_entries(player.id)] == [private.id]
+        assert private.id in {match.id for match in own_page(again.ports, player.id, "active", None, 50)[0]}
         assert again.client.hgetall("beat") == store.client.hgetall("beat")
 
 
@@ -169,7 +169,7 @@ def cut(store: Store, match: Match) -> None:
             lambda store, match: reseal(
                 store, match, Draft("seed_revealed", "worker", canonical(SeedRevealed("0" * 64)))
             ),
-            "the revealed seed is not the one committed to",
+            "the revealed seed does not fit the commitment",
         ),
     ],
 )

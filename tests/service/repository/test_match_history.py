@@ -1,4 +1,4 @@
-"""The read path: what it answers is what the log holds now, and a match that cannot be read stops alone."""
+"""The read path returns what is in the log now. A damaged match does not affect others."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,7 @@ from tests.service.arena import ENDLESS, Arena, refused
 
 
 def resealed(stored: tuple[bytes, ...], version: int, **changes: object) -> tuple[bytes, ...]:
-    """The events with one of them changed, and the chain made whole again."""
+    """The events with one of them changed and the hash chain rebuilt."""
     found = list(stored[: version - 1])
     event = msgspec.structs.replace(msgspec.json.decode(stored[version - 1], type=Event), **changes)
     found.append(canonical(event))
@@ -28,7 +28,7 @@ def resealed(stored: tuple[bytes, ...], version: int, **changes: object) -> tupl
 
 
 def fresh(arena: Arena) -> History:
-    """The history of a process that has seen no match yet."""
+    """A history with an empty cache."""
     return History(arena.log, arena.ports.games, arena.ports.secret)
 
 
@@ -178,7 +178,7 @@ def test_a_slow_reader_does_not_drop_what_a_quick_one_knows() -> None:
 
 
 def test_a_lost_match_is_not_dropped_for_one_that_took_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another reader noticed first, and keeps the match as it is now."""
+    """Another reader noticed it first, and cached the match as it is now."""
     arena = Arena()
     table = arena.toy("anna", "ben")
     reader = fresh(arena)

@@ -16,7 +16,7 @@ from tests.service.arena import ENDLESS, Arena, person
 
 
 def another_process(arena: Arena) -> History:
-    """What a process without any memory of matches reads."""
+    """Events read with an empty cache."""
     return History(arena.log, arena.ports.games, arena.ports.secret)
 
 
@@ -101,7 +101,7 @@ def test_what_came_last_is_shown_from_memory_as_it_is_from_the_log() -> None:
 
 
 def test_events_in_memory_are_no_events_of_another_history() -> None:
-    """A store that lost its past and went on another way shows nothing of what was."""
+    """A store that lost events and continued differently shows nothing of the old history."""
     arena = Arena()
     table = arena.toy("anna", "ben")
     reader = another_process(arena)
@@ -119,7 +119,7 @@ def test_events_in_memory_are_no_events_of_another_history() -> None:
 
 
 def test_events_that_were_kept_out_of_order_are_read_from_the_log() -> None:
-    """Of two threads that append one after the other, the second may be the first to keep what it wrote."""
+    """If two threads append one after the other, the second may update the cache first."""
     arena = Arena()
     table = arena.toy("anna", "ben")
     kept = VerifiedEvents(arena.log)

@@ -1,4 +1,4 @@
-"""What a viewer may see, and who may look through whose eyes."""
+"""What a viewer may see, and whose view a player may ask for."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def seen(arena: Arena, match: Match, viewer: Viewer) -> tuple[SeenEvent, ...]:
 
 
 def crowded(arena: Arena, **options: Any) -> str:
-    """A match with actions, swaps, default actions, bells, a bot and someone who left."""
+    """A match with actions, swaps, default actions, bells, a bot and a player who left."""
     table = arena.toy("anna", "ben", bots=("random",), tricks=3, **options)
     arena.wait(1_000)
     arena.act(table, "anna")
@@ -185,7 +185,7 @@ def test_the_legal_list_is_a_seat_s_own_while_the_match_runs() -> None:
 
 
 def test_worlds_that_differ_in_what_a_viewer_cannot_know_look_the_same() -> None:
-    """Ben commits another card; everything that anna and a spectator are told is the same byte for byte."""
+    """Ben commits another card: all that anna and a spectator see stays the same, byte for byte."""
     tellings = []
     for choice in (0, 1):
         arena = Arena()

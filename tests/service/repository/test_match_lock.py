@@ -1,4 +1,4 @@
-"""Commands of one match pass one at a time; one that takes too long holds up nobody for good."""
+"""Commands of one match run one at a time, but do not wait for ever for one that takes too long."""
 
 import threading
 import time
@@ -7,29 +7,29 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from service.repository import match_lock
-from service.repository.match_lock import Turnstile
+from service.repository.match_lock import MatchLocks
 
 LONG = 30
-"""Seconds; a patience that no busy machine comes to the end of."""
+"""Seconds; a timeout that is not reached even on a busy machine."""
 
 
 def test_who_comes_second_passes_after_the_first_and_other_matches_do_not_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(match_lock, "PATIENCE", LONG)
-    gates = Turnstile()
+    monkeypatch.setattr(match_lock, "TIMEOUT_S", LONG)
+    locks = MatchLocks()
     passed: list[str] = []
     asked = threading.Event()
 
     def second() -> None:
         asked.set()
-        with gates.passing("a"):
+        with locks.holding("a"):
             passed.append("second")
 
-    with ThreadPoolExecutor(1) as pool, gates.passing("a"):
+    with ThreadPoolExecutor(1) as pool, locks.holding("a"):
         waiting = pool.submit(second)
         asked.wait(LONG)
-        with gates.passing("b"):
+        with locks.holding("b"):
             passed.append("other")
         passed.append("first")
     waiting.result(LONG)
@@ -37,30 +37,30 @@ def test_who_comes_second_passes_after_the_first_and_other_matches_do_not_wait(
 
 
 def test_a_command_goes_on_beside_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match_lock, "PATIENCE", 0.05)
-    gates = Turnstile()
+    monkeypatch.setattr(match_lock, "TIMEOUT_S", 0.05)
+    locks = MatchLocks()
 
     def second() -> bool:
-        with gates.passing("a"):
+        with locks.holding("a"):
             return True
 
-    with ThreadPoolExecutor(1) as pool, gates.passing("a"):
+    with ThreadPoolExecutor(1) as pool, locks.holding("a"):
         assert pool.submit(second).result(LONG)
 
 
 def test_a_command_inside_a_command_of_the_same_match_passes_and_both_leave_the_gate_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(match_lock, "PATIENCE", LONG)
-    gates = Turnstile()
+    monkeypatch.setattr(match_lock, "TIMEOUT_S", LONG)
+    locks = MatchLocks()
     began = time.monotonic()
-    with gates.passing("a"), gates.passing("a"):
+    with locks.holding("a"), locks.holding("a"):
         pass
 
     def another() -> None:
-        with gates.passing("a"):
+        with locks.holding("a"):
             pass
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(another).result(LONG)
-    assert time.monotonic() - began < match_lock.PATIENCE
+    assert time.monotonic() - began < match_lock.TIMEOUT_S

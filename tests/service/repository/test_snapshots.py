@@ -1,4 +1,4 @@
-"""Snapshots: who begins at one finds what the events say from the first; at one that is not right nobody begins."""
+"""A fold from a snapshot equals the fold from the first event. Invalid snapshots are ignored."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -28,7 +28,7 @@ from service.match.owed import owed
 from service.ops.simulate import play
 from service.repository import snapshots
 from service.repository.match_history import History
-from service.repository.snapshots import EVERY, Folds
+from service.repository.snapshots import EVERY, MatchLoader
 from tests.length import LONG
 from tests.playthroughs.record import cases
 from tests.service.arena import Arena
@@ -76,7 +76,7 @@ def matches() -> tuple[Stored, ...]:
 
 
 def copied(match: Stored) -> MemoryLog:
-    """A log that holds the events of a match, and no snapshot."""
+    """A log with the events of a match and without snapshots."""
     log = MemoryLog()
     heads = (Head(0, ""), *(state.head for state in match.states))
     for head, event in zip(heads, match.events, strict=False):
@@ -88,12 +88,12 @@ def copied(match: Stored) -> MemoryLog:
 def test_every_match_is_read_back_as_it_was_put_by_at_every_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshots, "EVERY", 1)
     for number, match in enumerate(matches()):
-        folds = Folds(MemoryLog(), match.games, SECRET)
+        loader = MatchLoader(MemoryLog(), match.games, SECRET)
         versions = list(enumerate(match.states, 1))
         for version, state in versions if LONG else versions[number % 4 :: 4]:
-            snapshot = folds.snapshot(state, version - 1)
+            snapshot = loader.snapshot(state, version - 1)
             assert snapshot is not None
-            found = folds.recall(match.id, Tail((match.events[version - 1],), None, snapshot))
+            found = loader.load(match.id, Tail((match.events[version - 1],), None, snapshot))
             assert found == state
             assert repr(found) == repr(state), "not the same types"
 
@@ -126,12 +126,12 @@ def long_match(arena: Arena) -> Stored:
 
 
 def fresh(arena: Arena) -> History:
-    """The history of a process that has seen no match yet."""
+    """A history with an empty cache."""
     return History(arena.log, arena.ports.games, arena.ports.secret)
 
 
 def most_read(arena: Arena, match: Stored, reader: Callable[[], History]) -> int:
-    """The most events that a reading of any version needs."""
+    """The maximum number of events that reading any version needs."""
     arena.log.read_counts.clear()
     for version, state in enumerate(match.states, 1):
         assert reader().at(match.id, version) == state
@@ -184,8 +184,8 @@ def test_a_short_match_and_a_huge_one_leave_no_snapshot(monkeypatch: pytest.Monk
 
 
 def lies(arena: Arena, match: Match, secret: bytes | None = None, games: Mapping[str, AnyGame] | None = None) -> bytes:
-    """A snapshot that says what is not so of a match, sealed by whoever has this secret and these games."""
-    maker = Folds(arena.log, games or arena.ports.games, secret or arena.ports.secret)
+    """A snapshot with wrong contents, sealed with this secret and for these games."""
+    maker = MatchLoader(arena.log, games or arena.ports.games, secret or arena.ports.secret)
     told = maker.snapshot(msgspec.structs.replace(match, paused=match.paused + 999), 0)
     assert told is not None
     return told
@@ -244,7 +244,7 @@ def test_a_snapshot_that_was_not_made_here_is_never_served(make: Callable[[Arena
 
 
 def test_the_lies_of_these_tests_would_be_believed_with_the_right_seal() -> None:
-    """Who knows the store's secret could write events too."""
+    """An attacker who knows the store's secret could also write events."""
     arena = Arena()
     match = long_match(arena)
     arena.log.save_snapshots(match.id, 0, {EVERY: lies(arena, match.states[EVERY - 1])})
@@ -252,7 +252,7 @@ def test_the_lies_of_these_tests_would_be_believed_with_the_right_seal() -> None
 
 
 def test_a_snapshot_of_another_history_is_never_served() -> None:
-    """One of a past that the store has lost, at the version of another event, and one that is newer than all events."""
+    """A snapshot of a history that the store has lost, and one that is newer than all events."""
     arena, other = Arena(), Arena()
     match = long_match(arena)
     table = other.create("toy", options={"tricks": TRICKS})
@@ -280,7 +280,7 @@ def test_no_check_of_a_match_begins_at_a_snapshot() -> None:
 
 
 def test_code_is_told_by_what_was_loaded_and_not_by_what_came_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a worker that an old server forks after an upgrade."""
+    """As in a worker that a server of the old release forks after an upgrade."""
     loaded = snapshots.fingerprint(GAMES["ape_town"])
     monkeypatch.setattr(Path, "read_bytes", lambda _path: b"of a later release")
     assert snapshots.fingerprint(GAMES["ape_town"]) == loaded

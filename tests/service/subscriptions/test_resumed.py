@@ -56,7 +56,7 @@ def ended_unheard(players: Players, table: str) -> None:
 def ended_and_listed(players: Players, table: str) -> None:
     """A list was asked for, which takes what is over from the active ones."""
     players.play_out(table)
-    match_index.listed_for(players.ports, "anna", "active", None, 10)
+    match_index.own_page(players.ports, "anna", "active", None, 10)
 
 
 def ended_and_told(players: Players, table: str) -> None:
@@ -142,9 +142,9 @@ def _go_on(players: Players, table: str) -> None:
         return
     if players.log.next_due(KINDS) is None:
         decision = match.decisions()[0]
-        sitter = match.seats[decision.seat]
-        assert sitter is not None
-        players.act(table, sitter.player)
+        holder = match.seats[decision.seat]
+        assert holder is not None
+        players.act(table, holder.player)
     else:
         players.ring(table)
         players.work(table)

@@ -1,4 +1,4 @@
-"""Reading all matches that end, in the order of their ends: none is missed, none comes twice, whatever dies in between."""
+"""The list of ended matches has each match once, in the order of the ends, also after crashes."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,17 +11,24 @@ from events.log import LogUnavailable
 from service.adapters.memory import MemoryIndex
 from service.automation.bot_turns import score
 from service.repository.ports import ENDING_MS
-from service.usecases.match_index import IN_FLIGHT_MS, LOOKED_AT, STRIDE, ended, listed, shelve_ended
+from service.usecases.match_index import (
+    IN_FLIGHT_MS,
+    MAX_READ,
+    MIN_BATCH,
+    ended_page,
+    public_page,
+    update_index_of_ended,
+)
 from tests.service.arena import Arena, refused, unavailable
 
 
 def crawl(arena: Arena, after: int = 0, size: int = 20, game: str | None = None) -> tuple[list[str], int]:
-    views, number = ended(arena.ports, after, size, game)
+    views, number = ended_page(arena.ports, after, size, game)
     return [view.id for view in views], number
 
 
 def aborted(arena: Arena, table: str | None = None) -> str:
-    """A match that its creator gave up."""
+    """A match that its creator aborted."""
     table = table or arena.create()
     arena.leave(table, "host")
     return table
@@ -157,32 +164,32 @@ def test_a_list_of_one_game_leaves_the_others_out_and_says_where_to_go_on() -> N
     for number in range(9):
         arena.wait(1)
         tables.append(arena.create("toy" if number % 3 else "monkeys_on_the_moon"))
-    assert [view.id for view in listed(arena.ports, "open", None, 9, "monkeys_on_the_moon")[0]] == tables[6::-3]
+    assert [view.id for view in public_page(arena.ports, "open", None, 9, "monkeys_on_the_moon")[0]] == tables[6::-3]
     for table in tables:
         aborted(arena, table)
     wanted = tables[::3]
     found, place = crawl(arena, 0, 2, "monkeys_on_the_moon")
     assert found == wanted[:2]
     assert crawl(arena, place, 2, "monkeys_on_the_moon")[0] == wanted[2:]
-    newest = [view.id for view in listed(arena.ports, "aborted", None, 9, "monkeys_on_the_moon")[0]]
+    newest = [view.id for view in public_page(arena.ports, "aborted", None, 9, "monkeys_on_the_moon")[0]]
     assert newest == wanted[::-1]
     for refusal in (
-        refused("game-not-found", listed, arena.ports, "open", None, 9, "chess"),
-        refused("game-not-found", ended, arena.ports, 0, 9, "chess"),
+        refused("game-not-found", public_page, arena.ports, "open", None, 9, "chess"),
+        refused("game-not-found", ended_page, arena.ports, 0, 9, "chess"),
     ):
         assert refusal.facts == {"games": ["monkeys_on_the_moon", "toy"]}
 
 
 def test_a_page_of_a_rare_game_looks_at_so_many_matches_and_no_more() -> None:
     arena = Arena()
-    for _ in range(LOOKED_AT + STRIDE + 10):
+    for _ in range(MAX_READ + MIN_BATCH + 10):
         arena.wait(1)
         arena.create(by=f"host {arena.time}")
     arena.log.calls.clear()
-    views, place = listed(arena.ports, "open", None, 1, "monkeys_on_the_moon")
-    assert (views, len(arena.log.calls)) == ((), LOOKED_AT // STRIDE)
+    views, place = public_page(arena.ports, "open", None, 1, "monkeys_on_the_moon")
+    assert (views, len(arena.log.calls)) == ((), MAX_READ // MIN_BATCH)
     assert place is not None
-    assert listed(arena.ports, "open", place, 1, "monkeys_on_the_moon") == ((), None)
+    assert public_page(arena.ports, "open", place, 1, "monkeys_on_the_moon") == ((), None)
 
 
 def ends(arena: Arena) -> Iterator[str]:
@@ -198,13 +205,15 @@ def test_the_lists_of_an_older_release_are_filled_up_in_the_order_of_the_ends() 
     known = arena.ports.index
     assert isinstance(known, MemoryIndex)
     known._ended.clear()
-    known._shelves = {place: shelf for place, shelf in known._shelves.items() if shelf != "aborted"}
+    known._status_lists = {
+        place: status_list for place, status_list in known._status_lists.items() if status_list != "aborted"
+    }
     matches = [arena.match(table) for table in tables]
     for _ in range(2):
-        shelve_ended(arena.ports, matches)
+        update_index_of_ended(arena.ports, matches)
         assert list(ends(arena)) == [tables[2], tables[0], tables[1]]
-    assert len(listed(arena.ports, "aborted", None, 9)[0]) == 3
-    assert [view.id for view in listed(arena.ports, "open", None, 9)[0]] == [tables[3]]
+    assert len(public_page(arena.ports, "aborted", None, 9)[0]) == 3
+    assert [view.id for view in public_page(arena.ports, "open", None, 9)[0]] == [tables[3]]
 
 
 @pytest.mark.parametrize("seats", [1, 2])

@@ -11,7 +11,7 @@ from service.match.events import MatchClock
 from service.match.model import HINT_MS
 from service.match.new_match import NewMatch
 from service.usecases import match_lifecycle
-from service.usecases.match_index import listed
+from service.usecases.match_index import public_page
 from tests.service.arena import START, Arena, refused, unavailable
 from tests.service.games.toy.game import TOY
 
@@ -22,7 +22,7 @@ def test_a_seat_left_before_the_start_is_free_again() -> None:
     arena = Arena()
     table = arena.join(arena.create(seats=3), "anna", "ben")
     arena.leave(table, "anna")
-    assert [sitter and sitter.player for sitter in arena.match(table).seats] == [None, "ben", None]
+    assert [holder and holder.player for holder in arena.match(table).seats] == [None, "ben", None]
     arena.join(table, "anna")
     assert arena.match(table).seat_of("anna") == 0
 
@@ -92,10 +92,10 @@ def test_a_crash_between_index_and_append_heals_with_the_retry() -> None:
     arena.log.meanwhile = [unavailable]
     with pytest.raises(LogUnavailable):
         match_lifecycle.create(arena.ports, "host", NewMatch("toy", 3), "key")
-    assert listed(arena.ports, "open", None, 9) == ((), None)
+    assert public_page(arena.ports, "open", None, 9) == ((), None)
     arena.wait(100)
     match = match_lifecycle.create(arena.ports, "host", NewMatch("toy", 3), "key").match
-    assert [view.id for view in listed(arena.ports, "open", None, 9)[0]] == [match.id]
+    assert [view.id for view in public_page(arena.ports, "open", None, 9)[0]] == [match.id]
     assert arena.index.page("open", None, 9) == [f"{START + 100:013d}:{match.id}"]
 
 

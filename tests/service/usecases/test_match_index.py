@@ -11,33 +11,33 @@ from events.record import canonical, digest
 from service.adapters.memory import MemoryIndex
 from service.automation.bot_turns import suspend
 from service.repository.match_history import History
-from service.repository.ports import Mine, Ports, Shelf
-from service.usecases.match_index import IN_FLIGHT_MS, ended, index_anew, listed, listed_for
+from service.repository.ports import OwnList, Ports, StatusList
+from service.usecases.match_index import IN_FLIGHT_MS, ended_page, own_page, public_page, rebuild_entries
 from service.views.match_views import MatchSummary
 from tests.service.arena import START, Arena
 
-SHELVES: Final = get_args(Shelf)
+STATUS_LISTS: Final = get_args(StatusList)
 
 
-def ids(arena: Arena, shelf: Shelf) -> list[str]:
-    return [view.id for view in listed(arena.ports, shelf, None, 20)[0]]
+def ids(arena: Arena, status_list: StatusList) -> list[str]:
+    return [view.id for view in public_page(arena.ports, status_list, None, 20)[0]]
 
 
 def test_a_match_is_listed_where_it_belongs_through_its_life() -> None:
     arena = Arena()
     table = arena.join(arena.create(), "anna")
-    assert [ids(arena, shelf) for shelf in SHELVES] == [[table], [], [], []]
+    assert [ids(arena, status_list) for status_list in STATUS_LISTS] == [[table], [], [], []]
     arena.join(table, "ben")
-    assert [ids(arena, shelf) for shelf in SHELVES] == [[], [table], [], []]
+    assert [ids(arena, status_list) for status_list in STATUS_LISTS] == [[], [table], [], []]
     suspend(arena.ports, arena.match(table), "KeyError")
-    assert [ids(arena, shelf) for shelf in SHELVES] == [[], [table], [], []]
+    assert [ids(arena, status_list) for status_list in STATUS_LISTS] == [[], [table], [], []]
     other = arena.toy("anna", "ben")
     arena.play_out(other)
-    assert [ids(arena, shelf) for shelf in SHELVES] == [[], [table], [other], []]
+    assert [ids(arena, status_list) for status_list in STATUS_LISTS] == [[], [table], [other], []]
     gone = arena.create()
     arena.leave(gone, "host")
-    assert [ids(arena, shelf) for shelf in SHELVES] == [[], [table], [other], [gone]]
-    assert [view.id for view in ended(arena.ports, 0, 20)[0]] == [other, gone]
+    assert [ids(arena, status_list) for status_list in STATUS_LISTS] == [[], [table], [other], [gone]]
+    assert [view.id for view in ended_page(arena.ports, 0, 20)[0]] == [other, gone]
 
 
 def test_private_matches_are_not_listed() -> None:
@@ -45,8 +45,8 @@ def test_private_matches_are_not_listed() -> None:
     arena.create(private=True)
     arena.join(arena.create(private=True), "anna", "ben")
     arena.leave(arena.create(private=True), "host")
-    assert [ids(arena, shelf) for shelf in SHELVES] == [[], [], [], []]
-    assert ended(arena.ports, 0, 20) == ((), 0)
+    assert [ids(arena, status_list) for status_list in STATUS_LISTS] == [[], [], [], []]
+    assert ended_page(arena.ports, 0, 20) == ((), 0)
 
 
 def test_pages_go_from_the_newest_to_the_oldest_without_gap_or_overlap() -> None:
@@ -58,7 +58,7 @@ def test_pages_go_from_the_newest_to_the_oldest_without_gap_or_overlap() -> None
     found: list[str] = []
     place: str | None = None
     for size in (3, 3, 1):
-        views, place = listed(arena.ports, "open", place, 3)
+        views, place = public_page(arena.ports, "open", place, 3)
         assert len(views) == size
         found += [view.id for view in views]
     assert place is None
@@ -69,8 +69,8 @@ def test_pages_go_from_the_newest_to_the_oldest_without_gap_or_overlap() -> None
 @pytest.mark.parametrize(
     "look",
     [
-        lambda ports: listed(ports, "finished", None, 4),
-        lambda ports: listed_for(ports, "anna", "all", None, 4),
+        lambda ports: public_page(ports, "finished", None, 4),
+        lambda ports: own_page(ports, "anna", "all", None, 4),
     ],
     ids=["anyone's", "one's own"],
 )
@@ -134,8 +134,8 @@ def test_a_match_that_cannot_be_read_hides_no_others_and_stays_in_the_index() ->
     assert len(arena.index.page("open", None, 9)) == 3
 
 
-def own(arena: Arena, player: str, mine: Mine = "all") -> list[str]:
-    return [view.id for view in listed_for(arena.ports, player, mine, None, 20)[0]]
+def own(arena: Arena, player: str, mine: OwnList = "all") -> list[str]:
+    return [view.id for view in own_page(arena.ports, player, mine, None, 20)[0]]
 
 
 def test_a_player_finds_what_it_made_and_where_it_sits() -> None:
@@ -197,14 +197,14 @@ def test_what_cannot_be_read_is_named_to_those_who_may_know_of_it() -> None:
     *stored, last = arena.log.stored(table)
     arena.log.rewrite(table, (*stored, last[:-1]))
     for player, named in (("host", [table]), ("ben", [table]), ("anna", []), ("eve", [])):
-        page = listed_for(arena.ports, player, "all", None, 9)
+        page = own_page(arena.ports, player, "all", None, 9)
         assert (page.matches, list(page.unreadable)) == ((), named)
 
 
 def test_what_a_player_has_to_decide_stands_with_the_match() -> None:
     arena = Arena()
     table = arena.monkeys("anna", "ben")
-    found = {player: listed_for(arena.ports, player, "active", None, 9)[0][0] for player in ("anna", "ben", "host")}
+    found = {player: own_page(arena.ports, player, "active", None, 9)[0][0] for player in ("anna", "ben", "host")}
     assert [found[player].seat for player in found] == [0, 1, None]
     asked = [player for player in found if found[player].decisions]
     assert len(asked) == 1
@@ -248,7 +248,7 @@ def test_an_index_made_anew_knows_which_of_a_player_s_matches_are_over_and_since
     arena.index = MemoryIndex()
     arena.ports = replace(arena.ports, index=arena.index)
     for table in (over, going_on):
-        index_anew(arena.ports, arena.match(table))
+        rebuild_entries(arena.ports, arena.match(table))
     for player in ("anna", "ben", "host"):
         assert [place[14:] for place in arena.index.matches_of(player, "active", None, 9)] == [going_on]
         assert [place[14:] for place in arena.index.concluded(player, ended_at or 0, 0, 9)] == [over]

@@ -1,4 +1,4 @@
-"""The life of a match around its play: created, filled, started, left."""
+"""Use cases around the play of a match: create, join, start, leave."""
 
 import pytest
 
@@ -79,7 +79,7 @@ def test_the_same_create_twice_at_once_is_one_match_with_one_place_in_the_index(
     assert mine.replayed
     assert [mine.match.id] == ids
     assert arena.index.page("open", None, 9) == [f"{START + 7:013d}:{mine.match.id}"]
-    assert len(arena.index.open_places("host")) == 1
+    assert len(arena.index.open_entries("host")) == 1
 
 
 def test_two_different_creates_with_one_key_at_once() -> None:
@@ -115,7 +115,7 @@ def test_what_cannot_be_played_is_refused_and_leaves_nothing(
     before = arena.log.contents()
     assert refused(code, match_lifecycle.create, arena.ports, "host", wanted, "key").facts == facts
     assert arena.log.contents() == before
-    assert arena.index.open_places("host") == []
+    assert arena.index.open_entries("host") == []
 
 
 def test_creations_that_died_and_starts_that_were_not_told_shut_no_player_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ def test_creations_that_died_and_starts_that_were_not_told_shut_no_player_out(mo
     refused("too-many-open-matches", arena.create)
     arena.wait(IN_FLIGHT_MS + 1)
     arena.create()
-    assert len(arena.index.open_places("host")) == 2
+    assert len(arena.index.open_entries("host")) == 2
 
 
 def test_a_player_has_only_so_many_matches_waiting() -> None:
@@ -158,7 +158,7 @@ def test_bots_take_the_lowest_seats() -> None:
     arena = Arena()
     table = arena.create(seats=3, bots=("random", "high"))
     match = arena.match(table)
-    assert [sitter and (sitter.player, sitter.kind) for sitter in match.seats] == [
+    assert [holder and (holder.player, holder.kind) for holder in match.seats] == [
         ("random", "bot"),
         ("high", "bot"),
         None,
@@ -223,7 +223,7 @@ def test_a_named_seat_is_taken_if_it_is_free() -> None:
         said = refused("seat-taken", match_lifecycle.join, arena.ports, "ben", table, "b", seat=seat).detail
         assert said.startswith(f"There is no seat {seat}; ")
     match_lifecycle.join(arena.ports, "ben", table, "b", seat=2)
-    assert [sitter and sitter.player for sitter in arena.match(table).seats] == [None, "anna", "ben"]
+    assert [holder and holder.player for holder in arena.match(table).seats] == [None, "anna", "ben"]
 
 
 def test_a_player_has_one_seat() -> None:
@@ -281,7 +281,7 @@ def test_the_creator_may_seat_bots_and_the_last_one_starts_the_match() -> None:
     assert match_lifecycle.add_bot(arena.ports, "host", table, "key", bot="high", seat=2).replayed
     match_lifecycle.add_bot(arena.ports, "host", table, "key2", bot="random")
     match = arena.match(table)
-    assert (match.status, [sitter and sitter.player for sitter in match.seats]) == (
+    assert (match.status, [holder and holder.player for holder in match.seats]) == (
         "running",
         ["anna", "random", "high"],
     )

@@ -1,4 +1,4 @@
-"""A seat acts: exactly once, in time, and only as the rules allow."""
+"""An action is applied once, in time, and only if the rules allow it."""
 
 import msgspec
 import pytest
@@ -171,7 +171,7 @@ def test_races_lost_without_end_are_told() -> None:
     table = arena.opened("anna", "ben", tricks=100)
 
     def overtake() -> None:
-        """The clock gives a millisecond back, each time for another outage."""
+        """Extends the clock by a millisecond, each time for another outage."""
         meanwhile, arena.log.meanwhile = arena.log.meanwhile, []
         arena.wait(1)
         extend(arena.ports, table, arena.new_key(), 1)

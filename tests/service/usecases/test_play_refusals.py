@@ -1,4 +1,4 @@
-"""What a seat may not do, and what it is told: nothing changes, and nothing hidden is said."""
+"""Refused actions change nothing, and their problems contain nothing hidden."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -178,16 +178,16 @@ def test_a_long_legal_list_is_told_as_counts() -> None:
     commit = next(iter(match.game.legal_actions(match.state, 0)))
     keep = match.game.info.actions[-1]()
     for length, whole in (
-        (rulings.LISTED_WHOLE, True),
-        (rulings.LISTED_WHOLE + 1, False),
-        (rulings.LISTED_WHOLE + 2, False),
+        (rulings.MAX_LEGAL_LISTED, True),
+        (rulings.MAX_LEGAL_LISTED + 1, False),
+        (rulings.MAX_LEGAL_LISTED + 2, False),
     ):
         game = _with_legal(match, [*[keep] * (length - 1), commit])
         refusal = illegal(game, 0, IllegalAction("card-not-held", "TOY-10", card="0-0"), commit)
         assert ("legal" in refusal.facts) is whole
         assert refusal.facts["legal_counts"] == {"commit": 1, "keep": length - 1}
         assert refusal.detail.startswith("You do not hold 0-0. Legal now: Commit a card; Keep the hand; ")
-        assert refusal.detail.endswith(f"; {length - rulings.LISTED_IN_WORDS} more.")
+        assert refusal.detail.endswith(f"; {length - rulings.MAX_LEGAL_IN_WORDS} more.")
 
 
 def test_a_refusal_tells_first_what_is_legal_of_the_kind_that_was_tried() -> None:
@@ -196,7 +196,7 @@ def test_a_refusal_tells_first_what_is_legal_of_the_kind_that_was_tried() -> Non
     player = ("anna", "ben")[match.match(table).decisions()[0].seat]
     match.act(table, player)
     refusal = refused("illegal-action", match.act, table, player, {"type": "place_tile", "field": "nowhere"})
-    assert refusal.detail.count("Put the tile on field ") == rulings.LISTED_IN_WORDS
+    assert refusal.detail.count("Put the tile on field ") == rulings.MAX_LEGAL_IN_WORDS
 
 
 def _with_legal(match: Match, actions: list[Any]) -> Match:

@@ -1,4 +1,4 @@
-"""How a match changes: load, decide, announce, append; and again if another command came first."""
+"""How a match changes: load, decide, announce, append, and try again if another command was first."""
 
 from dataclasses import replace
 
@@ -33,14 +33,14 @@ STRANGE = Draft("clock_extended", "worker", canonical({"ms": "one", "reason": "o
 
 
 def ping(arena: Arena, table: MatchId, key: CommandKey | str | None = None, ports: Ports | None = None) -> Submitted:
-    """A command that always brings one event: a millisecond is given back."""
+    """A command that always brings one event: it extends the clock by a millisecond."""
     arena.wait(1)
     key = key if isinstance(key, CommandKey) else CommandKey(key or arena.new_key(), "")
     return submit(ports or arena.ports, table, key, Extend(ms=1))
 
 
 class Deciding:
-    """Notes on which versions and at which times commands are decided."""
+    """Records the versions and times at which commands are decided."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seen: list[tuple[int, int]] = []
@@ -92,8 +92,10 @@ def test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event(
 
 
 def optimistic(arena: Arena) -> Ports:
-    """Let the arena's process be optimistic; the ports of another one, at the same log."""
-    arena.ports = replace(arena.ports, history=History(arena.log, arena.ports.games, arena.ports.secret, bold=True))
+    """Make the arena's history optimistic, and return the ports of another process on the same log."""
+    arena.ports = replace(
+        arena.ports, history=History(arena.log, arena.ports.games, arena.ports.secret, optimistic=True)
+    )
     return replace(arena.ports, history=History(arena.log, arena.ports.games, arena.ports.secret))
 
 
@@ -180,7 +182,7 @@ def test_a_match_that_is_not_there_or_not_to_be_seen_is_not_found() -> None:
 
 
 def test_a_command_seen_by_a_read_that_missed_its_event_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A read is one round trip but not one moment: the same command may be appended between its two halves."""
+    """A read is one round trip but not atomic: the same command may be appended between its two parts."""
     arena = Arena()
     table = arena.toy("anna", "ben")
     whole = arena.log.read

@@ -1,4 +1,4 @@
-"""What can be said of the games and bots without a match."""
+"""Descriptions of the games and their bots."""
 
 from typing import Final
 

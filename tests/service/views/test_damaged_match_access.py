@@ -1,4 +1,4 @@
-"""Of a match that cannot be folded its own people are told, strangers of a public one too; of a private one nobody else."""
+"""Who learns of a match that cannot be folded: its own people, and for a public match everyone."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -12,13 +12,13 @@ from service.errors import Corrupt, Refused
 from service.match.new_match import NewMatch
 from service.repository.match_history import History
 from service.usecases.match_lifecycle import create, join, join_code_of, leave
-from service.views.damaged_match_access import may_be_told
+from service.views.damaged_match_access import may_learn_of
 from tests.service.arena import ENDLESS, Arena
 
 Stored: TypeAlias = tuple[bytes, ...]
 
 PEOPLE: Final = (None, "host", "anna", "ben", "gone", "eve")
-"""Somebody without a token, the creator, both seats, one who left before the start, and one who never came."""
+"""A client without a token, the creator, both seats, a player who left before the start, and a stranger."""
 OWN: Final = frozenset({"host", "anna", "ben"})
 LISTED: Final = OWN | {"gone"}
 """Those whom the index names; where a crash left a place too much, the one who left too. It counts where that they left
@@ -62,7 +62,7 @@ class Damage(NamedTuple):
 
 
 def _unknown_rules(stored: Stored) -> Stored:
-    """Of a game that this service does not know; its seats were taken as everywhere."""
+    """Events of a game that this service does not know, with the usual events of seats."""
     events = [msgspec.json.decode(one, type=Event) for one in stored]
     created = {**msgspec.json.decode(events[0].data), "game": "chess", "ruleset": 3}
     drafts = [Draft("match_created", events[0].by, canonical(created))]
@@ -90,7 +90,7 @@ DAMAGE: Final[Mapping[str, Damage]] = {
 
 
 def told(arena: Arena, match: str) -> set[str | None]:
-    return {player for player in PEOPLE if may_be_told(arena.ports, match, player)}
+    return {player for player in PEOPLE if may_learn_of(arena.ports, match, player)}
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())

@@ -1,4 +1,4 @@
-"""A match as it is shown: to everyone in a list, and to one viewer with the table."""
+"""Views of a match: the summary in lists, and the full view of one viewer."""
 
 import msgspec
 

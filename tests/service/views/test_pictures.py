@@ -1,6 +1,7 @@
-"""A match drawn at any of its versions: before the start, while it is played, and at the end."""
+"""Pictures of a match before the start, during play, and at the end."""
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -90,3 +91,10 @@ def test_any_version_can_be_drawn_again_and_is_the_same() -> None:
 def test_the_revision_names_the_code_that_draws() -> None:
     assert re.fullmatch("[0-9a-f]{8}", pictures.REVISION)
     assert pictures._revision() == pictures.REVISION
+
+
+def test_the_revision_depends_on_the_code_and_the_style_that_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pictures._revision() == pictures.REVISION
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + (b" " if path.name == "style.css" else b""))
+    assert pictures._revision() != pictures.REVISION
