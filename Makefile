@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV = .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
-PYTEST = $(BIN)/python -m pytest -n 2 --dist=worksteal
+# Tests wait half of their time, for processes, disks and deadlines: four at once keep two cores busy.
+PYTEST = $(BIN)/python -m pytest -n 4 --dist=worksteal
 # How many times as long as in `make test` the tests last that have a long form: 40 is 200 power cuts.
 TEST_LENGTH ?= 40
 TESTS ?= tests
@@ -54,9 +55,11 @@ check: lint test coverage ## all that CI runs
 long: $(STAMP) ## the long form of tests, or of those in TESTS: every fault for long, all strangers' inputs, whole matches
 	@test "$$(id -u)" != 0 || command -v redis-server >/dev/null || ! command -v apt-get >/dev/null || \
 	  { apt-get -qq update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends redis-server; } >/dev/null
-	@TEST_LENGTH=$(TEST_LENGTH) $(PYTEST) -m long -rsP $(TESTS)
+	@TEST_LENGTH=$(TEST_LENGTH) $(PYTEST) -n 2 -m long -rsP $(TESTS)
 
-mutations: $(STAMP) ## build every mutation in; each must make its test fail
+mutations: $(STAMP) ## build faults in, which tests must find; goes on where it was stopped
+	@$(BIN)/mutmut run --max-children 2
+	@$(BIN)/python -m tests.chaos.survivors
 	@$(BIN)/python -m tests.chaos.mutate
 
 lock: ## renew requirements.lock from pyproject.toml

@@ -65,7 +65,7 @@ def follow(head: Head, stored: bytes) -> tuple[Event, Head]:
         event = decode(stored)
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, not an event; or nested without end
         # A field that does not belong there is not named: its name may be anything that the entry held.
-        fault = "other fields" if isinstance(error, msgspec.ValidationError) else error
+        fault = "other fields than this release knows" if isinstance(error, msgspec.ValidationError) else error
         kind = NewerEvent if _follows(head, stored) else BrokenChain
         raise kind(version, f"no event: {fault}") from error
     if event.version != version or event.prev != head.hash or canonical(event) != stored:

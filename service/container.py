@@ -127,7 +127,7 @@ def ports_on(
         jobs=jobs.NullJobs(),
         games=games,
         now=wall_clock,
-        silence=beat.Beat(client).silence,
+        lost=beat.Beat(client).lost,
         secret=opened.secret,
     )
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -24,17 +24,13 @@ class Serving:
 
     def processes(self) -> dict[int, str]:
         """All that descend from the supervisor, with their command lines."""
-        parents: dict[int, int] = {}
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                fields = stat.read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            parents[int(stat.parent.name)] = int(fields[1])
-        family = {self.process.pid}
-        while grown := {pid for pid, parent in parents.items() if parent in family} - family:
-            family |= grown
-        return {pid: command(pid) for pid in family - {self.process.pid}}
+        found: dict[int, str] = {}
+        left = _children(self.process.pid)
+        while left:
+            pid = left.pop()
+            found[pid] = command(pid)
+            left += _children(pid)
+        return found
 
     def pids(self, part: str) -> set[int]:
         return {pid for pid, line in self.processes().items() if part in line}
@@ -48,6 +44,16 @@ class Serving:
         victim = max(found, key=found.__getitem__)
         os.kill(victim, signal.SIGKILL)
         return victim
+
+
+def _children(pid: int) -> list[int]:
+    """Of all threads of a process; none if it has ended."""
+    found: list[int] = []
+    with suppress(OSError):
+        for children in [*Path(f"/proc/{pid}/task").glob("*/children")]:
+            with suppress(OSError):
+                found += map(int, children.read_text().split())
+    return found
 
 
 def _ready_line(out: IO[str]) -> str:

@@ -23,7 +23,8 @@ from service.observability import failpoints, metrics
 from service.repository.ports import Lane, Ports
 from workers.rests import Rests
 
-KINDS: Final[dict[Lane, str]] = {"turns": "job", "bots": "bots"}
+KINDS: Final[dict[Lane, Sequence[str]]] = {"turns": ("job",), "bots": ("bots", "abandoned")}
+"""What a lane claims; of a later kind only where nothing of an earlier one is due. Nobody waits for abandoned matches."""
 LOOK_S: Final = 0.2
 LEASE_MS: Final = 2_000
 CLAIMED: Final = 8
@@ -50,7 +51,8 @@ class Player:
     """Make it for the lanes of a process, `run` it in the main thread; all else may be called by any thread.
 
     `play` plays a match for the time of one job; it returns the lane in which the match has more to do, None for no more.
-    What is late comes first, then hints, then matches that used up a job's time; matches of bots alone come last of all.
+    What is late, hints, and matches that used up a job's time take turns, so that a hint never waits for many jobs of
+    matches in which bots play on by themselves. Matches of bots alone come last of all.
     """
 
     def __init__(self, ports: Ports, lanes: Sequence[Lane], play: Callable[[MatchId], Lane | None]) -> None:
@@ -63,9 +65,12 @@ class Player:
         self._asked: deque[_Job] = deque()
         self._late: dict[Lane, deque[_Job]] = {lane: deque() for lane in lanes}
         self._more: dict[Lane, deque[_Job]] = {lane: deque() for lane in lanes}
-        asked_after = lanes[0] == "turns"
-        late_and_more = [jobs for lane in lanes for jobs in (self._late[lane], self._more[lane])]
-        self._order = [*late_and_more[:asked_after], self._asked, *late_and_more[asked_after:]]
+        # Hints are for the first lane, that of people where the process has both.
+        first, *others = lanes
+        self._groups = [
+            [self._late[first], self._asked, self._more[first]],
+            *([self._late[lane], self._more[lane]] for lane in others),
+        ]
         self._look_at = 0.0
 
     def run(self) -> None:
@@ -123,17 +128,23 @@ class Player:
         self._look_at = time.monotonic() + (0.0 if is_more else LOOK_S)
 
     def _claim(self, lane: Lane) -> Sequence[Due]:
-        claimed = self._ports.log.claim(KINDS[lane], self._ports.now(), LEASE_MS, CLAIMED)
-        if claimed:
-            failpoints.point("job-claimed")
-        return claimed
+        for kind in KINDS[lane]:
+            if claimed := self._ports.log.claim(kind, self._ports.now(), LEASE_MS, CLAIMED):
+                failpoints.point("job-claimed")
+                return claimed
+        return ()
 
     def _next(self) -> _Job | None:
         """The next job; None if there is none until the next look at the log."""
         with self._changed:
-            if not any(self._order):
+            if not any(jobs for group in self._groups for jobs in group):
                 self._changed.wait(max(self._look_at - time.monotonic(), 0.0))
-            return next((jobs.popleft() for jobs in self._order if jobs), None)
+            for group in self._groups:
+                for position, jobs in enumerate(group):
+                    if jobs:
+                        group.append(group.pop(position))
+                        return jobs.popleft()
+            return None
 
     def _do(self, job: _Job) -> None:
         try:

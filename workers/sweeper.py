@@ -1,7 +1,7 @@
 """The sweeper: deadlines depend neither on the queue nor on one process.
 
-Every worker process has one that plays matches with people. It enforces their deadlines, and after an outage gives the
-players their time back before any deadline counts.
+Every worker process has one that plays matches with people. It enforces their deadlines, and finds out when the log was away:
+`service.automation.deadlines` gives that time back before a deadline counts.
 """
 
 import logging
@@ -12,25 +12,26 @@ from typing import Final, TypeAlias
 
 from events.log import LogUnavailable
 from events.record import MatchId
-from service.adapters.beat import GAP_MS, Beat, Outage
+from service.adapters.beat import BEAT_MS, DOUBT_MS, GAP_MS, Beat
 from service.automation import deadlines
 from service.automation.bot_turns import suspend
 from service.errors import Corrupt, Refused
-from service.observability import failpoints
 from service.repository.ports import Ports
 from workers.rests import Rests
 
 TICK_MS: Final = 200
-BEAT_MS: Final = 1_000
 BATCH: Final = 100
-PAUSE: Final = 0.5
+PAUSE_S: Final = 0.1
+"""After a sweep that failed."""
+HUNG_S: Final = 0.05
+"""What takes longer may have waited for a log that hung; the silence of the beat says whether it did."""
 
 LEASE_MS: Final = 2_000
 """For so long a claimed entry is left to who claimed it."""
 
 Handler: TypeAlias = Callable[[Ports, MatchId], None]
 HANDLERS: Final[Mapping[str, Handler]] = {}
-"""What to do for a kind of `service.match.owed`, besides those that have threads of their own: `clock` here, `job` and `bots` in
+"""What to do for a kind of `service.match.owed`, besides those that have threads of their own: `clock` here, all others in
 `workers.player`. An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it; so a
 handler is idempotent, by a command id of its own.
 """
@@ -54,7 +55,10 @@ class Sweeper:
         self._steady = steady
         self._beaten_at: int | None = None
         self._lead: int | None = None
-        self._outages: tuple[Outage, ...] = ()
+        self._doubts = True
+        """Whether the log may have been away since the last beat."""
+        self._hung = False
+        self._enforces_from = 0.0
         self._rests = Rests()
         self._stopped = Event()
         self._thread = Thread(target=self._run, name="sweeper", daemon=True)
@@ -76,10 +80,10 @@ class Sweeper:
             except LogUnavailable as error:
                 if not away:
                     _log.warning("the log is not available (%s); trying again", error.reason)
-                away, pause = True, PAUSE
+                away, pause = True, PAUSE_S
             except Exception:  # noqa: BLE001  (whatever it was, the other matches need the next sweep)
                 _log.exception("a sweep failed")
-                pause = PAUSE
+                pause = PAUSE_S
 
     def sweep(self) -> float:
         """One round; the seconds until the next.
@@ -87,10 +91,15 @@ class Sweeper:
         Raises:
             LogUnavailable: nothing is lost by it.
         """
+        try:
+            return self._sweep()
+        except LogUnavailable:
+            self._doubts = True
+            raise
+
+    def _sweep(self) -> float:
         now = self._ports.now()
         self._keep_beating(now)
-        if self._outages:
-            self._give_back()
         for kind, handle in self._handlers.items():
             for due in self._ports.log.claim(kind, now, LEASE_MS, BATCH):
                 self._attempt(handle, due.match)
@@ -100,49 +109,37 @@ class Sweeper:
         # By the wall clock: a jump of it is found to be an outage, before a deadline is judged by it.
         if self._beaten_at is not None and 0 <= now - self._beaten_at < BEAT_MS:
             return
-        lead = now - round(self._steady() * 1000)
+        began = self._steady()
+        lead = now - round(began * 1000)
         jump = 0 if self._lead is None else lead - self._lead
-        outages = self._beat.beat()
-        # What the server's clock, or another process, told of the same jump is enough.
-        if jump > GAP_MS and sum(outage.ms for outage in outages) < jump:
-            outages = self._beat.note(Outage(f"jump:{now}", jump))
-        self._outages = tuple(outages)
+        beaten = self._beat.beat(DOUBT_MS if self._doubts else GAP_MS)
+        ended = self._steady()
+        outage_ms = beaten.silence_ms if beaten.found else 0
+        if jump > GAP_MS and outage_ms < jump:  # unless the server's clock, or another process, showed the same jump
+            outage_ms = jump
+            self._beat.note(jump)
+        elif not beaten.found and (self._hung or ended - began > HUNG_S) and beaten.silence_ms > DOUBT_MS:
+            outage_ms = beaten.silence_ms
+            self._beat.note(outage_ms)
+        if outage_ms:
+            _log.warning("an outage of %d ms: players get back what it took of their time", outage_ms)
+        self._doubts = self._hung = False
         self._beaten_at, self._lead = now, lead
-
-    def _give_back(self) -> None:
-        """Extend every running clock by all outages. Until that is done no deadline is enforced.
-
-        By all at once: a clock is never extended by more than has passed since its match's newest event, which after
-        one extension would be none of the time that the next outage took.
-        """
-        outages = self._outages
-        ms = sum(outage.ms for outage in outages)
-        _log.warning("no sweeper for %d ms: running clocks are extended", ms)
-        for due in self._ports.log.scheduled("clock"):
-            self._keep_beating(self._ports.now())
-            try:
-                deadlines.extend(self._ports, due.match, outages[-1].id, ms)
-            except (Refused, Corrupt) as error:
-                if isinstance(error, Refused) and error.code == "version-conflict":
-                    return
-                _log.error("match %s cannot be extended: %s", due.match, error)
-        failpoints.point("clocks-extended")
-        for outage in outages:
-            self._beat.settle(outage)
-        self._outages = ()
-        self._beaten_at = None
+        self._enforces_from = ended + beaten.returning_ms / 1000
 
     def _enforce(self, now: int) -> float:
         """Enforce the deadlines that passed; the seconds until the next one, or the next look."""
         # Looking one tick ahead tells the next deadline without another round trip.
         limit = BATCH + len(self._rests)
+        began = self._steady()
         found = self._ports.log.overdue("clock", now + TICK_MS, limit)
+        self._hung = self._steady() - began > HUNG_S
         for due in found:
             if due.at > now:
                 return (due.at - now) / 1000
             self._keep_beating(self._ports.now())
-            if self._outages:
-                return 0.0
+            if self._steady() < self._enforces_from:
+                break  # who was told to come again while the log was away may be on the way
             self._attempt(_enforce_or_suspend, due.match)
         return 0.0 if len(found) == limit else TICK_MS / 1000
 

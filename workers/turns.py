@@ -10,13 +10,15 @@ from service.adapters.beat import GAP_MS
 from service.adapters.jobs import LANES, NullJobs
 from service.automation import deadlines
 from service.automation.bot_limits import Limit, Patience
-from service.automation.bot_turns import MOVES, advance
+from service.automation.bot_turns import BUDGET_MS, MOVES, advance
 from service.match.model import Match
 from service.match.owed import owed
 from service.repository.ports import Lane, Ports
 
 NO_LIMIT: Final = nullcontext
 TIME_TO_PLAY_MS: Final = 1_000
+TIMED_BUDGET_MS: Final = 30
+"""How long a job takes of a game that keeps its own time: bots play on there though no person acts, while others wait."""
 MOVES_BESIDE: Final = 2
 """Moves in one job of a match of bots, in a process that a person may wait for."""
 
@@ -62,7 +64,9 @@ class Turns:
             if lane == "bots":
                 self._enforce(match)
             moves = self._bot_moves if lane == "bots" else MOVES
-            return lane if advance(self._ports, match_id, moves=moves, patience=self._patience) else None
+            budget_ms = TIMED_BUDGET_MS if match.game.info.keeps_time else BUDGET_MS
+            has_more = advance(self._ports, match_id, moves=moves, budget_ms=budget_ms, patience=self._patience)
+            return lane if has_more else None
 
     def _enforce(self, match: Match) -> None:
         """Enforce the deadlines of a match without people, which no sweeper does.

@@ -5,7 +5,7 @@ from typing import Final
 from api.http import context
 from api.http.rate_limit import Policy
 from service.errors import Refused
-from service.match.model import HINT_MS, Match
+from service.match.model import HINT_MS
 
 CREATION_WINDOW: Final = 60
 """Seconds in which a player, and an address, may make its quota of matches: the events of each are kept for ever."""
@@ -36,21 +36,3 @@ def admit_match_of_bots() -> None:
     context.take(by_address, context.address(), quiet=True)
     if ports.log.count_due("bots", ports.now() + HINT_MS) >= limits.bot_matches_waiting:
         raise Refused("bots-busy", "The service plays as many matches of bots alone as it can; begin this one later.")
-
-
-def admit_start(match_id: str, *, with_bot: bool) -> None:
-    """Count a match as one of bots alone if the caller is about to begin it so, by a bot more or by hand.
-
-    Only its creator can. Nothing is said of a match to anyone else, nor of one that cannot begin.
-
-    Raises:
-        Refused: as `admit_match_of_bots`, and what reading the match refuses.
-    """
-    match, _ = context.ports().history.newest(match_id)
-    begins = match.status == "open" and with_bot is not match.created.manual_start
-    if begins and match.creator == context.caller().id and _free_seats(match) == int(with_bot) and not match.has_people:
-        admit_match_of_bots()
-
-
-def _free_seats(match: Match) -> int:
-    return sum(sitter is None for sitter in match.seats)

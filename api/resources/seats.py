@@ -68,8 +68,12 @@ def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
 
     It takes the lowest free seat, or the one named, and plays it to the end.
     """
-    admission.admit_start(match_id, with_bot=True)
-    return done(match_lifecycle.add_bot(*_command(match_id), **body, if_match=_if_match()), 201)
+    return done(
+        match_lifecycle.add_bot(
+            *_command(match_id), **body, if_match=_if_match(), admit_bots=admission.admit_match_of_bots
+        ),
+        201,
+    )
 
 
 @blueprint.at("/v1/matches/<match_id>/start", methods=["POST"])
@@ -83,8 +87,8 @@ def start_match(match_id: str) -> Response:
 
     Only a match with `manual_start` waits for this.
     """
-    admission.admit_start(match_id, with_bot=False)
-    return done(match_lifecycle.start(*_command(match_id), if_match=_if_match()), 200)
+    admit = admission.admit_match_of_bots
+    return done(match_lifecycle.start(*_command(match_id), if_match=_if_match(), admit_bots=admit), 200)
 
 
 @blueprint.at("/v1/matches/<match_id>/leave", methods=["POST"])

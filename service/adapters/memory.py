@@ -175,6 +175,6 @@ def local_ports(
         jobs=MemoryJobs(),
         games=games,
         now=now,
-        silence=lambda: 0,
+        lost=lambda _start, _end: 0,
         secret=secret,
     )

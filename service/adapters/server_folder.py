@@ -75,6 +75,18 @@ def make_private(folder: Path) -> None:
         folder.chmod(PRIVATE)
 
 
+def keep_writers_out(folder: Path) -> None:
+    """Let no other account write in a folder of ours: it could put a folder of its own in the place of a server's.
+
+    One that is shared, as /tmp is (sticky), is left as it is: there others cannot rename what is ours.
+    """
+    found = folder.stat()
+    mode = stat.S_IMODE(found.st_mode)
+    others = mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if others and not mode & stat.S_ISVTX and found.st_uid == os.getuid():
+        folder.chmod(mode & ~others)
+
+
 def address_in(folder: Path) -> Path:
     """Where the server of a folder listens.
 

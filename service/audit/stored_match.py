@@ -3,7 +3,7 @@
 from events.record import MatchId, Version
 from service.audit.match_file import CHUNK, export
 from service.audit.verify import Fault, verify
-from service.errors import Corrupt, Refused
+from service.errors import Corrupt
 from service.match.fold import begin, step
 from service.match.model import Match
 from service.match.randomness import commitment
@@ -15,6 +15,7 @@ def inspect(ports: Ports, match_id: MatchId) -> Match:
 
     Raises:
         Fault: the first thing that is wrong.
+        Refused: `engine-too-old`: a newer release wrote to the match, so that this one cannot tell.
     """
     match = _folded(ports, match_id)
     if match.server_seed is not None:
@@ -40,7 +41,5 @@ def _folded(ports: Ports, match_id: MatchId) -> Match:
                 match = step(match, stored)
         except Corrupt as error:
             raise Fault(error.version, "chain", error.fault) from None
-        except Refused as error:
-            raise Fault(match.head.version + 1 if match else 1, "effects", error.detail) from None
         if match.head.version < after + CHUNK:
             return match

@@ -24,7 +24,7 @@ from service.match.randomness import Draws
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases.match_index import shelve
-from service.usecases.submit import CommandKey, Submitted, append, attempt, has_job, server_seed
+from service.usecases.submit import CommandKey, Submitted, append, attempt, give_back, has_job, lost, server_seed
 
 BUDGET_MS: Final = 200
 MOVES: Final = 20
@@ -46,6 +46,7 @@ def advance(
     match_id: MatchId,
     *,
     moves: int = MOVES,
+    budget_ms: int = BUDGET_MS,
     chance_of: ChanceOf = fresh_chance,
     patience: Patience | None = None,
 ) -> bool:
@@ -72,7 +73,7 @@ def advance(
                 metrics.DUE_WAIT.labels("job" if match.has_people else "bots").observe(max(began - since, 0) / 1000)
                 since = None
             match = written.match
-        if ports.now() - began >= BUDGET_MS:
+        if ports.now() - began >= budget_ms:
             break
     return has_job(match, ports.now())
 
@@ -84,6 +85,9 @@ def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, patienc
     decisions = match.decisions()
     if not decisions:
         return score(ports, match, at)
+    outage_ms = lost(ports, match, at, opens_anew=True)
+    if outage_ms:
+        return give_back(ports, match, outage_ms, at)
     for decision in sorted(decisions, key=lambda one: (one.asked_at or 0, one.seat)):
         sitter = None if decision.asked_at is None or decision.asked_at > at else match.seats[decision.seat]
         if sitter is None or (decision.is_past(at) and not sitter.resigned):

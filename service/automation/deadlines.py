@@ -10,14 +10,14 @@ from service.match.model import Expiry, Match, OpenDecision
 from service.match.owed import owed
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
-from service.usecases.submit import CommandKey, Submitted, attempt, hint, submit
+from service.usecases.submit import CommandKey, Submitted, attempt, give_back, hint, lost, submit
 
 STEPS: Final = 64
 """Deadlines of one match enforced in one go."""
 
 
 def enforce(ports: Ports, match_id: MatchId) -> None:
-    """Append what every passed deadline of a match brings.
+    """Append what every passed deadline of a match brings, after the time is given back that outages took of it.
 
     Every sweeper may do this at once: the command id is the decision's own, so each deadline counts once. Where the
     rules fail, the match is suspended.
@@ -28,10 +28,15 @@ def enforce(ports: Ports, match_id: MatchId) -> None:
         first = match.first_due()
         if first is None or first.enforced_at is None or first.enforced_at > now:
             break
-        written = or_suspend(ports, match, partial(_enforce_one, ports, match, first, max(now, match.at)))
+        at = max(now, match.at)
+        outage_ms = lost(ports, match, at, opens_anew=False)
+        if outage_ms:
+            written = give_back(ports, match, outage_ms, at)
+        else:
+            written = or_suspend(ports, match, partial(_enforce_one, ports, match, first, at))
         if written is None:
             return
-        if not written.replayed:
+        if not (written.replayed or outage_ms):
             metrics.DUE_WAIT.labels("clock").observe((now - first.enforced_at) / 1000)
         match = written.match
     failpoints.point("deadlines-enforced")
@@ -57,9 +62,9 @@ def _brought(decision: OpenDecision, expiry: Expiry) -> Command:
             return TakeDefault(seat=decision.seat, action=decision.on_timeout, reason="clock")
 
 
-def extend(ports: Ports, match_id: MatchId, outage: str, ms: int) -> None:
-    """Give a running match back the time of an outage of ours, once for each outage."""
-    submit(ports, match_id, CommandKey(f"extend:{outage}", "clock"), Extend(ms=ms))
+def extend(ports: Ports, match_id: MatchId, name: str, ms: int) -> None:
+    """Give a running match back time that it lost by our fault, once for each name."""
+    submit(ports, match_id, CommandKey(f"extend:{name}", "clock"), Extend(ms=ms))
 
 
 def resume(ports: Ports, match_id: MatchId) -> Match:

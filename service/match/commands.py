@@ -60,8 +60,7 @@ class Act(PlayerCommand, frozen=True, kw_only=True):
     """Take an action, given in its JSON form. `seat` and `decision` are checked where they are given.
 
     `received_at`: server time of receipt in milliseconds, where that was before the command is decided. `paused_ms`: how far
-    match time lay behind server time at the receipt, where other events have been appended since. `outage_ms`: how
-    long no deadline was enforced, of an outage that the match has not been given back yet.
+    match time lay behind server time at the receipt, where other events have been appended since.
     """
 
     action: Mapping[str, Any]
@@ -69,7 +68,6 @@ class Act(PlayerCommand, frozen=True, kw_only=True):
     decision: str | None = None
     received_at: int | None = None
     paused_ms: int | None = None
-    outage_ms: int = 0
 
 
 class ActAsBot(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,4 +125,6 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
 
 ServiceCommand: TypeAlias = ActAsBot | TakeDefault | Ring | Forfeit | HandOver | Extend | Suspend | Resume | Score
-Command: TypeAlias = Create | Join | SeatBot | Start | Leave | Act | ServiceCommand
+MatchCommand: TypeAlias = Join | SeatBot | Start | Leave | Act | ServiceCommand
+"""A command to a match that exists."""
+Command: TypeAlias = Create | MatchCommand

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from events.chain import Draft
 from events.record import canonical
@@ -27,6 +28,7 @@ from service.match.commands import (
     HandOver,
     Join,
     Leave,
+    MatchCommand,
     PlayerCommand,
     Resume,
     Ring,
@@ -60,11 +62,12 @@ CLIENT_SEED: Final = re.compile(f"[^{CONTROL}]{{1,64}}")
 _EXCEPTION_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def decide(match: Match | None, command: Command, at: int, chance: Chance) -> tuple[Draft, ...]:
+def decide(match: Match | None, command: Command, at: int, chance: Chance, outage_ms: int = 0) -> tuple[Draft, ...]:
     """The events that a command brings to a match (None for the match that it creates); none if it changes nothing.
 
     `at` is server time in milliseconds and not before the match's newest event. `chance` gives the match's server seed;
-    it is called only where something is drawn or revealed.
+    it is called only where something is drawn or revealed. `outage_ms`: how long outages took since the newest event; what
+    the command brings comes after this time is given back.
 
     Raises:
         Refused: a player may not have this now; the code says why.
@@ -74,6 +77,14 @@ def decide(match: Match | None, command: Command, at: int, chance: Chance) -> tu
         return _create(command, at, chance)
     if match is None:
         raise no_match()
+    given_back = match.can_be_given_back(outage_ms, at)
+    if not given_back:
+        return _decide(match, command, at, chance)
+    drafts = _decide(replace(match, paused=match.paused + given_back), command, at, chance)
+    return (_extended(given_back), *drafts) if drafts else ()
+
+
+def _decide(match: Match, command: MatchCommand, at: int, chance: Chance) -> tuple[Draft, ...]:
     if isinstance(command, PlayerCommand):
         _check_access(match, command)
         _check_head(match, command.if_match)
@@ -102,8 +113,8 @@ def decide(match: Match | None, command: Command, at: int, chance: Chance) -> tu
             handed_over = SeatHandedOver(command.seat, stand_in(match.game), "bot")
             return (Draft("seat_handed_over", "worker", canonical(handed_over)),)
         case Extend():
-            lost = match.can_be_given_back(command.ms, at)
-            return (Draft("clock_extended", "worker", canonical(ClockExtended(lost, "outage"))),) if lost else ()
+            given_back = match.can_be_given_back(command.ms, at)
+            return (_extended(given_back),) if given_back else ()
         case Suspend():
             return _suspend(match, command)
         case Resume():
@@ -111,6 +122,10 @@ def decide(match: Match | None, command: Command, at: int, chance: Chance) -> tu
                 raise Refused("match-not-suspended", "The match is not suspended.")
             return (Draft("match_resumed", "worker", canonical(MatchResumed())),)
     return _score(match, chance)
+
+
+def _extended(ms: int) -> Draft:
+    return Draft("clock_extended", "worker", canonical(ClockExtended(ms, "outage")))
 
 
 def _check_access(match: Match, command: PlayerCommand) -> None:

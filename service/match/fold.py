@@ -98,7 +98,7 @@ def fold(match: Match, events: Sequence[bytes]) -> Match:
             raise Corrupt(error.version, error.fault) from error
         transition = TRANSITIONS.get(event.type)
         if transition is None:
-            raise _too_old(f"the event type {event.type}")
+            raise _too_old(f"the event type {event.type} at version {event.version}")
         try:
             transition(folding, event)
         except msgspec.ValidationError as error:

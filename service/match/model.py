@@ -217,6 +217,12 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         """Whether a person holds a seat and has not left it."""
         return any(sitter is not None and sitter.kind == "human" and not sitter.resigned for sitter in self.seats)
 
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether all people of a match left their seats, or lost them to bots."""
+        were_there = (one is not None and (one.resigned or one.former is not None) for one in self.seats)
+        return not self.has_people and any(were_there)
+
     def is_of(self, player: str) -> bool:
         """Whether a match is among a player's own: made, played, or played until the seat was handed over."""
         return player == self.creator or self.was_of(player) or self.seat_of(player) is not None
@@ -262,8 +268,18 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         times = (self.job_at(), None if first is None else first.enforced_at)
         return any(time is not None and time <= at for time in times)
 
+    def minds_outages(self, at: int, *, opens_anew: bool) -> bool:
+        """Whether an outage before a server time in milliseconds could cost a seat anything.
+
+        A turn that is not over yet minds none if the next event opens it anew. Banks and a game's own bells run on.
+        """
+        timed = [one for one in self.decisions() if one.deadline is not None]
+        if not opens_anew or self.banks or self.game.info.simultaneous:
+            return bool(timed)
+        return any(one.is_past(at) or not one.by_clock for one in timed)
+
     def can_be_given_back(self, ms: int, at: int) -> int:
-        """The milliseconds that the match gets back of an outage that took `ms` and is over at `at`.
+        """The milliseconds that the match gets back of outages that took `ms` until `at`.
 
         Never more than has passed since its newest event: until then the match went on, and match time never goes back.
         """

@@ -24,8 +24,14 @@ def _clock(match: Match, _after: int) -> int | None:
 
 
 def _bots(match: Match, after: int) -> int | None:
-    if match.has_people:
-        return None
+    return None if match.has_people or match.is_abandoned else _either(match, after)
+
+
+def _abandoned(match: Match, after: int) -> int | None:
+    return _either(match, after) if match.is_abandoned else None
+
+
+def _either(match: Match, after: int) -> int | None:
     return min((at for at in (_turn_at(match, after), _deadline(match)) if at is not None), default=None)
 
 
@@ -40,8 +46,13 @@ def _deadline(match: Match) -> int | None:
     return None if first is None else first.enforced_at
 
 
-KINDS: Final[dict[str, Callable[[Match, int], int | None]]] = {"job": _job, "clock": _clock, "bots": _bots}
+KINDS: Final[dict[str, Callable[[Match, int], int | None]]] = {
+    "job": _job,
+    "clock": _clock,
+    "bots": _bots,
+    "abandoned": _abandoned,
+}
 """`job`: a turn that the service plays, or the scoring, of a match with people; claimed with a lease. `clock`: a deadline
-of such a match, enforced by any sweeper. `bots`: both, of a match without people; claimed by workers that no person waits
-for.
+of such a match, enforced by any sweeper. `bots`: both, of a match of bots alone; claimed by workers that no person waits
+for. `abandoned`: both, of a match that all its people left; claimed by the same workers, after all matches of bots.
 """

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
 
 from events.chain import Draft
 from events.record import canonical
@@ -16,7 +15,7 @@ from service.games.protocol import CLOCK, AnyGame, IllegalAction, Move, TooEarly
 from service.games.protocol import Ring as Bell
 from service.games.visibility import Action, Seat
 from service.match.commands import Act, ActAsBot, Ring, TakeDefault
-from service.match.events import Acted, ClockExtended, DefaultReason, Rang, codec
+from service.match.events import Acted, DefaultReason, Rang, codec
 from service.match.model import Expiry, Match, OpenDecision, Sitter
 from service.match.randomness import Chance, Draws, match_key
 from service.match.redaction import see_decisions
@@ -30,15 +29,9 @@ LISTED_IN_WORDS: Final = 5
 
 
 def act(match: Match, command: Act, at: int, chance: Chance) -> tuple[Draft, ...]:
-    """A person's action, after the time that an outage cost the match, if it did.
-
-    Sweepers give that time back too, but an action that comes before they do must not be too late for it.
-    """
-    lost = match.can_be_given_back(command.outage_ms, at)
-    extended = [Draft("clock_extended", "worker", canonical(ClockExtended(lost, "outage")))] if lost else []
-    match = replace(match, paused=match.paused + lost) if lost else match
+    """A person's action."""
     seat, action = _admit(match, command, at)
-    return (*extended, _ruled(match, seat, action, at, draws(match, chance), by=f"seat:{seat}"))
+    return (_ruled(match, seat, action, at, draws(match, chance), by=f"seat:{seat}"),)
 
 
 def _admit(match: Match, command: Act, at: int) -> tuple[Seat, Any]:

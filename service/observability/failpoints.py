@@ -16,7 +16,6 @@ Point: TypeAlias = Literal[
     "job-played",  # a job is done and what is due next is not
     "match-scored",  # the log has the end, the index does not
     "job-claimed",  # a sweeper has taken a job that the queue does not have
-    "clocks-extended",  # every match has its time back, and the outage still stands there
     "deadlines-enforced",  # the log has the default action, the due entry is not mended
     "player-added",  # a player has no token yet
 ]

@@ -129,7 +129,7 @@ def _taken_up(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[Match]:
 
 
 def check(environ: Mapping[str, str], tell: Tell) -> bool:
-    """Fold every match of the store, its chain checked, and audit those that are over; whether none has a fault.
+    """Fold every match of the store, its chain checked, and audit those that are over; whether all are without a fault.
 
     Those that are over are put into the lists where they are missing: an older release did not list all of them. Then the
     heads that were kept outside the log are compared.
@@ -165,18 +165,20 @@ def _compare(client: LogClient, file: Path, tell: Tell) -> bool:
 
 
 def _check(ports: Ports, client: LogClient, tell: Tell) -> bool:
+    """Whether every match could be checked and none has a fault."""
     counts = Counter[str]()
     shelve_ended(ports, _inspected(ports, client, counts, tell))
     statuses = ", ".join(f"{counts[name]} {name}" for name in ("open", "running", "suspended", "finished", "aborted"))
+    newer = f", {counts['newer']} of a newer release" if counts["newer"] else ""
     tell(
-        f"checked {counts['matches']} matches ({statuses}) with {counts['events']} events, "
+        f"checked {counts['matches']} matches ({statuses}{newer}) with {counts['events']} events, "
         f"{counts['audited']} audited: {counts['faults']} faults"
     )
-    return not counts["faults"]
+    return not (counts["faults"] or counts["newer"])
 
 
 def _inspected(ports: Ports, client: LogClient, counts: Counter[str], tell: Tell) -> Iterator[Match]:
-    """All matches without a fault; each is counted, and each fault told."""
+    """All matches without a fault that this release can read; each is counted, and each fault told."""
     for key in backups.match_keys(client):
         match_id = backups.match_id(key)
         counts["matches"] += 1
@@ -185,6 +187,9 @@ def _inspected(ports: Ports, client: LogClient, counts: Counter[str], tell: Tell
         except Fault as fault:
             counts["faults"] += 1
             tell(f"match {match_id}, version {fault.version}: {fault.text}")
+        except Refused as refusal:
+            counts["newer"] += 1
+            tell(f"match {match_id}, {refusal.code}: {refusal.detail}")
         else:
             counts["events"] += match.head.version
             counts[match.status] += 1

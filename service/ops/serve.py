@@ -17,7 +17,7 @@ from service import container
 from service.adapters import heads, store
 from service.adapters.head_keeper import HeadKeeper
 from service.adapters.log_file import RESTORE
-from service.adapters.server_folder import ValkeyFailed, fault_of
+from service.adapters.server_folder import PRIVATE, ValkeyFailed, fault_of, keep_writers_out
 from service.observability import metrics, metrics_folder
 from service.ops.supervisor import WORKER_PATIENCE, Module, Server, Supervisor
 from service.settings import BadSetting, Settings, read
@@ -207,8 +207,9 @@ def lock(folder: Path) -> Iterator[None]:
     """
     with ExitStack() as stack:
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            file = stack.enter_context((folder / "serve.lock").open("w"))
+            folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+            keep_writers_out(folder)
+            file = stack.enter_context((folder / "serve.lock").open("a"))
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FolderTaken(f"{folder} is in use by another `moonstone serve`; set MOONSTONE_DATA_DIR") from None

@@ -172,8 +172,8 @@ class Ports:
     games: Games
     now: Callable[[], int]
     """Server time in milliseconds."""
-    silence: Callable[[], int]
-    """Milliseconds without a sweeper, of an outage that lasts or that not every match was given back yet."""
+    lost: Callable[[int, int], int]
+    """Milliseconds between two server times in which the log could take no action, or nobody enforced deadlines."""
     secret: bytes
     """The store's own secret: match ids and join codes are derived from it, snapshots and tickets sealed with it."""
     turnstile: Turnstile = field(default_factory=Turnstile)

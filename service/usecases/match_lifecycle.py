@@ -21,7 +21,7 @@ from service.match.owed import owed
 from service.observability import failpoints
 from service.repository.ports import Ports
 from service.usecases.match_index import admitted, left, shelve
-from service.usecases.submit import Submitted, hint, player_key, put, replay, submit
+from service.usecases.submit import Admit, Submitted, hint, player_key, put, replay, submit
 
 OPEN_MATCHES: Final = 20
 """That one player may have waiting for players at a time."""
@@ -106,28 +106,36 @@ def add_bot(
     bot: str,
     seat: Seat | None = None,
     if_match: tuple[SeenHead, ...] | None = None,
+    admit_bots: Admit | None = None,
 ) -> Submitted:
-    """Seat a bot; the creator's right.
+    """Seat a bot; the creator's right. `admit_bots`: see `submit`.
 
     Raises:
-        Refused: `not-the-creator`, `bot-not-found`, `match-not-open`, `match-full`, `seat-taken`, `stale-version`,
+        Refused: what `admit_bots` refuses; `not-the-creator`, `bot-not-found`, `match-not-open`, `match-full`, `seat-taken`, `stale-version`,
             `history-diverged`.
     """
     command_key = player_key(player, key, {"bot": {"bot": bot, "seat": seat}})
     command = SeatBot(player=player, if_match=if_match, bot=bot, seat=seat)
-    return _shelved(ports, submit(ports, match_id, command_key, command))
+    return _shelved(ports, submit(ports, match_id, command_key, command, admit_bots))
 
 
 def start(
-    ports: Ports, player: str, match_id: MatchId, key: str, *, if_match: tuple[SeenHead, ...] | None = None
+    ports: Ports,
+    player: str,
+    match_id: MatchId,
+    key: str,
+    *,
+    if_match: tuple[SeenHead, ...] | None = None,
+    admit_bots: Admit | None = None,
 ) -> Submitted:
-    """Start a full match by hand; the creator's right.
+    """Start a full match by hand; the creator's right. `admit_bots`: see `submit`.
 
     Raises:
-        Refused: `not-the-creator`, `match-not-open`, `seats-empty`, `stale-version`, `history-diverged`.
+        Refused: what `admit_bots` refuses; `not-the-creator`, `match-not-open`, `seats-empty`, `stale-version`, `history-diverged`.
     """
     command_key = player_key(player, key, {"start": {}})
-    return _shelved(ports, submit(ports, match_id, command_key, Start(player=player, if_match=if_match)))
+    command = Start(player=player, if_match=if_match)
+    return _shelved(ports, submit(ports, match_id, command_key, command, admit_bots))
 
 
 def leave(

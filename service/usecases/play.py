@@ -12,7 +12,7 @@ from service.match.decide import decide
 from service.match.redaction import SeenDecision, SeenEvent, see_decisions, see_event
 from service.match.rulings import no_chance
 from service.repository.ports import Ports
-from service.usecases.submit import Submitted, outage, player_key, refined, submit
+from service.usecases.submit import Submitted, lost, player_key, refined, submit
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ def judge(
     at = max(ports.now(), match.at)
     command = request.command(player, if_match)
     with refined(ports, match, command):
-        decide(match, msgspec.structs.replace(command, outage_ms=outage(ports, match, at)), at, no_chance)
+        decide(match, command, at, no_chance, lost(ports, match, at, opens_anew=True))
 
 
 def receipt(ports: Ports, submitted: Submitted, player: str) -> Receipt:

@@ -5,9 +5,9 @@ refused command writes nothing.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from events.chain import Draft, seal
 from events.log import Append, Conflict, Reused, Seen
 from events.record import MatchId, canonical, decode, digest
 from service.errors import Corrupt, Refused
-from service.match.commands import Act, Command, PlayerCommand
+from service.match.commands import Act, Command, Extend, PlayerCommand
 from service.match.decide import decide
 from service.match.fold import fold
 from service.match.model import Match
@@ -29,6 +29,10 @@ from service.usecases.match_index import announce, withdraw
 
 ATTEMPTS: Final = 8
 """Lost races against other commands of the same match, before the caller is asked to come again."""
+
+
+Admit: TypeAlias = Callable[[], None]
+"""Raises Refused where no further match of bots alone may begin."""
 
 
 class CommandKey(msgspec.Struct, frozen=True):
@@ -54,22 +58,26 @@ def player_key(player: str, key: str, request: object) -> CommandKey:
     return CommandKey(f"p:{player}:{key}", hashlib.sha256(canonical(request)).hexdigest())
 
 
-def submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command) -> Submitted:
+def submit(
+    ports: Ports, match_id: MatchId, key: CommandKey, command: Command, admit_bots: Admit | None = None
+) -> Submitted:
     """Append what a command brings, exactly once, and give the workers a hint where the match has a job for them.
 
+    `admit_bots` is called right before a match of bots alone begins by the command.
+
     Raises:
-        Refused: what `decide` refuses; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
+        Refused: what `decide` and `admit_bots` refuse; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
     """
     received_at = ports.now()
     with ports.turnstile.passing(match_id):
-        submitted = _submit(ports, match_id, key, command, received_at)
+        submitted = _submit(ports, match_id, _Attempts(ports, key, command, received_at, admit_bots))
     hint(ports, submitted.match)
     failpoints.point("command-hinted")
     return submitted
 
 
-def _submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command, received_at: int) -> Submitted:
-    attempts = _Attempts(ports, key, command, received_at)
+def _submit(ports: Ports, match_id: MatchId, attempts: "_Attempts") -> Submitted:
+    key = attempts.key
     expected = ports.history.expected(match_id)
     refusal: Refused | None = None
     if expected is not None:
@@ -99,9 +107,12 @@ def _submit(ports: Ports, match_id: MatchId, key: CommandKey, command: Command, 
 class _Attempts:
     """The attempts of one command on ever newer heads of its match."""
 
-    def __init__(self, ports: Ports, key: CommandKey, command: Command, received_at: int) -> None:
+    def __init__(
+        self, ports: Ports, key: CommandKey, command: Command, received_at: int, admit_bots: Admit | None
+    ) -> None:
+        self.key = key
         self._ports = ports
-        self._key = key
+        self._admit_bots = admit_bots
         self._command = command
         self._received_at = received_at
         self._first: Match | None = None
@@ -110,21 +121,21 @@ class _Attempts:
         """One attempt; None if another command came first."""
         at = max(self._received_at, match.at)
         command = self._command
+        is_action = isinstance(command, Act)
+        outage_ms = lost(self._ports, match, at, opens_anew=is_action) if isinstance(command, PlayerCommand) else 0
         if isinstance(command, Act):
-            command = self._informed(command, match, at)
+            command = self._informed(command, match, at, outage_ms)
         with refined(self._ports, match, command):
-            return attempt(self._ports, match, self._key, command, at)
+            return attempt(self._ports, match, self.key, command, at, outage_ms, self._admit_bots)
 
-    def _informed(self, act: Act, match: Match, at: int) -> Act:
-        """The action with what the match does not know: an outage, and when it came in before what overtook it."""
-        outage_ms = outage(self._ports, match, at)
+    def _informed(self, act: Act, match: Match, at: int, outage_ms: int) -> Act:
+        """The action with what the match does not know: when it came in before what overtook it."""
         paused_ms = None
         if self._first is None:
-            lost = match.can_be_given_back(outage_ms, at)
-            self._first = replace(match, paused=match.paused + lost)
+            self._first = replace(match, paused=match.paused + match.can_be_given_back(outage_ms, at))
         elif self._first.paused != match.paused and match.at > self._received_at:
             paused_ms = self._paused_at_receipt(self._first, match)
-        return replace(act, received_at=self._received_at, paused_ms=paused_ms, outage_ms=outage_ms)
+        return replace(act, received_at=self._received_at, paused_ms=paused_ms)
 
     def _paused_at_receipt(self, first: Match, match: Match) -> int:
         """How far match time lay behind when an action came in that was first tried on an older head.
@@ -137,13 +148,15 @@ class _Attempts:
         return max(first.paused, self._ports.history.at(match.id, max(known)).paused) if known else first.paused
 
 
-def outage(ports: Ports, match: Match, at: int) -> int:
-    """Milliseconds of an outage in which no deadline was enforced, where one of the match has passed.
+def lost(ports: Ports, match: Match, at: int, *, opens_anew: bool) -> int:
+    """Milliseconds of outages that a match has to be given back before an event at a time; 0 where it makes no difference.
 
-    A deadline that passed during an outage of ours does not count; the time will be given back.
+    The newest event settled all that was before it. So an outage is given back when a match's next event or deadline
+    needs it, and no list of matches says which of them got it.
     """
-    has_passed = any(decision.is_past(at) for decision in match.decisions())
-    return ports.silence() if has_passed else 0
+    if not match.minds_outages(at, opens_anew=opens_anew):
+        return 0
+    return match.can_be_given_back(ports.lost(match.at, at), at)
 
 
 @contextmanager
@@ -165,10 +178,27 @@ def refined(ports: Ports, match: Match, command: Command) -> Iterator[None]:
         raise
 
 
-def attempt(ports: Ports, match: Match, key: CommandKey, command: Command, at: int) -> Submitted | None:
+def attempt(
+    ports: Ports,
+    match: Match,
+    key: CommandKey,
+    command: Command,
+    at: int,
+    outage_ms: int = 0,
+    admit_bots: Admit | None = None,
+) -> Submitted | None:
     """Decide a command on a match as it is known and append what it brings; None if another command came first."""
-    drafts = decide(match, command, at, lambda: server_seed(ports, match))
-    return append(ports, match, key, drafts, at) if drafts else Submitted(match, replayed=False)
+    drafts = decide(match, command, at, lambda: server_seed(ports, match), outage_ms)
+    if not drafts:
+        return Submitted(match, replayed=False)
+    if admit_bots is not None and not match.has_people and any(draft.type == "match_started" for draft in drafts):
+        admit_bots()
+    return append(ports, match, key, drafts, at)
+
+
+def give_back(ports: Ports, match: Match, outage_ms: int, at: int) -> Submitted | None:
+    """Append that outages took so long since a match's newest event; None if another command came first."""
+    return attempt(ports, match, CommandKey(f"extend:{match.head.version}", "clock"), Extend(ms=outage_ms), at)
 
 
 def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft], at: int) -> Submitted | None:

@@ -7,9 +7,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -28,17 +28,31 @@ class Frame(NamedTuple):
     data: Any
 
 
+@contextmanager
+def get(port: int, path: str, headers: Mapping[str, str]) -> Iterator[http.client.HTTPResponse]:
+    with (
+        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection,
+        closing(_ask(connection, path, headers)) as response,
+    ):
+        yield response
+
+
+class Source(Protocol):
+    """What a follower asks."""
+
+    def get(
+        self, path: str, headers: Mapping[str, str] | None = None, /
+    ) -> AbstractContextManager[http.client.HTTPResponse]: ...
+
+
 class Server(NamedTuple):
     process: subprocess.Popen[str]
     port: int
 
-    @contextmanager
-    def get(self, path: str, headers: Mapping[str, str] | None = None) -> Iterator[http.client.HTTPResponse]:
-        with (
-            closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection,
-            closing(_ask(connection, path, headers or {})) as response,
-        ):
-            yield response
+    def get(
+        self, path: str, headers: Mapping[str, str] | None = None
+    ) -> AbstractContextManager[http.client.HTTPResponse]:
+        return get(self.port, path, headers or {})
 
     @property
     def workers(self) -> list[int]:
@@ -105,7 +119,7 @@ def frames(response: http.client.HTTPResponse) -> Iterator[Frame]:
 class Follower(threading.Thread):
     """Follows a match as an EventSource does: connects again from its last event until it is told of the end."""
 
-    def __init__(self, server: Server, match_id: MatchId, token: str | None = None) -> None:
+    def __init__(self, server: Source, match_id: MatchId, token: str | None = None) -> None:
         super().__init__(daemon=True)
         self.told: list[Any] = []
         self.ids: list[str | None] = []

@@ -189,12 +189,16 @@ AGAIN: Final[tuple[Row, ...]] = (
 def told_alike(stage: Stage, pair: Pair) -> Iterator[Seat]:
     """Compare all that is told of a pair, while some move and one leaves; the seats that moved.
 
+    In the short form one seat asks every route, and without a token somebody does only where no seat can tell the worlds
+    apart; what everybody asks after each move is asked without a token too.
+
     Raises:
         AssertionError: somebody can tell the worlds apart.
     """
     both = Comparison(stage, pair, *stage.lay(pair))
     few = {**both.nobody, **dict(list(both.seats.items())[: 2 if LONG else 1])}
-    both.compare(ROWS.values(), few)
+    nobody_knows = len(pair.viewers) > pair.table.seats
+    both.compare(ROWS.values(), few if LONG or nobody_knows else dict(list(few.items())[-1:]))
     both.compare(AGAIN, both.others)
     for seats in (set(range(pair.table.seats)) - both.unable, both.unable):
         if (seat := both.go_on(by=seats)) is not None:

@@ -93,13 +93,19 @@ def keep_time(service: Service, memory: Memory) -> None:
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, clock=clock), "create").match
     join(ports, "pl_a", match.id, "sit a")
     join(ports, "pl_b", match.id, "sit b")
-    beat = Beat(service.log_client)
     # As if the last beat were long ago: the same one however often this is played.
     _beaten(service, memory.once("quiet", lambda: ports.now() - SILENCE_MS))
-    Sweeper(_ahead(ports, SILENCE_MS), beat).sweep()
+    _sweep(service, SILENCE_MS)
     # And as if another sweeper had run since, however long this one took: a slow machine has no outage of its own here.
     _beaten(service, ports.now())
-    Sweeper(_ahead(ports, TURN_SECONDS * 1000 + 2 * SILENCE_MS + GRACE_MS), beat).sweep()
+    _sweep(service, TURN_SECONDS * 1000 + 2 * SILENCE_MS + GRACE_MS)
+
+
+def _sweep(service: Service, ms: int) -> None:
+    """One round of a sweeper that starts so much later."""
+    ports = _ahead(service.ports, ms)
+    beat = Beat(service.log_client, ports.now)
+    Sweeper(replace(ports, lost=beat.lost), beat).sweep()
 
 
 def _beaten(service: Service, at: int) -> None:

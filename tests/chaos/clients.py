@@ -28,13 +28,13 @@ class Answer(NamedTuple):
 
 
 class Client:
-    """One player over HTTP."""
+    """One player over HTTP. `port`: of the server, or a function that gives the one to ask next."""
 
-    def __init__(self, port: int, name: str, history: History) -> None:
+    def __init__(self, port: int | Callable[[], int], name: str, history: History) -> None:
         self.name = name
-        self._port = port
+        self._port: Callable[[], int] = (lambda: port) if isinstance(port, int) else port
         self._history = history
-        self._connection: http.client.HTTPConnection | None = None
+        self._connections: dict[int, http.client.HTTPConnection] = {}
         self._serial = 0
         self._token = ""
         answer = self.ask("POST", "/v1/players", {"name": name})
@@ -60,10 +60,11 @@ class Client:
         headers = {"Content-Type": "application/json"} if body is not None else {}
         headers |= {"Authorization": f"Bearer {self._token}"} if self._token else {}
         headers |= {"Idempotency-Key": key} if key else {}
+        port = self._port()
         try:
-            self._connection = self._connection or http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
-            self._connection.request(method, path, None if body is None else msgspec.json.encode(body), headers)
-            with self._connection.getresponse() as response:
+            connection = self._connections.setdefault(port, http.client.HTTPConnection("127.0.0.1", port, timeout=20))
+            connection.request(method, path, None if body is None else msgspec.json.encode(body), headers)
+            with connection.getresponse() as response:
                 content = msgspec.json.decode(response.read())
         except (OSError, http.client.HTTPException, msgspec.DecodeError):
             self.close()
@@ -74,14 +75,14 @@ class Client:
         return Answer(response.status, content, response.headers["ETag"] or "", replayed)
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        for connection in self._connections.values():
+            connection.close()
+        self._connections.clear()
 
     def command(self, match: str, path: str, body: Json | None, kind: str, by: str) -> Answer:
         """A command until its answer, written down; one that is refused for other commands' sake goes on."""
         self._serial += 1
-        key = f"{self.name}-{self._serial}"
+        key = self.last_key
         began = time.monotonic()
         try:
             answer = self.ask("POST", f"/v1/matches/{match}/{path}", body, key)
@@ -97,9 +98,14 @@ class Client:
             self._history.did(Done(match, kind, by, began, time.monotonic(), *told))
         return answer
 
-    def look(self, match: str) -> Json:
+    @property
+    def last_key(self) -> str:
+        """The key of the command that was sent last."""
+        return f"{self.name}-{self._serial}"
+
+    def look(self, match: str, query: str = "") -> Json:
         began = time.monotonic()
-        answer = self.ask("GET", f"/v1/matches/{match}")
+        answer = self.ask("GET", f"/v1/matches/{match}{query}")
         if answer.status != 200:
             self._history.wonder(f"I1: match {match} is {answer.body.get('code')}")
             raise Gone

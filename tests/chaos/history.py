@@ -103,7 +103,7 @@ class History:
             kinds = Counter((match, event.type, event.by) for event, _ in events)
             asked = {kind for _, kind, _ in sent}
             for key, count in kinds.items():
-                if key[1] in asked and count > sent[key]:
+                if key[1] in asked and count > sent[key] and not key[2].startswith("bot:"):
                     yield f"I2: {key} stands there {count} times and was sent {sent[key]} times"
 
     def _out_of_order(self) -> Iterator[str]:

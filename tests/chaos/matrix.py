@@ -26,6 +26,7 @@ _KILLED_OR_CUT: Final = (
 )
 _KILLS: Final = "tests/e2e/test_whole_match.py::test_kills_lose_nothing_acknowledged_and_apply_nothing_twice"
 _NO_WRITES: Final = f"{_LOG}::test_row_12_and_18_a_log_that_takes_no_writes_says_why_and_reading_goes_on"
+_UPGRADE: Final = "tests/chaos/test_upgrade.py"
 _WORKERS: Final = "tests/workers/test_process.py"
 _DAMAGE: Final = "tests/workers/test_queue_damage.py"
 _WORKER_KILLED: Final = (
@@ -321,6 +322,19 @@ ROWS: Final = (
             "tests/service/ops/test_serve.py::test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing",
             f"{_HEADS}::test_a_log_that_lost_its_end_is_found_out_also_where_no_match_lost_anything",
             f"{_HEADS}::test_what_the_log_no_longer_holds_is_found_and_not_forgotten",
+        ),
+    ),
+    Row(
+        54,
+        "an older and a newer release work side by side",
+        (f"{_UPGRADE}::test_row_54_matches_go_on_while_one_release_takes_over_from_another",),
+    ),
+    Row(
+        55,
+        "the log is away for a moment while clocks run",
+        (
+            "tests/chaos/test_outages.py::test_row_55_an_outage_of_any_length_costs_no_player_time",
+            "tests/service/automation/test_outages.py::test_a_seat_has_all_its_time_around_an_outage",
         ),
     ),
 )

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
@@ -12,6 +13,7 @@ from events.memory_log import MemoryLog
 from events.record import Head
 from events.redis_log import RedisLog, connect
 from tests.events.log_contract import KINDS, build, chained
+from tests.length import LENGTH
 
 MATCHES = st.sampled_from([f"m{n}" for n in range(4)])
 TIMES = st.integers(0, 50)
@@ -115,7 +117,10 @@ class Logs(RuleBasedStateMachine):
             assert chained(f"m{n}", self.log.read(f"m{n}")) == self.head(f"m{n}")
 
 
+@pytest.mark.long
 def test_redis_answers_as_memory_does(valkey_log_url: str) -> None:
     with connect(valkey_log_url) as client:
         Logs.client = client
-        run_state_machine_as_test(Logs, settings=settings(max_examples=50, stateful_step_count=25, phases=PHASES))
+        run_state_machine_as_test(
+            Logs, settings=settings(max_examples=20 * LENGTH, stateful_step_count=25, phases=PHASES)
+        )

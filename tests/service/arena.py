@@ -13,6 +13,7 @@ from events.chain import Draft, seal
 from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Tail
 from events.memory_log import MemoryLog
 from events.record import Event, Head, MatchId, Version, canonical, digest
+from service.adapters.beat import Span, covered
 from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemoryTickets
 from service.automation.bot_turns import advance
 from service.automation.deadlines import enforce
@@ -120,7 +121,7 @@ class Arena:
 
     def __init__(self, *games: AnyGame) -> None:
         self.time = START
-        self.silence = 0
+        self.outages: list[Span] = []
         self.log = WatchedLog()
         self.jobs = MemoryJobs()
         self.index = MemoryIndex()
@@ -136,12 +137,17 @@ class Arena:
             jobs=self.jobs,
             games=hosted,
             now=lambda: self.time,
-            silence=lambda: self.silence,
+            lost=lambda start, end: covered(self.outages, start, end),
             secret=secret,
         )
 
     def wait(self, ms: int) -> None:
         self.time += ms
+
+    def be_away(self, ms: int) -> None:
+        """Time passes in which the log takes nothing."""
+        self.outages.append((self.time, self.time + ms))
+        self.wait(ms)
 
     def new_key(self) -> str:
         self._keys += 1

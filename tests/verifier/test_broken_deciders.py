@@ -6,8 +6,9 @@ end, and the verifier must find the fault in the file.
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Final
 
 import msgspec
@@ -95,11 +96,16 @@ class _Without(ast.NodeTransformer):
         return ast.copy_location(ast.Pass(), node) if node.lineno == self._line else node
 
 
-def rebuilt(module: ModuleType, line: int = 0) -> ModuleType:
-    """A copy of a module without the `raise` at a line."""
+@cache
+def compiled(module: ModuleType, line: int) -> CodeType:
+    """A module without the `raise` at a line."""
     tree = _Without(line).visit(ast.parse(Path(str(module.__file__)).read_text("utf-8")))
+    return compile(tree, str(module.__file__), "exec")
+
+
+def rebuilt(module: ModuleType, line: int = 0) -> ModuleType:
     copy = ModuleType(module.__name__)
-    exec(compile(tree, str(module.__file__), "exec"), copy.__dict__)
+    exec(compiled(module, line), copy.__dict__)
     return copy
 
 

@@ -80,7 +80,16 @@ def test_a_process_claims_what_belongs_to_its_lanes_and_leaves_the_rest(lanes: l
     assert [due.match for due in left] == [match for match in ("t", "b") if match not in played]
 
 
-def test_what_is_late_comes_first_then_hints_then_what_is_left_of_a_job_and_matches_of_bots_last() -> None:
+def test_abandoned_matches_come_after_all_matches_of_bots() -> None:
+    names = [str(number) for number in range(CLAIMED + 1)]
+    log = owing({"abandoned": "abandoned", **dict.fromkeys(names, "bots")})
+    played: list[MatchId] = []
+    with running(made(log, played.append, ["bots"])):
+        until(lambda: len(played) == len(names) + 1, 10, "all are played")
+    assert played[-1] == "abandoned"
+
+
+def test_late_matches_hints_and_what_is_left_of_a_job_take_turns_and_matches_of_bots_come_last() -> None:
     played: list[MatchId] = []
 
     def play(match: MatchId) -> Lane | None:
@@ -94,7 +103,24 @@ def test_what_is_late_comes_first_then_hints_then_what_is_left_of_a_job_and_matc
     until(lambda: len(player._asked) == 2, 10, "it is asked")
     with running(player):
         until(lambda: len(played) == 5, 10, "all are played")
-    assert played == ["late", "asked", "asked too", "asked", "bots"]
+    assert played == ["late", "asked", "asked", "asked too", "bots"]
+
+
+def test_a_hint_waits_for_two_jobs_of_matches_in_which_bots_play_on_by_themselves() -> None:
+    played: list[MatchId] = []
+    asking: list[Thread] = []
+
+    def play(match: MatchId) -> Lane | None:
+        played.append(match)
+        if len(played) == 3 * CLAIMED:  # by now the late ones and those that used up a job's time fill both queues
+            asking.append(in_thread(partial(player.play, "asked")))
+            until(lambda: len(player._asked) == 1, 10, "it is asked")
+        return None if match == "asked" else "turns"
+
+    player = made(owing({str(number): "job" for number in range(5 * CLAIMED)}), play)
+    with running(player):
+        until(lambda: "asked" in played, 10, "it is played")
+    assert played.index("asked") - 3 * CLAIMED <= 2
 
 
 def test_who_asks_waits_until_the_match_was_played_or_the_player_stops() -> None:

@@ -6,11 +6,17 @@ import pytest
 
 from events.due import Due
 from service.adapters.beat import GAP_MS
+from service.adapters.memory import local_ports
+from service.automation.bot_turns import BUDGET_MS
 from service.errors import Refused
+from service.games.registry import GAMES
 from service.match.model import GRACE_MS, HINT_MS
+from service.match.new_match import NewMatch
+from service.usecases.match_lifecycle import create
 from tests.service.arena import START, Arena, with_bot
 from tests.workers.world import World
-from workers.turns import TIME_TO_PLAY_MS, Turns
+from workers import turns as turns_module
+from workers.turns import TIME_TO_PLAY_MS, TIMED_BUDGET_MS, Turns
 
 BOTS = ("random", "greedy")
 
@@ -76,3 +82,15 @@ def test_a_lane_that_stays_behind_stops_no_bell() -> None:
 def test_a_match_that_is_not_there_is_refused() -> None:
     with pytest.raises(Refused, match="match-not-found"):
         Turns(Arena().ports).play("nowhere")
+
+
+@pytest.mark.parametrize(("game", "budget_ms"), [("four_monkeys", TIMED_BUDGET_MS), ("monkeys_on_the_moon", BUDGET_MS)])
+def test_a_job_of_a_game_that_keeps_its_own_time_is_short(
+    monkeypatch: pytest.MonkeyPatch, game: str, budget_ms: int
+) -> None:
+    budgets: list[int] = []
+    monkeypatch.setattr(turns_module, "advance", lambda *_, budget_ms, **__: budgets.append(budget_ms))
+    ports = local_ports(GAMES)
+    match = create(ports, "pl_a", NewMatch(game, 2, bots=("random", "random")), "k").match
+    Turns(ports).play(match.id)
+    assert budgets == [budget_ms]

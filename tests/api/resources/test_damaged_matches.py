@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+import msgspec
 import pytest
 
 from events.log import LogUnavailable
+from events.record import canonical
 from service.adapters.memory import local_ports
 from service.games.registry import GAMES
 from tests.api.checked import UNLIMITED, Client, documented
@@ -14,11 +16,25 @@ from tests.api.test_rights import ROUTES
 from tests.service.arena import WatchedLog
 from tests.service.views.test_damaged_match_access import resealed, torn
 
+
+def with_field(within: str | None) -> Callable[[tuple[bytes, ...]], tuple[bytes, ...]]:
+    """The last event with a field more, of its own or in one of its fields."""
+
+    def alter(stored: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        event: dict[str, Any] = msgspec.json.decode(stored[-1])
+        (event if within is None else event[within])["trace"] = "new"
+        return (*stored[:-1], canonical(event))
+
+    return alter
+
+
 MISSING: Final = "a" * 26
 KINDS: Final[Mapping[str, tuple[Callable[[tuple[bytes, ...]], tuple[bytes, ...]], str]]] = {
     "a broken chain": (torn(3), "match-corrupt"),
     "no first event": (torn(0), "match-corrupt"),
     "a later kind of event": (lambda stored: resealed(stored, -1, type="match_paused"), "engine-too-old"),
+    "a later field of an event": (with_field("data"), "engine-too-old"),
+    "a later field of every event": (with_field(None), "engine-too-old"),
 }
 SSE: Final = {"Accept": "text/event-stream"}
 NDJSON: Final = {"Accept": "application/x-ndjson"}
@@ -144,7 +160,7 @@ def test_no_list_but_that_of_its_own_people_names_it(kind: str) -> None:
             assert world.client.ask(path, token) == {"matches": [], "unreadable": named, "next": None}
 
 
-@pytest.mark.parametrize("kind", ["a broken chain", "a later kind of event"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "no first event"])
 def test_of_a_public_match_everyone_is_told(kind: str) -> None:
     world = World(kind, private=False)
     for ask in world.asks():

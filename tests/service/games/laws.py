@@ -4,7 +4,8 @@ More laws stand in `laws_of_values` and `laws_of_sight`.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -184,14 +185,25 @@ def assert_refused(table: Table, position: Position, move: Move[Any]) -> None:
 def _unlisted(table: Table, position: Position, legal: tuple[Action, ...]) -> Iterator[Action]:
     """Actions that the list does not hold: of other moments and seats, altered in one field, and misused patterns."""
     chance = draws("unlisted", position.counts)
-    mixed = chance.shuffle("strangers", pool(table))
-    kinds = dict.fromkeys(type(action) for action in mixed)
-    strangers = [one for kind in kinds for one in spread([action for action in mixed if type(action) is kind], 8)]
+    strangers = [one for kind in _by_type(table).values() for one in spread(_rotated(kind, chance), 8)]
     altered = [_altered(table, way, chance) for entry in spread(legal, 30) for way in ways(entry)]
     misused = [action for entry in spread(legal, 30) for action in _misused(entry)]
     for action in distinct((*strangers, *(action for action in altered if action is not None), *misused)):
         if not listed(action, legal):
             yield action
+
+
+@cache
+def _by_type(table: Table) -> Mapping[type[Action], tuple[Action, ...]]:
+    found: dict[type[Action], list[Action]] = {}
+    for action in pool(table):
+        found.setdefault(type(action), []).append(action)
+    return {kind: tuple(actions) for kind, actions in found.items()}
+
+
+def _rotated(actions: Sequence[Action], chance: Rng) -> Sequence[Action]:
+    first = chance.pick("first", range(len(actions)))
+    return (*actions[first:], *actions[:first])
 
 
 def _altered(table: Table, action: Action, chance: Rng) -> Action | None:
@@ -200,8 +212,8 @@ def _altered(table: Table, action: Action, chance: Rng) -> Action | None:
     if not fields:
         return None
     name = chance.pick("field", fields)
-    values = [getattr(other, name) for other in (*pool(table), action) if type(other) is type(action)]
-    return msgspec.structs.replace(action, **{name: chance.pick("value", values)})
+    other = chance.pick("other", (*_by_type(table).get(type(action), ()), action))
+    return msgspec.structs.replace(action, **{name: getattr(other, name)})
 
 
 def _misused(entry: Action) -> Iterator[Action]:

@@ -15,6 +15,7 @@ from service.games.drawing.words import SHARED, Words, spoken
 from service.games.kit.patterns import hints
 from service.games.protocol import Outcome
 from service.games.visibility import Action, Viewer
+from tests.length import LONG
 from tests.service.games.matches import Position, Table, deciding, draws, key, positions, spread
 
 LARGEST: Final = 80_000
@@ -51,7 +52,7 @@ def law_a_picture_follows_from_what_is_seen(table: Table) -> None:
     game = table.game
     decode = msgspec.json.Decoder(game.info.observation).decode
     viewers = _viewers(table)
-    for position in positions(table, 6):
+    for position in positions(table, 6 if LONG else 3):
         seen = {viewer: msgspec.json.encode(game.observation(position.state, viewer)) for viewer in viewers}
         for language in game.texts:
             before = {viewer: _drawn(table, position, viewer, language) for viewer in viewers}
@@ -121,7 +122,7 @@ def law_what_an_action_names_is_on_the_picture(table: Table) -> None:
 
     What stands outside the list needs none.
     """
-    for position in positions(table, 24):
+    for position in positions(table, 24 if LONG else 10):
         for seat in deciding(table, position.state):
             if seat < 0:
                 continue

@@ -6,6 +6,7 @@ one that `sample_state` believes: what it tells cannot follow from what the view
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar, get_type_hints
 
 import msgspec
@@ -34,8 +35,8 @@ from tests.service.games.matches import (
 )
 
 T = TypeVar("T")
-Told: TypeAlias = tuple[Any, tuple[Effect, ...]]
-"""A state, and the effects that follow."""
+Step: TypeAlias = tuple[tuple[Effect, ...], Any]
+"""Effects, and the state after them."""
 
 encode = msgspec.json.encode
 
@@ -73,9 +74,9 @@ def _assert_imagined_tables_tell_nothing(table: Table) -> None:
 
 
 def _positions_for(table: Table, number: int) -> tuple[Position, ...]:
-    """The positions at which the n-th viewer looks: in the short form the viewers of a large table share them out."""
+    """The positions at which the n-th viewer looks: in the short form the viewers share them out."""
     found = (*positions(table, 12 * LENGTH), *hiding(table, 14 * LENGTH))
-    share = 1 if LONG else max(1, table.seats // 2)
+    share = 1 if LONG else table.seats
     return found[number % share :: share]
 
 
@@ -90,58 +91,79 @@ def _assert_same_story(
         if isinstance(told[0], Refusal):
             assert encode(told[0]) == encode(told[1]), "the refusal tells"
     if not isinstance(told[0], Refusal) and not isinstance(told[1], Refusal):
-        _stay_alike(table, (here[0].state, told[0]), (there[0].state, told[1]), viewer)
+        _stay_alike(table, _step(table, here[0].state, told[0]), _step(table, there[0].state, told[1]), viewer)
 
 
-def _stay_alike(table: Table, here: Told, there: Told, viewer: Viewer) -> Any:
-    """The state that `there` comes to, or None if it is now told from `here`; it must be exactly if effects are."""
-    after = fold(table.game, *here), fold(table.game, *there)
-    same_effects = _look(here[1], viewer) == _look(there[1], viewer)
-    same_after = _looks_alike(table, *after, viewer)
+def _step(table: Table, before: Any, effects: tuple[Effect, ...]) -> Step:
+    return effects, fold(table.game, before, effects)
+
+
+def _stay_alike(table: Table, here: Step, there: Step, viewer: Viewer) -> bool:
+    """Whether the viewer cannot tell the states after two steps apart; it must be so exactly if it is so of the effects."""
+    (effects, after), (effects_there, after_there) = here, there
+    same_effects = _look(effects, viewer) == _look(effects_there, viewer)
+    same_after = _looks_alike(table, after, after_there, viewer)
     assert same_effects or not same_after, "an effect shows what the viewer does not know afterwards"
     assert same_after or not same_effects, "the observation shows what no effect showed"
-    if not same_after:
-        return None
-    assert _sight(table, after[0], viewer) == _sight(table, after[1], viewer)
-    return after[1]
+    if same_after:
+        assert _sight(table, after, viewer) == _sight(table, after_there, viewer)
+    return same_after
 
 
 def _assert_unseen_draws_tell_nothing(table: Table) -> None:
+    match = random_match(table)
+    start, others = (match.opening, match.start), _other_starts(table)
+    forks = tuple(_forks(table))
+    for viewer in _viewers(table):
+        alike = [after for effects, after in others if _stay_alike(table, start, (effects, after), viewer)]
+        assert alike or not _hides(table), "the setup hides nothing"
+        for twin in spread(alike, 2 * LENGTH):
+            _walk(table, twin, viewer)
+        for here, there in forks:
+            _stay_alike(table, here, there, viewer)
+
+
+def _other_starts(table: Table) -> Sequence[Step]:
+    """The table set with one item of one draw otherwise."""
     game, match = table.game, random_match(table)
     options = game.options(table.seats, table.options)
-    others = [
-        effects
-        for rng in _other_draws(table, {}, opening(table)[1].drawn)
-        if encode(effects := game.setup(table.seats, options, START, rng)) != encode(match.opening)
-    ]
-    for viewer in _viewers(table):
-        twins = [_stay_alike(table, (None, match.opening), (None, effects), viewer) for effects in others]
-        alike = [twin for twin in twins if twin is not None]
-        assert alike or not _hides(table), "the setup hides nothing"
-        for twin in spread(alike, 3 * LENGTH):
-            _walk(table, twin, viewer)
-        for ply in spread([ply for ply in match.plies if ply.drawn], 6 * LENGTH):
-            for rng in spread(tuple(_other_draws(table, ply.counts, ply.drawn)), 6 * LENGTH):
-                _stay_alike(
-                    table, (ply.before, ply.effects), (ply.before, game.decide(ply.before, ply.move, rng)), viewer
-                )
+    setups = [game.setup(table.seats, options, START, rng) for rng in _other_draws(table, {}, opening(table)[1].drawn)]
+    differing = [effects for effects in setups if encode(effects) != encode(match.opening)]
+    return [_step(table, None, effects) for effects in (differing if LONG else spread(differing, 100))]
+
+
+def _forks(table: Table) -> Iterator[tuple[Step, Step]]:
+    """Some moves of the random match, as chance fell and as it might have fallen."""
+    plies = [ply for ply in random_match(table).plies if ply.drawn]
+    for ply in spread(plies, 6 * LENGTH):
+        for rng in spread(tuple(_other_draws(table, ply.counts, ply.drawn)), 6 * LENGTH):
+            effects = table.game.decide(ply.before, ply.move, rng)
+            yield (ply.effects, ply.after), _step(table, ply.before, effects)
 
 
 def _walk(table: Table, twin: Any, viewer: Viewer) -> None:
     """Play the random match at the twin too, with moves that look the same, as long as it looks the same."""
     for ply in random_match(table).plies:
-        mover, at = ply.move.seat, ply.move.at
-        actions = [ply.move.action]
-        if mover not in (viewer, CLOCK):
-            look = _look_of(ply.move.action, viewer, mover)
-            there = Position(twin, at, ply.counts)
-            actions += [action for action in _ways(table, there, mover) if _look_of(action, viewer, mover) == look]
-        told = (verdict(table, Position(twin, at, ply.counts), Move(mover, action, at)) for action in actions)
+        mover, position = ply.move.seat, Position(twin, ply.move.at, ply.counts)
+        actions = chain([ply.move.action], _others_alike(table, position, ply.move, viewer))
+        told = (verdict(table, position, Move(mover, action, ply.move.at)) for action in actions)
         effects = next((found for found in told if not isinstance(found, Refusal)), None)
         assert effects is not None or mover not in (viewer, CLOCK), "the verdict tells"
-        twin = effects and _stay_alike(table, (ply.before, ply.effects), (twin, effects), viewer)
-        if twin is None:
+        if effects is None:
             return
+        step = _step(table, twin, effects)
+        if not _stay_alike(table, (ply.effects, ply.after), step, viewer):
+            return
+        twin = step[1]
+
+
+def _others_alike(table: Table, position: Position, move: Move[Any], viewer: Viewer) -> Iterator[Action]:
+    """What else somebody else could do there that looks to the viewer as this move does."""
+    if move.seat not in (viewer, CLOCK):
+        look = _look_of(move.action, viewer, move.seat)
+        yield from (
+            action for action in _ways(table, position, move.seat) if _look_of(action, viewer, move.seat) == look
+        )
 
 
 class OtherDraws:
@@ -198,9 +220,9 @@ def law_fields_are_seen_by_their_audience_alone(table: Table) -> None:
     told += [(action, seat) for seat in range(table.seats) for action in pool(table)]
     for value, actor in told:
         fields = audiences(type(value))
+        whole = msgspec.to_builtins(value)
         for viewer in _viewers(table):
             shown = msgspec.to_builtins(redact(value, viewer, actor))
-            whole = msgspec.to_builtins(value)
             assert shown == {
                 name: part
                 for name, part in whole.items()

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from events.record import canonical
 from service.errors import NotDue, Refused
 from service.match.commands import (
     Act,
@@ -19,6 +20,7 @@ from service.match.commands import (
     TakeDefault,
 )
 from service.match.decide import decide
+from service.match.events import ClockExtended
 from service.match.model import Match
 from service.match.new_match import NewMatch
 from tests.service.arena import COUNTDOWN, Arena, refused
@@ -108,9 +110,9 @@ def test_an_outage_is_given_back_before_the_action_that_it_would_have_made_late(
     assert decision.deadline is not None
     with pytest.raises(Refused, match="too-late"):
         decide(match, command, decision.deadline, lambda: SEED)
-    late = Act(player=player, action=command.action, outage_ms=1_000)
-    drafts = decide(match, late, decision.deadline, lambda: SEED)
+    drafts = decide(match, command, decision.deadline, lambda: SEED, 1_000)
     assert [draft.type for draft in drafts] == ["clock_extended", "action"]
+    assert (drafts[0].by, drafts[0].data) == ("worker", canonical(ClockExtended(1_000, "outage")))
 
 
 def test_a_tag_that_is_none_of_ours_is_no_head_of_the_match() -> None:

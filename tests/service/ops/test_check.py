@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from events.chain import Draft
 from service.adapters.heads import FILE, Heads
 from service.adapters.store import stored
 from service.ops import maintenance
-from tests.service.ops.test_maintenance import Store, backed_up, empty, stack, store
+from tests.service.ops.test_maintenance import Store, backed_up, empty, reseal, stack, store
 
 __all__ = ["empty", "stack", "store"]  # fixtures
 
@@ -34,6 +35,21 @@ def test_a_check_compares_the_heads_that_were_kept_and_a_restored_store_begins_a
     assert maintenance.restore(elsewhere, file, store.told.append)
     assert maintenance.check(elsewhere, store.told.append)
     assert store.told[-1].startswith("no heads were kept in ")
+
+
+def test_a_match_that_a_newer_release_wrote_to_is_no_fault_and_not_checked(store: Store) -> None:
+    match, other = store.bots(over=True), store.bots(over=True)
+    reseal(store, match, Draft("lent", "worker", b"{}"))
+    assert not store.check()
+    newer, counts, _ = store.told
+    assert newer == (
+        f"match {match.id}, engine-too-old: This service is too old for this match: it does not know the event type lent "
+        f"at version {match.head.version}."
+    )
+    assert counts == (
+        "checked 2 matches (0 open, 0 running, 0 suspended, 1 finished, 0 aborted, 1 of a newer release) "
+        f"with {other.head.version} events, 1 audited: 0 faults"
+    )
 
 
 def test_a_running_match_that_lost_its_seed_is_a_fault(store: Store) -> None:

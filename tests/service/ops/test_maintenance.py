@@ -171,10 +171,6 @@ def cut(store: Store, match: Match) -> None:
             ),
             "the revealed seed is not the one committed to",
         ),
-        (
-            lambda store, match: reseal(store, match, Draft("lent", "worker", b"{}")),
-            "it does not know the event type lent.",
-        ),
     ],
 )
 def test_a_check_names_the_match_and_the_version_of_every_fault(

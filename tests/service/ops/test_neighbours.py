@@ -48,6 +48,7 @@ def folder() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def served(folder: Path) -> Iterator[Serving]:
     (folder / "data" / "log").mkdir(parents=True)  # as an operator, a copy or an old release may have left them
+    (folder / "data").chmod(0o777)
     with serving(folder) as running:
         yield running
 
@@ -80,6 +81,11 @@ def test_nothing_but_the_api_listens_on_tcp(served: Serving) -> None:
     assert len(servers) == 2
     assert listening(servers) == set()
     assert listening(set(served.processes()) | {served.process.pid}) == {int(served.url.rpartition(":")[2])}
+
+
+def test_nobody_else_can_put_another_folder_in_the_place_of_a_server_s(served: Serving, folder: Path) -> None:
+    assert served.process.poll() is None
+    assert (folder / "data").stat().st_mode & 0o777 == 0o755
 
 
 def test_the_servers_folders_are_entered_by_nobody_else(served: Serving, folder: Path) -> None:

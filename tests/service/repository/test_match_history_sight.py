@@ -10,7 +10,7 @@ from msgspec import UNSET
 from events.record import canonical
 from service.games.visibility import Viewer
 from service.match.model import Match
-from service.match.redaction import SeenEvent, legal_actions, see_decisions, see_event, viewer_of
+from service.match.redaction import SeenEvent, legal_actions, own_decisions, see_decisions, see_event, viewer_of
 from tests.service.arena import START, Arena, refused
 
 SEATS = (0, 1, 2)
@@ -55,11 +55,13 @@ def test_draws_are_never_shown_and_the_salt_only_with_the_whole_event(viewer: Vi
     for event, raw in zip(seen(arena, arena.match(table), viewer), stored, strict=True):
         whole = told(event) == msgspec.json.decode(raw.data)
         assert "draws" not in told(event)
+        assert (event.match, event.version, event.type) == (table, raw.version, raw.type)
+        assert (event.at, event.by, event.prev) == (raw.at, raw.by, raw.prev)
         assert (event.salt, event.redacted) == ((raw.salt, UNSET) if whole else (UNSET, True)), event
         assert bytes(event.data) == canonical(told(event))
 
 
-@pytest.mark.parametrize("kind", ["action", "timer", "match_scored"])
+@pytest.mark.parametrize("kind", ["action", "default_action", "timer", "match_scored"])
 def test_draws_are_hidden_though_all_that_followed_is_public(kind: str) -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
@@ -68,6 +70,7 @@ def test_draws_are_hidden_though_all_that_followed_is_public(kind: str) -> None:
     match, event = arena.match(table), arena.events(table)[-1]
     rest: dict[str, dict[str, Any]] = {
         "action": {"effects": [], "seat": 0, "action": msgspec.json.decode(event.data)["action"]},
+        "default_action": {"effects": [], "seat": 0, "action": {"type": "keep"}, "reason": "clock"},
         "timer": {"effects": [], "label": "trick"},
         "match_scored": {"outcome": {"winners": [0]}},
     }
@@ -120,6 +123,11 @@ def test_the_default_action_is_told_to_its_own_seat_only() -> None:
             expected = {"type": "keep"} if decision.seat == viewer else UNSET
             shown = decision.on_timeout
             assert (shown if shown is UNSET else msgspec.to_builtins(shown)) == expected
+        own = [decision for decision in see_decisions(match, viewer) if decision.seat == viewer]
+        assert [*own_decisions(match, viewer)] == own
+    assert {(one.id, one.seat, one.step) for one in see_decisions(match, None)} == {
+        (one.id, one.seat if one.seat >= 0 else "clock", one.step) for one in match.decisions()
+    }
 
 
 def test_a_deadline_that_the_options_hide_is_null_for_every_viewer() -> None:

@@ -1,16 +1,20 @@
 """What a stream of a match sends, to whom, and how it ends."""
 
 import re
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import msgspec
 import pytest
 
+from events.chain import Draft, seal
+from events.record import canonical
 from service.games.visibility import Viewer
+from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.match.redaction import legal_actions, see_decisions
 from service.match.texts import asked_with_text
-from service.subscriptions.frames import EVENT_STREAM, NDJSON
+from service.subscriptions.frames import EVENT_STREAM, NDJSON, Reason
 from service.subscriptions.situation import Include
 from service.usecases import accounts
 from service.usecases.match_lifecycle import create, join, join_code_of, leave
@@ -85,11 +89,29 @@ def test_a_store_that_lost_its_past_ends_the_stream_and_says_so(house: House, ta
     assert end(stream) == "history-diverged"
 
 
-def test_a_corrupt_match_ends_the_stream_and_says_so(house: House, table: Table) -> None:
+def sealed(match: Match, **fields: object) -> bytes:
+    """An event that follows a match, some of its fields as given."""
+    (event,), _ = seal(match.head, [Draft("clock_extended", "worker", b"{}")], match.at, ["0" * 32])
+    return canonical({**msgspec.json.decode(event), **fields})
+
+
+UNREADABLE: Final[Mapping[str, tuple[Callable[[Match], bytes], Reason]]] = {
+    "damage": (lambda _: b"{}", "match-corrupt"),
+    "another chain": (lambda match: sealed(match, prev="0" * 64), "match-corrupt"),
+    "a later kind of event": (lambda match: sealed(match, type="lent"), "engine-too-old"),
+    "a later reason": (lambda match: sealed(match, data={"ms": 1, "reason": "storm"}), "engine-too-old"),
+    "a later field of an event": (lambda match: sealed(match, data={"why": 1}), "engine-too-old"),
+    "a later field of every event": (lambda match: sealed(match, trace="new"), "engine-too-old"),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_an_event_that_cannot_be_read_ends_the_stream_which_says_why(house: House, table: Table, kind: str) -> None:
+    made, reason = UNREADABLE[kind]
     match, _ = house.ports.history.newest(table.match_id)
     stream = up_to_date(house.follow(table.match_id), match.head)
-    house.log._matches[table.match_id].events.append(b"{}")
-    assert end(stream) == "match-corrupt"
+    house.log._matches[table.match_id].events.append(made(match))
+    assert end(stream) == reason
 
 
 def as_json(value: object) -> Any:

@@ -78,9 +78,9 @@ def test_what_a_match_is_owed_moves_to_the_bots_when_its_last_person_leaves() ->
     arena = Arena()
     table = arena.monkeys("anna", "ben", bots=("random",), turn_seconds=60)
     for player in ("anna", "ben"):
-        assert arena.log.count_due("bots", 10**15) == 0
+        assert arena.log.count_due("abandoned", 10**15) == 0
         arena.leave(table, player)
-    assert arena.log.claim("bots", 10**15, 0, 9) == (Due(table, "bots", arena.match(table).at + HINT_MS),)
+    assert arena.log.claim("abandoned", 10**15, 0, 9) == (Due(table, "abandoned", arena.match(table).at + HINT_MS),)
     assert (arena.log.scheduled("job"), arena.log.scheduled("clock")) == ((), ())
 
 

@@ -3,7 +3,10 @@
 import pytest
 
 from events.log import Conflict
-from service.errors import Corrupt
+from events.memory_log import MemoryLog
+from service.adapters.memory import local_ports
+from service.errors import Corrupt, Refused
+from service.games.registry import GAMES
 from service.match.new_match import NewMatch
 from service.match.randomness import Draws, commitment, match_key
 from service.usecases import match_lifecycle
@@ -291,3 +294,22 @@ def test_two_bots_of_one_name_may_play_and_a_person_of_the_same_name_too() -> No
     match = arena.match(table)
     assert match.seat_of("high") == 2
     assert match.status == "running"
+
+
+def test_a_match_of_bots_is_admitted_on_the_head_on_which_it_begins() -> None:
+    log = MemoryLog()
+    one, other = local_ports(GAMES, log=log), local_ports(GAMES, log=log)
+    match = match_lifecycle.create(one, "pl_a", NewMatch("monkeys_on_the_moon", 2), "create").match
+    asked: list[str] = []
+
+    def refuse() -> None:
+        asked.append("again")
+        raise Refused("bots-busy", "Not now.")
+
+    match_lifecycle.add_bot(other, "pl_a", match.id, "first", bot="random", admit_bots=refuse)
+    assert not asked
+    with pytest.raises(Refused, match="bots-busy"):
+        match_lifecycle.add_bot(one, "pl_a", match.id, "second", bot="random", admit_bots=refuse)
+    assert one.history.newest(match.id)[0].status == "open"
+    match_lifecycle.join(one, "pl_a", match.id, "join")
+    assert one.history.newest(match.id)[0].status == "running"

@@ -46,10 +46,10 @@ class Deciding:
         self.seen: list[tuple[int, int]] = []
         decide = submitting.decide  # type: ignore[attr-defined]  # where it is called
 
-        def noting(match: Match | None, command: Command, at: int, chance: Chance) -> tuple[Draft, ...]:
+        def noting(match: Match | None, command: Command, at: int, chance: Chance, outage_ms: int) -> tuple[Draft, ...]:
             assert match is not None
             self.seen.append((match.head.version, at))
-            return decide(match, command, at, chance)
+            return decide(match, command, at, chance, outage_ms)
 
         monkeypatch.setattr(submitting, "decide", noting)
 

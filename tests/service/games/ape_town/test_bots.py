@@ -8,6 +8,7 @@ from service.games.ape_town.components import BOX
 from service.games.ape_town.game import GAME
 from service.games.ape_town.state import State
 from service.games.protocol import Task
+from tests.length import LENGTH
 from tests.service.games.ape_town.builders import (
     DEAL,
     fields_of,
@@ -22,8 +23,8 @@ from tests.service.games.ape_town.builders import (
 )
 from tests.service.games.rng import ScriptedRng
 
-MATCHES = 200
 CHUNK = 25
+MATCHES = CHUNK * min(LENGTH, 8)
 WINS_OF_A_CHUNK = 20
 """Four in five."""
 

@@ -22,13 +22,15 @@ from service.games.ape_town.game import GAME
 from service.games.ape_town.state import Options, State
 from service.games.protocol import BadOptions
 from service.games.registry import GAMES
+from tests.length import LENGTH
 from tests.service.games.ape_town.builders import DEAL, legal, pieces, play, random_match, table
 from tests.service.games.rng import ScriptedRng
 
-MATCHES = 1_000
 CHUNK = 25
+MATCHES = CHUNK * min(2 * LENGTH, 40)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, MATCHES, CHUNK))
 def test_a_match_ends_after_75_placements_and_two_sections_lie_open_to_the_end(first: int) -> None:
     for seed in range(first, first + CHUNK):

@@ -9,6 +9,7 @@ from service.games.four_monkeys.game import GAME
 from service.games.four_monkeys.state import State
 from service.games.four_monkeys.view import Observation
 from service.games.protocol import Task
+from tests.length import LENGTH
 from tests.service.games.four_monkeys.builders import (
     asked_to_check,
     cards,
@@ -37,7 +38,8 @@ def choice(state: State, *, bluff: bool = False) -> AnyAction | None:
     return GAME.bots["greedy"](task, ScriptedRng(0, {"bluff": bluff}))
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.long
+@pytest.mark.parametrize("chunk", range(min(LENGTH, CHUNKS)))
 def test_greedy_beats_chance_in_six_of_ten_matches_at_the_least(chunk: int) -> None:
     won = 0.0
     for seed in range(chunk, MATCHES, CHUNKS):
@@ -50,9 +52,10 @@ def test_greedy_beats_chance_in_six_of_ten_matches_at_the_least(chunk: int) -> N
     assert won >= 0.6 * MATCHES / CHUNKS
 
 
+@pytest.mark.long
 def test_greedy_calls_no_false_stop_whoever_plays_and_however_long() -> None:
     for bots in (["greedy", "random"], ["greedy"] * 3, ["greedy", "greedy", "random", "random"]):
-        for seed in range(20):
+        for seed in range(min(4 * LENGTH, 20)):
             for step in match(GAME, bots, {"round_seconds": 600}, f"calm {seed}"):
                 for effect in step.effects:
                     assert not isinstance(effect, FalseStopCharged) or bots[effect.seat] == "random"

@@ -35,7 +35,7 @@ OPTIONS: Final[tuple[dict[str, Any], ...]] = (
     {"banana_skins": True, "family": True, "round_seconds": 30},
     {"round_seconds": 600, "countdown_seconds": 0},
 )
-CHUNKS: Final = min(2 * LENGTH, 8)
+CHUNKS: Final = min(LENGTH, 8)
 EACH: Final = 25
 
 

@@ -18,6 +18,7 @@ from service.games.monkeys_on_the_moon.game import GAME
 from service.games.monkeys_on_the_moon.state import Options, State
 from service.games.monkeys_on_the_moon.view import Observation
 from service.games.protocol import Outcome, Task
+from tests.length import LENGTH
 from tests.service.games.monkeys_on_the_moon.builders import (
     after,
     asked,
@@ -33,6 +34,8 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     table,
 )
 from tests.service.games.rng import ScriptedRng
+
+MATCHES = min(50 * LENGTH, 200)
 
 
 def choice(state: State) -> AnyAction:
@@ -58,13 +61,13 @@ def match(seats: int, seed: int, greedy: set[int], options: Options) -> Outcome:
 
 
 @pytest.mark.long
-def test_greedy_wins_160_of_200_two_seat_matches_against_chance() -> None:
+def test_greedy_wins_four_of_five_two_seat_matches_against_chance() -> None:
     won = 0.0
-    for seed in range(200):
+    for seed in range(MATCHES):
         seat = seed % 2
         winners = match(2, seed, {seat}, Options()).winners
         won += (seat in winners) / len(winners)
-    assert won >= 160
+    assert won >= 0.8 * MATCHES
 
 
 @pytest.mark.parametrize("seats", [3, 4])

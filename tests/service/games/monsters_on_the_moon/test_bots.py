@@ -20,6 +20,7 @@ from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.state import State, asked
 from service.games.protocol import Outcome, Task
 from service.games.visibility import Seat
+from tests.length import LENGTH
 from tests.service.games.monsters_on_the_moon.builders import (
     NOTHING,
     after,
@@ -36,8 +37,8 @@ from tests.service.games.monsters_on_the_moon.builders import (
 )
 from tests.service.games.rng import ScriptedRng
 
-MATCHES = 200
 CHUNK = 25
+MATCHES = CHUNK * min(LENGTH, 8)
 WINS_OF_A_CHUNK = 20
 """Four in five."""
 

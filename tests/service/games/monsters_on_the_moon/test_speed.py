@@ -1,6 +1,5 @@
 """How long lists take on the largest display."""
 
-import sys
 from collections.abc import Callable
 from time import process_time
 
@@ -29,6 +28,8 @@ WALLS_MS = 15
 ASKED_MS = 0.2
 ACTIONS_A_SECOND_WITH_WALLS = 150
 YARDSTICK_MS = 3.5
+
+pytestmark = pytest.mark.no_cover  # a tracer makes everything slow
 
 
 @pytest.fixture(scope="module")
@@ -62,15 +63,10 @@ def test_the_largest_list_is_complete(largest: State) -> None:
     assert listed == plain_list(largest)
 
 
-untraced = pytest.mark.skipif(sys.gettrace() is not None, reason="a tracer makes everything slow")
-
-
-@untraced
 def test_the_largest_list_takes_ten_milliseconds_at_most(largest: State) -> None:
     assert best_ms(10, lambda: legal(largest)) <= LIST_MS * slowness()
 
 
-@untraced
 def test_the_bot_is_quick_on_the_largest_list(largest: State) -> None:
     walls = seat_has(replace(largest, options=GAME.options(4, WALLS)), 0, long_walls=3, short_walls=6)
     bot = GAME.bots["greedy"]
@@ -79,20 +75,17 @@ def test_the_bot_is_quick_on_the_largest_list(largest: State) -> None:
         assert best_ms(5, lambda task=task: bot(task, ScriptedRng())) <= BOT_MS * slowness()  # type: ignore[misc]  # a bound default
 
 
-@untraced
 def test_a_random_match_is_played_at_five_hundred_actions_a_second() -> None:
     actions = sum(1 for _ in random_match(2, 1))
     assert 1000 * actions / best_ms(5, lambda: list(random_match(2, 1))) >= ACTIONS_A_SECOND / slowness()
 
 
-@untraced
 def test_the_longest_list_of_walls_takes_fifteen_milliseconds_at_most() -> None:
     state = most_walls()
     assert len(listed(legal(state))) == len(legal(state)) == 667
     assert best_ms(10, lambda: legal(state)) <= WALLS_MS * slowness()
 
 
-@untraced
 def test_what_a_match_waits_for_is_told_without_the_whole_list(largest: State) -> None:
     """Each event of a match that is read asks for it."""
     walls = seat_has(most_walls(), 0, short_walls=9)
@@ -100,7 +93,6 @@ def test_what_a_match_waits_for_is_told_without_the_whole_list(largest: State) -
         assert best_ms(10, lambda state=state: GAME.decisions(state)) <= ASKED_MS * slowness()  # type: ignore[misc]  # a bound default
 
 
-@untraced
 def test_a_random_match_with_walls_is_played_at_a_hundred_and_fifty_actions_a_second() -> None:
     actions = sum(1 for _ in random_match(4, 1, WALLS))
     assert (

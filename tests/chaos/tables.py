@@ -1,0 +1,240 @@
+"""Matches that go on while one release takes over from another, and the clients who play them."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from math import inf
+from threading import Event
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from tests.chaos.clients import Answer, Busy, Client, Json
+from tests.chaos.history import History
+
+Plan: TypeAlias = Literal["people", "bots", "leaves", "goes away"]
+"""Who plays a match: people, with bots or without; bots alone; people of whom one resigns, or stops playing, half-way."""
+
+TURN_SECONDS: Final = 20
+"""The clock of a match in which somebody goes away. All others act much sooner."""
+LOOK_S: Final = 0.5
+RETRY_S: Final = 0.1
+BOTS: Final = ("random", "greedy")
+
+
+class Game(NamedTuple):
+    """How matches of a game are made.
+
+    `turns`: how many turns of bots come one after the other in a whole match, about. `pause_s`: between two moves of a
+    match's people, where a match takes as long as its own clock says. `has_clocks`: whether seats may have one. `races`:
+    whether what others do may make an action illegal that was legal a moment ago.
+    """
+
+    id: str
+    turns: int
+    bot_seats: int = 2
+    options: Mapping[str, Any] = {}
+    pause_s: float = 0
+    has_clocks: bool = True
+    races: bool = False
+
+
+class Order(NamedTuple):
+    """A match to be made. `pause_s`: between two moves of its people, except in the last stage."""
+
+    game: Game
+    plan: Plan
+    bots: int
+    people: int
+    clock: Json | None = None
+    pause_s: float = 0
+
+
+class Stage:
+    """Which APIs serve, and how many moves the people of a match make for now. A client asks the APIs in turn.
+
+    `moves_before`: how many they had made when the stage began; those of a match that begins later count from there.
+    """
+
+    def __init__(self, port: int, moves: int) -> None:
+        self.is_first = True
+        self.ports: tuple[int, ...] = (port,)
+        self.moves: float = moves
+        self.moves_before = 0
+
+    @property
+    def is_last(self) -> bool:
+        """Whether matches are played to their ends."""
+        return self.moves == inf
+
+    def next_port(self) -> Callable[[], int]:
+        turns = count()
+        return lambda: self.ports[next(turns) % len(self.ports)]
+
+
+class Traveller(Client):
+    """A player who sends each third command again: the other release must give it the same answer."""
+
+    def command(self, match: str, path: str, body: Json | None, kind: str, by: str) -> Answer:
+        answer = super().command(match, path, body, kind, by)
+        if self._serial % 3 == 0 and answer.status < 300:
+            again = self.ask("POST", f"/v1/matches/{match}/{path}", body, self.last_key)
+            self._history.replayed()
+            if again != answer._replace(replayed=True):
+                self._history.wonder(f"I2: {answer} became {again} when it was sent again")
+        return answer
+
+
+class Table:
+    """One match. Its people act as far as the stage lets them; `host`, who made it, has no seat."""
+
+    def __init__(
+        self, stage: Stage, history: History, order: Order, match: str, host: Client, people: Sequence[Client]
+    ) -> None:
+        self.order = order
+        self.match = match
+        self.moves = stage.moves_before
+        self.version = 0
+        self.status = "running"
+        self._stage = stage
+        self._history = history
+        self._plan = order.plan
+        self._host = host
+        self._people = deque(people)
+        self._absent: Client | None = None
+        self._rests_until = 0.0
+        self._began: int = self._look(host)["version"]
+
+    def __str__(self) -> str:
+        return f"match {self.match} at version {self.version}, {self.status}, {self.moves} moves, of {self.order}"
+
+    @property
+    def has_people(self) -> bool:
+        """Whether somebody plays who is no bot and has not left."""
+        return bool(self._people)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it cannot end while its people wait for the stage."""
+        return self.has_people and not self.order.game.races and self.order.plan != "goes away"
+
+    @property
+    def is_over(self) -> bool:
+        return self.status != "running"
+
+    def begin_stage(self) -> None:
+        """Count from here on."""
+        self._began = self.version
+
+    @property
+    def went_on(self) -> bool:
+        """Whether all came about that should in this stage."""
+        is_played = not self._people or self.moves >= self._stage.moves
+        is_settled = self._stage.is_first or self._plan in {"people", "bots"}
+        return is_played and is_settled and self.version > self._began + 1
+
+    def step(self) -> bool:
+        """Whether one of its people acted."""
+        if self.is_over or time.monotonic() < self._rests_until:
+            return False
+        if self._plan == "leaves" and not self._stage.is_first:
+            self._leave(self._people.popleft())
+        if self._plan == "goes away" and self._absent is None and self.moves >= self._stage.moves:
+            self._absent = self._people.pop()
+        if not self._people:
+            self._look(self._host)
+            return self._rest(LOOK_S)
+        if self.moves >= self._stage.moves and self._absent is None:
+            return False
+        if any(map(self._act, tuple(self._people))):
+            self._people.rotate(-1)
+            self.moves += 1
+            self._rest(self.order.game.pause_s if self._stage.is_last else self.order.pause_s)
+            return True
+        return self._rest(RETRY_S)
+
+    def _rest(self, seconds: float) -> bool:
+        self._rests_until = time.monotonic() + seconds
+        return False
+
+    def _look(self, viewer: Client, query: str = "") -> Json:
+        view = viewer.look(self.match, query)
+        self.version, self.status = view["version"], view["status"]
+        if self._absent is not None and self._plan == "goes away":
+            former = {seat["former"] for seat in view["seats"]} - {None}
+            if former == {self._absent.id}:
+                self._plan = "people"
+            elif former:
+                self._history.wonder(f"{self.match}: the wrong seat was handed over, that of {former}")
+        return view
+
+    def _act(self, person: Client) -> bool:
+        view = self._look(person, "?include=legal_actions")
+        actions = [action for action in view["legal_actions"] or () if action["type"] != "stop"]
+        if self.is_over or not actions:
+            return False
+        action = {name: _choice(value) for name, value in actions[view["version"] % len(actions)].items()}
+        answer = person.command(self.match, "actions", {"action": action}, "action", f"seat:{view['viewer']}")
+        if answer.status < 300:
+            self.version = max(self.version, answer.body["version"])
+            return True
+        if not (self.order.game.races and answer.status == 409):
+            self._history.wonder(f"I1: in match {self.match} {person.name} got {answer.body} for {action}")
+        return False
+
+    def _leave(self, person: Client) -> None:
+        seat = self._look(person)["viewer"]
+        answer = person.command(self.match, "leave", None, "resigned", f"seat:{seat}")
+        if answer.status > 299:
+            self._history.wonder(f"I1: {person.name} could not leave match {self.match}: {answer.body}")
+        self._plan = "people"
+
+
+def _choice(value: Any) -> Any:
+    """A pattern stands for a choice: as few items as it allows."""
+    return value["any_of"][: value["min"]] if isinstance(value, dict) and "any_of" in value else value
+
+
+class Driver(Busy):
+    """Makes the matches that are ordered, and plays them in turn. Its two players sit at all of them, its host at none."""
+
+    def __init__(self, stage: Stage, number: int, history: History, stopped: Event) -> None:
+        super().__init__(stopped, history)
+        self.orders: deque[Order] = deque()
+        self.tables: list[Table] = []
+        self._stage = stage
+        self._host, *self._people = [
+            Traveller(stage.next_port(), f"{name}-{number}", history) for name in ("Ida", "Ada", "Ben")
+        ]
+
+    def act(self) -> None:
+        while self.orders:
+            self.tables.append(self._make(self.orders[0]))
+            self.orders.popleft()
+        acted = [table.step() for table in self.tables]
+        if not any(acted):
+            self._stopped.wait(0.02)
+
+    def _make(self, order: Order) -> Table:
+        number = len(self.tables)
+        game = order.game
+        wanted = {
+            "game": game.id,
+            "seats": order.bots + order.people,
+            "bots": [BOTS[(number + seat) % 2] for seat in range(order.bots)],
+            "options": game.options,
+        } | ({"clock": order.clock} if order.clock else {})
+        match = self._sent("/v1/matches", wanted, self._host, number)["id"]
+        people = self._people[: order.people]
+        for person in people:
+            self._sent(f"/v1/matches/{match}/seats", {}, person, number)
+        return Table(self._stage, self.history, order, match, self._host, people)
+
+    @staticmethod
+    def _sent(path: str, body: Json, by: Client, number: int) -> Json:
+        answer = by.ask("POST", path, body, f"begin-{number}")
+        assert answer.status in {200, 201}, answer.body
+        return answer.body
+
+    def close(self) -> None:
+        for client in (self._host, *self._people):
+            client.close()

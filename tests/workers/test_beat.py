@@ -1,0 +1,85 @@
+"""The beat of the sweepers: which time without one counts as an outage, and for whom."""
+
+import pytest
+
+from events.redis_log import send
+from service.adapters import beat as beat_module
+from service.adapters.beat import LATE_MS, RETURN_MS, Beat, covered
+from tests.workers.world import Clock, World, silence
+
+
+def test_beats_close_together_are_no_outage_and_two_silences_are_two(world: World) -> None:
+    clock = Clock(world.service.ports.now())
+    began = clock.now
+    beat = Beat(world.service.log_client, clock)
+    assert [beat.beat().found, beat.beat().found] == [False, False]
+    silence(world, 1_500)
+    assert not beat.beat().found
+    silence(world, 3_001)
+    assert beat.beat().found
+    clock.now += 100_000
+    silence(world, 50_000)
+    second = beat.beat()
+    assert second.found
+    assert 50_000 <= second.silence_ms < 90_000
+    assert second.returning_ms == RETURN_MS
+    assert beat.lost(began, clock.now) == RETURN_MS + second.silence_ms
+    assert beat.lost(clock.now, clock.now + 60_000) == RETURN_MS
+
+
+def test_a_silence_counts_for_everyone_while_it_lasts_and_once_it_is_over(world: World) -> None:
+    clock = Clock(world.service.ports.now())
+    beat = Beat(world.service.log_client, clock)
+
+    def asked() -> int:
+        return beat.lost(clock.now - 20_000, clock.now)
+
+    assert asked() == 0
+    beat.beat()
+    assert asked() < 1_000
+    silence(world, 10_000)
+    assert 10_000 <= asked() < 20_000
+    lasted = beat.beat().silence_ms
+    assert asked() == lasted
+    clock.now += 100_000
+    assert asked() == 0
+
+
+def test_a_beat_that_the_server_reads_long_after_it_was_sent_does_not_count(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = world.service.log_client
+    beat = Beat(client)
+    beat.beat()
+    silence(world, 10_000)
+    before = send(client, ("HGETALL", "beat"))
+    with monkeypatch.context() as patch:
+        patch.setattr(beat_module, "TRIES", 1)
+        patch.setattr(beat, "_server_lead", beat._server_lead - 2 * LATE_MS)
+        assert not beat.beat().found
+    assert send(client, ("HGETALL", "beat")) == before
+    assert beat.beat().found
+
+
+def test_outages_that_overlap_count_once() -> None:
+    assert covered([(0, 10), (5, 15), (6, 7), (20, 30)], 2, 25) == 18
+    assert covered([(0, 10)], 10, 20) == covered([], 0, 9) == covered([(5, 9)], 8, 3) == 0
+
+
+def test_the_release_before_and_this_one_show_each_other_their_outages(world: World) -> None:
+    clock = Clock(world.service.ports.now())
+    client = world.service.log_client
+    beat = Beat(client, clock)
+    beat.beat()
+    send(client, ("HSET", "beat", clock.now - 9_000, 4_000, f"jump:{clock.now - 20_000}", 3_500))
+    for _ in range(2):
+        assert beat.lost(clock.now - 60_000, clock.now) in range(7_500, 7_500 + 2 * RETURN_MS + 1)
+        beat.beat()
+    assert send(client, ("HKEYS", "beat")) == [[b"at"]]
+    silence(world, 10_000)
+    ms = beat.beat().silence_ms
+    (fields,) = send(client, ("HGETALL", "beat"))
+    assert [int(value) for name, value in fields.items() if name != b"at"] == [ms]
+    silence(world, 2_000)
+    beat.beat(0)
+    assert len(send(client, ("HKEYS", "beat"))[0]) == 2, "the release before knows no outages that are so short"
