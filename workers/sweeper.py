@@ -23,7 +23,7 @@ TICK_MS: Final = 200
 BATCH: Final = 100
 PAUSE_S: Final = 0.1
 """After a sweep that failed."""
-HUNG_S: Final = 0.05
+HUNG_S: Final = 0.1
 """What takes longer may have waited for a log that hung; the silence of the beat says whether it did."""
 
 LEASE_MS: Final = 2_000

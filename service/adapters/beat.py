@@ -40,7 +40,7 @@ Span: TypeAlias = tuple[int, int]
 # ARGV[1] is the time of the process. KEYS: a hash with the newest beat `at`, and a sorted set of outages `<from>:<to>` by their ends. The release before notes
 # outages in the hash, by the last beat before each, or as `jump:<end>`; what this one shows it there is `gap:<end>`.
 _SIZES: Final = f"""
-local BEAT_MS, GAP_MS, DOUBT_MS, LATE_MS = {BEAT_MS}, {GAP_MS}, {DOUBT_MS}, {LATE_MS}
+local BEAT_MS, GAP_MS, LATE_MS = {BEAT_MS}, {GAP_MS}, {LATE_MS}
 local RETURN_MS, KEEP_MS, SHOWN_MS = {RETURN_MS}, {KEEP_MS}, {SHOWN_MS}
 """
 
@@ -101,7 +101,7 @@ _NOTED: Final = f"{_SIZES}{_COMMON}{_NOTE}note_silence(tonumber(ARGV[2]), 0)"
 _LOST: Final = f"""{_SIZES}{_COMMON}
 local spans = redis.call('ZRANGEBYSCORE', KEYS[2], ARGV[2], '+inf')
 for _, outage in pairs(older) do spans[#spans + 1] = span(outage[1], outage[2]) end
-if silence > DOUBT_MS then spans[#spans + 1] = span(now - silence, now) end
+if silence > tonumber(ARGV[3]) then spans[#spans + 1] = span(now - silence, now) end
 return spans
 """
 
@@ -149,13 +149,15 @@ class Beat:
         """
         self._eval(_NOTED, ms)
 
-    def lost(self, start: int, end: int) -> int:
-        """Milliseconds between two server times that were outages, with the one that lasts, if one does.
+    def lost(self, start: int, end: int, silence_ms: int) -> int:
+        """Milliseconds between two server times that were outages.
+
+        A silence that is longer than `silence_ms` and lasts is one too: sweepers may not have seen yet what it was.
 
         Raises:
             LogUnavailable: the server does not answer.
         """
-        found: Sequence[bytes] = self._eval(_LOST, start)
+        found: Sequence[bytes] = self._eval(_LOST, start, silence_ms)
         spans = [(int(first), int(last)) for first, _, last in (one.partition(b":") for one in found)]
         return covered(spans, start, end)
 

@@ -175,6 +175,6 @@ def local_ports(
         jobs=MemoryJobs(),
         games=games,
         now=now,
-        lost=lambda _start, _end: 0,
+        lost=lambda _start, _end, _silence: 0,
         secret=secret,
     )

@@ -172,8 +172,10 @@ class Ports:
     games: Games
     now: Callable[[], int]
     """Server time in milliseconds."""
-    lost: Callable[[int, int], int]
-    """Milliseconds between two server times in which the log could take no action, or nobody enforced deadlines."""
+    lost: Callable[[int, int, int], int]
+    """Milliseconds between two server times in which the log could take no action, or nobody enforced deadlines. The sweepers
+    may be silent just now because the log was away: they count as so from the number of milliseconds on that is given third.
+    """
     secret: bytes
     """The store's own secret: match ids and join codes are derived from it, snapshots and tickets sealed with it."""
     turnstile: Turnstile = field(default_factory=Turnstile)

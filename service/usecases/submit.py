@@ -27,6 +27,10 @@ from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases.match_index import announce, withdraw
 
+LATE_SILENCE_MS: Final = 250
+"""Where a deadline has passed, no action is too late before sweepers have been heard of since so long."""
+SILENCE_MS: Final = 1_000
+"""The same where none has: on a busy machine, sweepers may be silent though the log is there."""
 ATTEMPTS: Final = 8
 """Lost races against other commands of the same match, before the caller is asked to come again."""
 
@@ -156,7 +160,9 @@ def lost(ports: Ports, match: Match, at: int, *, opens_anew: bool) -> int:
     """
     if not match.minds_outages(at, opens_anew=opens_anew):
         return 0
-    return match.can_be_given_back(ports.lost(match.at, at), at)
+    is_late = any(decision.is_past(at) for decision in match.decisions())
+    silence_ms = LATE_SILENCE_MS if is_late else SILENCE_MS
+    return match.can_be_given_back(ports.lost(match.at, at, silence_ms), at)
 
 
 @contextmanager

@@ -172,7 +172,7 @@ WORKERS: Final = (
         "        if False:\n            written = give_back",
         "tests/workers/test_sweeper.py::test_after_a_silence_the_time_is_given_back_once_before_any_deadline_counts"),
     Mutation("an outage is settled by the next action", "service/usecases/submit.py",
-        "    return match.can_be_given_back(ports.lost(match.at, at), at)",
+        "    return match.can_be_given_back(ports.lost(match.at, at, silence_ms), at)",
         "    return 0",
         "tests/service/automation/test_outages.py::test_a_bank_loses_nothing_by_an_outage_and_what_is_left_is_told"),
     Mutation("an outage is settled by a bot's action", "service/automation/bot_turns.py",

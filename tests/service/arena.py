@@ -137,7 +137,7 @@ class Arena:
             jobs=self.jobs,
             games=hosted,
             now=lambda: self.time,
-            lost=lambda start, end: covered(self.outages, start, end),
+            lost=lambda start, end, _: covered(self.outages, start, end),
             secret=secret,
         )
 

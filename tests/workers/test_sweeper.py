@@ -159,11 +159,11 @@ def test_a_sweeper_that_saw_the_log_fail_notes_a_short_silence_and_another_does_
     silence(world, 1_000)
     clock.now += 1_200
     one.sweep()
-    assert ports.lost(match.at, clock.now) == 0
+    assert ports.lost(match.at, clock.now, 250) == 0
     silence(world, 1_000)
     clock.now += 1_200
     Sweeper(ports, Beat(client, clock), clock.steady).sweep()
-    assert 1_000 <= ports.lost(match.at, clock.now) <= 1_200
+    assert 1_000 <= ports.lost(match.at, clock.now, 250) <= 1_200
     clock.now += 60_000
     with monkeypatch.context() as patch:
         patch.setattr(one, "_sweep", fail)
@@ -171,7 +171,7 @@ def test_a_sweeper_that_saw_the_log_fail_notes_a_short_silence_and_another_does_
             one.sweep()
     silence(world, 1_000)
     one.sweep()
-    assert 1_000 <= ports.lost(clock.now - 5_000, clock.now) <= 5_000
+    assert 1_000 <= ports.lost(clock.now - 5_000, clock.now, 250) <= 5_000
 
 
 def fail() -> float:

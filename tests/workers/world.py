@@ -15,6 +15,7 @@ import msgspec
 from events.chain import genesis
 from events.record import Event
 from events.redis_log import send
+from service.adapters.beat import KEY as BEAT
 from service.adapters.valkey import Valkey
 from service.audit.verify import Verdict, verify
 from service.container import Service, build
@@ -118,5 +119,5 @@ def made(folder: Path) -> Iterator[World]:
 
 def silence(world: World, ms: int) -> None:
     """As if no sweeper had run for so long."""
-    (at,) = send(world.service.log_client, ("HGET", "beat", "at"))
-    send(world.service.log_client, ("HSET", "beat", "at", int(at) - ms))
+    (at,) = send(world.service.log_client, ("HGET", BEAT, "at"))
+    send(world.service.log_client, ("HSET", BEAT, "at", int(at) - ms))
