@@ -32,7 +32,7 @@ def test_a_match_that_is_over_is_owed_its_scoring_at_once() -> None:
     arena = Arena()
     match = decided(arena)
     assert (match.status, match.decisions()) == ("running", ())
-    assert owed(match) == {"job": match.at + HINT_MS, "clock": None, "bots": None}
+    assert owed(match) == {"job": match.at + HINT_MS, "clock": None, "bots": None, "abandoned": None}
     assert arena.jobs.hinted == [match.id]
 
 
