@@ -1,6 +1,7 @@
-"""What a game is: pure functions over frozen values, and the few types that all games share.
+"""The interface of a game: pure functions over frozen values, and the few types that all games share.
 
-No clock, no chance, no I/O: time comes in with a move, chance through `Rng`, and what happened goes out as effects.
+A game has no clock, no randomness and no I/O. A move carries its time, `Rng` makes the draws, and effects report what
+happened.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from service.games.drawing.words import Words
 from service.games.visibility import Action, Effect, Public, Seat, Viewer
 
 CLOCK: Final[Seat] = -1
-"""The seat that rings the bell of a timed game."""
+"""The pseudo-seat that plays the bell of a timed game."""
 
 T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
@@ -25,7 +26,7 @@ V = TypeVar("V", bound=msgspec.Struct)
 
 
 class Rng(Protocol):
-    """Labelled draws. Each result is recorded in the event, so that a replay never draws."""
+    """Labelled random draws. Each result is recorded in the event, so a replay draws nothing."""
 
     def shuffle(self, label: str, items: Sequence[T]) -> tuple[T, ...]: ...
 
@@ -33,13 +34,13 @@ class Rng(Protocol):
 
 
 class Ring(Action, frozen=True, tag="ring"):
-    """The bell of a timed game, played by the seat CLOCK."""
+    """The bell of a timed game, played by the pseudo-seat CLOCK when a deadline is reached."""
 
     label: Public[str]
 
 
 class Move(msgspec.Struct, Generic[A], frozen=True):
-    """An action with who asked and when: `at` is match time in milliseconds."""
+    """An action, the seat that takes it, and its time: `at` is match time in milliseconds."""
 
     seat: Seat
     action: A | Ring
@@ -47,12 +48,13 @@ class Move(msgspec.Struct, Generic[A], frozen=True):
 
 
 class Decision(msgspec.Struct, Generic[A], frozen=True):
-    """Something the match waits for from a seat.
+    """A decision that the match waits for from one seat.
 
-    `step` names the rule's step; `opens_at` and `deadline` are match time in milliseconds, where the game itself is
-    timed: an action is judged from `opens_at` on and refused at `deadline`. `on_timeout` is a legal action, or None
-    exactly where the game times the wait itself: then the list also has a decision of the seat CLOCK, whose bell ends it.
-    A decision lasts until its seat moves, or until its step or its times change.
+    `step` names the step of the rules. `opens_at` and `deadline` are match time in milliseconds and are set where the
+    rules themselves limit the time: an action is judged from `opens_at` on, and refused from `deadline` on.
+    `on_timeout` is a legal action. It is None exactly where the rules limit the time; then the list also has a decision of
+    the seat CLOCK, and its bell closes the others. A decision stays open until its seat moves, or until its step or its
+    times change.
     """
 
     seat: Seat
@@ -61,11 +63,14 @@ class Decision(msgspec.Struct, Generic[A], frozen=True):
     opens_at: int | None = None
     deadline: int | None = None
     deadline_shown: bool = True
-    """False where the options hide the clock: no view shows the deadline, the due set keeps it."""
+    """False where the options hide the clock: views omit the deadline, and only the deadline queue uses it."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The end: a score, a rank (1 is best, shared ranks skip) and a breakdown for each seat, and the seats that won."""
+    """The result of a match: for each seat a score, a rank and a breakdown of the score, and the seats that won.
+
+    Rank 1 is the best. Tied seats share a rank, and the following ranks are skipped.
+    """
 
     scores: tuple[int, ...]
     ranks: tuple[int, ...]
@@ -74,9 +79,9 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class IllegalAction(Exception):
-    """The rules refuse an action. `code` is stable and has a text in texts.json; `clause` is the rule.
+    """The rules refuse an action. `code` is stable and has a text in texts.json; `clause` is the id of the rule.
 
-    `facts` fill the text; they hold nothing that the acting seat may not know.
+    `facts` fill in the text. They contain nothing that is hidden from the acting seat.
     """
 
     def __init__(self, code: str, clause: str, **facts: str | int) -> None:
@@ -87,7 +92,10 @@ class IllegalAction(Exception):
 
 
 class TooEarly(IllegalAction):
-    """The rules refuse an action only because it came before `opens_at`, in match time: then the same may be legal."""
+    """The rules refuse an action only because it came before `opens_at` (match time in ms).
+
+    It may be legal from then on.
+    """
 
     def __init__(self, code: str, clause: str, opens_at: int) -> None:
         super().__init__(code, clause)
@@ -95,16 +103,16 @@ class TooEarly(IllegalAction):
 
 
 class BadOptions(ValueError):
-    """The options of a match make no sense; the message says which and what would, `path` where in them it is."""
+    """Invalid match options. The message says what is wrong and what would be right; `path` locates the option."""
 
     def __init__(self, fault: str, *path: str) -> None:
-        place = ".".join(step[:40] for step in path)
-        super().__init__(f"{place} {fault}" if path else fault)
+        location = ".".join(step[:40] for step in path)
+        super().__init__(f"{location} {fault}" if path else fault)
         self.path = path
 
 
 class Task(msgspec.Struct, Generic[A, V], frozen=True):
-    """All that a bot gets: what a person in its seat would see, and what it may do. Never a state."""
+    """Everything that a bot gets: its seat's observation and legal actions. A bot never gets a state."""
 
     seat: Seat
     step: str
@@ -113,13 +121,16 @@ class Task(msgspec.Struct, Generic[A, V], frozen=True):
 
 
 Bot: TypeAlias = Callable[[Task[A, V], Rng], A | None]
-"""Chooses an action from a task; its chance is its own. Where a bell ends the wait it may choose none, and is asked again
-when something has happened."""
+"""Chooses an action.
+
+The bot draws from its own `Rng`. If a bell limits the time, it may return None and is called again after the next
+event.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GameInfo(Generic[A, E, O, V]):
-    """What can be said of a game without playing it."""
+    """The description of a game: everything that is known without playing it."""
 
     id: str
     title: str
@@ -130,77 +141,90 @@ class GameInfo(Generic[A, E, O, V]):
     effects: tuple[type[E], ...]
     observation: type[V]
     breakdown: tuple[str, ...]
-    """Names of the parts of a score, in order; with some options or seats only some of them occur."""
+    """Names of the parts of a score, in order. Some options or numbers of seats use only some of them."""
     simultaneous: bool
-    """False where each event with effects closes every decision and opens the next."""
+    """False if each event with effects closes every open decision and opens the next one."""
     keeps_time: bool = False
-    """True where all its decisions have deadlines of the rules, so that a match clock for seats would never count."""
+    """True if the rules set a deadline for every decision. The match clock then never applies to seats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Game(Generic[S, A, E, O, V]):
-    """The rules of one game. Every game folder's `game.py` makes one; the registry lists them.
+    """The rules of one game. The `game.py` of each game folder creates one; the registry lists them.
 
-    A game equals only itself, so that what is made for it once can be kept by it.
+    Games are compared by identity, so a `Game` can be a cache key.
     """
 
     info: GameInfo[A, E, O, V]
     state: type[S]
     options: Callable[[int, Mapping[str, object]], O]
-    """Options for that many seats from their JSON form, defaults filled in.
+    """Parses the options of a match for this number of seats from their JSON form, and fills in defaults.
 
-    Raises BadOptions, also for a number of seats that the game is not for.
+    Raises BadOptions for bad options, and for a number of seats that the game does not support.
     """
     setup: Callable[[int, O, int, Rng], tuple[E, ...]]
-    """The effects that set the table for that many seats at that match time."""
+    """The effects that set up a match of this number of seats at this match time (ms)."""
     apply: Callable[[S | None, E], S]
-    """The fold's step: total, never decides, draws nothing; the old state stays valid. The first effect comes on None."""
-    decisions: Callable[[S], tuple[Decision[A], ...]]
-    """Who may act; nothing means that the game is over and can be scored."""
-    legal_actions: Callable[[S, Seat], Iterator[A]]
-    """Lazy, in a fixed order, complete and sound; nothing for a seat that may not act."""
-    decide: Callable[[S, Move[A], Rng], tuple[E, ...]]
-    """The only judge; raises IllegalAction."""
-    observation: Callable[[S, Viewer], V]
-    """What this viewer may know, built by allow-list: it follows from what the viewer saw before and the redacted effects.
+    """One step of the fold.
 
-    What an event showed stays in it at least until the next event. Times in it are match time, as in effects.
+    It accepts every effect, makes no decision and no draw, and leaves the old state valid. The first effect is applied
+    to None.
+    """
+    decisions: Callable[[S], tuple[Decision[A], ...]]
+    """The open decisions. An empty tuple means that the match is over and can be scored."""
+    legal_actions: Callable[[S, Seat], Iterator[A]]
+    """Yields the legal actions of a seat lazily, in a fixed order: all of them, and only them.
+
+    Yields nothing for a seat that may not act.
+    """
+    decide: Callable[[S, Move[A], Rng], tuple[E, ...]]
+    """Turns a move into effects. This is the only judge of actions; it raises IllegalAction."""
+    observation: Callable[[S, Viewer], V]
+    """What this viewer may know, built from an allow-list.
+
+    It is a function of the viewer's previous observation and the redacted effects.
+
+    Whatever an event showed stays in the observation at least until the next event. Times are match time in ms, as in
+    effects.
     """
     picture: Callable[[V, Viewer, Words, Outcome | None], Picture]
-    """The table as a viewer sees it, from an observation of that viewer, in the words of one language; at the end with the
-    outcome. It follows from these alone.
+    """The table drawn for one viewer, from that viewer's observation, the words of one language, and the outcome at the
+    end. The picture depends on nothing else.
 
-    What an action names carries `data-` attributes with the names and values of the action's fields (an item of a list, a
-    name of an object); those of the groups around it are its own too. So a page knows what to click without the rules. What
-    has an id keeps it from version to version.
+    Each thing that an action can name has `data-` attributes with the names and values of the action's fields: an item
+    of a list, or a key of an object. Attributes of enclosing groups apply too. A page can therefore turn clicks into
+    actions without knowing the rules. An element with an id keeps this id in every version.
     """
     sample_state: Callable[[V, Rng], S]
-    """A full state consistent with an observation, for bots that search."""
+    """Samples a full state that is consistent with an observation, for bots that search."""
     points: Callable[[S, Viewer], tuple[int, ...]]
-    """What each seat would score if the match ended now, as far as this viewer may know it: the same for states that look
-    the same to the viewer. What only a draw would decide counts for nobody."""
-    score: Callable[[S, Rng], Outcome]
-    """The outcome of a game that is over."""
-    bots: Mapping[str, Bot[A, V]]
-    """Bots that know this game, by name; `random` plays them all and stands elsewhere."""
-    texts: Mapping[str, Mapping[str, str]]
-    """Texts by language, then key: `effect.<tag>`, `action.<tag>`, `step.<step>` (a bell's label too), `refusal.<code>`.
+    """The score of each seat if the match ended now, as far as this viewer may know it.
 
-    `{name}` stands for a field of the effect or action, or for a fact of the refusal. `picture.<name>` are words of the
-    picture, with places for its numbers. Any other key, `<kind>.<id>`, names a
-    thing: `combo.K07` names K07-2 too, `tribe.black` helps to name the card black-3-2.
+    States that look the same to a viewer give it the same points. Whatever depends on a draw counts for no seat.
+    """
+    score: Callable[[S, Rng], Outcome]
+    """The outcome of a match that is over."""
+    bots: Mapping[str, Bot[A, V]]
+    """The bots made for this game, by name. `random` plays every game and is defined in `service.games.bots`."""
+    texts: Mapping[str, Mapping[str, str]]
+    """Texts by language, then by key: `effect.<tag>`, `action.<tag>`, `step.<step>` (or the label of a bell),
+    `refusal.<code>`.
+
+    `{name}` is replaced with a field of the effect or action, or with a fact of the refusal. `picture.<name>` are words
+    of the picture; numbers are filled into their placeholders. Every other key, `<kind>.<id>`, names a component. A key
+    may be a prefix of longer ids: `combo.K07` also names K07-2, and `tribe.black` helps to name the card black-3-2.
     """
     components: Mapping[str, Any]
-    """The component file, provenance included."""
+    """The component file, including the source of each value."""
     rules: str
-    """RULES.md, each clause by its id."""
+    """The text of RULES.md, in which each clause has an id."""
 
 
 AnyGame: TypeAlias = Game[Any, Any, Any, Any, Any]
 
 
 def fold(game: Game[S, A, E, O, V], state: S | None, effects: Iterable[E]) -> S | None:
-    """The state after some effects."""
+    """Apply effects to a state, one after another."""
     for effect in effects:
         state = game.apply(state, effect)
     return state

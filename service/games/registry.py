@@ -1,4 +1,4 @@
-"""The games that the service hosts. A new game adds one line."""
+"""The games that this service hosts. A new game adds one line."""
 
 from collections.abc import Mapping
 

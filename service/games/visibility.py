@@ -1,7 +1,8 @@
-"""Who may see what: every field of an action or effect says it, and redaction is the same for all games.
+"""Visibility of fields. Every field of an action or effect declares its audience, and one function redacts all games.
 
-A field is `Public[T]`, `Private[T]` (seen by the seat in the field `seat`; in an action, by whoever acts), `Secret[T]`
-(seen by nobody), or `Annotated[T, private_to("giver", "receiver")]`. A field that says nothing fails at import.
+A field is `Public[T]`, `Private[T]` (visible to the seat in the field `seat`, or to the acting seat of an action),
+`Secret[T]` (visible to no seat), or `Annotated[T, private_to("giver", "receiver")]`. A class that has a field without
+an audience fails at import.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,10 @@ Viewer: TypeAlias = Seat | None
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """`fields` name the fields that hold the seats who see; None means everyone, no name means nobody."""
+    """`fields` are the names of the fields that contain the seats in the audience.
+
+    None means everyone, and () means nobody.
+    """
 
     fields: tuple[str, ...] | None
 
@@ -36,7 +40,7 @@ def _audiences(cls: type, *, known: frozenset[str]) -> dict[str, Audience]:
     """The hidden fields of a class with their audiences.
 
     Raises:
-        TypeError: a field has no audience, or one that names no field.
+      TypeError: a field has no audience, or its audience names a field that does not exist.
     """
     hidden: dict[str, Audience] = {}
     hints = get_type_hints(cls, include_extras=True)
@@ -44,17 +48,17 @@ def _audiences(cls: type, *, known: frozenset[str]) -> dict[str, Audience]:
     for name in sorted(names):
         found = [extra for extra in getattr(hints[name], "__metadata__", ()) if isinstance(extra, Audience)]
         if len(found) != 1:
-            raise TypeError(f"{cls.__name__}: say who sees {name}")
+            raise TypeError(f"{cls.__name__}.{name} has no audience")
         for field in found[0].fields or ():
             if field not in names | known:
-                raise TypeError(f"{cls.__name__}.{name} is private to {field}, which is no field of it")
+                raise TypeError(f"{cls.__name__}.{name} is private to {field}, which is not a field")
         if found[0].fields is not None:
             hidden[name] = found[0]
     return hidden
 
 
 class Effect(msgspec.Struct, frozen=True, gc=False, tag_field="type", forbid_unknown_fields=True):
-    """A fact that followed from an action; subclasses are past tense and frozen, with an explicit `tag`."""
+    """A fact that an action caused. Subclasses are frozen, are named in the past tense, and set an explicit `tag`."""
 
     hidden: ClassVar[dict[str, Audience]]
 
@@ -64,7 +68,7 @@ class Effect(msgspec.Struct, frozen=True, gc=False, tag_field="type", forbid_unk
 
 
 class Action(msgspec.Struct, frozen=True, gc=False, tag_field="type", forbid_unknown_fields=True):
-    """What a seat asks for; subclasses are imperative and frozen, with an explicit `tag`."""
+    """A request of a seat. Subclasses are frozen, are named in the imperative, and set an explicit `tag`."""
 
     hidden: ClassVar[dict[str, Audience]]
 
@@ -74,7 +78,7 @@ class Action(msgspec.Struct, frozen=True, gc=False, tag_field="type", forbid_unk
 
 
 Redacted: TypeAlias = Effect | Action | dict[str, Any]
-"""The value itself where all of it may be seen, else an object without the hidden fields."""
+"""The value itself if nothing in it is hidden from the viewer; otherwise an object without the hidden fields."""
 
 ABSENT: Final = object()
 
@@ -94,13 +98,13 @@ def redact(value: Effect | Action, viewer: Viewer, actor: Viewer = None) -> Reda
         return value
     shown: dict[str, Any] = {"type": value.__struct_config__.tag}
     names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
-    absent = {*unseen, *_left_out(value)}
+    absent = {*unseen, *_omitted_defaults(value)}
     shown.update((encoded, getattr(value, name)) for name, encoded in names if name not in absent)
     return shown
 
 
-def _left_out(value: Effect | Action) -> list[str]:
-    """The fields that are not told because they are at their default, where a class is declared `omit_defaults`."""
+def _omitted_defaults(value: Effect | Action) -> list[str]:
+    """The fields that the encoder omits because they have their default, if the class declares `omit_defaults`."""
     if not value.__struct_config__.omit_defaults:
         return []
     defaults = value.__struct_defaults__

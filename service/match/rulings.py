@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from events.chain import Draft
 from events.record import canonical
 from service.errors import NotDue, Refused
-from service.games.kit.misfit import Misfit, any_of, misfit
+from service.games.kit.mismatch import Mismatch, alternatives, mismatch
 from service.games.protocol import CLOCK, AnyGame, IllegalAction, Move, TooEarly
 from service.games.protocol import Ring as Bell
 from service.games.visibility import Action, Seat
@@ -143,9 +143,9 @@ def parse_action(game: AnyGame, action: Mapping[str, Any]) -> Any:
         kinds = {str(kind.__struct_config__.tag): kind for kind in game.info.actions}
         given = action.get("type")
         if not isinstance(given, str) or given not in kinds:
-            found = Misfit(("type",), f"must be {any_of(list(kinds))}")
+            found = Mismatch(("type",), f"must be {alternatives(list(kinds))}")
         else:
-            found = misfit(kinds[given], error)
+            found = mismatch(kinds[given], error)
         path = ("action", *found.path)
         raise Refused("invalid-action", f"No such action: {found}.", parameter=path, types=list(kinds)) from None
 

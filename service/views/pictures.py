@@ -4,11 +4,11 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
-from service.games.drawing.changes import marked
+from service.games.drawing.changes import mark_changes
 from service.games.drawing.page import Picture, document
 from service.games.drawing.style import POLICY_SOURCE as POLICY_SOURCE
 from service.games.drawing.waiting import waiting
-from service.games.drawing.words import spoken
+from service.games.drawing.words import picture_words
 from service.games.visibility import Viewer
 from service.match.model import Match
 from service.repository.match_history import History
@@ -28,12 +28,12 @@ def board(history: History, match: Match, viewer: Viewer, language: str, *, high
     if highlight and match.state is not None:
         before = history.at(match.id, match.head.version - 1)
         if before.state is not None:
-            picture = marked(_picture(before, viewer, language), picture)
+            picture = mark_changes(_picture(before, viewer, language), picture)
     return document(picture)
 
 
 def _picture(match: Match, viewer: Viewer, language: str) -> Picture:
-    words = spoken(match.game.texts, language)
+    words = picture_words(match.game.texts, language)
     if match.state is None:
         taken = [sitter is not None for sitter in match.seats]
         return waiting(match.game.info.id, taken, words, aborted=match.status == "aborted")

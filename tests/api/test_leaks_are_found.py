@@ -101,7 +101,7 @@ LEAKS: Final[Mapping[str, Leak]] = {
     "what others may do is listed": Leak(redaction, "legal_actions", everyones, table="monkeys_on_the_moon of 2"),
     "a frame lists what others may do": Leak(situation, "situation", listing, table="monkeys_on_the_moon of 2"),
     "a list of actions tells by its order": Leak(rules={"legal_actions": ordered}),
-    "a refusal names who holds a card": Leak(rules={"decide": broken_sight.tells_in_refusals}),
+    "a refusal names who holds a card": Leak(rules={"decide": broken_sight.leaks_in_refusals}),
     "a step tells": Leak(rules={"decisions": stepping}),
 }
 

@@ -1,6 +1,6 @@
-"""`make bench`: each figure in one run on this machine, beside its floor or its aim.
+"""`make bench`: measures everything in one run on this machine, and prints each figure with its baseline or target.
 
-`python -m tests.benchmarks [--json FILE] [PART ...]` runs some parts only, and writes the rows to a file too.
+`python -m tests.benchmarks [--json FILE] [PART ...]` runs some parts only, and also writes the rows to a file.
 """
 
 import argparse
@@ -24,7 +24,7 @@ AIMS: Final = {
     "four_monkeys": (3_000, 1.0),
     "monsters_on_the_moon": (500, 1.0),
 }
-"""Random actions a second, and milliseconds for a rebuild."""
+"""Random actions per second, and milliseconds for a rebuild."""
 WALLS: Final = {"walls": True}
 
 

@@ -1,6 +1,7 @@
-"""How fast the log is on a durable server of its own: `python -m tests.benchmarks.bench_log`.
+"""The speed of the log on a durable server of its own: `python -m tests.benchmarks.bench_log`.
 
-Appends stand beside bare XADDs of the same bytes, in turns within one run: only their ratio carries over to other machines.
+Appends are compared with bare XADDs of the same bytes, in turns within one run. Only their ratio can be compared
+between machines.
 """
 
 import tempfile

@@ -1,4 +1,4 @@
-"""How long a bot takes: from the answer to a person's action to the bot's event in the log, on the whole service."""
+"""The time from the receipt of a person's action to the bot's event in the log, measured on the whole service."""
 
 import time
 from itertools import pairwise
@@ -20,10 +20,10 @@ UNHURRIED = {
 
 
 def answers(folder: Path, matches: int) -> tuple[float, float, int]:
-    """Median and p99 in milliseconds over whole matches of a person against a bot, and how many answers there were.
+    """Median and p99 (ms) over whole matches of a person against a bot, and the number of answers.
 
-    Both times are the server's own stamps in the log: `at` of the bot's event less `at` of the person's before it,
-    so nothing of the client's is in it.
+    Both times are stamped by the server: `at` of the bot's event minus `at` of the person's event before it. The
+    client's own time is not included.
     """
     taken: list[int] = []
     with (

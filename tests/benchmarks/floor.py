@@ -1,6 +1,6 @@
-"""The floor under an action over HTTP: bare Flask, a marshmallow schema and the append function, nothing else.
+"""The baseline of an action over HTTP: bare Flask, a marshmallow schema and the append function.
 
-`python -m tests.benchmarks.floor PORT LOG_URL` serves it with the service's own server class and worker count.
+`python -m tests.benchmarks.floor PORT LOG_URL` serves it with the service's own server class and number of workers.
 """
 
 import sys
@@ -28,7 +28,7 @@ class ActionSchema(Schema):
 
 
 def create_floor(log_url: str) -> Flask:
-    # It imports redis, which must not come before gevent's patches (api.server.gunicorn).
+    # This import imports redis, which must not be imported before gevent has patched (api.server.gunicorn).
     from events.redis_log import WAKE_CHANNEL, RedisLog, connect  # noqa: PLC0415
 
     client = connect(log_url)

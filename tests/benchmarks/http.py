@@ -1,4 +1,6 @@
-"""Actions and observations over HTTP, beside the floor: the same requests, server class, worker count and log."""
+"""Actions and observations over HTTP, compared with the baseline: the same requests, server class, number of workers
+and log.
+"""
 
 import os
 import subprocess
@@ -24,14 +26,17 @@ GAME = "monkeys_on_the_moon"
 CONNECTIONS = 16
 ROUNDS = 3
 LOOKS = 5
-"""Times in a round: how many of the connections each worker gets is chance, and much depends on it."""
+"""Runs in a round. The distribution of connections over workers is random and has a large effect."""
 
 
 @contextmanager
 def serving(
     log: IO[bytes], module: str, *arguments: str, env: dict[str, str] | None = None, port: int
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A server as a process of its own, which writes to `log`, from when it is ready until the block is left."""
+    """Run a server as a process that writes to `log`.
+
+    The block starts when it is ready; the server is stopped afterwards.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", module, *arguments], env={**os.environ, **(env or {})}, stdout=log, stderr=log
     )
@@ -50,7 +55,7 @@ def serving(
 
 
 def action_scripts(service: Service, series: str) -> list[list[bytes]]:
-    """Whole two-seat matches, decided beforehand with the seeds that the server will use too, one a connection."""
+    """Whole two-seat matches, one for each connection, decided beforehand with the seeds that the server will use."""
     return [script(service, f"{series}-{number}", number) for number in range(CONNECTIONS)]
 
 
@@ -81,7 +86,7 @@ class _Action(msgspec.Struct):
 
 
 def looks(scripts: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
-    """As many observations as there are actions, of the same matches by the same players."""
+    """The same number of requests for observations, of the same matches by the same players."""
     found = []
     for script in scripts:
         head = script[0].split(b"\r\n")
@@ -92,7 +97,9 @@ def looks(scripts: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
 
 
 def compare(service: Service, environ: Mapping[str, str], log: IO[bytes]) -> dict[str, tuple[float, float]]:
-    """Requests a second of the service and of the floor, medians of rounds in turn: `actions` and `observations`."""
+    """Requests per second of the service and of the baseline, as medians of alternating rounds: `actions` and
+    `observations`.
+    """
     ours: dict[str, list[float]] = {"actions": [], "observations": []}
     floor: dict[str, list[float]] = {"actions": [], "observations": []}
     port = free_port()

@@ -1,4 +1,4 @@
-"""The longest legal lists of Monsters on the Moon: from the rules, and the longest of all over HTTP."""
+"""The longest legal lists of Monsters on the Moon: computed by the rules, and the longest one over HTTP."""
 
 import time
 from pathlib import Path
@@ -20,14 +20,14 @@ REPEATS: Final = 20
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """How long a list is, and the milliseconds of processor time that it takes, the best of some runs."""
+    """The length of a list, and the processor time (ms) to compute it, as the best of several runs."""
 
     length: int
     ms: float
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """The size of an answer, and the milliseconds from its request to its last byte, the median of some."""
+    """The size of an answer (bytes), and the time (ms) from its request to its last byte, as a median."""
 
     kib: int
     ms: float
@@ -51,7 +51,7 @@ def _listed(state: State) -> Listed:
 
 
 def sent(folder: Path) -> Sent:
-    """The list of `cards` as JSON, through a socket."""
+    """Request the list of `cards` as JSON over a socket."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     with (

@@ -1,6 +1,6 @@
-"""`python -m tests.benchmarks.lists_server PORT FILE` serves a match at the table with the longest list of actions.
+"""`python -m tests.benchmarks.lists_server PORT FILE` serves a match at the position with the longest list of actions.
 
-Into the file it writes where the list is to be had.
+It writes the address of the list to the file.
 """
 
 import sys
@@ -20,14 +20,14 @@ SEATS: Final = 4
 
 
 class Served(msgspec.Struct, frozen=True):
-    """Where the longest list is to be had, and with whose token."""
+    """The address of the longest list, and the token to read it."""
 
     path: str
     token: str
 
 
 def _factory(_deadline: Deadline, _alive: Callable[[], bool]) -> Flask:
-    # They import ssl, which must not come before gevent's patches (api.server.gunicorn).
+    # These imports import ssl, which must not be imported before gevent has patched (api.server.gunicorn).
     from tests.api.checked import Client  # noqa: PLC0415
     from tests.service.games.monsters_on_the_moon.largest import largest_display  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""A closed-loop load: many keep-alive connections, each with its own list of requests, driven by one thread."""
+"""A closed-loop load generator: many keep-alive connections, each with its own list of requests, in one thread."""
 
 import selectors
 import socket
@@ -9,7 +9,7 @@ import msgspec
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """What came back: answers by status, seconds in all, and each answer's latency in seconds."""
+    """The answers: their number by status, the total time (s), and the latency of each (s)."""
 
     statuses: dict[int, int]
     seconds: float
@@ -20,7 +20,7 @@ class Answers(msgspec.Struct, frozen=True):
         return len(self.latencies) / self.seconds
 
     def percentile(self, share: float) -> float:
-        """Milliseconds."""
+        """The latency (ms) of this share of the answers."""
         return sorted(self.latencies)[int(share * (len(self.latencies) - 1))] * 1000
 
 
@@ -43,7 +43,7 @@ class _Connection:
         return True
 
     def receive(self) -> tuple[int, float] | None:
-        """The status and latency once the whole answer is there."""
+        """The status and the latency (s) of an answer, once it is complete."""
         self._buffer += self.socket.recv(65536)
         head, end, body = self._buffer.partition(b"\r\n\r\n")
         if not end:
@@ -55,7 +55,7 @@ class _Connection:
 
 
 def drive(port: int, scripts: Sequence[Sequence[bytes]]) -> Answers:
-    """Send every script over a connection of its own, all at once, each request after the answer before it."""
+    """Send every script over its own connection, all at the same time. Each request waits for the previous answer."""
     statuses: dict[int, int] = {}
     latencies = []
     began = time.perf_counter()

@@ -98,12 +98,12 @@ class _Table:
             self._version = line["version"]
         self._go_on()
 
-    def told(self, token: str, stream: _Lines) -> None:
+    def notified(self, token: str, stream: _Lines) -> None:
         self._seen[token] = max([self._seen[token], *(line["version"] for line in stream.read() if "version" in line)])
         self._go_on()
 
     def _go_on(self) -> None:
-        """The next move, once the last one was answered and whoever moves next was told of it."""
+        """The next move, once the last one was answered and whoever moves next was notified."""
         if self._version and self.moves and self._seen[_token(self.moves[0])] >= self._version:
             self.act()
 
@@ -122,7 +122,7 @@ def _play(tables: Sequence[_Table]) -> int:
     with selectors.DefaultSelector() as ready:
         for table in tables:
             for token, stream in table.following.items():
-                ready.register(stream.socket, selectors.EVENT_READ, (table, partial(table.told, token, stream)))
+                ready.register(stream.socket, selectors.EVENT_READ, (table, partial(table.notified, token, stream)))
             for connection in set(table.acting.values()):
                 ready.register(connection.socket, selectors.EVENT_READ, (table, partial(table.answered, connection)))
             table.act()

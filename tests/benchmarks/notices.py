@@ -1,4 +1,4 @@
-"""How long after a move's receipt its `your_turn` is with the other player, who follows few matches or many."""
+"""The time from a move's receipt to the `your_turn` notice of the other player, who follows few or many matches."""
 
 import select
 import socket
@@ -18,13 +18,13 @@ from tests.benchmarks.load import request
 from tests.benchmarks.streams import PATIENCE, Moves
 
 TURNS: Final = 200
-"""Own turns that are waited for, at most."""
+"""Number of turns that are measured, at most."""
 BETWEEN: Final = 0.005
-"""Seconds from one move to the next, in which the streams come to rest."""
+"""Seconds between two moves, so that the streams are idle again."""
 
 
 class Delay(msgspec.Struct, frozen=True):
-    """Milliseconds from the receipt of a move to the notice of the turn that it opened, 0 where the notice came first."""
+    """Milliseconds from the receipt of a move to the notice of the turn that it opened; 0 if the notice came first."""
 
     running: int
     turns: int
@@ -49,7 +49,7 @@ class Player:
         if not got:
             raise RuntimeError(f"the stream was cut: {self._buffer!r}")
         *lines, self._buffer = (self._buffer + got).split(b"\n")
-        # What frames the chunks of the answer is no JSON object.
+        # Chunk sizes of the chunked encoding are lines that are not JSON objects.
         self._lines += [msgspec.json.decode(line) for line in lines if line.startswith(b'{"')]
 
     def take(self) -> list[dict[str, Any]]:
@@ -59,7 +59,7 @@ class Player:
 
 
 def delay(server: Server, service: Service, running: int) -> Delay:
-    """Two players, who have so many matches with each other, play one of them: whoever's turn it is acts."""
+    """Two players have `running` matches with each other, and play one of them."""
     requests = script(service, f"noticed-{running}", running)
     tokens = list(dict.fromkeys(_token(sent) for sent in requests))
     _start_more(service, tokens, running - 1)

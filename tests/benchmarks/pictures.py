@@ -1,4 +1,4 @@
-"""How long a picture takes and how large it is: the worst of the tables at which the laws hold a game, for any viewer."""
+"""The time and the size of pictures: the worst case of all tables at which the laws test a game, for any viewer."""
 
 import time
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from service.games.drawing.page import document
-from service.games.drawing.words import spoken
+from service.games.drawing.words import picture_words
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from tests.service.games.matches import positions
@@ -18,14 +18,16 @@ REPEATS: Final = 5
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """The milliseconds of processor time of the slowest picture, the best of some runs, and the bytes of the largest one."""
+    """The processor time (ms) of the slowest picture, as the best of several runs, and the size (bytes) of the largest
+    one.
+    """
 
     ms: float
     size: int
 
 
 def worst(game_id: str) -> Drawn:
-    """Of a game, from an observation to the document."""
+    """The worst figures of a game, from an observation to the document."""
     drawn = [_drawn(GAMES[game_id], state, seats) for state, seats in _states(game_id)]
     return Drawn(max(one.ms for one in drawn), max(one.size for one in drawn))
 
@@ -39,7 +41,7 @@ def _states(game_id: str) -> Iterator[tuple[Any, int]]:
 
 
 def _drawn(game: AnyGame, state: Any, seats: int) -> Drawn:
-    words = spoken(game.texts, "de")
+    words = picture_words(game.texts, "de")
     slowest, largest = 0.0, 0
     for viewer in (None, *range(seats)):
         seen, times = game.observation(state, viewer), []

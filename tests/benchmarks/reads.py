@@ -1,4 +1,4 @@
-"""What a reading costs: any version of a long match, and any page of the lists of a store with 100,000 matches."""
+"""The cost of reads: any version of a long match, and any page of the lists of a store with 100,000 matches."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -30,14 +30,17 @@ FINISHED: Final = 1_000
 PAGE: Final = 50
 REPEATS: Final = 15
 BATCH: Final = 1_000
-"""Commands sent at once."""
+"""Commands in one pipeline."""
 START: Final = 1_700_000_000_000
 GAME: Final = "monkeys_on_the_moon"
 SALT: Final = "5a" * 16
 
 
 class Reader:
-    """The API without sockets on the log of a service. `forget` makes a new process of it, but for its connections."""
+    """The API without sockets, on the log of a service.
+
+    `forget` empties its caches as a new process would, except for its connections.
+    """
 
     def __init__(self, service: Service) -> None:
         self.settings = replace(service.settings, requests_by_token=10**6, requests_by_address=10**6)
@@ -58,14 +61,14 @@ class Reader:
         self.ports = replace(ports, games=games, history=History(ports.log, games, ports.secret))
 
     def cold(self, path: str, token: str | None = None) -> float:
-        """Milliseconds of a process's first answer, the median of some processes."""
+        """Milliseconds for the first answer of a process, as a median over processes."""
         return median(self._timed(path, token, cold=True) for _ in range(REPEATS))
 
     def warm(self, path: str, token: str | None = None) -> float:
         return median(self._timed(path, token, cold=False) for _ in range(REPEATS))
 
     def first(self, path: str, token: str | None = None) -> float:
-        """Milliseconds of a process's first answer, once: it leaves the snapshots that it missed."""
+        """Milliseconds for the first answer of one process. It also stores the snapshots that were missing."""
         return self._timed(path, token, cold=True)
 
     def _timed(self, path: str, token: str | None, *, cold: bool) -> float:
@@ -77,7 +80,7 @@ class Reader:
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """A figure of the table: `ms` of an answer, and beside it what it is to be compared with."""
+    """A row of the table: the time of an answer (ms), and what to compare it with."""
 
     what: str
     ms: float
@@ -85,7 +88,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def copied(events: Sequence[Event], match: MatchId, by: str, at: int) -> tuple[bytes, ...]:
-    """The events of a match as those of another one that somebody made at a time, chained anew."""
+    """The events of a match as those of another match, with another player and time, chained again."""
     created = msgspec.json.decode(events[0].data)
     _, head = genesis(match, created["game"], created["ruleset"])
     found: list[bytes] = []
@@ -97,7 +100,7 @@ def copied(events: Sequence[Event], match: MatchId, by: str, at: int) -> tuple[b
 
 
 def put(match: MatchId, stored: Sequence[bytes]) -> Iterator[Command]:
-    """As the log has a match, but for what only its next writer needs."""
+    """The commands that store a match in the log, without what only the next writer needs."""
     for version, event in enumerate(stored, 1):
         yield ("XADD", key(match, "events"), f"{version}-0", "e", event, "h", digest(event))
 
@@ -108,7 +111,7 @@ def played(game: str, seats: int = 2, **options: object) -> list[Event]:
 
 
 def readings(service: Service) -> Iterator[Reading]:
-    """Fills the service's store."""
+    """Fills the service's store and measures reads."""
     reader = Reader(service)
     yield from _rebuilds(service)
     yield from _versions(service, reader)
@@ -116,7 +119,7 @@ def readings(service: Service) -> Iterator[Reading]:
 
 
 def _rebuilds(service: Service) -> Iterator[Reading]:
-    """Matches as a process has them that has not seen them before: read from the log, from a snapshot on."""
+    """The time to read a match that is not in a process's cache, from a snapshot on."""
     for game in (GAME, "four_monkeys"):
         events = played(game, 4)[:EVENTS]
         _send(service, list(put(game, copied(events, game, "player:nobody", START))))
@@ -126,7 +129,7 @@ def _rebuilds(service: Service) -> Iterator[Reading]:
             began = time.perf_counter()
             history.newest(game)
             taken.append(1000 * (time.perf_counter() - began))
-        # The first one leaves the snapshots.
+        # The first read stores the snapshots.
         yield Reading(
             f"{game}: {len(events)} events had from the log", median(taken[1:]), f"aim 1.0 ms; once {taken[0]:.1f}"
         )

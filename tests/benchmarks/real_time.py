@@ -1,4 +1,6 @@
-"""4 Monkeys under load, on the whole service: eight who act as fast as they can, and the bells of many matches at once."""
+"""4 Monkeys under load, on the whole service: eight players who act as fast as they can, and the bells of many matches
+at once.
+"""
 
 import hashlib
 import json
@@ -27,18 +29,18 @@ UNHURRIED: Final = {
 SEATS: Final = 8
 SECONDS: Final = 6.0
 SUPPLY: Final = 400
-"""Accepted actions after which the rush ends: a match has not many more to give before all stops are used up."""
+"""Accepted actions after which the load ends. A match has not many more before all stops are used up."""
 ROUND_MS: Final = 30_000
 PACE_MS: Final = 4_000
-"""At the usual 2,500 they own ten combos before the bell, and stop the round."""
+"""With the default of 2,500 ms, bots own ten combos before the bell, and stop the round."""
 PATIENCE: Final = 12.0
-"""Seconds after the last deadline in which a bell is waited for."""
+"""Seconds to wait for a bell after the last deadline."""
 
 Json = dict[str, Any]
 
 
 class Rush(msgspec.Struct, frozen=True):
-    """Answered actions a second, the share that was accepted, and the 99th percentile of the latency in milliseconds."""
+    """Answered actions per second, the share that was accepted, and the 99th percentile of the latency (ms)."""
 
     rate: float
     accepted: float
@@ -46,16 +48,16 @@ class Rush(msgspec.Struct, frozen=True):
 
 
 class Bells(msgspec.Struct, frozen=True):
-    """How many bells rang, and how many milliseconds after their deadlines at the most."""
+    """The number of bells, and the largest delay after a deadline (ms)."""
 
     count: int
     latest: int
     bot_actions: float
-    """A second, all matches together."""
+    """Per second, in all matches together."""
 
 
 class Client(threading.Thread):
-    """Acts by what the answers tell, without another look in between."""
+    """Chooses actions from the answers alone, without further reads."""
 
     def __init__(self, url: str, path: str, token: str, seat: int) -> None:
         super().__init__(daemon=True)
@@ -76,7 +78,7 @@ class Client(threading.Thread):
         self.accepted = 0
 
     def warm_up(self) -> None:
-        """Let the server's process on the other end have done all of it once."""
+        """Run every kind of request once, so that the server's process has loaded everything."""
         for _ in range(10):
             self._ask("POST", "/actions?dry_run=true", b'{"action":{"type":"stop"}}')
 
@@ -117,7 +119,7 @@ class Client(threading.Thread):
         self._others = [action for action in legal if action["type"] not in {"grab", "stop"}]
 
     def _choose(self) -> Mapping[str, Any]:
-        """A grab or something else by chance; a false stop, so that the round begins anew, where there is nothing else."""
+        """A random action, mostly a grab. If nothing else is left, a false stop, which restarts the round."""
         actions = [*self._others]
         if self._hand:
             actions += [{"type": "grab", "stack": stack, "combo": top} for stack, top in self._grabs.items()]
@@ -150,7 +152,7 @@ class Client(threading.Thread):
 
 
 def rush(folder: Path) -> Rush:
-    """Eight clients in one match, each with the next action as soon as the last is answered."""
+    """Eight clients in one match. Each sends its next action as soon as the last one is answered."""
     with (
         (folder / LOG).open("ab") as log,
         serving(folder, log, **UNHURRIED) as served,
@@ -181,7 +183,7 @@ def rush(folder: Path) -> Rush:
 
 
 def bells(folder: Path, matches: int) -> Bells:
-    """As many matches of seven greedy bots and a person who only looks on, until the first bell of each."""
+    """Run this many matches of seven greedy bots and an idle person, until the first bell of each."""
     with (
         (folder / LOG).open("ab") as log,
         serving(folder, log, **UNHURRIED) as served,

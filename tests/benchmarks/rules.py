@@ -1,4 +1,4 @@
-"""How fast one process plays, rebuilds and verifies: the rules, the fold and the audit, without a server."""
+"""The speed of one process that plays, rebuilds and verifies matches: rules, fold and audit, without a server."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +9,7 @@ from events.memory_log import MemoryLog
 from service.audit.match_file import export
 from service.audit.verify import verify
 from service.games.bots import RANDOM
-from service.games.kit.patterns import picked
+from service.games.kit.patterns import sample_action
 from service.games.protocol import CLOCK, AnyGame, Decision, Move, Ring
 from service.match.fold import begin, fold
 from service.match.randomness import Draws
@@ -18,11 +18,11 @@ from service.ops.simulate import play
 REPEATS = 5
 NOTHING: Final[Mapping[str, object]] = {}
 PACE_MS: Final = 600
-"""Match time between two actions of a timed game, whoever acts."""
+"""Match time (ms) between two actions in a timed game, over all seats."""
 
 
 def timed(run: Callable[[], int]) -> float:
-    """Units a second of processor time: the median of a few runs, each of which says how many units it did."""
+    """Units per second of processor time, as the median of several runs. Each run returns its number of units."""
     rates = []
     for _ in range(REPEATS):
         began = time.process_time()
@@ -32,7 +32,7 @@ def timed(run: Callable[[], int]) -> float:
 
 
 def random_play(game: AnyGame, seats: int, matches: int, options: Mapping[str, object] = NOTHING) -> float:
-    """Actions a second of uniformly random matches, every legal list consumed whole."""
+    """Actions per second of uniformly random matches. Every legal list is consumed completely."""
     seeds = iter(range(1_000_000))
 
     def run() -> int:
@@ -59,7 +59,7 @@ def random_play(game: AnyGame, seats: int, matches: int, options: Mapping[str, o
 def _move(game: AnyGame, state: Any, decision: Decision[Any], at: int, chance: Draws) -> Move[Any]:
     seat = decision.seat
     listed = chance.pick("action", tuple(game.legal_actions(state, seat)))
-    return Move(seat, picked(listed, "part", chance), at)
+    return Move(seat, sample_action(listed, "part", chance), at)
 
 
 def _bell(decisions: Sequence[Decision[Any]]) -> Move[Any]:
@@ -68,7 +68,9 @@ def _bell(decisions: Sequence[Decision[Any]]) -> Move[Any]:
 
 
 def rebuild(game: AnyGame, seats: int, events: int, options: Mapping[str, object] = NOTHING) -> tuple[int, float]:
-    """Milliseconds to read a match's first events from a log and fold them, chain checked, nothing cached."""
+    """Milliseconds to read the first events of a match from a log and fold them, with the chain checked and nothing
+    cached.
+    """
     ports, match = play(game, [RANDOM] * seats, options, bytes(31) + b"\x01")
     stored = ports.log.read(match.id, last=events).events
     runs = 20
@@ -84,7 +86,7 @@ def rebuild(game: AnyGame, seats: int, events: int, options: Mapping[str, object
 
 
 def verifying(game: AnyGame, seats: int) -> float:
-    """Events a second through every check of the audit."""
+    """Events per second through all checks of the audit."""
     ports, match = play(game, [RANDOM] * seats, {}, bytes(31) + b"\x01")
     lines = list(export(ports, match))
     games = {game.info.id: game}

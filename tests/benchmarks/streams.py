@@ -1,8 +1,9 @@
-"""Many watchers: how long an event takes to the last of them, what they cost while nothing happens, and others' moves.
+"""Many watchers of streams: the delay until the last of them has an event, the cost of idle streams, and their effect
+on others' moves.
 
-`python -m tests.benchmarks.streams` starts a log, a queue and the API with two workers, and tells the figures. The clients
-are one thread of this process, on the same processors as the servers: it waits for all sockets at once, and takes the
-time before it reads.
+`python -m tests.benchmarks.streams` starts a log, a queue and the API with two workers, and prints the figures. The
+clients are one thread of this process, on the same processors as the servers. It waits for all sockets at once, and
+takes the time before it reads.
 """
 
 import os
@@ -36,22 +37,22 @@ OTHERS: Final = 200
 EVENTS: Final = 40
 ROUNDS: Final = 3
 PART: Final = 20
-"""Moves."""
+"""Number of moves."""
 HEARTBEATS: Final = 5.5
-"""Seconds, in which every stream shows life once at least."""
+"""Seconds in which every stream sends at least one heartbeat."""
 PAUSE: Final = 0.02
-"""Between two events."""
+"""Seconds between two events."""
 PATIENCE: Final = 10.0
 A_TOKEN: Final = 8
-"""Streams, opened together; counts of them are its multiples."""
+"""Streams that are opened together. Numbers of streams are multiples of it."""
 
 _TICK: Final = os.sysconf("SC_CLK_TCK")
 _PAGE: Final = os.sysconf("SC_PAGESIZE")
 
 
 class FanOut(msgspec.Struct, frozen=True):
-    """Milliseconds from the sending of a move to its answer and to its last watcher, median and 99th percentile, and the
-    workers' processor time for a delivery, in microseconds.
+    """Milliseconds from sending a move to its answer and to its last watcher (median and p99), and the workers'
+    processor time for a delivery (µs).
     """
 
     watchers: int
@@ -63,7 +64,7 @@ class FanOut(msgspec.Struct, frozen=True):
 
 
 class Held(msgspec.Struct, frozen=True):
-    """What idle streams take: per cent of one core for all, KiB for each; and the slowest move beside them, milliseconds."""
+    """The cost of idle streams: per cent of one core for all, KiB for each; and the slowest move beside them (ms)."""
 
     streams: int
     cpu: float
@@ -72,7 +73,7 @@ class Held(msgspec.Struct, frozen=True):
 
 
 class Moves:
-    """Moves of a match that were chosen beforehand, sent one at a time."""
+    """The moves of a match, chosen beforehand and sent one at a time."""
 
     def __init__(self, server: Server, requests: Sequence[bytes]) -> None:
         self.path = requests[0].split(b" ")[1].removesuffix(b"/actions").decode()
@@ -81,7 +82,7 @@ class Moves:
 
     @cached_property
     def socket(self) -> socket.socket:
-        """Opened when it is needed first: the server closes one that asks nothing."""
+        """Opened on first use, because the server closes idle connections."""
         client = socket.create_connection(("127.0.0.1", self._server.port), PATIENCE)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return client
@@ -107,7 +108,7 @@ class Moves:
 
 
 class Crowd:
-    """Open streams, each of which was told all there was."""
+    """Open streams, each of which has received all events so far."""
 
     def __init__(self, server: Server, tokens: Iterator[str]) -> None:
         self.streams: dict[int, socket.socket] = {}
@@ -135,7 +136,7 @@ class Crowd:
                     raise RuntimeError("a stream was cut")
 
     def follow(self, moves: Moves) -> tuple[float, float]:
-        """Milliseconds until the answer to the next move, and until its event was with the last of the streams."""
+        """Milliseconds until the answer to the next move, and until the last stream has its event."""
         self._ready.register(moves.socket, select.EPOLLIN)
         answered, mine = 0.0, moves.socket.fileno()
         left = set(self.streams)
@@ -145,7 +146,7 @@ class Crowd:
             ready = self._ready.poll(PATIENCE)
             now = time.perf_counter()
             if now - began > PATIENCE:
-                raise TimeoutError(f"{len(left)} watchers were told nothing; the move's answer took {answered} s")
+                raise TimeoutError(f"{len(left)} watchers did not get the event; the move's answer took {answered} s")
             for stream, _ in ready:
                 if stream == mine:
                     moves.receive()
@@ -162,7 +163,7 @@ class Crowd:
 
 
 class House:
-    """A server, and clients of it."""
+    """A server and its clients."""
 
     def __init__(self, server: Server, service: Service) -> None:
         self.server = server
@@ -203,9 +204,10 @@ class House:
         )
 
     def others(self) -> float:
-        """How many times as long a move takes while there are idle streams of other matches; a median of rounds.
+        """The time of a move with idle streams of other matches, relative to that without them; a median of rounds.
 
-        The first and the last part of a round are without them, so that a machine that gets busier counts for both.
+        The first and the last part of a round have no idle streams, so a change of the machine's load affects both
+        sides.
         """
         ratios = []
         for number in range(ROUNDS):

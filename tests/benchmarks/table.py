@@ -1,4 +1,4 @@
-"""What a run of the benchmarks prints: a table on stdout, a line of progress on a terminal, the same rows as JSON."""
+"""The output of the benchmarks: a table on stdout, a line of progress on a terminal, and the same rows as JSON."""
 
 import os
 import platform
@@ -12,14 +12,14 @@ from typing import Final
 import msgspec
 
 LOG: Final = "servers.log"
-"""In the folder of a part of the run: what its servers write."""
+"""The file, in the folder of a part, to which its servers write."""
 
 _CLEAR: Final = "\r\x1b[K"
 _LOG_LINES: Final = 20
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A figure with its unit, and in words what it is to be compared with."""
+    """A figure with its unit, and a description of what to compare it with."""
 
     part: str
     what: str
@@ -29,7 +29,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Table:
-    """Collects the rows of a run, and prints each as it comes."""
+    """Collects the rows of a run, and prints each when it is measured."""
 
     def __init__(self) -> None:
         self._rows: list[Row] = []
@@ -44,7 +44,7 @@ class Table:
 
     @contextmanager
     def part(self, name: str, log: Path) -> Iterator[None]:
-        """A part of the run, whose servers write to `log`: the end of that is shown if the part fails."""
+        """Run a part, whose servers write to `log`. If it fails, the end of the log is printed."""
         began = time.monotonic()
         self._part = name
         self._progress(f"{name} …")

@@ -1,4 +1,4 @@
-"""`make playthroughs`: write every golden playthrough anew; review the diff."""
+"""`make playthroughs`: write all golden playthroughs again, for review of the diff."""
 
 from service.games.registry import GAMES
 from tests.playthroughs.record import cases, path, record

@@ -1,8 +1,9 @@
-"""Golden playthroughs: whole matches from fixed seeds, written so that a reviewer sees every viewer's sight in a diff.
+"""Golden playthroughs: whole matches from fixed seeds. A diff shows a reviewer what changed for each viewer.
 
-One JSON object a line. Per event: who did what, all effects, and under `seen` the parts that some viewers see otherwise,
-by their place and by who sees them so. Then a digest of each viewer's observation and decisions; every
-hundredth version and at the end what a spectator sees in full, and for each seat the places where it sees something else.
+Each line is a JSON object. An event line has the actor, all effects, and under `seen` the parts that are redacted, by
+their path and by the viewers who get them so. A digest line has a digest of each viewer's observation and decisions.
+Every hundredth version and the last one have the spectator's view in full instead, and for each seat the parts that
+differ from it.
 """
 
 import hashlib
@@ -33,10 +34,9 @@ FULL_EVERY: Final = 100
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A playthrough: `why` is what a reviewer should look for; a slower pace makes a timed match shorter to read.
+    """A playthrough. `why` tells a reviewer what to look for. A slower bot pace makes a timed match shorter.
 
-    For what no bot comes upon by itself: `wishes` are actions that every bot plays rather than its own choice, the first
-    one that is legal.
+    `wishes` are actions that the bots would not choose by themselves: every bot plays the first of them that is legal.
     """
 
     name: str
@@ -57,16 +57,16 @@ def path(game: str, case: Case) -> Path:
 
 
 def played(game: str, case: Case) -> tuple[Ports, Match]:
-    """The match of a playthrough, and the ports that hold it."""
+    """The match of a playthrough, and the ports that store it."""
     rules = GAMES[game]
     if case.wishes is not UNSET:
         wishes = [parse_action(rules, wish) for wish in case.wishes]
-        rules = replace(rules, bots={name: _wishing(bot, wishes) for name, bot in bots_of(rules).items()})
+        rules = replace(rules, bots={name: _with_wishes(bot, wishes) for name, bot in bots_of(rules).items()})
     clock = None if case.bot_pace_ms is UNSET else MatchClock(bot_pace_ms=case.bot_pace_ms)
     return play(rules, case.bots, case.options, bytes.fromhex(case.seed), clock)
 
 
-def _wishing(bot: Bot[Any, Any], wishes: Sequence[Any]) -> Bot[Any, Any]:
+def _with_wishes(bot: Bot[Any, Any], wishes: Sequence[Any]) -> Bot[Any, Any]:
     def choose(task: Task[Any, Any], rng: Rng) -> Any:
         return next((wish for wish in wishes if wish in task.legal_actions), None) or bot(task, rng)
 
@@ -74,7 +74,7 @@ def _wishing(bot: Bot[Any, Any], wishes: Sequence[Any]) -> Bot[Any, Any]:
 
 
 def record(game: str, case: Case) -> str:
-    """The playthrough's text, the same for ever under the same rules."""
+    """The text of a playthrough. It only changes if the rules change."""
     ports, match = played(game, case)
     stored = ports.log.read(match.id).events
     lines = [{"game": game, "ruleset": match.created.ruleset, **msgspec.to_builtins(case)}]
@@ -82,9 +82,9 @@ def record(game: str, case: Case) -> str:
     for entry in stored[1:]:
         folded = step(folded, entry)
         event = msgspec.json.decode(entry, type=Event)
-        lines.append(_told(folded, event))
+        lines.append(_event_line(folded, event))
         if folded.state is not None:
-            lines.append(_sights(folded, last=folded.head.version == len(stored)))
+            lines.append(_view_line(folded, last=folded.head.version == len(stored)))
     return "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
 
 
@@ -92,14 +92,14 @@ def _viewers(match: Match) -> dict[str, Viewer]:
     return {**{str(seat): seat for seat in range(len(match.seats))}, "spectator": None}
 
 
-def _told(match: Match, event: Event) -> dict[str, Any]:
+def _event_line(match: Match, event: Event) -> dict[str, Any]:
     data = msgspec.json.decode(event.data)
     if "server_seed" not in data:
         data.pop("draws", None)
     seen: dict[str, dict[str, Any]] = {}
     for name, viewer in _viewers(match).items():
-        for place, part in _hidden(data, match, event, viewer).items():
-            ways = seen.setdefault(place, {})
+        for location, part in _hidden(data, match, event, viewer).items():
+            ways = seen.setdefault(location, {})
             names = next((names for names, way in ways.items() if way == part), "")
             ways.pop(names, None)
             ways[f"{names} {name}".lstrip()] = part
@@ -107,19 +107,19 @@ def _told(match: Match, event: Event) -> dict[str, Any]:
 
 
 def _hidden(data: dict[str, Any], match: Match, event: Event, viewer: Viewer) -> dict[str, Any]:
-    """The parts that a viewer sees otherwise than they are."""
+    """The redacted parts of an event, for a viewer."""
     seen = msgspec.json.decode(see_event(match, event, "", viewer).data)
     parts: dict[str, Any] = {}
     for field, value in seen.items():
         if field == "effects":
             pairs = zip(data["effects"], value, strict=True)
-            parts.update((f"effects.{place}", part) for place, (whole, part) in enumerate(pairs) if whole != part)
+            parts.update((f"effects.{location}", part) for location, (whole, part) in enumerate(pairs) if whole != part)
         elif value != data.get(field):
             parts[field] = value
     return parts
 
 
-def _sights(match: Match, *, last: bool) -> dict[str, Any]:
+def _view_line(match: Match, *, last: bool) -> dict[str, Any]:
     views = {}
     for name, viewer in _viewers(match).items():
         decisions = see_decisions(match, viewer)
@@ -132,7 +132,7 @@ def _sights(match: Match, *, last: bool) -> dict[str, Any]:
         )
     if last or match.head.version % FULL_EVERY == 0:
         spectator = views.pop("spectator")
-        others = {name: dict(_differing(spectator, view, "")) for name, view in views.items()}
+        others = {name: dict(_differences(spectator, view, "")) for name, view in views.items()}
         return {"version": match.head.version, "sights": {"spectator": spectator, **others}}
     digests = {
         name: hashlib.sha256(json.dumps(view, sort_keys=True).encode()).hexdigest()[:8] for name, view in views.items()
@@ -140,13 +140,13 @@ def _sights(match: Match, *, last: bool) -> dict[str, Any]:
     return {"version": match.head.version, "digests": digests}
 
 
-def _differing(whole: Any, other: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """The parts of a value that are otherwise in another one, by their place."""
+def _differences(whole: Any, other: Any, location: str) -> Iterator[tuple[str, Any]]:
+    """The parts of `other` that differ from `whole`, by path."""
     if isinstance(whole, dict) and isinstance(other, dict) and whole.keys() == other.keys():
         for name, part in whole.items():
-            yield from _differing(part, other[name], f"{place}.{name}")
+            yield from _differences(part, other[name], f"{location}.{name}")
     elif isinstance(whole, list | tuple) and isinstance(other, list | tuple) and len(whole) == len(other):
         for index, part in enumerate(whole):
-            yield from _differing(part, other[index], f"{place}.{index}")
+            yield from _differences(part, other[index], f"{location}.{index}")
     elif whole != other:
-        yield place.removeprefix("."), other
+        yield location.removeprefix("."), other

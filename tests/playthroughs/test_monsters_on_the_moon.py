@@ -1,4 +1,4 @@
-"""What is to be seen in the playthroughs of Monsters on the Moon, so that no change of the rules loses it."""
+"""The playthroughs of Monsters on the Moon contain certain rare situations, also after a change of the rules."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def effects(lines: Lines, *kinds: str) -> Lines:
 
 
 def at_the_end(lines: Lines) -> dict[str, Any]:
-    """What a spectator sees when all is over."""
+    """The spectator's view at the end."""
     found: dict[str, Any] = next(line for line in reversed(lines) if "sights" in line)["sights"]["spectator"]
     return found["observation"]  # type: ignore[no-any-return]  # JSON
 
@@ -37,7 +37,7 @@ def an_area_in_an_area(lines: Lines) -> bool:
 
 
 def a_skipped_seat(lines: Lines) -> bool:
-    """The same seat has two turns running, though nobody was asked who goes first."""
+    """The same seat has two turns in a row, although no seat was asked who goes first."""
     turns = effects(lines, "turn_opened", "first_chosen")
     return any(one["type"] == two["type"] and one["seat"] == two["seat"] for one, two in pairwise(turns))
 
@@ -69,7 +69,7 @@ def a_shared_win(lines: Lines) -> bool:
         ("three-secret-missions", lambda lines: bool(effects(lines, "plate_placed"))),
     ],
 )
-def test_a_playthrough_shows_what_it_is_for(name: str, shown: Callable[[Lines], bool]) -> None:
+def test_a_playthrough_contains_its_situation(name: str, shown: Callable[[Lines], bool]) -> None:
     assert shown(read(name))
 
 

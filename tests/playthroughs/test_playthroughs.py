@@ -1,4 +1,4 @@
-"""Every game has golden playthroughs, and they come out the same line by line."""
+"""Every game has golden playthroughs, and replaying them gives the same lines."""
 
 from itertools import zip_longest
 
@@ -15,7 +15,7 @@ MAX_BYTES = 150_000
 
 
 @pytest.mark.parametrize(("game", "case"), ALL, ids=lambda part: part if isinstance(part, str) else part.name)
-def test_a_playthrough_comes_out_as_it_was_reviewed(game: str, case: Case) -> None:
+def test_a_playthrough_equals_its_golden_file(game: str, case: Case) -> None:
     golden = path(game, case).read_text(encoding="utf-8")
     assert len(golden.encode()) <= MAX_BYTES, "too long for a reviewer: choose a shorter match"
     for number, (now, then) in enumerate(zip_longest(record(game, case).splitlines(), golden.splitlines()), 1):
@@ -37,5 +37,5 @@ def test_the_folder_holds_nothing_but_its_cases(game: str) -> None:
 
 
 @pytest.mark.parametrize(("game", "case"), ALL, ids=lambda part: part if isinstance(part, str) else part.name)
-def test_the_match_of_a_playthrough_holds_in_every_check(game: str, case: Case) -> None:
+def test_the_match_of_a_playthrough_passes_every_check(game: str, case: Case) -> None:
     assert verify(export(*played(game, case)), GAMES).checks == CHECKS

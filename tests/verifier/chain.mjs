@@ -1,4 +1,4 @@
-// The match file as bytes: its lines, their canonical form, the chain of hashes.
+// Parses match files: lines, canonical form, and the hash chain.
 
 import { createHash } from "node:crypto";
 
@@ -10,7 +10,7 @@ export class Fault extends Error {
   }
 }
 
-/** Makes a fault of a text, always at this version and by this check. */
+/** Returns a function that throws a fault of this version and check. */
 export const faultAt = (version, check) => (text) => {
   throw new Fault(version, check, text);
 };
@@ -22,21 +22,23 @@ export const isHex = (digits) => (value) => isText(value) && new RegExp(`^[0-9a-
 export const isInteger = Number.isSafeInteger;
 export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** RFC 8785, without fractions: keys sorted by UTF-16 unit, no spaces, the shortest escapes. */
+/** Canonical JSON (RFC 8785) without fractions: keys sorted by UTF-16 code unit, no spaces, the shortest escapes. */
 export function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (isObject(value)) {
     const fields = Object.keys(value).sort().map((name) => `${canonical(name)}:${canonical(value[name])}`);
     return `{${fields.join(",")}}`;
   }
-  if (typeof value === "number" && !isInteger(value)) throw new RangeError(`${value} is no integer that JSON can tell`);
-  if (isText(value) && !value.isWellFormed()) throw new RangeError("a string holds half a character");
+  if (typeof value === "number" && !isInteger(value)) {
+    throw new RangeError(`${value} is not an integer that JSON can represent exactly`);
+  }
+  if (isText(value) && !value.isWellFormed()) throw new RangeError("a string has a lone surrogate");
   return JSON.stringify(value);
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** An object with exactly these fields, each of its kind. Anything else is a fault of the chain. */
+/** Parses a line with exactly these fields and types. Anything else is a fault of the chain. */
 function read(line, version, fields) {
   const fail = faultAt(version, "chain");
   let value, again;
@@ -45,13 +47,13 @@ function read(line, version, fields) {
     value = JSON.parse(text);
     again = canonical(value) === text;
   } catch (error) {
-    fail(`is no JSON of a match file: ${error.message}`);
+    fail(`is not valid JSON of a match file: ${error.message}`);
   }
   if (!again) fail("is not in canonical form");
   const names = Object.keys(fields);
   const whole = isObject(value) && Object.keys(value).length === names.length;
   if (!whole || !names.every((name) => Object.hasOwn(value, name) && fields[name](value[name]))) {
-    fail(`must hold ${names.join(", ")}, and nothing else`);
+    fail(`must have ${names.join(", ")}, and nothing else`);
   }
   return value;
 }
@@ -66,7 +68,7 @@ const EVENT = {
   version: isInteger, type: isText, at: isInteger, by: isText, data: isObject, prev: isHex(64), salt: isHex(32),
 };
 
-/** The first line, the events in order, and the hash of the last one. */
+/** Returns the first line, the events in order, and the hash of the last event. */
 export function follow(bytes) {
   const lines = [];
   for (let start = 0; start < bytes.length; ) {
@@ -78,12 +80,12 @@ export function follow(bytes) {
   const first = read(lines[0] ?? Buffer.alloc(0), 0, FIRST);
   let head = sha256(lines[0]);
   let at = 0;
-  const events = lines.slice(1).map((line, place) => {
-    const fail = faultAt(place + 1, "chain");
-    const event = read(line, place + 1, EVENT);
-    if (event.version !== place + 1) fail(`says that it is version ${event.version}`);
-    if (event.prev !== head) fail("does not name the hash of the line before");
-    if (event.at < at) fail("is older than the event before");
+  const events = lines.slice(1).map((line, index) => {
+    const fail = faultAt(index + 1, "chain");
+    const event = read(line, index + 1, EVENT);
+    if (event.version !== index + 1) fail(`has version ${event.version}`);
+    if (event.prev !== head) fail("`prev` is not the hash of the previous line");
+    if (event.at < at) fail("`at` is before that of the previous event");
     head = sha256(line);
     at = event.at;
     return event;

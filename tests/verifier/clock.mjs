@@ -1,13 +1,13 @@
-// Time: how long a seat has, what comes when its time is over, and how fast bots are. A game that several seats play
-// at once tells in its effects when it asks (`waits` of games.mjs); in all others every event ends one decision and
-// opens the next. Match time is server time less all that was given back.
+// Time: the deadlines of seats, what happens after a deadline, and the pace of bots. In a game with simultaneous
+// decisions, effects say when decisions open (`waits` of games.mjs). In other games every event ends one decision and
+// opens the next. Match time is server time minus the outages that were given back.
 
 import { createHash } from "node:crypto";
 
 const GRACE_MS = 100;
 const PACE_AGAINST_A_BELL_MS = 2_500;
 
-/** What is kept of the time before a match begins. */
+/** The state of the clock before a match starts. */
 export function newClock(clock, seats) {
   const openings = Array(seats).fill({ version: 0, at: 0 });
   return { paused: 0, suspendedAt: 0, bell: null, openings, banks: Array(seats).fill(fullBank(clock)) };
@@ -16,7 +16,7 @@ export function newClock(clock, seats) {
 const fullBank = (clock) => (clock?.bank_seconds ?? 0) * 1000;
 const isTimed = ({ clock }) => clock !== null && ("turn_seconds" in clock || "bank_seconds" in clock);
 
-/** When the time of a seat that is asked is over, in server time; infinity without a clock. */
+/** The deadline of an awaited seat, in server time (ms); Infinity without a clock. */
 function deadline(match, seat) {
   if (match.bell) return match.bell.deadline + match.paused;
   if (!isTimed(match)) return Infinity;
@@ -25,8 +25,9 @@ function deadline(match, seat) {
 }
 
 /**
- * When a bot that is asked plays, in server time: half its pace to one and a half, by the hash of the decision.
- * Against a bell only the rules know by which event the decision opened; there it is the earliest time.
+ * The time at which an awaited bot plays, in server time (ms): between half and one and a half of its pace, depending
+ * on the hash of the decision. If a bell limits the decision, only the rules know which event opened it; the result is
+ * then the earliest possible time.
  */
 function playsAt({ id, bell, clock, openings, paused }, seat) {
   const { version, at } = openings[seat];
@@ -35,16 +36,16 @@ function playsAt({ id, bell, clock, openings, paused }, seat) {
   return Math.max(bell?.opensAt ?? 0, at) + Math.floor(pace / 2) + Math.floor((pace * jitter) / 255) + paused;
 }
 
-/** Whether an event comes in its seat's time, or after it, as its type must. */
+/** Checks that an event comes before or after the deadline of its seat, as its type requires. */
 export function checkTime(match, { type, at, by, data }, fail) {
   const { bell, clock, paused, seats } = match;
   const sitter = seats[data.seat];
   const byClock = data.reason === "clock";
   const isExpiry = byClock || type === "seat_handed_over" || (type === "resigned" && by === "worker");
-  if (bell && (isExpiry || type === "default_action")) fail("a bell ends the wait, and nothing else does");
-  if (type === "timer" && bell?.label !== data.label) fail(`${data.label} is not the bell that is next`);
-  if (type === "timer" && at < deadline(match) + GRACE_MS) fail("comes before the bell's time");
-  if (type === "action" && bell && at < bell.opensAt + paused) fail("comes before it was asked for");
+  if (bell && (isExpiry || type === "default_action")) fail("only the bell may end this decision");
+  if (type === "timer" && bell?.label !== data.label) fail(`${data.label} is not the next bell`);
+  if (type === "timer" && at < deadline(match) + GRACE_MS) fail("comes before the bell is due");
+  if (type === "action" && bell && at < bell.opensAt + paused) fail("comes before the decision opens");
   if (byClock && !isTimed(match)) fail("the match has no clock");
   if (byClock && sitter.kind === "human" && !sitter.resigned && ["bot", "resign"].includes(clock.on_timeout)) {
     fail(`the clock of this match does not act for seat ${data.seat}: on_timeout is ${clock.on_timeout}`);
@@ -57,7 +58,7 @@ export function checkTime(match, { type, at, by, data }, fail) {
 
 const OPENS = ["match_started", "action", "default_action", "timer", "seat_handed_over"];
 
-/** What an event makes of the clock. */
+/** Applies an event to the clock. */
 export function stepClock(match, { type, version, at, data }) {
   const { game, clock, banks, openings } = match;
   if (type === "clock_extended") match.paused += data.ms;

@@ -1,4 +1,5 @@
-// Chance that anyone can redo: one stream of words a draw, from the key, the label, and how often it was drawn before.
+// Reproducible draws: each draw has a stream of 64-bit words that depends on the key, the label, and the number of
+// earlier draws with this label.
 
 import { createHmac } from "node:crypto";
 import { canonical } from "./chain.mjs";
@@ -39,8 +40,8 @@ function shuffled(stream, items) {
   return list;
 }
 
-// What the rules draw: a label, and how the outcome follows from its words.
+// The draws of the rules: a label, and a function from the words to the outcome.
 export const shuffle = (label, items) => ({ label, outcome: (stream) => shuffled(stream, items) });
 export const pick = (label, items) => ({ label, outcome: (stream) => items[below(stream, items.length)] });
-/** A draw whose list only the rules know: its label counts, its outcome is taken as it stands. */
+/** A draw whose list only the rules know. Its label is checked, its outcome is not. */
 export const unchecked = (label) => ({ label });

@@ -1,7 +1,7 @@
-// What is asked of each game: who can play, its own bots (the first stands in for people; `random` plays every game),
-// whether it keeps its own time; where several seats decide at once, the effects by which it asks, with the bell that
-// ends the wait if one does; what parts a score has, and what is drawn by an event, in order, from which lists. The
-// lists are those of the game's components.json; its RULES.md has the labels. A new game is a new row.
+// The facts about each game that the checks need: numbers of seats; its own bots (the first takes over seats after a
+// timeout; `random` plays every game); whether the rules have time limits; for simultaneous decisions, the effects that
+// open them, and the bell that ends them, if there is one; the parts of a score; and the draws of each event in order,
+// with their lists. The lists are in the game's components.json, and the labels in its RULES.md. A new game adds a row.
 
 import { readFileSync } from "node:fs";
 import { pick, shuffle, unchecked } from "./draws.mjs";
@@ -92,7 +92,7 @@ export const GAMES = {
   },
 };
 
-/** 4 Monkeys: what is drawn where a round is set up, once or more in an event. */
+/** 4 Monkeys: the draws of each setup of a round. An event may have several. */
 function rounds(match, event) {
   const cards = copies(four.figure_cards_per_deck, (card) => card.figures.join("-"));
   const combos = (count) => numbered(count).flatMap((n) => four.combo_tiles.map((combo) => `${combo.id}-${n}`));
@@ -103,13 +103,13 @@ function rounds(match, event) {
   ]);
 }
 
-/** Monsters on the Moon: who is tied after the interim scoring depends on the table. */
+/** Monsters on the Moon: only the rules know which seats are tied after the interim scoring. */
 function interim(_match, event) {
   const isDrawn = (effect) => effect.type === "decider_named" && effect.by === "draw";
   return event.data.effects.filter(isDrawn).map(() => unchecked("first_after_interim"));
 }
 
-// The game that the tests are made with. What it draws in mid-match depends on hands and discards.
+// The toy game of the tests. Its draws during a match depend on hands and discards.
 const toyInMidMatch = (_match, event) => (event.data.draws ?? []).map((draw) => unchecked(draw.label));
 GAMES.toy = {
   ruleset: 1,

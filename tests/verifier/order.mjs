@@ -1,4 +1,4 @@
-// What each type of event holds, when it may come, and who must have written it; and what the match is after it.
+// The fields of each type of event, when it may occur and who must have written it, and the match after it.
 
 import { canonical, faultAt, isHex, isInteger, isObject, isText } from "./chain.mjs";
 import { checkTime, newClock, stepClock } from "./clock.mjs";
@@ -21,7 +21,7 @@ const CLOCK = {
   bot_pace_ms: within(0, 60_000),
   on_timeout: (value) => ["default_action", "bot", "resign"].includes(value),
 };
-/** Null, or fields that go together: a turn or a bank, an increment of a bank only, a policy for either only. */
+/** Null, or a valid combination: a turn or a bank; an increment only with a bank; on_timeout only with either. */
 function isClock(value) {
   if (value === null) return true;
   const has = (name) => isObject(value) && Object.hasOwn(value, name);
@@ -36,7 +36,7 @@ function isClock(value) {
 const seated = { seat: isInteger, player: isText, kind: isKind };
 const acted = { seat: isInteger, action: isTyped, effects: isEffects, "draws?": isDraws };
 
-/** The fields of `data`; those with a question mark may be absent. */
+/** The fields of `data` by event type. Those with a question mark are optional. */
 const FIELDS = {
   match_created: {
     game: isText, ruleset: isInteger, options: isObject, seats: isInteger, clock: isClock, private: isFlag,
@@ -72,7 +72,7 @@ function checkFields(event, fail) {
   if (other !== undefined) fail(`${event.type} has no field ${other}`);
 }
 
-/** When an event of a type may come; all others, while the match is running. */
+/** The status in which an event may occur; by default, running. */
 const WHEN = {
   seat_taken: ["open"],
   seat_left: ["open"],
@@ -82,7 +82,7 @@ const WHEN = {
   seed_revealed: ["finished", "aborted"],
 };
 
-/** Who must have written an event; the service, if nothing else is said. */
+/** Checks of an event. They return who must have written it; by default, the service. */
 const AUTHOR = {
   seat_taken(match, { data }, fail) {
     if (match.seats[data.seat] !== null) fail(`seat ${data.seat} is not free`);
@@ -91,7 +91,7 @@ const AUTHOR = {
       if (!["random", ...match.game.bots].includes(data.player)) fail(`no bot ${data.player} plays this game`);
       return match.creator;
     }
-    if (data.player === "") fail("a player has a name");
+    if (data.player === "") fail("a player must have a name");
     if (isSeated(match, data.player)) fail(`${data.player} has a seat already`);
     return `player:${data.player}`;
   },
@@ -104,20 +104,22 @@ const AUTHOR = {
   },
   default_action(match, { data }, fail) {
     const sitter = sitterOf(match, data, fail);
-    if (data.reason === "bot-failed" && sitter.kind !== "bot") fail("a person is no bot that failed");
+    if (data.reason === "bot-failed" && sitter.kind !== "bot") fail("the seat has no bot that could fail");
     if (data.reason === "player-left" && !sitter.resigned) fail(`the player of seat ${data.seat} did not leave`);
     return "worker";
   },
   seat_handed_over(match, { data }, fail) {
     const sitter = sitterOf(match, data, fail);
     const [heir = "random"] = match.game.bots;
-    if (match.clock?.on_timeout !== "bot") fail("the clock of this match hands no seat over");
-    if (sitter.kind === "bot" || sitter.resigned) fail(`no person plays seat ${data.seat}`);
-    if (data.kind !== "bot" || data.player !== heir) fail(`the seat goes to the bot ${heir}`);
+    if (match.clock?.on_timeout !== "bot") fail("the clock of this match does not hand seats over to bots");
+    if (sitter.kind === "bot" || sitter.resigned) fail(`seat ${data.seat} is not played by a person`);
+    if (data.kind !== "bot" || data.player !== heir) fail(`the seat must go to the bot ${heir}`);
     return "worker";
   },
   match_aborted(match, _event, fail) {
-    if (isSeated(match, match.creator.slice("player:".length))) fail("a creator who has a seat leaves the seat");
+    if (isSeated(match, match.creator.slice("player:".length))) {
+      fail("a creator with a seat must leave the seat instead");
+    }
     return "worker";
   },
   match_started(match, _event, fail) {
@@ -125,13 +127,15 @@ const AUTHOR = {
     return "worker";
   },
   clock_extended(match, { at, data }, fail) {
-    if (data.ms < 1 || data.ms > at - match.at) fail(`gives back ${data.ms} ms of ${at - match.at}`);
+    if (data.ms < 1 || data.ms > at - match.at) {
+      fail(`gives back ${data.ms} ms, but only ${at - match.at} ms have passed`);
+    }
     return "worker";
   },
 };
 
 function sitterOf(match, { seat }, fail) {
-  return match.seats[seat] ?? fail(`nobody has seat ${seat}`);
+  return match.seats[seat] ?? fail(`seat ${seat} is empty`);
 }
 
 function isSeated(match, player) {
@@ -140,12 +144,12 @@ function isSeated(match, player) {
 
 function leaver(match, { type, by, data }, fail) {
   const sitter = sitterOf(match, data, fail);
-  if (sitter.kind === "bot" || sitter.resigned) fail(`nobody can leave seat ${data.seat}`);
+  if (sitter.kind === "bot" || sitter.resigned) fail(`seat ${data.seat} has no person who could leave`);
   const byClock = type === "resigned" && match.clock?.on_timeout === "resign" && by === "worker";
   return byClock ? "worker" : `seat:${data.seat}`;
 }
 
-/** What an event makes of the match. */
+/** Applies an event to the match. */
 const STEP = {
   seat_taken(match, { seat, player, kind, client_seed = null }) {
     match.seats[seat] = { player, kind, clientSeed: client_seed, resigned: false };
@@ -172,7 +176,7 @@ function enter(status) {
   };
 }
 
-/** The match after its first event. */
+/** Checks the first event and returns the match after it. */
 export function begin(first, event, game) {
   const fail = faultAt(1, "order");
   checkFields(event, fail);
@@ -182,8 +186,10 @@ export function begin(first, event, game) {
   const options = Object.keys(data.options).sort();
   if (canonical(options) !== canonical(game.options)) fail(`the options of ${first.game} are ${game.options}`);
   const forSeats = Object.keys(data.clock ?? {}).filter((name) => name !== "bot_pace_ms");
-  if (game.keepsTime && forSeats.length > 0) fail(`${first.game} keeps its own time, and takes no ${forSeats}`);
-  if (!/^player:./s.test(event.by)) fail(`is by ${event.by}, not by a player`);
+  if (game.keepsTime && forSeats.length > 0) {
+    fail(`${first.game} has its own time limits, so the clock must not have ${forSeats}`);
+  }
+  if (!/^player:./s.test(event.by)) fail(`was written by ${event.by} instead of a player`);
   return {
     id: first.match, game, status: "open", seats: Array(data.seats).fill(null), creator: event.by, at: event.at,
     options: data.options, clock: data.clock, manualStart: data.manual_start, commitment: data.seed_commitment,
@@ -191,8 +197,8 @@ export function begin(first, event, game) {
   };
 }
 
-/** An event against the match before it. */
-export function checkPlace(match, event) {
+/** Checks an event against the match before it. */
+export function checkEvent(match, event) {
   const fail = faultAt(event.version, "order");
   checkFields(event, fail);
   if (event.type === "match_created" || !(WHEN[event.type] ?? ["running"]).includes(match.status)) {
@@ -200,9 +206,11 @@ export function checkPlace(match, event) {
   }
   const startsByItself = match.status === "open" && !match.seats.includes(null) && !match.manualStart;
   if (startsByItself && event.type !== "match_started") fail("a full match starts before anything else");
-  if (event.at !== match.at && (startsByItself || event.type === "seed_revealed")) fail("comes with the event before");
+  if (event.at !== match.at && (startsByItself || event.type === "seed_revealed")) {
+    fail("must have the time of the previous event");
+  }
   const author = AUTHOR[event.type]?.(match, event, fail) ?? "worker";
-  if (event.by !== author) fail(`is by ${event.by}, not by ${author}`);
+  if (event.by !== author) fail(`was written by ${event.by} instead of ${author}`);
   checkTime(match, event, fail);
 }
 

@@ -1,7 +1,7 @@
-"""The verifier in the other language states the rules of a match's life a second time: it finds each that the Decider drops.
+"""The JavaScript verifier repeats the rules about the life of a match. It must notice each rule that the Decider drops.
 
-Every `raise` of the Decider is a rule. Each is taken out in turn; what the broken Decider then accepts is played to its
-end, and the verifier must find the fault in the file.
+Every `raise` of the Decider is a rule. Each is removed in turn. A match that the broken Decider accepts is played to
+its end, and the verifier must find the fault in its file.
 """
 
 import ast
@@ -67,7 +67,7 @@ EXEMPT: Final[Mapping[str, str]] = {
 
 
 def raises(module: ModuleType) -> list[tuple[str, int]]:
-    """The rules of a module: a name for each of its `raise` statements, and its line."""
+    """The rules of a module: a name and the line of each `raise` statement."""
     tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
     return [
         (f"{function.name}: {_reason(node.exc)}", node.lineno)
@@ -118,7 +118,7 @@ def broken(module: ModuleType, line: int) -> Callable[..., object]:
     return found
 
 
-# --- what no sound Decider accepts ----------------------------------------------------------------------------------------
+# --- what no correct Decider accepts ----------------------------------------------------------------------------------
 
 
 def put(arena: Arena, table: str, *commands: Command) -> str:
@@ -132,7 +132,7 @@ def by_hand(arena: Arena, *players: str, seats: int = 3) -> str:
 
 
 def to_be_suspended(arena: Arena) -> str:
-    """A match in which the service owes a bot's turn."""
+    """A match in which a bot's turn is overdue."""
     table = arena.toy("anna", bots=("high",))
     arena.wait(COUNTDOWN)
     return table
@@ -264,7 +264,7 @@ def test_the_decider_accepts_no_provocation(provoke: Callable[[Arena], str]) -> 
 
 
 def file_of(arena: Arena, table: str) -> Lines:
-    """What the log holds of a match, with the seed laid open at its end."""
+    """The match file, with the seed revealed at its end."""
     match = arena.match(table)
     file = File((genesis(table, match.created.game, match.created.ruleset)[0], *arena.log.stored(table)))
     if match.server_seed is None:
@@ -274,7 +274,7 @@ def file_of(arena: Arena, table: str) -> Lines:
 
 
 def accepted(monkeypatch: pytest.MonkeyPatch, module: ModuleType, line: int) -> Iterator[tuple[str, int, Lines]]:
-    """What a Decider without one rule accepts: the provocation, the newest version, and the file."""
+    """What a Decider without one rule accepts: the provocation, the version after it, and the file."""
     for provoke in PROVOCATIONS:
         arena = Arena()
         with monkeypatch.context() as patch:

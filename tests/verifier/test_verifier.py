@@ -1,4 +1,4 @@
-"""A verifier in another language: it passes what ours passes, and finds the same tampering at the same event."""
+"""A verifier in JavaScript accepts the same files as ours, and reports the same tampering at the same event."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ MEANS: Final = {
     "draws": {"draws"},
     "outcome": {"outcome"},
 }
-"""Its checks, and by which of ours the same fault may be found."""
+"""Its checks, and the checks of ours that may report the same fault."""
 
 
 def ours(lines: Lines) -> Verdict:
@@ -88,7 +88,7 @@ def test_it_passes_people_and_clocks_in_every_game(tmp_path: Path) -> None:
 
 
 def test_times_that_are_all_the_same_pass_where_nothing_depends_on_time(tmp_path: Path) -> None:
-    """As VERIFYING.md says under "What no check shows"."""
+    """Documented in VERIFYING.md, "What no check shows"."""
     files = {}
     for game in GAMES:
         file = File(played(game, ("random", "random"), {}, bytes(32)))
@@ -100,7 +100,7 @@ def test_times_that_are_all_the_same_pass_where_nothing_depends_on_time(tmp_path
     assert same(found["four_monkeys"], ours(files["four_monkeys"]))
 
 
-def test_it_holds_to_the_published_vectors() -> None:
+def test_it_passes_the_published_vectors() -> None:
     assert run("vectors.mjs") == (0, "6 canonical forms, 2 cases of draws\n")
 
 
@@ -115,7 +115,7 @@ NEEDS_THE_RULES: Final = {
     # what follows from it
     "match_started: a card changed", "timer: points for another seat", "timer: an effect left out",
     "action: no effects", "action: no such effect", "action: effects left out", "another_option",
-    # whether a toy draws in mid-match
+    # whether the toy game draws during a match
     "timer: a draw left out", "action: a draw made up", "an_action_left_out",
 }  # fmt: skip
 
@@ -131,7 +131,7 @@ def forgeries() -> Iterator[tuple[str, Lines]]:
         yield forge.__name__, file.sealed()
 
 
-def test_it_finds_the_same_forgeries_at_the_same_event_but_those_that_only_the_rules_show(tmp_path: Path) -> None:
+def test_it_reports_the_same_forgeries_at_the_same_event_except_those_that_need_the_rules(tmp_path: Path) -> None:
     files = dict(forgeries())
     found = verdicts(files, tmp_path)
     unlike = {name for name, verdict in found.items() if not same(verdict, ours(files[name]))}
@@ -144,7 +144,7 @@ def same(theirs: Verdict, mine: Verdict) -> bool:
 
 
 def earlier(theirs: Verdict, mine: Verdict) -> bool:
-    """Whether it found a fault before the first one that there is."""
+    """Whether it reported a fault before the first real one."""
     return theirs is not None and (mine is None or theirs[0] < mine[0])
 
 
@@ -194,7 +194,7 @@ JSON: Final = st.recursive(
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A file with one value changed; shown by what was changed, for it is long."""
+    """A file with one value changed. Its repr shows only the change, because the file is long."""
 
     lines: Lines = field(repr=False)
     what: str
@@ -202,7 +202,7 @@ class Changed:
 
 @st.composite
 def changed(draw: st.DrawFn) -> Changed:
-    """A file in which one value, anywhere, is another one."""
+    """A file in which one value, anywhere, was replaced."""
     file = File(draw(st.sampled_from([toy, monkeys, aborted, banks, resigning]))())
     where: Any = file.events[draw(st.integers(1, len(file.events) - 1))]
     name: Any = draw(st.sampled_from(["data", "data", "data", "at", "by", "salt", "type"]))
@@ -215,12 +215,12 @@ def changed(draw: st.DrawFn) -> Changed:
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(changed(), min_size=15, max_size=15))
-def test_it_finds_nothing_that_ours_passes_and_nothing_before_ours_does(tmp_path: Path, files: list[Changed]) -> None:
+def test_it_never_reports_a_fault_earlier_than_ours(tmp_path: Path, files: list[Changed]) -> None:
     found = verdicts({number: file.lines for number, file in enumerate(files)}, tmp_path)
     assert [file for number, file in enumerate(files) if earlier(found[number], ours(file.lines))] == []
 
 
-def test_a_file_that_is_not_there_is_no_fault_of_a_match() -> None:
+def test_a_missing_file_is_not_a_fault_of_a_match() -> None:
     status, told = run("verify.mjs", "nothing.ndjson")
     assert status == 2
     assert told.startswith("nothing.ndjson: ENOENT")
@@ -228,7 +228,7 @@ def test_a_file_that_is_not_there_is_no_fault_of_a_match() -> None:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
-def test_its_files_can_be_read_in_one_sitting(path: Path) -> None:
+def test_its_files_are_short(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 300
     assert max(map(len, text.splitlines())) <= 120

@@ -1,4 +1,4 @@
-// The published vectors of service/randomness_vectors.json, against this implementation: `node vectors.mjs`.
+// Tests this implementation against the published vectors of service/randomness_vectors.json: `node vectors.mjs`.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-"""What the verifier in JavaScript says of match files."""
+"""Runs the JavaScript verifier on match files."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _FAULT: Final = re.compile(r": version (\d+): (chain|order|draws|outcome): .+$")
 
 
 def verdicts(files: Mapping[K, Lines], folder: Path) -> dict[K, Verdict]:
-    """The verdict on each file, all by one process."""
+    """The verdict on each file. One process checks all files."""
     paths = [folder / f"{number}.ndjson" for number in range(len(files))]
     for path, lines in zip(paths, files.values(), strict=True):
         path.write_bytes(b"".join(line + b"\n" for line in lines))
@@ -31,7 +31,7 @@ def verdicts(files: Mapping[K, Lines], folder: Path) -> dict[K, Verdict]:
 
 
 def run(script: str, *words: str) -> tuple[int, str]:
-    """The exit status of a script of this folder, and what it told."""
+    """Run a script of this folder. Returns its exit status and output."""
     done = node([str(FOLDER / script), *words], return_completed_process=True, capture_output=True, text=True)
     assert done.stderr == "", done.stderr
     assert isinstance(done.stdout, str)

@@ -1,4 +1,4 @@
-"""What a seat may ask for."""
+"""The actions of a seat."""
 
 from typing import Annotated, Final, TypeAlias, get_args
 
@@ -12,7 +12,7 @@ SegmentNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SECTIONS * SEGME
 
 
 class TakeTile(Action, frozen=True, tag="take_tile"):
-    """Take the face-up tile at a segment, paying for those skipped (APE-10)."""
+    """Take the face-up tile at a segment, and pay for the tiles skipped (APE-10)."""
 
     segment: Public[SegmentNumber]
 

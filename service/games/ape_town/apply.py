@@ -1,4 +1,4 @@
-"""The fold: each effect changes the state in one way. Nothing here decides, and the old state stays valid."""
+"""The fold: each effect makes one change to the state. It makes no decisions, and the old state stays valid."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
@@ -6,18 +6,18 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from service.games.ape_town import effects as e
-from service.games.ape_town.components import BOX, FIELDS, PLACE
+from service.games.ape_town.components import BOX, FIELD_INDEX, FIELDS
 from service.games.ape_town.state import Holdings, State, Taken
-from service.games.kit.telling import Telling
+from service.games.kit.pending import PendingEffects
 from service.games.kit.tuples import with_item
 from service.games.visibility import Seat
 
-Told: TypeAlias = Telling[State, e.AnyEffect]
-"""The effects of a decision as it tells them, and the table after the last one."""
+Pending: TypeAlias = PendingEffects[State, e.AnyEffect]
+"""The effects that a decision has emitted so far, and the state after them."""
 
 
 def apply(state: State | None, effect: e.AnyEffect) -> State:
-    """The state after an effect; `TableSet` comes first, on None."""
+    """The state after an effect. The first effect is `TableSet`, applied to None."""
     if state is None:
         return _table_set(effect)
     return _FOLD[type(effect)](state, effect)
@@ -25,7 +25,7 @@ def apply(state: State | None, effect: e.AnyEffect) -> State:
 
 def _table_set(effect: e.AnyEffect) -> State:
     if not isinstance(effect, e.TableSet):
-        raise TypeError(f"{type(effect).__name__} before the table is set")
+        raise TypeError(f"{type(effect).__name__} comes before TableSet")
     holdings = Holdings(money=effect.money_each, discs=effect.discs_each, placement=0, boss=0, neighbours=0)
     return State(
         seats=(holdings,) * len(effect.turn_order),
@@ -42,7 +42,7 @@ def _table_set(effect: e.AnyEffect) -> State:
     )
 
 
-def _held(state: State, seat: Seat, **changes: int) -> tuple[Holdings, ...]:
+def _with_holdings(state: State, seat: Seat, **changes: int) -> tuple[Holdings, ...]:
     return with_item(state.seats, seat, replace(state.seats[seat], **changes))
 
 
@@ -73,16 +73,16 @@ def _money_paid(state: State, effect: e.MoneyPaid) -> State:
     for segment in effect.segments:
         money[segment] += 1
     left = state.seats[effect.seat].money - len(effect.segments)
-    return replace(state, track_money=tuple(money), seats=_held(state, effect.seat, money=left))
+    return replace(state, track_money=tuple(money), seats=_with_holdings(state, effect.seat, money=left))
 
 
 def _tile_taken(state: State, effect: e.TileTaken) -> State:
     segment = effect.segment
-    place = state.display.index(segment)
+    position = state.display.index(segment)
     return replace(
         state,
         track=with_item(state.track, segment, None),
-        display=state.display[:place] + state.display[place + 1 :],
+        display=state.display[:position] + state.display[position + 1 :],
         taken=Taken(segment, effect.colour, effect.tile),
     )
 
@@ -92,30 +92,30 @@ def _money_taken(state: State, effect: e.MoneyTaken) -> State:
     return replace(
         state,
         track_money=with_item(state.track_money, effect.segment, 0),
-        seats=_held(state, effect.seat, money=money),
+        seats=_with_holdings(state, effect.seat, money=money),
     )
 
 
 def _tile_placed(state: State, effect: e.TilePlaced) -> State:
-    return replace(state, taken=None, board=with_item(state.board, PLACE[effect.field], effect.tile))
+    return replace(state, taken=None, board=with_item(state.board, FIELD_INDEX[effect.field], effect.tile))
 
 
 def _disc_placed(state: State, effect: e.DiscPlaced) -> State:
     seat = effect.seat
     return replace(
         state,
-        discs=with_item(state.discs, PLACE[effect.field], seat),
-        seats=_held(state, seat, discs=state.seats[seat].discs - 1),
+        discs=with_item(state.discs, FIELD_INDEX[effect.field], seat),
+        seats=_with_holdings(state, seat, discs=state.seats[seat].discs - 1),
     )
 
 
 def _points_scored(state: State, effect: e.PointsScored) -> State:
     part = effect.part
     points = getattr(state.seats[effect.seat], part) + effect.points
-    return replace(state, seats=_held(state, effect.seat, **{part: points}))
+    return replace(state, seats=_with_holdings(state, effect.seat, **{part: points}))
 
 
-def _explained(state: State, _: e.AnyEffect) -> State:
+def _unchanged(state: State, _: e.AnyEffect) -> State:
     return state
 
 
@@ -123,7 +123,8 @@ def _match_ended(state: State, _: e.MatchEnded) -> State:
     return replace(state, step=None)
 
 
-# Each function takes the effect of its own key, which no type can say of a mapping: hence Any.
+# Each function takes the effect type of its own key. The type of a mapping cannot express that, so the parameter is
+# Any.
 _FOLD: Final[Mapping[type[e.AnyEffect], Callable[[State, Any], State]]] = {
     e.TilesShuffled: _tiles_shuffled,
     e.SectionRevealed: _section_revealed,
@@ -135,9 +136,9 @@ _FOLD: Final[Mapping[type[e.AnyEffect], Callable[[State, Any], State]]] = {
     e.TilePlaced: _tile_placed,
     e.DiscPlaced: _disc_placed,
     e.PointsScored: _points_scored,
-    e.DistrictCompleted: _explained,
-    e.BossFound: _explained,
-    e.BossMissing: _explained,
-    e.NeighbourInferior: _explained,
+    e.DistrictCompleted: _unchanged,
+    e.BossFound: _unchanged,
+    e.BossMissing: _unchanged,
+    e.NeighbourInferior: _unchanged,
     e.MatchEnded: _match_ended,
 }

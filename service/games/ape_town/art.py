@@ -1,4 +1,6 @@
-"""The tiles of Ape Town as drawings: six faces on hexagons, the back, free fields, and what lies on tiles and segments."""
+"""The drawings of Ape Town: six tile faces on hexagons, the back, free fields, and pieces that lie on tiles and
+segments.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,7 +8,7 @@ from typing import Final
 from service.games.drawing.svg import Element, art, circle, ellipse, path, points, rect, text
 
 HEXAGON: Final = ((0, -36), (32, -18), (32, 18), (0, 36), (-32, 18), (-32, -18))
-"""A cell of the board: cells are 64 apart in a row, and rows 54."""
+"""The corners of a cell of the board. Cells are 64 apart in a row; rows are 54 apart."""
 
 _TILE: Final = points(((0, -32), (28, -16), (28, 16), (0, 32), (-28, 16), (-28, -16)))
 
@@ -80,7 +82,7 @@ _GLYPHS: Final[Mapping[str, tuple[Element, ...]]] = {
     "grey": (circle(0, 0, 7, "glyph"), path("M0 -7A7 7 0 0 1 0 7z", "glyph-half")),
     "black": (circle(0, 0, 7, "glyph-half"),),
 }
-"""The districts' colours as shapes: an empty round, a half one and a full one."""
+"""The districts' colours as shapes: an empty circle, a half-filled one and a filled one."""
 
 
 def _tile(kind: str, face: tuple[Element, ...], value: int | None = None) -> Element:

@@ -1,4 +1,4 @@
-"""Where everything of Ape Town lies on its picture: the cells of the board, the districts' outlines, the track's ring."""
+"""The geometry of the Ape Town picture: cells of the board, outlines of districts, and segments of the track."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -8,23 +8,26 @@ from service.games.ape_town.components import DISTRICTS, FIELDS, RAW, Cell, Segm
 from service.games.drawing.svg import Point
 
 PITCH: Final = 68
-"""From one segment of the track to the next."""
-ACROSS: Final = 12
-"""Segments of the track along the top, and along the bottom; the sides have the rest."""
-DOWN: Final = 10
-"""Rows of segments, the top and the bottom among them."""
-WIDTH: Final = ACROSS * PITCH
-HEIGHT: Final = DOWN * PITCH
+"""Distance between the centres of neighbouring segments of the track."""
+COLUMNS: Final = 12
+"""Segments along the top of the track, and along the bottom. The other segments are on the sides."""
+ROWS: Final = 10
+"""Rows of segments, including the top and the bottom."""
+WIDTH: Final = COLUMNS * PITCH
+HEIGHT: Final = ROWS * PITCH
 
 _STEPS: Final = (
     ((-1, 0), (0, 1), (1, 0), (1, -1), (0, -1), (-1, -1)),
     ((-1, 1), (0, 1), (1, 1), (1, 0), (0, -1), (-1, 0)),
 )
-"""From a cell of an even row, or of an odd one, over its edges, the one from its top corner to the right first."""
+"""The steps (rows, columns) across the six edges of a cell, for even rows and for odd rows.
+
+The first edge is the one clockwise from the top corner.
+"""
 
 
-def middle(cell: Cell) -> Point:
-    """The middle of a cell, from the top left corner of the track."""
+def centre(cell: Cell) -> Point:
+    """The centre of a cell, relative to the top left corner of the track."""
     row, column = cell
     return 120 + 64 * column + 32 * (row % 2), 124 + 54 * row
 
@@ -34,11 +37,11 @@ def cell_of(field: str) -> Cell:
     return int(row), int(column)
 
 
-def around(cells: Sequence[Cell]) -> tuple[Point, ...]:
-    """The outline of cells that hang together without a hole, clockwise."""
+def outline(cells: Sequence[Cell]) -> tuple[Point, ...]:
+    """The outline of connected cells without a hole, clockwise."""
     edges: dict[Point, Point] = {}
     for cell in cells:
-        (row, column), (x, y) = cell, middle(cell)
+        (row, column), (x, y) = cell, centre(cell)
         for side, (down, right) in enumerate(_STEPS[row % 2]):
             if (row + down, column + right) not in cells:
                 (x1, y1), (x2, y2) = HEXAGON[side], HEXAGON[(side + 1) % 6]
@@ -50,27 +53,27 @@ def around(cells: Sequence[Cell]) -> tuple[Point, ...]:
     return tuple(outline)
 
 
-def place_of(segment: Segment) -> tuple[Point, Point]:
-    """The middle of a segment, and the step from there to the inside of the ring."""
-    sides = DOWN - 2
+def segment_position(segment: Segment) -> tuple[Point, Point]:
+    """The centre of a segment, and the direction from there to the inside of the ring."""
+    sides = ROWS - 2
     far_x, far_y = WIDTH - PITCH // 2, HEIGHT - PITCH // 2
-    if segment < ACROSS:
+    if segment < COLUMNS:
         return (PITCH // 2 + PITCH * segment, PITCH // 2), (0, 1)
-    if segment < ACROSS + sides:
-        return (far_x, PITCH // 2 + PITCH * (segment - ACROSS + 1)), (-1, 0)
-    if segment < 2 * ACROSS + sides:
-        return (far_x - PITCH * (segment - ACROSS - sides), far_y), (0, -1)
-    return (PITCH // 2, far_y - PITCH * (segment - 2 * ACROSS - sides + 1)), (1, 0)
+    if segment < COLUMNS + sides:
+        return (far_x, PITCH // 2 + PITCH * (segment - COLUMNS + 1)), (-1, 0)
+    if segment < 2 * COLUMNS + sides:
+        return (far_x - PITCH * (segment - COLUMNS - sides), far_y), (0, -1)
+    return (PITCH // 2, far_y - PITCH * (segment - 2 * COLUMNS - sides + 1)), (1, 0)
 
 
 def _cells(rows: Iterable[Mapping[str, str]]) -> tuple[tuple[Cell, str], ...]:
     return tuple([(cell_of(row["id"]), row["tile"]) for row in rows])
 
 
-FIELD_PLACES: Final = {field.id: middle(cell_of(field.id)) for field in FIELDS}
-PRINTED: Final = _cells(RAW["printed_tiles"])
+FIELD_CENTRES: Final = {field.id: centre(cell_of(field.id)) for field in FIELDS}
+PRINTED_TILES: Final = _cells(RAW["printed_tiles"])
 POND: Final[tuple[Cell, ...]] = tuple([(row, column) for row, column in RAW["pond"]])
 OUTLINES: Final = {
-    district.id: around([cell_of(FIELDS[place].id) for place in district.fields]) for district in DISTRICTS
+    district.id: outline([cell_of(FIELDS[index].id) for index in district.fields]) for district in DISTRICTS
 }
-"""By district; districts have no holes."""
+"""The outlines by district id. Districts have no holes."""

@@ -1,10 +1,10 @@
-"""A bot that looks one action ahead, at nothing but its task. Worths are in hundredths of a point."""
+"""A bot that looks one action ahead and uses only its task. Values are in hundredths of a point."""
 
 from typing import Final, NamedTuple, TypeAlias
 
 from service.games.ape_town.actions import AnyAction, TakeTile
-from service.games.ape_town.components import BOX, DISTRICTS, FIELDS, OWNED, PLACE, District, Tile
-from service.games.ape_town.legal import free_places
+from service.games.ape_town.components import BOX, DISTRICTS, FIELD_INDEX, FIELDS, OWNED, District, Tile
+from service.games.ape_town.legal import free_fields
 from service.games.ape_town.scoring import is_complete, owned, placement_points, settle, worth
 from service.games.ape_town.view import Observation
 from service.games.protocol import Rng, Task
@@ -14,11 +14,11 @@ ApeTask: TypeAlias = Task[AnyAction, Observation]
 
 POINT: Final = 100
 MONEY: Final = 90
-"""Of one money: a point at the end, if it is never paid to another seat."""
+"""The value of one money: it scores a point at the end unless it is paid to another seat."""
 
 
 class Table(NamedTuple):
-    """What lies on the board, as the scoring takes it, before the eyes of a seat."""
+    """The board as the scoring functions expect it, and the seat of the bot."""
 
     seat: Seat
     seats: int
@@ -27,7 +27,7 @@ class Table(NamedTuple):
 
 
 def greedy(task: ApeTask, _rng: Rng) -> AnyAction:
-    """The action of the highest worth, the first of equals."""
+    """The action of the highest value, or the first of several."""
     seen = task.observation
     table = Table(
         task.seat,
@@ -35,34 +35,34 @@ def greedy(task: ApeTask, _rng: Rng) -> AnyAction:
         [seen.board.get(field.id) for field in FIELDS],
         [seen.discs.get(field.id) for field in FIELDS],
     )
-    return max(task.legal_actions, key=lambda action: _worth(table, seen, action))
+    return max(task.legal_actions, key=lambda action: _value(table, seen, action))
 
 
-def _worth(table: Table, seen: Observation, action: AnyAction) -> int:
+def _value(table: Table, seen: Observation, action: AnyAction) -> int:
     if isinstance(action, TakeTile):
-        return _worth_of_take(table, seen, action)
-    return _worth_of_place(table, seen.taken.tile, PLACE[action.field]) if seen.taken else 0
+        return _value_of_take(table, seen, action)
+    return _value_of_placement(table, seen.taken.tile, FIELD_INDEX[action.field]) if seen.taken else 0
 
 
-def _worth_of_take(table: Table, seen: Observation, action: TakeTile) -> int:
-    """The best that the tile could bring, and the money that goes and comes."""
+def _value_of_take(table: Table, seen: Observation, action: TakeTile) -> int:
+    """The value of the tile's best field, plus the money on its segment, minus its price."""
     segments = [shown.segment for shown in seen.display]
     price = segments.index(action.segment)
     tile = seen.display[price].tile
-    places = free_places(table.board, BOX.track[action.segment])
+    fields = free_fields(table.board, BOX.track[action.segment])
     money = seen.track_money[action.segment] - price
-    return MONEY * money + max(_worth_of_place(table, tile, place) for place in places)
+    return MONEY * money + max(_value_of_placement(table, tile, index) for index in fields)
 
 
-def _worth_of_place(table: Table, tile: Tile, place: int) -> int:
-    """What the seat scores at once, less the most that another one does, and what a disc may bring later."""
+def _value_of_placement(table: Table, tile: Tile, index: int) -> int:
+    """The points of the seat, minus the most points of another seat, plus the value of a disc for later."""
     board, discs = list(table.board), list(table.discs)
-    board[place] = tile
-    district = DISTRICTS[FIELDS[place].district]
+    board[index] = tile
+    district = DISTRICTS[FIELDS[index].district]
     if tile in OWNED:
-        discs[place] = table.seat
+        discs[index] = table.seat
     gains = [0] * table.seats
-    gains[table.seat] = placement_points(board, place, tile)
+    gains[table.seat] = placement_points(board, index, tile)
     complete = is_complete(board, district)
     if complete:
         settled = settle(board, discs, district, table.seats)
@@ -71,11 +71,14 @@ def _worth_of_place(table: Table, tile: Tile, place: int) -> int:
         for seat in settled.sharers:
             gains[seat] += sum(found.share for found in settled.inferior)
     mine = gains.pop(table.seat)
-    hope = _hope(table, tile, district) if tile in OWNED and not complete else 0
+    hope = _future_value(table, tile, district) if tile in OWNED and not complete else 0
     return POINT * (mine - max(gains)) + hope
 
 
-def _hope(table: Table, tile: Tile, district: District) -> int:
-    """Of a disc in a district that is not complete: more, the more is to be had there, and most for the first."""
+def _future_value(table: Table, tile: Tile, district: District) -> int:
+    """The value of a disc in an incomplete district.
+
+    It grows with the apes in the district and falls with each disc that the seat already has there.
+    """
     mine = owned(table.board, table.discs, district, tile, table.seats)[table.seat]
     return (3 * POINT + POINT * worth(table.board, district) // 2) // (1 + mine)

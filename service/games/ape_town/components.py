@@ -1,7 +1,7 @@
-"""The box: tiles, board and track, read from components.json and checked at import.
+"""The tiles, the board and the track, read from components.json and checked at import.
 
-An owner of a printed copy may put its values into the file; data that the rules cannot play with is refused here.
-A field is known by its id outside the game, and by its place in the file inside a state.
+An owner of a printed copy may put its values into the file. Data with which the rules cannot be played is rejected
+here. Actions and effects name a field by its id. A state refers to it by its index in the file.
 """
 
 from collections.abc import Mapping
@@ -13,34 +13,34 @@ from service.games.kit.box import BoxFile, read, require, require_ids
 from service.games.kit.folder import read_json
 
 Tile: TypeAlias = Literal["tarsier", "chimpanzee", "mandrill", "banana", "lemur", "orangutan"]
-"""Tiles of a kind are alike."""
+"""Tiles of the same kind are interchangeable."""
 Colour: TypeAlias = Literal["grey", "black", "white"]
 FieldId: TypeAlias = str
 DistrictId: TypeAlias = str
 Segment: TypeAlias = int
 """0 to 39, clockwise from the street sign."""
 Section: TypeAlias = int
-"""0 to 7; section n has the five segments from 5 n on."""
+"""0 to 7. Section n has the five segments from 5 n on."""
 Clause: TypeAlias = str
 Cell: TypeAlias = tuple[int, int]
 
 SEATS: Final = (2, 3, 4)
 ORDER: Final[tuple[Tile, ...]] = ("tarsier", "chimpanzee", "mandrill", "banana", "lemur", "orangutan")
-"""The kinds of tiles as they lie before the shuffle."""
+"""The kinds of tiles in the order before the shuffle."""
 SECTIONS: Final = 8
 SEGMENTS_PER_SECTION: Final = 5
 OPEN_SECTIONS: Final = 2
-"""Sections whose tiles lie face up (APE-2, APE-17)."""
+"""Number of sections with face-up tiles (APE-2, APE-17)."""
 VALUES: Final[Mapping[Tile | None, int]] = {"tarsier": 1, "chimpanzee": 2, "mandrill": 3}
-"""The apes that score at once, and what they are worth (APE-13)."""
+"""The apes that score when they are placed, and their values (APE-13)."""
 OWNED: Final[tuple[Tile, ...]] = ("lemur", "orangutan")
-"""The apes that take a disc (APE-16)."""
+"""The apes that get a disc (APE-16)."""
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A space for one tile: its neighbours by place, and the printed tiles that touch it."""
+    """A space for one tile, the indices of its neighbours, and the printed tiles beside it."""
 
     id: FieldId
     district: int
@@ -50,7 +50,7 @@ class Field(msgspec.Struct, frozen=True):
 
 
 class District(msgspec.Struct, frozen=True):
-    """Its fields and neighbours by place."""
+    """A district, with the indices of its fields and of its neighbours."""
 
     id: DistrictId
     colour: Colour
@@ -59,7 +59,7 @@ class District(msgspec.Struct, frozen=True):
 
 
 class Components(msgspec.Struct, frozen=True):
-    """The box as the rules use it; `tiles` in the order before the shuffle."""
+    """The components as the rules use them. `tiles` are in the order before the shuffle."""
 
     tiles: tuple[Tile, ...]
     fields: tuple[Field, ...]
@@ -116,10 +116,10 @@ class _File(BoxFile, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def load(raw: Mapping[str, object]) -> Components:
-    """The box in a component file.
+    """Convert a component file.
 
     Raises:
-        BadComponents: a value is missing, of the wrong kind, or makes no playable box.
+      BadComponents: a value is missing, has the wrong type, or makes the game unplayable.
     """
     file = read(raw, _File)
     _check_pieces(file)
@@ -132,7 +132,7 @@ def load(raw: Mapping[str, object]) -> Components:
 
 
 def _build(file: _File) -> Components:
-    place = {row.id: number for number, row in enumerate(file.fields)}
+    index = {row.id: number for number, row in enumerate(file.fields)}
     printed = {row.id: row.tile for row in file.printed_tiles}
     ids = tuple(file.districts)
     fields = tuple(
@@ -141,7 +141,7 @@ def _build(file: _File) -> Components:
                 row.id,
                 ids.index(row.district),
                 row.colour,
-                tuple([place[name] for name in row.next_to if name in place]),
+                tuple([index[name] for name in row.next_to if name in index]),
                 tuple([printed[name] for name in row.next_to if name in printed]),
             )
             for row in file.fields
@@ -172,13 +172,14 @@ def _check_pieces(file: _File) -> None:
     track = file.track_sections_clockwise_from_sign
     tiles = sum(row.count for row in file.tiles.values())
     values = {tile: row.value for tile, row in file.tiles.items() if row.value is not None}
-    require(tuple(file.tiles) == ORDER, "the tiles must stand in the order in which they are shuffled")
+    require(tuple(file.tiles) == ORDER, "the kinds of tiles must be in the order of ORDER")
     require(tiles == 2 * SECTIONS * SEGMENTS_PER_SECTION, "there must be 80 tiles, two for each segment")
     require(values == VALUES, "the three apes must be worth 1, 2 and 3, and nothing else")
     require(len(track) == SECTIONS, "the track must have 8 sections")
     require(all(len(section) == SEGMENTS_PER_SECTION for section in track), "a section must have 5 segments")
     require(file.money_bundles_total >= max(SEATS) * file.money_bundles_start, "there is too little money")
-    # each tile taken past the last one of the older section costs 1, so that the next section is never that one
+    # Each tile taken beyond the last one of the older section costs 1. With this little money the next section to be
+    # opened is never the older one.
     require(file.money_bundles_total < (SECTIONS - 1) * SEGMENTS_PER_SECTION, "there is too much money")
 
 
@@ -187,18 +188,23 @@ def _check_board(file: _File) -> None:
     cells = {row.cell: row.id for row in rows}
     next_to = {row.id: row.next_to for row in rows}
     require(len(file.printed_tiles) == 7, "there must be 7 printed tiles")
-    require(len(next_to) == len(rows), "two places have the same id")
-    require(len(cells.keys() | set(file.pond)) == len(rows) + len(file.pond), "two places lie in the same cell")
+    require(len(next_to) == len(rows), "two fields or printed tiles have the same id")
+    require(
+        len(cells.keys() | set(file.pond)) == len(rows) + len(file.pond),
+        "two fields, printed tiles or pond cells have the same cell",
+    )
     for row in rows:
         names = row.next_to
-        require(len(set(names)) == len(names), f"{row.id} is next to a place twice")
-        require(all(row.id in next_to.get(name, ()) for name in names), f"{row.id} is next to a place that is not so")
+        require(len(set(names)) == len(names), f"{row.id} lists a neighbour twice")
+        require(
+            all(row.id in next_to.get(name, ()) for name in names), f"{row.id} lists a neighbour that does not list it"
+        )
     for row in rows:
         y, x = row.cell
         offsets = file.neighbours.odd_row if y % 2 else file.neighbours.even_row
         around = {cells.get((y + down, x + right)) for down, right in offsets} - {None}
-        require(row.id == f"{y}-{x}", f"{row.id} does not lie in its cell")
-        require(set(row.next_to) == around, f"{row.id} is next to other places than its cell")
+        require(row.id == f"{y}-{x}", f"{row.id} does not have the id of its cell")
+        require(set(row.next_to) == around, f"{row.id} lists other neighbours than its cell has")
 
 
 def _check_names(file: _File) -> None:
@@ -207,7 +213,7 @@ def _check_names(file: _File) -> None:
     require(names.issuperset(row.district for row in file.fields), "a field belongs to no district")
     require(
         set(file.district_adjacency) == names >= listed,
-        "the district adjacency must tell of each district, and no other",
+        "the district adjacency must have an entry for each district, and for no other",
     )
 
 
@@ -215,17 +221,26 @@ def _check_districts(file: _File, box: Components) -> None:
     require(len(box.districts) == 9, "there must be 9 districts")
     colours = [district.colour for district in box.districts]
     require(all(colours.count(colour) == 3 for colour in ("grey", "black", "white")), "each colour needs 3 districts")
-    # 75 tiles empty 14 sections at most, and 16 are laid out in all: two stay open to the end
-    require(len(box.fields) <= len(box.tiles) - SEGMENTS_PER_SECTION, "there are more fields than the display can fill")
+    # Taking 75 tiles empties 14 sections at most, and 16 sections of tiles exist. Two sections therefore stay open to
+    # the end.
+    require(
+        len(box.fields) <= len(box.tiles) - SEGMENTS_PER_SECTION,
+        "there are too many fields: two sections must stay open to the end",
+    )
     for row, field in zip(file.fields, box.fields, strict=True):
-        require(row.colour == box.districts[field.district].colour, f"{row.id} has another colour than its district")
+        require(
+            row.colour == box.districts[field.district].colour, f"{row.id} does not have the colour of its district"
+        )
     for number, district in enumerate(box.districts):
         require(len(district.fields) in {8, 9}, f"{district.id} must have 8 or 9 fields")
-        require(_is_connected(box, district), f"{district.id} falls apart")
+        require(_is_connected(box, district), f"{district.id} is not connected")
         touching = {box.fields[other].district for at in district.fields for other in box.fields[at].neighbours}
         listed = file.district_adjacency[district.id]
-        require(len(set(listed)) == len(listed), f"{district.id} is next to a district twice")
-        require(set(district.neighbours) == touching - {number}, f"{district.id} has other neighbours")
+        require(len(set(listed)) == len(listed), f"{district.id} lists a district twice")
+        require(
+            set(district.neighbours) == touching - {number},
+            f"{district.id} does not list the districts that it touches",
+        )
 
 
 def _is_connected(box: Components, district: District) -> bool:
@@ -242,5 +257,5 @@ RAW: Final = read_json(__file__, "components.json")
 BOX: Final = load(RAW)
 FIELDS: Final = BOX.fields
 DISTRICTS: Final = BOX.districts
-PLACE: Final[Mapping[FieldId, int]] = {field.id: place for place, field in enumerate(FIELDS)}
-"""A field's place in the tuples of a state."""
+FIELD_INDEX: Final[Mapping[FieldId, int]] = {field.id: index for index, field in enumerate(FIELDS)}
+"""The index of a field in the tuples of a state."""

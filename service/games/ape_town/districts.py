@@ -1,6 +1,6 @@
-"""A completed district is scored: its boss, then its inferior neighbours (APE-20, APE-21)."""
+"""Scores a completed district: its boss, then its inferior neighbours (APE-20, APE-21)."""
 
-from service.games.ape_town.apply import Told
+from service.games.ape_town.apply import Pending
 from service.games.ape_town.components import District
 from service.games.ape_town.effects import (
     BossFound,
@@ -12,20 +12,20 @@ from service.games.ape_town.effects import (
 from service.games.ape_town.scoring import settle
 
 
-def complete(told: Told, district: District) -> None:
-    """Tell a district's scoring, each sum of points with what it is for."""
-    state = told.state
+def complete(pending: Pending, district: District) -> None:
+    """Emit the scoring of a district. Each score follows the effect that explains it."""
+    state = pending.state
     settled = settle(state.board, state.discs, district, len(state.seats))
-    told.tell(DistrictCompleted(district.id, settled.lemurs))
+    pending.emit(DistrictCompleted(district.id, settled.lemurs))
     if settled.boss is None:
-        told.tell(BossMissing(district.id))
+        pending.emit(BossMissing(district.id))
     else:
-        told.tell(BossFound(district.id, settled.boss.seat, settled.boss.by, settled.worth))
+        pending.emit(BossFound(district.id, settled.boss.seat, settled.boss.by, settled.worth))
         if settled.worth:
-            told.tell(PointsScored(settled.boss.seat, settled.worth, "boss", "APE-20"))
+            pending.emit(PointsScored(settled.boss.seat, settled.worth, "boss", "APE-20"))
     for found in settled.inferior:
-        told.tell(
+        pending.emit(
             NeighbourInferior(district.id, found.district.id, found.lemurs, found.worth, settled.sharers, found.share)
         )
         if found.share:
-            told.tell(*[PointsScored(seat, found.share, "neighbours", "APE-21") for seat in settled.sharers])
+            pending.emit(*[PointsScored(seat, found.share, "neighbours", "APE-21") for seat in settled.sharers])

@@ -1,4 +1,7 @@
-"""What can happen. Each effect changes the table by itself, so that whoever adds them up needs no rules."""
+"""The effects of the game.
+
+Each effect contains everything that it changes, so a client can fold effects without the rules.
+"""
 
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -10,7 +13,7 @@ Part: TypeAlias = Literal["placement", "boss", "neighbours"]
 
 
 class TableSet(Effect, frozen=True, tag="table_set"):
-    """The board is empty, and each seat has its money and discs; `turn_order` begins with the first seat (APE-2)."""
+    """The board is empty, and each seat has its money and discs. `turn_order` begins with the first seat (APE-2)."""
 
     turn_order: Public[tuple[Seat, ...]]
     money_each: Public[int]
@@ -18,7 +21,7 @@ class TableSet(Effect, frozen=True, tag="table_set"):
 
 
 class TilesShuffled(Effect, frozen=True, tag="tiles_shuffled"):
-    """One tile lies face down at each segment from 0 on, and the rest are the supply (APE-1)."""
+    """One tile lies face down at each segment from 0 on, and the other tiles are the supply (APE-1)."""
 
     at_segments: Public[int]
     in_supply: Public[int]
@@ -26,9 +29,9 @@ class TilesShuffled(Effect, frozen=True, tag="tiles_shuffled"):
 
 
 class SectionRevealed(Effect, frozen=True, tag="section_revealed"):
-    """The tiles of a section were turned up, and lie last in the display (APE-2, APE-17).
+    """The tiles of a section were turned face up and added to the end of the display (APE-2, APE-17).
 
-    `segments` and `tiles` go together.
+    `tiles` has the tile of each entry of `segments`.
     """
 
     section: Public[Section]
@@ -44,7 +47,7 @@ class SectionRefilled(Effect, frozen=True, tag="section_refilled"):
 
 
 class DecisionOpened(Effect, frozen=True, tag="decision_opened"):
-    """The match waits for this seat, and for nobody else; with `take_tile` its turn begins."""
+    """The match waits for this seat and for no other. With `take_tile`, the seat's turn begins."""
 
     seat: Public[Seat]
     step: Public[Step]
@@ -58,7 +61,7 @@ class MoneyPaid(Effect, frozen=True, tag="money_paid"):
 
 
 class TileTaken(Effect, frozen=True, tag="tile_taken"):
-    """A tile left the display for the seat, which has to put it on a field of the segment's colour (APE-10)."""
+    """The seat took a tile from the display. It has to put the tile on a field of the segment's colour (APE-10)."""
 
     seat: Public[Seat]
     segment: Public[Segment]
@@ -67,7 +70,7 @@ class TileTaken(Effect, frozen=True, tag="tile_taken"):
 
 
 class MoneyTaken(Effect, frozen=True, tag="money_taken"):
-    """All the money of the segment went to the seat (APE-11)."""
+    """The seat took all the money on the segment (APE-11)."""
 
     seat: Public[Seat]
     segment: Public[Segment]
@@ -75,7 +78,7 @@ class MoneyTaken(Effect, frozen=True, tag="money_taken"):
 
 
 class TilePlaced(Effect, frozen=True, tag="tile_placed"):
-    """The tile that the seat had taken lies on a field (APE-12)."""
+    """The seat put the tile that it had taken on a field (APE-12)."""
 
     seat: Public[Seat]
     field: Public[FieldId]
@@ -83,14 +86,14 @@ class TilePlaced(Effect, frozen=True, tag="tile_placed"):
 
 
 class DiscPlaced(Effect, frozen=True, tag="disc_placed"):
-    """One of the seat's discs lies on the tile of a field (APE-16)."""
+    """The seat put one of its discs on the tile of a field (APE-16)."""
 
     seat: Public[Seat]
     field: Public[FieldId]
 
 
 class PointsScored(Effect, frozen=True, tag="points_scored"):
-    """The seat has so many points more; `part` is what of the breakdown they count for."""
+    """The seat scored `points`. `part` is the entry of the breakdown to which they are added."""
 
     seat: Public[Seat]
     points: Public[int]
@@ -99,16 +102,17 @@ class PointsScored(Effect, frozen=True, tag="points_scored"):
 
 
 class DistrictCompleted(Effect, frozen=True, tag="district_completed"):
-    """A district has no free field left, and is scored (APE-20, APE-21)."""
+    """The district has no free field left, and is scored (APE-20, APE-21)."""
 
     district: Public[DistrictId]
     lemurs: Public[int]
 
 
 class BossFound(Effect, frozen=True, tag="boss_found"):
-    """The seat is the boss of a completed district, by most orangutans or, tied or without any, by most lemurs (APE-20).
+    """The seat is the boss of a completed district (APE-20).
 
-    `points` are the values of the district's apes; PointsScored adds them up.
+    It has the most orangutans; or, if that is a tie or the district has no owned orangutan, the most lemurs. `points`
+    is the sum of the values of the district's apes; a PointsScored adds them to the seat's score.
     """
 
     district: Public[DistrictId]
@@ -118,16 +122,17 @@ class BossFound(Effect, frozen=True, tag="boss_found"):
 
 
 class BossMissing(Effect, frozen=True, tag="boss_missing"):
-    """Nobody has most orangutans, nor most lemurs, so that the district has no boss (APE-20)."""
+    """No seat has the most orangutans or the most lemurs, so the district has no boss (APE-20)."""
 
     district: Public[DistrictId]
 
 
 class NeighbourInferior(Effect, frozen=True, tag="neighbour_inferior"):
-    """A neighbour of a completed district has fewer lemurs than it (APE-21).
+    """A neighbour of a completed district has fewer lemurs than that district (APE-21).
 
-    `worth` are the values of the neighbour's apes; each of `seats`, those with a lemur in the completed district, gets
-    its share, rounded up, which PointsScored adds up.
+    `worth` is the sum of the values of the neighbour's apes. `seats` are the seats with a lemur in the completed
+    district. Each of them gets `share`, which is `worth` divided among them and rounded up; a PointsScored adds it to
+    the seat's score.
     """
 
     district: Public[DistrictId]
@@ -139,7 +144,7 @@ class NeighbourInferior(Effect, frozen=True, tag="neighbour_inferior"):
 
 
 class MatchEnded(Effect, frozen=True, tag="match_ended"):
-    """The last free field is filled; the scores follow (APE-30)."""
+    """The last free field was filled. The scores follow (APE-30)."""
 
 
 AnyEffect: TypeAlias = (

@@ -1,10 +1,10 @@
-"""What a seat may do: the checks that judge an action, and the lists of what they let pass."""
+"""Checks actions, and lists the legal ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from service.games.ape_town.actions import AnyAction, PlaceTile, TakeTile
-from service.games.ape_town.components import BOX, FIELDS, PLACE, Colour, Segment, Tile
+from service.games.ape_town.components import BOX, FIELD_INDEX, FIELDS, Colour, Segment, Tile
 from service.games.ape_town.effects import Step
 from service.games.ape_town.state import State, Taken
 from service.games.protocol import Decision, IllegalAction
@@ -13,13 +13,13 @@ from service.games.visibility import Seat
 _TAKES: Final = tuple([TakeTile(segment) for segment in range(len(BOX.track))])
 _PLACES: Final = tuple([PlaceTile(field.id) for field in FIELDS])
 _OF_COLOUR: Final[Mapping[Colour, tuple[int, ...]]] = {
-    colour: tuple([place for place, field in enumerate(FIELDS) if field.colour == colour]) for colour in BOX.track
+    colour: tuple([index for index, field in enumerate(FIELDS) if field.colour == colour]) for colour in BOX.track
 }
 _CLAUSES: Final[Mapping[Step, str]] = {"take_tile": "APE-10", "place_tile": "APE-12"}
 
 
 class Offer(NamedTuple):
-    """A tile of the display, and the money to pay for it."""
+    """A tile of the display and its price in money."""
 
     segment: Segment
     tile: Tile
@@ -27,33 +27,37 @@ class Offer(NamedTuple):
 
 
 def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
-    """The one decision that is open, or none at the end; who does not answer takes the first legal action."""
+    """The open decision; none at the end. A seat that does not answer in time takes its first legal action."""
     if state.step is None:
         return ()
     return (Decision(state.active, state.step, next(legal_actions(state, state.active))),)
 
 
 def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
-    """All legal actions: the display from its first tile as far as the money goes, or the fields as the board lists them."""
+    """All legal actions: the tiles that the seat can pay, in display order, or the fields in the order of the component
+    file.
+    """
     if state.step is None or state.active != seat:
         return
     if state.taken is None:
         for segment in takeable(state):
             yield _TAKES[segment]
     else:
-        for place in free_places(state.board, state.taken.colour):
-            yield _PLACES[place]
+        for index in free_fields(state.board, state.taken.colour):
+            yield _PLACES[index]
 
 
 def takeable(state: State) -> tuple[Segment, ...]:
-    """The segments whose tile the active seat can take: each one further costs 1 more (APE-10)."""
+    """The segments whose tiles the active seat can pay. Each further tile costs 1 more (APE-10)."""
     return state.display[: state.seats[state.active].money + 1]
 
 
-def free_places(board: Sequence[Tile | None], colour: Colour) -> list[int]:
-    """Where a tile of that colour may go: the free fields of the colour, or all of them if it has none (APE-12)."""
-    return [place for place in _OF_COLOUR[colour] if board[place] is None] or [
-        place for place, tile in enumerate(board) if tile is None
+def free_fields(board: Sequence[Tile | None], colour: Colour) -> list[int]:
+    """The indices of the fields where a tile of this colour may go: free fields of the colour, or all free fields if it
+    has none (APE-12).
+    """
+    return [index for index in _OF_COLOUR[colour] if board[index] is None] or [
+        index for index, tile in enumerate(board) if tile is None
     ]
 
 
@@ -65,7 +69,7 @@ def check_seat(state: State, seat: Seat) -> None:
 
 
 def check_take(state: State, action: TakeTile) -> Offer:
-    """What a legal take gets, and for how much."""
+    """The tile and the price of a legal take."""
     if state.step != "take_tile":
         raise IllegalAction("wrong-step", "APE-12")
     segment = action.segment
@@ -80,14 +84,14 @@ def check_take(state: State, action: TakeTile) -> Offer:
 
 
 def check_place(state: State, action: PlaceTile) -> Taken:
-    """The tile that a legal placement puts down."""
+    """The tile that a legal placement puts on the board."""
     if state.taken is None:
         raise IllegalAction("wrong-step", "APE-10")
-    place = PLACE.get(action.field)
-    if place is None:
+    index = FIELD_INDEX.get(action.field)
+    if index is None:
         raise IllegalAction("no-such-field", "APE-12", field=action.field)
-    if state.board[place] is not None:
+    if state.board[index] is not None:
         raise IllegalAction("field-taken", "APE-12", field=action.field)
-    if place not in free_places(state.board, state.taken.colour):
+    if index not in free_fields(state.board, state.taken.colour):
         raise IllegalAction("wrong-colour", "APE-12", colour=state.taken.colour, field=action.field)
     return state.taken

@@ -1,4 +1,4 @@
-"""The table before the first turn (APE-1, APE-2)."""
+"""Sets up the table before the first turn (APE-1, APE-2)."""
 
 from service.games.ape_town.components import BOX, OPEN_SECTIONS
 from service.games.ape_town.effects import AnyEffect, DecisionOpened, SectionRevealed, TableSet, TilesShuffled
@@ -7,7 +7,7 @@ from service.games.protocol import Rng
 
 
 def setup(seats: int, _options: Options, _at: int, rng: Rng) -> tuple[AnyEffect, ...]:
-    """The effects that set the table. The order of the draws is part of the public contract."""
+    """The effects that set up the table. The order of the draws is part of the public contract."""
     tiles = rng.shuffle("tiles", BOX.tiles)
     first = rng.pick("first_seat", tuple(range(seats)))
     at_segments = len(BOX.track)

@@ -1,9 +1,18 @@
-"""Ape Town drawn: the board inside its track, the display with its prices, and the seats beside it."""
+"""Draws Ape Town: the board inside its track, the display with its prices, and the seats on the right."""
 
 from typing import Final
 
 from service.games.ape_town.art import ART
-from service.games.ape_town.board import FIELD_PLACES, HEIGHT, OUTLINES, POND, PRINTED, WIDTH, middle, place_of
+from service.games.ape_town.board import (
+    FIELD_CENTRES,
+    HEIGHT,
+    OUTLINES,
+    POND,
+    PRINTED_TILES,
+    WIDTH,
+    centre,
+    segment_position,
+)
 from service.games.ape_town.components import (
     BOX,
     DISTRICTS,
@@ -28,30 +37,30 @@ _PANEL: Final = 124
 _GAP: Final = 8
 _TOP: Final = frame.HEADING + 12
 _TOTAL: Final = (3 * frame.MARGIN + WIDTH + _COLUMN, _TOP + HEIGHT + frame.MARGIN)
-_TAKEN_AT: Final = middle((4, 4))[0] + 32, middle((4, 4))[1]
+_TAKEN_AT: Final = centre((4, 4))[0] + 32, centre((4, 4))[1]
 _ART: Final = {**frame.MARKS, **ART}
 
 
 def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
-    """The table as a viewer sees it; all of it lies open, and only the order of the seats differs."""
-    asked = () if seen.step is None else (seen.active,)
-    said = frame.status(asked, seen.step, viewer, words, outcome)
+    """The table as a viewer sees it. Nothing is hidden; only the order of the seats depends on the viewer."""
+    awaited = () if seen.step is None else (seen.active,)
+    status_text = frame.status(awaited, seen.step, viewer, words, outcome)
     points_now = [_points(held) for held in seen.seats]
-    order = frame.around(range(len(seen.seats)), viewer)
+    order = frame.seating_order(range(len(seen.seats)), viewer)
     column = frame.MARGIN * 2 + WIDTH
     panels = [
-        _panel(seen, seat, viewer, words, outcome, (column, _TOP + place * (_PANEL + _GAP)))
-        for place, seat in enumerate(order)
+        _panel(seen, seat, viewer, words, outcome, (column, _TOP + position * (_PANEL + _GAP)))
+        for position, seat in enumerate(order)
     ]
     return Picture(
         *_TOTAL,
-        kind="ape-town",
+        css_class="ape-town",
         language=words["language"],
         title=words["title"],
-        description=frame.summary(words, said, points_now if outcome is None else outcome.scores, viewer),
+        description=frame.summary(words, status_text, points_now if outcome is None else outcome.scores, viewer),
         art=_ART,
         body=(
-            *frame.heading(_TOTAL[0], words, said, words["picture.supply"].format(count=seen.supply)),
+            *frame.heading(_TOTAL[0], words, status_text, words["picture.supply"].format(count=seen.supply)),
             group(*_board(seen, words), *_track(seen, words), at=(frame.MARGIN, _TOP)),
             *panels,
             _legend(words, (column, _TOP + HEIGHT - 132)),
@@ -64,16 +73,16 @@ def _points(held: SeatView) -> int:
 
 
 def _board(seen: Observation, words: Words) -> list[Element]:
-    shapes = [use("pond", *middle(cell)) for cell in POND]
+    shapes = [use("pond", *centre(cell)) for cell in POND]
     shapes += [
-        group(use(f"tile-{tile}"), at=middle(cell), kind="printed", called=words[f"tile.{tile}"])
-        for cell, tile in PRINTED
+        group(use(f"tile-{tile}"), at=centre(cell), css_class="printed", title=words[f"tile.{tile}"])
+        for cell, tile in PRINTED_TILES
     ]
     shapes += [_field(seen, field, words) for field in FIELDS]
     for district in DISTRICTS:
-        complete = all(FIELDS[place].id in seen.board for place in district.fields)
+        complete = all(FIELDS[position].id in seen.board for position in district.fields)
         kind = "district complete" if complete else "district"
-        shapes.append(path(points(OUTLINES[district.id]), kind, thing=f"district-{district.id}"))
+        shapes.append(path(points(OUTLINES[district.id]), kind, element_id=f"district-{district.id}"))
     if seen.taken is not None:
         shapes.append(_taken(seen.active, seen.taken, words))
     return shapes
@@ -81,35 +90,39 @@ def _board(seen: Observation, words: Words) -> list[Element]:
 
 def _field(seen: Observation, field: Field, words: Words) -> Element:
     tile, owner = seen.board.get(field.id), seen.discs.get(field.id)
-    called = words["picture.field"].format(field=field.id, district=DISTRICTS[field.district].id)
+    title = words["picture.field"].format(field=field.id, district=DISTRICTS[field.district].id)
     shapes = [use(f"field-{field.colour}")]
     if tile is None:
         shapes += [use(f"glyph-{field.colour}"), text(0, 25, field.id, f"where {field.colour}")]
     else:
-        called = f"{called}: {words[f'tile.{tile}']}"
+        title = f"{title}: {words[f'tile.{tile}']}"
         shapes.append(use(f"tile-{tile}"))
-    shapes.append(use("rim", kind="edge"))
+    shapes.append(use("rim", css_class="edge"))
     if owner is not None:
         shapes.append(frame.mark(owner, 16, 15, 660))
-    place = FIELD_PLACES[field.id]
-    return group(*shapes, thing=f"field-{field.id}", data={"field": field.id}, at=place, called=called)
+    position = FIELD_CENTRES[field.id]
+    return group(*shapes, element_id=f"field-{field.id}", data={"field": field.id}, at=position, title=title)
 
 
 def _taken(seat: Seat, taken: Taken, words: Words) -> Element:
-    """The tile on its way, over the pond, with whose it is and the colour that it wants."""
+    """The tile that was taken and not placed yet, drawn over the pond with its seat and the colour that it needs."""
     return group(
         rect(-70, -50, 140, 100, "panel turn", corner=16),
         frame.mark(seat, -50, -30, 800),
         _tile(taken.segment, f"tile-{taken.tile}", words[f"tile.{taken.tile}"], 1150),
-        group(use(f"field-{taken.colour}", thousandths=550), use(f"glyph-{taken.colour}"), at=(44, 22)),
+        group(use(f"field-{taken.colour}", scale_permille=550), use(f"glyph-{taken.colour}"), at=(44, 22)),
         at=_TAKEN_AT,
     )
 
 
-def _tile(segment: int, tile: str, called: str, thousandths: int) -> Element:
-    """A tile by the segment where it lay or lies, which names it until it is on a field."""
+def _tile(segment: int, tile: str, title: str, scale_permille: int) -> Element:
+    """A tile of the track. Its element id names the segment that it lies at, or was taken from."""
     return group(
-        use(tile), use("rim", kind="edge"), thing=f"segment-{segment}-tile", thousandths=thousandths, called=called
+        use(tile),
+        use("rim", css_class="edge"),
+        element_id=f"segment-{segment}-tile",
+        scale_permille=scale_permille,
+        title=title,
     )
 
 
@@ -117,43 +130,48 @@ def _track(seen: Observation, words: Words) -> list[Element]:
     display = {shown.segment: shown.tile for shown in seen.display}
     ring = [_divider(section * SEGMENTS_PER_SECTION) for section in range(SECTIONS)]
     for segment, colour in enumerate(BOX.track):
-        place, (right, down) = place_of(segment)
+        position, (right, down) = segment_position(segment)
         shapes = [
             rect(-31, -31, 62, 62, f"segment {colour} edge", corner=9),
-            use(f"glyph-{colour}", -22 * (right or 1), -22 * (down or 1), thousandths=800),
+            use(f"glyph-{colour}", -22 * (right or 1), -22 * (down or 1), scale_permille=800),
         ]
-        called = words["picture.segment"].format(segment=segment)
+        title = words["picture.segment"].format(segment=segment)
         if segment in display:
             tile = display[segment]
             shapes.append(_tile(segment, f"tile-{tile}", words[f"tile.{tile}"], 850))
         elif segment in seen.face_down:
-            shapes.append(_tile(segment, "tile-back", called, 750))
+            shapes.append(_tile(segment, "tile-back", title, 750))
         if seen.track_money[segment]:
             shapes.append(_money(seen.track_money[segment], 20 * (right or 1), -20 * (down or -1)))
-        ring.append(group(*shapes, thing=f"segment-{segment}", data={"segment": segment}, at=place, called=called))
+        ring.append(
+            group(*shapes, element_id=f"segment-{segment}", data={"segment": segment}, at=position, title=title)
+        )
     return ring + _prices(seen)
 
 
 def _prices(seen: Observation) -> list[Element]:
-    """What each tile of the display costs the active seat, where it takes one; less strong if it cannot pay that."""
+    """The price of each tile of the display for the active seat while it takes one.
+
+    Prices that it cannot pay are drawn faintly.
+    """
     if seen.step != "take_tile":
         return []
     prices = []
     for price, shown in enumerate(seen.display):
-        (x, y), (right, down) = place_of(shown.segment)
+        (x, y), (right, down) = segment_position(shown.segment)
         kind = "price" if price <= seen.seats[seen.active].money else "price dear"
         prices.append(frame.badge(x + 31 * right, y + 31 * down, price, kind))
     return prices
 
 
 def _divider(segment: int) -> Element:
-    """A line before the first segment of a section; before the first of all, the street sign."""
-    (x, y), (right, down) = place_of(segment)
+    """A line before the first segment of a section; before segment 0, the street sign."""
+    (x, y), (right, down) = segment_position(segment)
     half = 34
     if segment == 0:
         return use("sign", x - half + 6, y - half - 2)
     along_x, along_y = down * half, -right * half
-    if segment == 20:  # the corner at the bottom right, which the section begins
+    if segment == 20:  # a section begins at the bottom right corner
         return path(f"M{x - half} {y - half}H{x + half}", "divider")
     return path(
         f"M{x - along_x - right * half} {y - along_y - down * half}l{2 * right * half} {2 * down * half}", "divider"
@@ -181,10 +199,10 @@ def _panel(
         seat,
         _COLUMN,
         _PANEL,
-        use("coin", 34, 76, thousandths=1300),
-        text(54, 82, held.money, "number", thing=f"seat-{seat}-money"),
-        use("disc", 90, 76, f"seat-{seat}", thousandths=1300),
-        text(108, 82, held.discs, "number", thing=f"seat-{seat}-discs"),
+        use("coin", 34, 76, scale_permille=1300),
+        text(54, 82, held.money, "number", element_id=f"seat-{seat}-money"),
+        use("disc", 90, 76, f"seat-{seat}", scale_permille=1300),
+        text(108, 82, held.discs, "number", element_id=f"seat-{seat}-discs"),
         *rows,
         at=at,
         viewer=viewer,
@@ -196,13 +214,13 @@ def _panel(
 
 
 def _legend(words: Words, at: tuple[int, int]) -> Element:
-    """What the tiles are called."""
+    """The names of the tiles."""
     entries: list[Element] = []
     for number, tile in enumerate(ORDER):
         x, y = 22 + 150 * (number % 2), 22 + 44 * (number // 2)
         worth = f" · {VALUES[tile]}" if tile in VALUES else ""
         entries += [
-            use(f"tile-{tile}", x, y, thousandths=600),
+            use(f"tile-{tile}", x, y, scale_permille=600),
             text(x + 24, y + 5, words[f"tile.{tile}"] + worth, "label"),
         ]
     return group(*entries, at=at)

@@ -1,4 +1,4 @@
-"""Points: of a placement (APE-13 to APE-15), of a completed district (APE-20, APE-21), and at the end (APE-30, APE-31)."""
+"""Points of a placement (APE-13 to APE-15), of a completed district (APE-20, APE-21), and at the end (APE-30, APE-31)."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -17,14 +17,14 @@ _PRINTED_WORTH: Final = tuple([sum([VALUES.get(tile, 0) for tile in field.printe
 
 
 class Boss(NamedTuple):
-    """Who has most in a district, and of what."""
+    """The boss of a district, and the kind of tile of which it has the most."""
 
     seat: Seat
     by: Literal["orangutan", "lemur"]
 
 
 class Inferior(NamedTuple):
-    """A neighbour with fewer lemurs, what its apes are worth, and each one's share of it."""
+    """A neighbour with fewer lemurs, the value of its apes, and each seat's share of it."""
 
     district: District
     lemurs: int
@@ -33,7 +33,9 @@ class Inferior(NamedTuple):
 
 
 class Settlement(NamedTuple):
-    """What a completed district brings: its worth to the boss, and shares of inferior neighbours to the sharers."""
+    """The scoring of a completed district: `worth` goes to the boss, and each of `sharers` gets the shares of the
+    inferior neighbours.
+    """
 
     lemurs: int
     worth: int
@@ -42,37 +44,39 @@ class Settlement(NamedTuple):
     inferior: tuple[Inferior, ...]
 
 
-def placement_points(board: Board, place: int, tile: Tile) -> int:
-    """What a tile scores at once on a field: an ape for each banana beside it, a banana for each ape."""
-    neighbours = FIELDS[place].neighbours
+def placement_points(board: Board, index: int, tile: Tile) -> int:
+    """The points that a tile scores when it is placed: an ape for each banana beside it, a banana for each ape beside
+    it.
+    """
+    neighbours = FIELDS[index].neighbours
     if tile == "banana":
-        return _PRINTED_WORTH[place] + sum([VALUES.get(board[other], 0) for other in neighbours])
+        return _PRINTED_WORTH[index] + sum([VALUES.get(board[other], 0) for other in neighbours])
     value = VALUES.get(tile, 0)
-    return value and value * (_PRINTED_BANANAS[place] + [board[other] for other in neighbours].count("banana"))
+    return value and value * (_PRINTED_BANANAS[index] + [board[other] for other in neighbours].count("banana"))
 
 
 def is_complete(board: Board, district: District) -> bool:
-    return None not in [board[place] for place in district.fields]
+    return None not in [board[index] for index in district.fields]
 
 
 def worth(board: Board, district: District) -> int:
-    """The values of a district's apes; printed tiles are in no district."""
-    return sum([VALUES.get(board[place], 0) for place in district.fields])
+    """The sum of the values of a district's apes. Printed tiles belong to no district."""
+    return sum([VALUES.get(board[index], 0) for index in district.fields])
 
 
 def lemurs(board: Board, district: District) -> int:
-    """All players' lemurs in a district, unowned ones too (APE-16)."""
-    return [board[place] for place in district.fields].count("lemur")
+    """All lemurs in a district, including unowned ones (APE-16)."""
+    return [board[index] for index in district.fields].count("lemur")
 
 
 def owned(board: Board, discs: Discs, district: District, tile: Tile, seats: int) -> list[int]:
-    """How many of these tiles in a district have each seat's disc on them."""
-    owners = [discs[place] for place in district.fields if board[place] == tile]
+    """For each seat, the number of tiles of this kind in a district that have its disc."""
+    owners = [discs[index] for index in district.fields if board[index] == tile]
     return [owners.count(seat) for seat in range(seats)]
 
 
 def settle(board: Board, discs: Discs, district: District, seats: int) -> Settlement:
-    """The scoring of a completed district."""
+    """Score a completed district."""
     here = lemurs(board, district)
     owners = owned(board, discs, district, "lemur", seats)
     sharers = tuple([seat for seat, count in enumerate(owners) if count])
@@ -81,7 +85,7 @@ def settle(board: Board, discs: Discs, district: District, seats: int) -> Settle
         there = lemurs(board, neighbour)
         if there < here:
             points = worth(board, neighbour)
-            # APE-21: rounded up
+            # APE-21: round up
             inferior.append(Inferior(neighbour, there, points, -(-points // len(sharers)) if sharers else 0))
     orangutans = owned(board, discs, district, "orangutan", seats)
     return Settlement(here, worth(board, district), _boss(orangutans, owners), sharers, tuple(inferior))
@@ -97,22 +101,22 @@ def _boss(orangutans: list[int], lemurs_owned: list[int]) -> Boss | None:
 
 
 def _most(counts: list[int]) -> Seat | None:
-    """The one seat that has more than each other one; where nobody has any, all are tied."""
+    """The seat that has more than every other one. With a tie, or if all have 0, there is none."""
     best = max(counts)
     return counts.index(best) if counts.count(best) == 1 else None
 
 
 def points(state: State, _viewer: Viewer) -> tuple[int, ...]:
-    """What each seat would score if the match ended now; all of it is public."""
+    """The score of each seat if the match ended now. All of it is public."""
     return tuple([held.placement + held.boss + held.neighbours + held.money for held in state.seats])
 
 
 def score(state: State, _rng: Rng) -> Outcome:
-    """The outcome of a match that is over; no draw is made."""
+    """The outcome of a match that is over. It makes no draw."""
     breakdown = [
         {"placement": held.placement, "boss": held.boss, "neighbours": held.neighbours, "money": held.money}
         for held in state.seats
     ]
     first, seats = next_seat(state), len(state.seats)
-    # APE-31: of the tied, the one whose turn would come next
+    # APE-31: of tied seats, the one whose turn would come next ranks first
     return outcome(breakdown, [(-((seat - first) % seats),) for seat in range(seats)])

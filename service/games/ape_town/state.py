@@ -1,4 +1,4 @@
-"""The table at one moment. Tiles and discs of the board are tuples in the order of FIELDS, those of the track by segment."""
+"""The state of a match. Tuples for the board have the order of FIELDS; tuples for the track are indexed by segment."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """A tile on its way from the display to the board, and the colour of the segment where it lay."""
+    """A tile that was taken from the display and not placed yet, and the colour of its segment."""
 
     segment: Segment
     colour: Colour
@@ -20,7 +20,7 @@ class Taken(msgspec.Struct, frozen=True):
 
 
 class Holdings(msgspec.Struct, frozen=True):
-    """What a seat has, and what it has scored so far, part by part."""
+    """The money and the discs of a seat, and its points by part of the breakdown."""
 
     money: int
     discs: int
@@ -30,11 +30,12 @@ class Holdings(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """All of a match.
+    """The whole state.
 
-    `track` holds the tiles at the segments, face up in the `display` (first the one that is free to take), else face
-    down. `turned_up` are the sections that were turned up and not refilled since, in that order. The supply's first
-    tile is laid out first. `active` is the seat whose turn it is, or was at the end, when `step` is None.
+    `track` holds the tile at each segment; those in `display` are face up, in the order of their price, the others face
+    down. `turned_up` are the sections that were turned face up and not refilled since, oldest first. The first tile of
+    `supply` is used first. `active` is the seat whose turn it is; at the end, when `step` is None, the seat that had
+    the last turn.
     """
 
     seats: tuple[Holdings, ...]
@@ -51,7 +52,7 @@ class State(msgspec.Struct, frozen=True):
 
 
 def next_seat(state: State) -> Seat:
-    """The seat whose turn comes after the active one's."""
+    """The seat whose turn follows that of the active seat."""
     return (state.active + 1) % len(state.seats)
 
 

@@ -1,6 +1,6 @@
-"""What a viewer may know, field by field, and full states that agree with it.
+"""What a viewer may know, field by field, and sampled states that agree with it.
 
-Hidden from all are the tiles that lie face down and the order of the supply.
+Face-down tiles and the order of the supply are hidden from everyone.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from service.games.visibility import Seat, Viewer
 
 
 class SeatView(msgspec.Struct, frozen=True):
-    """What a seat has, and its points so far by part; money counts at the end."""
+    """What a seat has, and its points so far by part. Money scores at the end."""
 
     money: int
     discs: int
@@ -32,12 +32,12 @@ class OpenTile(msgspec.Struct, frozen=True):
 
 
 class Observation(msgspec.Struct, frozen=True, tag_field="game", tag="ape_town"):
-    """All that lies open, the same for every viewer.
+    """Everything that is public. All viewers get the same observation.
 
-    `active` is the seat whose turn it is, or was at the end, when `step` is null. The `display` begins with the tile
-    that is free, and each one further costs 1 more. `face_down` are the segments with a face-down tile, `track_money`
-    is the money by segment. `turned_up` are the sections that were turned up and not refilled since, in that order.
-    `board` and `discs` hold the tiles and the owners on the fields that have any.
+    `active` is the seat whose turn it is; at the end, when `step` is null, the seat that had the last turn. The first
+    tile of `display` is free, and each further one costs 1 more. `face_down` lists the segments with a face-down tile.
+    `track_money` is the money on each segment. `turned_up` lists the sections that were turned face up and not refilled
+    since, oldest first. `board` and `discs` have an entry for each field with a tile or a disc.
     """
 
     active: Seat
@@ -74,7 +74,7 @@ def observation(state: State, _viewer: Viewer) -> Observation:
 
 
 def sample_state(seen: Observation, rng: Rng) -> State:
-    """A full state that a viewer of this observation may be in, every hidden tile drawn anew."""
+    """Sample a full state that is consistent with this observation. Every hidden tile is drawn anew."""
     open_tiles = [shown.tile for shown in seen.display]
     taken = [seen.taken.tile] if seen.taken else []
     unseen = Counter(BOX.tiles) - Counter((*seen.board.values(), *open_tiles, *taken))

@@ -1,4 +1,4 @@
-"""What differs between two pictures of a match: the things that look otherwise, or are part of something else."""
+"""Finds the elements that changed between two pictures of a match."""
 
 from collections.abc import Iterator
 from typing import Final, TypeAlias
@@ -7,41 +7,41 @@ from service.games.drawing.page import Picture
 from service.games.drawing.svg import Data, Element
 
 CHANGED: Final = "changed"
-"""The class of a thing that differs from the picture before."""
+"""The CSS class of a changed element."""
 
 _Form: TypeAlias = tuple[str, str, str, str, Data, tuple[object, ...]]
 
 
-def marked(before: Picture, after: Picture) -> Picture:
-    """The later picture with each thing marked that is new, moved to another one, or drawn otherwise.
+def mark_changes(before: Picture, after: Picture) -> Picture:
+    """The later picture, with each element marked that is new, has another parent, or is drawn differently.
 
-    A thing is what has an id. Where it is laid out in the same thing, as a card in a hand, is no change of it; nor is
-    what happens to the things in it.
+    Only elements with an id are compared. A new layout position inside the same parent is not a change, for example of a
+    card in a hand. A change of a nested element with an id is not a change of its parent.
     """
-    known = dict(_things(before.body))
-    changed = {name for name, form in _things(after.body) if known.get(name) != form}
+    known = dict(_named_elements(before.body))
+    changed = {name for name, form in _named_elements(after.body) if known.get(name) != form}
     return after._replace(body=tuple([_mark(element, changed) for element in after.body]))
 
 
-def _things(body: tuple[Element, ...]) -> Iterator[tuple[str, _Form]]:
+def _named_elements(body: tuple[Element, ...]) -> Iterator[tuple[str, _Form]]:
     for element in body:
-        yield from _inside(element, "")
+        yield from _elements_with_ids(element, "")
 
 
-def _inside(element: Element, parent: str) -> Iterator[tuple[str, _Form]]:
+def _elements_with_ids(element: Element, parent: str) -> Iterator[tuple[str, _Form]]:
     if element.id:
-        yield element.id, (parent, element.tag, element.kind, element.shape, element.data, _looks(element))
+        yield element.id, (parent, element.tag, element.css_class, element.shape, element.data, _content(element))
         parent = element.id
     for child in element.children:
         if isinstance(child, Element):
-            yield from _inside(child, parent)
+            yield from _elements_with_ids(child, parent)
 
 
-def _looks(element: Element) -> tuple[object, ...]:
-    """All that is drawn in an element, but for the things in it."""
+def _content(element: Element) -> tuple[object, ...]:
+    """Everything that is drawn in an element, without its children that have ids."""
     return tuple(
         [
-            child if isinstance(child, str) else (*child[:3], *child[5:], _looks(child))
+            child if isinstance(child, str) else (*child[:3], *child[5:], _content(child))
             for child in element.children
             if isinstance(child, str) or not child.id
         ]
@@ -52,4 +52,4 @@ def _mark(element: Element, changed: set[str]) -> Element:
     children = tuple([child if isinstance(child, str) else _mark(child, changed) for child in element.children])
     if element.id not in changed:
         return element._replace(children=children)
-    return element._replace(children=children, kind=f"{element.kind} {CHANGED}".strip())
+    return element._replace(children=children, css_class=f"{element.css_class} {CHANGED}".strip())

@@ -1,4 +1,4 @@
-"""A picture as a whole: its size, what it shows in words, what stands on it, and its text as an SVG document."""
+"""A whole picture: its size, its description in words, its elements, and its SVG document."""
 
 import re
 from collections.abc import Mapping
@@ -7,18 +7,20 @@ from typing import Final, NamedTuple
 from service.games.drawing.style import STYLE
 from service.games.drawing.svg import ART, CLASS, Element, escaped, rect, write
 
-_USED: Final = re.compile(f' href="#{ART}([^"]+)"')
+_REFERENCE: Final = re.compile(f' href="#{ART}([^"]+)"')
 
 
 class Picture(NamedTuple):
-    """A drawing of a table; `width` and `height` are its natural size in pixels, `kind` names its game for the style of the ground.
+    """A drawing of a table.
 
-    `title` and `description` say in words what it shows. `art` are the drawings that it may use several times.
+    `width` and `height` are its natural size in pixels; `css_class` is the class of the background.
+
+    `title` and `description` describe the picture in words. `art` has the drawings that elements may reference.
     """
 
     width: int
     height: int
-    kind: str
+    css_class: str
     language: str
     title: str
     description: str
@@ -27,29 +29,29 @@ class Picture(NamedTuple):
 
 
 def document(picture: Picture) -> str:
-    """The picture as an SVG document, complete in itself."""
+    """The picture as a self-contained SVG document."""
     width, height = picture.width, picture.height
     body: list[str] = []
-    for element in (rect(0, 0, width, height, f"ground {picture.kind}"), *picture.body):
+    for element in (rect(0, 0, width, height, f"ground {picture.css_class}"), *picture.body):
         write(element, body)
-    drawn = "".join(body)
-    defined = _defined(picture.art, drawn)
+    markup = "".join(body)
+    definitions = _definitions(picture.art, markup)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{CLASS}picture" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" lang="{escaped(picture.language)}" role="group">'
         f"<title>{escaped(picture.title)}</title><desc>{escaped(picture.description)}</desc>"
-        f"<style>{STYLE}</style><defs>{defined}</defs>{drawn}</svg>\n"
+        f"<style>{STYLE}</style><defs>{definitions}</defs>{markup}</svg>\n"
     )
 
 
-def _defined(drawings: Mapping[str, Element], drawn: str) -> str:
-    """The drawings that are used, by what is drawn or by each other."""
+def _definitions(art: Mapping[str, Element], markup: str) -> str:
+    """The definitions of all drawings that the markup references, directly or through other drawings."""
     found: dict[str, str] = {}
-    wanted = set(_USED.findall(drawn))
-    while wanted:
-        for name in sorted(wanted):
+    missing = set(_REFERENCE.findall(markup))
+    while missing:
+        for name in sorted(missing):
             parts: list[str] = []
-            write(drawings[name], parts)
+            write(art[name], parts)
             found[name] = "".join(parts)
-        wanted = {name for name in _USED.findall("".join([found[name] for name in wanted])) if name not in found}
+        missing = {name for name in _REFERENCE.findall("".join([found[name] for name in missing])) if name not in found}
     return "".join(found.values())

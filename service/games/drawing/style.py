@@ -1,9 +1,10 @@
-"""The style sheet that all pictures share, as it stands in each of them, and its hash for a page's policy.
+"""The style sheet that every picture contains, and its hash for a Content-Security-Policy.
 
-`style.css` is written with custom properties, light ones and dark ones. Many programs that turn SVG into bitmaps know
-neither these nor media queries, so colours are filled in: the light ones in all rules, the dark ones in a second set of
-the rules that have any. Selectors name prefixed classes alone, so that the sheet does no harm in a page that holds a
-picture inline, and no ancestors: those do not match what `use` draws, which is in a shadow tree.
+`style.css` uses custom properties for the light and the dark colours. Many programs that convert SVG to bitmaps support
+neither custom properties nor media queries, so `flatten` inserts the values: the light colours into all rules, and the
+dark ones into a second copy of the rules that use colours. Selectors use only prefixed classes, so the sheet does not
+affect a page that contains a picture inline. They use no ancestors, because those do not match the shadow tree of a
+`use` element.
 """
 
 import hashlib
@@ -24,22 +25,24 @@ _CLASS: Final = re.compile(r"\.(?=[a-z])")
 _SPACE: Final = re.compile(r"\s*([{};:,>])\s*")
 
 
-def flattened(sheet: str) -> str:
-    """The rules of a sheet with the light colours, and those that name a colour once more with the dark ones.
+def flatten(sheet: str) -> str:
+    """The rules of a sheet with the light colours inserted, then the rules that use colours again with the dark ones.
 
     Raises:
-        ValueError: it has no light or no dark colours.
-        KeyError: a rule names a colour that is not among them.
+      ValueError: the sheet has no light or no dark colours.
+      KeyError: a rule uses a colour that the sheet does not define.
     """
     bare = _COMMENT.sub("", sheet)
     dark, light = _DARK.search(bare), _LIGHT.search(bare)
     if dark is None or light is None:
-        raise ValueError("a sheet needs colours in :root, light and dark ones")
+        raise ValueError("the sheet must define light and dark colours in :root")
     rules = _RULE.findall(_SPACE.sub(r"\1", _LIGHT.sub("", _DARK.sub("", bare)).strip()).replace(";}", "}"))
     coloured = [rule for rule in rules if _COLOUR.search(rule[1])]
-    by_day = _colours(light[1])
-    by_night = {**by_day, **_colours(dark[1])}
-    return f"{_filled(rules, by_day)}@media (prefers-color-scheme:dark){{{_filled(coloured, by_night)}}}"
+    light_colours = _colours(light[1])
+    dark_colours = {**light_colours, **_colours(dark[1])}
+    return (
+        f"{_filled_in(rules, light_colours)}@media (prefers-color-scheme:dark){{{_filled_in(coloured, dark_colours)}}}"
+    )
 
 
 def _colours(block: str) -> Mapping[str, str]:
@@ -47,13 +50,13 @@ def _colours(block: str) -> Mapping[str, str]:
     return {name.strip().removeprefix("--"): value.strip() for name, _, value in pairs}
 
 
-def _filled(rules: Sequence[tuple[str, str]], colours: Mapping[str, str]) -> str:
+def _filled_in(rules: Sequence[tuple[str, str]], colours: Mapping[str, str]) -> str:
     return "".join(
         f"{_CLASS.sub('.' + CLASS, selectors)}{{{_COLOUR.sub(lambda found: colours[found[1]], body)}}}"
         for selectors, body in rules
     )
 
 
-STYLE: Final = flattened(read_text(__file__, "style.css"))
+STYLE: Final = flatten(read_text(__file__, "style.css"))
 POLICY_SOURCE: Final = f"'sha256-{b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'"
-"""The sheet by its hash, as `style-src` of a Content-Security-Policy names it."""
+"""The hash of the sheet, as a source of `style-src` in a Content-Security-Policy."""

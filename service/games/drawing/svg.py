@@ -1,7 +1,7 @@
-"""Plain SVG as values: elements that can be compared, marked and written.
+"""SVG elements as plain values that can be compared, marked and written.
 
-Drawings are built with the constructors below alone. So a picture holds no script, no `style` attribute and no reference
-outside itself, and every string in it is escaped. Lengths are integers, in units of the picture.
+Pictures are built only with the functions below. A picture therefore contains no script, no `style` attribute and no
+external reference, and every string in it is escaped. Lengths are integers in units of the picture.
 """
 
 import re
@@ -10,37 +10,42 @@ from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
 Data: TypeAlias = Mapping[str, str | int]
-"""What actions call a thing: by an action's field, the value or the item that it has there; `data-field="3-2"`."""
+"""Maps a field of an action to the value that this element stands for.
+
+It is written as a `data-` attribute: `data-field="3-2"`.
+"""
 Point: TypeAlias = tuple[int, int]
 
 ART: Final = "art-"
-"""Prefix of the ids of drawings that are used several times; no id of a game's thing begins so."""
+"""Prefix of the ids of reusable drawings. No id of a game component starts with it."""
 CLASS: Final = "ms-"
-"""Prefix of all classes, so that they do not clash with those of a page that holds the picture inline."""
+"""Prefix of all CSS classes. It avoids clashes with the classes of a page that contains the picture inline."""
 UNSCALED: Final = 1000
 
 _NONE: Final[Data] = {}
 _HERE: Final[Point] = (0, 0)
 _SPECIAL: Final = re.compile("[&<>\"']")
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML document may hold (XML 1.0, 2.2)."""
+"""Characters that an XML document must not contain (XML 1.0, section 2.2)."""
 _ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
 
 class Element(NamedTuple):
-    """`kind` is its class, `shape` its geometry as written. What has an `id` is the same thing in every version.
+    """`shape` is the geometry, written as attributes.
 
-    `at` and `thousandths` (a scale of 1000 is the natural size) are layout: to move an element so is no change of it.
+    An element with an `id` stands for the same thing in every version.
+
+    `at` and `scale_permille` (1000 is the natural size) are layout; `mark_changes` ignores them.
     """
 
     tag: str
-    kind: str = ""
+    css_class: str = ""
     shape: str = ""
     children: tuple["Element | str", ...] = ()
     id: str = ""
     data: Data = _NONE
     at: Point = _HERE
-    thousandths: int = UNSCALED
+    scale_permille: int = UNSCALED
 
 
 Part: TypeAlias = Element | str
@@ -48,97 +53,97 @@ Part: TypeAlias = Element | str
 
 def group(
     *children: Element,
-    kind: str = "",
-    thing: str = "",
+    css_class: str = "",
+    element_id: str = "",
     data: Data = _NONE,
     at: Point = _HERE,
-    thousandths: int = UNSCALED,
-    called: str = "",
+    scale_permille: int = UNSCALED,
+    title: str = "",
 ) -> Element:
-    """Elements that belong together; `thing` is its id, `called` its name for people, which browsers show as a tooltip."""
-    named = (Element("title", children=(called,)), *children) if called else children
-    return Element("g", kind, "", named, thing, data, at, thousandths)
+    """A group of elements. Browsers show `title` as a tooltip."""
+    named = (Element("title", children=(title,)), *children) if title else children
+    return Element("g", css_class, "", named, element_id, data, at, scale_permille)
 
 
-def rect(x: int, y: int, width: int, height: int, kind: str, *, corner: int = 0) -> Element:
+def rect(x: int, y: int, width: int, height: int, css_class: str, *, corner: int = 0) -> Element:
     rounded = f' rx="{corner}"' if corner else ""
     shape = f' x="{x}" y="{y}" width="{width}" height="{height}"{rounded}'
-    return Element("rect", kind, shape)
+    return Element("rect", css_class, shape)
 
 
-def circle(x: int, y: int, r: int, kind: str) -> Element:
-    return Element("circle", kind, f' cx="{x}" cy="{y}" r="{r}"')
+def circle(x: int, y: int, r: int, css_class: str) -> Element:
+    return Element("circle", css_class, f' cx="{x}" cy="{y}" r="{r}"')
 
 
-def ellipse(x: int, y: int, rx: int, ry: int, kind: str) -> Element:
-    return Element("ellipse", kind, f' cx="{x}" cy="{y}" rx="{rx}" ry="{ry}"')
+def ellipse(x: int, y: int, rx: int, ry: int, css_class: str) -> Element:
+    return Element("ellipse", css_class, f' cx="{x}" cy="{y}" rx="{rx}" ry="{ry}"')
 
 
-def path(d: str, kind: str, *, thing: str = "", data: Data = _NONE) -> Element:
-    """`d` as in SVG, of a drawing's own making."""
-    return Element("path", kind, f' d="{d}"', (), thing, data)
+def path(d: str, css_class: str, *, element_id: str = "", data: Data = _NONE) -> Element:
+    """`d` is SVG path data. It must come from code, because it is not escaped."""
+    return Element("path", css_class, f' d="{d}"', (), element_id, data)
 
 
-def text(x: int, y: int, words: str | int, kind: str, *, thing: str = "") -> Element:
-    """A line of words; its class says where it stands by (x, y)."""
-    return Element("text", kind, f' x="{x}" y="{y}"', (str(words),), thing)
+def text(x: int, y: int, words: str | int, css_class: str, *, element_id: str = "") -> Element:
+    """A line of text. Its class determines how it is aligned at (x, y)."""
+    return Element("text", css_class, f' x="{x}" y="{y}"', (str(words),), element_id)
 
 
 def use(
     art: str,
     x: int = 0,
     y: int = 0,
-    kind: str = "",
+    css_class: str = "",
     *,
-    thousandths: int = UNSCALED,
-    thing: str = "",
+    scale_permille: int = UNSCALED,
+    element_id: str = "",
     data: Data = _NONE,
 ) -> Element:
-    """One of the drawings that the picture defines once, its middle at (x, y)."""
+    """A reference to a reusable drawing, centred at (x, y)."""
     shape = f' href="#{ART}{art}"'
-    if thousandths != UNSCALED:
-        return Element("use", kind, shape, (), thing, data, (x, y), thousandths)
-    return Element("use", kind, f'{shape} x="{x}" y="{y}"' if (x, y) != _HERE else shape, (), thing, data)
+    if scale_permille != UNSCALED:
+        return Element("use", css_class, shape, (), element_id, data, (x, y), scale_permille)
+    return Element("use", css_class, f'{shape} x="{x}" y="{y}"' if (x, y) != _HERE else shape, (), element_id, data)
 
 
 def art(name: str, *children: Element) -> Element:
-    """A drawing to be used several times."""
-    return group(*children, thing=ART + name)
+    """A reusable drawing."""
+    return group(*children, element_id=ART + name)
 
 
 def points(corners: Iterable[Point]) -> str:
-    """A closed path through these corners."""
+    """The path data of a polygon with these corners."""
     return "M" + "L".join([f"{x} {y}" for x, y in corners]) + "z"
 
 
 def escaped(words: str) -> str:
-    """Any string as text or as an attribute's value; a character that XML forbids becomes U+FFFD."""
+    """Escape a string for use as text or as an attribute value. A character that XML forbids becomes U+FFFD."""
     if _FORBIDDEN.search(words):
         words = _FORBIDDEN.sub("\ufffd", words)
     return words.translate(_ENTITIES) if _SPECIAL.search(words) else words
 
 
 @cache
-def classes(kind: str) -> str:
-    """An element's classes as written."""
-    return escaped(" ".join([CLASS + name for name in kind.split()]))
+def classes(css_class: str) -> str:
+    """The value of an element's `class` attribute."""
+    return escaped(" ".join([CLASS + name for name in css_class.split()]))
 
 
 def write(part: Part, into: list[str]) -> None:
-    """Append the markup of an element or of a string."""
+    """Append the markup of an element or of a string to `into`."""
     if isinstance(part, str):
         into.append(escaped(part))
         return
-    tag, kind, shape, children, id_, data, at, thousandths = part
+    tag, css_class, shape, children, id_, data, at, scale_permille = part
     into.append("<" + tag)
     if id_:
         into.append(f' id="{escaped(id_)}"')
-    if kind:
-        into.append(f' class="{classes(kind)}"')
+    if css_class:
+        into.append(f' class="{classes(css_class)}"')
     if shape:
         into.append(shape)
-    if at != _HERE or thousandths != UNSCALED:
-        scale = "" if thousandths == UNSCALED else f" scale({thousandths / UNSCALED:g})"
+    if at != _HERE or scale_permille != UNSCALED:
+        scale = "" if scale_permille == UNSCALED else f" scale({scale_permille / UNSCALED:g})"
         into.append(f' transform="translate({at[0]} {at[1]}){scale}"')
     for name, value in data.items():
         into.append(f' data-{name}="{escaped(str(value))}"')

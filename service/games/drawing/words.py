@@ -1,4 +1,4 @@
-"""What a picture says: the words that all pictures share, and those of its game."""
+"""The words in pictures: those that all pictures share, and those of a game."""
 
 from collections.abc import Mapping
 from typing import Final, TypeAlias
@@ -6,18 +6,21 @@ from typing import Final, TypeAlias
 from service.games.kit.folder import read_json
 
 Words: TypeAlias = Mapping[str, str]
-"""By key, in one language, whose name `language` holds. The keys of a game's own texts have a dot, but for `title`."""
+"""Texts by key, in one language.
+
+`language` holds the language code. Keys of a game's own texts contain a dot, except `title`.
+"""
 
 SHARED: Final[Mapping[str, Words]] = read_json(__file__, "words.json")
 
 
-def spoken(texts: Mapping[str, Words], language: str) -> Words:
-    """The shared words and a game's own texts in one language."""
+def picture_words(texts: Mapping[str, Words], language: str) -> Words:
+    """The shared words and the game's own texts in one language."""
     return {**SHARED[language], **texts[language]}
 
 
-def wrapped(words: str, most: int) -> tuple[str, ...]:
-    """Lines of so many characters at most; a longer word stands alone."""
+def wrap(words: str, most: int) -> tuple[str, ...]:
+    """Split text into lines of at most `most` characters. A longer word gets a line of its own."""
     lines: list[str] = []
     for word in words.split():
         if lines and len(lines[-1]) + len(word) < most:

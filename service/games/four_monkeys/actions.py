@@ -1,4 +1,4 @@
-"""What a seat may ask for."""
+"""The actions of a seat."""
 
 from typing import Annotated, Final, Literal, TypeAlias, get_args
 
@@ -12,19 +12,20 @@ from service.games.visibility import Action, Private, Public
 LARGEST_AREA: Final = max(BOX.sets)
 """Seats around the stacks of one area."""
 LARGEST_HAND: Final = LARGEST_AREA * max(map(len, BOX.decks))
-"""Cards. A hand can take in every deck of its area (FOU-11)."""
-MOST_STACKS: Final = max(len(BOX.combos_of(seats)) for seats in BOX.sets)
-"""Stacks of an area in one round, empty ones counted: each new one begins with another combo (FOU-3, FOU-14)."""
+"""Cards that a hand can have at most: every deck of its area (FOU-11)."""
+MAX_STACKS: Final = max(len(BOX.combos_of(seats)) for seats in BOX.sets)
+"""Stacks of an area in one round, including empty ones. Each new stack begins with a different combo (FOU-3, FOU-14).
+"""
 
 Cards: TypeAlias = Annotated[tuple[Id, ...], msgspec.Meta(max_length=LARGEST_HAND)]
-Stack: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MOST_STACKS - 1)]
+Stack: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_STACKS - 1)]
 SeatNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=max(SEATS) - 1)]
 DrawFrom: TypeAlias = Annotated[SeatNumber | None, HINT]
-"""Whose deck comes next when the own one is empty; passed over where that cannot be (FOU-11)."""
+"""The seat whose deck is used after the seat's own deck. The rules ignore it if that is not possible (FOU-11)."""
 
 
 class Grab(Action, frozen=True, tag="grab", omit_defaults=True):
-    """Take the combo seen on top of a stack, and put these cards of the hand under it (FOU-10)."""
+    """Take the combo on top of a stack, and put these cards of the hand under it (FOU-10)."""
 
     stack: Public[Stack]
     combo: Public[Id]
@@ -33,27 +34,27 @@ class Grab(Action, frozen=True, tag="grab", omit_defaults=True):
 
 
 class Burn(Action, frozen=True, tag="burn", omit_defaults=True):
-    """Turn an own green combo over and draw three cards (FOU-12)."""
+    """Turn one's own green combo over and draw three cards (FOU-12)."""
 
     combo: Public[Id]
     draw_from: Public[DrawFrom] = None
 
 
 class UseReplenish(Action, frozen=True, tag="replenish", omit_defaults=True):
-    """Turn the Hand replenish tile over: discard the hand and draw five, or draw three (FOU-13)."""
+    """Turn the Hand replenish tile over: discard the hand and draw five cards, or draw three (FOU-13)."""
 
     mode: Public[Literal["redraw", "extra"]]
     draw_from: Public[DrawFrom] = None
 
 
 class Reveal(Action, frozen=True, tag="reveal"):
-    """Move the top tile of a stack to a new one (FOU-14)."""
+    """Move the top tile of a stack to a new stack (FOU-14)."""
 
     stack: Public[Stack]
 
 
 class Stop(Action, frozen=True, tag="stop"):
-    """Claim ten different combos, and end the round (FOU-15)."""
+    """Claim ten different combos to end the round (FOU-15)."""
 
 
 class HandBanana(Action, frozen=True, tag="hand_banana"):
@@ -63,7 +64,7 @@ class HandBanana(Action, frozen=True, tag="hand_banana"):
 
 
 class Check(Action, frozen=True, tag="check"):
-    """Say which of the own combos of the lowest value is checked next (FOU-22)."""
+    """Choose which of one's own combos of the lowest value is checked next (FOU-22)."""
 
     combo: Public[Id]
 

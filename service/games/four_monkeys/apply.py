@@ -1,4 +1,4 @@
-"""The fold: each effect changes the state in one way. Nothing here decides, and the old state stays valid."""
+"""The fold: each effect makes one change to the state. It makes no decisions, and the old state stays valid."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
@@ -8,12 +8,12 @@ from msgspec.structs import replace
 from service.games.four_monkeys import effects as e
 from service.games.four_monkeys.components import ComboId
 from service.games.four_monkeys.state import Checked, Checking, Holdings, Options, State, Tile, area_of
-from service.games.kit.telling import Telling
+from service.games.kit.pending import PendingEffects
 from service.games.kit.tuples import with_item
 from service.games.visibility import Seat
 
-Told: TypeAlias = Telling[State, e.AnyEffect]
-"""The effects of a decision as it tells them, and the table after the last one."""
+Pending: TypeAlias = PendingEffects[State, e.AnyEffect]
+"""The effects that a decision has emitted so far, and the state after them."""
 
 EMPTY: Final = Holdings(
     deck=(),
@@ -30,7 +30,7 @@ EMPTY: Final = Holdings(
 
 
 def apply(state: State | None, effect: e.AnyEffect) -> State:
-    """The state after an effect; `TableSet` comes first, on None."""
+    """The state after an effect. The first effect is `TableSet`, applied to None."""
     if state is None:
         return _table_set(effect)
     return _FOLD[type(effect)](state, effect)
@@ -38,7 +38,7 @@ def apply(state: State | None, effect: e.AnyEffect) -> State:
 
 def _table_set(effect: e.AnyEffect) -> State:
     if not isinstance(effect, e.TableSet):
-        raise TypeError(f"{type(effect).__name__} before the table is set")
+        raise TypeError(f"{type(effect).__name__} comes before TableSet")
     seats = len(effect.seating)
     return State(
         options=Options(
@@ -67,13 +67,13 @@ def _table_set(effect: e.AnyEffect) -> State:
     )
 
 
-def _held(state: State, seat: Seat, **changes: object) -> State:
-    """The state where some of what lies before a seat is this."""
+def _with_holdings(state: State, seat: Seat, **changes: object) -> State:
+    """The state with some fields of a seat's holdings changed."""
     return replace(state, seats=with_item(state.seats, seat, replace(state.seats[seat], **changes)))
 
 
 def _round_opened(state: State, effect: e.RoundOpened) -> State:
-    again = effect.round == state.round
+    is_repetition = effect.round == state.round
     return replace(
         state,
         round=effect.round,
@@ -84,12 +84,12 @@ def _round_opened(state: State, effect: e.RoundOpened) -> State:
         deadline=effect.deadline,
         stacks=((),) * len(effect.areas),
         seats=(replace(EMPTY, own_skin=state.options.banana_skins),) * len(state.seats),
-        stops_in_round=state.stops_in_round if again else (0,) * len(state.seats),
+        stops_in_round=state.stops_in_round if is_repetition else (0,) * len(state.seats),
     )
 
 
 def _deck_shuffled(state: State, effect: e.DeckShuffled) -> State:
-    return _held(state, effect.seat, deck=effect.cards)
+    return _with_holdings(state, effect.seat, deck=effect.cards)
 
 
 def _combos_stacked(state: State, effect: e.CombosStacked) -> State:
@@ -99,8 +99,8 @@ def _combos_stacked(state: State, effect: e.CombosStacked) -> State:
 def _cards_drawn(state: State, effect: e.CardsDrawn) -> State:
     held, deck = state.seats[effect.seat], state.seats[effect.deck].deck[effect.count :]
     if effect.deck == effect.seat:
-        return _held(state, effect.seat, deck=deck, hand=held.hand + effect.cards)
-    return _held(_held(state, effect.deck, deck=deck), effect.seat, hand=held.hand + effect.cards)
+        return _with_holdings(state, effect.seat, deck=deck, hand=held.hand + effect.cards)
+    return _with_holdings(_with_holdings(state, effect.deck, deck=deck), effect.seat, hand=held.hand + effect.cards)
 
 
 def _tile_grabbed(state: State, effect: e.TileGrabbed) -> State:
@@ -120,42 +120,42 @@ def _tile_grabbed(state: State, effect: e.TileGrabbed) -> State:
 
 
 def _tile(held: Holdings, combo: ComboId, **changes: object) -> tuple[Tile, ...]:
-    """The seat's tiles, one of them changed."""
+    """The seat's tiles, with some fields of one tile changed."""
     return tuple([replace(tile, **changes) if tile.combo == combo else tile for tile in held.tiles])
 
 
 def _tile_burned(state: State, effect: e.TileBurned) -> State:
     tiles = _tile(state.seats[effect.seat], effect.combo, burned=True)
-    return _held(state, effect.seat, tiles=tiles, just_grabbed=False)
+    return _with_holdings(state, effect.seat, tiles=tiles, just_grabbed=False)
 
 
 def _replenish_used(state: State, effect: e.ReplenishUsed) -> State:
-    return _held(state, effect.seat, replenish_used=True, just_grabbed=False)
+    return _with_holdings(state, effect.seat, replenish_used=True, just_grabbed=False)
 
 
 def _hand_discarded(state: State, effect: e.HandDiscarded) -> State:
     held = state.seats[effect.seat]
-    return _held(state, effect.seat, hand=(), discards=held.discards + held.hand)
+    return _with_holdings(state, effect.seat, hand=(), discards=held.discards + held.hand)
 
 
 def _tile_revealed(state: State, effect: e.TileRevealed) -> State:
     area = area_of(state, effect.seat)
     stacks = state.stacks[area]
     stacks = (*with_item(stacks, effect.stack, stacks[effect.stack][1:]), (effect.combo,))
-    return _held(replace(state, stacks=with_item(state.stacks, area, stacks)), effect.seat, just_grabbed=False)
+    return _with_holdings(replace(state, stacks=with_item(state.stacks, area, stacks)), effect.seat, just_grabbed=False)
 
 
 def _banana_handed(state: State, effect: e.BananaHanded) -> State:
     giver = state.seats[effect.seat]
     if effect.skin == "own":
-        state = _held(state, effect.seat, own_skin=False, just_grabbed=False)
+        state = _with_holdings(state, effect.seat, own_skin=False, just_grabbed=False)
     else:
-        state = _held(state, effect.seat, received_skins=giver.received_skins - 1, just_grabbed=False)
-    return _held(state, effect.to, received_skins=state.seats[effect.to].received_skins + 1)
+        state = _with_holdings(state, effect.seat, received_skins=giver.received_skins - 1, just_grabbed=False)
+    return _with_holdings(state, effect.to, received_skins=state.seats[effect.to].received_skins + 1)
 
 
 def _stop_called(state: State, effect: e.StopCalled) -> State:
-    return _held(state, effect.seat, just_grabbed=False)
+    return _with_holdings(state, effect.seat, just_grabbed=False)
 
 
 def _false_stop_charged(state: State, effect: e.FalseStopCharged) -> State:
@@ -174,7 +174,7 @@ def _round_ended(state: State, _effect: e.RoundEnded) -> State:
 
 def _repeated_set_aside(state: State, effect: e.RepeatedSetAside) -> State:
     held = state.seats[effect.seat]
-    return _held(
+    return _with_holdings(
         state,
         effect.seat,
         tiles=tuple([tile for tile in held.tiles if tile.combo not in effect.combos]),
@@ -194,11 +194,11 @@ def _combo_checked(state: State, effect: e.ComboChecked) -> State:
     held = state.seats[effect.seat]
     tiles = _tile(held, effect.combo, checked=True)
     if effect.correct:
-        state = _held(state, effect.seat, tiles=tiles)
+        state = _with_holdings(state, effect.seat, tiles=tiles)
     else:
         wrong = tuple([tile for tile in tiles if tile.combo == effect.combo])
         kept = tuple([tile for tile in tiles if tile.combo != effect.combo])
-        state = _held(state, effect.seat, tiles=kept, wrong=held.wrong + wrong)
+        state = _with_holdings(state, effect.seat, tiles=kept, wrong=held.wrong + wrong)
     checked = Checked(effect.seat, effect.combo, effect.cards, effect.correct)
     return replace(state, checking=None, checks=(*state.checks, checked))
 

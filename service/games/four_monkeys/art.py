@@ -1,4 +1,4 @@
-"""The drawings of 4 Monkeys: the four figures, what each combo needs, and the small signs beside a seat."""
+"""The drawings of 4 Monkeys: the four figures, the needs of combos, and the small signs beside a seat."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -15,14 +15,14 @@ _FIGURES: Final[Mapping[Figure, Element]] = {
 CARD: Final = (54, 78)
 """Width and height of a figure card."""
 SMALL: Final = (22, 15)
-"""The same of one that lies under a tile."""
+"""Width and height of a card that lies under a tile."""
 
 _IN_ROW: Final = 4
 _STEP: Final = 13
 
 
 def _need(need: Need) -> tuple[Element, ...]:
-    """What a combo needs: figures by group, each group another figure; golden buttons; or cards of one colour."""
+    """The need of a combo: groups of figures, each drawn with another figure; golden buttons; or cards of one colour."""
     if need.golden is not None:
         return tuple([_button(x) for x in _spread(need.golden, 22)])
     if need.same_colour_cards is not None:
@@ -31,7 +31,7 @@ def _need(need: Need) -> tuple[Element, ...]:
     top = -(len(rows) - 1) * _STEP // 2
     return tuple(
         [
-            group(_FIGURES[figure], at=(x, top + _STEP * number), thousandths=550, kind="need")
+            group(_FIGURES[figure], at=(x, top + _STEP * number), scale_permille=550, css_class="need")
             for number, row in enumerate(rows)
             for figure, x in zip(row, _spread(len(row), _STEP), strict=True)
         ]
@@ -39,7 +39,7 @@ def _need(need: Need) -> tuple[Element, ...]:
 
 
 def _rows(groups: tuple[int, ...]) -> Iterator[list[Figure]]:
-    """Figures in rows of four at most; a group begins a row, where the groups are larger than one."""
+    """Rows of at most four figures. If any group is larger than two, each group begins a row."""
     named = list(zip(FIGURES, groups, strict=False))
     if all(size <= 2 for _, size in named):
         whole = [figure for figure, size in named for _ in range(size)]
@@ -62,7 +62,10 @@ def _button(x: int) -> Element:
 
 
 def _card(colour: Colour, card: Card) -> Element:
-    """A figure card in its deck's colour, which has one dot to four, its figures on a golden button where they are equal."""
+    """A figure card.
+
+    One to four dots show the colour of its deck. If its figures are equal, one of them has a golden button.
+    """
     width, height = CARD
     return art(
         f"card-{colour}-{pair_of(card)}",
@@ -74,7 +77,7 @@ def _card(colour: Colour, card: Card) -> Element:
 
 
 def _small_card(colour: Colour, card: Card) -> Element:
-    """A figure card as it looks out under a tile."""
+    """The visible edge of a figure card that lies under a tile."""
     width, height = SMALL
     return art(
         f"small-{colour}-{pair_of(card)}",
@@ -84,13 +87,13 @@ def _small_card(colour: Colour, card: Card) -> Element:
     )
 
 
-def _figures(card: Card, places: tuple[Point, Point], thousandths: int) -> list[Element]:
-    golden = [group(circle(0, 0, 14, "button"), at=places[0], thousandths=thousandths)] if card.golden else []
+def _figures(card: Card, positions: tuple[Point, Point], scale_permille: int) -> list[Element]:
+    golden = [group(circle(0, 0, 14, "button"), at=positions[0], scale_permille=scale_permille)] if card.golden else []
     return [
         *golden,
         *[
-            group(_FIGURES[figure], at=place, thousandths=thousandths)
-            for figure, place in zip(figures_of(card), places, strict=True)
+            group(_FIGURES[figure], at=index, scale_permille=scale_permille)
+            for figure, index in zip(figures_of(card), positions, strict=True)
         ],
     ]
 
@@ -101,7 +104,7 @@ def figures_of(card: Card) -> tuple[Figure, ...]:
 
 
 def pair_of(card: Card) -> str:
-    """The two figures of a card, as its id has them."""
+    """The two figures of a card, written as in its id."""
     return "-".join(figures_of(card))
 
 

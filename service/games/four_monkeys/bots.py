@@ -1,4 +1,4 @@
-"""A bot that looks at nothing but its task, and does one thing at a time."""
+"""A bot that uses only its task, and chooses one action at a time."""
 
 from collections.abc import Sequence
 from typing import Final, TypeAlias, TypeVar
@@ -15,13 +15,16 @@ A = TypeVar("A", bound=AnyAction)
 MonkeyTask: TypeAlias = Task[AnyAction, Observation]
 
 BLUFFS: Final = (True, False, False, False, False, False)
-"""How often it bluffs where cards could still help."""
+"""The choices from which it draws whether to bluff while more cards could still help."""
 FULL_HAND: Final = 11
-"""A hand from which it does not draw still more."""
+"""Number of cards in hand from which on it draws no more."""
 
 
 def greedy(task: MonkeyTask, rng: Rng) -> AnyAction | None:
-    """A true stop, then the best combo that the hand makes, then more cards, then a bluff; nothing that only costs points."""
+    """Prefers, in this order: a true stop, the best combo that the hand fulfils, more cards, a bluff.
+
+    It takes no action that only costs points.
+    """
     table, seat = task.observation, task.seat
     held = table.seats[seat]
     area = next(one for one in table.areas if seat in one.seats)
@@ -51,13 +54,13 @@ def _all(task: MonkeyTask, kind: type[A]) -> list[A]:
 
 
 def _best_check(checks: Sequence[Check], held: SeatView, colours: Sequence[Colour]) -> Check:
-    """A wrong one first: whoever falls behind by it keeps the others unseen."""
+    """A wrong combo first. A seat that is no longer the Smartest Monkey keeps its other combos unchecked."""
     under = {tile.combo: tile.cards or () for tile in held.tiles}
     return min(checks, key=lambda action: is_correct(action.combo, under[action.combo], colours))
 
 
 def _shown(table: Observation, seat: Seat) -> int:
-    """What the others see of a seat's score."""
+    """The part of a seat's score that all players can see."""
     held = table.seats[seat]
     return sum(held.points) + sum(map(_value, held.tiles))
 
@@ -68,7 +71,7 @@ def _value(tile: TileView) -> int:
 
 
 def _correct_grab(grabs: Sequence[Grab], held: SeatView, colours: Sequence[Colour]) -> Grab | None:
-    """The first of these combos that the hand makes; golden buttons are kept where others will do."""
+    """A grab of the first of these combos that the hand fulfils. It spends golden buttons only if necessary."""
     hand = sorted(held.hand or (), key=lambda card: -BOX.cards[card].golden)
     for grab in grabs:
         if cards := shortest(grab.combo, hand, colours):
@@ -77,7 +80,7 @@ def _correct_grab(grabs: Sequence[Grab], held: SeatView, colours: Sequence[Colou
 
 
 def _bluff(grabs: Sequence[Grab], held: SeatView) -> Grab | None:
-    """The first of these combos, with one card under it."""
+    """A grab of the first of these combos with a single card."""
     if not grabs:
         return None
     plain = min(held.hand or (), key=lambda card: BOX.cards[card].golden)
@@ -85,7 +88,7 @@ def _bluff(grabs: Sequence[Grab], held: SeatView) -> Grab | None:
 
 
 def _more_cards(task: MonkeyTask) -> UseReplenish | Burn | None:
-    """Three cards for a point."""
+    """An action that costs a point and draws three cards."""
     if UseReplenish("extra") in task.legal_actions:
         return UseReplenish("extra")
     return next(iter(_all(task, Burn)), None)

@@ -1,6 +1,7 @@
-"""The box: cards, combo tiles and points, read from components.json and checked at import.
+"""The cards, combo tiles and points, read from components.json and checked at import.
 
-An owner of a printed copy may put its values into the file; data that the rules cannot play with is refused here.
+An owner of a printed copy may put its values into the file. Data with which the rules cannot be played is rejected
+here.
 """
 
 from collections.abc import Mapping
@@ -16,25 +17,25 @@ from service.games.visibility import Seat
 CardId: TypeAlias = str
 ComboId: TypeAlias = str
 Kind: TypeAlias = str
-"""A combo without its number: what all its copies share."""
+"""The id of a combo without its number. All copies of a combo share it."""
 Colour: TypeAlias = str
 Clause: TypeAlias = str
 Figure: TypeAlias = Literal["circle", "triangle", "square", "pentagon"]
 Counts: TypeAlias = tuple[int, int, int, int]
-"""How many of each figure, in the order of FIGURES."""
+"""The number of each figure, in the order of FIGURES."""
 
 SEATS: Final = (2, 3, 4, 5, 6, 7, 8)
 AREA_SEATS: Final = 4
-"""Seats of the first area where there are two (FOU-32)."""
+"""Number of seats in the first area, if there are two areas (FOU-32)."""
 FIGURES: Final[tuple[Figure, ...]] = ("circle", "triangle", "square", "pentagon")
 HAND: Final = 5
-"""Cards dealt, and that a grab fills a hand up to (FOU-4, FOU-10)."""
+"""Cards dealt to a seat, and the size up to which a grab refills a hand (FOU-4, FOU-10)."""
 BONUS: Final = 3
 """Cards drawn for a burned combo, or for the Hand replenish tile (FOU-12, FOU-13)."""
 DIFFERENT: Final = 10
-"""Different combos that a stop claims (FOU-15)."""
+"""Number of different combos that a stop claims (FOU-15)."""
 CHOICE_MS: Final = 20_000
-"""Time to choose which of equal combos is checked next (FOU-22)."""
+"""Time limit for choosing which of several equal combos is checked next (FOU-22)."""
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 Loss: TypeAlias = Annotated[int, msgspec.Meta(le=0)]
@@ -43,7 +44,10 @@ Groups: TypeAlias = Annotated[tuple[Count, ...], msgspec.Meta(min_length=1, max_
 
 
 class Need(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a combo asks for: one of these. `groups` counts figures, each group of another figure, the largest first."""
+    """What a combo requires; exactly one field is set.
+
+    `groups` counts equal figures, each group of another figure, the largest group first.
+    """
 
     groups: Groups | None = None
     golden: Count | None = None
@@ -51,7 +55,7 @@ class Need(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Card(msgspec.Struct, frozen=True):
-    """A figure card; `seat` is the seat of its deck."""
+    """A figure card. `seat` is the seat that owns its deck."""
 
     seat: Seat
     counts: Counts
@@ -59,7 +63,7 @@ class Card(msgspec.Struct, frozen=True):
 
 
 class Combo(msgspec.Struct, frozen=True):
-    """A combo tile: what it needs, and what its two sides are worth."""
+    """A combo tile: its need, and the values of its two sides."""
 
     kind: Kind
     need: Need
@@ -68,14 +72,14 @@ class Combo(msgspec.Struct, frozen=True):
 
 
 class Replenish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the Hand replenish tile is worth."""
+    """The values of the Hand replenish tile."""
 
     unused: int
     used: int
 
 
 class Components(msgspec.Struct, frozen=True):
-    """The box as the rules use it; the order of cards and combos is the file's, before any shuffle."""
+    """The components as the rules use them. Cards and combos have the order of the file, before any shuffle."""
 
     cards: Mapping[CardId, Card]
     decks: tuple[tuple[CardId, ...], ...]
@@ -94,7 +98,7 @@ class Components(msgspec.Struct, frozen=True):
     rounds_in_two_areas: int
 
     def combos_of(self, seats: int) -> tuple[ComboId, ...]:
-        """The combo tiles of an area with so many seats, set by set (FOU-1)."""
+        """The combo tiles of an area with this number of seats, set by set (FOU-1)."""
         return tuple(self.combos)[: self.sets[seats] * len(self.kinds)]
 
 
@@ -129,10 +133,10 @@ class _File(BoxFile, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def load(raw: Mapping[str, object]) -> Components:
-    """The box in a component file.
+    """Convert a component file.
 
     Raises:
-        BadComponents: a value is missing, of the wrong kind, or makes no playable box.
+      BadComponents: a value is missing, has the wrong type, or makes the game unplayable.
     """
     file = read(raw, _File)
     _check(file)
@@ -175,17 +179,19 @@ def _check(file: _File) -> None:
     pairs = [row.figures for row in file.figure_cards_per_deck]
     kinds = [row.id for row in file.combo_tiles]
     areas = set(range(SEATS[0], 7))
-    require(pairs == list(combinations_with_replacement(FIGURES, 2)), "a deck has each pair of figures once, in order")
-    require(len(set(file.deck_colours)) == len(file.deck_colours) == 4, "the decks of a box have four colours")
-    require(kinds == sorted(set(kinds)) and len(kinds) == DIFFERENT, "a set has ten different combos, in order")
+    require(
+        pairs == list(combinations_with_replacement(FIGURES, 2)), "a deck must list each pair of figures once, in order"
+    )
+    require(len(set(file.deck_colours)) == len(file.deck_colours) == 4, "the decks must have four different colours")
+    require(kinds == sorted(set(kinds)) and len(kinds) == DIFFERENT, "a set must have ten different combos, in order")
     for row in file.combo_tiles:
         given = [part for part in msgspec.structs.astuple(row.need) if part is not None]
         groups = list(row.need.groups or ())
-        require(len(given) == 1, f"the combo {row.id} needs one kind of thing")
-        require(groups == sorted(groups, reverse=True), f"the combo {row.id} names its largest group first")
-        require(row.orange == row.green - 1, f"the orange side of {row.id} is not worth 1 less")
-    require(set(file.sets_in_play) == areas, "each number of players in an area needs its sets of combos")
-    require(set(file.stacks) == areas, "each number of players in an area needs its stacks")
+        require(len(given) == 1, f"the combo {row.id} must have exactly one kind of need")
+        require(groups == sorted(groups, reverse=True), f"the combo {row.id} must list its largest group first")
+        require(row.orange == row.green - 1, f"the orange side of {row.id} must be worth 1 less than the green side")
+    require(set(file.sets_in_play) == areas, "`sets_in_play` must have an entry for each number of players in an area")
+    require(set(file.stacks) == areas, "`stacks` must have an entry for each number of players in an area")
     for seats, stacks in file.stacks.items():
         require(stacks <= DIFFERENT * file.sets_in_play[seats], f"{seats} players have more stacks than combos")
 

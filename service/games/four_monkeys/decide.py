@@ -1,4 +1,4 @@
-"""The judge: an action or a bell becomes effects, or is refused."""
+"""Turns an action or a bell into effects, or refuses it."""
 
 from service.games.four_monkeys.actions import (
     AnyAction,
@@ -9,8 +9,8 @@ from service.games.four_monkeys.actions import (
     Reveal,
     UseReplenish,
 )
-from service.games.four_monkeys.apply import Told, apply
-from service.games.four_monkeys.checking import check, end_round, go_on
+from service.games.four_monkeys.apply import Pending, apply
+from service.games.four_monkeys.checking import check, continue_checks, end_round
 from service.games.four_monkeys.components import BONUS, BOX, DIFFERENT, HAND, CardId
 from service.games.four_monkeys.dealing import draw, open_round
 from service.games.four_monkeys.effects import (
@@ -39,87 +39,87 @@ from service.games.four_monkeys.legal import (
     lowest_unchecked,
 )
 from service.games.four_monkeys.state import State, area_of, different
-from service.games.kit.telling import Telling
+from service.games.kit.pending import PendingEffects
 from service.games.protocol import Move, Ring, Rng
 from service.games.visibility import Seat
 
 
 def decide(state: State, move: Move[AnyAction], rng: Rng) -> tuple[AnyEffect, ...]:
-    """What follows from a move, up to what the table waits for next.
+    """The effects of a move, up to the next decision.
 
     Raises:
-        IllegalAction: the rules refuse it.
+      IllegalAction: the rules refuse the action.
     """
     seat, action, at = move.seat, move.action, move.at
-    told: Told = Telling(apply, state)
+    pending: Pending = PendingEffects(apply, state)
     if isinstance(action, Ring):
         check_bell(state, seat, at, action)
-        _ring(told, at, rng)
-        return tuple(told.effects)
+        _ring(pending, at, rng)
+        return tuple(pending.effects)
     check_seat(state, seat)
     if isinstance(action, Check):
         check_choice(state, seat, at, action)
-        check(told, seat, action.combo)
-        go_on(told, at, rng)
-        return tuple(told.effects)
+        check(pending, seat, action.combo)
+        continue_checks(pending, at, rng)
+        return tuple(pending.effects)
     check_time(state, at)
     match action:
         case Grab():
-            _grab(told, seat, action, check_grab(state, seat, action))
+            _grab(pending, seat, action, check_grab(state, seat, action))
         case Burn():
             check_burn(state, seat, action)
-            told.tell(TileBurned(seat, action.combo))
-            draw(told, seat, BONUS, action.draw_from)
+            pending.emit(TileBurned(seat, action.combo))
+            draw(pending, seat, BONUS, action.draw_from)
         case UseReplenish():
             check_replenish(state, seat)
-            _replenish(told, seat, action)
+            _replenish(pending, seat, action)
         case Reveal():
             check_reveal(state, seat, action)
             combo, uncovered, *_ = state.stacks[area_of(state, seat)][action.stack]
-            told.tell(TileRevealed(seat, action.stack, combo, uncovered))
+            pending.emit(TileRevealed(seat, action.stack, combo, uncovered))
         case HandBanana():
             check_banana(state, seat, action)
             skin: Skin = "received" if state.seats[seat].received_skins else "own"
-            told.tell(BananaHanded(seat, action.to, skin))
+            pending.emit(BananaHanded(seat, action.to, skin))
         case _:
             check_stop(state, seat)
-            _stop(told, seat, at, rng)
-    return tuple(told.effects)
+            _stop(pending, seat, at, rng)
+    return tuple(pending.effects)
 
 
-def _ring(told: Told, at: int, rng: Rng) -> None:
-    """End the round, or check the combo owned longest for a seat that did not choose (FOU-16, FOU-22)."""
-    asked = told.state.checking
-    if asked is None:
-        end_round(told, "deadline", at, rng)
+def _ring(pending: Pending, at: int, rng: Rng) -> None:
+    """End the round, or check the combo owned longest for a seat that did not choose in time (FOU-16, FOU-22)."""
+    choice = pending.state.checking
+    if choice is None:
+        end_round(pending, "deadline", at, rng)
         return
-    check(told, asked.seat, lowest_unchecked(told.state, asked.seat)[0].combo)
-    go_on(told, at, rng)
+    check(pending, choice.seat, lowest_unchecked(pending.state, choice.seat)[0].combo)
+    continue_checks(pending, at, rng)
 
 
-def _grab(told: Told, seat: Seat, action: Grab, cards: tuple[CardId, ...]) -> None:
+def _grab(pending: Pending, seat: Seat, action: Grab, cards: tuple[CardId, ...]) -> None:
     """FOU-10."""
-    combo, *rest = told.state.stacks[area_of(told.state, seat)][action.stack]
-    told.tell(TileGrabbed(seat, action.stack, combo, len(cards), cards, rest[0] if rest else None))
-    draw(told, seat, HAND - len(told.state.seats[seat].hand), action.draw_from)
+    combo, *rest = pending.state.stacks[area_of(pending.state, seat)][action.stack]
+    pending.emit(TileGrabbed(seat, action.stack, combo, len(cards), cards, rest[0] if rest else None))
+    draw(pending, seat, HAND - len(pending.state.seats[seat].hand), action.draw_from)
 
 
-def _replenish(told: Told, seat: Seat, action: UseReplenish) -> None:
+def _replenish(pending: Pending, seat: Seat, action: UseReplenish) -> None:
     """FOU-13."""
-    told.tell(ReplenishUsed(seat, action.mode))
+    pending.emit(ReplenishUsed(seat, action.mode))
     if action.mode == "redraw":
-        told.tell(HandDiscarded(seat, len(told.state.seats[seat].hand)))
-        draw(told, seat, HAND, action.draw_from)
+        pending.emit(HandDiscarded(seat, len(pending.state.seats[seat].hand)))
+        draw(pending, seat, HAND, action.draw_from)
     else:
-        draw(told, seat, BONUS, action.draw_from)
+        draw(pending, seat, BONUS, action.draw_from)
 
 
-def _stop(told: Told, seat: Seat, at: int, rng: Rng) -> None:
+def _stop(pending: Pending, seat: Seat, at: int, rng: Rng) -> None:
     """FOU-15."""
-    has = different(told.state.seats[seat])
-    told.tell(StopCalled(seat, has))
+    has = different(pending.state.seats[seat])
+    pending.emit(StopCalled(seat, has))
     if has >= DIFFERENT:
-        end_round(told, "stop", at, rng)
+        end_round(pending, "stop", at, rng)
     else:
-        told.tell(FalseStopCharged(seat, BOX.false_stop))
-        open_round(told, told.state.round, at, rng)
+        pending.emit(FalseStopCharged(seat, BOX.false_stop))
+        open_round(pending, pending.state.round, at, rng)

@@ -1,4 +1,6 @@
-"""What can happen. Each effect changes the table by itself, so that whoever adds them up needs no rules.
+"""The effects of the game.
+
+Each effect contains everything that it changes, so a client can fold effects without the rules.
 
 Times are match time in milliseconds.
 """
@@ -15,7 +17,7 @@ Stacks: TypeAlias = tuple[tuple[ComboId, ...], ...]
 
 
 class TableSet(Effect, frozen=True, tag="table_set"):
-    """The seats in the order in which they sit, clockwise, and the options; `rounds` will be played (FOU-24)."""
+    """The seats in clockwise order, the number of rounds, and the options (FOU-24)."""
 
     seating: Public[tuple[Seat, ...]]
     rounds: Public[int]
@@ -27,13 +29,14 @@ class TableSet(Effect, frozen=True, tag="table_set"):
 
 
 class RoundOpened(Effect, frozen=True, tag="round_opened"):
-    """The table is cleared for a round, perhaps once more; actions count from `starts_at` on and before `deadline`.
+    """A round was set up, perhaps a repeated one. Actions are accepted from `starts_at` on, until the deadline.
 
-    The deadline is `round_seconds` later, so that whoever shows a clock knows it, and no viewer is told of one that the
-    options hide (FOU-4).
+    The deadline is `starts_at` plus `round_seconds`. Clients that show a clock can compute it; no viewer receives it,
+    because options may hide it (FOU-4).
 
-    `areas` are the seats of each area, clockwise, `colours` the seats' decks'. The Hand replenish tiles are green, and
-    everybody has just the own banana skin, if skins are played (FOU-2, FOU-4, FOU-30 to FOU-32).
+    `areas` lists the seats of each area, clockwise. `colours` has the deck colour of each seat. The Hand replenish
+    tiles are green again, and each seat has only its own banana skin, if the match uses skins (FOU-2, FOU-4, FOU-30 to
+    FOU-32).
     """
 
     round: Public[int]
@@ -44,7 +47,7 @@ class RoundOpened(Effect, frozen=True, tag="round_opened"):
 
 
 class DeckShuffled(Effect, frozen=True, tag="deck_shuffled"):
-    """A seat's deck lies face down; its first card is drawn first (FOU-1)."""
+    """A seat's deck lies face down. Its first card is drawn first (FOU-1)."""
 
     seat: Public[Seat]
     size: Public[int]
@@ -52,7 +55,10 @@ class DeckShuffled(Effect, frozen=True, tag="deck_shuffled"):
 
 
 class CombosStacked(Effect, frozen=True, tag="combos_stacked"):
-    """The combos of an area lie in stacks, numbered from 0; the first of each is its top and lies open (FOU-3)."""
+    """The combos of an area lie in stacks, numbered from 0.
+
+    The first combo of a stack is its top and lies face up (FOU-3).
+    """
 
     area: Public[int]
     tops: Public[tuple[ComboId, ...]]
@@ -61,7 +67,7 @@ class CombosStacked(Effect, frozen=True, tag="combos_stacked"):
 
 
 class CardsDrawn(Effect, frozen=True, tag="cards_drawn"):
-    """A seat drew from the top of a deck, its own or another one (FOU-4, FOU-10 to FOU-13)."""
+    """A seat drew cards from the top of its own or another deck (FOU-4, FOU-10 to FOU-13)."""
 
     seat: Public[Seat]
     deck: Public[Seat]
@@ -70,9 +76,9 @@ class CardsDrawn(Effect, frozen=True, tag="cards_drawn"):
 
 
 class TileGrabbed(Effect, frozen=True, tag="tile_grabbed"):
-    """The top tile of a stack lies before the seat, green side up, cards of its hand face down under it.
+    """The seat took the top tile of a stack, green side up, and put cards of its hand face down under it.
 
-    `uncovered` lies on top of the stack now; null if the stack is gone (FOU-10).
+    `uncovered` is the new top of the stack; null if the stack is empty and gone (FOU-10).
     """
 
     seat: Public[Seat]
@@ -84,28 +90,31 @@ class TileGrabbed(Effect, frozen=True, tag="tile_grabbed"):
 
 
 class TileBurned(Effect, frozen=True, tag="tile_burned"):
-    """The tile shows its orange side now (FOU-12)."""
+    """The tile was turned to its orange side (FOU-12)."""
 
     seat: Public[Seat]
     combo: Public[ComboId]
 
 
 class ReplenishUsed(Effect, frozen=True, tag="replenish_used"):
-    """The Hand replenish tile shows its orange side now (FOU-13)."""
+    """The Hand replenish tile was turned to its orange side (FOU-13)."""
 
     seat: Public[Seat]
     mode: Public[Mode]
 
 
 class HandDiscarded(Effect, frozen=True, tag="hand_discarded"):
-    """A whole hand went face down to the seat's discards (FOU-13)."""
+    """The seat discarded its whole hand face down (FOU-13)."""
 
     seat: Public[Seat]
     count: Public[int]
 
 
 class TileRevealed(Effect, frozen=True, tag="tile_revealed"):
-    """The top tile of a stack is a new stack now, with the next number; `uncovered` lies on top of the old one (FOU-14)."""
+    """The top tile of a stack became a new stack with the next number.
+
+    `uncovered` is the new top of the old one (FOU-14).
+    """
 
     seat: Public[Seat]
     stack: Public[int]
@@ -114,7 +123,7 @@ class TileRevealed(Effect, frozen=True, tag="tile_revealed"):
 
 
 class BananaHanded(Effect, frozen=True, tag="banana_handed"):
-    """A banana skin, the giver's own or one received, lies before another seat (FOU-30)."""
+    """The seat gave a banana skin, its own or a received one, to another seat (FOU-30)."""
 
     seat: Public[Seat]
     to: Public[Seat]
@@ -122,7 +131,7 @@ class BananaHanded(Effect, frozen=True, tag="banana_handed"):
 
 
 class StopCalled(Effect, frozen=True, tag="stop_called"):
-    """The seat claims ten different combos and has so many (FOU-15)."""
+    """The seat claimed ten different combos. `different` is the number that it really has (FOU-15)."""
 
     seat: Public[Seat]
     different: Public[int]
@@ -136,14 +145,14 @@ class FalseStopCharged(Effect, frozen=True, tag="false_stop_charged"):
 
 
 class RoundEnded(Effect, frozen=True, tag="round_ended"):
-    """Nobody acts any more; all hands are discarded (FOU-15, FOU-16)."""
+    """The round is over, and all hands are discarded (FOU-15, FOU-16)."""
 
     round: Public[int]
     ending: Public[Ending]
 
 
 class RepeatedSetAside(Effect, frozen=True, tag="repeated_set_aside"):
-    """All copies of combos that a seat has more than once are set aside, with their cards (FOU-20)."""
+    """The seat owns these combos more than once. All copies are set aside with their cards (FOU-20)."""
 
     seat: Public[Seat]
     combos: Public[tuple[ComboId, ...]]
@@ -156,9 +165,9 @@ class SmartestNamed(Effect, frozen=True, tag="smartest_named"):
 
 
 class CheckOpened(Effect, frozen=True, tag="check_opened"):
-    """The match waits for the seat to say which of these equal combos is checked next, for 20 seconds (FOU-22).
+    """The match waits up to 20 seconds for the seat to choose which of these equal combos is checked next (FOU-22).
 
-    The deadline is no more told to a viewer than a round's (FOU-4).
+    No viewer receives the deadline, because options may hide it (FOU-4).
     """
 
     seat: Public[Seat]
@@ -168,7 +177,7 @@ class CheckOpened(Effect, frozen=True, tag="check_opened"):
 
 
 class ComboChecked(Effect, frozen=True, tag="combo_checked"):
-    """The cards under a combo are shown; a wrong one is set aside with them (FOU-22)."""
+    """The cards under a combo were shown. A wrong combo is set aside with them (FOU-22)."""
 
     seat: Public[Seat]
     combo: Public[ComboId]
@@ -177,7 +186,9 @@ class ComboChecked(Effect, frozen=True, tag="combo_checked"):
 
 
 class RoundScored(Effect, frozen=True, tag="round_scored"):
-    """A seat's points of the round: for the tiles kept, those set aside, skins received, and being the Smartest Monkey."""
+    """The points of a seat in this round: for kept tiles, tiles set aside, received skins, and being the Smartest
+    Monkey.
+    """
 
     seat: Public[Seat]
     tiles: Public[int]
@@ -189,7 +200,7 @@ class RoundScored(Effect, frozen=True, tag="round_scored"):
 
 
 class MatchEnded(Effect, frozen=True, tag="match_ended"):
-    """The last round is scored (FOU-24)."""
+    """The last round was scored (FOU-24)."""
 
 
 AnyEffect: TypeAlias = (

@@ -21,10 +21,11 @@ from service.games.protocol import Game, GameInfo
 
 
 def options(seats: int, given: Mapping[str, object]) -> Options:
-    """The options of a match for that many seats; the family version has longer rounds unless told otherwise (FOU-33).
+    """The options of a match for this number of seats. The family version has longer rounds by default (FOU-33).
 
     Raises:
-        BadOptions: an option is unknown, of the wrong type or out of range, or the game is not for so many.
+      BadOptions: an option is unknown, has the wrong type or is out of range, or the game does not support this number
+          of seats.
     """
     if given.get("family") is True:
         given = {"round_seconds": BOX.family_round_seconds, **given}

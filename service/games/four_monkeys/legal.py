@@ -1,4 +1,4 @@
-"""What a seat may do: the checks that judge an action, and the lists of what they let pass."""
+"""Checks actions, and lists the legal ones."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -30,24 +30,30 @@ from service.games.protocol import CLOCK, Decision, IllegalAction, Ring, TooEarl
 from service.games.visibility import Seat
 
 FALSE_STOPS = 2
-"""False stops of a seat in one round, the repetitions counted together (FOU-15)."""
+"""False stops that a seat may call in one round, including its repetitions (FOU-15)."""
 
 
 def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
-    """In a round all who can do anything, in its scoring the seat that chooses; and the clock."""
+    """During a round, a decision of each seat that can act, and the bell.
+
+    During the scoring, the decision of the seat that chooses, and the bell.
+    """
     shown = state.options.timer_visible
     if state.checking is not None:
-        asked = state.checking
-        seats = (asked.seat, CLOCK)
-        return tuple([Decision(seat, "check", None, asked.opens_at, asked.deadline, shown) for seat in seats])
+        choice = state.checking
+        seats = (choice.seat, CLOCK)
+        return tuple([Decision(seat, "check", None, choice.opens_at, choice.deadline, shown) for seat in seats])
     if state.phase == "over":
         return ()
-    able = tuple([seat for seat in range(len(state.seats)) if _able(state, seat)])
-    return _asked(able, state.starts_at, state.deadline, shown)
+    able_seats = tuple([seat for seat in range(len(state.seats)) if _can_act(state, seat)])
+    return _play_decisions(able_seats, state.starts_at, state.deadline, shown)
 
 
-def _able(state: State, seat: Seat) -> bool:
-    """Whether a seat can do anything. Every event of a match asks, so what it nearly always may is looked at first."""
+def _can_act(state: State, seat: Seat) -> bool:
+    """Whether a seat has a legal action.
+
+    This runs for every event of a match, so the cheap conditions that are almost always true come first.
+    """
     held = state.seats[seat]
     return (
         not held.replenish_used
@@ -58,14 +64,18 @@ def _able(state: State, seat: Seat) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _asked(able: tuple[Seat, ...], starts_at: int, deadline: int, shown: bool) -> tuple[Decision[AnyAction], ...]:
-    """They stay the same all through a round, while its events come by the hundred."""
-    seats = (*((seat, "play") for seat in able), (CLOCK, "round"))
+def _play_decisions(
+    able_seats: tuple[Seat, ...], starts_at: int, deadline: int, shown: bool
+) -> tuple[Decision[AnyAction], ...]:
+    """Cached, because these decisions stay the same during a round, while the round has hundreds of events."""
+    seats = (*((seat, "play") for seat in able_seats), (CLOCK, "round"))
     return tuple(Decision(seat, step, None, starts_at, deadline, shown) for seat, step in seats)
 
 
 def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
-    """All legal actions: grabs by stack, burns from the tile owned longest, the rest in the order of the clauses."""
+    """All legal actions: grabs by stack, burns starting with the tile owned longest, then the rest in the order of the
+    clauses.
+    """
     if state.checking is not None:
         if seat == state.checking.seat:
             yield from [Check(tile.combo) for tile in lowest_unchecked(state, seat)]
@@ -82,7 +92,7 @@ def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
     if not held.replenish_used:
         yield UseReplenish("redraw")
         yield UseReplenish("extra")
-    if missing(state, seat, stacks) is None:
+    if missing_combo(state, seat, stacks) is None:
         yield from [Reveal(number) for number, stack in enumerate(stacks) if len(stack) > 1]
     if held.just_grabbed and skins(held):
         yield from [HandBanana(to) for to in state.areas[area] if to != seat]
@@ -90,14 +100,14 @@ def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
         yield Stop()
 
 
-def missing(state: State, seat: Seat, stacks: Stacks) -> ComboId | None:
-    """A visible combo that the seat does not own yet (FOU-14)."""
+def missing_combo(state: State, seat: Seat, stacks: Stacks) -> ComboId | None:
+    """A face-up combo of the stacks that the seat does not own; None if it owns them all (FOU-14)."""
     owned = {kind_of(tile.combo) for tile in state.seats[seat].tiles}
     return next((stack[0] for stack in stacks if stack and kind_of(stack[0]) not in owned), None)
 
 
 def stop_allowed(state: State, seat: Seat) -> bool:
-    """A true stop always is, a third false one in a round is not (FOU-15)."""
+    """A true stop is always allowed. A third false stop in a round is not (FOU-15)."""
     return state.stops_in_round[seat] < FALSE_STOPS or different(state.seats[seat]) >= DIFFERENT
 
 
@@ -109,7 +119,7 @@ def lowest_unchecked(state: State, seat: Seat) -> tuple[Tile, ...]:
 
 
 def check_seat(state: State, seat: Seat) -> None:
-    """It is one of the match, and the match is not over."""
+    """Raise IllegalAction if the seat does not exist or the match is over."""
     if not 0 <= seat < len(state.seats):
         raise IllegalAction("not-a-seat", "FOU-10")
     if state.phase == "over":
@@ -117,7 +127,10 @@ def check_seat(state: State, seat: Seat) -> None:
 
 
 def check_time(state: State, at: int) -> None:
-    """The round has started and has not ended; what came before it was dealt was meant for the one before (FOU-4, FOU-16)."""
+    """Raise IllegalAction unless the round is running (FOU-4, FOU-16).
+
+    An action that came before the round was dealt was meant for the previous round.
+    """
     if at < state.starts_at - state.options.countdown_seconds * 1000:
         raise IllegalAction("round-over", "FOU-16")
     if state.phase == "play" and at < state.starts_at:
@@ -127,14 +140,14 @@ def check_time(state: State, at: int) -> None:
 
 
 def check_bell(state: State, seat: Seat, at: int, action: Ring) -> None:
-    """The clock rings what is due (FOU-16, FOU-22)."""
+    """Raise IllegalAction unless this bell is due (FOU-16, FOU-22)."""
     due = [one for one in decisions(state) if one.seat == CLOCK and one.step == action.label]
     if seat != CLOCK or not any(one.deadline is not None and one.deadline <= at for one in due):
         raise IllegalAction("no-such-bell", "FOU-16")
 
 
 def check_grab(state: State, seat: Seat, action: Grab) -> tuple[CardId, ...]:
-    """The cards of a legal grab, in the hand's order."""
+    """The cards of a legal grab, in the order of the hand."""
     _check_seen(state, seat, action)
     hand = state.seats[seat].hand
     cards = action.cards
@@ -142,16 +155,19 @@ def check_grab(state: State, seat: Seat, action: Grab) -> tuple[CardId, ...]:
         raise IllegalAction("cards-not-chosen", "FOU-10", least=1, most=len(hand))
     if not cards:
         raise IllegalAction("no-cards", "FOU-10", least=1)
-    for place, card in enumerate(cards):
+    for index, card in enumerate(cards):
         if card not in hand:
             raise IllegalAction("card-not-in-hand", "FOU-10", card=card)
-        if card in cards[:place]:
+        if card in cards[:index]:
             raise IllegalAction("card-named-twice", "FOU-10", card=card)
     return tuple([card for card in hand if card in cards])
 
 
 def _check_seen(state: State, seat: Seat, action: Grab) -> None:
-    """The combo that the player saw still lies there; else the refusal says where it went, as far as all can see."""
+    """Raise IllegalAction if the combo that the player saw is no longer on this stack.
+
+    The facts of the refusal say where the combo is now, if that is public.
+    """
     area = area_of(state, seat)
     stack = _stack(state, seat, action.stack)
     if stack and stack[0] == action.combo:
@@ -170,7 +186,7 @@ def _check_seen(state: State, seat: Seat, action: Grab) -> None:
 
 
 def _stack(state: State, seat: Seat, number: int) -> tuple[ComboId, ...]:
-    """A stack of the seat's area, empty if it is gone."""
+    """A stack of the seat's area. An empty tuple means that the stack is gone."""
     stacks = state.stacks[area_of(state, seat)]
     if not 0 <= number < len(stacks):
         raise IllegalAction("no-such-stack", "FOU-3", stack=number)
@@ -196,7 +212,7 @@ def check_replenish(state: State, seat: Seat) -> None:
 
 def check_reveal(state: State, seat: Seat, action: Reveal) -> None:
     size = len(_stack(state, seat, action.stack))
-    lacking = missing(state, seat, state.stacks[area_of(state, seat)])
+    lacking = missing_combo(state, seat, state.stacks[area_of(state, seat)])
     if lacking is not None:
         raise IllegalAction("combo-missing", "FOU-14", combo=lacking)
     if size < 2:
@@ -221,12 +237,12 @@ def check_banana(state: State, seat: Seat, action: HandBanana) -> None:
 
 
 def check_choice(state: State, seat: Seat, at: int, action: Check) -> None:
-    asked = _running_check(state)
-    if asked.seat != seat:
-        raise IllegalAction("not-your-check", "FOU-22", awaited=asked.seat)
-    if at < asked.opens_at:
-        raise TooEarly("too-early", "FOU-22", asked.opens_at)
-    if at >= asked.deadline:
+    choice = _running_check(state)
+    if choice.seat != seat:
+        raise IllegalAction("not-your-check", "FOU-22", awaited=choice.seat)
+    if at < choice.opens_at:
+        raise TooEarly("too-early", "FOU-22", choice.opens_at)
+    if at >= choice.deadline:
         raise IllegalAction("check-over", "FOU-22")
     _own_tile(state, seat, action.combo, "FOU-22")
     if all(tile.combo != action.combo for tile in lowest_unchecked(state, seat)):

@@ -1,4 +1,4 @@
-"""Whether cards fulfil a combo (FOU-22)."""
+"""Decides whether cards fulfil the need of a combo (FOU-22)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,18 +7,18 @@ from service.games.four_monkeys.components import BOX, CardId, Colour, ComboId, 
 
 
 def is_correct(combo: ComboId, cards: Sequence[CardId], colours: Sequence[Colour]) -> bool:
-    """All that is needed is there, and no card could be left out; `colours` are the seats' decks'.
+    """Whether the cards fulfil the need, and no card could be left out. `colours` are the deck colours by seat.
 
-    More cards never fulfil less, so leaving out single cards tells all.
+    Additional cards never make a fulfilled need unfulfilled, so it is enough to try each single card.
     """
     need = BOX.combos[combo].need
     return fulfils(need, cards, colours) and not any(
-        fulfils(need, [*cards[:place], *cards[place + 1 :]], colours) for place in range(len(cards))
+        fulfils(need, [*cards[:index], *cards[index + 1 :]], colours) for index in range(len(cards))
     )
 
 
 def fulfils(need: Need, cards: Sequence[CardId], colours: Sequence[Colour]) -> bool:
-    """All that is needed is there; figures and cards to spare do no harm."""
+    """Whether the cards fulfil the need. Additional figures and cards are allowed."""
     found = [BOX.cards[card] for card in cards]
     if need.golden is not None:
         return sum(card.golden for card in found) >= need.golden
@@ -30,9 +30,9 @@ def fulfils(need: Need, cards: Sequence[CardId], colours: Sequence[Colour]) -> b
 
 
 def shortest(combo: ComboId, hand: Sequence[CardId], colours: Sequence[Colour]) -> tuple[CardId, ...]:
-    """Cards of a hand that make a correct combo, none if there are none: what is left when all that can be spared is.
+    """Cards of the hand that make a correct combo; empty if the hand cannot fulfil it.
 
-    The hand's first cards are spared first.
+    Starting with the whole hand, cards are dropped in the hand's order as long as the rest fulfils the need.
     """
     need = BOX.combos[combo].need
     cards = list(hand)

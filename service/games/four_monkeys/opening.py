@@ -1,16 +1,16 @@
-"""The table before the first round (FOU-24, FOU-32)."""
+"""Sets up the table before the first round (FOU-24, FOU-32)."""
 
 from service.games.four_monkeys.apply import apply
 from service.games.four_monkeys.components import BOX
 from service.games.four_monkeys.dealing import in_two_areas, open_round
 from service.games.four_monkeys.effects import AnyEffect, TableSet
 from service.games.four_monkeys.state import Options
-from service.games.kit.telling import Telling
+from service.games.kit.pending import PendingEffects
 from service.games.protocol import Rng
 
 
 def setup(seats: int, options: Options, at: int, rng: Rng) -> tuple[AnyEffect, ...]:
-    """The effects that set the table and deal the first round; `seating` is drawn first."""
+    """The effects that set up the table and deal the first round. `seating` is drawn first."""
     seating = rng.shuffle("seating", tuple(range(seats)))
     table = TableSet(
         seating=seating,
@@ -21,6 +21,6 @@ def setup(seats: int, options: Options, at: int, rng: Rng) -> tuple[AnyEffect, .
         timer_visible=options.timer_visible,
         countdown_seconds=options.countdown_seconds,
     )
-    told = Telling(apply, apply(None, table))
-    open_round(told, 1, at, rng)
-    return (table, *told.effects)
+    pending = PendingEffects(apply, apply(None, table))
+    open_round(pending, 1, at, rng)
+    return (table, *pending.effects)

@@ -1,4 +1,4 @@
-"""Who is the Smartest Monkey, what a round scores, and the outcome (FOU-21, FOU-23, FOU-24, FOU-33)."""
+"""The Smartest Monkey, the points of a round, and the outcome (FOU-21, FOU-23, FOU-24, FOU-33)."""
 
 from typing import Final
 
@@ -10,20 +10,20 @@ from service.games.protocol import Outcome, Rng
 from service.games.visibility import Seat, Viewer
 
 FAMILY_WRONG: Final = -1
-"""For each wrong combo; repeated ones cost nothing (FOU-33)."""
+"""Points for each wrong combo in the family version. Repeated combos cost nothing there (FOU-33)."""
 ORANGE_A_POINT: Final = 2
-"""Orange tiles that make a point in the family version (FOU-33)."""
+"""Orange tiles that score one point together in the family version (FOU-33)."""
 
 
 def smartest(state: State) -> tuple[Seat, ...]:
-    """The seats with the most to show by the tiles that they still keep; the Hand replenish tile counts."""
+    """The seats that rank first by the tiles that they still keep. The Hand replenish tile counts."""
     rank = _family_rank if state.options.family else _rank
     ranks = [rank(state, seat) for seat in range(len(state.seats))]
     return tuple([seat for seat, found in enumerate(ranks) if found == max(ranks)])
 
 
 def _values(held: Holdings) -> list[int]:
-    """What is seen on the tiles kept, the Hand replenish tile among them."""
+    """The visible values of the kept tiles and of the Hand replenish tile."""
     return [*map(visible_value, held.tiles), replenish_value(held)]
 
 
@@ -44,7 +44,7 @@ def _family_rank(state: State, seat: Seat) -> tuple[int, ...]:
 
 
 def round_points(state: State, seat: Seat) -> RoundScored:
-    """Step 4 for a seat."""
+    """The points of a seat in a round (step 4)."""
     held = state.seats[seat]
     skins = BOX.banana_skin * held.received_skins
     smart = 0
@@ -62,12 +62,12 @@ def round_points(state: State, seat: Seat) -> RoundScored:
 
 
 def points(state: State, _viewer: Viewer) -> tuple[int, ...]:
-    """What each seat has scored in the rounds that are over, and lost by false stops."""
+    """The points of each seat in the rounds that are over, minus those lost by false stops."""
     return tuple([total(state, seat) for seat in range(len(state.seats))])
 
 
 def score(state: State, _rng: Rng) -> Outcome:
-    """The outcome of a match that is over: points, then those of the last round (FOU-24)."""
+    """The outcome of a match that is over. Ties are broken by the points of the last round (FOU-24)."""
     breakdown = [
         {
             **{f"round_{number}": points for number, points in enumerate(rounds, 1)},

@@ -1,4 +1,4 @@
-"""The stacks of an area of 4 Monkeys on its picture, and the check that was made last in it."""
+"""Draws the stacks of an area, and the latest check in it."""
 
 from typing import Final
 
@@ -16,12 +16,12 @@ STRIP: Final = (1232, 108)
 
 
 def stacks_of(seen: Observation, number: int, viewer: Viewer, words: Words, at: Point) -> Element:
-    """The stacks of an area, each with how many tiles it has; beside them the check that was made last."""
+    """The stacks of an area with their sizes, and beside them the latest check."""
     area = seen.areas[number]
     named = viewer is None or viewer in area.seats
     step = step_of(len(area.stacks), 96, 700)
     shapes = [
-        _stack(number, stack, words, (24 + step * place, 22), named=named) for place, stack in enumerate(area.stacks)
+        _stack(number, stack, words, (24 + step * index, 22), named=named) for index, stack in enumerate(area.stacks)
     ]
     checks = [check for check in seen.checks if check.seat in area.seats]
     if checks:
@@ -40,9 +40,9 @@ def _stack(number: int, stack: StackView, words: Words, at: Point, *, named: boo
     ]
     return group(
         *under,
-        tile(stack.top, words, at=(0, 0), thing=f"combo-{number}-{stack.top}", data=top),
+        tile(stack.top, words, at=(0, 0), element_id=f"combo-{number}-{stack.top}", data=top),
         frame.badge(TILE, TILE, stack.size, "amount"),
-        thing=f"stack-{number}-{stack.stack}",
+        element_id=f"stack-{number}-{stack.stack}",
         data=data,
         at=at,
     )
@@ -58,6 +58,6 @@ def _check(seen: Observation, check: Checked, words: Words) -> list[Element]:
         path("M822 14V94", "rule"),
         text(836, 22, words["picture.checked"], "label"),
         frame.mark(check.seat, 850, 58),
-        tile(check.combo, words, at=(876, 30), thing="", sign=sign, thousandths=900),
-        *[group(one, at=(950 + step * place, 44), thousandths=2000) for place, one in enumerate(cards)],
+        tile(check.combo, words, at=(876, 30), element_id="", sign=sign, scale_permille=900),
+        *[group(one, at=(950 + step * index, 44), scale_permille=2000) for index, one in enumerate(cards)],
     ]

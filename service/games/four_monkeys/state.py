@@ -1,4 +1,4 @@
-"""The table at one moment. Times are match time in milliseconds."""
+"""The state of a match. Times are match time in milliseconds."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -13,23 +13,23 @@ Step: TypeAlias = Literal["play", "check"]
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the players agree on before they begin."""
+    """The options of a match."""
 
     banana_skins: bool = False
-    """Each player has a banana skin, to be handed on after a grab (FOU-30)."""
+    """Each player starts with a banana skin, which may be given away after a grab (FOU-30)."""
     family: bool = False
-    """The lighter scoring, and rounds of 300 seconds where `round_seconds` says nothing else (FOU-33)."""
-    round_seconds: Annotated[
-        int, msgspec.Meta(ge=30, le=600, description="Where nothing is said of it, 300 with `family`.")
-    ] = BOX.round_seconds
+    """Lighter scoring, and rounds of 300 seconds unless `round_seconds` is set (FOU-33)."""
+    round_seconds: Annotated[int, msgspec.Meta(ge=30, le=600, description="With `family`, the default is 300.")] = (
+        BOX.round_seconds
+    )
     timer_visible: bool = True
-    """False for a clock that nobody looks at: no observation shows the deadline (FOU-4)."""
+    """False for players who want no clock: observations then omit the deadline (FOU-4)."""
     countdown_seconds: Annotated[int, msgspec.Meta(ge=0, le=60)] = 5
-    """From the dealing of a round to its start (FOU-4)."""
+    """Seconds from the dealing of a round to its start (FOU-4)."""
 
 
 class Tile(msgspec.Struct, frozen=True):
-    """A combo before a seat, and the cards under it; `checked` ones lie open."""
+    """A combo of a seat, and the cards under it. Those of a `checked` combo are face up."""
 
     combo: ComboId
     burned: bool
@@ -38,25 +38,25 @@ class Tile(msgspec.Struct, frozen=True):
 
 
 class Holdings(msgspec.Struct, frozen=True):
-    """What lies before a seat. A deck's first card is drawn first; `tiles` begin with the one owned longest."""
+    """What a seat owns. The first card of a deck is drawn first; `tiles` begins with the tile owned longest."""
 
     deck: tuple[CardId, ...]
     hand: tuple[CardId, ...]
     discards: tuple[CardId, ...]
     tiles: tuple[Tile, ...]
     repeated: tuple[Tile, ...]
-    """Set aside in step 1 (FOU-20)."""
+    """Tiles set aside in step 1 (FOU-20)."""
     wrong: tuple[Tile, ...]
-    """Set aside in step 3 (FOU-22)."""
+    """Tiles set aside in step 3 (FOU-22)."""
     replenish_used: bool
     own_skin: bool
     received_skins: int
     just_grabbed: bool
-    """Whether the seat's newest action was a grab (FOU-30)."""
+    """Whether the latest action of the seat was a grab (FOU-30)."""
 
 
 class Checking(msgspec.Struct, frozen=True):
-    """The seat that chooses which of its combos is checked next, and until when."""
+    """The seat that has to choose which of its combos is checked next, and its deadline."""
 
     seat: Seat
     opens_at: int
@@ -64,7 +64,7 @@ class Checking(msgspec.Struct, frozen=True):
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """A combo that was checked, and the cards that lay under it."""
+    """A combo that was checked, and the cards under it."""
 
     seat: Seat
     combo: ComboId
@@ -73,11 +73,11 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """All of a match.
+    """The whole state.
 
-    `stacks` are by area; an empty one is gone and keeps its number. `checks` and `smartest` are of the scoring that
-    runs or ran last. `points` are each seat's, round by round; `false_stops` are of the match, `stops_in_round` of the
-    round, its repetitions together.
+    `stacks` are by area. An empty stack is gone, but keeps its number. `checks` and `smartest` belong to the current or
+    latest scoring. `points` has the points of each round, by seat. `false_stops` counts the whole match;
+    `stops_in_round` counts the current round and its repetitions.
     """
 
     options: Options
@@ -117,7 +117,7 @@ def area_of(state: State, seat: Seat) -> int:
 
 
 def different(held: Holdings) -> int:
-    """How many different combos a seat has, whatever lies under them (FOU-15)."""
+    """The number of different combos of a seat, regardless of the cards under them (FOU-15)."""
     return len({kind_of(tile.combo) for tile in held.tiles})
 
 

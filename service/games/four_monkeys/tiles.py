@@ -1,4 +1,4 @@
-"""The pieces of 4 Monkeys as they are drawn: combo tiles, figure cards, and rows of them that close up when there are many."""
+"""Draws the pieces of 4 Monkeys: combo tiles, figure cards, and rows that overlap if they get too long."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,7 +15,7 @@ _SIDE: Final = {False: "green", True: "orange"}
 
 
 def step_of(count: int, wanted: int, room: int) -> int:
-    """From one of so many things to the next, so that the last one begins within the room."""
+    """The distance between `count` things in a row, at most `wanted`, so that the last one begins within `room`."""
     return min(wanted, room // max(1, count - 1))
 
 
@@ -24,14 +24,14 @@ def tile(
     words: Words,
     *,
     at: Point,
-    thing: str,
+    element_id: str,
     burned: bool = False,
-    thousandths: int = UNSCALED,
+    scale_permille: int = UNSCALED,
     sign: str | None = None,
     data: Data | None = None,
     under: Sequence[Element] = (),
 ) -> Element:
-    """A combo tile with its need and what the visible side is worth; `sign` says how it was judged."""
+    """A combo tile with its need and the value of its visible side. `sign` is the result of its check."""
     found = BOX.combos[combo]
     worth = found.orange if burned else found.green
     parts = [
@@ -44,37 +44,37 @@ def tile(
         parts.append(text(TILE - 8, 18, "↻", "worth-side end"))
     if sign is not None:
         parts.append(use(sign, TILE - 8, TILE - 8))
-    called = f"{words[f'combo.{found.kind}']}: {worth}"
-    return group(*parts, thing=thing, data=data or {}, at=at, thousandths=thousandths, called=called)
+    title = f"{words[f'combo.{found.kind}']}: {worth}"
+    return group(*parts, element_id=element_id, data=data or {}, at=at, scale_permille=scale_permille, title=title)
 
 
 def sign_of(view: TileView, aside: str | None) -> str | None:
-    """How a tile was judged: set aside as repeated or wrong, or found right."""
+    """The result of a tile's check: set aside as repeated or wrong, or found right; None if it has none."""
     return aside or ("right" if view.checked else None)
 
 
 def card(name: CardId, colour: Colour, words: Words, at: Point, data: Data) -> Element:
-    """A figure card of a deck of that colour."""
+    """A figure card with the colour of its deck."""
     return group(
         use(f"card-{colour}-{pair_of(BOX.cards[name])}"),
         rect(0, 0, *CARD, "rim edge", corner=7),
-        thing=id_of(name),
+        element_id=id_of(name),
         data=data,
         at=at,
-        called=_called(name, colour, words),
+        title=_title(name, colour, words),
     )
 
 
 def small_card(name: CardId, colour: Colour, words: Words, at: Point, *, named: bool) -> Element:
-    """A figure card under a tile; without an id where it is shown a second time."""
+    """A figure card under a tile. It has no id where it is shown a second time."""
     drawing = use(f"small-{colour}-{pair_of(BOX.cards[name])}")
-    return group(drawing, thing=id_of(name) if named else "", at=at, called=_called(name, colour, words))
+    return group(drawing, element_id=id_of(name) if named else "", at=at, title=_title(name, colour, words))
 
 
 def id_of(name: CardId) -> str:
     return f"card-{name.replace(':', '-')}"
 
 
-def _called(name: CardId, colour: Colour, words: Words) -> str:
+def _title(name: CardId, colour: Colour, words: Words) -> str:
     figures = ", ".join([words[f"figure.{figure}"] for figure in figures_of(BOX.cards[name])])
     return f"{words[f'colour.{colour}']}: {figures}"

@@ -1,4 +1,4 @@
-"""What a viewer may know, field by field, and full states that agree with it."""
+"""What a viewer may know, field by field, and sampled states that agree with it."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -13,7 +13,7 @@ from service.games.visibility import Seat, Viewer
 
 
 class TileView(msgspec.Struct, frozen=True):
-    """A combo before a seat; `cards` are shown to that seat, and to all once they are checked."""
+    """A combo of a seat. `cards` are visible to that seat, and to all once they were checked."""
 
     combo: ComboId
     burned: bool
@@ -23,10 +23,11 @@ class TileView(msgspec.Struct, frozen=True):
 
 
 class SeatView(msgspec.Struct, frozen=True):
-    """What lies before a seat; `hand` and `discards` are shown to that seat, and null to all others.
+    """What a seat owns. `hand` and `discards` are visible to that seat, and null for all others.
 
-    `repeated` and `wrong` are the tiles set aside. `just_grabbed`: its newest action was a grab, so that it may hand on
-    a banana skin. `points` are by round; `false_stops` are of the match, `stops_in_round` of the round.
+    `repeated` and `wrong` are the tiles set aside. `just_grabbed`: the seat's latest action was a grab, so it may give
+    away a banana skin. `points` has one entry for each round. `false_stops` counts the whole match; `stops_in_round`
+    counts the current round.
     """
 
     colour: Colour
@@ -48,7 +49,7 @@ class SeatView(msgspec.Struct, frozen=True):
 
 
 class StackView(msgspec.Struct, frozen=True):
-    """A stack of combos: what lies on top of how many tiles, itself included."""
+    """A stack of combos. `size` counts all its tiles, including the top."""
 
     stack: int
     top: ComboId
@@ -61,11 +62,11 @@ class AreaView(msgspec.Struct, frozen=True):
     seats: tuple[Seat, ...]
     stacks: tuple[StackView, ...]
     stacks_made: int
-    """How many there were; the next new one has this number."""
+    """The number of stacks made so far. The next new stack gets this number."""
 
 
 class CheckingView(msgspec.Struct, frozen=True):
-    """The seat that chooses which of its combos is checked next, and until when; null where the options hide it."""
+    """The seat that has to choose which of its combos is checked next. The deadline is null if options hide it."""
 
     seat: Seat
     opens_at: int
@@ -73,10 +74,11 @@ class CheckingView(msgspec.Struct, frozen=True):
 
 
 class Observation(msgspec.Struct, frozen=True, tag_field="game", tag="four_monkeys"):
-    """All that lies open, and what the viewer holds. Times are match time; deadlines are null where the options hide them.
+    """Everything that is public, and what the viewer owns. Times are match time in milliseconds.
 
-    `starts_at` and `deadline` are of the round that runs or ran last. `checking` says who chooses, in a scoring that
-    waits; `checks` and `smartest` are of the scoring that runs or ran last.
+    Deadlines are null if options hide them. `starts_at` and `deadline` belong to the current or latest round.
+    `checking` is set while the scoring waits for a choice. `checks` and `smartest` belong to the current or latest
+    scoring.
     """
 
     options: Options
@@ -117,10 +119,10 @@ def observation(state: State, viewer: Viewer) -> Observation:
 
 
 def _checking_view(state: State) -> CheckingView | None:
-    asked = state.checking
-    if asked is None:
+    choice = state.checking
+    if choice is None:
         return None
-    return CheckingView(asked.seat, asked.opens_at, asked.deadline if state.options.timer_visible else None)
+    return CheckingView(choice.seat, choice.opens_at, choice.deadline if state.options.timer_visible else None)
 
 
 def _stack_views(stacks: Stacks) -> tuple[StackView, ...]:
@@ -165,7 +167,7 @@ def _tile_views(tiles: tuple[Tile, ...], *, own: bool) -> tuple[TileView, ...]:
 
 
 def sample_state(seen: Observation, rng: Rng) -> State:
-    """A full state that a viewer of this observation may be in: every card and tile that it does not see drawn anew."""
+    """Sample a full state that is consistent with this observation. Every hidden card and tile is drawn anew."""
     decks, hidden = _sample_cards(seen, rng)
     return State(
         options=seen.options,
@@ -189,8 +191,8 @@ def sample_state(seen: Observation, rng: Rng) -> State:
 
 
 def _sample_checking(seen: Observation) -> Checking | None:
-    asked = seen.checking
-    return None if asked is None else Checking(asked.seat, asked.opens_at, asked.opens_at + CHOICE_MS)
+    choice = seen.checking
+    return None if choice is None else Checking(choice.seat, choice.opens_at, choice.opens_at + CHOICE_MS)
 
 
 def _sample_stacks(seen: Observation, number: int, rng: Rng) -> Stacks:
@@ -201,7 +203,7 @@ def _sample_stacks(seen: Observation, number: int, rng: Rng) -> Stacks:
         rng.shuffle(f"combos:{number}", [combo for combo in BOX.combos_of(len(area.seats)) if combo not in known])
     )
     stacks = {stack.stack: (stack.top, *islice(left, stack.size - 1)) for stack in area.stacks}
-    return tuple([stacks.get(place, ()) for place in range(area.stacks_made)])
+    return tuple([stacks.get(index, ()) for index in range(area.stacks_made)])
 
 
 def _all_tiles(held: SeatView) -> tuple[TileView, ...]:
@@ -216,16 +218,16 @@ def _known_cards(held: SeatView) -> Iterator[CardId]:
 
 
 def _unknown_count(held: SeatView) -> int:
-    """How many cards outside the deck lie before the seat unseen."""
+    """The number of hidden cards of a seat outside its deck."""
     tiles = sum(tile.card_count for tile in _all_tiles(held) if tile.cards is None)
     return tiles if held.hand is not None else held.hand_count + held.discard_count + tiles
 
 
 def _sample_cards(seen: Observation, rng: Rng) -> tuple[list[tuple[CardId, ...]], list[tuple[CardId, ...]]]:
-    """For each seat its deck, and the unseen cards before it.
+    """For each seat, its sampled deck and the sampled hidden cards that it owns.
 
-    Who still has a deck holds cards of that deck only (FOU-11); all that is left of any deck of the area lies before
-    those who have none.
+    A seat that still has a deck owns only cards of that deck (FOU-11). All remaining cards of the area belong to seats
+    whose deck is empty.
     """
     known = {card for held in seen.seats for card in _known_cards(held)}
     decks: list[tuple[CardId, ...]] = []

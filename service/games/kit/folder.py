@@ -1,4 +1,4 @@
-"""What stands beside a game's code in its folder: rules, texts and components, read once at import."""
+"""Reads the files beside the code of a game: rules, texts and components. Each is read once, at import."""
 
 import json
 from pathlib import Path

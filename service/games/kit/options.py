@@ -1,26 +1,28 @@
-"""Options from their JSON form: strict types, defaults filled in, unknown ones refused, and for so many seats at all."""
+"""Parses the options of a match from JSON: strict types, defaults filled in, unknown options and wrong numbers of seats
+refused.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
 
-from service.games.kit.misfit import misfit
+from service.games.kit.mismatch import mismatch
 from service.games.protocol import BadOptions
 
 O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741  (options)
 
 
 def parse(options: type[O], given: Mapping[str, object], seats: int, allowed: Sequence[int]) -> O:
-    """An options struct (declared with `forbid_unknown_fields`) from what a client sent, for one of the allowed numbers of seats.
+    """Convert a client's options to an options struct, which must be declared with `forbid_unknown_fields`.
 
     Raises:
-        BadOptions: an option is unknown, of the wrong type, or out of range; or the game is not for so many.
+      BadOptions: an option is unknown, has the wrong type, or is out of range; or `seats` is not in `allowed`.
     """
     if seats not in allowed:
         raise BadOptions(f"the game is for {allowed[0]} to {allowed[-1]} players, not for {seats}")
     try:
         return msgspec.convert(given, options, strict=True)
     except msgspec.ValidationError as error:
-        found = misfit(options, error)
+        found = mismatch(options, error)
         raise BadOptions(found.fault, *found.path) from None

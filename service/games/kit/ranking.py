@@ -1,4 +1,4 @@
-"""Ranks from keys: one order for places, winners and ties in every game."""
+"""Ranks, winners and ties are computed in the same way for every game."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,10 @@ from service.games.protocol import Outcome
 
 
 def outcome(breakdown: Sequence[dict[str, int]], tie_breaks: Sequence[tuple[int, ...]]) -> Outcome:
-    """The outcome for seats whose score is the sum of their breakdown; higher tie-breaks win, equal ones share a rank."""
+    """The outcome of a match, where the score of a seat is the sum of its breakdown.
+
+    Equal scores are ordered by the tie-breaks, the highest first. Seats that are equal in all of them share a rank.
+    """
     scores = tuple(sum(parts.values()) for parts in breakdown)
     keys = [(score, *breaks) for score, breaks in zip(scores, tie_breaks, strict=True)]
     ranks = tuple(1 + sum(other > key for other in keys) for key in keys)

@@ -1,4 +1,4 @@
-"""Another tuple with one item changed: states are frozen."""
+"""Replaces one item of a tuple, because states are immutable."""
 
 from typing import TypeVar
 
@@ -6,10 +6,10 @@ T = TypeVar("T")
 
 
 def with_item(items: tuple[T, ...], index: int, item: T) -> tuple[T, ...]:
-    """The items with another one at an index.
+    """A copy of the tuple with another item at `index`.
 
     Raises:
-        IndexError: there is no such place.
+      IndexError: the tuple has no such index.
     """
     changed = list(items)
     changed[index] = item

@@ -1,4 +1,4 @@
-"""What a seat may ask for."""
+"""The actions of a seat."""
 
 from typing import Annotated, Final, Literal, TypeAlias, get_args
 
@@ -12,7 +12,7 @@ CoinCount: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=BOX.coins_per_tribe)
 
 
 class PlayCivilization(Action, frozen=True, tag="play_civilization"):
-    """Play a Civilization card of the hand and advance its tribe or one of the two allies (MOM-11)."""
+    """Play a Civilization card of the hand, and advance its tribe or one of the tribe's two allies (MOM-11)."""
 
     card: Public[Id]
     tribe: Public[Id]
@@ -32,7 +32,7 @@ class SelectMonkey(Action, frozen=True, tag="select_monkey"):
 
 
 class Bid(Action, frozen=True, tag="bid"):
-    """Show these coins, worth more than the standing bid (MOM-21)."""
+    """Bid these coins. The bid must be higher than the standing one (MOM-21)."""
 
     coins: Public[dict[Id, CoinCount]]
 
@@ -48,7 +48,7 @@ class ChooseShip(Action, frozen=True, tag="choose_ship"):
 
 
 class LeaveBehind(Action, frozen=True, tag="leave_behind"):
-    """Of two tribes that became rivals aboard, say whose monkeys stay (MOM-51)."""
+    """Two tribes aboard became rivals: choose whose monkeys stay behind (MOM-51)."""
 
     tribe: Public[Id]
 

@@ -1,27 +1,27 @@
-"""The fold: each effect changes the state in one way. Nothing here decides, and the old state stays valid."""
+"""The fold: each effect makes one change to the state. It makes no decisions, and the old state stays valid."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from service.games.kit.telling import Telling
+from service.games.kit.pending import PendingEffects
 from service.games.kit.tuples import with_item
 from service.games.monkeys_on_the_moon import effects as e
-from service.games.monkeys_on_the_moon.components import INDEX, TRIBES, CardId
+from service.games.monkeys_on_the_moon.components import TRIBE_INDEX, TRIBES, CardId
 from service.games.monkeys_on_the_moon.state import Auction, Awaited, Holdings, Options, State
 from service.games.visibility import Seat
 
 T = TypeVar("T")
 
-Told: TypeAlias = Telling[State, e.AnyEffect]
-"""The effects of a decision as it tells them, and the table after the last one."""
+Pending: TypeAlias = PendingEffects[State, e.AnyEffect]
+"""The effects that a decision has emitted so far, and the state after them."""
 
 NO_COINS: Final = (0,) * len(TRIBES)
 
 
 def apply(state: State | None, effect: e.AnyEffect) -> State:
-    """The state after an effect; `TableSet` comes first, on None."""
+    """The state after an effect. The first effect is `TableSet`, applied to None."""
     if state is None:
         return _table_set(effect)
     return _FOLD[type(effect)](state, effect)
@@ -29,7 +29,7 @@ def apply(state: State | None, effect: e.AnyEffect) -> State:
 
 def _table_set(effect: e.AnyEffect) -> State:
     if not isinstance(effect, e.TableSet):
-        raise TypeError(f"{type(effect).__name__} before the table is set")
+        raise TypeError(f"{type(effect).__name__} comes before TableSet")
     seats = len(effect.turn_order)
     holdings = Holdings(
         hand=(), coins=(effect.coins_each,) * len(TRIBES), ship=None, aboard=(), launched=(), full_ships=()
@@ -66,8 +66,8 @@ def _table_set(effect: e.AnyEffect) -> State:
 
 
 def _without(items: tuple[T, ...], item: T) -> tuple[T, ...]:
-    place = items.index(item)
-    return items[:place] + items[place + 1 :]
+    index = items.index(item)
+    return items[:index] + items[index + 1 :]
 
 
 def _deck_shuffled(state: State, effect: e.DeckShuffled) -> State:
@@ -132,11 +132,11 @@ def _civilization_played(state: State, effect: e.CivilizationPlayed) -> State:
 
 
 def _coins_taken(state: State, effect: e.CoinsTaken) -> State:
-    return _move_coins(state, effect.seat, INDEX[effect.tribe], effect.count)
+    return _move_coins(state, effect.seat, TRIBE_INDEX[effect.tribe], effect.count)
 
 
 def _coins_paid(state: State, effect: e.CoinsPaid) -> State:
-    return _move_coins(state, effect.seat, INDEX[effect.tribe], -effect.count)
+    return _move_coins(state, effect.seat, TRIBE_INDEX[effect.tribe], -effect.count)
 
 
 def _move_coins(state: State, seat: Seat, index: int, count: int) -> State:
@@ -150,15 +150,15 @@ def _move_coins(state: State, seat: Seat, index: int, count: int) -> State:
 
 
 def _scorn_taken(state: State, effect: e.ScornTaken) -> State:
-    return replace(state, scorn=with_item(state.scorn, INDEX[effect.tribe], effect.seat))
+    return replace(state, scorn=with_item(state.scorn, TRIBE_INDEX[effect.tribe], effect.seat))
 
 
 def _scorn_returned(state: State, effect: e.ScornReturned) -> State:
-    return replace(state, scorn=with_item(state.scorn, INDEX[effect.tribe], None))
+    return replace(state, scorn=with_item(state.scorn, TRIBE_INDEX[effect.tribe], None))
 
 
 def _stone_moved(state: State, effect: e.StoneMoved) -> State:
-    return replace(state, spaces=with_item(state.spaces, INDEX[effect.tribe], effect.to_space))
+    return replace(state, spaces=with_item(state.spaces, TRIBE_INDEX[effect.tribe], effect.to_space))
 
 
 def _stone_finished(state: State, effect: e.StoneFinished) -> State:
@@ -249,7 +249,8 @@ def _match_ended(state: State, _: e.MatchEnded) -> State:
     return replace(state, awaited=None)
 
 
-# Each function takes the effect of its own key, which no type can say of a mapping: hence Any.
+# Each function takes the effect type of its own key. The type of a mapping cannot express that, so the parameter is
+# Any.
 _FOLD: Final[Mapping[type[e.AnyEffect], Callable[[State, Any], State]]] = {
     e.DeckShuffled: _deck_shuffled,
     e.CivilizationRemoved: _civilization_removed,

@@ -1,4 +1,6 @@
-"""The drawings of Monkeys on the Moon: the tribes' emblems, a monkey in its helmet, rockets, coins, Scorn and backs."""
+"""The drawings of Monkeys on the Moon: emblems of the tribes, a monkey in a helmet, rockets, coins, Scorn and card
+backs.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,7 +15,7 @@ _EMBLEMS: Final[Mapping[str, str]] = {
     "red": "M0 -10Q9 -3 7 4A7 6 0 0 1 -7 4Q-8 0 -4 -4Q-3 0 -1 0Q-3 -5 0 -10z",
     "purple": "M-5 -8H5L10 -2L0 9L-10 -2zM-10 -2H10",
 }
-"""A nut, a moon, a leaf, a drop, a flame and a gem: what tells the tribes apart beside their colours."""
+"""A nut, a moon, a leaf, a drop, a flame and a gem. Emblems distinguish the tribes without colour."""
 
 _MONKEY: Final = (
     circle(0, 0, 21, "helmet"),

@@ -1,7 +1,7 @@
 """The auction of a monkey (MOM-20 to MOM-23)."""
 
 from service.games.monkeys_on_the_moon.actions import Bid, SelectMonkey
-from service.games.monkeys_on_the_moon.apply import Told
+from service.games.monkeys_on_the_moon.apply import Pending
 from service.games.monkeys_on_the_moon.components import BOX, TRIBES
 from service.games.monkeys_on_the_moon.effects import (
     AuctionOpened,
@@ -19,43 +19,43 @@ from service.games.monkeys_on_the_moon.voyage import board
 from service.games.visibility import Seat
 
 
-def select(told: Told, seat: Seat, action: SelectMonkey) -> bool:
-    """Put a monkey up; the active seat bids or passes first (MOM-20, MOM-22)."""
-    told.tell(AuctionOpened(seat, action.card), DecisionOpened(seat, "bid"))
+def select(pending: Pending, seat: Seat, action: SelectMonkey) -> bool:
+    """Put a monkey up. The active seat bids or passes first (MOM-20, MOM-22)."""
+    pending.emit(AuctionOpened(seat, action.card), DecisionOpened(seat, "bid"))
     return False
 
 
-def bid(told: Told, seat: Seat, action: Bid, points: int) -> bool:
-    """Raise; True once the auction and all that follows from it is over."""
-    told.tell(BidMade(seat, {tribe: action.coins[tribe] for tribe in TRIBES if tribe in action.coins}, points))
-    return _ask_next(told, seat)
+def bid(pending: Pending, seat: Seat, action: Bid, points: int) -> bool:
+    """Make a bid. Returns True once the auction and everything that follows from it is over."""
+    pending.emit(BidMade(seat, {tribe: action.coins[tribe] for tribe in TRIBES if tribe in action.coins}, points))
+    return _ask_next(pending, seat)
 
 
-def drop_out(told: Told, seat: Seat) -> bool:
-    """Pass; True once the auction and all that follows from it is over."""
-    told.tell(BidPassed(seat))
-    return _ask_next(told, seat)
+def pass_bid(pending: Pending, seat: Seat) -> bool:
+    """Pass. Returns True once the auction and everything that follows from it is over."""
+    pending.emit(BidPassed(seat))
+    return _ask_next(pending, seat)
 
 
-def _ask_next(told: Told, seat: Seat) -> bool:
-    """MOM-22: to the left, each seat that is still in and does not lead; when there is none, the leader wins."""
-    auction = running_auction(told.state)
-    for other in seats_from(seat, len(told.state.seats)):
+def _ask_next(pending: Pending, seat: Seat) -> bool:
+    """Ask the next seat to the left that is still in and does not lead. Without such a seat, the leader wins (MOM-22)."""
+    auction = running_auction(pending.state)
+    for other in seats_from(seat, len(pending.state.seats)):
         if other in auction.still_in and other != auction.bidder:
-            told.tell(DecisionOpened(other, "bid"))
+            pending.emit(DecisionOpened(other, "bid"))
             return False
     if auction.bidder is None:
-        told.tell(MonkeyDiscarded(auction.monkey))
+        pending.emit(MonkeyDiscarded(auction.monkey))
         return True
-    return _win(told, auction, auction.bidder)
+    return _win(pending, auction, auction.bidder)
 
 
-def _win(told: Told, auction: Auction, winner: Seat) -> bool:
-    """MOM-23: pay the coins shown, return a Scorn, then board."""
-    told.tell(AuctionWon(winner, auction.monkey, auction.points))
+def _win(pending: Pending, auction: Auction, winner: Seat) -> bool:
+    """Pay the coins of the bid, return a Scorn, then board the monkey (MOM-23)."""
+    pending.emit(AuctionWon(winner, auction.monkey, auction.points))
     for tribe, count in by_tribe(auction.coins).items():
-        told.tell(CoinsPaid(winner, tribe, count, "MOM-23"))
+        pending.emit(CoinsPaid(winner, tribe, count, "MOM-23"))
     tribe = BOX.monkeys[auction.monkey].tribe
-    if holds_scorn(told.state, winner, tribe):
-        told.tell(ScornReturned(winner, tribe, "MOM-23"))
-    return board(told, winner)
+    if holds_scorn(pending.state, winner, tribe):
+        pending.emit(ScornReturned(winner, tribe, "MOM-23"))
+    return board(pending, winner)

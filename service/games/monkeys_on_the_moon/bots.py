@@ -1,4 +1,4 @@
-"""A bot that looks one action ahead, at nothing but its task. Worths are in hundredths of a victory point."""
+"""A bot that looks one action ahead and uses only its task. Values are in hundredths of a victory point."""
 
 from typing import Final, TypeAlias
 
@@ -23,28 +23,28 @@ MoonTask: TypeAlias = Task[AnyAction, Observation]
 COIN: Final = 60
 SCORN: Final = 200
 STEP: Final = 4
-"""A stone's step, for each Status Point that the seat leads by."""
+"""The value of one step of a stone, for each Status Point by which the seat leads."""
 STATUS_POINT: Final = 25
-"""Of the best rank; a sixth less for each rank below."""
+"""The value of a Status Point of the best rank. Each rank below is worth a sixth less."""
 
 
 def greedy(task: MoonTask, _rng: Rng) -> AnyAction:
-    """The action of the highest worth, the first of equals."""
+    """The action of the highest value, or the first of several."""
     table = task.observation
-    return max(task.legal_actions, key=lambda action: _worth(table, task.seat, action))
+    return max(task.legal_actions, key=lambda action: _value(table, task.seat, action))
 
 
-def _worth(table: Observation, seat: Seat, action: AnyAction) -> int:
+def _value(table: Observation, seat: Seat, action: AnyAction) -> int:
     match action:
         case PlayCivilization():
-            return _worth_of_advance(table, seat, action)
+            return _value_of_advance(table, seat, action)
         case Appease():
-            return -_worth_of_coin(table, seat, action.tribe) if action.way == "coin" else -SCORN
+            return -_value_of_coin(table, seat, action.tribe) if action.way == "coin" else -SCORN
         case SelectMonkey():
-            return _worth_of_monkey(table, seat, action.card)
+            return _value_of_monkey(table, seat, action.card)
         case Bid() if table.auction is not None:
-            price = sum(_worth_of_coin(table, seat, tribe) * count for tribe, count in action.coins.items())
-            return _worth_of_monkey(table, seat, table.auction.monkey) - price
+            price = sum(_value_of_coin(table, seat, tribe) * count for tribe, count in action.coins.items())
+            return _value_of_monkey(table, seat, table.auction.monkey) - price
         case ChooseShip():
             ship = BOX.ships[action.card]
             return 100 * ship.points // ship.capacity + (SCORN if table.tribes[ship.tribe].scorn_holder == seat else 0)
@@ -55,7 +55,7 @@ def _worth(table: Observation, seat: Seat, action: AnyAction) -> int:
 
 
 def _ranking(table: Observation) -> list[Tribe]:
-    """The tribes as they would rank now (MOM-41), ties in the order of the circle."""
+    """The tribes in their current ranking (MOM-41). Ties are in the order of the circle."""
     views = table.tribes
     return sorted(table.alliance_circle, key=lambda tribe: (views[tribe].rank or 7, -views[tribe].space))
 
@@ -69,51 +69,54 @@ def _status(table: Observation, tribe: Tribe) -> list[int]:
 
 
 def _lead(table: Observation, seat: Seat, tribe: Tribe, more: int = 0) -> int:
-    """The title points that a tribe's rank gives this seat over the best of the others, with some more Status Points."""
+    """The title points of this seat for a tribe, minus the most of another seat.
+
+    `more` is added to the seat's Status Points.
+    """
     status = _status(table, tribe)
     status[seat] += more
     titles = titles_of(BOX.awards[_ranking(table).index(tribe)], status)
     return 100 * titles.pop(seat) - 100 * max(titles)
 
 
-def _worth_of_monkey(table: Observation, seat: Seat, card: CardId) -> int:
+def _value_of_monkey(table: Observation, seat: Seat, card: CardId) -> int:
     monkey = BOX.monkeys[card]
     gain = _lead(table, seat, monkey.tribe, monkey.status) - _lead(table, seat, monkey.tribe)
     rank = _ranking(table).index(monkey.tribe)
-    worth = gain // 2 + STATUS_POINT * monkey.status * (6 - rank) // 6
+    value = gain // 2 + STATUS_POINT * monkey.status * (6 - rank) // 6
     held = table.seats[seat]
     if held.ship is not None:
-        unwelcome = rival(table.alliance_circle, monkey.tribe)
-        if any(BOX.monkeys[other].tribe == unwelcome for other in held.aboard):
-            worth -= 50
+        rival_tribe = rival(table.alliance_circle, monkey.tribe)
+        if any(BOX.monkeys[other].tribe == rival_tribe for other in held.aboard):
+            value -= 50
         else:
-            worth += 100 * BOX.ships[held.ship].points // BOX.ships[held.ship].capacity
-    return worth + (SCORN if table.tribes[monkey.tribe].scorn_holder == seat else 0)
+            value += 100 * BOX.ships[held.ship].points // BOX.ships[held.ship].capacity
+    return value + (SCORN if table.tribes[monkey.tribe].scorn_holder == seat else 0)
 
 
-def _worth_of_coin(table: Observation, seat: Seat, tribe: Tribe) -> int:
-    """Of one coin that the seat holds: the last of its tribe also keeps Scorn away."""
+def _value_of_coin(table: Observation, seat: Seat, tribe: Tribe) -> int:
+    """The value of one coin that the seat holds. The last coin of a tribe is worth more, because it also averts Scorn."""
     coins = table.seats[seat].coins or {}
     return COIN if coins.get(tribe, 0) > 1 else 2 * COIN
 
 
-def _worth_of_advance(table: Observation, seat: Seat, action: PlayCivilization) -> int:
+def _value_of_advance(table: Observation, seat: Seat, action: PlayCivilization) -> int:
     tribe = action.tribe
     view = table.tribes[tribe]
     scorned = view.scorn_holder == seat
     coins = table.seats[seat].coins or {}
-    worth = COIN * min(1 if scorned else 2, view.supply) + (SCORN if scorned else 0)
+    value = COIN * min(1 if scorned else 2, view.supply) + (SCORN if scorned else 0)
     if not coins.get(tribe, 0) and view.supply:
-        worth += COIN
+        value += COIN
     angered = rival(table.alliance_circle, tribe)
     if coins.get(angered, 0):
-        worth -= _worth_of_coin(table, seat, angered)
+        value -= _value_of_coin(table, seat, angered)
     elif table.tribes[angered].scorn_holder == seat:
-        worth -= 2 * COIN
+        value -= 2 * COIN
     else:
-        worth -= SCORN
+        value -= SCORN
     if view.rank is None:
         status = _status(table, tribe)
         mine = status.pop(seat)
-        worth += STEP * BOX.civilization[action.card].spaces * max(-9, min(9, mine - max(status)))
-    return worth
+        value += STEP * BOX.civilization[action.card].spaces * max(-9, min(9, mine - max(status)))
+    return value

@@ -1,6 +1,7 @@
-"""The box: cards, awards, coins and track, read from components.json and checked at import.
+"""The cards, awards, coins and the track, read from components.json and checked at import.
 
-An owner of a printed copy may put its values into the file; data that the rules cannot play with is refused here.
+An owner of a printed copy may put its values into the file. Data with which the rules cannot be played is rejected
+here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,13 +18,13 @@ Clause: TypeAlias = str
 
 SEATS: Final = (2, 3, 4)
 SUPPLY_AT_START: Final = 3
-"""Favor coins of each tribe on its card at the start (MOM-3)."""
+"""Favor coins in the supply of each tribe at the start (MOM-3)."""
 COINS_AT_START: Final = 1
 """Favor coins of each tribe that a seat holds at the start (MOM-3)."""
 HAND_AT_START: Final = 2
 """Civilization cards that a seat is dealt at the start (MOM-2)."""
 SHIP_POOL: Final = 2
-"""Ships that lie open to be chosen (MOM-4)."""
+"""Face-up ships in the Ship Pool (MOM-4)."""
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 TribeName: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[a-z]+$")]
@@ -52,7 +53,7 @@ class Award(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Components(msgspec.Struct, frozen=True):
-    """The box as the rules use it; the order of cards is the file's, before any shuffle."""
+    """The components as the rules use them. Cards have the order of the file, before any shuffle."""
 
     tribes: tuple[Tribe, ...]
     monkeys: Mapping[CardId, Monkey]
@@ -111,10 +112,10 @@ class _File(BoxFile, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def load(raw: Mapping[str, object]) -> Components:
-    """The box in a component file.
+    """Convert a component file.
 
     Raises:
-        BadComponents: a value is missing, of the wrong kind, or makes no playable box.
+      BadComponents: a value is missing, has the wrong type, or makes the game unplayable.
     """
     file = read(raw, _File)
     _check(file)
@@ -143,8 +144,11 @@ def load(raw: Mapping[str, object]) -> Components:
     require_ids(file.tribes)
     for seats in SEATS:
         left = len(civilization) - file.civilization_removed[seats]
-        require(left % seats == 0, f"the civilization deck does not divide by {seats} players")
-        require(left == seats * file.rounds[seats], f"the civilization deck does not last {seats} players' rounds")
+        require(left % seats == 0, f"the civilization deck cannot be divided equally among {seats} players")
+        require(
+            left == seats * file.rounds[seats],
+            f"the civilization deck does not fit the number of rounds of {seats} players",
+        )
         require(left >= seats * HAND_AT_START, f"the civilization deck cannot deal hands to {seats} players")
     require(len(monkeys) >= max(SEATS) + 1, "there are fewer monkeys than the pool needs")
     require(len(ships) >= max(SEATS) + SHIP_POOL, "there are fewer ships than the start needs")
@@ -171,19 +175,28 @@ def _check(file: _File) -> None:
         *(row.border for row in file.ship_cards),
     )
     track = file.tribe_track
-    require(len(file.tribes) == len(tribes) == 6, "six different tribes make the Alliance Circle")
+    require(len(file.tribes) == len(tribes) == 6, "the Alliance Circle must have six different tribes")
     require(tribes.issuperset(colours), "a card belongs to no tribe")
-    require(file.tribe_cards == file.scorn_cards == 6, "each tribe has one Tribe card and one Scorn card")
+    require(file.tribe_cards == file.scorn_cards == 6, "each tribe must have one Tribe card and one Scorn card")
     require(file.coins_per_tribe >= SUPPLY_AT_START + max(SEATS) * COINS_AT_START, "there are too few Favor coins")
     require(file.coins_total == 6 * file.coins_per_tribe, "the Favor coins of the tribes do not add up")
-    require(set(file.civilization_removed) == set(SEATS), "each number of players needs its removed cards")
-    require(set(file.rounds) == set(SEATS), "each number of players needs its rounds")
-    require(track.white_dot <= track.finish_space == track.spaces, "the track's last space is not where it ends")
-    require([award.rank for award in file.awards] == [1, 2, 3, 4, 5, 6], "the six Finish Circles need their awards")
+    require(
+        set(file.civilization_removed) == set(SEATS),
+        "`civilization_removed` must have an entry for each number of players",
+    )
+    require(set(file.rounds) == set(SEATS), "`rounds` must have an entry for each number of players")
+    require(
+        track.white_dot <= track.finish_space == track.spaces,
+        "the track must end at its last space, and the white dot must lie on it",
+    )
+    require(
+        [award.rank for award in file.awards] == [1, 2, 3, 4, 5, 6],
+        "the six Finish Circles must have awards of rank 1 to 6",
+    )
 
 
 RAW: Final = read_json(__file__, "components.json")
 BOX: Final = load(RAW)
 TRIBES: Final = BOX.tribes
-INDEX: Final[Mapping[Tribe, int]] = {tribe: index for index, tribe in enumerate(TRIBES)}
-"""A tribe's place in the tuples of a state."""
+TRIBE_INDEX: Final[Mapping[Tribe, int]] = {tribe: index for index, tribe in enumerate(TRIBES)}
+"""The index of a tribe in the tuples of a state."""

@@ -1,6 +1,6 @@
-"""The judge: an action becomes effects, or is refused. No draw is made after the start."""
+"""Turns an action into effects, or refuses it. Only `setup` and `score` make draws."""
 
-from service.games.kit.telling import Telling
+from service.games.kit.pending import PendingEffects
 from service.games.monkeys_on_the_moon import auction, civilization, turns, voyage
 from service.games.monkeys_on_the_moon.actions import (
     AnyAction,
@@ -12,7 +12,7 @@ from service.games.monkeys_on_the_moon.actions import (
     PlayCivilization,
     SelectMonkey,
 )
-from service.games.monkeys_on_the_moon.apply import Told, apply
+from service.games.monkeys_on_the_moon.apply import Pending, apply
 from service.games.monkeys_on_the_moon.effects import AnyEffect
 from service.games.monkeys_on_the_moon.legal import (
     check_appease,
@@ -29,37 +29,37 @@ from service.games.protocol import IllegalAction, Move, Rng
 
 
 def decide(state: State, move: Move[AnyAction], _rng: Rng) -> tuple[AnyEffect, ...]:
-    """What follows from a move, up to the next decision.
+    """The effects of a move, up to the next decision.
 
     Raises:
-        IllegalAction: the rules refuse it.
+      IllegalAction: the rules refuse the action.
     """
     seat, action = move.seat, move.action
     check_seat(state, seat)
-    told: Told = Telling(apply, state)
+    pending: Pending = PendingEffects(apply, state)
     match action:
         case PlayCivilization():
             check_play(state, seat, action)
-            settled = civilization.play(told, seat, action)
+            is_complete = civilization.play(pending, seat, action)
         case Appease():
             check_appease(state, seat, action)
-            settled = civilization.appease(told, seat, action)
+            is_complete = civilization.appease(pending, seat, action)
         case SelectMonkey():
             check_select(state, action)
-            settled = auction.select(told, seat, action)
+            is_complete = auction.select(pending, seat, action)
         case Bid():
-            settled = auction.bid(told, seat, action, check_bid(state, seat, action))
+            is_complete = auction.bid(pending, seat, action, check_bid(state, seat, action))
         case Pass():
             check_pass(state)
-            settled = auction.drop_out(told, seat)
+            is_complete = auction.pass_bid(pending, seat)
         case ChooseShip():
             check_ship(state, action)
-            settled = voyage.choose_ship(told, seat, action)
+            is_complete = voyage.choose_ship(pending, seat, action)
         case LeaveBehind():
             check_leave(state, seat, action)
-            settled = voyage.leave_behind(told, seat, action)
+            is_complete = voyage.leave_behind(pending, seat, action)
         case _:
             raise IllegalAction("no-bell", "MOM-10")
-    if settled:
-        turns.go_on(told)
-    return tuple(told.effects)
+    if is_complete:
+        turns.open_next_decision(pending)
+    return tuple(pending.effects)

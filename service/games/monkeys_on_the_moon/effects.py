@@ -1,4 +1,7 @@
-"""What can happen. Each effect changes the table by itself, so that whoever adds them up needs no rules."""
+"""The effects of the game.
+
+Each effect contains everything that it changes, so a client can fold effects without the rules.
+"""
 
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -12,7 +15,10 @@ ShipGoes: TypeAlias = Literal["score_pile", "under_deck", "discard"]
 
 
 class TableSet(Effect, frozen=True, tag="table_set"):
-    """The circle, the coins and the seats stand; `turn_order` begins with the moonstone (MOM-3, MOM-5)."""
+    """The circle, the supplies and the seats' coins are set up.
+
+    `turn_order` begins with the owner of the moonstone (MOM-3, MOM-5).
+    """
 
     turn_order: Public[tuple[Seat, ...]]
     alliance_circle: Public[tuple[Tribe, ...]]
@@ -24,7 +30,7 @@ class TableSet(Effect, frozen=True, tag="table_set"):
 
 
 class DeckShuffled(Effect, frozen=True, tag="deck_shuffled"):
-    """A deck lies face down; its first card is drawn first."""
+    """A deck lies face down. Its first card is drawn first."""
 
     deck: Public[Deck]
     size: Public[int]
@@ -32,34 +38,37 @@ class DeckShuffled(Effect, frozen=True, tag="deck_shuffled"):
 
 
 class CivilizationRemoved(Effect, frozen=True, tag="civilization_removed"):
-    """The top cards of the civilization deck leave the match unseen (MOM-2)."""
+    """The top cards of the civilization deck were removed from the match unseen (MOM-2)."""
 
     count: Public[int]
     cards: Secret[tuple[CardId, ...]]
 
 
 class CivilizationDealt(Effect, frozen=True, tag="civilization_dealt"):
-    """The top card of the civilization deck goes to a hand (MOM-2, MOM-30)."""
+    """The seat was dealt the top card of the civilization deck (MOM-2, MOM-30)."""
 
     seat: Public[Seat]
     card: Private[CardId]
 
 
 class MonkeysRevealed(Effect, frozen=True, tag="monkeys_revealed"):
-    """The top cards of the monkey deck join the pool (MOM-1, MOM-30)."""
+    """The top cards of the monkey deck were added to the pool (MOM-1, MOM-30)."""
 
     cards: Public[tuple[CardId, ...]]
 
 
 class ShipAssigned(Effect, frozen=True, tag="ship_assigned"):
-    """The top card of the ship deck lies in front of a seat (MOM-4)."""
+    """The top card of the ship deck became the ship of a seat (MOM-4)."""
 
     seat: Public[Seat]
     ship: Public[CardId]
 
 
 class ShipsRevealed(Effect, frozen=True, tag="ships_revealed"):
-    """The top cards of the ship deck join the pool; ships that went under the deck come last (MOM-4, MOM-26)."""
+    """The top cards of the ship deck were added to the pool.
+
+    Ships that were put under the deck come last (MOM-4, MOM-26).
+    """
 
     ships: Public[tuple[CardId, ...]]
 
@@ -69,21 +78,21 @@ class RoundOpened(Effect, frozen=True, tag="round_opened"):
 
 
 class TurnOpened(Effect, frozen=True, tag="turn_opened"):
-    """The seat is the active one now (MOM-10)."""
+    """The seat is now the active one (MOM-10)."""
 
     seat: Public[Seat]
     turn: Public[Turn]
 
 
 class DecisionOpened(Effect, frozen=True, tag="decision_opened"):
-    """The match waits for this seat, and for nobody else."""
+    """The match waits for this seat and for no other."""
 
     seat: Public[Seat]
     step: Public[Step]
 
 
 class CivilizationPlayed(Effect, frozen=True, tag="civilization_played"):
-    """A card went from the hand to the discard pile, to advance a tribe (MOM-11)."""
+    """The seat played a card from its hand to the discard pile, to advance a tribe (MOM-11)."""
 
     seat: Public[Seat]
     card: Public[CardId]
@@ -91,7 +100,7 @@ class CivilizationPlayed(Effect, frozen=True, tag="civilization_played"):
 
 
 class CoinsTaken(Effect, frozen=True, tag="coins_taken"):
-    """Coins went from a tribe's supply to a seat (MOM-12, MOM-25)."""
+    """The seat took coins from the supply of a tribe (MOM-12, MOM-25)."""
 
     seat: Public[Seat]
     tribe: Public[Tribe]
@@ -100,7 +109,7 @@ class CoinsTaken(Effect, frozen=True, tag="coins_taken"):
 
 
 class CoinsPaid(Effect, frozen=True, tag="coins_paid"):
-    """Coins went from a seat to a tribe's supply (MOM-14, MOM-16, MOM-23)."""
+    """The seat paid coins to the supply of a tribe (MOM-14, MOM-16, MOM-23)."""
 
     seat: Public[Seat]
     tribe: Public[Tribe]
@@ -109,7 +118,7 @@ class CoinsPaid(Effect, frozen=True, tag="coins_paid"):
 
 
 class ScornTaken(Effect, frozen=True, tag="scorn_taken"):
-    """A tribe's Scorn lies before a seat now; `from_seat` is who held it, null for the table (MOM-15, MOM-16)."""
+    """The seat took the Scorn of a tribe from `from_seat`, or from the table if that is null (MOM-15, MOM-16)."""
 
     seat: Public[Seat]
     tribe: Public[Tribe]
@@ -118,7 +127,7 @@ class ScornTaken(Effect, frozen=True, tag="scorn_taken"):
 
 
 class ScornReturned(Effect, frozen=True, tag="scorn_returned"):
-    """A tribe's Scorn went back to the table (MOM-13, MOM-23, MOM-25, MOM-40)."""
+    """The seat returned the Scorn of a tribe to the table (MOM-13, MOM-23, MOM-25, MOM-40)."""
 
     seat: Public[Seat]
     tribe: Public[Tribe]
@@ -126,7 +135,7 @@ class ScornReturned(Effect, frozen=True, tag="scorn_returned"):
 
 
 class StoneMoved(Effect, frozen=True, tag="stone_moved"):
-    """A stone went forward, to the last space at most (MOM-17)."""
+    """A stone moved forward, at most to the last space (MOM-17)."""
 
     tribe: Public[Tribe]
     from_space: Public[int]
@@ -134,14 +143,14 @@ class StoneMoved(Effect, frozen=True, tag="stone_moved"):
 
 
 class StoneFinished(Effect, frozen=True, tag="stone_finished"):
-    """A stone took the best free Finish Circle; `rank` 1 is the best of all (MOM-17)."""
+    """A stone took the best free Finish Circle. `rank` 1 is the best (MOM-17)."""
 
     tribe: Public[Tribe]
     rank: Public[int]
 
 
 class TribeCardsSwapped(Effect, frozen=True, tag="tribe_cards_swapped"):
-    """A tribe changed places with its clockwise ally, and the circle is another one now (MOM-51)."""
+    """A tribe and its clockwise ally swapped places. `alliance_circle` is the new circle (MOM-51)."""
 
     tribe: Public[Tribe]
     ally: Public[Tribe]
@@ -149,20 +158,20 @@ class TribeCardsSwapped(Effect, frozen=True, tag="tribe_cards_swapped"):
 
 
 class BidTurnSkipped(Effect, frozen=True, tag="bid_turn_skipped"):
-    """The pool is empty, so that there is nothing to put up (MOM-20)."""
+    """The pool is empty, so the seat can put no monkey up for auction (MOM-20)."""
 
     seat: Public[Seat]
 
 
 class AuctionOpened(Effect, frozen=True, tag="auction_opened"):
-    """A monkey went from the pool up for auction; every seat is in (MOM-20)."""
+    """The seat put a monkey of the pool up for auction. Every seat is in (MOM-20)."""
 
     seat: Public[Seat]
     monkey: Public[CardId]
 
 
 class BidMade(Effect, frozen=True, tag="bid_made"):
-    """The standing bid is this seat's; the coins are shown, not paid (MOM-21)."""
+    """The seat made the standing bid. The coins are shown and not yet paid (MOM-21)."""
 
     seat: Public[Seat]
     coins: Public[dict[Tribe, int]]
@@ -170,7 +179,7 @@ class BidMade(Effect, frozen=True, tag="bid_made"):
 
 
 class BidPassed(Effect, frozen=True, tag="bid_passed"):
-    """The seat is out of this auction (MOM-22)."""
+    """The seat left this auction (MOM-22)."""
 
     seat: Public[Seat]
 
@@ -184,20 +193,20 @@ class AuctionWon(Effect, frozen=True, tag="auction_won"):
 
 
 class MonkeyDiscarded(Effect, frozen=True, tag="monkey_discarded"):
-    """The auction is over without a bid, and its monkey is out of the match (MOM-22)."""
+    """The auction ended without a bid, and its monkey was removed from the match (MOM-22)."""
 
     monkey: Public[CardId]
 
 
 class MonkeyBoarded(Effect, frozen=True, tag="monkey_boarded"):
-    """The first monkey that waits to board is aboard the seat's ship now (MOM-24)."""
+    """The first monkey that waited to board is now aboard the seat's ship (MOM-24)."""
 
     seat: Public[Seat]
     monkey: Public[CardId]
 
 
 class MonkeyKeptWaiting(Effect, frozen=True, tag="monkey_kept_waiting"):
-    """No ship is left anywhere: the first monkey that waits to board stays beside the seat (MOM-26)."""
+    """No ship is left in the pool or the deck. The first monkey that waited to board stays beside the seat (MOM-26)."""
 
     seat: Public[Seat]
     monkey: Public[CardId]
@@ -212,9 +221,9 @@ class MonkeysLeftBehind(Effect, frozen=True, tag="monkeys_left_behind"):
 
 
 class ShipLaunched(Effect, frozen=True, tag="ship_launched"):
-    """The monkeys aboard went to the score pile, and the ship where `ship_goes` says.
+    """The monkeys aboard were moved to the score pile, and the ship to `ship_goes`.
 
-    `points` are what the ship scores at the end: none unless it was full (MOM-24, MOM-27, MOM-40, MOM-45).
+    `points` is what the ship scores at the end; 0 unless it was full (MOM-24, MOM-27, MOM-40, MOM-45).
     """
 
     seat: Public[Seat]
@@ -226,7 +235,7 @@ class ShipLaunched(Effect, frozen=True, tag="ship_launched"):
 
 
 class WaitingMonkeysLaunched(Effect, frozen=True, tag="waiting_monkeys_launched"):
-    """Monkeys that had no ship went to the score pile at the end (MOM-26, MOM-40)."""
+    """At the end, monkeys without a ship were moved to the score pile (MOM-26, MOM-40)."""
 
     seat: Public[Seat]
     monkeys: Public[tuple[CardId, ...]]
@@ -234,20 +243,20 @@ class WaitingMonkeysLaunched(Effect, frozen=True, tag="waiting_monkeys_launched"
 
 
 class ShipChosen(Effect, frozen=True, tag="ship_chosen"):
-    """A ship of the pool lies in front of the seat now (MOM-26)."""
+    """The seat took a ship of the pool (MOM-26)."""
 
     seat: Public[Seat]
     ship: Public[CardId]
 
 
 class MoonstonePassed(Effect, frozen=True, tag="moonstone_passed"):
-    """Another seat starts the rounds from now on, the first of `turn_order` (MOM-30)."""
+    """The first seat of `turn_order` starts the rounds from now on (MOM-30)."""
 
     turn_order: Public[tuple[Seat, ...]]
 
 
 class MatchEnded(Effect, frozen=True, tag="match_ended"):
-    """Nothing is left to decide; the scores follow (MOM-40)."""
+    """No decision is left. The scores follow (MOM-40)."""
 
 
 AnyEffect: TypeAlias = (

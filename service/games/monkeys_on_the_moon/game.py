@@ -21,10 +21,10 @@ from service.games.protocol import Game, GameInfo
 
 
 def options(seats: int, given: Mapping[str, object]) -> Options:
-    """The options of a match for that many seats.
+    """The options of a match for this number of seats.
 
     Raises:
-        BadOptions: an option is unknown or no boolean, or the game is not for so many.
+      BadOptions: an option is unknown or not a boolean, or the game does not support this number of seats.
     """
     return parse(Options, given, seats, SEATS)
 

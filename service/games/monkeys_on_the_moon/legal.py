@@ -1,4 +1,4 @@
-"""What a seat may do: the checks that judge an action, and the lists of what they let pass."""
+"""Checks actions, and lists the legal ones."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from service.games.monkeys_on_the_moon.actions import (
     PlayCivilization,
     SelectMonkey,
 )
-from service.games.monkeys_on_the_moon.components import BOX, INDEX, CardId, Tribe
+from service.games.monkeys_on_the_moon.components import BOX, TRIBE_INDEX, CardId, Tribe
 from service.games.monkeys_on_the_moon.effects import Step
 from service.games.monkeys_on_the_moon.state import (
     Auction,
@@ -26,13 +26,13 @@ from service.games.protocol import Decision, IllegalAction
 from service.games.visibility import Seat
 
 OWN_COIN = 3
-"""Bid points of a coin of the monkey's tribe (MOM-21)."""
+"""Bid points of a coin of the monkey's own tribe (MOM-21)."""
 ALLY_COIN = 2
-"""Bid points of a coin of one of its allies, and so the least bid (MOM-21)."""
+"""Bid points of a coin of an ally of that tribe. This is also the lowest bid (MOM-21)."""
 
 
 def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
-    """The one decision that is open, or none at the end; who does not answer takes the first legal action."""
+    """The open decision; none at the end. A seat that does not answer in time takes its first legal action."""
     awaited = state.awaited
     if awaited is None:
         return ()
@@ -40,7 +40,9 @@ def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
 
 
 def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
-    """All legal actions: cards as they lie in hand or pool, a card's own tribe before its allies, a pass before bids."""
+    """All legal actions: cards in the order of the hand or pool, a card's own tribe before its allies, a pass before
+    bids.
+    """
     awaited = state.awaited
     if awaited is None or awaited.seat != seat:
         return
@@ -97,16 +99,18 @@ def check_appease(state: State, seat: Seat, action: Appease) -> None:
         return
     if action.way == "coin":
         raise IllegalAction("no-coin-to-pay", "MOM-16", tribe=action.tribe)
-    if state.seats[seat].coins[INDEX[action.tribe]]:
+    if state.seats[seat].coins[TRIBE_INDEX[action.tribe]]:
         raise IllegalAction("coin-must-be-paid", "MOM-16", tribe=action.tribe)
     raise IllegalAction("scorn-already-held", "MOM-16", tribe=action.tribe)
 
 
 def appeasements(state: State, seat: Seat) -> tuple[Appease, ...]:
-    """For each ally of the angered tribe: a coin if one is held, else a Scorn that is not held yet (MOM-16)."""
+    """The choices for each ally of the angered tribe: pay a coin if the seat has one, else take a Scorn that it does
+    not hold yet (MOM-16).
+    """
     ways: list[Appease] = []
     for ally in allies(state.circle, angered_tribe(state)):
-        if state.seats[seat].coins[INDEX[ally]]:
+        if state.seats[seat].coins[TRIBE_INDEX[ally]]:
             ways.append(Appease(ally, "coin"))
         elif not holds_scorn(state, seat, ally):
             ways.append(Appease(ally, "scorn"))
@@ -130,7 +134,7 @@ def check_bid(state: State, seat: Seat, action: Bid) -> int:
             raise IllegalAction("coin-does-not-count", "MOM-21", tribe=tribe)
         if count < 1:
             raise IllegalAction("count-below-one", "MOM-21", tribe=tribe)
-        if count > held[INDEX[tribe]]:
+        if count > held[TRIBE_INDEX[tribe]]:
             raise IllegalAction("coins-not-held", "MOM-21", tribe=tribe)
         points += count * worth[tribe]
     if points < least_bid(auction):
@@ -143,21 +147,25 @@ def check_pass(state: State) -> None:
 
 
 def running_auction(state: State) -> Auction:
-    """The auction that the match is at; while one runs, nothing but bids is asked."""
+    """The running auction. While there is one, the match only waits for bids.
+
+    Raises:
+      IllegalAction: there is no auction.
+    """
     if state.auction is None:
         raise IllegalAction("wrong-step", "MOM-10")
     return state.auction
 
 
 def coin_points(state: State, auction: Auction) -> dict[Tribe, int]:
-    """What a coin of each tribe that counts is worth: the monkey's own, then its allies (MOM-21)."""
+    """The bid points of a coin of each tribe that counts: the monkey's own tribe, then its allies (MOM-21)."""
     tribe = BOX.monkeys[auction.monkey].tribe
     before, after = allies(state.circle, tribe)
     return {tribe: OWN_COIN, before: ALLY_COIN, after: ALLY_COIN}
 
 
 def least_bid(auction: Auction) -> int:
-    """The points that the next bid needs (MOM-21)."""
+    """The points that the next bid must reach (MOM-21)."""
     return max(ALLY_COIN, auction.points + 1)
 
 
@@ -166,11 +174,11 @@ def _bids(state: State, seat: Seat) -> Iterator[Bid]:
     least = least_bid(auction)
     held = state.seats[seat].coins
     own, before, after = coin_points(state, auction)
-    for own_count in range(held[INDEX[own]] + 1):
-        for before_count in range(held[INDEX[before]] + 1):
+    for own_count in range(held[TRIBE_INDEX[own]] + 1):
+        for before_count in range(held[TRIBE_INDEX[before]] + 1):
             short = least - OWN_COIN * own_count - ALLY_COIN * before_count
             enough = max(0, (short + ALLY_COIN - 1) // ALLY_COIN)
-            for after_count in range(enough, held[INDEX[after]] + 1):
+            for after_count in range(enough, held[TRIBE_INDEX[after]] + 1):
                 counts = ((own, own_count), (before, before_count), (after, after_count))
                 yield Bid({tribe: count for tribe, count in counts if count})
 

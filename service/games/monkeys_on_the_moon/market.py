@@ -1,4 +1,4 @@
-"""What can be had, on the picture: the Monkey Pool, the auction, and the Ship Pool."""
+"""Draws the Monkey Pool, the auction and the Ship Pool."""
 
 from typing import Final
 
@@ -17,14 +17,14 @@ _STEP: Final = CARD[0] + 8
 
 
 def market(seen: Observation, words: Words, at: Point) -> Element:
-    """From the left: the open monkeys, the one up for auction, and the open ships; under them how many more there are."""
+    """From the left: the Monkey Pool, the monkey up for auction and the Ship Pool, with the sizes of their decks below."""
     pool = [
-        monkey_card(card, words, (12 + _STEP * place, _TOP), {"type": "select_monkey", "card": card})
-        for place, card in enumerate(seen.monkey_pool)
+        monkey_card(card, words, (12 + _STEP * index, _TOP), {"type": "select_monkey", "card": card})
+        for index, card in enumerate(seen.monkey_pool)
     ]
     ships = [
-        ship_card(card, (), words, (566 + (SHIP[0] + 8) * place, _TOP), {"type": "choose_ship", "card": card})
-        for place, card in enumerate(seen.ship_pool[:SHIP_POOL])
+        ship_card(card, (), words, (566 + (SHIP[0] + 8) * index, _TOP), {"type": "choose_ship", "card": card})
+        for index, card in enumerate(seen.ship_pool[:SHIP_POOL])
     ]
     ships_left = seen.ship_deck + len(seen.ships_under_deck)
     return group(
@@ -53,10 +53,10 @@ def _auction(auction: AuctionView | None, words: Words) -> list[Element]:
         step = min(22, 54 // max(1, len(coins) - 1))
         shapes += [
             frame.mark(auction.bidder, 492, 48, 900),
-            text(512, 55, auction.points, "score", thing="bid"),
-            *[coin(tribe, (490 + step * place, 86)) for place, tribe in enumerate(coins)],
+            text(512, 55, auction.points, "score", element_id="bid"),
+            *[coin(tribe, (490 + step * index, 86)) for index, tribe in enumerate(coins)],
         ]
     else:
         shapes.append(text(480, 54, words["picture.no_bid"], "label"))
-    shapes += [frame.mark(seat, 416 + 30 * place, 146, 800) for place, seat in enumerate(auction.still_in)]
+    shapes += [frame.mark(seat, 416 + 30 * index, 146, 800) for index, seat in enumerate(auction.still_in)]
     return shapes

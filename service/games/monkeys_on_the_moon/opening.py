@@ -1,4 +1,4 @@
-"""The table before the first turn (MOM-1 to MOM-5)."""
+"""Sets up the table before the first turn (MOM-1 to MOM-5)."""
 
 from service.games.monkeys_on_the_moon.components import (
     BOX,
@@ -26,7 +26,7 @@ from service.games.protocol import Rng
 
 
 def setup(seats: int, options: Options, _at: int, rng: Rng) -> tuple[AnyEffect, ...]:
-    """The effects that set the table. The order of the draws is part of the public contract."""
+    """The effects that set up the table. The order of the draws is part of the public contract."""
     circle = rng.shuffle("alliance_circle", TRIBES)
     monkeys = rng.shuffle("monkey_deck", tuple(BOX.monkeys))
     civilization = rng.shuffle("civilization_deck", tuple(BOX.civilization))
@@ -49,7 +49,7 @@ def setup(seats: int, options: Options, _at: int, rng: Rng) -> tuple[AnyEffect, 
         DeckShuffled("ship", len(ships), ships),
         MonkeysRevealed(monkeys[: seats + 1]),
         CivilizationRemoved(removed, civilization[:removed]),
-        *(CivilizationDealt(place // HAND_AT_START, card) for place, card in enumerate(dealt)),
+        *(CivilizationDealt(index // HAND_AT_START, card) for index, card in enumerate(dealt)),
         *(ShipAssigned(seat, ships[seat]) for seat in range(seats)),
         ShipsRevealed(ships[seats : seats + SHIP_POOL]),
         RoundOpened(1),

@@ -1,4 +1,4 @@
-"""Monkeys on the Moon drawn: the tribes, what can be had, and the seats with their ships, coins and hands."""
+"""Draws Monkeys on the Moon: the tribes, the pools, and the seats with their ships, coins and hands."""
 
 from typing import Final
 
@@ -32,27 +32,27 @@ _ART: Final = {**frame.MARKS, **ART}
 
 
 def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
-    """The table as a viewer sees it, with its own hand and coins at the bottom."""
-    said = frame.status(
+    """The table as a viewer sees it, with the viewer's hand and coins at the bottom."""
+    status_text = frame.status(
         [seen.awaited.seat] if seen.awaited else [],
         None if seen.awaited is None else seen.awaited.step,
         viewer,
         words,
         outcome,
     )
-    order = frame.around(range(len(seen.seats)), viewer)
+    order = frame.seating_order(range(len(seen.seats)), viewer)
     others = [seat for seat in order if seat != viewer]
     height = _SEATS_TOP + (_PANEL + _GAP) * (2 if len(others) < len(order) else 1) + _GAP
     return Picture(
         _WIDTH,
         height,
-        kind="monkeys-on-the-moon",
+        css_class="monkeys-on-the-moon",
         language=words["language"],
         title=words["title"],
-        description=frame.summary(words, said, None if outcome is None else outcome.scores, viewer),
+        description=frame.summary(words, status_text, None if outcome is None else outcome.scores, viewer),
         art=_ART,
         body=(
-            *frame.heading(_WIDTH, words, said, *_facts(seen, words)),
+            *frame.heading(_WIDTH, words, status_text, *_facts(seen, words)),
             circle_of(seen, words, (frame.MARGIN, _TOP)),
             track_of(seen, words, (_WIDTH - frame.MARGIN - TRACK[0], _TOP)),
             market(seen, words, (_WIDTH - frame.MARGIN - MARKET[0], _TOP + TRACK[1] + 16)),
@@ -74,7 +74,7 @@ def _panels(
     seen: Observation, others: list[Seat], viewer: Viewer, words: Words, outcome: Outcome | None
 ) -> list[Element]:
     whole = _WIDTH - 2 * frame.MARGIN
-    lefts = [frame.MARGIN + (whole + _GAP) * place // len(others) for place in range(len(others) + 1)]
+    lefts = [frame.MARGIN + (whole + _GAP) * index // len(others) for index in range(len(others) + 1)]
     panels = [
         _panel(seen, seat, right - left - _GAP, (left, _SEATS_TOP), viewer, words, outcome)
         for seat, left, right in zip(others, lefts, lefts[1:], strict=False)
@@ -110,7 +110,7 @@ def _panel(
 
 
 def _ship(seen: Observation, seat: Seat, words: Words) -> list[Element]:
-    """The ship with who is aboard; monkeys without one wait in its place, as do those that will board next."""
+    """A seat's ship with the monkeys aboard. Monkeys without a ship, and those about to board, are drawn in its place."""
     held = seen.seats[seat]
     waiting = () if held.ship is not None else held.aboard
     if seen.awaited is not None and seen.awaited.seat == seat:
@@ -119,21 +119,21 @@ def _ship(seen: Observation, seat: Seat, words: Words) -> list[Element]:
     if held.ship is not None:
         shapes.append(ship_card(held.ship, held.aboard, words, (16, 50), {}))
     shapes += [
-        monkey_chip(card, words, (20 + CHIP * (place % 3) - 4 * (place % 3), 56 + 24 * (place // 3)))
-        for place, card in enumerate(waiting)
+        monkey_chip(card, words, (20 + CHIP * (index % 3) - 4 * (index % 3), 56 + 24 * (index // 3)))
+        for index, card in enumerate(waiting)
     ]
-    return [group(*shapes, thing=f"seat-{seat}-ship")]
+    return [group(*shapes, element_id=f"seat-{seat}-ship")]
 
 
 def _scorn(seen: Observation, seat: Seat, words: Words) -> list[Element]:
     held = [tribe for tribe in TRIBES if seen.tribes[tribe].scorn_holder == seat]
     step = min(32, 96 // max(1, len(held) - 1))
-    cards = [scorn(tribe, words, (32 + step * place, 168)) for place, tribe in enumerate(held)]
-    return [group(*cards, thing=f"seat-{seat}-scorn")]
+    cards = [scorn(tribe, words, (32 + step * index, 168)) for index, tribe in enumerate(held)]
+    return [group(*cards, element_id=f"seat-{seat}-scorn")]
 
 
 def _breakdown(seat: Seat, words: Words, outcome: Outcome) -> list[Element]:
-    """What the score is made of, where the ship was."""
+    """The parts of the score, drawn at the end in place of the ship."""
     parts = outcome.breakdown[seat].items()
     return [
         text(16, 68 + 22 * row, f"{words[f'breakdown.{part}']}: {points}", "label")
@@ -142,37 +142,37 @@ def _breakdown(seat: Seat, words: Words, outcome: Outcome) -> list[Element]:
 
 
 def _launched(seat: Seat, held: SeatView, room: int, y: int, words: Words) -> list[Element]:
-    """The ships that flew full with their points, and the monkeys at home by tribe and status."""
+    """The number and the points of full ships, and the launched monkeys sorted by tribe and status."""
     home = sorted(held.launched, key=lambda card: (TRIBES.index(BOX.monkeys[card].tribe), -BOX.monkeys[card].status))
     in_row = max(1, room // CHIP)
     chips = [
-        monkey_chip(card, words, (142 + CHIP * (place % in_row), y + 16 + 24 * (place // in_row)))
-        for place, card in enumerate(home)
+        monkey_chip(card, words, (142 + CHIP * (index % in_row), y + 16 + 24 * (index // in_row)))
+        for index, card in enumerate(home)
     ]
     points = sum(BOX.ships[ship].points for ship in held.full_ships)
     return [
-        use("rocket", 160, y, thousandths=600),
-        text(186, y + 6, len(held.full_ships), "number", thing=f"seat-{seat}-full"),
+        use("rocket", 160, y, scale_permille=600),
+        text(186, y + 6, len(held.full_ships), "number", element_id=f"seat-{seat}-full"),
         use("star", 216, y),
-        text(230, y + 6, points, "number", thing=f"seat-{seat}-stars"),
-        group(*chips, thing=f"seat-{seat}-home"),
+        text(230, y + 6, points, "number", element_id=f"seat-{seat}-stars"),
+        group(*chips, element_id=f"seat-{seat}-home"),
     ]
 
 
 def _counts(seat: Seat, held: SeatView) -> list[Element]:
-    """How many coins and cards a seat holds that the viewer does not see."""
+    """The numbers of coins and cards of a seat whose coins and cards are hidden from the viewer."""
     return [
         use("purse", 158, 62),
-        text(186, 68, held.coin_count, "number", thing=f"seat-{seat}-coins"),
-        use("back", 216, 62, thousandths=750),
-        text(230, 68, held.hand_count, "number", thing=f"seat-{seat}-hand"),
+        text(186, 68, held.coin_count, "number", element_id=f"seat-{seat}-coins"),
+        use("back", 216, 62, scale_permille=750),
+        text(230, 68, held.hand_count, "number", element_id=f"seat-{seat}-hand"),
     ]
 
 
 def _own(held: SeatView, words: Words) -> list[Element]:
     """The viewer's coins by tribe, and its hand."""
     coins: list[Element] = []
-    for place, tribe in enumerate(TRIBES):
+    for index, tribe in enumerate(TRIBES):
         count = (held.coins or {}).get(tribe, 0)
         stack = [coin(tribe, (0, -5 * level)) for level in range(count)]
         coins.append(
@@ -180,17 +180,17 @@ def _own(held: SeatView, words: Words) -> list[Element]:
                 rect(-20, -64, 40, 104, "well", corner=10),
                 *stack,
                 text(0, 34, count, "number mid"),
-                thing=f"coins-{tribe}",
+                element_id=f"coins-{tribe}",
                 data={"coins": tribe},
-                at=(640 + 48 * place, 114),
-                called=words[f"tribe.{tribe}"],
+                at=(640 + 48 * index, 114),
+                title=words[f"tribe.{tribe}"],
             )
         )
-    hand = [_civilization(card, words, (942 + 94 * place, 54)) for place, card in enumerate(held.hand or ())]
+    hand = [_civilization(card, words, (942 + 94 * index, 54)) for index, card in enumerate(held.hand or ())]
     return [
-        group(use("purse"), data={"with": "coin"}, at=(632, 36), called=words["with.coin"]),
+        group(use("purse"), data={"with": "coin"}, at=(632, 36), title=words["with.coin"]),
         text(650, 41, words["picture.coins"], "label"),
-        group(use("scorn", thousandths=700), data={"with": "scorn"}, at=(740, 36), called=words["with.scorn"]),
+        group(use("scorn", scale_permille=700), data={"with": "scorn"}, at=(740, 36), title=words["with.scorn"]),
         text(756, 41, words["picture.scorn"], "label"),
         *coins,
         *hand,

@@ -1,27 +1,30 @@
-"""The end: ranks of the tribes, titles, ships and Scorn (MOM-41 to MOM-46, MOM-50)."""
+"""The final scoring: ranks of the tribes, titles, ships and Scorn (MOM-41 to MOM-46, MOM-50)."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 from service.games.kit.ranking import outcome
-from service.games.monkeys_on_the_moon.components import BOX, INDEX, TRIBES, Award, CardId, Tribe
+from service.games.monkeys_on_the_moon.components import BOX, TRIBE_INDEX, TRIBES, Award, CardId, Tribe
 from service.games.monkeys_on_the_moon.state import State
 from service.games.protocol import Outcome, Rng
 from service.games.visibility import Seat, Viewer
 
 
 def points(state: State, _viewer: Viewer) -> tuple[int, ...]:
-    """What each seat would score if the match ended now; a tribe whose rank only the draw of ties would decide counts for nobody."""
+    """The score of each seat if the match ended now.
+
+    A tribe whose rank depends on the draw of ties counts for no seat.
+    """
     reached = Counter(space for tribe, space in zip(TRIBES, state.spaces, strict=True) if tribe not in state.finished)
     ranked = [
-        tribe if tribe in state.finished or reached[state.spaces[INDEX[tribe]]] == 1 else None
+        tribe if tribe in state.finished or reached[state.spaces[TRIBE_INDEX[tribe]]] == 1 else None
         for tribe in rank_tribes(state, TRIBES)
     ]
     return tuple([sum(parts.values()) for parts in _breakdown(state, ranked)])
 
 
 def score(state: State, rng: Rng) -> Outcome:
-    """The outcome of a match that is over; draws `finish_ties`, needed or not."""
+    """The outcome of a match that is over. It always draws `finish_ties`, even if no tribes are tied."""
     ranked = rank_tribes(state, rng.shuffle("finish_ties", TRIBES))
     piles = [score_pile(state, seat) for seat in range(len(state.seats))]
     # MOM-46
@@ -30,7 +33,7 @@ def score(state: State, rng: Rng) -> Outcome:
 
 
 def _breakdown(state: State, ranked: Sequence[Tribe | None]) -> list[dict[str, int]]:
-    """The parts of each seat's score; a rank with no tribe awards nothing."""
+    """The breakdown of each seat's score. A rank without a tribe awards nothing."""
     status = [status_points(score_pile(state, seat)) for seat in range(len(state.seats))]
     titles = [0] * len(status)
     for tribe, award in zip(ranked, BOX.awards, strict=True):
@@ -48,11 +51,11 @@ def _breakdown(state: State, ranked: Sequence[Tribe | None]) -> list[dict[str, i
 
 
 def score_pile(state: State, seat: Seat) -> tuple[CardId, ...]:
-    """The monkeys that count: without the tribes whose Scorn the seat holds, if the variant is played (MOM-50)."""
+    """The launched monkeys that count. With `maximum_scorn`, tribes whose Scorn the seat holds do not (MOM-50)."""
     launched = state.seats[seat].launched
     if not state.options.maximum_scorn:
         return launched
-    return tuple([card for card in launched if state.scorn[INDEX[BOX.monkeys[card].tribe]] != seat])
+    return tuple([card for card in launched if state.scorn[TRIBE_INDEX[BOX.monkeys[card].tribe]] != seat])
 
 
 def status_points(pile: tuple[CardId, ...]) -> Counter[Tribe]:
@@ -63,13 +66,13 @@ def status_points(pile: tuple[CardId, ...]) -> Counter[Tribe]:
 
 
 def rank_tribes(state: State, ties: tuple[Tribe, ...]) -> tuple[Tribe, ...]:
-    """The tribes from the best rank: Finish Circles, then spaces, then the draw (MOM-41)."""
+    """The tribes from the best rank: by Finish Circle, then by space, then by the draw (MOM-41)."""
     others = [tribe for tribe in ties if tribe not in state.finished]
-    return (*state.finished, *sorted(others, key=lambda tribe: -state.spaces[INDEX[tribe]]))
+    return (*state.finished, *sorted(others, key=lambda tribe: -state.spaces[TRIBE_INDEX[tribe]]))
 
 
 def titles_of(award: Award, status: list[int]) -> list[int]:
-    """What each seat earns of one tribe, by the seats' Status Points of it (MOM-42 to MOM-44)."""
+    """The points that each seat earns for one tribe, from the seats' Status Points of it (MOM-42 to MOM-44)."""
     best = max(status)
     leaders = status.count(best)
     if len(status) == 2:

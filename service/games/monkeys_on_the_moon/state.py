@@ -1,11 +1,11 @@
-"""The table at one moment. Counts of coins and places of stones are tuples in the order of TRIBES."""
+"""The state of a match. Numbers of coins and positions of stones are tuples in the order of TRIBES."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
 
 import msgspec
 
-from service.games.monkeys_on_the_moon.components import BOX, INDEX, TRIBES, CardId, Tribe
+from service.games.monkeys_on_the_moon.components import BOX, TRIBE_INDEX, TRIBES, CardId, Tribe
 from service.games.monkeys_on_the_moon.effects import Step, Turn
 from service.games.visibility import Seat
 
@@ -16,20 +16,20 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The two advanced variants of the rulebook."""
 
     maximum_scorn: bool = False
-    """Whoever ends with a tribe's Scorn loses that tribe's monkeys before scoring (MOM-50)."""
+    """A player who holds a tribe's Scorn at the end loses that tribe's monkeys before scoring (MOM-50)."""
     treachery: bool = False
-    """The first stone at the white dot changes the Alliance Circle (MOM-51)."""
+    """The first stone to reach the white dot changes the Alliance Circle (MOM-51)."""
 
 
 class Awaited(msgspec.Struct, frozen=True):
-    """The one seat that may act, and the step it is at."""
+    """The one seat that may act, and the step that it is at."""
 
     seat: Seat
     step: Step
 
 
 class Auction(msgspec.Struct, frozen=True):
-    """A monkey under the hammer. `still_in` ascends; `bidder` is None until somebody bids."""
+    """The auction of a monkey. `still_in` ascends; `bidder` is None until there is a bid."""
 
     monkey: CardId
     still_in: tuple[Seat, ...]
@@ -39,7 +39,7 @@ class Auction(msgspec.Struct, frozen=True):
 
 
 class Holdings(msgspec.Struct, frozen=True):
-    """What lies before a seat. Without a ship, `aboard` holds the monkeys that wait beside it (MOM-26)."""
+    """What a seat owns. Without a ship, `aboard` has the monkeys that wait beside the seat (MOM-26)."""
 
     hand: tuple[CardId, ...]
     coins: PerTribe
@@ -50,7 +50,7 @@ class Holdings(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """All of a match. A deck's first card is drawn first; ships under the deck come after the deck's own."""
+    """The whole state. The first card of a deck is drawn first; `ships_under_deck` are drawn after the ship deck."""
 
     options: Options
     seats: tuple[Holdings, ...]
@@ -82,35 +82,35 @@ class State(msgspec.Struct, frozen=True):
 
 
 def allies(circle: Sequence[Tribe], tribe: Tribe) -> tuple[Tribe, Tribe]:
-    """The neighbours in the Alliance Circle: the one before, then the clockwise one."""
-    place = circle.index(tribe)
-    return circle[place - 1], circle[(place + 1) % 6]
+    """The neighbours in the Alliance Circle: the counter-clockwise one, then the clockwise one."""
+    index = circle.index(tribe)
+    return circle[index - 1], circle[(index + 1) % 6]
 
 
 def rival(circle: Sequence[Tribe], tribe: Tribe) -> Tribe:
-    """The tribe opposite in the Alliance Circle."""
+    """The opposite tribe in the Alliance Circle."""
     return circle[(circle.index(tribe) + 3) % 6]
 
 
 def seats_from(first: Seat, seats: int) -> tuple[Seat, ...]:
-    """All seats, to the left from the first one."""
+    """All seats in turn order, beginning with `first`."""
     return (*range(first, seats), *range(first))
 
 
 def holds_scorn(state: State, seat: Seat, tribe: Tribe) -> bool:
-    return state.scorn[INDEX[tribe]] == seat
+    return state.scorn[TRIBE_INDEX[tribe]] == seat
 
 
 def by_tribe(counts: PerTribe) -> dict[Tribe, int]:
-    """The counts that are not zero, by tribe."""
+    """The counts other than 0, by tribe."""
     return {tribe: count for tribe, count in zip(TRIBES, counts, strict=True) if count}
 
 
 def advanced_tribe(state: State) -> Tribe:
-    """The tribe of the Civilization card played last.
+    """The tribe that the latest Civilization card advanced.
 
     Raises:
-        ValueError: none has been played.
+      ValueError: no card has been played.
     """
     if state.advanced is None:
         raise ValueError("no tribe has been advanced")
@@ -118,12 +118,14 @@ def advanced_tribe(state: State) -> Tribe:
 
 
 def angered_tribe(state: State) -> Tribe:
-    """The rival of the tribe advanced last (MOM-14)."""
+    """The rival of the tribe that was advanced last (MOM-14)."""
     return rival(state.circle, advanced_tribe(state))
 
 
 def rivals_aboard(state: State, seat: Seat) -> tuple[Tribe, ...]:
-    """The tribes on a seat's ship whose rival is there too: two after a swap, else none (MOM-27, MOM-51)."""
+    """The tribes aboard a seat's ship whose rival is also aboard: two tribes after a swap, otherwise none (MOM-27,
+    MOM-51).
+    """
     held = state.seats[seat]
     if held.ship is None:
         return ()

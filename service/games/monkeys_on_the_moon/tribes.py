@@ -1,4 +1,4 @@
-"""The tribes on the picture: the Alliance Circle, and the Tribe Track with its stones and Finish Circles."""
+"""Draws the Alliance Circle, and the Tribe Track with its stones and Finish Circles."""
 
 from typing import Final
 
@@ -15,13 +15,13 @@ TRACK: Final = (852, 200)
 
 _MIDDLE: Final = CIRCLE // 2
 _SEATS: Final = ((0, -128), (111, -64), (111, 64), (0, 128), (-111, 64), (-111, -64))
-"""Where the tribes lie, clockwise from the top."""
+"""The positions of the tribes relative to the centre, clockwise from the top."""
 _LANE: Final = 23
 _LABEL: Final = 112
 
 
 def circle_of(seen: Observation, words: Words, at: Point) -> Element:
-    """The six tribes around the moon: neighbours are allies, opposite ones rivals."""
+    """The six tribes around the moon. Neighbours are allies; opposite tribes are rivals."""
     lines = [path(f"M{_MIDDLE + x} {_MIDDLE + y}L{_MIDDLE - x} {_MIDDLE - y}", "rivalry") for x, y in _SEATS[:3]]
     return group(
         circle(_MIDDLE, _MIDDLE, 186, "moon"),
@@ -47,23 +47,23 @@ def _tribe(seen: Observation, tribe: Tribe, words: Words, at: Point) -> Element:
     name = words[f"tribe.{tribe}"]
     parts = [
         circle(0, 0, 42, f"tribe-{tribe} tribe edge"),
-        use(f"emblem-{tribe}", 0, -13, thousandths=1700),
+        use(f"emblem-{tribe}", 0, -13, scale_permille=1700),
         text(0, 19, name, "on-tribe small mid"),
         group(
             circle(0, 0, 15, "coin edge"),
             circle(0, 0, 11, "coin-ring"),
             text(0, 5, view.supply, "coin-word"),
-            thing=f"supply-{tribe}",
+            element_id=f"supply-{tribe}",
             at=(32, 36),
         ),
     ]
     if view.scorn_holder is None:
         parts.append(scorn(tribe, words, (-32, 38)))
-    return group(*parts, thing=f"tribe-{tribe}", data={"tribe": tribe}, at=at, called=name)
+    return group(*parts, element_id=f"tribe-{tribe}", data={"tribe": tribe}, at=at, title=name)
 
 
 def track_of(seen: Observation, words: Words, at: Point) -> Element:
-    """A lane for each tribe, the white dot, and below it the Finish Circles with their awards."""
+    """A lane for each tribe, the white dot, and below them the Finish Circles with their awards."""
     last = BOX.last_space
     step = (TRACK[0] - _LABEL - 8) // (last + 1)
     lanes: list[Element] = [rect(0, 0, TRACK[0], TRACK[1], "panel", corner=12)]
@@ -74,7 +74,7 @@ def track_of(seen: Observation, words: Words, at: Point) -> Element:
         view = seen.tribes[tribe]
         lanes += [
             circle(20, y + 12, 10, f"tribe-{tribe} tribe"),
-            use(f"emblem-{tribe}", 20, y + 12, thousandths=650),
+            use(f"emblem-{tribe}", 20, y + 12, scale_permille=650),
             text(38, y + 16, words[f"tribe.{tribe}"], "label"),
             path("".join([f"M{_LABEL + step * space + 3} {y + 12}h{step - 6}" for space in range(last + 1)]), "spaces"),
         ]
@@ -101,9 +101,9 @@ def _awards(seen: Observation, words: Words) -> list[Element]:
             group(
                 use("crown", x + 48, y),
                 text(x + 62, y + 5, award.leader, "number"),
-                use("crown", x + 90, y + 2, thousandths=650),
+                use("crown", x + 90, y + 2, scale_permille=650),
                 text(x + 100, y + 5, award.undersecretary, "number"),
-                called=worth,
+                title=worth,
             ),
         ]
         if award.rank in finished:
@@ -117,7 +117,7 @@ def _stone(tribe: Tribe, x: int, y: int, where: str, words: Words) -> Element:
             f"M{x - 11} {y - 4}L{x - 5} {y - 10}H{x + 5}L{x + 11} {y - 4}V{y + 4}L{x + 5} {y + 10}H{x - 5}L{x - 11} {y + 4}z",
             f"tribe-{tribe} tribe edge",
         ),
-        use(f"emblem-{tribe}", x, y, thousandths=750),
-        thing=f"stone-{tribe}",
-        called=f"{words[f'tribe.{tribe}']}: {where}",
+        use(f"emblem-{tribe}", x, y, scale_permille=750),
+        element_id=f"stone-{tribe}",
+        title=f"{words[f'tribe.{tribe}']}: {where}",
     )

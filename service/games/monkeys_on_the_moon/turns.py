@@ -1,6 +1,6 @@
-"""Whose turn comes next, the wrap-up of a round and the end (MOM-10, MOM-30, MOM-40)."""
+"""The order of turns, the wrap-up of a round, and the end of the match (MOM-10, MOM-30, MOM-40)."""
 
-from service.games.monkeys_on_the_moon.apply import Told
+from service.games.monkeys_on_the_moon.apply import Pending
 from service.games.monkeys_on_the_moon.effects import (
     BidTurnSkipped,
     CivilizationDealt,
@@ -16,58 +16,58 @@ from service.games.monkeys_on_the_moon.voyage import launch_all
 from service.games.visibility import Seat
 
 
-def go_on(told: Told) -> None:
-    """Open the next decision when nothing of the last one is left to do, or end the match."""
-    state = told.state
+def open_next_decision(pending: Pending) -> None:
+    """Open the next decision after one is complete, or end the match."""
+    state = pending.state
     order = seats_from(state.starting_seat, len(state.seats))
     to_come = order[order.index(state.active) + 1 :]
     if state.turn == "bid":
-        _bid_turn(told, to_come)
+        _bid_turn(pending, to_come)
         return
     for seat in seats_from(state.active, len(order)):
         if rivals_aboard(state, seat):
-            told.tell(DecisionOpened(seat, "leave_behind"))  # MOM-51: before the next Civilization turn
+            pending.emit(DecisionOpened(seat, "leave_behind"))  # MOM-51: before the next Civilization turn
             return
     if to_come:
-        _civilization_turn(told, to_come[0])
+        _civilization_turn(pending, to_come[0])
     else:
-        _bid_turn(told, order)
+        _bid_turn(pending, order)
 
 
-def _civilization_turn(told: Told, seat: Seat) -> None:
-    told.tell(TurnOpened(seat, "civilization"), DecisionOpened(seat, "play_civilization"))
+def _civilization_turn(pending: Pending, seat: Seat) -> None:
+    pending.emit(TurnOpened(seat, "civilization"), DecisionOpened(seat, "play_civilization"))
 
 
-def _bid_turn(told: Told, to_come: tuple[Seat, ...]) -> None:
+def _bid_turn(pending: Pending, to_come: tuple[Seat, ...]) -> None:
     for seat in to_come:
-        told.tell(TurnOpened(seat, "bid"))
-        if told.state.monkey_pool:
-            told.tell(DecisionOpened(seat, "select_monkey"))
+        pending.emit(TurnOpened(seat, "bid"))
+        if pending.state.monkey_pool:
+            pending.emit(DecisionOpened(seat, "select_monkey"))
             return
-        told.tell(BidTurnSkipped(seat))
-    if told.state.seats[told.state.active].hand:
-        _wrap_up(told)
+        pending.emit(BidTurnSkipped(seat))
+    if pending.state.seats[pending.state.active].hand:
+        _wrap_up(pending)
     else:
-        _end(told)
+        _end(pending)
 
 
-def _wrap_up(told: Told) -> None:
+def _wrap_up(pending: Pending) -> None:
     """MOM-30."""
-    state = told.state
+    state = pending.state
     seats = len(state.seats)
     monkeys = state.monkey_deck[: seats + 1 - len(state.monkey_pool)]
     if monkeys:
-        told.tell(MonkeysRevealed(monkeys))
+        pending.emit(MonkeysRevealed(monkeys))
     if state.civilization_deck:
         order = seats_from(state.starting_seat, seats)
-        told.tell(*map(CivilizationDealt, order, state.civilization_deck))
+        pending.emit(*map(CivilizationDealt, order, state.civilization_deck))
     first = (state.starting_seat + 1) % seats
-    told.tell(MoonstonePassed(seats_from(first, seats)), RoundOpened(state.round + 1))
-    _civilization_turn(told, first)
+    pending.emit(MoonstonePassed(seats_from(first, seats)), RoundOpened(state.round + 1))
+    _civilization_turn(pending, first)
 
 
-def _end(told: Told) -> None:
+def _end(pending: Pending) -> None:
     """MOM-40."""
-    for seat in seats_from(told.state.starting_seat, len(told.state.seats)):
-        launch_all(told, seat)
-    told.tell(MatchEnded())
+    for seat in seats_from(pending.state.starting_seat, len(pending.state.seats)):
+        launch_all(pending, seat)
+    pending.emit(MatchEnded())

@@ -1,4 +1,4 @@
-"""What a viewer may know, field by field, and full states that agree with it."""
+"""What a viewer may know, field by field, and sampled states that agree with it."""
 
 from collections.abc import Container, Iterable
 from itertools import islice, repeat
@@ -24,7 +24,10 @@ from service.games.visibility import Seat, Viewer
 
 
 class TribeView(msgspec.Struct, frozen=True):
-    """A tribe's stone, supply and Scorn; `rank` is its Finish Circle, `scorn_holder` null while the card is free."""
+    """A tribe's stone, supply and Scorn.
+
+    `rank` is its Finish Circle; `scorn_holder` is null while the card lies on the table.
+    """
 
     space: int
     rank: int | None
@@ -33,9 +36,9 @@ class TribeView(msgspec.Struct, frozen=True):
 
 
 class SeatView(msgspec.Struct, frozen=True):
-    """What lies before a seat; `hand` and `coins` (by tribe) are shown to that seat, and null to all others.
+    """What a seat owns. `hand` and `coins` (by tribe) are visible to that seat, and null for all others.
 
-    Without a ship, `aboard` holds the monkeys that wait beside the seat (MOM-26).
+    Without a ship, `aboard` has the monkeys that wait beside the seat (MOM-26).
     """
 
     hand_count: int
@@ -49,7 +52,10 @@ class SeatView(msgspec.Struct, frozen=True):
 
 
 class AuctionView(msgspec.Struct, frozen=True):
-    """The monkey up for auction, the seats still in, and the standing bid: nobody's, with 0 points, at first."""
+    """The monkey up for auction, the seats still in, and the standing bid.
+
+    Before the first bid, `bidder` is null and `points` is 0.
+    """
 
     monkey: CardId
     still_in: tuple[Seat, ...]
@@ -59,11 +65,11 @@ class AuctionView(msgspec.Struct, frozen=True):
 
 
 class Observation(msgspec.Struct, frozen=True, tag_field="game", tag="monkeys_on_the_moon"):
-    """All that lies open, and what the viewer holds. Decks are counts; `ship_deck` is without `ships_under_deck`.
+    """Everything that is public, and what the viewer owns.
 
-    `turn_order` begins with the seat that has the moonstone; `alliance_circle` runs clockwise; `awaited` is null at
-    the end; `advanced` is the tribe of the Civilization card played last; `boarding` are monkeys that wait for the
-    awaited seat's next ship.
+    Decks are given as numbers of cards; `ship_deck` does not include `ships_under_deck`. `turn_order` begins with the
+    owner of the moonstone. `alliance_circle` runs clockwise. `awaited` is null at the end. `advanced` is the tribe that
+    the latest Civilization card advanced. `boarding` are the monkeys that wait for the awaited seat's next ship.
     """
 
     options: Options
@@ -154,7 +160,7 @@ def _seat_view(held: Holdings, *, own: bool) -> SeatView:
 
 
 def sample_state(seen: Observation, rng: Rng) -> State:
-    """A full state that a viewer of this observation may be in, every hidden card and coin drawn anew."""
+    """Sample a full state that is consistent with this observation. Every hidden card and coin is drawn anew."""
     seats = seen.seats
     others = [seat for seat, held in enumerate(seats) if held.hand is None]
     in_play = [card for held in seats for card in held.aboard + held.launched]
@@ -225,7 +231,10 @@ def _unseen(cards: Iterable[CardId], seen: Container[CardId | None]) -> tuple[Ca
 
 
 def _sample_coins(seen: Observation, others: list[Seat], rng: Rng) -> dict[Seat, PerTribe]:
-    """Coins for the other seats: as many as each holds, out of those that are neither supply nor the viewer's."""
+    """Sample the coins of the other seats.
+
+    Each gets as many as it holds, from those outside the supplies and the viewer's hand.
+    """
     each = SUPPLY_AT_START + COINS_AT_START * len(seen.seats)
     own = [held.coins for held in seen.seats if held.coins is not None]
     left = {tribe: each - view.supply - sum(coins[tribe] for coins in own) for tribe, view in seen.tribes.items()}
@@ -234,18 +243,21 @@ def _sample_coins(seen: Observation, others: list[Seat], rng: Rng) -> dict[Seat,
     drawn: dict[Seat, PerTribe] = {}
     for seat in sorted(others, key=lambda seat: known[seat] == ([], TRIBES)):
         first, rest = known[seat]
-        places = [*first, *repeat(rest, seen.seats[seat].coin_count - len(first))]
-        coins = [pot.pop(next(i for i, coin in enumerate(pot) if coin in fitting)) for fitting in places]
+        slots = [*first, *repeat(rest, seen.seats[seat].coin_count - len(first))]
+        coins = [pot.pop(next(i for i, coin in enumerate(pot) if coin in slot)) for slot in slots]
         drawn[seat] = tuple([coins.count(tribe) for tribe in TRIBES])
     return drawn
 
 
 def _known_coins(seen: Observation, seat: Seat) -> tuple[list[tuple[Tribe, ...]], tuple[Tribe, ...]]:
-    """The tribes that the first coins of another seat can only be of, one after the other, and those for the rest."""
+    """What is known of another seat's coins: the possible tribes of each of its first coins, and the possible tribes of
+    the rest.
+    """
     if seen.auction and seen.auction.bidder == seat:
         return [(tribe,) for tribe, count in seen.auction.coins.items() for _ in range(count)], TRIBES
     if seen.awaited == Awaited(seat, "appease") and seen.advanced is not None:
-        # MOM-16: it has no coin of the angered tribe; where no Scorn is left to take, it can pay an ally.
+        # MOM-16: the seat has no coin of the angered tribe. If it holds the Scorn of both allies, it has a coin of one
+        # of them.
         angered = rival(seen.alliance_circle, seen.advanced)
         both = allies(seen.alliance_circle, angered)
         must_pay = all(seen.tribes[ally].scorn_holder == seat for ally in both)

@@ -1,11 +1,11 @@
-"""The fold: each effect changes the state in one way. Nothing here decides, and the old state stays valid."""
+"""The fold: each effect makes one change to the state. It makes no decisions, and the old state stays valid."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from service.games.kit.telling import Telling
+from service.games.kit.pending import PendingEffects
 from service.games.monsters_on_the_moon import effects as e
 from service.games.monsters_on_the_moon import start_effects as s
 from service.games.monsters_on_the_moon.grid import cell_at
@@ -13,12 +13,12 @@ from service.games.monsters_on_the_moon.squares import Square
 from service.games.monsters_on_the_moon.state import Holdings, Laid, Rating, State, Turn, Wall
 from service.games.visibility import Seat
 
-Told: TypeAlias = Telling[State, e.AnyEffect]
-"""The effects of a decision as it tells them, and the table after the last one."""
+Pending: TypeAlias = PendingEffects[State, e.AnyEffect]
+"""The effects that a decision has emitted so far, and the state after them."""
 
 
 def apply(state: State | None, effect: e.AnyEffect) -> State:
-    """The state after an effect; `TableSet` comes first, on None."""
+    """The state after an effect. The first effect is `TableSet`, applied to None."""
     if state is None:
         return _table_set(effect)
     return _FOLD[type(effect)](state, effect)
@@ -26,7 +26,7 @@ def apply(state: State | None, effect: e.AnyEffect) -> State:
 
 def _table_set(effect: e.AnyEffect) -> State:
     if not isinstance(effect, s.TableSet):
-        raise TypeError(f"{type(effect).__name__} before the table is set")
+        raise TypeError(f"{type(effect).__name__} comes before TableSet")
     return State(
         options=effect.options,
         seats=tuple(
@@ -66,7 +66,7 @@ def _table_set(effect: e.AnyEffect) -> State:
     )
 
 
-def _held(state: State, seat: Seat, **changes: object) -> tuple[Holdings, ...]:
+def _with_holdings(state: State, seat: Seat, **changes: object) -> tuple[Holdings, ...]:
     seats = list(state.seats)
     seats[seat] = replace(seats[seat], **changes)
     return tuple(seats)
@@ -82,11 +82,11 @@ def _pile_shuffled(state: State, effect: s.PileShuffled) -> State:
 
 
 def _start_cards_taken(state: State, effect: s.StartCardsTaken) -> State:
-    return replace(state, seats=_held(state, effect.seat, hand=effect.cards))
+    return replace(state, seats=_with_holdings(state, effect.seat, hand=effect.cards))
 
 
 def _missions_dealt(state: State, effect: s.MissionsDealt) -> State:
-    return replace(state, seats=_held(state, effect.seat, missions=effect.missions))
+    return replace(state, seats=_with_holdings(state, effect.seat, missions=effect.missions))
 
 
 def _missions_opened(state: State, effect: s.MissionsOpened) -> State:
@@ -95,11 +95,11 @@ def _missions_opened(state: State, effect: s.MissionsOpened) -> State:
 
 def _gift_chosen(state: State, effect: s.GiftChosen) -> State:
     hand = tuple([card for card in state.seats[effect.seat].hand if card != effect.card])
-    return replace(state, seats=_held(state, effect.seat, hand=hand, gift=effect.card))
+    return replace(state, seats=_with_holdings(state, effect.seat, hand=hand, gift=effect.card))
 
 
 def _card_given(state: State, effect: s.CardGiven) -> State:
-    return replace(state, seats=_held(state, effect.to, hand=(*state.seats[effect.to].hand, effect.card)))
+    return replace(state, seats=_with_holdings(state, effect.to, hand=(*state.seats[effect.to].hand, effect.card)))
 
 
 def _card_drawn(state: State, effect: e.CardDrawn) -> State:
@@ -107,27 +107,27 @@ def _card_drawn(state: State, effect: e.CardDrawn) -> State:
     return replace(
         state,
         pile=state.pile[1:],
-        seats=_held(state, seat, hand=(*state.seats[seat].hand, effect.card)),
+        seats=_with_holdings(state, seat, hand=(*state.seats[seat].hand, effect.card)),
         turn=replace(state.turn, drew=True),
     )
 
 
 def _start_card_placed(state: State, effect: s.StartCardPlaced) -> State:
     pile = tuple([card for card in state.pile if card != effect.card])
-    return replace(_laid(state, effect, None), pile=pile)
+    return replace(_with_card(state, effect, None), pile=pile)
 
 
 def _card_placed(state: State, effect: e.CardPlaced) -> State:
     seat = effect.seat
     hand = tuple([card for card in state.seats[seat].hand if card != effect.card])
     return replace(
-        _laid(state, effect, seat),
-        seats=_held(state, seat, hand=hand),
+        _with_card(state, effect, seat),
+        seats=_with_holdings(state, seat, hand=hand),
         turn=replace(state.turn, card=effect.card),
     )
 
 
-def _laid(state: State, effect: s.StartCardPlaced | e.CardPlaced, seat: Seat | None) -> State:
+def _with_card(state: State, effect: s.StartCardPlaced | e.CardPlaced, seat: Seat | None) -> State:
     display = state.display.copy()
     for square in effect.squares:
         display[cell_at(square.x, square.y)] = Square(square.card, square.shows, square.heads)
@@ -136,13 +136,13 @@ def _laid(state: State, effect: s.StartCardPlaced | e.CardPlaced, seat: Seat | N
 
 
 def _marker_moved(state: State, effect: e.MarkerMoved) -> State:
-    return replace(state, seats=_held(state, effect.seat, field=effect.to_field, crystals=effect.points))
+    return replace(state, seats=_with_holdings(state, effect.seat, field=effect.to_field, crystals=effect.points))
 
 
 def _plate_taken(state: State, effect: e.PlateTaken) -> State:
     return replace(
         state,
-        seats=_held(state, effect.seat, plates=state.seats[effect.seat].plates - 1),
+        seats=_with_holdings(state, effect.seat, plates=state.seats[effect.seat].plates - 1),
         turn=replace(state.turn, plates=state.turn.plates + 1),
     )
 
@@ -156,7 +156,7 @@ def _plate_placed(state: State, effect: e.PlatePlaced) -> State:
 def _plate_lost(state: State, effect: e.PlateLost) -> State:
     return replace(
         state,
-        seats=_held(state, effect.seat, plates_lost=state.seats[effect.seat].plates_lost + 1),
+        seats=_with_holdings(state, effect.seat, plates_lost=state.seats[effect.seat].plates_lost + 1),
         turn=replace(state.turn, plates=state.turn.plates - 1),
     )
 
@@ -164,7 +164,7 @@ def _plate_lost(state: State, effect: e.PlateLost) -> State:
 def _spaceship_placed(state: State, effect: e.SpaceshipPlaced) -> State:
     return replace(
         state,
-        seats=_held(state, effect.seat, ships=state.seats[effect.seat].ships - 1),
+        seats=_with_holdings(state, effect.seat, ships=state.seats[effect.seat].ships - 1),
         ships=state.ships | {cell_at(effect.x, effect.y): effect.seat},
         turn=replace(state.turn, ship=True),
     )
@@ -176,7 +176,7 @@ def _wall_placed(state: State, effect: e.WallPlaced) -> State:
     left = getattr(state.seats[effect.seat], kind) - 1
     return replace(
         state,
-        seats=_held(state, effect.seat, **{kind: left}),
+        seats=_with_holdings(state, effect.seat, **{kind: left}),
         walls=(*state.walls, wall),
         turn=replace(state.turn, walls=state.turn.walls + 1),
     )
@@ -189,7 +189,7 @@ def _area_enclosed(state: State, effect: e.AreaEnclosed) -> State:
 
 def _points_scored(state: State, effect: e.PointsScored) -> State:
     points = getattr(state.seats[effect.seat], effect.part) + effect.points
-    return replace(state, seats=_held(state, effect.seat, **{effect.part: points}))
+    return replace(state, seats=_with_holdings(state, effect.seat, **{effect.part: points}))
 
 
 def _decider_named(state: State, effect: e.DeciderNamed) -> State:
@@ -209,7 +209,7 @@ def _first_chosen(state: State, _: e.FirstChosen) -> State:
 
 
 def _mission_chosen(state: State, effect: e.MissionChosen) -> State:
-    return replace(state, seats=_held(state, effect.seat, mission=effect.mission))
+    return replace(state, seats=_with_holdings(state, effect.seat, mission=effect.mission))
 
 
 def _mission_revealed(state: State, _: e.MissionRevealed) -> State:
@@ -224,7 +224,8 @@ def _match_ended(state: State, _: e.MatchEnded) -> State:
     return replace(state, step=None, awaited=None)
 
 
-# Each function takes the effect of its own key, which no type can say of a mapping: hence Any.
+# Each function takes the effect type of its own key. The type of a mapping cannot express that, so the parameter is
+# Any.
 _FOLD: Final[Mapping[type[e.AnyEffect], Callable[[State, Any], State]]] = {
     s.WallsTaken: _walls_taken,
     s.PileShuffled: _pile_shuffled,

@@ -1,4 +1,4 @@
-"""The drawings of Monsters on the Moon: what a square shows, and the pieces that lie on squares and on the track."""
+"""The drawings of Monsters on the Moon: squares, and the pieces that lie on squares and on the track."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -48,7 +48,7 @@ _HEADS: Final[Mapping[Monster, tuple[Element, ...]]] = {
     ),
 }
 _RIM: Final = rect(3, 3, CELL - 6, CELL - 6, "lit")
-"""Is seen only where the square is marked as changed."""
+"""Visible only on a square that is marked as changed."""
 _MIDDLE: Final = (CELL // 2, CELL // 2)
 _PAIR: Final = ((15, 16), (33, 32))
 
@@ -59,7 +59,7 @@ def _ground(kind: str) -> Element:
 
 def _square(monster: Monster, heads: int) -> Element:
     head = f"head-{monster}"
-    faces = [use(head, *_MIDDLE)] if heads == 1 else [use(head, *at, thousandths=640) for at in _PAIR]
+    faces = [use(head, *_MIDDLE)] if heads == 1 else [use(head, *at, scale_permille=640) for at in _PAIR]
     return art(f"{monster}-{heads}", _ground(monster), *faces, _RIM)
 
 

@@ -1,6 +1,7 @@
-"""The box: cards, layouts, track and missions, read from components.json and checked at import.
+"""The cards, layouts, tracks and missions, read from components.json and checked at import.
 
-An owner of a printed copy may put its values into the file; data that the rules cannot play with is refused here.
+An owner of a printed copy may put its values into the file. Data with which the rules cannot be played is rejected
+here.
 """
 
 from collections import Counter
@@ -11,8 +12,8 @@ import msgspec
 
 from service.games.kit.box import BoxFile, read, require, require_ids
 from service.games.kit.folder import read_json
-from service.games.monsters_on_the_moon.grid import ROTATIONS, Rotation, turned
-from service.games.monsters_on_the_moon.layout import LayoutCard, LayoutName, fault_of
+from service.games.monsters_on_the_moon.grid import ROTATIONS, Rotation, rotated
+from service.games.monsters_on_the_moon.layout import LayoutCard, LayoutName, layout_fault
 from service.games.visibility import Seat
 
 CardId: TypeAlias = str
@@ -20,14 +21,14 @@ Clause: TypeAlias = str
 MissionId: TypeAlias = int
 Monster: TypeAlias = Literal["werewolf", "witch", "vampire", "skeleton"]
 Kind: TypeAlias = Literal["werewolf", "witch", "vampire", "skeleton", "crystal", "empty", "armstrong", "base_camp"]
-"""What a square shows; a monster with one head or two."""
+"""What a square shows. A monster has one head or two."""
 
 SEATS: Final = (1, 2, 3, 4)
 MONSTERS: Final[tuple[Monster, ...]] = ("werewolf", "witch", "vampire", "skeleton")
 WITHOUT_SKELETON: Final = MONSTERS[:3]
 """The monsters of the smaller deck (MON-1)."""
 DRAWN_AT_START: Final[Mapping[int, int]] = {2: 3, 3: 1, 4: 1}
-"""Cards that each seat draws to its two first ones, by seats (MON-3)."""
+"""Cards that each seat draws in addition to its first two, by number of seats (MON-3)."""
 SECRET_MISSIONS: Final = 2
 OPEN_MISSIONS: Final = 3
 """Missions dealt to each seat, or laid open for all (MON-70)."""
@@ -42,34 +43,34 @@ _SYMBOLS: Final[Mapping[str, Kind]] = {
     "A": "armstrong",
     "B": "base_camp",
 }
-"""A symbol of the file; a monster's symbol twice is a double head."""
+"""The symbols of the file. A monster's symbol twice is a double head."""
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Face(NamedTuple):
-    """What is printed on a square, and with how many heads."""
+    """What is printed on a square, and its number of heads."""
 
     kind: Kind
     heads: int
 
 
 class Track(NamedTuple):
-    """The crystal track: the points of each field from 0 on, and the red-framed fields, which hold the plates."""
+    """The crystal track: the points of each field from 0 on, and the red-framed fields, on which the plates lie."""
 
     points: tuple[int, ...]
     red: tuple[int, ...]
 
 
 class Walls(NamedTuple):
-    """The moon walls that each seat has (MON-60)."""
+    """The moon walls that each seat gets (MON-60)."""
 
     long: int
     short: int
 
 
 class Components(msgspec.Struct, frozen=True):
-    """The box as the rules use it; the order of cards is the file's, before any shuffle."""
+    """The components as the rules use them. Cards have the order of the file, before any shuffle."""
 
     faces: Mapping[tuple[CardId, Rotation], tuple[Face, ...]]
     decks: Mapping[int, tuple[CardId, ...]]
@@ -152,10 +153,10 @@ class _File(BoxFile, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def load(raw: Mapping[str, object]) -> Components:
-    """The box in a component file.
+    """Convert a component file.
 
     Raises:
-        BadComponents: a value is missing, of the wrong kind, or makes no playable box.
+      BadComponents: a value is missing, has the wrong type, or makes the game unplayable.
     """
     file = read(raw, _File)
     _check_deck(file.deck_2_3, 20, WITHOUT_SKELETON)
@@ -167,7 +168,7 @@ def load(raw: Mapping[str, object]) -> Components:
     first = _start_cards(file.deck_2_3)
     return Components(
         faces={
-            (card.id, rotation): tuple([_face(symbol) for symbol in turned(card.rows, rotation)])
+            (card.id, rotation): tuple([_face(symbol) for symbol in rotated(card.rows, rotation)])
             for card in _all_cards(file)
             for rotation in ROTATIONS
         },
@@ -203,8 +204,11 @@ def _check_deck(deck: tuple[_MonsterRow, ...], size: int, monsters: tuple[Monste
     for card in deck:
         symbols = list(card.squares())
         doubles = [double[symbol] for symbol in symbols if symbol in double]
-        require(set(symbols) <= {*single, *double, "c"}, f"{card.id} shows what this deck does not have")
-        require(doubles == ([card.start_card_of] if card.start_card_of else []), f"{card.id} has other double heads")
+        require(set(symbols) <= {*single, *double, "c"}, f"{card.id} shows a symbol that is not allowed in this deck")
+        require(
+            doubles == ([card.start_card_of] if card.start_card_of else []),
+            f"{card.id} must show the double head of `start_card_of`, and no other",
+        )
     owners = Counter(card.start_card_of for card in deck if card.start_card_of)
     require(owners == dict.fromkeys(monsters, 2), "each monster must have a double head on two cards")
 
@@ -222,21 +226,24 @@ def _check_other_cards(file: _File) -> None:
 def _check_board(file: _File) -> None:
     for row in (file.crystal_track.two, file.crystal_track.more):
         points, red = row.vp_by_step, row.red_steps
-        require(points[:1] == (0,) and list(points) == sorted(points), "a crystal track must rise from 0")
+        require(
+            points[:1] == (0,) and list(points) == sorted(points),
+            "the points of a crystal track must start at 0 and never fall",
+        )
         require(len(red) == file.monster_tiles_per_player, "each plate needs a red-framed field")
-        require(list(red) == sorted(set(red)), "red-framed fields must stand in order")
+        require(list(red) == sorted(set(red)), "red-framed fields must be different and ascend")
         require(all(0 < step < len(points) for step in red), "a red-framed field must be on the track")
     for name, cards in file.layouts.items():
-        fault = fault_of(cards)
+        fault = layout_fault(cards)
         require(fault is None, f"layout {name}: {fault}")
-    require(set(file.layouts) == set(get_args(LayoutName)), "each layout must be there")
+    require(set(file.layouts) == set(get_args(LayoutName)), "every layout must have an entry")
     lengths = (file.walls.short.length_edges, file.walls.long.length_edges)
     require(lengths == (1, 2), "short walls must cover one edge, long ones two")
     for seats, each in file.walls.by_seats().items():
         enough = seats * each.long <= file.walls.long.count and seats * each.short <= file.walls.short.count
         require(enough, f"there are too few walls for {seats} players")
     require([row.id for row in file.missions] == list(range(1, 9)), "the missions must be 1 to 8")
-    require([row.id for row in file.missions if row.open] == list(range(1, 7)), "missions 1 to 6 may lie open")
+    require([row.id for row in file.missions if row.open] == list(range(1, 7)), "exactly missions 1 to 6 must be open")
 
 
 RAW: Final = read_json(__file__, "components.json")
@@ -244,13 +251,13 @@ BOX: Final = load(RAW)
 
 
 def start_cards(monsters: tuple[Monster, ...]) -> tuple[tuple[CardId, ...], ...]:
-    """The two cards with their own double head, for each of the seats' monsters (MON-2)."""
+    """For each monster in seat order, the two cards with its double head (MON-2)."""
     cards = BOX.start_cards[len(monsters)]
     return tuple([cards[monster] for monster in monsters])
 
 
 def right_of(seat: Seat, seats: int) -> Seat:
-    """The next lower seat; left is the next higher one, and the order of turns."""
+    """The seat on the right: the next lower one. Left is the next higher one, and the order of turns."""
     return (seat - 1) % seats
 
 

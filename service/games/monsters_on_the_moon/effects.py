@@ -1,4 +1,7 @@
-"""What can happen. Each effect changes the table by itself, so that whoever adds them up needs no rules."""
+"""The effects of the game.
+
+Each effect contains everything that it changes, so a client can fold effects without the rules.
+"""
 
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -26,7 +29,7 @@ Part: TypeAlias = Literal["interim_singles", "interim_groups"]
 
 
 class CardDrawn(Effect, frozen=True, tag="card_drawn"):
-    """The top card of the draw pile is in the seat's hand (MON-3, MON-10, MON-80)."""
+    """The seat drew the top card of the draw pile (MON-3, MON-10, MON-80)."""
 
     seat: Public[Seat]
     card: Private[CardId]
@@ -34,9 +37,9 @@ class CardDrawn(Effect, frozen=True, tag="card_drawn"):
 
 
 class CardPlaced(Effect, frozen=True, tag="card_placed"):
-    """A card of the seat's hand lies there (MON-10).
+    """The seat laid a card of its hand (MON-10).
 
-    `squares` are the six that it shows, row by row; `covered` are those that it hides from now on.
+    `squares` are the six squares of the card, row by row. `covered` are the squares that it covers.
     """
 
     seat: Public[Seat]
@@ -49,9 +52,9 @@ class CardPlaced(Effect, frozen=True, tag="card_placed"):
 
 
 class MarkerMoved(Effect, frozen=True, tag="marker_moved"):
-    """For so many crystals the seat's marker went on, to the last field at most (MON-20, MON-21, MON-23).
+    """The seat's marker moved for this number of crystals, at most to the last field (MON-20, MON-21, MON-23).
 
-    `points` are those of `to_field`, which count at the end.
+    `points` are the points of `to_field`, which count at the end.
     """
 
     seat: Public[Seat]
@@ -63,14 +66,14 @@ class MarkerMoved(Effect, frozen=True, tag="marker_moved"):
 
 
 class PlateTaken(Effect, frozen=True, tag="plate_taken"):
-    """The seat took its monster's plate from a red-framed field, to put it on the card of this turn (MON-22)."""
+    """The seat took its plate from a red-framed field, to put it on the card of this turn (MON-22)."""
 
     seat: Public[Seat]
     field: Public[int]
 
 
 class PlatePlaced(Effect, frozen=True, tag="plate_placed"):
-    """The seat's plate lies on a square, which shows one head of its monster from now on (MON-22)."""
+    """The seat put its plate on a square, which now shows one head of its monster (MON-22)."""
 
     seat: Public[Seat]
     x: Public[int]
@@ -79,13 +82,13 @@ class PlatePlaced(Effect, frozen=True, tag="plate_placed"):
 
 
 class PlateLost(Effect, frozen=True, tag="plate_lost"):
-    """The card shows no opposing monster for the seat's plate, which is out of the match (MON-22)."""
+    """The card shows no opposing monster, so the seat's plate is removed from the match (MON-22)."""
 
     seat: Public[Seat]
 
 
 class SpaceshipPlaced(Effect, frozen=True, tag="spaceship_placed"):
-    """One of the seat's spaceships stands on a crystal, which can never be covered (MON-23)."""
+    """The seat put one of its spaceships on a crystal. The square can never be covered (MON-23)."""
 
     seat: Public[Seat]
     x: Public[int]
@@ -93,7 +96,9 @@ class SpaceshipPlaced(Effect, frozen=True, tag="spaceship_placed"):
 
 
 class WallPlaced(Effect, frozen=True, tag="wall_placed"):
-    """A wall of the seat lies above the square at x, y and to the right, or left of it and down (MON-61, MON-62)."""
+    """The seat laid a wall: with `h` above the square at x, y and to the right, with `v` left of it and down (MON-61,
+    MON-62).
+    """
 
     seat: Public[Seat]
     x: Public[int]
@@ -103,15 +108,18 @@ class WallPlaced(Effect, frozen=True, tag="wall_placed"):
 
 
 class AreaEnclosed(Effect, frozen=True, tag="area_enclosed"):
-    """The walls of this turn have enclosed an area: these squares, row by row, whether cards lie there or not (MON-63)."""
+    """The walls of this turn enclosed an area.
+
+    `squares` are all its squares, row by row, with or without cards (MON-63).
+    """
 
     squares: Public[tuple[Place, ...]]
 
 
 class PointsScored(Effect, frozen=True, tag="points_scored", omit_defaults=True):
-    """The seat has so many points more; `part` is what of the breakdown they count for (MON-30).
+    """The seat scored `points`. `part` is the entry of the breakdown to which they are added (MON-30).
 
-    With `factor` 2, left out where it is 1, the monsters are in enclosed areas and the points doubled (MON-66).
+    `factor` is 2 for monsters in enclosed areas, whose points are doubled; it is omitted if it is 1 (MON-66).
     """
 
     seat: Public[Seat]
@@ -122,9 +130,9 @@ class PointsScored(Effect, frozen=True, tag="points_scored", omit_defaults=True)
 
 
 class DeciderNamed(Effect, frozen=True, tag="decider_named"):
-    """After the interim scoring, this seat says at the end of the turn who goes first from there (MON-31).
+    """After the interim scoring, this seat chooses at the end of the turn who goes first (MON-31).
 
-    `by` tells what decided: fewest interim points, then fewest crystal points, then a draw.
+    `by` is the criterion that decided: the fewest interim points, then the fewest crystal points, then a draw.
     """
 
     seat: Public[Seat]
@@ -138,28 +146,31 @@ class TurnOpened(Effect, frozen=True, tag="turn_opened"):
 
 
 class DecisionOpened(Effect, frozen=True, tag="decision_opened"):
-    """The match waits for this seat and for nobody else, or, where `seat` is null, for all seats at once."""
+    """The match waits for this seat and for no other. If `seat` is null, it waits for all seats at once."""
 
     seat: Public[Seat | None]
     step: Public[Step]
 
 
 class FirstChosen(Effect, frozen=True, tag="first_chosen"):
-    """The seat said who goes first after the interim scoring (MON-31)."""
+    """The seat chose who goes first after the interim scoring (MON-31)."""
 
     seat: Public[Seat]
     first: Public[Seat]
 
 
 class MissionChosen(Effect, frozen=True, tag="mission_chosen"):
-    """The seat has chosen the mission that it scores (MON-71)."""
+    """The seat chose the mission that it scores (MON-71)."""
 
     seat: Public[Seat]
     mission: Private[MissionId]
 
 
 class MissionRevealed(Effect, frozen=True, tag="mission_revealed"):
-    """All seats have chosen; this was the seat's mission, and what it scores at the end (MON-71, MON-72)."""
+    """All seats have chosen.
+
+    `mission` is the seat's choice, and `points` is what it scores at the end (MON-71, MON-72).
+    """
 
     seat: Public[Seat]
     mission: Public[MissionId]
@@ -167,14 +178,14 @@ class MissionRevealed(Effect, frozen=True, tag="mission_revealed"):
 
 
 class SoloRated(Effect, frozen=True, tag="solo_rated"):
-    """What the points of a player alone are called: `rank` 1 is the least, 5 the most (MON-82)."""
+    """The rating of a single player's points. `rank` 1 is the lowest, 5 the highest (MON-82)."""
 
     points: Public[int]
     rank: Public[int]
 
 
 class MatchEnded(Effect, frozen=True, tag="match_ended"):
-    """Nothing is left to decide; the scores follow (MON-32, MON-80)."""
+    """No decision is left. The scores follow (MON-32, MON-80)."""
 
 
 AnyEffect: TypeAlias = (

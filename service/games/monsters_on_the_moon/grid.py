@@ -1,67 +1,67 @@
-"""The unbounded grid of squares, and the shapes of cards on it. x runs to the right, y down."""
+"""The grid of squares, and the shapes of cards on it. x grows to the right, y down."""
 
 from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
 Cell: TypeAlias = int
-"""A square as one number: cells ascend row by row, and a step to a neighbour is a constant."""
+"""A square as one number. Cells ascend row by row, and the step to a neighbour is a constant."""
 Rotation: TypeAlias = Literal[0, 90, 180, 270]
 """Degrees, clockwise."""
 
 ROTATIONS: Final[tuple[Rotation, ...]] = (0, 90, 180, 270)
-REACH: Final = 255
-"""Limit of x and y in both directions, further than any card can reach: a test derives that from the box (MON-11)."""
+COORDINATE_LIMIT: Final = 255
+"""The limit of |x| and |y|. No card can get that far; a test derives this from the components (MON-11)."""
 _WIDTH: Final = 1024
 _ORIGIN: Final = _WIDTH * _WIDTH // 2 + _WIDTH // 2
 RIGHT: Final = 1
 DOWN: Final = _WIDTH
 STEPS: Final = (-DOWN, -RIGHT, RIGHT, DOWN)
-"""From a square to the four that share an edge with it."""
+"""The steps from a square to the four neighbours that share an edge with it."""
 
-_LYING: Final = tuple([y * DOWN + x for y in range(2) for x in range(3)])
-_STANDING: Final = tuple([y * DOWN + x for y in range(3) for x in range(2)])
+_LANDSCAPE: Final = tuple([y * DOWN + x for y in range(2) for x in range(3)])
+_PORTRAIT: Final = tuple([y * DOWN + x for y in range(3) for x in range(2)])
 
 
 def cell_at(x: int, y: int) -> Cell:
     return _ORIGIN + y * DOWN + x
 
 
-def place_of(cell: Cell) -> tuple[int, int]:
-    """A cell's x and y."""
+def coordinates_of(cell: Cell) -> tuple[int, int]:
+    """The x and y of a cell."""
     y, x = divmod(cell, _WIDTH)
     return x - _WIDTH // 2, y - _WIDTH // 2
 
 
-def is_standing(rotation: Rotation) -> bool:
-    """Whether a card that is turned so is 2 wide and 3 high, not 3 wide and 2 high."""
+def is_portrait(rotation: Rotation) -> bool:
+    """Whether a card with this rotation is 2 wide and 3 high, not 3 wide and 2 high."""
     return rotation in {90, 270}
 
 
-def shape(*, standing: bool) -> tuple[int, ...]:
-    """The six squares of a card, row by row, as steps from the top left one."""
-    return _STANDING if standing else _LYING
+def shape(*, portrait: bool) -> tuple[int, ...]:
+    """The six squares of a card, row by row, as steps from the top left square."""
+    return _PORTRAIT if portrait else _LANDSCAPE
 
 
 def footprint(x: int, y: int, rotation: Rotation) -> tuple[Cell, ...]:
-    """The six squares of a card, row by row."""
+    """The six cells that a card covers, row by row."""
     corner = cell_at(x, y)
-    return tuple([corner + step for step in shape(standing=is_standing(rotation))])
+    return tuple([corner + step for step in shape(portrait=is_portrait(rotation))])
 
 
-def turned(rows: tuple[tuple[str, ...], ...], rotation: Rotation) -> tuple[str, ...]:
-    """What stands in the rows of a card, turned clockwise, row by row."""
+def rotated(rows: tuple[tuple[str, ...], ...], rotation: Rotation) -> tuple[str, ...]:
+    """The squares of a card after a clockwise rotation, row by row."""
     for _ in range(ROTATIONS.index(rotation)):
         rows = tuple(zip(*reversed(rows), strict=True))
     return tuple([item for row in rows for item in row])
 
 
-def around(cells: Iterable[Cell]) -> set[Cell]:
-    """The cells and all that share an edge with one of them."""
+def with_neighbours(cells: Iterable[Cell]) -> set[Cell]:
+    """The cells, and all cells that share an edge with one of them."""
     return {cell + step for cell in cells for step in (0, *STEPS)}
 
 
-def is_whole(cells: set[Cell]) -> bool:
-    """Whether all these cells hang together edge to edge."""
+def is_connected(cells: set[Cell]) -> bool:
+    """Whether all these cells are connected by shared edges."""
     border = [min(cells)]
     reached = set(border)
     while border:

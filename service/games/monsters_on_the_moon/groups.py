@@ -1,25 +1,25 @@
-"""Groups of equal squares, edge to edge (MON-30, MON-40), which walls part and areas double (MON-64, MON-66)."""
+"""Groups of equal squares (MON-30, MON-40). Walls separate groups, and areas double their points (MON-64, MON-66)."""
 
 from collections.abc import Collection
 from typing import NamedTuple
 
 from service.games.monsters_on_the_moon.components import Kind
-from service.games.monsters_on_the_moon.edges import Edge, ways
+from service.games.monsters_on_the_moon.edges import Edge, open_steps
 from service.games.monsters_on_the_moon.grid import Cell
 from service.games.monsters_on_the_moon.squares import Display
 
 
 class Group(NamedTuple):
-    """Squares that hang together, and the heads on them."""
+    """Connected squares of a kind, and the sum of their heads."""
 
     cells: tuple[Cell, ...]
     heads: int
 
 
 class Count(NamedTuple):
-    """Points of one counting, and the heads of the largest group (MON-30, MON-40).
+    """The points for one seat's monsters, and the number of heads of its largest group (MON-30, MON-40).
 
-    Those of monsters in enclosed areas are counted apart, and doubled (MON-66).
+    The doubled points of monsters in enclosed areas are given separately (MON-66).
     """
 
     singles: int
@@ -30,14 +30,14 @@ class Count(NamedTuple):
 
 
 def groups(display: Display, kind: Kind, walled: Collection[Edge] = ()) -> list[Group]:
-    """All groups of a kind, single squares too; none reaches across a wall."""
+    """All groups of a kind, including single squares. No group reaches across a wall."""
     left = {cell: square.heads for cell, square in display.items() if square.shows == kind}
     found = []
     while left:
         cell, heads = left.popitem()
         cells = [cell]
         for inner in cells:
-            for step in ways(inner, walled):
+            for step in open_steps(inner, walled):
                 more = left.pop(inner + step, None)
                 if more is not None:
                     cells.append(inner + step)
@@ -51,9 +51,9 @@ def heads_of(display: Display, kind: Kind) -> int:
 
 
 def count(display: Display, kind: Kind, walled: Collection[Edge] = (), areas: Collection[Cell] = ()) -> Count:
-    """A point for each single head, two for each head of a group; a double head is a group by itself (MON-30)."""
+    """One point for each single head, two for each head of a group. A double head is a group by itself (MON-30)."""
     found = groups(display, kind, walled)
-    # walls part groups, so that a group lies in one area with all its cells, or with none
+    # Walls separate groups, so all cells of a group are in the same area, or none is in any.
     inside = [group.heads for group in found if group.cells[0] in areas]
     outside = [group.heads for group in found if group.cells[0] not in areas]
     return Count(

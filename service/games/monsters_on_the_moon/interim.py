@@ -1,6 +1,6 @@
-"""The interim scoring, the moment the draw pile is empty (MON-30, MON-31, MON-66)."""
+"""The interim scoring, when the draw pile becomes empty (MON-30, MON-31, MON-66)."""
 
-from service.games.monsters_on_the_moon.apply import Told
+from service.games.monsters_on_the_moon.apply import Pending
 from service.games.monsters_on_the_moon.effects import DeciderNamed, Part, PointsScored
 from service.games.monsters_on_the_moon.groups import count
 from service.games.monsters_on_the_moon.state import enclosed_cells, walled_edges
@@ -8,23 +8,23 @@ from service.games.protocol import Rng
 from service.games.visibility import Seat
 
 
-def score(told: Told, rng: Rng) -> None:
-    """Points for each seat's monsters, then who will say who goes first from here; a tie to the last is drawn."""
-    walled, areas = walled_edges(told.state), enclosed_cells(told.state)
-    for seat, held in enumerate(told.state.seats):
-        found = count(told.state.display, held.monster, walled, areas)
+def score(pending: Pending, rng: Rng) -> None:
+    """Score each seat's monsters, then find the seat that chooses who goes first. A complete tie is broken by a draw."""
+    walled, areas = walled_edges(pending.state), enclosed_cells(pending.state)
+    for seat, held in enumerate(pending.state.seats):
+        found = count(pending.state.display, held.monster, walled, areas)
         parts: tuple[tuple[Part, int, int], ...] = (
             ("interim_singles", found.singles, found.enclosed_singles),
             ("interim_groups", found.groups, found.enclosed_groups),
         )
-        told.tell(*[PointsScored(seat, points, part, "MON-30") for part, points, _ in parts if points])
-        told.tell(*[PointsScored(seat, points, part, "MON-66", 2) for part, _, points in parts if points])
-    told.tell(_decider(told, rng))
+        pending.emit(*[PointsScored(seat, points, part, "MON-30") for part, points, _ in parts if points])
+        pending.emit(*[PointsScored(seat, points, part, "MON-66", 2) for part, _, points in parts if points])
+    pending.emit(_decider(pending, rng))
 
 
-def _decider(told: Told, rng: Rng) -> DeciderNamed:
-    """MON-31."""
-    seats = told.state.seats
+def _decider(pending: Pending, rng: Rng) -> DeciderNamed:
+    """The seat that chooses who goes first (MON-31)."""
+    seats = pending.state.seats
     fewest = _lowest({seat: held.interim_singles + held.interim_groups for seat, held in enumerate(seats)})
     if len(fewest) == 1:
         return DeciderNamed(fewest[0], "points")

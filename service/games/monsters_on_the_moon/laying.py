@@ -1,11 +1,11 @@
-"""A card comes to lie on the table (MON-4, MON-10)."""
+"""Lays cards on the table (MON-4, MON-10)."""
 
 from service.games.monsters_on_the_moon.actions import PlaceCard
-from service.games.monsters_on_the_moon.apply import Told
+from service.games.monsters_on_the_moon.apply import Pending
 from service.games.monsters_on_the_moon.components import BOX, CardId
 from service.games.monsters_on_the_moon.crystals import collect
 from service.games.monsters_on_the_moon.effects import CardPlaced
-from service.games.monsters_on_the_moon.grid import Cell, Rotation, footprint, place_of
+from service.games.monsters_on_the_moon.grid import Cell, Rotation, coordinates_of, footprint
 from service.games.monsters_on_the_moon.squares import SquareAt, square_at
 from service.games.monsters_on_the_moon.start_effects import StartCardPlaced
 from service.games.visibility import Seat
@@ -16,19 +16,19 @@ def start_card(card: CardId, x: int, y: int, rotation: Rotation, *, from_pile: b
     return StartCardPlaced(card, x, y, rotation, from_pile, squares)
 
 
-def lay(told: Told, seat: Seat, action: PlaceCard, cells: tuple[Cell, ...]) -> None:
-    """Lay a card of the hand on its cells, and collect crystals; a player alone collects none (MON-80)."""
-    under = [told.state.display.get(cell) for cell in cells]
+def lay(pending: Pending, seat: Seat, action: PlaceCard, cells: tuple[Cell, ...]) -> None:
+    """Lay a card of the hand on its cells, and collect crystals. A single player collects none (MON-80)."""
+    under = [pending.state.display.get(cell) for cell in cells]
     squares = _printed(action.card, action.rotation, cells)
     covered = tuple([square_at(cell, square) for cell, square in zip(cells, under, strict=True) if square is not None])
-    told.tell(CardPlaced(seat, action.card, action.x, action.y, action.rotation, squares, covered))
-    if len(told.state.seats) > 1:
-        collect(told, seat, squares, under)
+    pending.emit(CardPlaced(seat, action.card, action.x, action.y, action.rotation, squares, covered))
+    if len(pending.state.seats) > 1:
+        collect(pending, seat, squares, under)
 
 
 def _printed(card: CardId, rotation: Rotation, cells: tuple[Cell, ...]) -> tuple[SquareAt, ...]:
-    """What a card that is turned so shows on its cells."""
+    """The squares that a rotated card shows on its cells."""
     faces = BOX.faces[card, rotation]
     return tuple(
-        [SquareAt(*place_of(cell), card, face.kind, face.heads) for cell, face in zip(cells, faces, strict=True)]
+        [SquareAt(*coordinates_of(cell), card, face.kind, face.heads) for cell, face in zip(cells, faces, strict=True)]
     )

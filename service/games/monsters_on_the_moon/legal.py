@@ -1,4 +1,4 @@
-"""What a seat may do: the checks that judge an action, and the lists of what they let pass."""
+"""Checks actions, and lists the legal ones."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -16,8 +16,8 @@ from service.games.monsters_on_the_moon.effects import Step
 from service.games.monsters_on_the_moon.grid import Cell
 from service.games.monsters_on_the_moon.pieces import plates, spaceships
 from service.games.monsters_on_the_moon.placement import check_placement, first_placement, placements
-from service.games.monsters_on_the_moon.state import State, asked, missions_of
-from service.games.monsters_on_the_moon.walls import FEWEST, first_walls, next_walls
+from service.games.monsters_on_the_moon.state import State, awaited_seats, selectable_missions
+from service.games.monsters_on_the_moon.walls import MIN_WALLS, first_walls, next_walls
 from service.games.protocol import Decision, IllegalAction
 from service.games.visibility import Seat
 
@@ -33,18 +33,18 @@ _CLAUSES: Final[Mapping[Step, Clause]] = {
 
 
 def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
-    """What the match waits for, or nothing at the end; who does not answer takes the first legal action."""
+    """The open decisions; none at the end. A seat that does not answer in time takes its first legal action."""
     step = state.step
     if step is None:
         return ()
     if step == "place_card" and state.seats[state.active].hand:
         return (Decision(state.active, step, first_placement(state, state.seats[state.active].hand)),)
-    return tuple([Decision(seat, step, next(legal_actions(state, seat))) for seat in asked(state)])
+    return tuple([Decision(seat, step, next(legal_actions(state, seat))) for seat in awaited_seats(state)])
 
 
 def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
-    """All legal actions: cards as they lie in the hand, turned and placed row by row, then spaceships, then walls."""
-    if seat not in asked(state):
+    """All legal actions: cards in the order of the hand, by rotation and row by row; then spaceships; then walls."""
+    if seat not in awaited_seats(state):
         return
     match state.step:
         case "give_card":
@@ -55,7 +55,7 @@ def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
             if not state.turn.ship:
                 yield from first_walls(state, seat)
         case "place_wall":
-            if state.turn.walls >= FEWEST:
+            if state.turn.walls >= MIN_WALLS:
                 yield EndTurn()
             yield from next_walls(state)
         case "place_plate":
@@ -66,13 +66,13 @@ def legal_actions(state: State, seat: Seat) -> Iterator[AnyAction]:
         case "choose_first":
             yield from map(ChooseFirst, range(len(state.seats)))
         case _:
-            yield from map(ChooseMission, missions_of(state, seat))
+            yield from map(ChooseMission, selectable_missions(state, seat))
 
 
 def check_seat(state: State, seat: Seat) -> None:
     if state.step is None:
         raise IllegalAction("game-over", "MON-32")
-    if seat not in asked(state):
+    if seat not in awaited_seats(state):
         raise IllegalAction("not-your-turn", _CLAUSES[state.step])
 
 
@@ -94,8 +94,8 @@ def check_card(state: State, seat: Seat, action: PlaceCard) -> tuple[Cell, ...]:
 
 
 def check_end(state: State) -> None:
-    if 0 < state.turn.walls < FEWEST:
-        raise IllegalAction("three-walls-at-least", "MON-61", missing=FEWEST - state.turn.walls)
+    if 0 < state.turn.walls < MIN_WALLS:
+        raise IllegalAction("three-walls-at-least", "MON-61", missing=MIN_WALLS - state.turn.walls)
 
 
 def check_first(state: State, action: ChooseFirst) -> None:
@@ -104,5 +104,5 @@ def check_first(state: State, action: ChooseFirst) -> None:
 
 
 def check_mission(state: State, seat: Seat, action: ChooseMission) -> None:
-    if action.mission not in missions_of(state, seat):
+    if action.mission not in selectable_missions(state, seat):
         raise IllegalAction("mission-not-yours", "MON-71", mission=action.mission)

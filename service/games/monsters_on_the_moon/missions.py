@@ -1,4 +1,4 @@
-"""Missions: what each one asks for, and whether a display fulfils it (MON-72)."""
+"""The missions, and whether a display fulfils them (MON-72)."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
@@ -11,11 +11,11 @@ from service.games.monsters_on_the_moon.squares import Display
 from service.games.visibility import Seat
 
 Monsters: TypeAlias = Sequence[Monster]
-"""By seat."""
+"""The monsters by seat."""
 
 
 class Table(NamedTuple):
-    """A display with the edges that are walled, as a seat sees it."""
+    """A display and its walled edges, from the view of a seat."""
 
     display: Display
     monsters: Monsters
@@ -24,7 +24,7 @@ class Table(NamedTuple):
 
 
 def points(display: Display, monsters: Monsters, seat: Seat, mission: MissionId, walled: Collection[Edge] = ()) -> int:
-    """What a mission scores for a seat on this display; walls matter where groups count."""
+    """The points of a mission for a seat on this display. Walls only matter for missions that count groups."""
     return BOX.missions[mission] if _FULFILLED[mission](Table(display, monsters, seat, walled)) else 0
 
 

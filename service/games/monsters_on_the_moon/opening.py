@@ -1,4 +1,4 @@
-"""The table before the first decision (MON-1 to MON-3, MON-5, MON-60, MON-70, MON-80)."""
+"""Sets up the table before the first decision (MON-1 to MON-3, MON-5, MON-60, MON-70, MON-80)."""
 
 from service.games.monsters_on_the_moon.components import (
     BOX,
@@ -22,7 +22,7 @@ from service.games.protocol import Rng
 
 
 def setup(seats: int, options: Options, _at: int, rng: Rng) -> tuple[AnyEffect, ...]:
-    """The effects that set the table. The order of the draws is part of the public contract."""
+    """The effects that set up the table. The order of the draws is part of the public contract."""
     deck = BOX.decks[seats]
     if seats == 1:
         return _solo(options, rng.shuffle("deck", deck))
@@ -51,7 +51,7 @@ def setup(seats: int, options: Options, _at: int, rng: Rng) -> tuple[AnyEffect, 
 
 
 def _missions(seats: int, options: Options, rng: Rng) -> tuple[AnyEffect, ...]:
-    """MON-70."""
+    """Deal or open the missions (MON-70)."""
     match options.missions:
         case "secret":
             dealt = rng.shuffle("missions", tuple(BOX.missions))
@@ -64,7 +64,7 @@ def _missions(seats: int, options: Options, rng: Rng) -> tuple[AnyEffect, ...]:
 
 
 def _solo(options: Options, pile: tuple[CardId, ...]) -> tuple[AnyEffect, ...]:
-    """MON-80; the player sides with the vampires."""
+    """The setup for a single player, who plays for the vampires (MON-80)."""
     return (
         TableSet(
             options=options,

@@ -1,11 +1,11 @@
-"""Monsters on the Moon drawn: the display, the crystal track, the seats, and the viewer's hand and missions."""
+"""Draws Monsters on the Moon: the display, the crystal track, the seats, and the viewer's hand and missions."""
 
 from typing import Final
 
 from service.games.drawing import frame
 from service.games.drawing.page import Picture
 from service.games.drawing.svg import Element, Point, circle, group, path, rect, text, use
-from service.games.drawing.words import Words, wrapped
+from service.games.drawing.words import Words, wrap
 from service.games.monsters_on_the_moon import moon
 from service.games.monsters_on_the_moon.art import ART, CELL
 from service.games.monsters_on_the_moon.components import BOX, CardId, MissionId
@@ -24,24 +24,26 @@ _HAND: Final = 152
 _GAP: Final = 10
 _MISSION: Final = (172, 116)
 _CARD: Final = 850
-"""How much smaller a card of the hand is than one of the display, in thousandths; smaller still if there are many."""
+"""The scale of a card in hand (permille). With many cards it is smaller."""
 _ART: Final = {**frame.MARKS, **ART}
-_ALONE: Final = 1
+_SOLO: Final = 1
 
 
 def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
-    """The table as a viewer sees it, with its own cards and missions at the bottom."""
-    asked = _asked(seen)
-    said = _said(seen, asked, viewer, words, outcome)
-    order = frame.around(range(len(seen.seats)), viewer)
+    """The table as a viewer sees it, with the viewer's cards and missions at the bottom."""
+    awaited = _awaited(seen)
+    status_text = _status(seen, awaited, viewer, words, outcome)
+    order = frame.seating_order(range(len(seen.seats)), viewer)
     y = _TOP + moon.SIZE[1] + _GAP
     body = [
         rect(frame.MARGIN, _TOP, *moon.SIZE, "night", corner=14),
         circle(frame.MARGIN + moon.SIZE[0] // 2, _TOP + moon.SIZE[1] // 2, 280, "far-moon"),
-        moon.display(seen, (frame.MARGIN, _TOP), cards=_lays_cards(seen, viewer), walls=_lays_walls(seen, viewer)),
-        *[_panel(seen, seat, place, seat in asked, viewer, words, outcome) for place, seat in enumerate(order)],
+        moon.display(
+            seen, (frame.MARGIN, _TOP), cards=_is_placing_cards(seen, viewer), walls=_is_placing_walls(seen, viewer)
+        ),
+        *[_panel(seen, seat, index, seat in awaited, viewer, words, outcome) for index, seat in enumerate(order)],
     ]
-    if len(seen.seats) > _ALONE:
+    if len(seen.seats) > _SOLO:
         body.append(_track(seen, words, (frame.MARGIN, y)))
         y += _TRACK[1] + _GAP
     if viewer is not None or seen.open_missions:
@@ -50,16 +52,16 @@ def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | 
     return Picture(
         _WIDTH,
         y + frame.MARGIN - _GAP,
-        kind="monsters-on-the-moon",
+        css_class="monsters-on-the-moon",
         language=words["language"],
         title=words["title"],
-        description=frame.summary(words, said, None if outcome is None else outcome.scores, viewer),
+        description=frame.summary(words, status_text, None if outcome is None else outcome.scores, viewer),
         art=_ART,
-        body=(*frame.heading(_WIDTH, words, said, *_facts(seen, words)), *body),
+        body=(*frame.heading(_WIDTH, words, status_text, *_facts(seen, words)), *body),
     )
 
 
-def _asked(seen: Observation) -> list[Seat]:
+def _awaited(seen: Observation) -> list[Seat]:
     """The seats that the match waits for."""
     if seen.step is None:
         return []
@@ -69,20 +71,20 @@ def _asked(seen: Observation) -> list[Seat]:
     return [seat for seat, done in enumerate(chosen) if not done]
 
 
-def _said(seen: Observation, asked: list[Seat], viewer: Viewer, words: Words, outcome: Outcome | None) -> str:
-    said = frame.status(asked, seen.step, viewer, words, outcome)
+def _status(seen: Observation, awaited: list[Seat], viewer: Viewer, words: Words, outcome: Outcome | None) -> str:
+    status_text = frame.status(awaited, seen.step, viewer, words, outcome)
     if seen.rating is None:
-        return said
+        return status_text
     return f"{words['over']} {words[f'rank.{seen.rating.rank}']}"
 
 
-def _lays_cards(seen: Observation, viewer: Viewer) -> bool:
+def _is_placing_cards(seen: Observation, viewer: Viewer) -> bool:
     if viewer is None or viewer != seen.awaited:
         return False
     return seen.step == "place_card" and seen.seats[viewer].hand_count > 0
 
 
-def _lays_walls(seen: Observation, viewer: Viewer) -> bool:
+def _is_placing_walls(seen: Observation, viewer: Viewer) -> bool:
     if viewer is None or viewer != seen.awaited:
         return False
     return seen.options.walls and seen.step in {"place_card", "place_wall"}
@@ -97,84 +99,90 @@ def _facts(seen: Observation, words: Words) -> list[str]:
 
 
 def _panel(
-    seen: Observation, seat: Seat, place: int, to_move: bool, viewer: Viewer, words: Words, outcome: Outcome | None
+    seen: Observation, seat: Seat, index: int, to_move: bool, viewer: Viewer, words: Words, outcome: Outcome | None
 ) -> Element:
     held = seen.seats[seat]
-    head = group(use(f"head-{held.monster}"), at=(40, 80), thousandths=1250, called=words[f"kind.{held.monster}"])
+    head = group(use(f"head-{held.monster}"), at=(40, 80), scale_permille=1250, title=words[f"kind.{held.monster}"])
     content = _breakdown(seat, words, outcome) if outcome is not None else _pieces(seen, seat, viewer, words)
     return frame.panel(
         seat,
         *_PANEL,
         head,
         *content,
-        at=(_COLUMN, _TOP + (_PANEL[1] + _GAP) * place),
+        at=(_COLUMN, _TOP + (_PANEL[1] + _GAP) * index),
         viewer=viewer,
         words=words,
         to_move=to_move,
         outcome=outcome,
-        points=_points(held) if len(seen.seats) > _ALONE else None,
+        points=_points(held) if len(seen.seats) > _SOLO else None,
     )
 
 
 def _points(held: SeatView) -> int:
-    """What is known of a seat's score: the interim scoring, and where its marker is."""
+    """The public part of a seat's score: the interim scoring and the points of its marker's field."""
     return held.interim_singles + held.interim_groups + held.crystals
 
 
 def _pieces(seen: Observation, seat: Seat, viewer: Viewer, words: Words) -> list[Element]:
-    """What a seat has, and what it has scored; alone there is only the hand."""
+    """What a seat has, and what it has scored. A single player only has a hand."""
     held = seen.seats[seat]
     shapes = [
-        group(use("night-back"), at=(94, 66), called=words["picture.cards"]),
-        text(110, 71, held.hand_count, "number", thing=f"seat-{seat}-hand"),
+        group(use("night-back"), at=(94, 66), title=words["picture.cards"]),
+        text(110, 71, held.hand_count, "number", element_id=f"seat-{seat}-hand"),
     ]
-    if len(seen.seats) == _ALONE:
+    if len(seen.seats) == _SOLO:
         return shapes
     shapes += [
-        group(use("spaceship", kind=f"seat-{seat}", thousandths=700), at=(142, 66), called=words["picture.ships"]),
-        text(158, 71, held.ships, "number", thing=f"seat-{seat}-ships"),
-        group(use("plate"), at=(190, 66), called=words["picture.plates"]),
-        text(206, 71, held.plates, "number", thing=f"seat-{seat}-plates"),
+        group(
+            use("spaceship", css_class=f"seat-{seat}", scale_permille=700), at=(142, 66), title=words["picture.ships"]
+        ),
+        text(158, 71, held.ships, "number", element_id=f"seat-{seat}-ships"),
+        group(use("plate"), at=(190, 66), title=words["picture.plates"]),
+        text(206, 71, held.plates, "number", element_id=f"seat-{seat}-plates"),
         text(84, 112, words["picture.interim"], "label"),
         text(
-            _PANEL[0] - 16, 112, held.interim_singles + held.interim_groups, "label end", thing=f"seat-{seat}-interim"
+            _PANEL[0] - 16,
+            112,
+            held.interim_singles + held.interim_groups,
+            "label end",
+            element_id=f"seat-{seat}-interim",
         ),
         text(84, 130, words["breakdown.crystals"], "label"),
-        text(_PANEL[0] - 16, 130, held.crystals, "label end", thing=f"seat-{seat}-crystals"),
+        text(_PANEL[0] - 16, 130, held.crystals, "label end", element_id=f"seat-{seat}-crystals"),
     ]
     if seen.options.walls:
         shapes += _walls(seat, held, words, own=seat == viewer)
     if held.mission_count:
-        told = f"{held.mission_count} ✓" if held.mission_chosen else held.mission_count
+        shown = f"{held.mission_count} ✓" if held.mission_chosen else held.mission_count
         shapes += [
-            group(use("mission"), at=(294, 66), called=words["picture.missions"]),
-            text(308, 71, told, "number", thing=f"seat-{seat}-missions"),
+            group(use("mission"), at=(294, 66), title=words["picture.missions"]),
+            text(308, 71, shown, "number", element_id=f"seat-{seat}-missions"),
         ]
     return shapes
 
 
 def _walls(seat: Seat, held: SeatView, words: Words, *, own: bool) -> list[Element]:
-    """A seat's walls of each length; the viewer can choose one by its length."""
+    """A seat's walls of each length. The viewer's own carry the length as a data attribute."""
     return [
         group(
             path(f"M228 {y}h{14 * length}", f"wall seat-{seat}-line"),
-            text(266, y + 5, count, "number", thing=f"seat-{seat}-walls-{length}"),
+            text(266, y + 5, count, "number", element_id=f"seat-{seat}-walls-{length}"),
             data={"length": length} if own else {},
-            called=words["picture.length"].format(length=length),
+            title=words["picture.length"].format(length=length),
         )
         for length, count, y in ((2, held.long_walls, 66), (1, held.short_walls, 88))
     ]
 
 
 def _breakdown(seat: Seat, words: Words, outcome: Outcome) -> list[Element]:
-    """What the score is made of, without what is nothing."""
-    told = [f"{words[f'breakdown.{part}']}: {points}" for part, points in outcome.breakdown[seat].items() if points]
-    lines = wrapped(", ".join(told), 40)
+    """The parts of the score that are not 0."""
+    shown = [f"{words[f'breakdown.{part}']}: {points}" for part, points in outcome.breakdown[seat].items() if points]
+    lines = wrap(", ".join(shown), 40)
     return [text(84, 64 + 16 * number, line, "label") for number, line in enumerate(lines)]
 
 
 def _track(seen: Observation, words: Words, at: Point) -> Element:
-    """The crystal track: the points of its fields, red-framed ones with the plates that lie there, and the markers."""
+    """The crystal track: the points of its fields, the plates on red-framed fields, and the markers."""
     track = BOX.tracks[len(seen.seats)]
     step = (_TRACK[0] - 48) // len(track.points)
     fields: list[Element] = []
@@ -186,24 +194,24 @@ def _track(seen: Observation, words: Words, at: Point) -> Element:
             group(
                 rect(0, 0, step - 4, 64, f"crystal-{kind}", corner=8),
                 text(8, 18, points, "number"),
-                *[use("plate", step - 14 - 10 * place, 12, thousandths=450) for place, _ in enumerate(plates)],
-                *[_marker(seat, place) for place, seat in enumerate(markers)],
-                thing=f"field-{field}",
+                *[use("plate", step - 14 - 10 * index, 12, scale_permille=450) for index, _ in enumerate(plates)],
+                *[_marker(seat, index) for index, seat in enumerate(markers)],
+                element_id=f"field-{field}",
                 at=(42 + step * field, 10),
             )
         )
-    gem = group(use("gem", thousandths=1400), at=(22, 42), called=words["picture.track"])
+    gem = group(use("gem", scale_permille=1400), at=(22, 42), title=words["picture.track"])
     return group(rect(0, 0, *_TRACK, "panel", corner=12), gem, *fields, at=at)
 
 
-def _marker(seat: Seat, place: int) -> Element:
+def _marker(seat: Seat, index: int) -> Element:
     """A seat's marker on a field, which has room for four."""
-    at = (14 + 22 * (place % 2), 34 + 18 * (place // 2))
-    return group(frame.mark(seat, 0, 0, 620), thing=f"marker-{seat}", at=at)
+    at = (14 + 22 * (index % 2), 34 + 18 * (index // 2))
+    return group(frame.mark(seat, 0, 0, 620), element_id=f"marker-{seat}", at=at)
 
 
 def _hand(seen: Observation, viewer: Viewer, words: Words, at: Point) -> Element:
-    """The viewer's cards and the missions of which it scores one; for others the open missions alone."""
+    """The viewer's cards and selectable missions. Other viewers see only open missions."""
     held = None if viewer is None else seen.seats[viewer]
     cards = () if held is None else held.hand or ()
     missions = seen.open_missions or (() if held is None else held.missions or ())
@@ -211,14 +219,14 @@ def _hand(seen: Observation, viewer: Viewer, words: Words, at: Point) -> Element
     left = _WHOLE - (_MISSION[0] + _GAP) * len(missions) - 6
     step = min(144, (left - 120) // max(1, len(cards)))
     content = [
-        _card(card, (16 + step * place, 34), min(_CARD, 1000 * (step - 8) // (3 * CELL)))
-        for place, card in enumerate(cards)
+        _card(card, (16 + step * index, 34), min(_CARD, 1000 * (step - 8) // (3 * CELL)))
+        for index, card in enumerate(cards)
     ]
-    if _lays_cards(seen, viewer):
-        content += _dial(words, (16 + step * len(cards), 40))
+    if _is_placing_cards(seen, viewer):
+        content += _rotation_buttons(words, (16 + step * len(cards), 40))
     content += [
-        _mission(mission, words, (left + (_MISSION[0] + _GAP) * place, 24), chosen=mission == chosen)
-        for place, mission in enumerate(missions)
+        _mission(mission, words, (left + (_MISSION[0] + _GAP) * index, 24), chosen=mission == chosen)
+        for index, mission in enumerate(missions)
     ]
     gift = None if held is None or held.gift is None or seen.step != "give_card" else held.gift
     label = words["picture.hand"] if gift is None else words["picture.gift"].format(card=gift)
@@ -231,41 +239,47 @@ def _hand(seen: Observation, viewer: Viewer, words: Words, at: Point) -> Element
     )
 
 
-def _card(card: CardId, at: Point, thousandths: int) -> Element:
-    """A card of the hand as it lies when it is not turned."""
+def _card(card: CardId, at: Point, scale_permille: int) -> Element:
+    """A card of the hand, not rotated."""
     squares = [
-        use(f"{face.kind}-{face.heads}", CELL * (place % 3), CELL * (place // 3))
-        for place, face in enumerate(BOX.faces[card, 0])
+        use(f"{face.kind}-{face.heads}", CELL * (index % 3), CELL * (index // 3))
+        for index, face in enumerate(BOX.faces[card, 0])
     ]
     outline = rect(0, 0, 3 * CELL, 2 * CELL, "hand-card edge", corner=4)
     return group(
-        *squares, outline, thing=f"card-{card}", data={"card": card}, at=at, thousandths=thousandths, called=card
+        *squares,
+        outline,
+        element_id=f"card-{card}",
+        data={"card": card},
+        at=at,
+        scale_permille=scale_permille,
+        title=card,
     )
 
 
-def _dial(words: Words, at: Point) -> list[Element]:
-    """How a card can be turned, clockwise."""
+def _rotation_buttons(words: Words, at: Point) -> list[Element]:
+    """Buttons for the clockwise rotations of a card."""
     return [
         group(
             rect(-20, -11, 40, 22, "turn-by", corner=11),
             text(0, 5, f"{rotation}°", "turn-by-word"),
             data={"rotation": rotation},
-            at=(at[0] + 24 + 46 * (place % 2), at[1] + 22 + 32 * (place // 2)),
-            called=words["picture.turned"].format(rotation=rotation),
+            at=(at[0] + 24 + 46 * (index % 2), at[1] + 22 + 32 * (index // 2)),
+            title=words["picture.turned"].format(rotation=rotation),
         )
-        for place, rotation in enumerate(ROTATIONS)
+        for index, rotation in enumerate(ROTATIONS)
     ]
 
 
 def _mission(mission: MissionId, words: Words, at: Point, *, chosen: bool) -> Element:
     name, _, rest = words[f"mission.{mission}"].partition(": ")
-    lines = wrapped(rest, 23)
+    lines = wrap(rest, 23)
     return group(
         rect(0, 0, *_MISSION, "mission-card chosen edge" if chosen else "mission-card edge", corner=8),
         text(12, 22, name, "number"),
         text(_MISSION[0] - 12, 22, BOX.missions[mission], "score-small end"),
         *[text(12, 42 + 15 * number, line, "label") for number, line in enumerate(lines)],
-        thing=f"mission-{mission}",
+        element_id=f"mission-{mission}",
         data={"mission": mission},
         at=at,
     )

@@ -1,18 +1,18 @@
-"""Where a spaceship or a monster plate may go (MON-22, MON-23)."""
+"""The squares where a spaceship or a monster plate may go (MON-22, MON-23)."""
 
 from collections.abc import Iterator
 
 from service.games.monsters_on_the_moon.actions import PlacePlate, PlaceSpaceship
 from service.games.monsters_on_the_moon.components import MONSTERS
-from service.games.monsters_on_the_moon.grid import Cell, footprint, place_of
+from service.games.monsters_on_the_moon.grid import Cell, coordinates_of, footprint
 from service.games.monsters_on_the_moon.state import State
 from service.games.protocol import IllegalAction
 
 
 def landing_cells(state: State) -> list[Cell]:
-    """The visible crystals on which the active seat may put a spaceship now, ascending (MON-23).
+    """The visible crystals on which the active seat may now put a spaceship, ascending (MON-23).
 
-    Before the card there are none without a card in hand, which must follow (MON-61).
+    Before the card, a spaceship requires a card in hand, which has to be laid in the same turn (MON-61).
     """
     held = state.seats[state.active]
     if state.turn.ship or not held.ships or not (held.hand or state.turn.card):
@@ -23,7 +23,7 @@ def landing_cells(state: State) -> list[Cell]:
 
 def spaceships(state: State) -> Iterator[PlaceSpaceship]:
     for cell in landing_cells(state):
-        yield PlaceSpaceship(*place_of(cell))
+        yield PlaceSpaceship(*coordinates_of(cell))
 
 
 def check_spaceship(state: State, action: PlaceSpaceship) -> None:
@@ -38,7 +38,7 @@ def check_spaceship(state: State, action: PlaceSpaceship) -> None:
 
 
 def plate_cells(state: State) -> list[Cell]:
-    """The opposing monsters of the card laid this turn, ascending (MON-22)."""
+    """The opposing monsters of the card laid in this turn, ascending (MON-22)."""
     own = state.seats[state.active].monster
     last = state.laid[-1]
     cells = footprint(last.x, last.y, last.rotation)
@@ -47,7 +47,7 @@ def plate_cells(state: State) -> list[Cell]:
 
 def plates(state: State) -> Iterator[PlacePlate]:
     for cell in plate_cells(state):
-        yield PlacePlate(*place_of(cell))
+        yield PlacePlate(*coordinates_of(cell))
 
 
 def check_plate(state: State, action: PlacePlate) -> None:

@@ -1,4 +1,4 @@
-"""Full states that a viewer of an observation may be in, for bots that search."""
+"""Samples full states that are consistent with an observation, for bots that search."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -17,7 +17,7 @@ Cards: TypeAlias = tuple[CardId, ...]
 
 
 def sample_state(seen: Observation, rng: Rng) -> State:
-    """A full state that a viewer of this observation may be in, every hidden card, gift and mission drawn anew."""
+    """Sample a full state. Every hidden card, gift and mission is drawn anew."""
     seats = len(seen.seats)
     starts = start_cards(tuple([held.monster for held in seen.seats])) if seats > 1 else ((),)
     gifts = [_gift(seen, seat, cards, rng) for seat, cards in enumerate(starts)]
@@ -73,7 +73,10 @@ def _display(seen: Observation) -> dict[int, Square]:
 
 
 def _gift(seen: Observation, seat: Seat, cards: Cards, rng: Rng) -> CardId | None:
-    """The first card that a seat gave away: as seen, as who laid the two of them tells, or either (MON-2)."""
+    """The first card that a seat gave away (MON-2).
+
+    It is known if the viewer saw it, or if one of the two cards has been laid. Otherwise it is drawn.
+    """
     held = seen.seats[seat]
     if held.gift is not None or not held.gift_chosen:
         return held.gift
@@ -86,7 +89,7 @@ def _gift(seen: Observation, seat: Seat, cards: Cards, rng: Rng) -> CardId | Non
 
 
 def _known_hand(seen: Observation, seat: Seat, starts: tuple[Cards, ...], gifts: Gifts) -> Cards:
-    """The cards that a seat must hold: its hand if that is seen, else its own first cards and those that it was given."""
+    """The cards that a seat certainly holds: its visible hand, or its own first card and the one that it was given."""
     held = seen.seats[seat]
     if held.hand is not None:
         return held.hand
@@ -98,7 +101,7 @@ def _known_hand(seen: Observation, seat: Seat, starts: tuple[Cards, ...], gifts:
 
 
 def _missions(seen: Observation, rng: Rng) -> list[tuple[MissionId, ...]]:
-    """Each seat's secret missions: those that it is known to have, and others (MON-70)."""
+    """Each seat's secret missions: the known ones, and others drawn at random (MON-70)."""
     if seen.options.missions != "secret":
         return [()] * len(seen.seats)
     known = [held.missions or ((held.mission,) if held.mission else ()) for held in seen.seats]
@@ -109,7 +112,7 @@ def _missions(seen: Observation, rng: Rng) -> list[tuple[MissionId, ...]]:
 
 
 def _mission(seen: Observation, held: SeatView, own: tuple[MissionId, ...], rng: Rng) -> MissionId | None:
-    """The mission that a seat chose: as seen, or any that it may have chosen (MON-71)."""
+    """The mission that a seat chose: the visible one, or a random one of its choices (MON-71)."""
     if held.mission is not None or not held.mission_chosen:
         return held.mission
     return rng.pick("mission", own or seen.open_missions)

@@ -1,4 +1,4 @@
-"""The final scoring (MON-40, MON-41, MON-66), or that of a player alone (MON-81)."""
+"""The final scoring (MON-40, MON-41, MON-66), and that of a single player (MON-81)."""
 
 from service.games.kit.ranking import outcome
 from service.games.monsters_on_the_moon import missions, solo
@@ -8,11 +8,11 @@ from service.games.protocol import Outcome, Rng
 from service.games.visibility import Seat, Viewer
 
 EXTRA_A_HEAD = 2
-"""Points more for each head of a seat's largest group, in matches without walls (MON-40, MON-66)."""
+"""Additional points for each head of a seat's largest group, in matches without walls (MON-40, MON-66)."""
 
 
 def points(state: State, viewer: Viewer) -> tuple[int, ...]:
-    """What each seat would score if the match ended now; a mission counts for viewers who may know which it is."""
+    """The score of each seat if the match ended now. A mission counts only for viewers who may know it."""
     if len(state.seats) == 1:
         return (sum(solo.parts(state.display).values()),)
     found = []
@@ -24,7 +24,7 @@ def points(state: State, viewer: Viewer) -> tuple[int, ...]:
 
 
 def score(state: State, _rng: Rng) -> Outcome:
-    """The outcome of a match that is over; no draw is made."""
+    """The outcome of a match that is over. It makes no draw."""
     if len(state.seats) == 1:
         return outcome([dict(solo.parts(state.display))], [()])
     # MON-41

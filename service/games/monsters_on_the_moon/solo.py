@@ -1,4 +1,4 @@
-"""The points of a player alone, and what they are called (MON-81, MON-82)."""
+"""The points of a single player, and their rating (MON-81, MON-82)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,12 +7,12 @@ from service.games.monsters_on_the_moon.effects import SoloRated
 from service.games.monsters_on_the_moon.groups import groups, heads_of
 from service.games.monsters_on_the_moon.squares import Display
 
-_LIMITS: Final = (13, 19, 24, 28)
-"""The most points of each rank but the best."""
+_MAX_POINTS: Final = (13, 19, 24, 28)
+"""The most points of each rank, except the best rank."""
 
 
 def parts(display: Display) -> Mapping[str, int]:
-    """Vampires and crystals that are not alone count for the player, witches and werewolves against (MON-81)."""
+    """Vampires and crystals beside their own kind score; witches and werewolves cost points (MON-81)."""
     vampires = [group.heads for group in groups(display, "vampire")]
     crystals = [len(group.cells) for group in groups(display, "crystal")]
     return {
@@ -24,6 +24,6 @@ def parts(display: Display) -> Mapping[str, int]:
 
 
 def rate(display: Display) -> SoloRated:
-    """MON-82."""
+    """The rating of the points (MON-82)."""
     points = sum(parts(display).values())
-    return SoloRated(points, 1 + sum([points > limit for limit in _LIMITS]))
+    return SoloRated(points, 1 + sum([points > limit for limit in _MAX_POINTS]))

@@ -1,4 +1,4 @@
-"""What is visible on a square of the grid: on the table, and as effects and viewers are told."""
+"""The visible content of a square: in a state, and in effects and observations."""
 
 from collections.abc import Mapping
 from typing import TypeAlias
@@ -6,12 +6,12 @@ from typing import TypeAlias
 import msgspec
 
 from service.games.monsters_on_the_moon.components import CardId, Kind
-from service.games.monsters_on_the_moon.grid import Cell, place_of
+from service.games.monsters_on_the_moon.grid import Cell, coordinates_of
 from service.games.visibility import Seat
 
 
 class Square(msgspec.Struct, frozen=True):
-    """What is visible on a cell: a monster's heads or something else, of which card, and whose plate it is if it is one."""
+    """What a cell shows, its number of heads, the card that it belongs to, and the owner of a plate on it."""
 
     card: CardId
     shows: Kind
@@ -23,7 +23,7 @@ Display: TypeAlias = Mapping[Cell, Square]
 
 
 class SquareAt(msgspec.Struct, frozen=True):
-    """A square of the display: what it shows, with how many heads, and the card that it is of."""
+    """A square of the display: what it shows, its number of heads, and the card that it belongs to."""
 
     x: int
     y: int
@@ -33,13 +33,13 @@ class SquareAt(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A square of the grid, with a card or without."""
+    """A square of the grid, with or without a card."""
 
     x: int
     y: int
 
 
 def square_at(cell: Cell, square: Square) -> SquareAt:
-    """A square of the display as effects and viewers have it."""
-    x, y = place_of(cell)
+    """A square of the display, as effects and observations contain it."""
+    x, y = coordinates_of(cell)
     return SquareAt(x, y, square.card, square.shows, square.heads)

@@ -1,4 +1,4 @@
-"""What can happen before the first turn. As all effects, each changes the table by itself."""
+"""The effects before the first turn. Each effect contains everything that it changes."""
 
 from typing import Annotated
 
@@ -12,8 +12,8 @@ from service.games.visibility import Effect, Private, Public, Seat, Secret, priv
 class TableSet(Effect, frozen=True, tag="table_set"):
     """Each seat has a monster, spaceships, plates on the track, and its marker on field 0 (MON-1, MON-5, MON-80).
 
-    `turn_order` begins with the first seat, `monsters` are by seat. `crystal_track` holds the points of each field of the
-    track from 0 on, `red_fields` the fields with a plate of each monster; alone there is no track.
+    `turn_order` begins with the first seat; `monsters` are by seat. `crystal_track` has the points of each field from 0
+    on. `red_fields` are the fields with a plate of each monster. A single player has no track.
     """
 
     options: Public[Options]
@@ -26,28 +26,28 @@ class TableSet(Effect, frozen=True, tag="table_set"):
 
 
 class WallsTaken(Effect, frozen=True, tag="walls_taken"):
-    """Each seat has so many moon walls of two lengths (MON-60)."""
+    """Each seat got these numbers of long and short moon walls (MON-60)."""
 
     long_each: Public[int]
     short_each: Public[int]
 
 
 class PileShuffled(Effect, frozen=True, tag="pile_shuffled"):
-    """The draw pile lies face down; its first card is drawn first (MON-3, MON-80)."""
+    """The draw pile lies face down. Its first card is drawn first (MON-3, MON-80)."""
 
     size: Public[int]
     cards: Secret[tuple[CardId, ...]]
 
 
 class StartCardsTaken(Effect, frozen=True, tag="start_cards_taken"):
-    """The seat has the two cards with its own double head in hand (MON-2)."""
+    """The seat took the two cards with its own double head into its hand (MON-2)."""
 
     seat: Public[Seat]
     cards: Public[tuple[CardId, ...]]
 
 
 class MissionsDealt(Effect, frozen=True, tag="missions_dealt"):
-    """The seat has secret missions (MON-70)."""
+    """The seat got secret missions (MON-70)."""
 
     seat: Public[Seat]
     count: Public[int]
@@ -61,14 +61,14 @@ class MissionsOpened(Effect, frozen=True, tag="missions_opened"):
 
 
 class GiftChosen(Effect, frozen=True, tag="gift_chosen"):
-    """The seat has laid a card of its hand aside, to give it away (MON-2)."""
+    """The seat laid a card of its hand aside, to give it away (MON-2)."""
 
     seat: Public[Seat]
     card: Private[CardId]
 
 
 class CardGiven(Effect, frozen=True, tag="card_given"):
-    """The card that the seat had laid aside is in the hand of the seat on its right (MON-2)."""
+    """The seat gave the card that it had laid aside to the seat on its right (MON-2)."""
 
     seat: Public[Seat]
     to: Public[Seat]
@@ -76,9 +76,9 @@ class CardGiven(Effect, frozen=True, tag="card_given"):
 
 
 class StartCardPlaced(Effect, frozen=True, tag="start_card_placed"):
-    """A card of the start layout lies there; `from_pile` if it came from the draw pile (MON-4, MON-80).
+    """A card of the start layout was laid. `from_pile` is true if it came from the draw pile (MON-4, MON-80).
 
-    `squares` are the six that it shows, row by row.
+    `squares` are the six squares of the card, row by row.
     """
 
     card: Public[CardId]

@@ -1,4 +1,4 @@
-"""The table at one moment. The display is a map of cells (see `grid`), each of which shows one thing of one card."""
+"""The state of a match. The display maps cells (see `grid`) to the visible squares."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ from service.games.visibility import Seat
 
 
 class Laid(msgspec.Struct, frozen=True):
-    """A card with its top left square and who laid it; nobody did at the start."""
+    """A card, the coordinates of its top left square, and the seat that laid it; None for start cards."""
 
     card: CardId
     x: int
@@ -22,7 +22,9 @@ class Laid(msgspec.Struct, frozen=True):
 
 
 class Wall(msgspec.Struct, frozen=True):
-    """A moon wall and who laid it: above the square at x, y to the right, or left of it down."""
+    """A moon wall and the seat that laid it: with `h` above the square at x, y and to the right, with `v` left of it
+    and down.
+    """
 
     x: int
     y: int
@@ -32,9 +34,10 @@ class Wall(msgspec.Struct, frozen=True):
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """What was done in the turn so far: the card laid, whether a spaceship was put and a card drawn; plates still owed.
+    """The progress of a turn: the card laid, whether a spaceship was placed and a card drawn, plates still to be
+    placed, and walls laid.
 
-    The last `walls` of all walls were laid in it.
+    The walls of this turn are the last `walls` entries of the state's `walls`.
     """
 
     card: CardId | None = None
@@ -45,9 +48,11 @@ class Turn(msgspec.Struct, frozen=True):
 
 
 class Holdings(msgspec.Struct, frozen=True):
-    """What a seat has. `gift` is the card that it gave away or laid aside for that; `plates` are those on the track.
+    """What a seat has.
 
-    `crystals` are the points of the marker's field. A mission is chosen at the end.
+    `gift` is the card that it gave away or laid aside to give. `plates` counts the plates still on the track.
+
+    `crystals` are the points of the marker's field. `mission` is chosen at the end.
     """
 
     monster: Monster
@@ -67,18 +72,18 @@ class Holdings(msgspec.Struct, frozen=True):
 
 
 class Rating(msgspec.Struct, frozen=True):
-    """The points of a player alone, and what they are called, from 1 to 5 (MON-82)."""
+    """A single player's points and their rating, from 1 to 5 (MON-82)."""
 
     points: int
     rank: int
 
 
 class State(msgspec.Struct, frozen=True):
-    """All of a match. The pile's first card is drawn first; `laid` are all cards of the display, the latest last.
+    """The whole state. The first card of `pile` is drawn first. `laid` has all cards of the display, the latest last.
 
-    `step` is what the match waits for, None at the end; `awaited` is the seat that is asked, or None where all seats are
-    asked at once. `active` is the seat whose turn it is; `decider` names the next one when the turn ends (MON-31). The
-    latest of `walls` is the last one; `areas` are those that they enclose, each with its cells ascending (MON-63).
+    `step` is what the match waits for; None at the end. `awaited` is the seat that must act, or None if all seats act
+    at once. `active` is the seat whose turn it is. `decider` chooses the next seat when the turn ends (MON-31). The
+    latest of `walls` is the last one. `areas` are the enclosed areas, each with its cells ascending (MON-63).
     """
 
     options: Options
@@ -98,7 +103,7 @@ class State(msgspec.Struct, frozen=True):
     rating: Rating | None
 
 
-def asked(state: State) -> tuple[Seat, ...]:
+def awaited_seats(state: State) -> tuple[Seat, ...]:
     """The seats that may act, ascending."""
     if state.step is None:
         return ()
@@ -110,13 +115,13 @@ def asked(state: State) -> tuple[Seat, ...]:
     return tuple([seat for seat, held in seats if held.mission is None])
 
 
-def missions_of(state: State, seat: Seat) -> tuple[MissionId, ...]:
-    """Those of which a seat scores one: its own, or the open ones (MON-71)."""
+def selectable_missions(state: State, seat: Seat) -> tuple[MissionId, ...]:
+    """The missions of which a seat scores one: its own, or the open ones (MON-71)."""
     return state.open_missions or state.seats[seat].missions
 
 
 def walled_edges(state: State) -> frozenset[Edge]:
-    """All edges on which a wall lies."""
+    """All edges with a wall."""
     if not state.walls:
         return frozenset()
     spans = [span_at(wall.x, wall.y, wall.orientation, wall.length) for wall in state.walls]
@@ -124,5 +129,5 @@ def walled_edges(state: State) -> frozenset[Edge]:
 
 
 def enclosed_cells(state: State) -> frozenset[Cell]:
-    """All cells of all areas."""
+    """The cells of all enclosed areas."""
     return frozenset([cell for area in state.areas for cell in area])

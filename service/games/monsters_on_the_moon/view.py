@@ -1,13 +1,14 @@
-"""What a viewer may know, field by field; full states that agree with it are made in `sampling`.
+"""What a viewer may know, field by field. `sampling` makes full states that agree with it.
 
-Hidden are the hands, the draw pile, secret missions, who gave which card to whom, and choices until all have chosen.
+Hidden are hands, the draw pile, secret missions, gifts of other seats, and missions chosen before all seats have
+chosen.
 """
 
 import msgspec
 
 from service.games.monsters_on_the_moon.components import CardId, MissionId, Monster, right_of
 from service.games.monsters_on_the_moon.effects import Step
-from service.games.monsters_on_the_moon.grid import place_of
+from service.games.monsters_on_the_moon.grid import coordinates_of
 from service.games.monsters_on_the_moon.options import Options
 from service.games.monsters_on_the_moon.squares import Place, SquareAt, square_at
 from service.games.monsters_on_the_moon.state import Holdings, Laid, Rating, State, Turn, Wall
@@ -15,7 +16,7 @@ from service.games.visibility import Seat, Viewer
 
 
 class PieceAt(msgspec.Struct, frozen=True):
-    """A spaceship or a monster plate on a square, and whose it is."""
+    """A spaceship or a monster plate on a square, and its owner."""
 
     x: int
     y: int
@@ -23,11 +24,11 @@ class PieceAt(msgspec.Struct, frozen=True):
 
 
 class SeatView(msgspec.Struct, frozen=True):
-    """What a seat has; `hand` and `missions` are shown to that seat, and null to all others.
+    """What a seat has. `hand` and `missions` are visible to that seat, and null for all others.
 
-    `gift` is the card that the seat chose to give to its right, shown to it and, once all have chosen, to who got it.
-    `field` is where the marker is, `crystals` the points of that field. `plates` are those still on the track.
-    `mission` is shown to the seat once it has chosen, and to all at the end.
+    `gift` is the card that the seat chose to give to its right. It is visible to the seat, and to the receiver once all
+    seats have chosen. `field` is the position of the marker, and `crystals` are the points of that field. `plates`
+    counts the plates still on the track. `mission` is visible to the seat once it has chosen, and to all at the end.
     """
 
     monster: Monster
@@ -51,14 +52,14 @@ class SeatView(msgspec.Struct, frozen=True):
 
 
 class Observation(msgspec.Struct, frozen=True, tag_field="game", tag="monsters_on_the_moon"):
-    """All that lies open, and what the viewer holds.
+    """Everything that is public, and what the viewer owns.
 
-    `step` is what the match waits for, null at the end, and `awaited` who is asked, or null where all are who have not
-    chosen yet. `active` is the seat whose turn it is; `decider` says who goes first after this turn, if not null. `pile`
-    counts the cards to be drawn. `display` are the visible squares row by row, under any spaceship of `ships` and with
-    the plates of `plates` in them, which stand row by row too; `laid` are all cards, in the order in which they were laid,
-    as are `walls`; `areas` are the squares that they enclose, each area row by row. `rating` is what a player alone has
-    reached at the end.
+    `step` is what the match waits for; null at the end. `awaited` is the seat that must act; null if all seats that
+    have not chosen yet must act. `active` is the seat whose turn it is. `decider`, if not null, chooses who goes first
+    after this turn. `pile` is the number of cards in the draw pile. `display` has the visible squares row by row, with
+    plates, and without spaceships. `ships` and `plates` are row by row too. `laid` and `walls` are in the order in
+    which they were laid. `areas` are the enclosed areas, each with its squares row by row. `rating` is the rating of a
+    single player at the end.
     """
 
     options: Options
@@ -93,10 +94,12 @@ def observation(state: State, viewer: Viewer) -> Observation:
         pile=len(state.pile),
         laid=state.laid,
         display=tuple([square_at(cell, square) for cell, square in squares]),
-        ships=tuple([PieceAt(*place_of(cell), seat) for cell, seat in sorted(state.ships.items())]),
-        plates=tuple([PieceAt(*place_of(cell), square.plate) for cell, square in squares if square.plate is not None]),
+        ships=tuple([PieceAt(*coordinates_of(cell), seat) for cell, seat in sorted(state.ships.items())]),
+        plates=tuple(
+            [PieceAt(*coordinates_of(cell), square.plate) for cell, square in squares if square.plate is not None]
+        ),
         walls=state.walls,
-        areas=tuple([tuple([Place(*place_of(cell)) for cell in area]) for area in state.areas]),
+        areas=tuple([tuple([Place(*coordinates_of(cell)) for cell in area]) for area in state.areas]),
         open_missions=state.open_missions,
         rating=state.rating,
     )

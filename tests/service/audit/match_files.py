@@ -12,7 +12,7 @@ from service.audit.match_file import export
 from service.automation.bot_turns import advance, suspend
 from service.automation.deadlines import enforce, extend, resume
 from service.errors import Refused
-from service.games.kit.patterns import picked
+from service.games.kit.patterns import sample_action
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.registry import GAMES
 from service.match.owed import KINDS
@@ -170,7 +170,7 @@ def played(name: str) -> Lines:
         if people and turn % 20 != 19:
             opens_at, seat = min(people)
             arena.time = max(arena.time + 300, opens_at)
-            action = picked(chance.pick("action", list(legal_actions(match, seat))), "part", chance)
+            action = sample_action(chance.pick("action", list(legal_actions(match, seat))), "part", chance)
             with suppress(Refused):  # a pattern may be filled in too little
                 arena.act(table, person(match, seat) or "", msgspec.to_builtins(action))
         else:

@@ -1,6 +1,6 @@
-"""The toy with one fault at a time: each breaks the law that it names, and no other.
+"""Faulty variants of the toy game. Each breaks one law and no other.
 
-Faults of sight stand in `broken_sight`, those of pictures in `broken_pictures`.
+Faults of visibility are in `broken_sight`, faults of pictures in `broken_pictures`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,24 +40,24 @@ NO_CARD = "0-0"
 
 @dataclass(frozen=True)
 class Fault:
-    """A table with a faulty toy, and the only law that it breaks."""
+    """A table with a faulty toy game, and the only law that it breaks."""
 
     table: Table
     law: Callable[[Table], None]
 
 
 def fault(name: str, law: Callable[[Table], None], **changes: Any) -> Fault:
-    """The toy with some of its functions or facts changed."""
+    """The toy game with some of its functions or facts replaced."""
     game: AnyGame = replace(TOY, **changes)
     return Fault(Table(name, game, 3, pieces, {"tricks": 6}), law)
 
 
 def asks_who_has_acted(state: State) -> tuple[Decision[ToyAction], ...]:
-    asked = TOY.decisions(state)
+    decisions = TOY.decisions(state)
     if state.step != "commit":
-        return asked
+        return decisions
     every = range(state.seats)
-    return (*(Decision[ToyAction](s, "commit", None, state.opens_at, state.deadline) for s in every), asked[-1])
+    return (*(Decision[ToyAction](s, "commit", None, state.opens_at, state.deadline) for s in every), decisions[-1])
 
 
 def lists_in_one_go(state: State, seat: Seat) -> Iterator[ToyAction]:
@@ -90,13 +90,13 @@ def accepts_what_is_not_listed(state: State, move: Move[ToyAction], rng: Rng) ->
 def names_no_clause(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
     try:
         return TOY.decide(state, move, rng)
-    except IllegalAction as no:
-        raise IllegalAction(no.code, "TOY-99", **no.facts) from None
+    except IllegalAction as refusal:
+        raise IllegalAction(refusal.code, "TOY-99", **refusal.facts) from None
 
 
 def accepts_late_actions(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
-    late = move.seat != CLOCK and move.at >= state.deadline and state.step == "commit"
-    return TOY.decide(state, alter(move, at=state.deadline - 1) if late else move, rng)
+    is_late = move.seat != CLOCK and move.at >= state.deadline and state.step == "commit"
+    return TOY.decide(state, alter(move, at=state.deadline - 1) if is_late else move, rng)
 
 
 def lets_a_seat_ring(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
@@ -119,7 +119,7 @@ def rings_for_ever(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEf
 
 
 class CountingRng:
-    """Draws that go their own way, whatever was recorded."""
+    """Draws by its own counter, regardless of the recorded draws."""
 
     numbers = count()
 
@@ -152,7 +152,7 @@ def changes_the_old_state(state: State | None, effect: ToyEffect) -> State:
 
 
 class Loud(StrEnum):
-    """A step that knows more than its bytes."""
+    """An enum member that is lost when it is stored as JSON."""
 
     SWAP = "swap"
 
@@ -167,7 +167,7 @@ def hides_in_a_type(state: State | None, effect: ToyEffect) -> State:
 
 
 class SwapOfOne(Action, frozen=True, tag="swap"):
-    """A swap whose reader takes less than a legal list offers."""
+    """A swap whose parser accepts fewer cards than a legal list offers."""
 
     cards: Private[Annotated[tuple[toy.Card, ...], Meta(max_length=1)] | AnyOf]
     from_bottom: Public[Annotated[bool, HINT]] = False
@@ -222,14 +222,14 @@ _ABSENT = laws.law_absent_players_come_to_an_end
 _CHANCE = laws.law_all_chance_is_drawn
 _BOTS = laws.law_bots_choose_what_is_listed
 _PURE = laws_of_values.law_apply_is_pure
-_PREFIX = laws_of_values.law_any_prefix_and_the_rest_are_the_whole
+_PREFIX = laws_of_values.law_a_snapshot_and_the_later_effects_give_the_last_state
 _CODEC = laws_of_values.law_values_survive_their_codec
 _SENT = laws_of_values.law_listed_actions_can_be_sent
 _PIECES = laws_of_values.law_pieces_are_conserved
 _OUTCOME = laws_of_values.law_the_outcome_ranks_all_seats
 _HASHES = laws_of_values.law_hash_seeds_change_nothing
 _OPTIONS = laws_of_values.law_options_are_strict
-_TEXTS = laws_of_values.law_texts_tell_everything_in_every_language
+_TEXTS = laws_of_values.law_texts_are_complete_in_every_language
 
 FAULTS: Final[tuple[Fault, ...]] = (
     fault("asks who has acted", _ACTS, decisions=asks_who_has_acted),

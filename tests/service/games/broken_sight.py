@@ -1,4 +1,4 @@
-"""The toy with faults of sight: what a viewer sees tells what it may not know."""
+"""The toy game with faulty visibility: viewers get information that is hidden from them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,12 +16,12 @@ from tests.service.games.toy.state import State, ToyAction, ToyEffect, value
 from tests.service.games.toy.view import Observation
 
 
-class TellingCommitted(toy.CardCommitted, frozen=True, tag="card_committed"):
+class LeakingCommitted(toy.CardCommitted, frozen=True, tag="card_committed"):
     high: Public[bool]
 
 
 class OpenlyEnded(toy.GameEnded, frozen=True, tag="game_ended"):
-    """Redaction shows its secret, which happens to tell nothing."""
+    """Redaction shows its secret field, which happens to contain no information."""
 
     secret: Secret[str] = "over"
 
@@ -41,9 +41,9 @@ class OpenObservation(Observation, frozen=True, tag_field="game", tag="toy"):
     everything: State
 
 
-def tells_how_high(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+def leaks_high_cards(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
     return tuple(
-        TellingCommitted(effect.seat, effect.card, high=value(effect.card) > 7)
+        LeakingCommitted(effect.seat, effect.card, high=value(effect.card) > 7)
         if isinstance(effect, toy.CardCommitted)
         else effect
         for effect in TOY.decide(state, move, rng)
@@ -55,11 +55,11 @@ def ends_openly(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffec
     return tuple(OpenlyEnded() if isinstance(effect, toy.GameEnded) else effect for effect in effects)
 
 
-def instead(of: type[ToyEffect], by: type[ToyEffect]) -> Any:
+def with_effect(of: type[ToyEffect], by: type[ToyEffect]) -> Any:
     return replace(TOY.info, effects=tuple(by if kind is of else kind for kind in TOY.info.effects))
 
 
-def tells_in_refusals(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+def leaks_in_refusals(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
     try:
         return TOY.decide(state, move, rng)
     except IllegalAction as no:
@@ -72,12 +72,12 @@ def _holder(state: State, card: object) -> str:
     return ", ".join(str(seat) for seat, hand in enumerate(state.hands) if card in hand)
 
 
-def tells_by_order(state: State, seat: Seat) -> Iterator[ToyAction]:
+def leaks_by_order(state: State, seat: Seat) -> Iterator[ToyAction]:
     actions = list(TOY.legal_actions(state, seat))
     yield from reversed(actions) if value(state.deck[0]) > 7 else actions
 
 
-def tells_by_step(state: State) -> tuple[Decision[ToyAction], ...]:
+def leaks_by_step(state: State) -> tuple[Decision[ToyAction], ...]:
     odd = value(state.deck[0]) % 2
     return tuple(alter(one, step="commit") if odd and one.seat != CLOCK else one for one in TOY.decisions(state))
 
@@ -89,26 +89,26 @@ def shows_the_next_card(state: State, viewer: Viewer) -> KnowingObservation:
 
 
 def knows_the_next_card(seen: KnowingObservation, rng: Rng) -> State:
-    """Consistent with the leak, by swapping that card to the top from wherever chance put it."""
+    """Samples a state that is consistent with the leak: the next card is swapped to the top of the deck."""
     imagined = TOY.sample_state(seen, rng)
     top, known = (imagined.deck[0] if imagined.deck else None), seen.next_card
     if top is None or known is None:
         return imagined
 
-    def other(card: Any) -> Any:
+    def swapped(card: Any) -> Any:
         return known if card == top else top if card == known else card
 
     return alter(
         imagined,
-        deck=tuple(map(other, imagined.deck)),
-        discards=tuple(map(other, imagined.discards)),
-        hands=tuple(tuple(map(other, hand)) for hand in imagined.hands),
-        commits=tuple(map(other, imagined.commits)),
+        deck=tuple(map(swapped, imagined.deck)),
+        discards=tuple(map(swapped, imagined.discards)),
+        hands=tuple(tuple(map(swapped, hand)) for hand in imagined.hands),
+        commits=tuple(map(swapped, imagined.commits)),
     )
 
 
 class LuckyObservation(Observation, frozen=True, tag_field="game", tag="toy"):
-    """Shows what was dealt to each seat, and never changes."""
+    """Shows the lucky value of every seat, which never changes during a match."""
 
     all_lucky: tuple[int, ...]
 
@@ -141,27 +141,27 @@ def forgets_the_own_card(seen: Observation, rng: Rng) -> State:
     return alter(imagined, deck=(seen.committed, *imagined.deck[1:]), commits=commits)
 
 
-_TWINS = laws_of_sight.law_imagined_tables_look_the_same
+_TWINS = laws_of_sight.law_sampled_states_look_the_same
 _HIDDEN = laws_of_sight.law_hidden_things_change_nothing
 _FIELDS = laws_of_sight.law_fields_are_seen_by_their_audience_alone
 
 
-def points_tell_luck(state: State, _viewer: Viewer) -> tuple[int, ...]:
+def points_leak_luck(state: State, _viewer: Viewer) -> tuple[int, ...]:
     return tuple(points + lucky for points, lucky in zip(state.points, state.lucky, strict=True))
 
 
 FAULTS: Final[tuple[Fault, ...]] = (
     fault("forgets the own card", _TWINS, sample_state=forgets_the_own_card),
     fault(
-        "tells how high",
+        "leaks high cards",
         _HIDDEN,
-        decide=tells_how_high,
-        info=instead(toy.CardCommitted, TellingCommitted),
+        decide=leaks_high_cards,
+        info=with_effect(toy.CardCommitted, LeakingCommitted),
     ),
-    fault("tells in refusals", _HIDDEN, decide=tells_in_refusals),
-    fault("points tell luck", _HIDDEN, points=points_tell_luck),
-    fault("tells by step", _HIDDEN, decisions=tells_by_step),
-    fault("tells by order", _HIDDEN, legal_actions=tells_by_order),
+    fault("leaks in refusals", _HIDDEN, decide=leaks_in_refusals),
+    fault("points leak luck", _HIDDEN, points=points_leak_luck),
+    fault("leaks by step", _HIDDEN, decisions=leaks_by_step),
+    fault("leaks by order", _HIDDEN, legal_actions=leaks_by_order),
     fault(
         "shows the next card",
         _HIDDEN,
@@ -183,5 +183,5 @@ FAULTS: Final[tuple[Fault, ...]] = (
         sample_state=knows_all_luck,
         info=replace(TOY.info, observation=LuckyObservation),
     ),
-    fault("ends openly", _FIELDS, decide=ends_openly, info=instead(toy.GameEnded, OpenlyEnded)),
+    fault("ends openly", _FIELDS, decide=ends_openly, info=with_effect(toy.GameEnded, OpenlyEnded)),
 )

@@ -1,4 +1,7 @@
-"""Prints a digest of the matches at every table, for processes with several hash seeds: `python -m tests.service.games.digests`."""
+"""Prints a digest of the matches at every table: `python -m tests.service.games.digests`.
+
+A law runs it in processes with different hash seeds.
+"""
 
 import hashlib
 import json

@@ -1,13 +1,13 @@
-"""A picture as tests look at it: its things by id, what they hold, and all that it says."""
+"""Parses pictures so that tests can look at their elements and texts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from service.games.drawing.changes import CHANGED, marked
+from service.games.drawing.changes import CHANGED, mark_changes
 from service.games.drawing.page import Picture, document
-from service.games.drawing.words import spoken
+from service.games.drawing.words import picture_words
 from service.games.protocol import AnyGame, Outcome
 from service.games.visibility import Viewer
 
@@ -16,31 +16,31 @@ _SVG = "{http://www.w3.org/2000/svg}"
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture that was written and read again."""
+    """A picture that was written as SVG and parsed again."""
 
     root: ET.Element
 
-    def thing(self, name: str) -> ET.Element:
-        """The element with an id."""
+    def element(self, name: str) -> ET.Element:
+        """The element with this id."""
         return next(element for element in self.root.iter() if element.get("id") == name)
 
     def has(self, name: str) -> bool:
         return any(element.get("id") == name for element in self.root.iter())
 
     def shows(self, name: str) -> list[str]:
-        """What a thing is made of, in order: the drawings that it uses, and the words in it but for its name."""
-        return [*_shown(self.thing(name))]
+        """The drawings and texts in an element, in order, without its title."""
+        return [*_content(self.element(name))]
 
-    def called(self, name: str) -> str:
-        """What a thing is called."""
-        return self.thing(name).findtext(f"{_SVG}title") or ""
+    def title(self, name: str) -> str:
+        """The title of an element."""
+        return self.element(name).findtext(f"{_SVG}title") or ""
 
-    def said(self, kind: str = "") -> list[str]:
-        """All words that are drawn, or those of a class; without what is part of a drawing that is used several times."""
+    def texts(self, kind: str = "") -> list[str]:
+        """All texts, or those of a class. Texts of reusable drawings do not count."""
         return [words.text or "" for words in self._parts() if words.tag == f"{_SVG}text" and kind in _classes(words)]
 
     def count(self, kind: str) -> int:
-        """How many elements of a class there are, without the parts of drawings that are used several times."""
+        """The number of elements of a class. Elements of reusable drawings do not count."""
         return sum(kind in _classes(part) for part in self._parts())
 
     def _parts(self) -> Iterator[ET.Element]:
@@ -51,20 +51,20 @@ class Drawn:
     def description(self) -> str:
         return self.root.findtext(f"{_SVG}desc") or ""
 
-    def things(self, beginning: str) -> list[str]:
-        """The ids that begin so, in the order in which they are drawn."""
-        return [name for element in self.root.iter() if (name := element.get("id", "")).startswith(beginning)]
+    def ids(self, prefix: str) -> list[str]:
+        """The ids that start with this prefix, in document order."""
+        return [name for element in self.root.iter() if (name := element.get("id", "")).startswith(prefix)]
 
-    def kinds(self, name: str) -> set[str]:
-        """The classes of a thing, and of what it is made of."""
-        return {kind for element in self.thing(name).iter() for kind in _classes(element)} - {""}
+    def classes(self, name: str) -> set[str]:
+        """The classes of an element and of its descendants."""
+        return {kind for element in self.element(name).iter() for kind in _classes(element)} - {""}
 
 
 def _classes(element: ET.Element) -> set[str]:
     return {"", *(kind.removeprefix("ms-") for kind in element.get("class", "").split())}
 
 
-def _shown(element: ET.Element) -> Iterator[str]:
+def _content(element: ET.Element) -> Iterator[str]:
     for part in element.iter():
         if part.tag == f"{_SVG}use":
             yield part.get("href", "").removeprefix("#art-")
@@ -75,16 +75,16 @@ def _shown(element: ET.Element) -> Iterator[str]:
 def drawn(
     game: AnyGame, state: Any, viewer: Viewer = None, language: str = "en", outcome: Outcome | None = None
 ) -> Drawn:
-    """What a viewer is drawn of a state."""
+    """The picture of a state for a viewer."""
     return Drawn(ET.fromstring(document(_picture(game, state, viewer, language, outcome))))
 
 
 def changed(game: AnyGame, before: Any, after: Any, viewer: Viewer = None) -> set[str]:
-    """The ids of what is marked as changed from one state to another."""
+    """The ids of the elements that are marked as changed between two states."""
     pictures = [_picture(game, state, viewer, "en", None) for state in (before, after)]
-    root = ET.fromstring(document(marked(*pictures)))
+    root = ET.fromstring(document(mark_changes(*pictures)))
     return {element.get("id", "") for element in root.iter() if CHANGED in _classes(element)}
 
 
 def _picture(game: AnyGame, state: Any, viewer: Viewer, language: str, outcome: Outcome | None) -> Picture:
-    return game.picture(game.observation(state, viewer), viewer, spoken(game.texts, language), outcome)
+    return game.picture(game.observation(state, viewer), viewer, picture_words(game.texts, language), outcome)

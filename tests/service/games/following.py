@@ -1,4 +1,4 @@
-"""A client that knows no rules: it keeps an observation by nothing but the effects that it is shown, as JSON."""
+"""A client that knows no rules. It keeps an observation up to date from redacted effects in JSON."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,13 +11,16 @@ Json = dict[str, Any]
 
 
 def as_json(value: object) -> Json:
-    """A struct as a client reads it."""
+    """A struct as a client parses it."""
     read: Json = msgspec.json.decode(msgspec.json.encode(value))
     return read
 
 
 class Following:
-    """`table` is the observation as JSON. A game's own follower has a method for each effect, `_` before its type."""
+    """`table` is the observation as JSON.
+
+    Each game's follower has one method for each effect: `_` and the effect's type.
+    """
 
     def __init__(self, viewer: Viewer) -> None:
         self._viewer = viewer
@@ -28,7 +31,7 @@ class Following:
             self.take(as_json(redact(effect, self._viewer)))
 
     def take(self, shown: Json) -> None:
-        """One effect as this viewer gets it."""
+        """Fold one effect, redacted for this viewer."""
         fields = dict(shown)
         getattr(self, "_" + fields.pop("type"))(**fields)
 

@@ -1,6 +1,6 @@
-"""What every game must obey in play, one function a law: it takes a table and fails with an AssertionError.
+"""The laws of play that every game must obey. A law is a function that takes a table and fails with an AssertionError.
 
-More laws stand in `laws_of_values` and `laws_of_sight`.
+More laws are in `laws_of_values`, `laws_of_sight` and `laws_of_pictures`.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from service.games.kit.patterns import AnyOf, hints, listed
+from service.games.kit.patterns import AnyOf, hint_fields, is_listed
 from service.games.protocol import CLOCK, Move, Ring, Rng, Task
 from service.games.visibility import Action
 from tests.service.games.matches import (
@@ -37,7 +37,10 @@ encode = msgspec.json.encode
 
 
 def law_someone_may_act_or_it_is_over(table: Table) -> None:
-    """A seat has one decision at most, and something to do exactly if it has one; the match ends, and stays at its end."""
+    """A seat has at most one decision, and has legal actions exactly if it has one.
+
+    The match ends, and nothing is legal afterwards.
+    """
     game = table.game
     for state in random_match(table).states:
         seats = [decision.seat for decision in game.decisions(state)]
@@ -45,10 +48,10 @@ def law_someone_may_act_or_it_is_over(table: Table) -> None:
         assert set(seats) <= {CLOCK, *range(table.seats)}
         for seat in range(table.seats):
             assert any(True for _ in game.legal_actions(state, seat)) == (seat in seats), (
-                f"is seat {seat} asked or not?"
+                f"seat {seat} has a decision without legal actions, or the reverse"
             )
     end = positions(table, 2)[-1]
-    assert not game.decisions(end.state), "a match by chance does not end"
+    assert not game.decisions(end.state), "a random match does not end"
     for seat in range(table.seats):
         for action in spread(pool(table), 10):
             assert_refused(table, end, Move(seat, action, end.now))
@@ -59,15 +62,15 @@ def law_lists_are_lazy_ordered_and_distinct(table: Table) -> None:
         for seat in (CLOCK, *range(table.seats)):
             entries = table.game.legal_actions(position.state, seat)
             assert isinstance(entries, Iterator)
-            assert not isinstance(entries, type(iter(())) | type(iter([]))), "made before it is asked for"
+            assert not isinstance(entries, type(iter(())) | type(iter([]))), "not computed lazily"
             stored = [encode(entry) for entry in entries]
             assert stored == [encode(entry) for entry in table.game.legal_actions(position.state, seat)]
             assert len(set(stored)) == len(stored), "listed twice"
-            assert seat != CLOCK or not stored, "the clock only rings"
+            assert seat != CLOCK or not stored, "the clock has no legal actions"
 
 
 def law_listed_actions_are_accepted_and_others_refused(table: Table) -> None:
-    """In the decision's window; no verdict changes the state."""
+    """Within the decision's time window. Deciding never changes the state."""
     for position in positions(table, 16):
         before = encode(position.state)
         asked = deciding(table, position.state)
@@ -77,22 +80,25 @@ def law_listed_actions_are_accepted_and_others_refused(table: Table) -> None:
             for entry in spread(legal, 30):
                 for action in ways(entry):
                     found = verdict(table, position, Move(seat, action, at))
-                    assert not isinstance(found, Refusal), f"{action} is listed and refused: {found}"
+                    assert not isinstance(found, Refusal), f"{action} is legal and refused: {found}"
             for action in _unlisted(table, position, legal):
                 assert_refused(table, position, Move(seat, action, at))
         assert encode(position.state) == before, "a verdict changed the state"
 
 
 def law_refusals_name_their_clause(table: Table) -> None:
-    """With an id that RULES.md has, and a code."""
+    """Each refusal has a code, and the id of a clause in RULES.md."""
     clauses = set(re.findall(r"[A-Z]+-\d+", table.game.rules))
     for refusal in refusals(table):
-        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", refusal.code), f"{refusal} has no code like others"
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", refusal.code), f"{refusal} has a malformed code"
         assert refusal.clause in clauses, f"{refusal} names no clause"
 
 
 def law_windows_are_kept(table: Table) -> None:
-    """Nothing before a decision opens or from its deadline on; a bell rings from its deadline on, by the clock alone."""
+    """Nothing is accepted before a decision opens or from its deadline on.
+
+    Only the clock rings a bell, from its deadline on.
+    """
     for position in positions(table, 16):
         asked = deciding(table, position.state)
         for seat, decision in asked.items():
@@ -105,7 +111,7 @@ def law_windows_are_kept(table: Table) -> None:
         bell, at = Ring("bell"), position.now
         if CLOCK in asked:
             deadline = asked[CLOCK].deadline
-            assert deadline is not None, "a bell without a time"
+            assert deadline is not None, "a bell without a deadline"
             bell, at = Ring(asked[CLOCK].step), deadline
             assert_refused(table, position, Move(CLOCK, bell, deadline - 1))
             found = verdict(table, position, Move(CLOCK, bell, deadline))
@@ -120,9 +126,9 @@ def law_windows_are_kept(table: Table) -> None:
 
 
 def law_absent_players_come_to_an_end(table: Table) -> None:
-    """A default action is legal; a wait without one is timed by the game, and a bell ends it."""
+    """A default action is legal. A decision without one has a deadline in the rules, and a bell closes it."""
     absent = absent_match(table)
-    assert not table.game.decisions(absent.states[-1]), "a table of absent players does not end"
+    assert not table.game.decisions(absent.states[-1]), "a match without players does not end"
     left = tuple(Position(ply.before, ply.move.at, ply.counts) for ply in absent.plies)
     for position in (*spread(left, 50), *positions(table, 50)):
         asked = deciding(table, position.state)
@@ -131,36 +137,40 @@ def law_absent_players_come_to_an_end(table: Table) -> None:
             if action is None:
                 assert decision.deadline is not None, "no default action and no deadline"
                 assert CLOCK in asked, "no default action and no bell"
-                assert (asked[CLOCK].deadline or 0) <= decision.deadline, "the bell comes late"
+                assert (asked[CLOCK].deadline or 0) <= decision.deadline, "the bell is due after the deadline"
             else:
-                assert decision.deadline is None, "a wait that the game times is ended by its bell"
-                assert listed(action, table.game.legal_actions(position.state, seat)), "a default action unlisted"
+                assert decision.deadline is None, "a decision with a deadline of the rules has no default action"
+                assert is_listed(action, table.game.legal_actions(position.state, seat)), (
+                    "a default action is not in the legal list"
+                )
                 found = verdict(table, position, Move(seat, action, position.now))
                 assert not isinstance(found, Refusal), f"a default action is refused: {found}"
 
 
 def law_all_chance_is_drawn(table: Table) -> None:
-    """The same state and draws give the same effects; chance never says what is legal, and a refusal draws nothing."""
+    """The same state and draws give the same effects. Legality does not depend on draws, and a refusal makes none."""
     effects, rng = opening(table)
     once = encode((effects, rng.drawn))
     effects, rng = opening(table)
-    assert encode((effects, rng.drawn)) == once, "not the same setup twice"
+    assert encode((effects, rng.drawn)) == once, "setup is not deterministic"
     for ply in random_match(table).plies:
         rng = draws(key(table), ply.counts)
         effects = table.game.decide(ply.before, ply.move, rng)
-        assert encode((effects, rng.drawn)) == encode((ply.effects, ply.drawn)), "a retry draws something else"
+        assert encode((effects, rng.drawn)) == encode((ply.effects, ply.drawn)), "a retry makes other draws"
     for position in positions(table, 10):
         for seat, decision in deciding(table, position.state).items():
             for action in spread(pool(table), 20):
                 move = Move(seat, action, in_time(decision, position.now))
                 rng, other = (draws(seed, position.counts) for seed in (key(table), "another"))
                 refused = isinstance(verdict(table, position, move, rng), Refusal)
-                assert refused == isinstance(verdict(table, position, move, other), Refusal), "legal by chance"
-                assert not (refused and rng.drawn), "drawn for an action that is refused"
+                assert refused == isinstance(verdict(table, position, move, other), Refusal), (
+                    "legality depends on draws"
+                )
+                assert not (refused and rng.drawn), "a refusal made a draw"
 
 
 def law_bots_choose_what_is_listed(table: Table) -> None:
-    """From a task and draws alone; or nothing, where a bell ends the wait."""
+    """The choice depends only on the task and the draws. A bot may return None only where a bell limits the time."""
     for position in positions(table, 16):
         for seat, decision in deciding(table, position.state).items():
             legal = tuple(table.game.legal_actions(position.state, seat))
@@ -169,11 +179,11 @@ def law_bots_choose_what_is_listed(table: Table) -> None:
             task: Task[Any, Any] = Task(seat, decision.step, table.game.observation(position.state, seat), legal)
             for name, bot in table.game.bots.items():
                 chosen = bot(task, draws("bot"))
-                assert chosen == bot(task, draws("bot")), f"{name} has a chance of its own"
+                assert chosen == bot(task, draws("bot")), f"{name} is not deterministic"
                 if chosen is None:
-                    assert decision.on_timeout is None, f"{name} waits where somebody must act"
+                    assert decision.on_timeout is None, f"{name} returns None although no bell limits the time"
                     continue
-                assert listed(chosen, legal), f"{name} chose what is not listed"
+                assert is_listed(chosen, legal), f"{name} chose an action that is not in the legal list"
                 found = verdict(table, position, Move(seat, chosen, in_time(decision, position.now)))
                 assert not isinstance(found, Refusal), f"{name} chose an illegal action: {found}"
 
@@ -183,13 +193,13 @@ def assert_refused(table: Table, position: Position, move: Move[Any]) -> None:
 
 
 def _unlisted(table: Table, position: Position, legal: tuple[Action, ...]) -> Iterator[Action]:
-    """Actions that the list does not hold: of other moments and seats, altered in one field, and misused patterns."""
+    """Actions outside the legal list: of other positions and seats, with one field altered, and with misused patterns."""
     chance = draws("unlisted", position.counts)
     strangers = [one for kind in _by_type(table).values() for one in spread(_rotated(kind, chance), 8)]
     altered = [_altered(table, way, chance) for entry in spread(legal, 30) for way in ways(entry)]
     misused = [action for entry in spread(legal, 30) for action in _misused(entry)]
     for action in distinct((*strangers, *(action for action in altered if action is not None), *misused)):
-        if not listed(action, legal):
+        if not is_listed(action, legal):
             yield action
 
 
@@ -207,8 +217,8 @@ def _rotated(actions: Sequence[Action], chance: Rng) -> Sequence[Action]:
 
 
 def _altered(table: Table, action: Action, chance: Rng) -> Action | None:
-    """The action with one field, no hint, as some other action of its type has it."""
-    fields = [name for name in action.__struct_fields__ if name not in hints(type(action))]
+    """The action with one field, but no hint, taken from another action of its type."""
+    fields = [name for name in action.__struct_fields__ if name not in hint_fields(type(action))]
     if not fields:
         return None
     name = chance.pick("field", fields)
@@ -217,7 +227,7 @@ def _altered(table: Table, action: Action, chance: Rng) -> Action | None:
 
 
 def _misused(entry: Action) -> Iterator[Action]:
-    """A pattern sent back as it is, or with a choice that it does not stand for."""
+    """The entry with its pattern unresolved, or with a choice that the pattern does not allow."""
     for name in entry.__struct_fields__:
         pattern = getattr(entry, name)
         if isinstance(pattern, AnyOf):

@@ -1,4 +1,7 @@
-"""What every game must obey in its pictures: they follow from what is seen, are plain SVG, and name what actions name."""
+"""The laws that the pictures of every game must obey.
+
+They depend only on the observation, are plain SVG, and have data attributes for actions.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -11,15 +14,15 @@ import msgspec
 from service.games.drawing.page import document
 from service.games.drawing.style import STYLE
 from service.games.drawing.svg import ART
-from service.games.drawing.words import SHARED, Words, spoken
-from service.games.kit.patterns import hints
+from service.games.drawing.words import SHARED, Words, picture_words
+from service.games.kit.patterns import hint_fields
 from service.games.protocol import Outcome
 from service.games.visibility import Action, Viewer
 from tests.length import LONG
 from tests.service.games.matches import Position, Table, deciding, draws, key, positions, spread
 
 LARGEST: Final = 80_000
-"""Bytes of a picture, before it is compressed."""
+"""Bytes of a picture before compression."""
 HOSTILE: Final = "<script>alert('1')</script>]]>&\"\x00\x1b\ufffe\u202e"
 
 _SVG: Final = "{http://www.w3.org/2000/svg}"
@@ -38,16 +41,16 @@ _ALLOWED: Final[Mapping[str, set[str]]] = {
     "text": {*_SHAPE, "x", "y"},
     "use": {*_SHAPE, "href", "x", "y"},
 }
-"""The elements of a picture with their attributes; all may have `data-` attributes too."""
+"""The allowed elements and attributes. All elements may also have `data-` attributes."""
 
-Called: TypeAlias = Mapping[str, str]
-"""What an element is called: its data attributes and those of the groups around it, without `data-`."""
+DataAttributes: TypeAlias = Mapping[str, str]
+"""The data attributes of an element and of the groups around it, without the prefix `data-`."""
 
 
 def law_a_picture_follows_from_what_is_seen(table: Table) -> None:
-    """The same observation gives the same bytes: read back from JSON, and whatever else was drawn in between.
+    """The same observation gives the same bytes, also after it was stored as JSON and after other pictures were drawn.
 
-    So paired worlds, which a viewer cannot tell apart, have the same picture for it.
+    Two states that a viewer cannot distinguish therefore have the same picture for that viewer.
     """
     game = table.game
     decode = msgspec.json.Decoder(game.info.observation).decode
@@ -60,14 +63,17 @@ def law_a_picture_follows_from_what_is_seen(table: Table) -> None:
                 twin = game.sample_state(decode(seen[viewer]), draws("twin"))
                 for other in viewers:
                     _document(table, game.observation(twin, other), other, language, None)
-                assert _drawn(table, position, viewer, language) == before[viewer], "drawn otherwise the second time"
+                assert _drawn(table, position, viewer, language) == before[viewer], "a second drawing differs"
                 read = _document(table, decode(seen[viewer]), viewer, language, _outcome(table, position))
-                assert read == before[viewer], "drawn otherwise from JSON"
+                assert read == before[viewer], "the drawing of a parsed observation differs"
                 assert twin is not position.state
 
 
 def law_a_picture_is_plain_svg(table: Table) -> None:
-    """Well-formed; of few elements and attributes; nothing that runs or loads; in words that may be anything."""
+    """Well-formed XML with few kinds of elements and attributes.
+
+    Nothing runs or loads anything, whatever the words contain.
+    """
     hostile: Words = dict.fromkeys({**SHARED["en"], **table.game.texts["en"]}, HOSTILE)
     for position in positions(table, 8):
         for viewer in _viewers(table)[:2]:
@@ -97,7 +103,10 @@ def _assert_allowed(root: ET.Element) -> None:
 
 
 def law_names_on_a_picture_mean_one_thing(table: Table) -> None:
-    """No id twice, no two elements named alike; and in every version an id and what actions call it go together."""
+    """No two elements have the same id or the same data attributes.
+
+    An id has the same data attributes in every version.
+    """
     values: dict[tuple[str, str], str] = {}
     known: dict[tuple[tuple[str, str], ...], str] = {}
     for position in positions(table, 12):
@@ -106,28 +115,29 @@ def law_names_on_a_picture_mean_one_thing(table: Table) -> None:
             ids = [name for element in root.iter() if (name := element.get("id")) is not None]
             assert len(set(ids)) == len(ids), "an id twice"
             named = [*_named_in(root, {})]
-            names = [tuple(sorted(called.items())) for _, _, called in named]
-            assert len(set(names)) == len(names), "two elements are called the same"
+            names = [tuple(sorted(attributes.items())) for _, _, attributes in named]
+            assert len(set(names)) == len(names), "two elements have the same attributes"
             for id_, data, _ in named:
                 if id_ is None:
                     continue
-                assert not id_.startswith(ART), "a thing is called like a drawing"
+                assert not id_.startswith(ART), "the id has the prefix of reusable drawings"
                 assert known.setdefault(tuple(sorted(data.items())), id_) == id_, f"{data} has another id"
                 for name, value in data.items():
-                    assert values.setdefault((id_, name), value) == value, f"{id_} is another thing"
+                    assert values.setdefault((id_, name), value) == value, f"{id_} changed its data attributes"
 
 
 def law_what_an_action_names_is_on_the_picture(table: Table) -> None:
-    """For each value that an entry of a legal list has in a field, an element that agrees with the entry in all its names.
+    """For each value in a field of a legal action, some element has this value and agrees with the action in all its
+    data attributes.
 
-    What stands outside the list needs none.
+    Fields that legal lists omit need no element.
     """
     for position in positions(table, 24 if LONG else 10):
         for seat in deciding(table, position.state):
             if seat < 0:
                 continue
             root = ET.fromstring(_drawn(table, position, seat, "en"))
-            by_name: dict[tuple[str, str], list[Called]] = {}
+            by_name: dict[tuple[str, str], list[DataAttributes]] = {}
             for _, _, data in _named_in(root, {}):
                 for name, value in data.items():
                     by_name.setdefault((name, value), []).append(data)
@@ -135,7 +145,7 @@ def law_what_an_action_names_is_on_the_picture(table: Table) -> None:
                 _assert_found(entry, by_name)
 
 
-def _assert_found(entry: Action, by_name: Mapping[tuple[str, str], list[Called]]) -> None:
+def _assert_found(entry: Action, by_name: Mapping[tuple[str, str], list[DataAttributes]]) -> None:
     fields = {name: tuple(_items(value)) for name, value in _named(entry).items()}
     for name, items in fields.items():
         for item in items:
@@ -144,18 +154,18 @@ def _assert_found(entry: Action, by_name: Mapping[tuple[str, str], list[Called]]
                 for data in by_name.get((name, item), ())
                 if all(value in fields[other] for other, value in data.items() if other in fields)
             ]
-            assert agreeing, f"{entry} names the {name} {item}, which is nowhere"
+            assert agreeing, f"{entry} has {name} {item}, which no element shows"
 
 
 def _named(entry: Action) -> Mapping[str, Any]:
-    """The fields of a listed action, but its type and its hints."""
+    """The fields of a legal action, without its type and its hints."""
     outside = {
         encoded
         for name, encoded in zip(entry.__struct_fields__, entry.__struct_encode_fields__, strict=True)
-        if name in hints(type(entry))
+        if name in hint_fields(type(entry))
     }
-    told: Mapping[str, Any] = msgspec.to_builtins(entry)
-    return {name: value for name, value in told.items() if name not in outside | {"type"}}
+    fields: Mapping[str, Any] = msgspec.to_builtins(entry)
+    return {name: value for name, value in fields.items() if name not in outside | {"type"}}
 
 
 def _items(value: object) -> Iterator[str]:
@@ -179,14 +189,18 @@ def _viewers(table: Table) -> tuple[Viewer, ...]:
     return tuple(dict.fromkeys((None, 0, table.seats - 1)))
 
 
-def _named_in(element: ET.Element, around: Called) -> Iterator[tuple[str | None, Called, Called]]:
-    """The elements with names of their own: the id, these names, and all that the element is called."""
+def _named_in(
+    element: ET.Element, outer: DataAttributes
+) -> Iterator[tuple[str | None, DataAttributes, DataAttributes]]:
+    """The elements with data attributes of their own: the id, these attributes, and those that include the groups
+    around it.
+    """
     own = {name[5:]: value for name, value in element.attrib.items() if name.startswith("data-")}
-    called = {**around, **own}
+    attributes = {**outer, **own}
     if own:
-        yield element.get("id"), own, called
+        yield element.get("id"), own, attributes
     for child in element:
-        yield from _named_in(child, called)
+        yield from _named_in(child, attributes)
 
 
 def _drawn(table: Table, position: Position, viewer: Viewer, language: str) -> str:
@@ -200,11 +214,11 @@ def _document(table: Table, seen: Any, viewer: Viewer, language: str, outcome: O
 
 @cache
 def _words(table: Table, language: str) -> Words:
-    return spoken(table.game.texts, language)
+    return picture_words(table.game.texts, language)
 
 
 def _outcome(table: Table, position: Position) -> Outcome | None:
-    """The outcome, where the match is over."""
+    """The outcome, if the match is over."""
     if table.game.decisions(position.state):
         return None
     outcome: Outcome = table.game.score(position.state, draws(key(table), position.counts))

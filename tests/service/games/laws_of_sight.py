@@ -1,7 +1,9 @@
-"""What every game must obey in what it shows: two tables that look the same to a viewer stay the same to it.
+"""The laws of visibility: two states with the same observation for a viewer must stay indistinguishable for that
+viewer.
 
-The same moves, or moves of others that look the same, are made at both. So a leak through an observation shows too, even
-one that `sample_state` believes: what it tells cannot follow from what the viewer was shown.
+The same moves, or moves that look the same to the viewer, are made in both states. This also finds a leak through an
+observation that `sample_state` reproduces, because the leaked value does not follow from what the viewer was shown
+before.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,8 +43,8 @@ Step: TypeAlias = tuple[tuple[Effect, ...], Any]
 encode = msgspec.json.encode
 
 
-def law_imagined_tables_look_the_same(table: Table) -> None:
-    """What a viewer sees of a state that `sample_state` made from its observation is that observation."""
+def law_sampled_states_look_the_same(table: Table) -> None:
+    """A state that `sample_state` made from an observation has the same observation."""
     for position in positions(table, 20):
         for viewer in _viewers(table):
             observed = table.game.observation(position.state, viewer)
@@ -51,16 +53,17 @@ def law_imagined_tables_look_the_same(table: Table) -> None:
 
 
 def law_hidden_things_change_nothing(table: Table) -> None:
-    """Tables that look the same to a viewer give it the same decisions, lists, tasks and verdicts, and go on doing so.
+    """Two states with the same observation give the viewer the same decisions, legal actions, tasks and refusals, now
+    and later.
 
-    After moves that look the same, the redacted effects are the same exactly if the observations are. Such tables are
-    those that `sample_state` imagines, and those where chance fell otherwise without the viewer seeing it.
+    After moves that look the same, the redacted effects are equal exactly if the observations are equal. The second
+    state comes from `sample_state`, or from other draws that the viewer did not see.
     """
-    _assert_imagined_tables_tell_nothing(table)
-    _assert_unseen_draws_tell_nothing(table)
+    _assert_sampled_states_leak_nothing(table)
+    _assert_unseen_draws_leak_nothing(table)
 
 
-def _assert_imagined_tables_tell_nothing(table: Table) -> None:
+def _assert_sampled_states_leak_nothing(table: Table) -> None:
     for number, viewer in enumerate(_viewers(table)):
         differing = 0
         for position in _positions_for(table, number):
@@ -74,7 +77,7 @@ def _assert_imagined_tables_tell_nothing(table: Table) -> None:
 
 
 def _positions_for(table: Table, number: int) -> tuple[Position, ...]:
-    """The positions at which the n-th viewer looks: in the short form the viewers share them out."""
+    """The positions that are tested for the n-th viewer. The short form divides them among the viewers."""
     found = (*positions(table, 12 * LENGTH), *hiding(table, 14 * LENGTH))
     share = 1 if LONG else table.seats
     return found[number % share :: share]
@@ -83,15 +86,15 @@ def _positions_for(table: Table, number: int) -> tuple[Position, ...]:
 def _assert_same_story(
     table: Table, here: tuple[Position, Move[Any]], there: tuple[Position, Move[Any]], viewer: Viewer
 ) -> None:
-    """`here` and `there` are positions that look the same to the viewer, each with a move that does."""
-    told = verdict(table, *here), verdict(table, *there)
+    """`here` and `there` are positions with the same observation, each with a move that looks the same."""
+    verdicts = verdict(table, *here), verdict(table, *there)
     mover = here[1].seat
     if mover in (viewer, CLOCK):
-        assert isinstance(told[0], Refusal) == isinstance(told[1], Refusal), "the verdict tells"
-        if isinstance(told[0], Refusal):
-            assert encode(told[0]) == encode(told[1]), "the refusal tells"
-    if not isinstance(told[0], Refusal) and not isinstance(told[1], Refusal):
-        _stay_alike(table, _step(table, here[0].state, told[0]), _step(table, there[0].state, told[1]), viewer)
+        assert isinstance(verdicts[0], Refusal) == isinstance(verdicts[1], Refusal), "the verdict leaks"
+        if isinstance(verdicts[0], Refusal):
+            assert encode(verdicts[0]) == encode(verdicts[1]), "the refusal leaks"
+    if not isinstance(verdicts[0], Refusal) and not isinstance(verdicts[1], Refusal):
+        _stay_alike(table, _step(table, here[0].state, verdicts[0]), _step(table, there[0].state, verdicts[1]), viewer)
 
 
 def _step(table: Table, before: Any, effects: tuple[Effect, ...]) -> Step:
@@ -99,7 +102,7 @@ def _step(table: Table, before: Any, effects: tuple[Effect, ...]) -> Step:
 
 
 def _stay_alike(table: Table, here: Step, there: Step, viewer: Viewer) -> bool:
-    """Whether the viewer cannot tell the states after two steps apart; it must be so exactly if it is so of the effects."""
+    """Whether the states after two steps have equal observations. They must, exactly if the redacted effects are equal."""
     (effects, after), (effects_there, after_there) = here, there
     same_effects = _look(effects, viewer) == _look(effects_there, viewer)
     same_after = _looks_alike(table, after, after_there, viewer)
@@ -110,7 +113,7 @@ def _stay_alike(table: Table, here: Step, there: Step, viewer: Viewer) -> bool:
     return same_after
 
 
-def _assert_unseen_draws_tell_nothing(table: Table) -> None:
+def _assert_unseen_draws_leak_nothing(table: Table) -> None:
     match = random_match(table)
     start, others = (match.opening, match.start), _other_starts(table)
     forks = tuple(_forks(table))
@@ -124,7 +127,7 @@ def _assert_unseen_draws_tell_nothing(table: Table) -> None:
 
 
 def _other_starts(table: Table) -> Sequence[Step]:
-    """The table set with one item of one draw otherwise."""
+    """Setups in which one item of one draw is different."""
     game, match = table.game, random_match(table)
     options = game.options(table.seats, table.options)
     setups = [game.setup(table.seats, options, START, rng) for rng in _other_draws(table, {}, opening(table)[1].drawn)]
@@ -133,7 +136,7 @@ def _other_starts(table: Table) -> Sequence[Step]:
 
 
 def _forks(table: Table) -> Iterator[tuple[Step, Step]]:
-    """Some moves of the random match, as chance fell and as it might have fallen."""
+    """Some moves of the random match, with the original and with other draws."""
     plies = [ply for ply in random_match(table).plies if ply.drawn]
     for ply in spread(plies, 6 * LENGTH):
         for rng in spread(tuple(_other_draws(table, ply.counts, ply.drawn)), 6 * LENGTH):
@@ -142,13 +145,13 @@ def _forks(table: Table) -> Iterator[tuple[Step, Step]]:
 
 
 def _walk(table: Table, twin: Any, viewer: Viewer) -> None:
-    """Play the random match at the twin too, with moves that look the same, as long as it looks the same."""
+    """Play the random match from the twin too, with moves that look the same, as long as the observations are equal."""
     for ply in random_match(table).plies:
         mover, position = ply.move.seat, Position(twin, ply.move.at, ply.counts)
         actions = chain([ply.move.action], _others_alike(table, position, ply.move, viewer))
-        told = (verdict(table, position, Move(mover, action, ply.move.at)) for action in actions)
-        effects = next((found for found in told if not isinstance(found, Refusal)), None)
-        assert effects is not None or mover not in (viewer, CLOCK), "the verdict tells"
+        verdicts = (verdict(table, position, Move(mover, action, ply.move.at)) for action in actions)
+        effects = next((found for found in verdicts if not isinstance(found, Refusal)), None)
+        assert effects is not None or mover not in (viewer, CLOCK), "the verdict leaks"
         if effects is None:
             return
         step = _step(table, twin, effects)
@@ -158,7 +161,7 @@ def _walk(table: Table, twin: Any, viewer: Viewer) -> None:
 
 
 def _others_alike(table: Table, position: Position, move: Move[Any], viewer: Viewer) -> Iterator[Action]:
-    """What else somebody else could do there that looks to the viewer as this move does."""
+    """Other actions of the move's seat that look the same to the viewer."""
     if move.seat not in (viewer, CLOCK):
         look = _look_of(move.action, viewer, move.seat)
         yield from (
@@ -167,7 +170,7 @@ def _others_alike(table: Table, position: Position, move: Move[Any], viewer: Vie
 
 
 class OtherDraws:
-    """Draws of which the n-th comes out otherwise: two items of a shuffle swapped, or another item picked."""
+    """Draws whose n-th result is changed: two items of a shuffle are swapped, or another item is picked."""
 
     def __init__(self, rng: Draws, nth: int, one: int, other: int) -> None:
         self._rng, self._nth, self._one, self._other = rng, nth, one, other
@@ -184,7 +187,7 @@ class OtherDraws:
 
 
 def _other_draws(table: Table, counts: Mapping[str, int], drawn: Sequence[Draw]) -> Iterator[OtherDraws]:
-    """Each item of each shuffle swapped with some other, and some other items picked."""
+    """Draws with each item of each shuffle swapped with some other, and with some other items picked."""
     chance = draws("other draws")
     for nth, draw in enumerate(drawn, 1):
         size = len(draw.outcome) if isinstance(draw.outcome, tuple) else 4
@@ -193,7 +196,7 @@ def _other_draws(table: Table, counts: Mapping[str, int], drawn: Sequence[Draw])
 
 
 def _moves(table: Table, here: Position, there: Position, viewer: Viewer) -> Iterator[tuple[Move[Any], Move[Any]]]:
-    """The viewer's own moves, legal or not; those of others that look the same at both tables; the bell."""
+    """Pairs of moves: the viewer's own, legal or not; moves of others that look the same in both states; the bell."""
     asked = deciding(table, here.state)
     for seat, decision in asked.items():
         at = in_time(decision, here.now)
@@ -214,11 +217,13 @@ def _moves(table: Table, here: Position, there: Position, viewer: Viewer) -> Ite
 
 
 def law_fields_are_seen_by_their_audience_alone(table: Table) -> None:
-    """Each field of each effect and action says who sees it; what redaction leaves is what they say."""
+    """Each field of each effect and action has an audience, and redaction removes exactly the fields that the viewer
+    may not see.
+    """
     audiences = cache(_audiences)
-    told: list[tuple[Effect | Action, Viewer]] = [(effect, None) for effect in random_match(table).effects]
-    told += [(action, seat) for seat in range(table.seats) for action in pool(table)]
-    for value, actor in told:
+    values: list[tuple[Effect | Action, Viewer]] = [(effect, None) for effect in random_match(table).effects]
+    values += [(action, seat) for seat in range(table.seats) for action in pool(table)]
+    for value, actor in values:
         fields = audiences(type(value))
         whole = msgspec.to_builtins(value)
         for viewer in _viewers(table):
@@ -269,7 +274,7 @@ def _looks_alike(table: Table, one: Any, other: Any, viewer: Viewer) -> bool:
 
 
 def _sight(table: Table, state: Any, viewer: Viewer) -> bytes:
-    """All else that a viewer is given: the decisions, its own task, and the points."""
+    """Everything else that a viewer gets: the decisions, its own task, and the points."""
     decisions = table.game.decisions(state)
     shown = tuple(_shown(decision, viewer) for decision in decisions)
     legal = () if viewer is None else tuple(table.game.legal_actions(state, viewer))
@@ -300,7 +305,7 @@ def _look_of(action: Action, viewer: Viewer, actor: Seat) -> bytes:
 
 
 LAWS: Final[tuple[Callable[[Table], None], ...]] = (
-    law_imagined_tables_look_the_same,
+    law_sampled_states_look_the_same,
     law_hidden_things_change_nothing,
     law_fields_are_seen_by_their_audience_alone,
 )

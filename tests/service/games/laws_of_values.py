@@ -1,4 +1,4 @@
-"""What every game must obey in its values: the fold, the codec, pieces, the outcome, options and texts."""
+"""The laws of values that every game must obey: fold, codec, pieces, outcome, options and texts."""
 
 import json
 import os
@@ -30,8 +30,8 @@ from tests.service.games.matches import (
 )
 
 LANGUAGES = ("en", "de")
-MOST = 2**53 - 1
-"""The greatest integer that every reader of JSON reads as it is."""
+MAX_INTEGER = 2**53 - 1
+"""The largest integer that every JSON parser reads exactly."""
 
 encode = msgspec.json.encode
 
@@ -43,14 +43,14 @@ def law_apply_is_pure(table: Table) -> None:
         for effect in effects:
             given = encode((state, effect))
             after = table.game.apply(state, effect)
-            told = encode(after)
-            assert encode(table.game.apply(state, effect)) == told, "not the same twice"
-            assert encode((state, effect)) == given, "apply changed what it was given"
+            stored = encode(after)
+            assert encode(table.game.apply(state, effect)) == stored, "apply is not deterministic"
+            assert encode((state, effect)) == given, "apply changed its arguments"
             state = after
 
 
-def law_any_prefix_and_the_rest_are_the_whole(table: Table) -> None:
-    """The state at any version, stored and read back, and the effects after it give the last state."""
+def law_a_snapshot_and_the_later_effects_give_the_last_state(table: Table) -> None:
+    """The state at any version, stored and read again, and the later effects give the last state."""
     match = random_match(table)
     whole = encode(match.states[-1])
     decode = msgspec.json.Decoder(table.game.state).decode
@@ -60,7 +60,7 @@ def law_any_prefix_and_the_rest_are_the_whole(table: Table) -> None:
 
 
 def law_values_survive_their_codec(table: Table) -> None:
-    """As strict JSON, without the fractions and great integers that a canonical form cannot carry."""
+    """As strict JSON, without fractions and large integers, which the canonical form excludes."""
     game, match = table.game, random_match(table)
     info = game.info
     viewers, found = (None, *range(table.seats)), positions(table, 20)
@@ -78,13 +78,13 @@ def law_values_survive_their_codec(table: Table) -> None:
             assert encode(decode(stored)) == stored
             for number in _numbers(json.loads(stored)):
                 assert isinstance(number, int), "a fraction"
-                assert abs(number) <= MOST
+                assert abs(number) <= MAX_INTEGER
 
 
 def law_listed_actions_can_be_sent(table: Table) -> None:
-    """The reader of actions takes each entry of a legal list, and each pattern's smallest and largest choice."""
+    """The parser accepts each entry of a legal list, and the smallest and largest choice of each pattern."""
     game = table.game
-    assert Ring not in game.info.actions, "the bell is no action of a seat"
+    assert Ring not in game.info.actions, "the bell is not an action of a seat"
     for position in positions(table, 20):
         for seat in range(table.seats):
             for entry in game.legal_actions(position.state, seat):
@@ -98,7 +98,7 @@ def law_listed_actions_can_be_sent(table: Table) -> None:
 
 
 def _extremes(entry: Action) -> Iterator[Action]:
-    """The action with as few and with as many items as its pattern allows; nothing where it has none."""
+    """The action with the fewest and with the most items that its pattern allows. Nothing if it has no pattern."""
     for name in entry.__struct_fields__:
         pattern = getattr(entry, name)
         if isinstance(pattern, AnyOf):
@@ -119,7 +119,7 @@ def _numbers(value: object) -> Iterator[int | float]:
 
 
 def law_pieces_are_conserved(table: Table) -> None:
-    """Every card, coin and tile is somewhere, once; also at a table that a bot imagines."""
+    """Every card, coin and tile exists exactly once, in states and in sampled states."""
     game, match = table.game, random_match(table)
     pieces = table.pieces(match.start)
     assert pieces.total() > 0
@@ -132,28 +132,28 @@ def law_pieces_are_conserved(table: Table) -> None:
 
 
 def law_the_outcome_ranks_all_seats(table: Table) -> None:
-    """Scores are the sums of their breakdown, ranks follow scores and skip after shared places, rank 1 wins."""
+    """A score is the sum of its breakdown. Ranks follow scores and skip after shared ranks. Rank 1 wins."""
     game, end = table.game, positions(table, 2)[-1]
     outcome = game.score(end.state, draws(key(table), end.counts))
-    assert game.score(end.state, draws(key(table), end.counts)) == outcome, "not the same twice"
+    assert game.score(end.state, draws(key(table), end.counts)) == outcome, "score is not deterministic"
     assert len(outcome.ranks) == len(outcome.breakdown) == table.seats
     assert outcome.scores == tuple(sum(parts.values()) for parts in outcome.breakdown)
     for parts in outcome.breakdown:
         assert tuple(parts) == tuple(name for name in game.info.breakdown if name in outcome.breakdown[0])
-    places = sorted(zip(outcome.ranks, outcome.scores, strict=True))
-    assert [score for _, score in places] == sorted(outcome.scores, reverse=True), "more points, a worse rank"
+    ranked = sorted(zip(outcome.ranks, outcome.scores, strict=True))
+    assert [score for _, score in ranked] == sorted(outcome.scores, reverse=True), "more points, a worse rank"
     assert outcome.ranks == tuple(1 + sum(other < rank for other in outcome.ranks) for rank in outcome.ranks)
     assert outcome.winners == tuple(seat for seat in range(table.seats) if outcome.ranks[seat] == 1)
 
 
 def law_hash_seeds_change_nothing(table: Table) -> None:
-    """The same matches byte for byte in processes with several PYTHONHASHSEEDs."""
+    """Processes with different PYTHONHASHSEEDs play the same matches byte for byte."""
     assert len({digests[table.name] for digests in _digests()}) == 1
 
 
 @cache
 def _digests() -> tuple[Mapping[str, str], ...]:
-    """Digests by table, from one process a hash seed."""
+    """The digests by table, from one process for each hash seed."""
     command = (sys.executable, "-m", "tests.service.games.digests")
     root = Path(__file__).parents[3]
     runs = (
@@ -166,7 +166,7 @@ def _digests() -> tuple[Mapping[str, str], ...]:
 
 
 def law_options_are_strict(table: Table) -> None:
-    """Their JSON form gives the same options; an unknown one is refused, and a number of seats that the game is not for."""
+    """Options survive their JSON form. Unknown options and unsupported numbers of seats are refused."""
     game = table.game
     options = game.options(table.seats, table.options)
     assert isinstance(options, game.info.options)
@@ -184,19 +184,21 @@ def _refuses_options(table: Table, seats: int, given: Mapping[str, object]) -> b
     return False
 
 
-def law_texts_tell_everything_in_every_language(table: Table) -> None:
-    """Each effect, action, step and refusal, with the same placeholders, which name what can be filled in."""
+def law_texts_are_complete_in_every_language(table: Table) -> None:
+    """Each effect, action, step and refusal has a text in each language, with the same placeholders, which can all be
+    filled.
+    """
     info, texts = table.game.info, table.game.texts
     fields = {f"effect.{_tag(kind)}": kind.__struct_encode_fields__ for kind in info.effects}
     fields |= {f"action.{_tag(kind)}": kind.__struct_encode_fields__ for kind in info.actions}
     for match in (random_match(table), absent_match(table)):
         fields |= {f"step.{one.step}": () for state in match.states for one in table.game.decisions(state)}
     for name, known in fields.items():
-        told = [
+        used = [
             {field for _, field, _, _ in Formatter().parse(texts[language][name]) if field} for language in LANGUAGES
         ]
-        assert told[0] == told[1], f"{name}: not the same placeholders"
-        assert told[0] <= set(known), f"{name}: nothing fills {told[0] - set(known)}"
+        assert used[0] == used[1], f"{name}: different placeholders"
+        assert used[0] <= set(known), f"{name}: no field for {used[0] - set(known)}"
     for refusal in refusals(table):
         for language in LANGUAGES:
             assert texts[language][f"refusal.{refusal.code}"].format(**refusal.facts)
@@ -210,12 +212,12 @@ def _tag(kind: type[msgspec.Struct]) -> str:
 
 LAWS: Final[tuple[Callable[[Table], None], ...]] = (
     law_apply_is_pure,
-    law_any_prefix_and_the_rest_are_the_whole,
+    law_a_snapshot_and_the_later_effects_give_the_last_state,
     law_values_survive_their_codec,
     law_listed_actions_can_be_sent,
     law_pieces_are_conserved,
     law_the_outcome_ranks_all_seats,
     law_hash_seeds_change_nothing,
     law_options_are_strict,
-    law_texts_tell_everything_in_every_language,
+    law_texts_are_complete_in_every_language,
 )

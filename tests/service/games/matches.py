@@ -1,4 +1,4 @@
-"""Whole matches from a seed: whoever may act does, by chance, or nobody acts and the clocks do it all."""
+"""Whole matches from a seed: with random moves, or with no player acting, so that timeouts and bells make all moves."""
 
 import hashlib
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from service.games.kit.patterns import picked
+from service.games.kit.patterns import sample_action
 from service.games.protocol import CLOCK, AnyGame, Decision, IllegalAction, Move, Ring, fold
 from service.games.visibility import Action, Effect, Seat
 from service.match.randomness import Draw, Draws
@@ -17,16 +17,17 @@ from service.match.randomness import Draw, Draws
 T = TypeVar("T")
 
 START = 1_000_000
-"""Match time at which the table is set."""
+"""Match time (ms) at which the table is set up."""
 LONGEST = 3_000
-"""Plies in which any match must end."""
+"""The number of plies within which every match must end."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A game with its seats and options, and what must never get lost at it.
+    """A game with its number of seats and options.
 
-    `pieces` counts every card, coin and tile of a state by a name of the test's own.
+    `pieces` counts every card, coin and tile of a state, by a name that the test chooses. No move may change these
+    counts.
     """
 
     name: str
@@ -38,13 +39,13 @@ class Table:
 
 
 def draws(seed: str, counts: Mapping[str, int] | None = None) -> Draws:
-    """Draws from a seed of any kind, after so many of each label."""
+    """Draws from any string as a seed. `counts` are the draws already made, by label."""
     return Draws(lambda: hashlib.sha256(seed.encode()).digest(), counts or {})
 
 
 @dataclass(frozen=True, slots=True)
 class Ply:
-    """One accepted move: `counts` are the draws by label before it."""
+    """One accepted move. `counts` are the draws made before it, by label."""
 
     before: Any
     move: Move[Any]
@@ -56,7 +57,7 @@ class Ply:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`opening` are the effects that set the table, `start` is the state after them."""
+    """`opening` are the effects that set up the table, and `start` is the state after them."""
 
     opening: tuple[Effect, ...]
     start: Any
@@ -72,12 +73,12 @@ class Match:
 
 
 def key(table: Table) -> str:
-    """What seeds a table's draws."""
+    """The seed of a table's draws."""
     return f"{table.name}/{table.seed}"
 
 
 def in_time(decision: Decision[Any], now: int) -> int:
-    """When a seat may act on a decision, or when its bell rings, from `now` on."""
+    """The earliest time, from `now` on, at which a seat may act on a decision or its bell may ring."""
     if decision.seat == CLOCK:
         return max(now, decision.deadline or now)
     at = max(now, decision.opens_at or now)
@@ -92,7 +93,7 @@ def opening(table: Table) -> tuple[tuple[Effect, ...], Draws]:
 
 @cache
 def random_match(table: Table) -> Match:
-    """A match in which chance chooses who acts, what they do, and when a bell rings."""
+    """A match in which the acting seats, their actions and the times of bells are random."""
     chance = draws("players " + key(table))
 
     def choose(state: Any, now: int) -> Iterator[Move[Any]]:
@@ -105,14 +106,14 @@ def random_match(table: Table) -> Match:
             first = chance.pick("what", range(len(legal))) if legal else 0
             for action in legal[first:] + legal[:first]:
                 at = in_time(decision, now + chance.pick("when", range(1, 2_000)))
-                yield Move(decision.seat, picked(action, "part", chance), at)
+                yield Move(decision.seat, sample_action(action, "part", chance), at)
 
     return _match(table, choose)
 
 
 @cache
 def absent_match(table: Table) -> Match:
-    """A match in which no player ever acts: default actions first, else the bell that is due first."""
+    """A match in which no player ever acts: default actions first, otherwise the bell that is due first."""
 
     def choose(state: Any, now: int) -> Iterator[Move[Any]]:
         asked = table.game.decisions(state)
@@ -126,7 +127,7 @@ def absent_match(table: Table) -> Match:
 
 
 def _match(table: Table, choose: Callable[[Any, int], Iterator[Move[Any]]]) -> Match:
-    """Play the first of the chosen moves that the rules accept, until nobody is asked or it takes too long."""
+    """Play the first chosen move that the rules accept, until no decision is open or the match is too long."""
     game = table.game
     effects, rng = opening(table)
     state = start = fold(game, None, effects)
@@ -149,13 +150,13 @@ def _match(table: Table, choose: Callable[[Any, int], Iterator[Move[Any]]]) -> M
 
 
 def _counted(counts: Mapping[str, int], drawn: Iterable[Draw]) -> Mapping[str, int]:
-    """The draws by label, some more drawn."""
+    """The number of draws by label, with further draws added."""
     return Counter(counts) + Counter(draw.label for draw in drawn)
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A state, the match time at which it stands, the draws by label before it, and the move made there."""
+    """A state, its match time (ms), the draws made before it by label, and the move made in it."""
 
     state: Any
     now: int
@@ -165,7 +166,7 @@ class Position:
 
 @cache
 def positions(table: Table, most: int) -> tuple[Position, ...]:
-    """Some positions of the random match, spread over the whole of it, the end included."""
+    """Up to `most` positions of the random match, spread evenly, including the end."""
     match = random_match(table)
     found = [_position(ply) for ply in match.plies]
     last = match.plies[-1]
@@ -174,7 +175,7 @@ def positions(table: Table, most: int) -> tuple[Position, ...]:
 
 
 def hiding(table: Table, most: int) -> tuple[Position, ...]:
-    """Some positions of the random match at which something happened that not everyone saw."""
+    """Up to `most` positions of the random match whose move has effects with hidden fields."""
     plies = random_match(table).plies
     return spread([_position(ply) for ply in plies if any(effect.hidden for effect in ply.effects)], most)
 
@@ -184,14 +185,14 @@ def _position(ply: Ply) -> Position:
 
 
 def spread(items: Sequence[T], most: int) -> tuple[T, ...]:
-    """At most so many of the items, at even distances, the first and the last among them."""
+    """Up to `most` of the items at even distances, including the first and the last."""
     if len(items) <= most:
         return tuple(items)
     return tuple(items[i * (len(items) - 1) // (most - 1)] for i in range(most))
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """What a player is told of an action that the rules refuse."""
+    """What a player gets to know of a refused action."""
 
     code: str
     clause: str
@@ -201,7 +202,7 @@ class Refusal(msgspec.Struct, frozen=True):
 def verdict(
     table: Table, position: Position, move: Move[Any], rng: Draws | None = None
 ) -> tuple[Effect, ...] | Refusal:
-    """What the rules say to a move: its effects, or why not."""
+    """The effects of a move, or the refusal."""
     rng = rng or draws(key(table), position.counts)
     try:
         effects: tuple[Effect, ...] = table.game.decide(position.state, move, rng)
@@ -211,7 +212,7 @@ def verdict(
 
 
 def refusals(table: Table) -> Iterator[Refusal]:
-    """Refusals of the random match: of actions at the wrong moment, by the wrong seat, with the wrong things."""
+    """Refusals in the random match: of actions at a wrong time, by a wrong seat, or with wrong values."""
     for position in positions(table, 16):
         for seat in (CLOCK, *range(table.seats)):
             for action in (Ring("bell"), *spread(pool(table), 20)):
@@ -221,13 +222,13 @@ def refusals(table: Table) -> Iterator[Refusal]:
 
 
 def ways(action: Action) -> tuple[Action, ...]:
-    """What a listed action stands for: itself, or a few of a pattern's choices."""
-    return distinct(picked(action, "part", draws(f"way {i}")) for i in range(4))
+    """Actions that a legal entry represents: itself, or a few random choices of its pattern."""
+    return distinct(sample_action(action, "part", draws(f"way {i}")) for i in range(4))
 
 
 @cache
 def pool(table: Table) -> tuple[Action, ...]:
-    """Actions that are legal somewhere in the random match, for one seat or another."""
+    """Actions that are legal for some seat at some position of the random match."""
     return distinct(
         way
         for position in positions(table, 60)
@@ -238,7 +239,7 @@ def pool(table: Table) -> tuple[Action, ...]:
 
 
 def nodes(table: Table, plies: int) -> int:
-    """How many ways a match can begin: sequences of so many listed actions, by whoever is asked, and bells."""
+    """The number of ways in which a match can begin, as sequences of this many listed actions and bells."""
 
     def count(state: Any, now: int, counts: Mapping[str, int], left: int) -> int:
         if left == 0:
@@ -260,14 +261,14 @@ def _listed_moves(table: Table, state: Any, now: int) -> Iterator[Move[Any]]:
         if decision.seat == CLOCK:
             yield Move(CLOCK, Ring(decision.step), at)
         for entry in table.game.legal_actions(state, decision.seat):
-            yield Move(decision.seat, picked(entry, "part", draws("node")), at)
+            yield Move(decision.seat, sample_action(entry, "part", draws("node")), at)
 
 
 def distinct(actions: Iterable[Action]) -> tuple[Action, ...]:
-    """The actions without those that are the same bytes as one before them."""
+    """The actions without those that have the same bytes as an earlier one."""
     return tuple({msgspec.json.encode(action): action for action in actions}.values())
 
 
 def deciding(table: Table, state: Any) -> dict[Seat, Decision[Any]]:
-    """The decisions of a state by seat, the clock's among them."""
+    """The decisions of a state by seat, including that of the clock."""
     return {decision.seat: decision for decision in table.game.decisions(state)}

@@ -1,4 +1,4 @@
-"""Faults that the rules of any game must refuse, each with its code, its clause, and facts that fill its texts."""
+"""Checks refusals of any game: their codes, clauses, facts and texts."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,11 +15,11 @@ from tests.service.games.rng import ScriptedRng
 from tests.service.games.words import raw_words
 
 UNNAMED: Final = r"\d-\d|D\d|[AB]\d\d|nonsense"
-"""Fields, districts and cards that have no other name than their ids; what nobody knows is told as it was sent."""
+"""Ids of fields, districts and cards that have no other name, and an unknown id, which is repeated as it was sent."""
 
 
 class Fault(NamedTuple):
-    """An action of a seat that the rules refuse, and how."""
+    """An action that the rules refuse, and the expected refusal."""
 
     state: msgspec.Struct
     action: msgspec.Struct
@@ -35,12 +35,12 @@ def check_refused(game: AnyGame, fault: Fault) -> None:
     with pytest.raises(IllegalAction) as refusal:
         game.decide(fault.state, move, ScriptedRng())
     assert (refusal.value.code, refusal.value.clause, refusal.value.facts) == (fault.code, fault.clause, fault.facts)
-    for language, told in refusal_texts(game, refusal.value).items():
-        assert not raw_words(game.texts[language], f"refusal.{fault.code}", told, fault.facts, UNNAMED)
+    for language, text in refusal_texts(game, refusal.value).items():
+        assert not raw_words(game.texts[language], f"refusal.{fault.code}", text, fault.facts, UNNAMED)
 
 
 def check_codes(game: AnyGame, folder: ModuleType, faults: Iterable[Fault]) -> None:
-    """Every code that the game's folder names is tried by a fault, and has a text."""
+    """Every code in the game's source has a fault in this list, and a text."""
     sources = "".join(path.read_text(encoding="utf-8") for path in Path(folder.__path__[0]).glob("*.py"))
     codes = set(re.findall(r'(?:raise \w+|IllegalAction)\(\s*"([a-z-]+)"', sources))
     assert codes == {fault.code for fault in faults}

@@ -1,4 +1,4 @@
-"""Chance for tests: fixed outcomes where a test names them, else shuffles from a seed."""
+"""Draws for tests: fixed outcomes for given labels, and reproducible shuffles for all others."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class ScriptedRng:
-    """A deterministic `Rng`. `outcomes` fixes results by label; `drawn` remembers the labels, in order."""
+    """A deterministic `Rng`. `outcomes` fixes results by label; `drawn` records the labels in order."""
 
     def __init__(self, seed: int = 0, outcomes: Mapping[str, object] | None = None) -> None:
         self._seed = seed
@@ -19,8 +19,8 @@ class ScriptedRng:
         key = self._next(label)
         if label in self._outcomes:
             return cast("tuple[T, ...]", self._outcomes[label])
-        order = sorted(range(len(items)), key=lambda place: hashlib.sha256(f"{key}:{place}".encode()).digest())
-        return tuple(items[place] for place in order)
+        order = sorted(range(len(items)), key=lambda index: hashlib.sha256(f"{key}:{index}".encode()).digest())
+        return tuple(items[index] for index in order)
 
     def pick(self, label: str, items: Sequence[T]) -> T:
         key = self._next(label)

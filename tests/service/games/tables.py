@@ -1,4 +1,4 @@
-"""All tables at which the laws are held: the toy's, and those that each hosted game's tests name in their `tables.py`."""
+"""All tables for which the laws are tested: those of the toy game, and those in the `tables.py` of each hosted game."""
 
 from importlib import import_module
 from typing import Final

@@ -1,4 +1,4 @@
-"""The laws see what they are there for: each faulty toy breaks its own law and no other, and each law has such a toy."""
+"""The laws find faults: each faulty toy breaks its own law and no other, and each law has a toy that breaks it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Texts for people: complete, and the same in both languages; rules that name every clause."""
+"""The texts of each game are complete in both languages, and the rules page has every clause."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ from service.games.ape_town import components as ape
 from service.games.ape_town.effects import Step as ApeStep
 from service.games.four_monkeys import components as four
 from service.games.four_monkeys.effects import Ending
-from service.games.kit.patterns import AnyOf, hints
+from service.games.kit.patterns import AnyOf, hint_fields
 from service.games.monkeys_on_the_moon import components as monkeys
 from service.games.monkeys_on_the_moon.effects import Deck, Turn
 from service.games.monkeys_on_the_moon.effects import Step as MonkeysStep
@@ -77,7 +77,7 @@ NAMED: Final[Mapping[str, Mapping[str, Iterable[object]]]] = {
         ),
     },
 }
-"""What has a name in a game beside its effects, actions, options and parts of a score."""
+"""The named things of each game other than its effects, actions, options and parts of a score."""
 
 CLAUSES: Final[Mapping[str, tuple[str, Clauses]]] = {
     "ape_town": ("APE", (1, 2, range(10, 18), range(20, 23), range(30, 33))),
@@ -90,7 +90,7 @@ CLAUSES: Final[Mapping[str, tuple[str, Clauses]]] = {
 }
 
 SENTENCES: Final = ("effect.", "action.", "step.", "refusal.", "option.", "breakdown.", "picture.")
-"""Keys of what is no name of a thing."""
+"""Prefixes of keys that are not names of things."""
 
 each_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 
@@ -138,7 +138,7 @@ def test_both_languages_have_the_same_keys_and_placeholders(game: AnyGame) -> No
         for kind in kinds
     ],
 )
-def test_a_text_is_filled_by_what_everybody_sees_and_an_action_by_what_its_seat_chooses(
+def test_texts_of_effects_use_public_fields_and_texts_of_actions_use_chosen_ones(
     game: AnyGame, prefix: str, kind: Any
 ) -> None:
     hidden = kind.hidden if prefix == "effect" else ()
@@ -154,33 +154,33 @@ def test_a_text_is_filled_by_what_everybody_sees_and_an_action_by_what_its_seat_
 
 
 @each_game
-def test_the_text_of_an_action_tells_all_that_tells_it_from_others(game: AnyGame) -> None:
+def test_the_text_of_an_action_has_every_field_that_distinguishes_it(game: AnyGame) -> None:
     actions: tuple[Any, ...] = game.info.actions
     for kind in actions:
         types = get_type_hints(kind, include_extras=True)
         fields = zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True)
-        # A pattern stands for every choice at once, a hint outside the legal list.
-        open_ = {name for name, hint in types.items() if AnyOf in parts(hint)} | hints(kind)
+        # A pattern represents many choices, and legal lists omit hints, so texts name neither.
+        open_ = {name for name, hint in types.items() if AnyOf in parts(hint)} | hint_fields(kind)
         chosen = {written for written, field in fields if field not in open_}
         assert placeholders(game.texts["en"][f"action.{tag(kind)}"]) == chosen
 
 
 def parts(hint: Any) -> Iterator[Any]:
-    """A type and all that it is made of."""
+    """A type and all types nested in it."""
     yield hint
     for part in get_args(hint):
         yield from parts(part)
 
 
 def choices(hint: Any) -> Iterator[str]:
-    """The few words that a type allows."""
+    """The literal strings that a type allows."""
     for part in parts(hint):
         if get_origin(part) is Literal:
             yield from (value for value in get_args(part) if isinstance(value, str))
 
 
 @each_game
-def test_the_rules_hold_every_clause_once_and_in_order(game: AnyGame) -> None:
+def test_the_rules_have_every_clause_once_and_in_order(game: AnyGame) -> None:
     letters, clauses = CLAUSES[game.info.id]
     expected = [number for part in clauses for number in (part if isinstance(part, range) else (part,))]
     assert [int(number) for number in re.findall(rf"^- \*\*{letters}-(\d+)\*\*", game.rules, re.MULTILINE)] == expected

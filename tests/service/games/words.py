@@ -1,4 +1,4 @@
-"""Which words of a text are the protocol's, where people want the game's own."""
+"""Finds ids in texts where people expect the name of a thing."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,14 +6,14 @@ from typing import Any
 
 
 def raw_words(
-    texts: Mapping[str, str], key: str, told: str, fields: Mapping[str, Any], without: str = "(?!)"
+    texts: Mapping[str, str], key: str, text: str, fields: Mapping[str, Any], without: str = "(?!)"
 ) -> set[str]:
-    """Words of an effect, action or refusal that its text repeats as they are, but in brackets after a name.
+    """Values of an effect, action or refusal that its text repeats unchanged, except in brackets after a name.
 
-    `without` says what has no other name than its id.
+    `without` is a pattern of ids that have no name.
     """
     used = [value for name, value in fields.items() if f"{{{name}}}" in texts[key]]
-    named = re.sub(r"(?<=\w )\([^\s()]+\)", "", told)
+    named = re.sub(r"(?<=\w )\([^\s()]+\)", "", text)
     return {
         word
         for word in _words(used)

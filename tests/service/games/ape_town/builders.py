@@ -1,6 +1,6 @@
-"""Short words for tables and moves, so that tests read as sentences.
+"""Builders of states and moves for the tests of Ape Town.
 
-A tile on the board is written by its kind, with the owner of its disc where it has one: "banana", "lemur 0".
+A tile on the board is written as its kind, followed by the owner of its disc if it has one: "banana", "lemur 0".
 """
 
 from collections import Counter
@@ -10,7 +10,17 @@ from typing import Final, cast
 from msgspec.structs import replace
 
 from service.games.ape_town.actions import AnyAction
-from service.games.ape_town.components import BOX, DISTRICTS, FIELDS, PLACE, Colour, DistrictId, FieldId, Segment, Tile
+from service.games.ape_town.components import (
+    BOX,
+    DISTRICTS,
+    FIELD_INDEX,
+    FIELDS,
+    Colour,
+    DistrictId,
+    FieldId,
+    Segment,
+    Tile,
+)
 from service.games.ape_town.effects import AnyEffect, DecisionOpened
 from service.games.ape_town.game import GAME
 from service.games.ape_town.state import Options, State, Taken
@@ -19,7 +29,7 @@ from service.games.visibility import Seat
 from tests.service.games.rng import ScriptedRng
 
 DEAL: Final[tuple[Tile, ...]] = tuple(BOX.tiles[7 * place % 80] for place in range(80))
-"""A well mixed order of all tiles."""
+"""A fixed, well mixed order of all tiles."""
 
 
 def opening(seats: int = 2, *, first: Seat = 0, tiles: Sequence[Tile] = DEAL) -> tuple[AnyEffect, ...]:
@@ -37,33 +47,33 @@ def after(state: State | None, effects: Iterable[AnyEffect]) -> State:
     return folded
 
 
-def lying(*tiles: Tile) -> tuple[Tile, ...]:
+def deal_starting_with(*tiles: Tile) -> tuple[Tile, ...]:
     """A deal that begins with these tiles."""
     return tiles + tuple((Counter(BOX.tiles) - Counter(tiles)).elements())
 
 
-def seat_has(state: State, seat: Seat, **holdings: int) -> State:
-    """The table where some of a seat's holdings are these."""
+def with_holdings(state: State, seat: Seat, **holdings: int) -> State:
+    """The state with some of a seat's holdings replaced."""
     seats = list(state.seats)
     seats[seat] = replace(seats[seat], **holdings)
     return replace(state, seats=tuple(seats))
 
 
-def money_lies(state: State, **counts: int) -> State:
-    """The table with money on segments: `money_lies(state, at_3=2)`."""
+def with_money(state: State, **counts: int) -> State:
+    """The state with money on segments: `with_money(state, at_3=2)`."""
     money = list(state.track_money)
     for name, count in counts.items():
         money[int(name.removeprefix("at_"))] = count
     return replace(state, track_money=tuple(money))
 
 
-def laid(state: State, tiles: Mapping[FieldId, str]) -> State:
-    """The table with these tiles on the board, besides those that lie there."""
+def with_tiles(state: State, tiles: Mapping[FieldId, str]) -> State:
+    """The state with these tiles added to the board."""
     board, discs = list(state.board), list(state.discs)
     for field, written in tiles.items():
         tile, *owner = written.split()
-        board[PLACE[field]] = cast("Tile", tile)
-        discs[PLACE[field]] = int(owner[0]) if owner else None
+        board[FIELD_INDEX[field]] = cast("Tile", tile)
+        discs[FIELD_INDEX[field]] = int(owner[0]) if owner else None
     return replace(state, board=tuple(board), discs=tuple(discs))
 
 
@@ -71,54 +81,56 @@ def fields_of(district: DistrictId) -> list[FieldId]:
     return [FIELDS[place].id for found in DISTRICTS if found.id == district for place in found.fields]
 
 
-def filled(district: DistrictId, *tiles: str, free: int = 0) -> dict[FieldId, str]:
-    """A district with these tiles from its first field on, and bananas on the others but for the last `free` ones."""
+def district_tiles(district: DistrictId, *tiles: str, free: int = 0) -> dict[FieldId, str]:
+    """Tiles for a district: these from its first field on, and bananas on the others, except for the last `free`
+    fields.
+    """
     fields = fields_of(district)
     fields = fields[: len(fields) - free]
     return dict(zip(fields, (*tiles, *["banana"] * (len(fields) - len(tiles))), strict=True))
 
 
-def full_but(*free: FieldId) -> dict[FieldId, str]:
-    """A board of bananas where only these fields are free."""
+def full_except(*free: FieldId) -> dict[FieldId, str]:
+    """A board full of bananas, except for these fields."""
     return {field.id: "banana" for field in FIELDS if field.id not in free}
 
 
-def holding(state: State, tile: Tile, colour: Colour) -> State:
-    """The active seat is to put this tile on a field of that colour."""
+def with_tile_to_place(state: State, tile: Tile, colour: Colour) -> State:
+    """The state in which the active seat has to put this tile on a field of this colour."""
     return replace(state, step="place_tile", taken=Taken(BOX.track.index(colour), colour, tile))
 
 
-def emptied(state: State, *segments: Segment) -> State:
-    """The table without the tiles at these segments."""
+def without_tiles(state: State, *segments: Segment) -> State:
+    """The state without the tiles at these segments."""
     track = [None if segment in segments else tile for segment, tile in enumerate(state.track)]
     display = [segment for segment in state.display if segment not in segments]
     return replace(state, track=tuple(track), display=tuple(display))
 
 
 def decide(state: State, action: AnyAction | Ring, seat: Seat | None = None) -> tuple[AnyEffect, ...]:
-    """What follows when the active seat, or another one, asks for this."""
+    """The effects of an action of the active seat, or of another one."""
     return GAME.decide(state, Move(state.active if seat is None else seat, action, 0), ScriptedRng())
 
 
-def told(state: State, action: AnyAction) -> list[AnyEffect]:
-    """What follows, without the decision that it opens."""
+def effects_of(state: State, action: AnyAction) -> list[AnyEffect]:
+    """The effects of an action, without the decision that it opens."""
     return [effect for effect in decide(state, action) if not isinstance(effect, DecisionOpened)]
 
 
 def play(state: State, *actions: AnyAction) -> State:
-    """The table after actions of the active seats."""
+    """The state after actions of the active seats."""
     for action in actions:
         state = after(state, decide(state, action))
     return state
 
 
 def legal(state: State) -> list[AnyAction]:
-    """All that the active seat may do."""
+    """All legal actions of the active seat."""
     return list(GAME.legal_actions(state, state.active))
 
 
 def default_line(state: State) -> Iterator[State]:
-    """The table, and each one after it while every seat takes its first legal action."""
+    """The state, and each later one while every seat takes its first legal action."""
     yield state
     while actions := legal(state):
         state = play(state, actions[0])
@@ -126,7 +138,7 @@ def default_line(state: State) -> Iterator[State]:
 
 
 def random_match(seats: int, seed: int) -> Iterator[tuple[State, tuple[AnyEffect, ...]]]:
-    """Each table of a match of random actions, with the effects that led to it."""
+    """Each state of a match of random actions, with the effects that led to it."""
     rng = ScriptedRng(seed)
     effects = GAME.setup(seats, Options(), 0, rng)
     state = after(None, effects)
@@ -138,7 +150,7 @@ def random_match(seats: int, seed: int) -> Iterator[tuple[State, tuple[AnyEffect
 
 
 def pieces(state: State) -> Counter[str]:
-    """Every tile, disc and money by what it is."""
+    """The number of pieces of each kind."""
     found: Counter[str] = Counter(tile for tile in (*state.track, *state.supply, *state.board) if tile)
     if state.taken:
         found[state.taken.tile] += 1

@@ -1,4 +1,4 @@
-"""What a client of this game keeps of what it is shown."""
+"""The observation that a client of Ape Town keeps by folding effects."""
 
 from tests.service.games.following import Following
 
@@ -70,7 +70,7 @@ class Follower(Following):
         self._seat(seat)[part] += points
 
     def _district_completed(self, district: str, lemurs: int) -> None:
-        """Told by the board already, as the reasons of the points that follow."""
+        """Nothing to fold: the board already shows it, as it does for the reasons of the following points."""
 
     def _boss_found(self, district: str, seat: int, by: str, points: int) -> None: ...
 

@@ -1,4 +1,4 @@
-"""The tables at which the laws hold this game."""
+"""The tables at which the laws test Ape Town."""
 
 from typing import Final
 

@@ -11,15 +11,15 @@ from service.games.protocol import Task
 from tests.length import LENGTH
 from tests.service.games.ape_town.builders import (
     DEAL,
+    deal_starting_with,
+    district_tiles,
     fields_of,
-    filled,
-    holding,
-    laid,
     legal,
-    lying,
-    money_lies,
     play,
     table,
+    with_money,
+    with_tile_to_place,
+    with_tiles,
 )
 from tests.service.games.rng import ScriptedRng
 
@@ -52,27 +52,29 @@ def test_it_wins_four_of_five_matches_against_chance(first: int) -> None:
 
 
 def test_it_takes_the_tile_that_brings_most_for_its_price() -> None:
-    state = laid(table(tiles=lying("banana", "mandrill")), {"2-2": "banana"})
+    state = with_tiles(table(tiles=deal_starting_with("banana", "mandrill")), {"2-2": "banana"})
     assert chosen(state) == TakeTile(1)
     assert chosen(play(state, TakeTile(1))) == PlaceTile("2-3")
 
 
 def test_it_takes_money_that_lies_there() -> None:
-    assert chosen(money_lies(table(tiles=lying(*BOX.tiles[:10])), at_4=9)) == TakeTile(4)
+    assert chosen(with_money(table(tiles=deal_starting_with(*BOX.tiles[:10])), at_4=9)) == TakeTile(4)
 
 
 def test_it_completes_a_district_for_itself_and_not_for_another() -> None:
     last = PlaceTile(fields_of("D8")[-1])
-    mine = laid(table(), filled("D8", "orangutan 0", "mandrill", "mandrill", free=1))
-    assert chosen(holding(mine, "tarsier", "black")) == last
-    other = laid(table(), filled("D8", "orangutan 1", "lemur 1", "mandrill", "mandrill", free=1))
-    assert chosen(holding(other, "tarsier", "black")) != last
-    nobodys = laid(table(), filled("D8", "mandrill", free=1))
-    assert chosen(holding(nobodys, "tarsier", "black")) == last  # the bananas beside it
-    shared = laid(table(), {**filled("D8", "lemur 0", free=1), **filled("D5", "mandrill", "mandrill", free=1)})
-    assert chosen(holding(shared, "tarsier", "black")) == last
+    mine = with_tiles(table(), district_tiles("D8", "orangutan 0", "mandrill", "mandrill", free=1))
+    assert chosen(with_tile_to_place(mine, "tarsier", "black")) == last
+    other = with_tiles(table(), district_tiles("D8", "orangutan 1", "lemur 1", "mandrill", "mandrill", free=1))
+    assert chosen(with_tile_to_place(other, "tarsier", "black")) != last
+    nobodys = with_tiles(table(), district_tiles("D8", "mandrill", free=1))
+    assert chosen(with_tile_to_place(nobodys, "tarsier", "black")) == last  # the bananas beside it
+    shared = with_tiles(
+        table(), {**district_tiles("D8", "lemur 0", free=1), **district_tiles("D5", "mandrill", "mandrill", free=1)}
+    )
+    assert chosen(with_tile_to_place(shared, "tarsier", "black")) == last
 
 
-def test_it_puts_a_disc_where_most_is_to_be_had() -> None:
-    state = laid(table(), filled("D7", "mandrill", "mandrill", free=2))
-    assert chosen(holding(state, "orangutan", "white")) == PlaceTile(fields_of("D7")[-2])
+def test_it_puts_a_disc_where_it_scores_most() -> None:
+    state = with_tiles(table(), district_tiles("D7", "mandrill", "mandrill", free=2))
+    assert chosen(with_tile_to_place(state, "orangutan", "white")) == PlaceTile(fields_of("D7")[-2])

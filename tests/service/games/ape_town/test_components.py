@@ -1,4 +1,4 @@
-"""The component file, and what the rules cannot play with."""
+"""The component file, and faulty files, which are rejected."""
 
 import copy
 from collections import Counter
@@ -20,7 +20,7 @@ def test_the_board_has_75_fields_25_of_each_colour() -> None:
     assert Counter(len(district.fields) for district in DISTRICTS) == {8: 6, 9: 3}
 
 
-def test_fields_that_touch_say_so_of_each_other() -> None:
+def test_neighbouring_fields_list_each_other() -> None:
     pairs = {(place, other) for place, field in enumerate(FIELDS) for other in field.neighbours}
     assert pairs == {(other, place) for place, other in pairs}
     neighbours = {(at, other) for at, district in enumerate(DISTRICTS) for other in district.neighbours}
@@ -34,7 +34,7 @@ def test_the_track_has_40_segments_of_three_colours() -> None:
     assert Counter(BOX.track) == {"black": 13, "grey": 13, "white": 14}
 
 
-def test_every_value_tells_where_it_comes_from() -> None:
+def test_every_value_has_a_source() -> None:
     assert RAW["provenance"].keys() == RAW.keys() - {"provenance"}
 
 
@@ -49,7 +49,7 @@ def put_into(file: File, name: str, district: str, colour: str) -> File:
 
 
 def move(file: File, name: str, other: str) -> None:
-    """Two fields change their cells and ids, but stay next to what they were next to."""
+    """Swap the cells and ids of two fields, but keep their neighbours."""
     one, two = field(file, name), field(file, other)
     one["cell"], two["cell"] = two["cell"], one["cell"]
 
@@ -61,7 +61,7 @@ def without_field(file: File, name: str) -> None:
 
 
 def extra_field(file: File, cell: tuple[int, int], district: str, colour: str) -> None:
-    """A field in a cell beyond the right end of an odd row."""
+    """Add a field in a cell beyond the right end of an odd row."""
     y, x = cell
     offsets = file["neighbours"]["odd_row" if y % 2 else "even_row"]
     around = {f"{y + down}-{x + right}" for down, right in offsets}
@@ -90,34 +90,34 @@ CHANGES: list[tuple[str, Change]] = [
     ("7 printed tiles", lambda file: file["printed_tiles"].pop()),
     ("same id", lambda file: file["fields"].append(copy.deepcopy(file["fields"][0]))),
     ("same cell", lambda file: file["pond"].append([0, 0])),
-    ("does not lie in its cell", lambda file: move(file, "0-0", "8-9")),
-    ("next to a place twice", lambda file: field(file, "0-0")["next_to"].append("0-1")),
-    ("is not so", lambda file: field(file, "0-0")["next_to"].remove("0-1")),
-    ("is not so", lambda file: field(file, "0-0")["next_to"].append("nowhere")),
+    ("does not have the id of its cell", lambda file: move(file, "0-0", "8-9")),
+    ("lists a neighbour twice", lambda file: field(file, "0-0")["next_to"].append("0-1")),
+    ("does not list it", lambda file: field(file, "0-0")["next_to"].remove("0-1")),
+    ("does not list it", lambda file: field(file, "0-0")["next_to"].append("nowhere")),
     (
-        "other places",
+        "lists other neighbours",
         lambda file: [field(file, one)["next_to"].append(two) for one, two in (("0-0", "8-9"), ("8-9", "0-0"))],
     ),
     ("no district", lambda file: put_into(file, "0-0", "D10", "grey")),
-    ("of each district", lambda file: file["district_adjacency"].pop("D1")),
-    ("of each district", lambda file: file["district_adjacency"]["D1"].append("D10")),
+    ("entry for each district", lambda file: file["district_adjacency"].pop("D1")),
+    ("entry for each district", lambda file: file["district_adjacency"]["D1"].append("D10")),
     (
         "9 districts",
         lambda file: (file["districts"].update(D10=file["districts"]["D1"]), file["district_adjacency"].update(D10=[])),
     ),
     ("3 districts", lambda file: file["districts"]["D1"].update(colour="white")),
-    ("more fields", lambda file: extra_field(file, (1, 9), "D3", "black")),
-    ("another colour", lambda file: put_into(file, "0-0", "D1", "black")),
+    ("too many fields", lambda file: extra_field(file, (1, 9), "D3", "black")),
+    ("does not have the colour", lambda file: put_into(file, "0-0", "D1", "black")),
     ("8 or 9 fields", lambda file: without_field(file, "0-0")),
-    ("falls apart", lambda file: (put_into(file, "0-0", "D9", "grey"), put_into(file, "8-9", "D1", "grey"))),
-    ("a district twice", lambda file: file["district_adjacency"]["D1"].append("D2")),
-    ("other neighbours", lambda file: file["district_adjacency"]["D1"].append("D9")),
-    ("other neighbours", lambda file: file["district_adjacency"]["D1"].remove("D2")),
+    ("is not connected", lambda file: (put_into(file, "0-0", "D9", "grey"), put_into(file, "8-9", "D1", "grey"))),
+    ("lists a district twice", lambda file: file["district_adjacency"]["D1"].append("D2")),
+    ("does not list the districts", lambda file: file["district_adjacency"]["D1"].append("D9")),
+    ("does not list the districts", lambda file: file["district_adjacency"]["D1"].remove("D2")),
 ]
 
 
 @pytest.mark.parametrize(("fault", "change"), CHANGES, ids=[f"{n} {fault}" for n, (fault, _) in enumerate(CHANGES)])
-def test_a_file_that_the_rules_cannot_play_with_is_refused(fault: str, change: Change) -> None:
+def test_a_component_file_that_makes_the_game_unplayable_is_rejected(fault: str, change: Change) -> None:
     file = copy.deepcopy(RAW)
     change(file)
     with pytest.raises(BadComponents, match=fault):

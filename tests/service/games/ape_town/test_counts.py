@@ -1,4 +1,4 @@
-"""Node counts from fixed deals: any change of what is legal shows."""
+"""Numbers of action sequences from fixed deals. They change whenever the legal actions change."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -10,7 +10,7 @@ from tests.service.games.ape_town.builders import default_line, legal, play, tab
 
 
 def nodes(state: State, depth: int) -> int:
-    """How many lines of so many actions there are."""
+    """The number of sequences with this many actions."""
     actions = legal(state)
     if depth == 1:
         return len(actions)
@@ -18,13 +18,13 @@ def nodes(state: State, depth: int) -> int:
 
 
 def ends(state: State) -> int:
-    """How many lines there are to the end of the match."""
+    """The number of sequences that lead to the end of the match."""
     actions = legal(state)
     return sum(ends(play(state, action)) for action in actions) if actions else 1
 
 
 def after_plies(seats: int, plies: int) -> State:
-    """The table of the fixed deal after so many first legal actions."""
+    """The state of the fixed deal after this many first legal actions."""
     return next(islice(default_line(table(seats)), plies, None))
 
 

@@ -10,23 +10,32 @@ from service.games.ape_town.effects import BossFound, DecisionOpened, DistrictCo
 from service.games.ape_town.game import GAME
 from service.games.ape_town.state import State
 from service.games.protocol import IllegalAction, Outcome
-from tests.service.games.ape_town.builders import decide, full_but, holding, laid, legal, play, seat_has, table
+from tests.service.games.ape_town.builders import (
+    decide,
+    full_except,
+    legal,
+    play,
+    table,
+    with_holdings,
+    with_tile_to_place,
+    with_tiles,
+)
 from tests.service.games.rng import ScriptedRng
 
 LAST = PlaceTile("0-0")
 
 
-def last_tile(seats: int = 2, active: int = 0) -> State:
-    """The seat is to fill the last free field."""
-    state = laid(table(seats), {**full_but("0-0"), "1-0": "orangutan 1", "1-1": "mandrill"})
-    return holding(replace(state, active=active), "lemur", "grey")
+def before_last_tile(seats: int = 2, active: int = 0) -> State:
+    """The state in which the seat will fill the last free field."""
+    state = with_tiles(table(seats), {**full_except("0-0"), "1-0": "orangutan 1", "1-1": "mandrill"})
+    return with_tile_to_place(replace(state, active=active), "lemur", "grey")
 
 
-def ended(*scores: int, active: int = 0) -> State:
-    """A match that is over, with these points, where this seat was the last to play."""
+def finished_match(*scores: int, active: int = 0) -> State:
+    """A finished match with these points, in which this seat had the last turn."""
     state = replace(table(len(scores)), active=active, step=None)
     for seat, points in enumerate(scores):
-        state = seat_has(state, seat, placement=points, money=0)
+        state = with_holdings(state, seat, placement=points, money=0)
     return state
 
 
@@ -35,7 +44,7 @@ def score(state: State) -> Outcome:
 
 
 def test_ape_30_the_match_ends_when_the_last_field_is_filled_and_its_district_is_scored() -> None:
-    effects = decide(last_tile(), LAST)
+    effects = decide(before_last_tile(), LAST)
     assert [effect for effect in effects if isinstance(effect, DistrictCompleted)] == [DistrictCompleted("D1", 1)]
     assert BossFound("D1", 1, "orangutan", 3) in effects
     assert PointsScored(1, 3, "boss", "APE-20") in effects
@@ -44,12 +53,12 @@ def test_ape_30_the_match_ends_when_the_last_field_is_filled_and_its_district_is
 
 
 def test_ape_30_the_match_goes_on_while_a_field_is_free() -> None:
-    state = laid(table(), full_but("0-0", "0-1"))
-    assert isinstance(decide(holding(state, "lemur", "grey"), LAST)[-1], DecisionOpened)
+    state = with_tiles(table(), full_except("0-0", "0-1"))
+    assert isinstance(decide(with_tile_to_place(state, "lemur", "grey"), LAST)[-1], DecisionOpened)
 
 
 def test_ape_30_nobody_may_act_after_the_end() -> None:
-    state = play(last_tile(), LAST)
+    state = play(before_last_tile(), LAST)
     assert GAME.decisions(state) == ()
     assert legal(state) == []
     for seat in (0, 1):
@@ -59,13 +68,13 @@ def test_ape_30_nobody_may_act_after_the_end() -> None:
 
 
 def test_ape_30_each_money_is_a_point_at_the_end() -> None:
-    outcome = score(seat_has(seat_has(ended(10, 12), 0, money=5), 1, money=2))
+    outcome = score(with_holdings(with_holdings(finished_match(10, 12), 0, money=5), 1, money=2))
     assert outcome.scores == (15, 14)
     assert [parts["money"] for parts in outcome.breakdown] == [5, 2]
 
 
 def test_ape_31_the_breakdown_adds_up() -> None:
-    state = seat_has(ended(0, 0), 0, placement=1, boss=20, neighbours=300, money=4000)
+    state = with_holdings(finished_match(0, 0), 0, placement=1, boss=20, neighbours=300, money=4000)
     outcome = score(state)
     assert outcome.breakdown[0] == {"placement": 1, "boss": 20, "neighbours": 300, "money": 4000}
     assert tuple(outcome.breakdown[0]) == GAME.info.breakdown
@@ -74,7 +83,7 @@ def test_ape_31_the_breakdown_adds_up() -> None:
 
 @pytest.mark.parametrize("points", list(permutations((3, 2, 1))))
 def test_ape_31_the_most_points_win(points: tuple[int, ...]) -> None:
-    outcome = score(ended(*points))
+    outcome = score(finished_match(*points))
     assert outcome.ranks == tuple(4 - one for one in points)
     assert outcome.winners == (points.index(3),)
 
@@ -94,13 +103,13 @@ def test_ape_31_the_most_points_win(points: tuple[int, ...]) -> None:
 def test_ape_31_of_tied_players_the_one_whose_turn_would_come_next_ranks_first(
     scores: tuple[int, ...], active: int, ranks: tuple[int, ...]
 ) -> None:
-    outcome = score(ended(*scores, active=active))
+    outcome = score(finished_match(*scores, active=active))
     assert outcome.ranks == ranks
     assert outcome.winners == (ranks.index(1),)
 
 
 def test_ape_31_the_tie_break_goes_by_who_filled_the_last_field() -> None:
-    state = play(seat_has(last_tile(3, active=2), 0, boss=3), LAST)
+    state = play(with_holdings(before_last_tile(3, active=2), 0, boss=3), LAST)
     outcome = score(state)
     assert outcome.scores == (9, 9, 6)
     assert outcome.ranks == (1, 2, 3)
@@ -108,12 +117,12 @@ def test_ape_31_the_tie_break_goes_by_who_filled_the_last_field() -> None:
 
 def test_ape_31_no_draw_is_made() -> None:
     rng = ScriptedRng()
-    GAME.score(ended(5, 5), rng)
+    GAME.score(finished_match(5, 5), rng)
     assert rng.drawn == []
 
 
 def test_ape_32_points_above_99_count_on() -> None:
-    state = seat_has(seat_has(last_tile(), 1, boss=98), 0, placement=250)
+    state = with_holdings(with_holdings(before_last_tile(), 1, boss=98), 0, placement=250)
     state = play(state, LAST)
     assert state.seats[1].boss == 101
     assert score(state).scores == (256, 107)

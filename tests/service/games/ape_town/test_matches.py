@@ -1,4 +1,4 @@
-"""Whole matches: how long they are, what never runs out, and what never gets lost."""
+"""Whole matches: their length, and pieces that are never lost."""
 
 from typing import Union
 
@@ -49,11 +49,11 @@ def test_a_match_ends_after_75_placements_and_two_sections_lie_open_to_the_end(f
 
 
 def test_every_tile_is_laid_out_once_and_all_sections_are_filled_once() -> None:
-    told = [effect for _, effects in random_match(4, 1) for effect in effects]
-    filled = [effect for effect in told if isinstance(effect, SectionRefilled)]
-    opened = [effect.section for effect in told if isinstance(effect, SectionRevealed)]
-    assert sorted(effect.section for effect in filled) == list(range(8))
-    assert all(len(effect.segments) == 5 for effect in filled)
+    effects_of = [effect for _, effects in random_match(4, 1) for effect in effects]
+    district_tiles = [effect for effect in effects_of if isinstance(effect, SectionRefilled)]
+    opened = [effect.section for effect in effects_of if isinstance(effect, SectionRevealed)]
+    assert sorted(effect.section for effect in district_tiles) == list(range(8))
+    assert all(len(effect.segments) == 5 for effect in district_tiles)
     assert opened == [*range(8), *range(8)]
 
 
@@ -92,8 +92,8 @@ def test_every_effect_is_folded() -> None:
     assert {TableSet, *_FOLD} == set(EFFECTS)
 
 
-def test_an_effect_before_the_table_is_set_is_loud() -> None:
-    with pytest.raises(TypeError, match="MatchEnded before the table is set"):
+def test_an_effect_before_table_set_raises() -> None:
+    with pytest.raises(TypeError, match="MatchEnded comes before TableSet"):
         GAME.apply(None, MatchEnded())
 
 
@@ -109,7 +109,7 @@ def test_the_registry_has_the_game() -> None:
 
 
 def consistent(state: State) -> bool:
-    """Nothing is negative, every disc lies on a tile that takes one, and the display holds what lies face up."""
+    """Nothing is negative, every disc lies on a tile that takes one, and the display has exactly the face-up tiles."""
     owned = [tile for tile, seat in zip(state.board, state.discs, strict=True) if seat is not None]
     return (
         all(held.money >= 0 and held.discs >= 0 for held in state.seats)

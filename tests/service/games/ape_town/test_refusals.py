@@ -1,4 +1,4 @@
-"""Each kind of fault has a code, a clause, and facts that fill its text and tell only what the seat knows."""
+"""Each kind of fault has a code, a clause, and facts that fill in its text and contain only what the seat may know."""
 
 from functools import partial
 
@@ -10,12 +10,12 @@ from service.games.ape_town.actions import PlaceTile, TakeTile
 from service.games.ape_town.game import GAME
 from service.games.protocol import CLOCK, Ring
 from tests.service.games import refusals
-from tests.service.games.ape_town.builders import emptied, holding, laid, seat_has, table
+from tests.service.games.ape_town.builders import table, with_holdings, with_tile_to_place, with_tiles, without_tiles
 from tests.service.games.refusals import check_codes, check_refused
 
 TAKE, PLACE = TakeTile(0), PlaceTile("0-0")
 TAKING = table(3, first=1)
-PLACING = laid(holding(TAKING, "banana", "grey"), {"0-1": "lemur"})
+PLACING = with_tiles(with_tile_to_place(TAKING, "banana", "grey"), {"0-1": "lemur"})
 OVER = replace(TAKING, step=None)
 
 
@@ -31,12 +31,12 @@ FAULTS = [
     Fault(TAKING, Ring("bell"), "no-bell", "APE-10"),
     Fault(TAKING, PLACE, "wrong-step", "APE-10"),
     Fault(PLACING, TAKE, "wrong-step", "APE-12"),
-    Fault(emptied(TAKING, 0), TAKE, "no-open-tile", "APE-10", {"segment": 0}),
+    Fault(without_tiles(TAKING, 0), TAKE, "no-open-tile", "APE-10", {"segment": 0}),
     Fault(TAKING, TakeTile(10), "no-open-tile", "APE-10", {"segment": 10}),
     Fault(TAKING, TakeTile(40), "no-open-tile", "APE-10", {"segment": 40}),
     Fault(TAKING, TakeTile(-1), "no-open-tile", "APE-10", {"segment": -1}),
     Fault(TAKING, TakeTile(7), "too-little-money", "APE-10", {"price": 7, "money": 6}),
-    Fault(seat_has(TAKING, 1, money=0), TakeTile(1), "too-little-money", "APE-10", {"price": 1, "money": 0}),
+    Fault(with_holdings(TAKING, 1, money=0), TakeTile(1), "too-little-money", "APE-10", {"price": 1, "money": 0}),
     Fault(PLACING, PlaceTile("9-9"), "no-such-field", "APE-12", {"field": "9-9"}),
     Fault(PLACING, PlaceTile("0-2"), "no-such-field", "APE-12", {"field": "0-2"}),  # a printed tile
     Fault(PLACING, PlaceTile("3-4"), "no-such-field", "APE-12", {"field": "3-4"}),  # the pond

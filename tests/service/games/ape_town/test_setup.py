@@ -1,4 +1,4 @@
-"""APE-1 and APE-2: the table before the first turn."""
+"""APE-1 and APE-2: the setup."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""APE-10 and APE-11: a tile of the display, and the money for it."""
+"""APE-10 and APE-11: taking a tile of the display, and its price."""
 
 import pytest
 from msgspec.structs import replace
@@ -17,24 +17,24 @@ from service.games.ape_town.game import GAME
 from service.games.protocol import IllegalAction
 from tests.service.games.ape_town.builders import (
     DEAL,
+    deal_starting_with,
     decide,
-    emptied,
-    laid,
+    effects_of,
     legal,
-    lying,
-    money_lies,
     play,
-    seat_has,
     table,
-    told,
+    with_holdings,
+    with_money,
+    with_tiles,
+    without_tiles,
 )
 
 
 def test_worked_example_a_skipped_tile_and_a_mandrill_beside_two_bananas() -> None:
-    state = laid(table(tiles=lying("lemur", "mandrill")), {"2-2": "banana"})
+    state = with_tiles(table(tiles=deal_starting_with("lemur", "mandrill")), {"2-2": "banana"})
     take, place = TakeTile(1), PlaceTile("2-3")
-    assert told(state, take) == [MoneyPaid(0, (0,)), TileTaken(0, 1, "grey", "mandrill")]
-    assert told(play(state, take), place) == [
+    assert effects_of(state, take) == [MoneyPaid(0, (0,)), TileTaken(0, 1, "grey", "mandrill")]
+    assert effects_of(play(state, take), place) == [
         TilePlaced(0, "2-3", "mandrill"),
         PointsScored(0, 6, "placement", "APE-13"),  # 2-2 and the printed tile 3-3
     ]
@@ -42,7 +42,7 @@ def test_worked_example_a_skipped_tile_and_a_mandrill_beside_two_bananas() -> No
 
 
 def test_ape_10_any_tile_can_be_taken_and_each_one_skipped_costs_one() -> None:
-    state = seat_has(table(), 0, money=20)
+    state = with_holdings(table(), 0, money=20)
     assert legal(state) == [TakeTile(segment) for segment in range(10)]
     assert decide(state, TakeTile(0)) == (
         TileTaken(0, 0, BOX.track[0], DEAL[0]),
@@ -57,13 +57,13 @@ def test_ape_10_any_tile_can_be_taken_and_each_one_skipped_costs_one() -> None:
 
 
 def test_ape_10_the_money_goes_to_the_segments_that_are_skipped() -> None:
-    state = play(money_lies(table(), at_1=2), TakeTile(3))
+    state = play(with_money(table(), at_1=2), TakeTile(3))
     assert state.track_money[:5] == (1, 3, 1, 0, 0)
     assert state.seats[0].money == 3
 
 
 def test_ape_10_segments_without_a_tile_are_skipped_at_no_cost() -> None:
-    state = emptied(table(), 0, 2, 3)
+    state = without_tiles(table(), 0, 2, 3)
     assert decide(state, TakeTile(1))[0] == TileTaken(0, 1, BOX.track[1], DEAL[1])
     assert decide(state, TakeTile(5))[0] == MoneyPaid(0, (1, 4))
 
@@ -74,8 +74,8 @@ def test_ape_10_the_display_begins_with_the_section_that_was_opened_first() -> N
 
 
 @pytest.mark.parametrize("money", [0, 1, 6])
-def test_ape_10_who_cannot_pay_cannot_take(money: int) -> None:
-    state = seat_has(table(), 0, money=money)
+def test_ape_10_a_seat_that_cannot_pay_cannot_take(money: int) -> None:
+    state = with_holdings(table(), 0, money=money)
     assert legal(state) == [TakeTile(segment) for segment in range(money + 1)]
     with pytest.raises(IllegalAction) as refused:
         decide(state, TakeTile(money + 1))
@@ -84,7 +84,7 @@ def test_ape_10_who_cannot_pay_cannot_take(money: int) -> None:
 
 
 def test_ape_10_the_money_on_the_taken_segment_cannot_pay_for_it() -> None:
-    state = money_lies(seat_has(table(), 0, money=1), at_2=5)
+    state = with_money(with_holdings(table(), 0, money=1), at_2=5)
     assert legal(state) == [TakeTile(0), TakeTile(1)]
     with pytest.raises(IllegalAction):
         decide(state, TakeTile(2))
@@ -93,7 +93,7 @@ def test_ape_10_the_money_on_the_taken_segment_cannot_pay_for_it() -> None:
 @pytest.mark.parametrize("segment", [0, 10, 39, 40, -1])
 def test_ape_10_only_a_face_up_tile_can_be_taken(segment: int) -> None:
     with pytest.raises(IllegalAction) as refused:
-        decide(emptied(table(), 0), TakeTile(segment))
+        decide(without_tiles(table(), 0), TakeTile(segment))
     assert (refused.value.code, refused.value.clause) == ("no-open-tile", "APE-10")
     assert refused.value.facts == {"segment": segment}
 
@@ -106,7 +106,7 @@ def test_ape_10_a_turn_is_two_decisions_of_one_seat_then_the_next_seat_is_asked(
 
 
 def test_ape_11_all_money_of_the_taken_segment_is_taken() -> None:
-    state = money_lies(table(), at_0=4, at_2=3)
+    state = with_money(table(), at_0=4, at_2=3)
     assert decide(state, TakeTile(2)) == (
         MoneyPaid(0, (0, 1)),
         TileTaken(0, 2, BOX.track[2], DEAL[2]),
@@ -119,10 +119,10 @@ def test_ape_11_all_money_of_the_taken_segment_is_taken() -> None:
 
 
 def test_ape_11_there_is_no_limit_to_money() -> None:
-    assert play(money_lies(seat_has(table(), 0, money=20), at_0=4), TakeTile(0)).seats[0].money == 24
+    assert play(with_money(with_holdings(table(), 0, money=20), at_0=4), TakeTile(0)).seats[0].money == 24
 
 
-def test_who_may_not_act_has_no_legal_actions() -> None:
+def test_a_seat_that_may_not_act_has_no_legal_actions() -> None:
     state = table(2, first=1)
     assert legal(state)
     assert list(GAME.legal_actions(state, 0)) == []

@@ -1,8 +1,8 @@
-"""What differs between two pictures is marked, and nothing else."""
+"""Exactly the elements that differ between two pictures are marked."""
 
 import pytest
 
-from service.games.drawing.changes import CHANGED, marked
+from service.games.drawing.changes import CHANGED, mark_changes
 from service.games.drawing.page import Picture
 from service.games.drawing.svg import Element, circle, group, rect, text
 
@@ -14,7 +14,7 @@ def picture(*body: Element) -> Picture:
 
 
 def card(name: str, *inside: Element, at: tuple[int, int] = (0, 0), words: str = "") -> Element:
-    return group(rect(0, 0, 9, 9, "edge"), *inside, thing=name, at=at, called=words)
+    return group(rect(0, 0, 9, 9, "edge"), *inside, element_id=name, at=at, title=words)
 
 
 def named(elements: tuple[Element | str, ...]) -> set[str]:
@@ -22,7 +22,7 @@ def named(elements: tuple[Element | str, ...]) -> set[str]:
     for element in elements:
         if isinstance(element, Element):
             found |= named(element.children)
-            if CHANGED in element.kind.split():
+            if CHANGED in element.css_class.split():
                 found.add(element.id)
     return found
 
@@ -38,27 +38,27 @@ def named(elements: tuple[Element | str, ...]) -> set[str]:
         ((card("a"), card("b")), (card("b", at=(9, 0)),), set()),
         ((card("a", card("c")), card("b")), (card("a"), card("b", card("c"))), {"c"}),
         ((card("a", card("c")),), (card("a", card("c", COIN)),), {"c"}),
-        ((text(0, 0, 1, "score", thing="s"),), (text(0, 0, 2, "score", thing="s"),), {"s"}),
+        ((text(0, 0, 1, "score", element_id="s"),), (text(0, 0, 2, "score", element_id="s"),), {"s"}),
         ((text(0, 0, 1, "score"),), (text(0, 0, 2, "score"),), set()),
-        ((group(group(COIN), thing="a"),), (group(group(rect(0, 0, 1, 1, "")), thing="a"),), {"a"}),
-        ((group(circle(1, 0, 9, "stone"), thing="a"),), (group(circle(2, 0, 9, "stone"), thing="a"),), {"a"}),
+        ((group(group(COIN), element_id="a"),), (group(group(rect(0, 0, 1, 1, "")), element_id="a"),), {"a"}),
+        ((group(circle(1, 0, 9, "stone"), element_id="a"),), (group(circle(2, 0, 9, "stone"), element_id="a"),), {"a"}),
     ],
     ids=[
         "nothing",
-        "a new thing",
-        "a thing that is gone",
+        "a new element",
+        "a removed element",
         "something on it",
         "its name",
         "where it is laid out",
         "what it is part of",
-        "a thing in a thing",
+        "a nested element",
         "a number",
-        "no thing",
-        "deep in a thing",
+        "an element without an id",
+        "deep in an element",
         "where it is drawn",
     ],
 )
-def test_what_differs_is_marked(before: tuple[Element, ...], after: tuple[Element, ...], changed: set[str]) -> None:
-    drawn = marked(picture(*before), picture(*after))
+def test_differences_are_marked(before: tuple[Element, ...], after: tuple[Element, ...], changed: set[str]) -> None:
+    drawn = mark_changes(picture(*before), picture(*after))
     assert named(drawn.body) == changed
     assert drawn._replace(body=()) == picture()

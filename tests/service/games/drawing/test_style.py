@@ -1,10 +1,10 @@
-"""The style sheet as it stands in pictures: colours filled in, by day and by night, for the classes of pictures alone."""
+"""The style sheet in pictures: light and dark colours are filled in, and every class is prefixed."""
 
 import re
 
 import pytest
 
-from service.games.drawing.style import STYLE, flattened
+from service.games.drawing.style import STYLE, flatten
 from service.games.kit.folder import read_text
 
 SHEET = """
@@ -24,8 +24,8 @@ SHEET = """
 """
 
 
-def test_the_light_colours_stand_in_the_rules_and_the_dark_ones_in_those_that_have_colours() -> None:
-    assert flattened(SHEET) == (
+def test_light_colours_are_in_all_rules_and_dark_ones_in_rules_with_colours() -> None:
+    assert flatten(SHEET) == (
         ".ms-tile,.ms-back.ms-wide{fill:#000;stroke-width:2}.ms-changed>.ms-edge{stroke:#f80}.ms-card{fill:#fff}"
         "@media (prefers-color-scheme:dark){.ms-tile,.ms-back.ms-wide{fill:#eee;stroke-width:2}.ms-card{fill:#fff}}"
     )
@@ -33,9 +33,9 @@ def test_the_light_colours_stand_in_the_rules_and_the_dark_ones_in_those_that_ha
 
 def test_a_sheet_without_colours_or_with_an_unknown_one_is_refused() -> None:
     with pytest.raises(ValueError, match="light and dark"):
-        flattened(".tile{fill:#000}")
+        flatten(".tile{fill:#000}")
     with pytest.raises(KeyError, match="nowhere"):
-        flattened(SHEET + ".tile{fill:var(--nowhere)}")
+        flatten(SHEET + ".tile{fill:var(--nowhere)}")
 
 
 def test_the_sheet_loads_nothing_and_leaves_no_property_open() -> None:

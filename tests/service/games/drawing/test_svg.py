@@ -1,4 +1,4 @@
-"""Elements as markup: everything that is written comes from a constructor, and every string is escaped."""
+"""The markup of elements: every string is escaped."""
 
 from xml.etree import ElementTree as ET
 
@@ -37,15 +37,15 @@ def written(element: Element | str) -> str:
         (ellipse(1, 2, 3, 4, "ear"), '<ellipse class="ms-ear" cx="1" cy="2" rx="3" ry="4"/>'),
         (path(points(((0, 0), (4, 0), (2, 3))), "tile"), '<path class="ms-tile" d="M0 0L4 0L2 3z"/>'),
         (
-            text(1, 2, 7, "number", thing="seat-0-points"),
+            text(1, 2, 7, "number", element_id="seat-0-points"),
             '<text id="seat-0-points" class="ms-number" x="1" y="2">7</text>',
         ),
         (use("coin", 3, 4), '<use href="#art-coin" x="3" y="4"/>'),
         (use("coin"), '<use href="#art-coin"/>'),
-        (use("coin", thousandths=850), '<use href="#art-coin" transform="translate(0 0) scale(0.85)"/>'),
+        (use("coin", scale_permille=850), '<use href="#art-coin" transform="translate(0 0) scale(0.85)"/>'),
         (art("coin"), '<g id="art-coin"/>'),
         (
-            group(group(), thing="field-1", data={"field": "1", "x": -3}, at=(5, 6), called="Field 1"),
+            group(group(), element_id="field-1", data={"field": "1", "x": -3}, at=(5, 6), title="Field 1"),
             '<g id="field-1" transform="translate(5 6)" data-field="1" data-x="-3"><title>Field 1</title><g/></g>',
         ),
     ],
@@ -74,7 +74,7 @@ def test_a_document_defines_only_what_it_uses_and_names_its_game() -> None:
         Picture(
             300,
             200,
-            kind="toy",
+            css_class="toy",
             language="de",
             title="<Toy>",
             description="Two & two",

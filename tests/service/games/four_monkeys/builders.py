@@ -1,6 +1,7 @@
-"""Short words for tables, cards and moves, so that tests read as sentences.
+"""Builders of states, cards and moves for the tests of 4 Monkeys.
 
-A card is written by its figures' first letters: `cards(0, "ct", "ct")` are the first two circle-triangles of seat 0.
+A card is written as the first letters of its figures: `cards(0, "ct", "ct")` are the first two circle-triangles of seat
+0.
 """
 
 from collections import Counter
@@ -19,7 +20,7 @@ from service.games.visibility import Effect, Seat
 from tests.service.games.rng import ScriptedRng
 
 AT: Final = 100_000
-"""When the table is set."""
+"""The match time (ms) of the setup."""
 START: Final = AT + 5_000
 DEADLINE: Final = START + 240_000
 BELL: Final = Ring("round")
@@ -29,7 +30,7 @@ _NAMES: Final[Mapping[str, str]] = {figure[0]: figure for figure in FIGURES}
 
 
 def cards(seat: Seat, *figures: str) -> tuple[CardId, ...]:
-    """Cards of a seat's deck, equal ones numbered from 1."""
+    """Cards of a seat's deck. Equal cards are numbered from 1."""
     seen: Counter[str] = Counter()
     found = []
     for pair in figures:
@@ -41,7 +42,7 @@ def cards(seat: Seat, *figures: str) -> tuple[CardId, ...]:
 def opening(
     seats: int = 2, rng: ScriptedRng | None = None, options: Mapping[str, object] = NO_OPTIONS
 ) -> tuple[AnyEffect, ...]:
-    """The effects that set a table at which seats sit in their order."""
+    """The effects of a setup in which seats sit in ascending order."""
     rng = rng or ScriptedRng(0, {"seating": tuple(range(seats))})
     return GAME.setup(seats, GAME.options(seats, options), AT, rng)
 
@@ -50,8 +51,8 @@ def table(seats: int = 2, **options: object) -> State:
     return after(None, opening(seats, None, options))
 
 
-def dealt(seats: int, rng: ScriptedRng, options: Mapping[str, object] = NO_OPTIONS) -> State:
-    """A table with these draws."""
+def deal(seats: int, rng: ScriptedRng, options: Mapping[str, object] = NO_OPTIONS) -> State:
+    """A state set up with these draws."""
     return after(None, opening(seats, rng, options))
 
 
@@ -61,8 +62,8 @@ def after(state: State | None, effects: Iterable[AnyEffect]) -> State:
     return folded
 
 
-def seat_has(state: State, seat: Seat, **holdings: object) -> State:
-    """The table where some of a seat's holdings are these."""
+def with_holdings(state: State, seat: Seat, **holdings: object) -> State:
+    """The state with some of a seat's holdings replaced."""
     seats = list(state.seats)
     seats[seat] = replace(seats[seat], **holdings)
     return replace(state, seats=tuple(seats))
@@ -73,7 +74,7 @@ def tile(combo: ComboId, *under: CardId, burned: bool = False, checked: bool = F
 
 
 def tiles(*combos: ComboId) -> tuple[Tile, ...]:
-    """Green tiles with nothing under them."""
+    """Green tiles with no cards under them."""
     return tuple(map(tile, combos))
 
 
@@ -82,13 +83,13 @@ def ten(n: int = 1) -> tuple[Tile, ...]:
     return tiles(*(f"K{number:02}-{n}" for number in range(1, 11)))
 
 
-def stacked(state: State, *stacks: tuple[ComboId, ...], area: int = 0) -> State:
-    """The table where these are the stacks of an area."""
+def with_stacks(state: State, *stacks: tuple[ComboId, ...], area: int = 0) -> State:
+    """The state with these stacks in an area."""
     return replace(state, stacks=(*state.stacks[:area], stacks, *state.stacks[area + 1 :]))
 
 
-def asked_to_check(state: State, seat: Seat, opens_at: int = DEADLINE) -> State:
-    """The scoring waits for the seat to choose."""
+def with_check(state: State, seat: Seat, opens_at: int = DEADLINE) -> State:
+    """The state in which the scoring waits for the seat to choose."""
     checking = Checking(seat, opens_at, opens_at + 20_000)
     return replace(state, phase="scoring", checking=checking, smartest=(seat,))
 
@@ -108,7 +109,7 @@ def ring(state: State, label: str = "round", at: int = DEADLINE) -> tuple[AnyEff
 
 
 def refusal(state: State, action: AnyAction | Ring, seat: Seat = 0, at: int = START) -> tuple[str, str]:
-    """The code and the clause by which an action is refused."""
+    """The code and the clause of an action's refusal."""
     try:
         decide(state, action, seat, at)
     except IllegalAction as refused:
@@ -125,7 +126,7 @@ def of_type(effects: Iterable[Effect], *kinds: type[Effect]) -> list[Effect]:
 
 
 def points(state: State) -> list[int]:
-    """What each seat scored in the newest round."""
+    """The points of each seat in the latest round."""
     return [rounds[-1] for rounds in state.points]
 
 
@@ -134,22 +135,22 @@ DECK: Final = cards(0, "ss", "ss", "pp", "pp", "cc", "cc", "tt")
 
 
 def ready(seats: int = 2, **options: object) -> State:
-    """A table at which seat 0 has the hand and deck above, and two stacks lie there."""
-    state = seat_has(table(seats, **options), 0, hand=HAND, deck=DECK)
-    return stacked(state, ("K02-1", "K03-1"), ("K04-1",))
+    """A state with two stacks, in which seat 0 has the hand and deck above."""
+    state = with_holdings(table(seats, **options), 0, hand=HAND, deck=DECK)
+    return with_stacks(state, ("K02-1", "K03-1"), ("K04-1",))
 
 
 SIX: Final = cards(0, "cc", "cc", "cc")
-"""Six circles: right for K10."""
+"""Six circles, which fulfil K10."""
 FIVE: Final = cards(0, "tt", "tt", "tp")
-"""Five triangles: right for K07."""
+"""Five triangles, which fulfil K07."""
 GOLD: Final = cards(0, "ss", "pp")
-"""Two golden buttons: right for K05."""
+"""Two golden buttons, which fulfil K05."""
 
 
-def owning(*owned: Sequence[Tile], **options: object) -> State:
-    """A table at which each seat has these tiles."""
+def state_with_tiles(*owned: Sequence[Tile], **options: object) -> State:
+    """A state in which each seat has these tiles."""
     state = table(max(2, len(owned)), **options)
     for seat, those in enumerate(owned):
-        state = seat_has(state, seat, tiles=tuple(those))
+        state = with_holdings(state, seat, tiles=tuple(those))
     return state

@@ -1,4 +1,4 @@
-"""What a client of this game keeps of what it is shown."""
+"""The observation that a client of 4 Monkeys keeps by folding effects."""
 
 from tests.service.games.following import Following, Json
 

@@ -1,4 +1,4 @@
-"""The tables at which the laws hold 4 Monkeys."""
+"""The tables at which the laws test 4 Monkeys."""
 
 from collections import Counter
 from typing import Final
@@ -35,4 +35,4 @@ TABLES: Final = (
     Table("four_monkeys of 7, family", GAME, 7, pieces, FAMILY, seed=64),
     Table("four_monkeys of 8", GAME, 8, pieces, seed=7),
 )
-"""The seeds are of matches in which much of what is rare happens."""
+"""The seeds give matches with many rare situations."""

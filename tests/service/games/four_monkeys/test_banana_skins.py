@@ -1,4 +1,4 @@
-"""Banana skins and their ways (FOU-30)."""
+"""Banana skins (FOU-30)."""
 
 import pytest
 
@@ -19,9 +19,9 @@ from tests.service.games.four_monkeys.builders import (
     ready,
     refusal,
     ring,
-    seat_has,
-    stacked,
     table,
+    with_holdings,
+    with_stacks,
 )
 
 
@@ -44,33 +44,33 @@ def test_fou_30_a_skin_is_handed_over_right_after_a_grab_only() -> None:
 @pytest.mark.parametrize("between", [UseReplenish("extra"), Burn("K02-1"), Reveal(0)])
 def test_fou_30_the_hand_over_is_the_very_next_action_of_the_seat(between: Burn | Reveal | UseReplenish) -> None:
     state = play(ready(3, banana_skins=True), Grab(0, "K02-1", HAND[:1]))
-    state = stacked(state, ("K02-2", "K03-1"))
+    state = with_stacks(state, ("K02-2", "K03-1"))
     assert HandBanana(1) in legal(play(state, UseReplenish("extra"), 1))
     assert refusal(play(state, between), HandBanana(1)) == ("not-after-a-grab", "FOU-30")
 
 
 def test_fou_30_a_received_skin_goes_first_and_an_own_one_that_comes_back_is_received() -> None:
     state = ready(3, banana_skins=True)
-    state = seat_has(seat_has(state, 0, received_skins=1, just_grabbed=True), 1, just_grabbed=True)
-    state = seat_has(state, 2, just_grabbed=True)
+    state = with_holdings(with_holdings(state, 0, received_skins=1, just_grabbed=True), 1, just_grabbed=True)
+    state = with_holdings(state, 2, just_grabbed=True)
     assert decide(state, HandBanana(1)) == (BananaHanded(0, 1, "received"),)
     state = play(state, HandBanana(1))
     assert skins(state) == [(True, 0), (True, 1), (True, 0)]
     state = play(state, HandBanana(0), 2)
-    state = play(seat_has(state, 0, just_grabbed=True), HandBanana(2))
+    state = play(with_holdings(state, 0, just_grabbed=True), HandBanana(2))
     assert skins(state) == [(True, 0), (True, 1), (False, 1)]
 
 
 def test_fou_30_one_skin_goes_for_each_grab_though_there_are_more() -> None:
-    state = play(seat_has(ready(3, banana_skins=True), 0, received_skins=2), Grab(0, "K02-1", HAND[:1]))
+    state = play(with_holdings(ready(3, banana_skins=True), 0, received_skins=2), Grab(0, "K02-1", HAND[:1]))
     state = play(state, HandBanana(1))
     assert skins(state)[0] == (True, 1)
     assert refusal(state, HandBanana(1)) == ("not-after-a-grab", "FOU-30")
     assert not [one for one in legal(state) if isinstance(one, HandBanana)]
 
 
-def test_fou_30_who_has_no_skin_hands_none_over() -> None:
-    state = play(seat_has(ready(banana_skins=True), 0, own_skin=False), Grab(0, "K02-1", HAND[:1]))
+def test_fou_30_a_seat_that_has_no_skin_hands_none_over() -> None:
+    state = play(with_holdings(ready(banana_skins=True), 0, own_skin=False), Grab(0, "K02-1", HAND[:1]))
     assert refusal(state, HandBanana(1)) == ("no-skin", "FOU-30")
     assert not [one for one in legal(state) if isinstance(one, HandBanana)]
 
@@ -90,13 +90,13 @@ def test_fou_30_without_the_option_there_are_no_skins() -> None:
 
 
 def test_fou_30_each_setup_gives_everybody_just_their_own_skin() -> None:
-    state = play(seat_has(ready(banana_skins=True), 0, received_skins=1, own_skin=False), Stop(), 1)
+    state = play(with_holdings(ready(banana_skins=True), 0, received_skins=1, own_skin=False), Stop(), 1)
     assert skins(state) == [(True, 0), (True, 0)]
-    state = seat_has(state, 1, received_skins=1)
+    state = with_holdings(state, 1, received_skins=1)
     assert skins(after(state, ring(state, at=state.deadline))) == [(True, 0), (True, 0)]
     assert skins(after(None, opening(3, None, {"banana_skins": True}))) == [(True, 0)] * 3
 
 
 def test_fou_30_each_skin_received_costs_three_points_and_an_own_one_that_never_left_nothing() -> None:
-    state = seat_has(seat_has(table(3, banana_skins=True), 1, received_skins=2), 2, own_skin=False)
+    state = with_holdings(with_holdings(table(3, banana_skins=True), 1, received_skins=2), 2, own_skin=False)
     assert points(after(state, ring(state))) == [0, -6, 0]

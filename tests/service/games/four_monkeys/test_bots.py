@@ -1,4 +1,4 @@
-"""The greedy bot plays legally, always the same, and far better than chance."""
+"""The greedy bot plays legally and reproducibly, and much better than random actions."""
 
 import pytest
 from msgspec.structs import replace
@@ -11,15 +11,15 @@ from service.games.four_monkeys.view import Observation
 from service.games.protocol import Task
 from tests.length import LENGTH
 from tests.service.games.four_monkeys.builders import (
-    asked_to_check,
     cards,
     legal,
-    seat_has,
-    stacked,
     table,
     ten,
     tile,
     tiles,
+    with_check,
+    with_holdings,
+    with_stacks,
 )
 from tests.service.games.four_monkeys.virtual_time import match
 from tests.service.games.matches import draws
@@ -28,11 +28,11 @@ from tests.service.games.rng import ScriptedRng
 MATCHES = 200
 CHUNKS = 4
 POOR = cards(0, "ct", "cs")
-"""A hand that makes no combo of the stacks below."""
+"""A hand that fulfils no combo of the stacks below."""
 
 
 def choice(state: State, *, bluff: bool = False) -> AnyAction | None:
-    """What the greedy bot does at seat 0."""
+    """The greedy bot's action at seat 0."""
     (step, *_) = [one.step for one in GAME.decisions(state) if one.seat == 0]
     task: Task[AnyAction, Observation] = Task(0, step, GAME.observation(state, 0), tuple(legal(state)))
     return GAME.bots["greedy"](task, ScriptedRng(0, {"bluff": bluff}))
@@ -61,7 +61,7 @@ def test_greedy_calls_no_false_stop_whoever_plays_and_however_long() -> None:
                     assert not isinstance(effect, FalseStopCharged) or bots[effect.seat] == "random"
 
 
-def test_greedy_among_its_like_stops_with_ten_combos_before_the_bell() -> None:
+def test_greedy_bots_stop_with_ten_combos_before_the_bell() -> None:
     for seats in (2, 4, 8):
         steps = list(match(GAME, ["greedy"] * seats, {"banana_skins": True}, f"alike {seats}"))
         rung = [
@@ -75,48 +75,52 @@ def test_the_same_seed_gives_the_same_match() -> None:
     assert once == again
 
 
-def drawn_dry(state: State) -> State:
-    """The same, where all decks are drawn."""
+def with_empty_decks(state: State) -> State:
+    """The state with all decks empty."""
     return replace(state, seats=tuple(replace(held, deck=()) for held in state.seats))
 
 
-STACKS = stacked(seat_has(table(), 0, hand=POOR, replenish_used=True), ("K02-1", "K03-1"), ("K10-1",))
-RICH = seat_has(STACKS, 0, hand=cards(0, "cc", "cc", "cc", "ct", "sp"))
-SKINS = replace(seat_has(table(4, banana_skins=True), 0, just_grabbed=True), points=((9,), (1,), (4,), (2,)), round=2)
-CHECKING = asked_to_check(
-    seat_has(table(), 0, tiles=(tile("K02-1", *cards(0, "ct", "sp")), tile("K03-1", *POOR), tile("K04-1", *POOR))), 0
+STACKS = with_stacks(with_holdings(table(), 0, hand=POOR, replenish_used=True), ("K02-1", "K03-1"), ("K10-1",))
+RICH = with_holdings(STACKS, 0, hand=cards(0, "cc", "cc", "cc", "ct", "sp"))
+SKINS = replace(
+    with_holdings(table(4, banana_skins=True), 0, just_grabbed=True), points=((9,), (1,), (4,), (2,)), round=2
+)
+CHECKING = with_check(
+    with_holdings(table(), 0, tiles=(tile("K02-1", *cards(0, "ct", "sp")), tile("K03-1", *POOR), tile("K04-1", *POOR))),
+    0,
 )
 
 
 @pytest.mark.parametrize(
     ("state", "expected"),
     [
-        # the best combo that the hand makes, with nothing to spare
+        # the best combo that the hand fulfils, without a superfluous card
         (RICH, Grab(1, "K10-1", cards(0, "cc", "cc", "cc"))),
-        # not one that it has, but the next best
-        (seat_has(RICH, 0, tiles=tiles("K10-2")), Grab(0, "K02-1", cards(0, "ct", "sp"))),
+        # a combo that it owns is skipped
+        (with_holdings(RICH, 0, tiles=tiles("K10-2")), Grab(0, "K02-1", cards(0, "ct", "sp"))),
         # golden buttons are kept
         (
-            stacked(seat_has(RICH, 0, hand=cards(0, "cc", "ct", "cs", "cp", "cp")), ("K03-1",)),
+            with_stacks(with_holdings(RICH, 0, hand=cards(0, "cc", "ct", "cs", "cp", "cp")), ("K03-1",)),
             Grab(0, "K03-1", cards(0, "ct", "cs", "cp", "cp")),
         ),
         # a true stop
-        (seat_has(RICH, 0, tiles=ten()), Stop()),
-        # a new tile to see
-        (stacked(seat_has(RICH, 0, tiles=tiles("K02-2", "K10-2")), ("K02-1", "K03-1"), ("K10-1",)), Reveal(0)),
-        # a skin for who is ahead
+        (with_holdings(RICH, 0, tiles=ten()), Stop()),
+        # reveals a tile
+        (with_stacks(with_holdings(RICH, 0, tiles=tiles("K02-2", "K10-2")), ("K02-1", "K03-1"), ("K10-1",)), Reveal(0)),
+        # gives a skin to the leading seat
         (SKINS, HandBanana(2)),
-        (seat_has(SKINS, 3, tiles=(tile("K07-1", burned=True),)), HandBanana(3)),
-        # more cards, by the tile that is for it or else by a burn
-        (seat_has(STACKS, 0, replenish_used=False), UseReplenish("extra")),
-        (seat_has(STACKS, 0, tiles=(tile("K05-1", burned=True), tile("K04-1"))), Burn("K04-1")),
-        # no more cards, but the best bluff
+        (with_holdings(SKINS, 3, tiles=(tile("K07-1", burned=True),)), HandBanana(3)),
+        # draws cards, with the Hand replenish tile or by a burn
+        (with_holdings(STACKS, 0, replenish_used=False), UseReplenish("extra")),
+        (with_holdings(STACKS, 0, tiles=(tile("K05-1", burned=True), tile("K04-1"))), Burn("K04-1")),
+        # no further cards, but the best bluff
         (STACKS, Grab(1, "K10-1", POOR[:1])),
-        # nothing that only costs points: no combo twice, no burn for cards that help nobody or are not there, no false stop
-        (stacked(seat_has(STACKS, 0, tiles=tiles("K02-2", "K10-2")), ("K10-1",), ("K02-1",)), None),
-        (stacked(STACKS, ()), None),
-        (seat_has(STACKS, 0, hand=(), tiles=tiles("K04-1")), Burn("K04-1")),
-        (drawn_dry(seat_has(STACKS, 0, hand=(), tiles=tiles("K04-1"), replenish_used=False)), None),
+        # no action that only costs points: no second copy of a combo, no burn without use or without cards, no false
+        # stop
+        (with_stacks(with_holdings(STACKS, 0, tiles=tiles("K02-2", "K10-2")), ("K10-1",), ("K02-1",)), None),
+        (with_stacks(STACKS, ()), None),
+        (with_holdings(STACKS, 0, hand=(), tiles=tiles("K04-1")), Burn("K04-1")),
+        (with_empty_decks(with_holdings(STACKS, 0, hand=(), tiles=tiles("K04-1"), replenish_used=False)), None),
         # a wrong combo first, the one owned longest
         (CHECKING, Check("K03-1")),
     ],
@@ -130,14 +134,14 @@ def test_greedy_prefers(state: State, expected: AnyAction | None) -> None:
 
 
 def test_greedy_bluffs_sometimes_though_cards_could_help() -> None:
-    state = seat_has(STACKS, 0, tiles=(tile("K04-1"),))
+    state = with_holdings(STACKS, 0, tiles=(tile("K04-1"),))
     assert choice(state) == Burn("K04-1")
     assert choice(state, bluff=True) == Grab(1, "K10-1", POOR[:1])
 
 
 def test_greedy_does_not_gather_cards_without_end() -> None:
-    state = seat_has(STACKS, 0, tiles=(tile("K04-1"),), hand=cards(0, *["ct"] * 4, *["cs"] * 4, *["cp"] * 3))
-    state = stacked(state, ("K05-1",))
+    state = with_holdings(STACKS, 0, tiles=(tile("K04-1"),), hand=cards(0, *["ct"] * 4, *["cs"] * 4, *["cp"] * 3))
+    state = with_stacks(state, ("K05-1",))
     chosen = choice(state)
     assert isinstance(chosen, Grab)
     assert chosen.combo == "K05-1"

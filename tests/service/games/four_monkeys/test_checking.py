@@ -20,28 +20,28 @@ from tests.service.games.four_monkeys.builders import (
     GOLD,
     SIX,
     after,
-    asked_to_check,
     cards,
     decide,
     legal,
     of_type,
-    owning,
     points,
     refusal,
     ring,
-    seat_has,
+    state_with_tiles,
     tile,
     tiles,
+    with_check,
+    with_holdings,
 )
 
 
 def checked(state: State) -> list[tuple[Seat, str, bool]]:
-    """What was checked in the newest scoring, in order."""
+    """The checks of the latest scoring, in order."""
     return [(check.seat, check.combo, check.correct) for check in state.checks]
 
 
 def test_fou_20_all_copies_of_a_repeated_combo_are_set_aside_with_their_cards() -> None:
-    state = owning(
+    state = state_with_tiles(
         (tile("K05-1", *GOLD), tile("K10-1", *SIX), tile("K05-2", *FIVE, burned=True)), tiles("K01-1", "K01-2", "K01-3")
     )
     effects = ring(state)
@@ -58,19 +58,19 @@ def test_fou_20_all_copies_of_a_repeated_combo_are_set_aside_with_their_cards() 
 
 
 def test_fou_20_repeated_combos_are_never_checked() -> None:
-    state = owning((tile("K05-1", *GOLD), tile("K05-2", *GOLD), tile("K10-1", *SIX)))
+    state = state_with_tiles((tile("K05-1", *GOLD), tile("K05-2", *GOLD), tile("K10-1", *SIX)))
     assert checked(after(state, ring(state))) == [(0, "K10-1", True)]
 
 
 @pytest.mark.parametrize(
     ("state", "expected"),
     [
-        (owning(tiles("K10-1"), tiles("K08-1", "K01-1", "K02-1")), (1,)),
-        (owning((tile("K10-1", burned=True),), tiles("K08-1")), (0,)),
-        (owning((tile("K10-1", burned=True),), (tile("K08-1", burned=True), tile("K01-1"))), (0, 1)),
-        (owning((), (), ()), (0, 1, 2)),
-        (seat_has(owning(tiles("K02-1"), tiles("K02-2")), 0, replenish_used=True), (1,)),
-        (seat_has(owning(tiles("K02-1"), tiles("K01-2")), 0, replenish_used=True), (0,)),
+        (state_with_tiles(tiles("K10-1"), tiles("K08-1", "K01-1", "K02-1")), (1,)),
+        (state_with_tiles((tile("K10-1", burned=True),), tiles("K08-1")), (0,)),
+        (state_with_tiles((tile("K10-1", burned=True),), (tile("K08-1", burned=True), tile("K01-1"))), (0, 1)),
+        (state_with_tiles((), (), ()), (0, 1, 2)),
+        (with_holdings(state_with_tiles(tiles("K02-1"), tiles("K02-2")), 0, replenish_used=True), (1,)),
+        (with_holdings(state_with_tiles(tiles("K02-1"), tiles("K01-2")), 0, replenish_used=True), (0,)),
     ],
 )
 def test_fou_21_the_smartest_monkey_shows_most_points_then_has_burned_most_tiles(
@@ -82,7 +82,9 @@ def test_fou_21_the_smartest_monkey_shows_most_points_then_has_burned_most_tiles
 
 def test_fou_22_combos_are_checked_from_the_lowest_visible_value_and_shown_to_all() -> None:
     # the burned K07 shows 3
-    state = owning((tile("K10-1", *SIX), tile("K07-1", *FIVE, burned=True), tile("K02-1", *cards(0, "ct", "sp"))))
+    state = state_with_tiles(
+        (tile("K10-1", *SIX), tile("K07-1", *FIVE, burned=True), tile("K02-1", *cards(0, "ct", "sp")))
+    )
     effects = ring(state)
     shown = of_type(effects, ComboChecked)
     assert shown == [
@@ -97,7 +99,7 @@ def test_fou_22_combos_are_checked_from_the_lowest_visible_value_and_shown_to_al
 
 
 def test_fou_22_a_wrong_combo_is_set_aside_with_its_cards_and_the_smartest_monkey_is_named_anew() -> None:
-    state = owning((tile("K02-1", *GOLD), tile("K05-1", *GOLD)), tiles("K07-1"))
+    state = state_with_tiles((tile("K02-1", *GOLD), tile("K05-1", *GOLD)), tiles("K07-1"))
     effects = ring(state)
     assert [effect for effect in effects if isinstance(effect, SmartestNamed | ComboChecked)] == [
         SmartestNamed((0,)),
@@ -114,13 +116,15 @@ def test_fou_22_a_wrong_combo_is_set_aside_with_its_cards_and_the_smartest_monke
 
 
 def test_fou_22_what_was_checked_stays_checked_and_the_others_are_not_looked_at() -> None:
-    state = owning((tile("K05-1", *GOLD), tile("K07-1", *GOLD)), (tile("K10-2", *SIX[:1]),), tiles("K02-1"))
+    state = state_with_tiles((tile("K05-1", *GOLD), tile("K07-1", *GOLD)), (tile("K10-2", *SIX[:1]),), tiles("K02-1"))
     state = after(state, ring(state))
     assert checked(state) == [(0, "K05-1", True), (0, "K07-1", False), (1, "K10-2", False)]
     assert points(state) == [3 - 2, -2, 2]
 
 
-EQUAL = owning((tile("K08-1", *SIX), tile("K02-1", *cards(0, "ct", "sp")), tile("K03-1", *SIX), tile("K04-1", *SIX)))
+EQUAL = state_with_tiles(
+    (tile("K08-1", *SIX), tile("K02-1", *cards(0, "ct", "sp")), tile("K03-1", *SIX), tile("K04-1", *SIX))
+)
 
 
 def test_fou_22_among_equal_values_the_owner_chooses_within_20_seconds() -> None:
@@ -150,7 +154,7 @@ def test_fou_22_among_equal_values_the_owner_chooses_within_20_seconds() -> None
     assert state.round == 2
 
 
-def test_fou_22_who_does_not_choose_has_the_combo_owned_longest_checked() -> None:
+def test_fou_22_a_seat_that_does_not_choose_has_the_combo_owned_longest_checked() -> None:
     state = after(EQUAL, ring(EQUAL))
     rung = ring(state, "check", DEADLINE + 20_000)
     assert rung[0] == ComboChecked(0, "K02-1", cards(0, "ct", "sp"), correct=True)
@@ -170,7 +174,7 @@ def test_fou_22_the_choice_is_the_owners_and_among_the_lowest() -> None:
 
 def test_fou_22_several_smartest_monkeys_take_turns_on_from_the_seat_checked_last() -> None:
     six, five = (cards(seat, "cc", "cc", "cc") for seat in (1, 2))
-    state = owning(
+    state = state_with_tiles(
         (),
         (tile("K01-1", *SIX), tile("K10-1", *six), tile("K05-1", *GOLD)),
         (tile("K02-1", *SIX), tile("K08-1"), tile("K05-2", *GOLD)),
@@ -179,9 +183,9 @@ def test_fou_22_several_smartest_monkeys_take_turns_on_from_the_seat_checked_las
     state = after(state, ring(state))
     assert checked(state) == [
         (1, "K01-1", False),
-        # now seats 2 and 3 are it, with 10 points each
+        # now seats 2 and 3 are the Smartest Monkey, with 10 points each
         (2, "K02-1", False),
-        # only seat 3 is left: 10
+        # only seat 3 is left, with 10
         (3, "K01-2", True),
         (3, "K05-3", True),
         (3, "K10-2", True),
@@ -189,14 +193,14 @@ def test_fou_22_several_smartest_monkeys_take_turns_on_from_the_seat_checked_las
     assert points(state) == [0, 9 - 2, 8 - 2, 10]
 
 
-def test_fou_22_who_has_nothing_left_to_check_is_skipped() -> None:
-    state = owning(
+def test_fou_22_a_seat_that_has_nothing_left_to_check_is_skipped() -> None:
+    state = state_with_tiles(
         (tile("K10-1", *SIX),), (tile("K05-1", *GOLD), tile("K03-1", *cards(0, "ct", "cs", "cc")), tile("K01-1"))
     )
     effects = ring(state)
     assert of_type(effects, SmartestNamed)[0] == SmartestNamed((0, 1))
     assert checked(after(state, effects)) == [(0, "K10-1", True), (1, "K01-1", False)]
-    equal = seat_has(state, 1, tiles=(tile("K05-1", *GOLD), tile("K06-1", *GOLD)))
+    equal = with_holdings(state, 1, tiles=(tile("K05-1", *GOLD), tile("K06-1", *GOLD)))
     equal = after(equal, ring(equal))
     assert equal.checking is not None
     assert equal.checking.seat == 1
@@ -206,12 +210,12 @@ def test_fou_22_who_has_nothing_left_to_check_is_skipped() -> None:
 
 def test_fou_22_turns_go_by_ascending_seat_from_the_lowest() -> None:
     two = (tile("K02-1", *cards(0, "ct", "sp")), tile("K05-1", *GOLD))
-    state = owning((), two, two, two)
+    state = state_with_tiles((), two, two, two)
     assert checked(after(state, ring(state))) == [
         (seat, combo, True) for combo in ("K02-1", "K05-1") for seat in (1, 2, 3)
     ]
 
 
 def test_the_scoring_waits_for_nobody_else() -> None:
-    state = asked_to_check(owning(tiles("K02-1", "K03-1"), ()), 0)
+    state = with_check(state_with_tiles(tiles("K02-1", "K03-1"), ()), 0)
     assert refusal(state, Check("K02-1"), at=DEADLINE - 1) == ("too-early", "FOU-22")

@@ -1,4 +1,4 @@
-"""The box: counts, ids and provenance; and data that the rules cannot play with is refused."""
+"""The component file: counts, ids and provenance; faulty files are rejected."""
 
 import copy
 from typing import Any
@@ -10,7 +10,7 @@ from service.games.kit.box import BadComponents
 
 
 def changed(path: str, value: object) -> dict[str, Any]:
-    """The component file with one value replaced; the path's parts are keys and places."""
+    """The component file with one value replaced. The path consists of keys and indices."""
     raw = copy.deepcopy(dict(RAW))
     *parents, last = path.split("/")
     inner: Any = raw
@@ -59,34 +59,34 @@ def test_an_owner_of_a_box_can_put_in_other_values() -> None:
         ("figure_cards_per_deck", RAW["figure_cards_per_deck"][:9], "each pair of figures once"),
         ("figure_cards_per_deck/0/figures", ["circle", "star"], "figures"),
         ("figure_cards_per_deck/0/golden", 3, "golden"),
-        ("deck_colours", ["red", "red", "green", "blue"], "four colours"),
-        ("deck_colours", ["red", "green", "blue"], "four colours"),
+        ("deck_colours", ["red", "red", "green", "blue"], "four different colours"),
+        ("deck_colours", ["red", "green", "blue"], "four different colours"),
         ("combo_tiles", RAW["combo_tiles"][:9], "ten different combos"),
         ("combo_tiles/1/id", "K01", "ten different combos"),
         ("combo_tiles/0/id", "K11", "ten different combos"),
         ("combo_tiles/0/id", "X1", "regex"),
         ("combo_tiles/9/id", "K1" + "0" * 37, "1 to 40 characters"),
-        ("combo_tiles/0/need", {}, "K01 needs one kind"),
-        ("combo_tiles/0/need", {"golden": 2, "groups": [4]}, "K01 needs one kind"),
+        ("combo_tiles/0/need", {}, "K01 must have exactly one kind"),
+        ("combo_tiles/0/need", {"golden": 2, "groups": [4]}, "K01 must have exactly one kind"),
         ("combo_tiles/0/need", {"groups": [3, 4]}, "largest group first"),
         ("combo_tiles/0/need", {"groups": []}, "groups"),
         ("combo_tiles/0/need", {"silver": 2}, "silver"),
-        ("combo_tiles/0/orange", 1, "not worth 1 less"),
+        ("combo_tiles/0/orange", 1, "must be worth 1 less"),
         ("banana_skin", 3, "banana_skin"),
         ("wrong_combo", 1, "wrong_combo"),
         ("false_stop", 10, "false_stop"),
-        ("sets_in_play", {"2": 3, "3": 3, "4": 4}, "needs its sets"),
-        ("stacks", {"2": 4, "3": 5, "4": 6, "5": 7, "6": 8, "7": 9}, "needs its stacks"),
+        ("sets_in_play", {"2": 3, "3": 3, "4": 4}, "`sets_in_play` must have an entry"),
+        ("stacks", {"2": 4, "3": 5, "4": 6, "5": 7, "6": 8, "7": 9}, "`stacks` must have an entry"),
         ("stacks/2", 31, "2 players have more stacks than combos"),
         ("round_seconds", 10, "round_seconds"),
         ("rounds_in_two_areas", 5, "rounds_in_two_areas"),
         ("figure_cards_per_deck/0/name", "eye", "name"),
         ("provenance/rounds", [], "empty provenance"),
-        ("provenance/weather", [], "needs its provenance"),
+        ("provenance/weather", [], "provenance must have an entry for each value"),
         ("provenance/rounds/0/status", "guessed", "status"),
     ],
 )
-def test_a_box_that_cannot_be_played_is_refused(path: str, value: object, fault: str) -> None:
+def test_a_component_file_that_makes_the_game_unplayable_is_rejected(path: str, value: object, fault: str) -> None:
     with pytest.raises(BadComponents, match=fault):
         load(changed(path, value))
 

@@ -1,4 +1,4 @@
-"""Numbers of ways in which a match can begin, from fixed deals: they change only if the rules do."""
+"""Numbers of action sequences from fixed deals. They change only if the rules change."""
 
 import pytest
 
@@ -11,5 +11,5 @@ from tests.service.games.matches import Table, nodes
     [(TABLES[0], [1, 15, 233, 3701]), (TABLES[1], [1, 25, 628]), (TABLES[5], [1, 61, 3834])],
     ids=lambda part: part.name if isinstance(part, Table) else "",
 )
-def test_a_match_opens_as_many_ways_as_ever(table: Table, counts: list[int]) -> None:
+def test_a_match_has_a_fixed_number_of_openings(table: Table, counts: list[int]) -> None:
     assert [nodes(table, plies) for plies in range(len(counts))] == counts

@@ -16,15 +16,15 @@ from tests.service.games.four_monkeys.builders import (
     HAND,
     after,
     cards,
-    dealt,
+    deal,
     decide,
     legal,
     play,
     ready,
     refusal,
-    seat_has,
     tile,
     tiles,
+    with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
 
@@ -64,7 +64,7 @@ def test_fou_10_any_cards_may_lie_under_a_combo_and_others_see_only_how_many() -
 
 
 def test_fou_10_a_hand_that_still_has_five_cards_draws_nothing() -> None:
-    state = seat_has(ready(), 0, hand=(*HAND, *DECK[:2]))
+    state = with_holdings(ready(), 0, hand=(*HAND, *DECK[:2]))
     assert len(decide(state, Grab(0, "K02-1", HAND[:2]))) == 1
     assert len(decide(state, Grab(0, "K02-1", HAND[:3]))) == 2
 
@@ -77,7 +77,7 @@ def test_fou_10_the_list_has_a_pattern_for_each_stack() -> None:
     ]
     gone = play(ready(), Grab(1, "K04-1", HAND[:1]), 0)
     assert [one.stack for one in legal(gone) if isinstance(one, Grab)] == [0]
-    assert not [one for one in legal(seat_has(ready(), 0, hand=())) if isinstance(one, Grab)]
+    assert not [one for one in legal(with_holdings(ready(), 0, hand=())) if isinstance(one, Grab)]
 
 
 def test_fou_10_one_card_at_least_goes_under_a_combo() -> None:
@@ -116,21 +116,21 @@ def test_fou_11_the_own_deck_comes_first_then_the_one_wished_for_then_those_to_t
         effects = decide(state, Grab(0, "K02-1", HAND, draw_from=wish))
         return [(effect.deck, effect.count) for effect in effects if isinstance(effect, CardsDrawn)]
 
-    state = seat_has(ready(4), 0, deck=DECK[:1])
+    state = with_holdings(ready(4), 0, deck=DECK[:1])
     assert drawn(ready(4), 2) == [(0, 5)]
     assert drawn(state, None) == [(0, 1), (3, 4)]
     assert drawn(state, 1) == [(0, 1), (1, 4)]
     assert drawn(state, 0) == [(0, 1), (3, 4)]
     assert drawn(state, 7) == [(0, 1), (3, 4)]
-    assert drawn(seat_has(state, 1, deck=()), 1) == [(0, 1), (3, 4)]
-    short = seat_has(seat_has(state, 1, deck=cards(1, "cc")), 3, deck=cards(3, "cc"))
+    assert drawn(with_holdings(state, 1, deck=()), 1) == [(0, 1), (3, 4)]
+    short = with_holdings(with_holdings(state, 1, deck=cards(1, "cc")), 3, deck=cards(3, "cc"))
     assert drawn(short, 1) == [(0, 1), (1, 1), (3, 1), (2, 2)]
     assert drawn(short, None) == [(0, 1), (3, 1), (2, 3)]
 
 
 def test_fou_11_right_is_the_entry_before_in_the_seating() -> None:
-    state = dealt(3, ScriptedRng(0, {"seating": (2, 0, 1)}))
-    state = seat_has(state, 0, deck=(), tiles=tiles("K01-1"))
+    state = deal(3, ScriptedRng(0, {"seating": (2, 0, 1)}))
+    state = with_holdings(state, 0, deck=(), tiles=tiles("K01-1"))
     (_, drawn) = decide(state, Burn("K01-1"))
     assert isinstance(drawn, CardsDrawn)
     assert (drawn.deck, drawn.cards) == (2, state.seats[2].deck[:3])
@@ -139,7 +139,7 @@ def test_fou_11_right_is_the_entry_before_in_the_seating() -> None:
 
 @pytest.mark.parametrize("action", [Burn("K01-1"), UseReplenish("extra"), UseReplenish("redraw")])
 def test_fou_11_drawing_stops_when_all_decks_are_empty(action: Burn | UseReplenish) -> None:
-    state = seat_has(seat_has(ready(), 1, deck=cards(1, "cc")), 0, deck=(), tiles=tiles("K01-1"))
+    state = with_holdings(with_holdings(ready(), 1, deck=cards(1, "cc")), 0, deck=(), tiles=tiles("K01-1"))
     drawn = [effect for effect in decide(state, action) if isinstance(effect, CardsDrawn)]
     assert [(effect.deck, effect.cards) for effect in drawn] == [(1, cards(1, "cc"))]
-    assert not [one for one in decide(seat_has(state, 1, deck=()), action) if isinstance(one, CardsDrawn)]
+    assert not [one for one in decide(with_holdings(state, 1, deck=()), action) if isinstance(one, CardsDrawn)]

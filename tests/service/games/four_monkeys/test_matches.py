@@ -1,4 +1,4 @@
-"""Whole matches in virtual time: all that can happen does, nothing gets lost, and every value survives its JSON form."""
+"""Whole matches in virtual time: every kind of event occurs, no piece is lost, and every value survives its JSON form."""
 
 from collections import Counter
 from typing import Any, Final, Union
@@ -41,8 +41,8 @@ EACH: Final = 25
 
 @pytest.mark.long
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_in_random_matches_everything_happens_and_no_card_tile_or_skin_is_ever_lost(chunk: int) -> None:
-    """In the long form two hundred matches in all chunks together, over all numbers of players and options."""
+def test_in_random_matches_every_kind_of_event_occurs_and_no_piece_is_lost(chunk: int) -> None:
+    """The long form plays two hundred matches in all chunks together, with all numbers of players and options."""
     seen: Counter[str] = Counter()
     for number in range(chunk * EACH, (chunk + 1) * EACH):
         seats = 2 + number % 7
@@ -51,8 +51,8 @@ def test_in_random_matches_everything_happens_and_no_card_tile_or_skin_is_ever_l
         for ply, step in enumerate(match(GAME, bots, OPTIONS[number % len(OPTIONS)], f"random {number}")):
             whole = whole or pieces(step.after)
             assert ply % 10 or pieces(step.after) == whole
-            assert [one.seat for one in GAME.decisions(step.after) if one.seat != CLOCK] == _able(step.after)
-            seen.update(_told(step.move, step.effects))
+            assert [one.seat for one in GAME.decisions(step.after) if one.seat != CLOCK] == _acting_seats(step.after)
+            seen.update(_names_of(step.move, step.effects))
         assert step.effects[-1] == MatchEnded()
         assert pieces(step.after) == whole
         outcome = GAME.score(step.after, draws(""))
@@ -67,37 +67,37 @@ def test_in_random_matches_everything_happens_and_no_card_tile_or_skin_is_ever_l
     }
 
 
-def _able(state: State) -> list[Seat]:
-    """All who may do anything; a law says that only they do."""
+def _acting_seats(state: State) -> list[Seat]:
+    """The seats that can act. A law tests that only they have decisions."""
     return [seat for seat in range(len(state.seats)) if next(GAME.legal_actions(state, seat), None) is not None]
 
 
-def _told(move: Any, effects: tuple[Any, ...]) -> Counter[str]:
-    """What happened, by its names."""
-    told = Counter(type(effect).__name__ for effect in effects)
+def _names_of(move: Any, effects: tuple[Any, ...]) -> Counter[str]:
+    """The names of what happened in a step."""
+    seen = Counter(type(effect).__name__ for effect in effects)
     if move is not None:
-        told[str(move.action.__struct_config__.tag)] += 1
+        seen[str(move.action.__struct_config__.tag)] += 1
     for effect in effects:
         match effect:
             case StopCalled():
-                told["true stop" if effect.different >= 10 else "false stop"] += 1
+                seen["true stop" if effect.different >= 10 else "false stop"] += 1
             case FalseStopCharged():
-                told["charged"] += 1
+                seen["charged"] += 1
             case RepeatedSetAside():
-                told["repeated"] += 1
+                seen["repeated"] += 1
             case ComboChecked():
-                told["correct" if effect.correct else "wrong"] += 1
+                seen["correct" if effect.correct else "wrong"] += 1
             case _:
                 pass
-    return told
+    return seen
 
 
-def test_true_stops_come_from_bots_that_can_count() -> None:
-    told: Counter[str] = Counter()
+def test_bots_call_true_stops() -> None:
+    seen: Counter[str] = Counter()
     for step in match(GAME, ["greedy", "random", "greedy"], {}, "stops"):
-        told += _told(step.move, step.effects)
-    assert told["true stop"]
-    assert told["false stop"] == told["charged"] > 0
+        seen += _names_of(step.move, step.effects)
+    assert seen["true stop"]
+    assert seen["false stop"] == seen["charged"] > 0
 
 
 @pytest.mark.parametrize("seats", [2, 7])
@@ -117,8 +117,8 @@ def test_every_effect_is_folded() -> None:
     assert {TableSet, *_FOLD} == set(EFFECTS)
 
 
-def test_an_effect_before_the_table_is_set_is_loud() -> None:
-    with pytest.raises(TypeError, match="MatchEnded before the table is set"):
+def test_an_effect_before_table_set_raises() -> None:
+    with pytest.raises(TypeError, match="MatchEnded comes before TableSet"):
         GAME.apply(None, MatchEnded())
 
 

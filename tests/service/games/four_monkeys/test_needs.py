@@ -1,4 +1,4 @@
-"""When cards make a combo (FOU-22), and how a hand finds them."""
+"""When cards fulfil a combo (FOU-22), and how a hand finds them."""
 
 import pytest
 

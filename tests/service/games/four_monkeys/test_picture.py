@@ -1,4 +1,4 @@
-"""What is drawn of a table of 4 Monkeys."""
+"""The picture of 4 Monkeys."""
 
 import pytest
 from msgspec.structs import replace
@@ -16,23 +16,23 @@ from tests.service.games.four_monkeys.builders import (
     GOLD,
     HAND,
     SIX,
-    asked_to_check,
     play,
     ready,
-    seat_has,
-    stacked,
     table,
     ten,
     tile,
+    with_check,
+    with_holdings,
+    with_stacks,
 )
 
 
 def test_stacks_show_their_top_and_how_many_there_are() -> None:
     picture = drawn(GAME, ready())
-    assert picture.things("stack-") == ["stack-0-0", "stack-0-1"]
+    assert picture.ids("stack-") == ["stack-0-0", "stack-0-1"]
     assert picture.shows("stack-0-0") == ["need-K02", "2", "2"]
-    assert picture.called("combo-0-K04-1") == "Three of a kind and three of another: 2"
-    assert picture.said()[:4] == ["4 Monkeys", "Grab combos, all at once.", "Round 1 of 3", "240 seconds"]
+    assert picture.title("combo-0-K04-1") == "Three of a kind and three of another: 2"
+    assert picture.texts()[:4] == ["4 Monkeys", "Grab combos, all at once.", "Round 1 of 3", "240 seconds"]
 
 
 def test_a_grabbed_tile_keeps_its_id_and_the_cards_lie_under_it() -> None:
@@ -51,29 +51,29 @@ def test_a_grabbed_tile_keeps_its_id_and_the_cards_lie_under_it() -> None:
     other = drawn(GAME, after, 1)
     assert other.shows("combo-0-K02-1") == ["need-K02", "2"]
     assert other.shows("seat-0-hand") == ["5"]
-    assert other.things("card-0") == []
+    assert other.ids("card-0") == []
 
 
 def test_the_hand_is_the_viewers_alone_and_says_what_its_cards_are() -> None:
     picture = drawn(GAME, ready(), 0, "de")
-    assert picture.things("card-0") == [f"card-{card.replace(':', '-')}" for card in HAND]
-    assert picture.called("card-0-circle-triangle-1") == "Gelb: Kreis, Dreieck"
-    assert picture.thing("card-0-circle-triangle-1").get("data-cards") == "0:circle-triangle-1"
+    assert picture.ids("card-0") == [f"card-{card.replace(':', '-')}" for card in HAND]
+    assert picture.title("card-0-circle-triangle-1") == "Gelb: Kreis, Dreieck"
+    assert picture.element("card-0-circle-triangle-1").get("data-cards") == "0:circle-triangle-1"
 
 
 def test_a_burned_tile_shows_its_other_side_and_the_replenish_tile_too() -> None:
-    state = play(seat_has(ready(), 0, tiles=(tile("K07-1"),)), Burn("K07-1"))
-    used = seat_has(state, 0, replenish_used=True)
-    assert drawn(GAME, state, 0).kinds("combo-0-K07-1") >= {"combo", "orange"}
+    state = play(with_holdings(ready(), 0, tiles=(tile("K07-1"),)), Burn("K07-1"))
+    used = with_holdings(state, 0, replenish_used=True)
+    assert drawn(GAME, state, 0).classes("combo-0-K07-1") >= {"combo", "orange"}
     assert drawn(GAME, state, 0).shows("combo-0-K07-1") == ["need-K07", "3", "↻"]
     assert drawn(GAME, state, 0).count("mode") == 2
     assert drawn(GAME, used, 0).count("mode") == 0
-    assert "orange" in drawn(GAME, used).kinds("seat-0-replenish")
+    assert "orange" in drawn(GAME, used).classes("seat-0-replenish")
 
 
 def test_the_scoring_shows_how_tiles_were_judged_and_who_is_the_smartest() -> None:
     kept, wrong, repeated = tile("K10-1", *SIX, checked=True), tile("K07-1", *FIVE, checked=True), tile("K05-1", *GOLD)
-    state = asked_to_check(seat_has(stacked(table()), 0, tiles=(kept,), wrong=(wrong,), repeated=(repeated,)), 0)
+    state = with_check(with_holdings(with_stacks(table()), 0, tiles=(kept,), wrong=(wrong,), repeated=(repeated,)), 0)
     state = replace(state, checks=(Checked(0, "K07-1", FIVE, correct=False),))
     picture = drawn(GAME, state, 1)
     assert [picture.shows(f"combo-0-{combo}")[-1] for combo in ("K10-1", "K07-1", "K05-1")] == [
@@ -81,22 +81,22 @@ def test_the_scoring_shows_how_tiles_were_judged_and_who_is_the_smartest() -> No
         "wrong",
         "repeated",
     ]
-    assert picture.said()[1] == "Seat 0: Choose which combo is checked next."
-    assert "Checked last" in picture.said()
+    assert picture.texts()[1] == "Seat 0: Choose which combo is checked next."
+    assert "Checked last" in picture.texts()
     assert picture.count("turn") == 3, "the panel, and the chip with its word"
     assert drawn(GAME, state, 0).count("mode") == 0
 
 
-def test_points_are_told_by_round_with_false_stops() -> None:
+def test_points_are_shown_by_round_with_false_stops() -> None:
     state = replace(table(), points=((7, 3), (1, 1)), false_stops=(2, 0))
     picture = drawn(GAME, state)
     assert picture.shows("seat-0-points") == ["-10"]
-    assert "7 · 3 · -20" in picture.said()
-    assert "1 · 1" in picture.said()
+    assert "7 · 3 · -20" in picture.texts()
+    assert "1 · 1" in picture.texts()
 
 
 def test_skins_are_shown_where_they_are_played() -> None:
-    state = seat_has(table(banana_skins=True), 1, received_skins=2)
+    state = with_holdings(table(banana_skins=True), 1, received_skins=2)
     assert drawn(GAME, state).shows("seat-1-skins") == ["3"]
     assert not drawn(GAME, table()).has("seat-1-skins")
 
@@ -104,7 +104,7 @@ def test_skins_are_shown_where_they_are_played() -> None:
 @pytest.mark.parametrize("viewer", [None, 0, 6])
 def test_each_area_has_its_own_stacks_the_viewers_last(viewer: int | None) -> None:
     picture = drawn(GAME, table(7), viewer)
-    areas = [label for label in picture.said("label") if label.startswith("Area")]
+    areas = [label for label in picture.texts("label") if label.startswith("Area")]
     assert areas == (["Area 1", "Area 0"] if viewer == 0 else ["Area 0", "Area 1"])
     named = {element.get("data-area") for element in picture.root.iter() if element.get("data-stack")}
     assert named == ({"0", "1"} if viewer is None else {"0"} if viewer == 0 else {"1"})
@@ -114,22 +114,22 @@ def test_each_area_has_its_own_stacks_the_viewers_last(viewer: int | None) -> No
 
 def test_many_tiles_close_up() -> None:
     assert [step_of(count, 50, 300) for count in (1, 7, 8, 31)] == [50, 50, 42, 10]
-    state = seat_has(table(4), 1, tiles=(*ten(1), *ten(2)))
-    assert len(drawn(GAME, state, 0).things("combo-0-K")) == 20 + len(state.stacks[0])
-    assert len(drawn(GAME, seat_has(stacked(state), 0, tiles=ten(3)), 0).things("combo-0-K")) == 30
+    state = with_holdings(table(4), 1, tiles=(*ten(1), *ten(2)))
+    assert len(drawn(GAME, state, 0).ids("combo-0-K")) == 20 + len(state.stacks[0])
+    assert len(drawn(GAME, with_holdings(with_stacks(state), 0, tiles=ten(3)), 0).ids("combo-0-K")) == 30
 
 
-def test_options_are_told() -> None:
-    assert drawn(GAME, table(family=True)).said("fact")[1] == "300 seconds · Family version"
-    assert drawn(GAME, table(6, family=True, timer_visible=False)).said("fact")[1] == "Family version"
+def test_options_are_shown() -> None:
+    assert drawn(GAME, table(family=True)).texts("fact")[1] == "300 seconds · Family version"
+    assert drawn(GAME, table(6, family=True, timer_visible=False)).texts("fact")[1] == "Family version"
 
 
-def test_the_end_tells_ranks() -> None:
+def test_the_end_shows_ranks() -> None:
     over = replace(table(), phase="over")
     picture = drawn(GAME, over, 0, outcome=Outcome((4, 9), (2, 1), (1,), ({}, {})))
-    assert picture.said()[1] == "The match is over. Won by: Seat 1."
-    assert {"Rank 1", "Rank 2"} <= set(picture.said())
-    assert drawn(GAME, over).said()[1] == "The match is over."
+    assert picture.texts()[1] == "The match is over. Won by: Seat 1."
+    assert {"Rank 1", "Rank 2"} <= set(picture.texts())
+    assert drawn(GAME, over).texts()[1] == "The match is over."
 
 
 def test_every_combo_and_every_card_has_a_drawing() -> None:

@@ -1,4 +1,4 @@
-"""What players do in a round besides grabbing (FOU-12 to FOU-16)."""
+"""Actions in a round other than grabbing (FOU-12 to FOU-16)."""
 
 import pytest
 
@@ -32,17 +32,17 @@ from tests.service.games.four_monkeys.builders import (
     ready,
     refusal,
     ring,
-    seat_has,
-    stacked,
     table,
     ten,
     tile,
     tiles,
+    with_holdings,
+    with_stacks,
 )
 
 
 def test_fou_12_a_burned_combo_turns_orange_and_brings_three_cards_whatever_the_hand() -> None:
-    state = seat_has(ready(), 0, tiles=tiles("K01-1", "K02-2"))
+    state = with_holdings(ready(), 0, tiles=tiles("K01-1", "K02-2"))
     assert Burn("K01-1") in legal(state)
     assert decide(state, Burn("K01-1")) == (TileBurned(0, "K01-1"), CardsDrawn(0, 0, 3, DECK[:3]))
     state = play(state, Burn("K01-1"))
@@ -54,7 +54,7 @@ def test_fou_12_a_burned_combo_turns_orange_and_brings_three_cards_whatever_the_
 
 
 def test_fou_12_a_deck_that_is_short_gives_what_it_has() -> None:
-    state = seat_has(seat_has(ready(), 1, deck=()), 0, tiles=tiles("K01-1"), deck=DECK[:2])
+    state = with_holdings(with_holdings(ready(), 1, deck=()), 0, tiles=tiles("K01-1"), deck=DECK[:2])
     assert decide(state, Burn("K01-1"))[1] == CardsDrawn(0, 0, 2, DECK[:2])
 
 
@@ -80,8 +80,10 @@ def test_fou_13_an_extra_draw_brings_three_cards_and_the_tile_turns_once_a_round
         assert mode in legal(ready())
 
 
-def test_fou_14_who_owns_every_combo_that_lies_open_may_reveal_another_one() -> None:
-    state = stacked(seat_has(table(), 0, tiles=tiles("K02-2", "K04-3")), ("K02-1", "K03-1", "K04-2"), ("K04-1",))
+def test_fou_14_a_seat_that_owns_every_combo_that_lies_open_may_reveal_another_one() -> None:
+    state = with_stacks(
+        with_holdings(table(), 0, tiles=tiles("K02-2", "K04-3")), ("K02-1", "K03-1", "K04-2"), ("K04-1",)
+    )
     assert [one for one in legal(state) if isinstance(one, Reveal)] == [Reveal(0)]
     assert decide(state, Reveal(0)) == (TileRevealed(0, 0, "K02-1", "K03-1"),)
     revealed = play(state, Reveal(0))
@@ -92,7 +94,7 @@ def test_fou_14_who_owns_every_combo_that_lies_open_may_reveal_another_one() -> 
 
 
 def test_fou_14_may_be_repeated_while_it_holds() -> None:
-    state = stacked(seat_has(table(), 0, tiles=tiles("K02-2")), ("K02-1", "K02-3", "K02-4"))
+    state = with_stacks(with_holdings(table(), 0, tiles=tiles("K02-2")), ("K02-1", "K02-3", "K02-4"))
     state = play(play(state, Reveal(0)), Reveal(0))
     assert state.stacks == ((("K02-4",), ("K02-1",), ("K02-3",)),)
     assert not [one for one in legal(state) if isinstance(one, Reveal)]
@@ -100,19 +102,19 @@ def test_fou_14_may_be_repeated_while_it_holds() -> None:
 
 @pytest.mark.parametrize("owned", [(), ("K02-2",)])
 def test_fou_14_a_combo_that_lies_open_and_is_not_owned_forbids_it(owned: tuple[str, ...]) -> None:
-    state = seat_has(ready(), 0, tiles=tiles(*owned))
+    state = with_holdings(ready(), 0, tiles=tiles(*owned))
     assert refusal(state, Reveal(0)) == ("combo-missing", "FOU-14")
     assert not [one for one in legal(state) if isinstance(one, Reveal)]
 
 
 def test_fou_14_without_stacks_nothing_can_be_revealed() -> None:
-    state = stacked(table(), (), ())
+    state = with_stacks(table(), (), ())
     assert refusal(state, Reveal(0)) == ("stack-too-small", "FOU-14")
     assert not [one for one in legal(state) if isinstance(one, Reveal)]
 
 
 def test_fou_14_the_new_stack_has_the_next_number_and_old_ones_keep_theirs() -> None:
-    state = stacked(seat_has(table(), 0, tiles=tiles("K02-2", "K03-2")), (), ("K02-1", "K03-1"))
+    state = with_stacks(with_holdings(table(), 0, tiles=tiles("K02-2", "K03-2")), (), ("K02-1", "K03-1"))
     state = play(state, Reveal(1))
     grabs = [(one.stack, one.combo) for one in legal(state) if isinstance(one, Grab)]
     assert grabs == [(1, "K03-1"), (2, "K02-1")]
@@ -120,14 +122,14 @@ def test_fou_14_the_new_stack_has_the_next_number_and_old_ones_keep_theirs() -> 
 
 
 def test_fou_15_a_true_stop_ends_the_round_whatever_lies_under_the_tiles() -> None:
-    effects = decide(seat_has(table(), 0, tiles=(*ten(), tile("K01-2"))), Stop())
+    effects = decide(with_holdings(table(), 0, tiles=(*ten(), tile("K01-2"))), Stop())
     assert effects[:2] == (StopCalled(0, 10), RoundEnded(1, "stop"))
     assert not any(isinstance(effect, FalseStopCharged) for effect in effects)
 
 
 @pytest.mark.parametrize("owned", [(), ten()[:9], (*ten()[:9], *ten(2)[:9])])
 def test_fou_15_a_false_stop_costs_ten_points_and_the_round_is_played_again(owned: tuple[AnyEffect, ...]) -> None:
-    state = seat_has(table(3, banana_skins=True), 1, tiles=owned, replenish_used=True, own_skin=False)
+    state = with_holdings(table(3, banana_skins=True), 1, tiles=owned, replenish_used=True, own_skin=False)
     effects = decide(state, Stop(), 1, START + 7_000)
     assert effects[:2] == (StopCalled(1, min(9, len(owned))), FalseStopCharged(1, -10))
     again = after(state, effects)
@@ -160,8 +162,8 @@ def test_fou_15_the_third_false_stop_of_a_round_is_refused_and_a_true_one_is_not
     assert refusal(state, Stop(), at=state.starts_at) == ("stops-used-up", "FOU-15")
     assert Stop() not in legal(state)
     assert Stop() in legal(state, 1)
-    assert Stop() in legal(seat_has(state, 0, tiles=ten()))
-    assert decide(seat_has(state, 0, tiles=ten()), Stop(), at=state.starts_at)[1] == RoundEnded(1, "stop")
+    assert Stop() in legal(with_holdings(state, 0, tiles=ten()))
+    assert decide(with_holdings(state, 0, tiles=ten()), Stop(), at=state.starts_at)[1] == RoundEnded(1, "stop")
     following = after(state, ring(state, at=state.deadline))
     assert following.round == 2
     assert Stop() in legal(following)
@@ -183,7 +185,7 @@ def test_fou_16_an_action_at_the_deadline_is_refused_also_before_the_bell() -> N
 
 
 @pytest.mark.parametrize("countdown", [0, 5])
-def test_fou_16_what_came_before_a_round_was_dealt_was_meant_for_the_one_that_is_over(countdown: int) -> None:
+def test_fou_16_an_action_from_before_a_round_was_dealt_belongs_to_the_previous_round(countdown: int) -> None:
     state = table(countdown_seconds=countdown)
     assert refusal(state, Stop(), at=AT - 1) == ("round-over", "FOU-16")
     if countdown:
@@ -198,7 +200,7 @@ def test_fou_16_the_bell_rings_when_it_is_due_and_by_the_clock_alone(seat: Seat,
 
 
 def test_a_seat_that_can_do_nothing_is_not_asked() -> None:
-    state = seat_has(table(), 0, hand=(), replenish_used=True)
+    state = with_holdings(table(), 0, hand=(), replenish_used=True)
     state = after(state, [FalseStopCharged(0, -10)] * 2)
     assert legal(state) == []
     assert [one.seat for one in GAME.decisions(state)] == [1, CLOCK]

@@ -1,4 +1,4 @@
-"""Each kind of fault has a code, a clause, and facts that fill its text and tell only what the seat knows."""
+"""Each kind of fault has a code, a clause, and facts that fill in its text and contain only what the seat may know."""
 
 from functools import partial
 
@@ -14,24 +14,24 @@ from tests.service.games import refusals
 from tests.service.games.four_monkeys.builders import (
     DEADLINE,
     START,
-    asked_to_check,
     cards,
-    seat_has,
-    stacked,
     table,
     tile,
     tiles,
+    with_check,
+    with_holdings,
+    with_stacks,
 )
 from tests.service.games.refusals import check_codes, check_refused
 
 HAND = cards(0, "ct", "cs")
-PLAY = stacked(seat_has(table(), 0, hand=HAND), ("K02-1", "K03-1"), ("K04-1",))
-TAKEN = stacked(seat_has(PLAY, 1, tiles=tiles("K02-1")), ("K03-1",), ())
-OWNER = seat_has(PLAY, 0, tiles=(tile("K02-2"), tile("K04-2", burned=True)), replenish_used=True)
-SKINS = seat_has(PLAY, 0, own_skin=True, just_grabbed=True)
+PLAY = with_stacks(with_holdings(table(), 0, hand=HAND), ("K02-1", "K03-1"), ("K04-1",))
+TAKEN = with_stacks(with_holdings(PLAY, 1, tiles=tiles("K02-1")), ("K03-1",), ())
+OWNER = with_holdings(PLAY, 0, tiles=(tile("K02-2"), tile("K04-2", burned=True)), replenish_used=True)
+SKINS = with_holdings(PLAY, 0, own_skin=True, just_grabbed=True)
 SKINS = replace(SKINS, options=GAME.options(2, {"banana_skins": True}))
 STOPPED = replace(PLAY, stops_in_round=(2, 0))
-CHECKING = asked_to_check(seat_has(PLAY, 0, tiles=tiles("K02-1", "K03-1", "K10-1")), 0)
+CHECKING = with_check(with_holdings(PLAY, 0, tiles=tiles("K02-1", "K03-1", "K10-1")), 0)
 OVER = replace(PLAY, phase="over")
 GRAB = Grab(0, "K02-1", HAND)
 
@@ -70,8 +70,8 @@ FAULTS = [
     Fault(OWNER, Reveal(1), "stack-too-small", "FOU-14", {"stack": 1, "size": 1}),
     Fault(STOPPED, Stop(), "stops-used-up", "FOU-15", {"different": 0}),
     Fault(PLAY, HandBanana(1), "skins-not-played", "FOU-30"),
-    Fault(seat_has(SKINS, 0, just_grabbed=False), HandBanana(1), "not-after-a-grab", "FOU-30"),
-    Fault(seat_has(SKINS, 0, own_skin=False), HandBanana(1), "no-skin", "FOU-30"),
+    Fault(with_holdings(SKINS, 0, just_grabbed=False), HandBanana(1), "not-after-a-grab", "FOU-30"),
+    Fault(with_holdings(SKINS, 0, own_skin=False), HandBanana(1), "no-skin", "FOU-30"),
     Fault(SKINS, HandBanana(0), "not-in-your-area", "FOU-30", {"to": 0}),
     Fault(SKINS, HandBanana(5), "not-in-your-area", "FOU-30", {"to": 5}),
     Fault(PLAY, Check("K02-1"), "nothing-to-check", "FOU-22"),

@@ -1,4 +1,4 @@
-"""Points of a round and the outcome (FOU-23, FOU-24, FOU-33)."""
+"""The points of a round and the outcome (FOU-23, FOU-24, FOU-33)."""
 
 from collections.abc import Sequence
 
@@ -22,13 +22,13 @@ from tests.service.games.four_monkeys.builders import (
     cards,
     legal,
     of_type,
-    owning,
     points,
     ring,
-    seat_has,
+    state_with_tiles,
     table,
     tile,
     tiles,
+    with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
 
@@ -44,8 +44,8 @@ from tests.service.games.rng import ScriptedRng
 def test_fou_23_a_round_scores_what_tiles_show_and_received_skins_cost_three(
     used: bool, received: int, expected: dict[str, int]
 ) -> None:
-    state = owning(tiles("K07-1", "K02-1"), (tile("K10-2", *SIX), tile("K05-2", *GOLD)))
-    state = seat_has(state, 0, replenish_used=used, received_skins=received)
+    state = state_with_tiles(tiles("K07-1", "K02-1"), (tile("K10-2", *SIX), tile("K05-2", *GOLD)))
+    state = with_holdings(state, 0, replenish_used=used, received_skins=received)
     scored = of_type(ring(state), RoundScored)[0]
     assert isinstance(scored, RoundScored)
     assert {name: getattr(scored, name) for name in expected} == expected
@@ -53,17 +53,17 @@ def test_fou_23_a_round_scores_what_tiles_show_and_received_skins_cost_three(
 
 
 def test_fou_13_the_orange_side_of_the_hand_replenish_tile_is_worth_one_point_less() -> None:
-    state = seat_has(owning(tiles("K02-1"), (tile("K10-2", *SIX),)), 0, replenish_used=True)
+    state = with_holdings(state_with_tiles(tiles("K02-1"), (tile("K10-2", *SIX),)), 0, replenish_used=True)
     assert points(after(state, ring(state))) == [2 - 1, 6]
 
 
 def test_fou_23_a_burned_tile_scores_what_its_orange_side_shows() -> None:
-    state = owning((tile("K07-1", burned=True), tile("K02-1")), (tile("K10-2", *SIX), tile("K05-2", *GOLD)))
+    state = state_with_tiles((tile("K07-1", burned=True), tile("K02-1")), (tile("K10-2", *SIX), tile("K05-2", *GOLD)))
     assert points(after(state, ring(state))) == [3 + 2, 6 + 3]
 
 
 def test_fou_23_each_tile_set_aside_costs_two_points() -> None:
-    state = owning((tile("K02-1", *SIX), *tiles("K05-1", "K05-2"), tile("K10-1", *SIX)))
+    state = state_with_tiles((tile("K02-1", *SIX), *tiles("K05-1", "K05-2"), tile("K10-1", *SIX)))
     scored = of_type(ring(state), RoundScored)[0]
     assert scored == RoundScored(0, tiles=6, set_aside=-6, skins=0, smartest=0, points=0, clause="FOU-23")
 
@@ -111,9 +111,9 @@ def test_fou_24_most_points_win_then_most_in_the_last_round_then_the_rank_is_sha
 
 
 def family(*owned: Sequence[Tile], ahead: tuple[int, ...] = (), **held: object) -> State:
-    state = owning(*owned, family=True)
+    state = state_with_tiles(*owned, family=True)
     state = replace(state, points=tuple((points,) for points in ahead) or state.points)
-    return seat_has(state, 0, **held)
+    return with_holdings(state, 0, **held)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""How a match and its rounds are set up (FOU-1 to FOU-4, FOU-31, FOU-32)."""
+"""The setup of matches and rounds (FOU-1 to FOU-4, FOU-31, FOU-32)."""
 
 from collections import Counter
 
@@ -19,24 +19,24 @@ from tests.service.games.four_monkeys.builders import (
     DEADLINE,
     START,
     after,
-    asked_to_check,
-    dealt,
+    deal,
     decide,
     legal,
     opening,
     refusal,
     ring,
-    seat_has,
     table,
     ten,
     tiles,
+    with_check,
+    with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
 
 
 def test_the_draws_of_a_round_have_their_public_labels_in_order() -> None:
     rng = ScriptedRng()
-    dealt(8, rng)
+    deal(8, rng)
     round_labels = [*(f"deck:{seat}" for seat in range(8)), "combos:0", "combos:1"]
     assert rng.drawn == ["seating", *round_labels]
     rng = ScriptedRng()
@@ -83,10 +83,10 @@ def test_fou_02_everybody_has_an_unused_hand_replenish_tile() -> None:
 def test_fou_03_combos_lie_in_two_stacks_more_than_players(seats: int, sizes: list[list[int]]) -> None:
     rng = ScriptedRng(0, {"combos:0": BOX.combos_of(min(seats, 6) if seats < 7 else 4)})
     effects = opening(seats, rng)
-    stacked = [effect for effect in effects if isinstance(effect, CombosStacked)]
-    assert [list(effect.sizes) for effect in stacked] == sizes
-    assert stacked[0].stacks[0][:2] == ("K01-1", "K02-1")
-    for effect in stacked:
+    with_stacks = [effect for effect in effects if isinstance(effect, CombosStacked)]
+    assert [list(effect.sizes) for effect in with_stacks] == sizes
+    assert with_stacks[0].stacks[0][:2] == ("K01-1", "K02-1")
+    for effect in with_stacks:
         assert effect.tops == tuple(stack[0] for stack in effect.stacks)
         assert effect.sizes == tuple(map(len, effect.stacks))
 
@@ -95,7 +95,7 @@ def test_fou_03_the_combos_of_each_area_are_shuffled_from_the_order_of_the_box()
     ordered = [BOX.combos_of(4), BOX.combos_of(3)]
     turned = {f"combos:{area}": tuple(reversed(combos)) for area, combos in enumerate(ordered)}
     for outcomes, expected in ((turned, [combos[::-1] for combos in ordered]), ({}, None)):
-        state = dealt(7, ScriptedRng(0, {"seating": tuple(range(7)), **outcomes}))
+        state = deal(7, ScriptedRng(0, {"seating": tuple(range(7)), **outcomes}))
         lying = [tuple(combo for stack in stacks for combo in stack) for stacks in state.stacks]
         assert list(map(sorted, lying)) == list(map(sorted, ordered))
         assert lying == expected if expected else all(one != other for one, other in zip(lying, ordered, strict=True))
@@ -154,7 +154,7 @@ def test_the_game_is_for_two_to_eight(seats: int) -> None:
         GAME.options(seats, {})
 
 
-def test_fou_33_the_family_version_lasts_300_seconds_unless_told_otherwise() -> None:
+def test_fou_33_the_family_version_lasts_300_seconds_unless_set_otherwise() -> None:
     assert GAME.options(2, {}) == Options(round_seconds=240)
     assert GAME.options(2, {"family": True}) == Options(family=True, round_seconds=300)
     assert GAME.options(2, {"family": True, "round_seconds": 240}) == Options(family=True, round_seconds=240)
@@ -168,7 +168,7 @@ def test_fou_04_a_hidden_timer_shows_no_deadline(visible: bool) -> None:
         assert GAME.observation(state, viewer).deadline == (DEADLINE if visible else None)
     assert {one.deadline_shown for one in GAME.decisions(state)} == {visible}
     assert {one.deadline for one in GAME.decisions(state)} == {DEADLINE}
-    scoring = asked_to_check(seat_has(state, 0, tiles=tiles("K02-1", "K03-1")), 0)
+    scoring = with_check(with_holdings(state, 0, tiles=tiles("K02-1", "K03-1")), 0)
     for viewer in (None, 0, 1):
         shown = GAME.observation(scoring, viewer).checking
         assert shown is not None
@@ -190,7 +190,7 @@ def test_fou_31_neighbours_never_have_the_same_deck_colour(seats: int, colours: 
 
 
 def test_fou_31_colours_follow_the_seating_and_not_the_seats() -> None:
-    state = dealt(5, ScriptedRng(0, {"seating": (4, 2, 0, 1, 3)}))
+    state = deal(5, ScriptedRng(0, {"seating": (4, 2, 0, 1, 3)}))
     assert state.colours == ("red", "blue", "green", "green", "yellow")
 
 
@@ -213,7 +213,7 @@ def test_fou_32_six_players_sit_in_one_area_for_three_rounds() -> None:
 
 def test_fou_32_after_each_round_the_four_highest_totals_sit_in_the_first_area() -> None:
     state = replace(
-        dealt(8, ScriptedRng(0, {"seating": (3, 1, 2, 0, 7, 6, 5, 4)})),
+        deal(8, ScriptedRng(0, {"seating": (3, 1, 2, 0, 7, 6, 5, 4)})),
         points=((9,), (0,), (0,), (0,), (8,), (3,), (7,), (0,)),
         false_stops=(1, 0, 0, 0, 0, 0, 0, 0),
         round=2,
@@ -225,9 +225,9 @@ def test_fou_32_after_each_round_the_four_highest_totals_sit_in_the_first_area()
 
 
 def test_fou_32_a_stop_ends_the_round_in_both_areas_and_the_scoring_is_one() -> None:
-    state = seat_has(table(8), 0, tiles=[replace(combo, checked=True) for combo in ten()])
-    state = seat_has(state, 7, tiles=tiles("K10-1"))
-    state = seat_has(state, 6, tiles=tiles("K09-1", "K09-2", "K02-1"))
+    state = with_holdings(table(8), 0, tiles=[replace(combo, checked=True) for combo in ten()])
+    state = with_holdings(state, 7, tiles=tiles("K10-1"))
+    state = with_holdings(state, 6, tiles=tiles("K09-1", "K09-2", "K02-1"))
     state = after(state, decide(state, Stop(), 0))
     assert [rounds[-1] for rounds in state.points[5:]] == [0, 2 - 4, 6]
     assert state.round == 2
@@ -236,7 +236,7 @@ def test_fou_32_a_stop_ends_the_round_in_both_areas_and_the_scoring_is_one() -> 
 def test_fou_32_cards_are_drawn_within_the_own_area() -> None:
     state = table(7)
     for seat in (4, 5, 6):
-        state = seat_has(state, seat, deck=())
-    state = seat_has(state, 4, tiles=tiles("K10-1"))
+        state = with_holdings(state, seat, deck=())
+    state = with_holdings(state, 4, tiles=tiles("K10-1"))
     assert len(decide(state, Burn("K10-1", draw_from=0), 4)) == 1
     assert Burn("K10-1") in legal(state, 4)

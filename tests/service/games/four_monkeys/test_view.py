@@ -1,4 +1,4 @@
-"""What viewers see, that effects alone keep it up to date, and that sampled tables agree with it."""
+"""Observations, clients that fold effects, and sampled states."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -11,7 +11,7 @@ from service.games.four_monkeys.game import GAME
 from service.games.four_monkeys.state import State
 from service.games.visibility import Seat, Viewer
 from tests.service.games.following import as_json
-from tests.service.games.four_monkeys.builders import after, cards, ring, seat_has, stacked, table, tile, tiles
+from tests.service.games.four_monkeys.builders import after, cards, ring, table, tile, tiles, with_holdings, with_stacks
 from tests.service.games.four_monkeys.follower import Follower
 from tests.service.games.four_monkeys.tables import pieces
 from tests.service.games.four_monkeys.virtual_time import match
@@ -30,7 +30,7 @@ def sampled(state: State, viewer: Viewer, seed: int = 0) -> State:
 
 
 def test_a_seat_sees_its_own_hand_and_cards_and_only_counts_of_others() -> None:
-    state = seat_has(table(), 1, tiles=(tile("K02-1", *cards(1, "cc", "tt")),), discards=cards(1, "pp"))
+    state = with_holdings(table(), 1, tiles=(tile("K02-1", *cards(1, "cc", "tt")),), discards=cards(1, "pp"))
     own = GAME.observation(state, 1).seats[1]
     assert (own.hand, own.discards) == (state.seats[1].hand, cards(1, "pp"))
     assert own.tiles[0].cards == cards(1, "cc", "tt")
@@ -41,29 +41,29 @@ def test_a_seat_sees_its_own_hand_and_cards_and_only_counts_of_others() -> None:
 
 
 def test_cards_under_a_tile_are_shown_to_all_once_it_is_checked() -> None:
-    state = seat_has(table(), 1, tiles=(tile("K02-1", *cards(1, "cc"), checked=True),))
+    state = with_holdings(table(), 1, tiles=(tile("K02-1", *cards(1, "cc"), checked=True),))
     assert GAME.observation(state, 0).seats[1].tiles[0].cards == cards(1, "cc")
 
 
 @pytest.mark.parametrize("viewer", [None, 0])
-def test_hidden_cards_and_tiles_change_nothing_that_is_seen(viewer: Viewer) -> None:
-    state = seat_has(table(), 1, tiles=(tile("K02-1", *cards(1, "cc")),))
-    other = seat_has(state, 1, hand=state.seats[1].deck[:5], deck=state.seats[1].deck[::-1])
-    other = seat_has(other, 1, tiles=(tile("K02-1", *cards(1, "pp")),))
-    other = stacked(other, *((stack[0], *stack[:0:-1]) for stack in state.stacks[0]))
+def test_hidden_cards_and_tiles_do_not_affect_observations(viewer: Viewer) -> None:
+    state = with_holdings(table(), 1, tiles=(tile("K02-1", *cards(1, "cc")),))
+    other = with_holdings(state, 1, hand=state.seats[1].deck[:5], deck=state.seats[1].deck[::-1])
+    other = with_holdings(other, 1, tiles=(tile("K02-1", *cards(1, "pp")),))
+    other = with_stacks(other, *((stack[0], *stack[:0:-1]) for stack in state.stacks[0]))
     here, there = GAME.observation(state, viewer), GAME.observation(other, viewer)
     assert msgspec.json.encode(here) == msgspec.json.encode(there)
     assert GAME.observation(state, 1) != GAME.observation(other, 1)
 
 
 def test_an_empty_stack_is_gone_and_the_others_keep_their_numbers() -> None:
-    (area,) = GAME.observation(stacked(table(), (), ("K02-1", "K03-1"), ()), None).areas
+    (area,) = GAME.observation(with_stacks(table(), (), ("K02-1", "K03-1"), ()), None).areas
     assert [(one.stack, one.top, one.size) for one in area.stacks] == [(1, "K02-1", 2)]
     assert area.stacks_made == 3
 
 
 @pytest.mark.parametrize(("bots", "options"), MATCHES)
-def test_effects_alone_keep_an_observation(bots: tuple[str, ...], options: Mapping[str, object]) -> None:
+def test_effects_alone_update_an_observation(bots: tuple[str, ...], options: Mapping[str, object]) -> None:
     followers = {viewer: Follower(viewer) for viewer in (None, *range(len(bots)))}
     for step in match(GAME, bots, options, "follow"):
         for viewer, follower in followers.items():
@@ -72,7 +72,7 @@ def test_effects_alone_keep_an_observation(bots: tuple[str, ...], options: Mappi
 
 
 @pytest.mark.parametrize(("bots", "options"), MATCHES)
-def test_a_sampled_table_looks_the_same_and_holds_the_same_pieces(
+def test_a_sampled_state_has_the_same_observation_and_pieces(
     bots: tuple[str, ...], options: Mapping[str, object]
 ) -> None:
     for ply, step in enumerate(match(GAME, bots, options, "sample")):
@@ -96,8 +96,8 @@ def test_samples_differ_in_what_is_hidden() -> None:
 
 
 def test_a_sampled_seat_that_has_a_deck_holds_its_own_cards() -> None:
-    state = seat_has(table(3), 1, deck=())
-    state = seat_has(state, 1, hand=tuple(card for card in BOX.decks[1] if card not in state.seats[1].hand)[:35])
+    state = with_holdings(table(3), 1, deck=())
+    state = with_holdings(state, 1, hand=tuple(card for card in BOX.decks[1] if card not in state.seats[1].hand)[:35])
     for seed in range(4):
         twin = sampled(state, 0, seed)
         assert all(BOX.cards[card].seat == 2 for card in twin.seats[2].hand + twin.seats[2].deck)
@@ -109,8 +109,8 @@ def test_cards_of_another_deck_lie_before_those_who_have_no_deck(drawer: Seat) -
     """Seat 1 or the viewer itself drew three cards of seat 2 when its own deck was empty."""
     state = table(3)
     given = state.seats[2].deck[:3]
-    state = seat_has(state, drawer, deck=(), hand=given, discards=BOX.decks[drawer])
-    state = seat_has(state, 2, deck=state.seats[2].deck[3:])
+    state = with_holdings(state, drawer, deck=(), hand=given, discards=BOX.decks[drawer])
+    state = with_holdings(state, 2, deck=state.seats[2].deck[3:])
     twin = sampled(state, 0)
     assert pieces(twin) == pieces(state)
     foreign = [card for card in twin.seats[drawer].hand + twin.seats[drawer].discards if BOX.cards[card].seat == 2]
@@ -124,8 +124,8 @@ def test_a_sampled_table_has_the_deadline_even_if_it_is_not_seen(visible: bool) 
     assert sampled(state, 0).deadline == state.deadline
 
 
-def test_what_a_scoring_showed_is_seen_until_the_next_one() -> None:
-    state = seat_has(table(), 0, tiles=tiles("K10-1"))
+def test_checks_stay_visible_until_the_next_scoring() -> None:
+    state = with_holdings(table(), 0, tiles=tiles("K10-1"))
     state = after(state, ring(state))
     assert state.round == 2
     assert [check.combo for check in GAME.observation(state, 1).checks] == ["K10-1"]

@@ -1,4 +1,4 @@
-"""The rulebook's scoring example, played from the deal to the points, with banana skins (FOU-20 to FOU-23, FOU-30)."""
+"""The rulebook's scoring example, from the deal to the points, with banana skins (FOU-20 to FOU-23, FOU-30)."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ from service.games.four_monkeys.effects import (
 )
 from service.games.four_monkeys.state import State, visible_value
 from service.games.visibility import Seat
-from tests.service.games.four_monkeys.builders import DEADLINE, after, cards, dealt, decide, play, ring
+from tests.service.games.four_monkeys.builders import DEADLINE, after, cards, deal, decide, play, ring
 from tests.service.games.rng import ScriptedRng
 
 CLAIRE, TOM, IAN = 0, 1, 2
@@ -49,7 +49,7 @@ def example() -> State:
         "deck:2": deck(IAN, *FOUR_OF_A_COLOUR, *NO_PENTAGON, *A_CARD_TOO_MANY, *PENTAGONS),
         "combos:0": combos,
     }
-    return dealt(3, ScriptedRng(0, outcomes), {"banana_skins": True})
+    return deal(3, ScriptedRng(0, outcomes), {"banana_skins": True})
 
 
 PLAYED: Final[tuple[tuple[Seat, AnyAction], ...]] = (

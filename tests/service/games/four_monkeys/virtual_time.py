@@ -10,11 +10,11 @@ from service.match.randomness import Draws
 from tests.service.games.matches import draws
 
 PACE_MS = range(2_000, 3_000)
-"""How long a seat thinks."""
+"""The time that a seat takes for a decision."""
 
 
 class Step(NamedTuple):
-    """What happened at once: the setup has no move."""
+    """The effects of one move. The setup has no move."""
 
     move: Move[Any] | None
     effects: tuple[Effect, ...]
@@ -22,7 +22,7 @@ class Step(NamedTuple):
 
 
 def match(game: AnyGame, bots: Sequence[str], options: Mapping[str, object], seed: str) -> Iterator[Step]:
-    """Every step of a match; the same seed gives the same match."""
+    """Every step of a match. The same seed gives the same match."""
     rng, chance = draws(seed), draws("bots " + seed)
     state, effects = None, game.setup(len(bots), game.options(len(bots), options), 0, rng)
     ready = {seat: _pause(chance) for seat in range(len(bots))}
@@ -33,7 +33,7 @@ def match(game: AnyGame, bots: Sequence[str], options: Mapping[str, object], see
         if not game.decisions(state):
             return
         action = None
-        while action is None:  # a bot that waits thinks again
+        while action is None:  # a bot that returned None is asked again later
             at, decision = _next(game.decisions(state), ready)
             action = _action(game, bots, state, decision, chance)
             if decision.seat != CLOCK:
@@ -43,7 +43,7 @@ def match(game: AnyGame, bots: Sequence[str], options: Mapping[str, object], see
 
 
 def _next(decisions: Sequence[Decision[Any]], ready: Mapping[Seat, int]) -> tuple[int, Decision[Any]]:
-    """When who is next, the clock at the latest."""
+    """The time of the next seat to act, at the latest that of the bell."""
     due = [(_due(one, ready), one) for one in decisions]
     in_time = [(at, one) for at, one in due if one.seat == CLOCK or at < (one.deadline or 0)]
     return min(in_time, key=lambda pair: (pair[0], pair[1].seat))

@@ -6,7 +6,7 @@ import pytest
 
 from service.games.kit import box, options, ranking
 from service.games.kit.folder import read_json, read_text
-from service.games.kit.telling import Telling
+from service.games.kit.pending import PendingEffects
 from service.games.kit.tuples import with_item
 from service.games.protocol import BadOptions, Outcome
 from tests.service.games.toy.state import Options
@@ -84,8 +84,11 @@ def test_a_component_file_is_its_values_and_where_they_come_from() -> None:
         ({"sides": {"1": 5}, "provenance": {"sides": [KNOWN]}}, "sides"),
         ({"sides": {}, "colour": "red", "provenance": {"sides": [KNOWN]}}, "colour"),
         ({"sides": {}}, "provenance"),
-        ({"sides": {}, "provenance": {}}, "needs its provenance"),
-        ({"sides": {}, "provenance": {"sides": [KNOWN], "weather": [KNOWN]}}, "needs its provenance"),
+        ({"sides": {}, "provenance": {}}, "provenance must have an entry for each value"),
+        (
+            {"sides": {}, "provenance": {"sides": [KNOWN], "weather": [KNOWN]}},
+            "provenance must have an entry for each value",
+        ),
         ({"sides": {}, "provenance": {"sides": []}}, "empty provenance"),
         ({"sides": {}, "provenance": {"sides": [{**KNOWN, "status": "guessed"}]}}, "status"),
         ({"sides": {}, "provenance": {"sides": [{**KNOWN, "confidence": 101}]}}, "confidence"),
@@ -98,7 +101,7 @@ def test_a_component_file_with_a_value_of_no_kind_or_no_provenance_is_refused(
         box.read(raw, Dice)
 
 
-def test_one_item_of_a_tuple_is_another() -> None:
+def test_one_item_of_a_tuple_is_replaced() -> None:
     items = ("a", "b", "c")
     assert [with_item(items, index, "x") for index in range(3)] == [("x", "b", "c"), ("a", "x", "c"), ("a", "b", "x")]
     assert items == ("a", "b", "c")
@@ -106,17 +109,17 @@ def test_one_item_of_a_tuple_is_another() -> None:
         with_item(items, 3, "x")
 
 
-def test_each_effect_is_told_on_the_state_that_the_one_before_it_left() -> None:
+def test_each_effect_is_applied_to_the_state_after_the_previous_one() -> None:
     def apply(state: str | None, effect: int) -> str:
         return f"{state},{effect}"
 
-    told = Telling(apply, "start")
-    told.tell(1, 2)
-    told.tell(3)
-    assert (told.state, told.effects) == ("start,1,2,3", [1, 2, 3])
+    pending = PendingEffects(apply, "start")
+    pending.emit(1, 2)
+    pending.emit(3)
+    assert (pending.state, pending.effects) == ("start,1,2,3", [1, 2, 3])
 
 
-def test_what_stands_beside_a_module_is_read_as_text_or_json(tmp_path: Path) -> None:
+def test_files_beside_a_module_are_read_as_text_or_json(tmp_path: Path) -> None:
     module = str(tmp_path / "game.py")
     (tmp_path / "texts.json").write_text(json.dumps({"de": "Affen für alle"}, ensure_ascii=False), encoding="utf-8")
     assert read_text(module, "texts.json") == '{"de": "Affen für alle"}'

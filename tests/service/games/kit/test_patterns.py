@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.games.kit.patterns import HINT, AnyOf, hints, listed, picked
+from service.games.kit.patterns import HINT, AnyOf, hint_fields, is_listed, sample_action
 from service.games.visibility import Action, Public, Seat
 from tests.service.games.matches import draws
 
@@ -43,30 +43,30 @@ LEGAL = (Wave(), Grab(1, AnyOf(HAND, 1, 2)), Grab(2, ("a", "b")))
     ],
 )
 def test_a_list_holds_its_actions_and_those_of_its_patterns_whatever_the_hints(action: Action, found: bool) -> None:
-    assert listed(action, iter(LEGAL)) is found
+    assert is_listed(action, iter(LEGAL)) is found
 
 
 def test_hints_are_declared_on_the_field() -> None:
-    assert hints(Grab) == {"draw_from"}
-    assert hints(Wave) == frozenset()
+    assert hint_fields(Grab) == {"draw_from"}
+    assert hint_fields(Wave) == frozenset()
 
 
 @given(st.sets(st.text(max_size=3), max_size=6), st.data())
-def test_a_picked_action_is_one_that_its_pattern_stands_for(items: set[str], data: st.DataObject) -> None:
+def test_a_sampled_action_is_allowed_by_its_pattern(items: set[str], data: st.DataObject) -> None:
     most = data.draw(st.integers(0, len(items)))
     least = data.draw(st.integers(0, most))
     pattern = AnyOf(tuple(sorted(items)), least, most)
-    action = picked(Grab(1, pattern, draw_from=2), "cards", draws(data.draw(st.text())))
+    action = sample_action(Grab(1, pattern, draw_from=2), "cards", draws(data.draw(st.text())))
     assert pattern.allows(action.cards)
-    assert listed(action, [Grab(1, pattern)])
+    assert is_listed(action, [Grab(1, pattern)])
     assert (action.stack, action.draw_from) == (1, 2)
 
 
-def test_an_action_without_a_pattern_is_picked_as_it_is() -> None:
-    assert picked(Grab(2, ("a", "b")), "cards", draws("")) == Grab(2, ("a", "b"))
+def test_an_action_without_a_pattern_is_sampled_unchanged() -> None:
+    assert sample_action(Grab(2, ("a", "b")), "cards", draws("")) == Grab(2, ("a", "b"))
 
 
-def test_a_pattern_is_told_from_a_choice_in_json() -> None:
+def test_json_distinguishes_a_pattern_from_a_choice() -> None:
     decode = msgspec.json.Decoder(Grab, strict=True).decode
     for action in (Grab(1, ("a",)), Grab(1, AnyOf(HAND, 1, 3), draw_from=0)):
         assert decode(msgspec.json.encode(action)) == action

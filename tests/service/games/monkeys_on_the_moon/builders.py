@@ -1,6 +1,6 @@
-"""Short words for tables and moves, so that tests read as sentences.
+"""Builders of states and moves for the tests of Monkeys on the Moon.
 
-Tables have the Alliance Circle of the rulebook's examples: blue is green's rival, red and purple are green's allies,
+States have the Alliance Circle of the rulebook's examples: blue is green's rival, red and purple are green's allies,
 and brown is an ally of purple.
 """
 
@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from service.games.monkeys_on_the_moon.actions import AnyAction
-from service.games.monkeys_on_the_moon.components import INDEX, TRIBES, CardId, Tribe
+from service.games.monkeys_on_the_moon.components import TRIBE_INDEX, TRIBES, CardId, Tribe
 from service.games.monkeys_on_the_moon.effects import AnyEffect, DecisionOpened, Step, TurnOpened
 from service.games.monkeys_on_the_moon.game import GAME
 from service.games.monkeys_on_the_moon.state import Auction, Awaited, Options, State
@@ -26,7 +26,7 @@ NOTHING: Final[Mapping[Tribe, int]] = {}
 def opening(
     seats: int = 2, *, first: Seat = 0, seed: int = 0, maximum_scorn: bool = False, treachery: bool = False
 ) -> tuple[AnyEffect, ...]:
-    """The effects that set a table on the examples' circle."""
+    """The effects of a setup with the circle of the examples."""
     rng = ScriptedRng(seed, {"alliance_circle": CIRCLE, "first_seat": first})
     return GAME.setup(seats, Options(maximum_scorn, treachery), 0, rng)
 
@@ -44,8 +44,8 @@ def after(state: State | None, effects: Iterable[AnyEffect]) -> State:
     return folded
 
 
-def seat_has(state: State, seat: Seat, **holdings: object) -> State:
-    """The table where some of a seat's holdings are these; `coins` by tribe, none of the tribes left out."""
+def with_holdings(state: State, seat: Seat, **holdings: object) -> State:
+    """The state with some of a seat's holdings replaced. `coins` are by tribe; tribes left out have none."""
     coins = holdings.pop("coins", None)
     if isinstance(coins, dict):
         holdings["coins"] = per_tribe(coins)
@@ -70,18 +70,18 @@ def stones_at(state: State, *finished: Tribe, **spaces: int) -> State:
 def supply_is(state: State, **counts: int) -> State:
     supply = list(state.supply)
     for tribe, count in counts.items():
-        supply[INDEX[tribe]] = count
+        supply[TRIBE_INDEX[tribe]] = count
     return replace(state, supply=tuple(supply))
 
 
 def civilization_turn(state: State, seat: Seat, *hand: CardId) -> State:
-    """The seat is to play one of these cards."""
+    """The state in which the seat has to play one of these cards."""
     state = replace(state, turn="civilization", active=seat, awaited=Awaited(seat, "play_civilization"))
-    return seat_has(state, seat, hand=hand)
+    return with_holdings(state, seat, hand=hand)
 
 
 def bid_turn(state: State, seat: Seat, *pool: CardId) -> State:
-    """The seat is to put up one of these monkeys."""
+    """The state in which the seat has to put up one of these monkeys."""
     return replace(
         state, turn="bid", active=seat, awaited=Awaited(seat, "select_monkey"), monkey_pool=pool or state.monkey_pool
     )
@@ -90,7 +90,7 @@ def bid_turn(state: State, seat: Seat, *pool: CardId) -> State:
 def auction_of(
     state: State, monkey: CardId, asked: Seat, *, bidder: Seat | None = None, points: int = 0, **coins: int
 ) -> State:
-    """A seat is to bid for a monkey; `coins` and `points` are the standing bid, and every seat is in."""
+    """The state in which a seat bids for a monkey. `coins` and `points` are the standing bid, and every seat is in."""
     running = Auction(monkey, tuple(range(len(state.seats))), bidder, per_tribe(coins), points)
     return replace(bid_turn(state, state.active), awaited=Awaited(asked, "bid"), auction=running)
 
@@ -100,15 +100,15 @@ def asked(state: State, seat: Seat, step: Step) -> State:
 
 
 def decide(state: State, action: AnyAction | Ring, seat: Seat | None = None) -> tuple[AnyEffect, ...]:
-    """What follows when the awaited seat, or another one, asks for this."""
+    """The effects of an action of the awaited seat, or of another one."""
     if seat is None:
         assert state.awaited is not None
         seat = state.awaited.seat
     return GAME.decide(state, Move(seat, action, 0), ScriptedRng())
 
 
-def told(state: State, *actions: AnyAction) -> list[AnyEffect]:
-    """What follows from actions of the awaited seats, without the turns and decisions that it opens."""
+def effects_of(state: State, *actions: AnyAction) -> list[AnyEffect]:
+    """The effects of actions of the awaited seats, without the turns and decisions that they open."""
     effects: list[AnyEffect] = []
     for action in actions:
         followed = decide(state, action)
@@ -118,19 +118,19 @@ def told(state: State, *actions: AnyAction) -> list[AnyEffect]:
 
 
 def play(state: State, *actions: AnyAction) -> State:
-    """The table after actions of the awaited seats."""
+    """The state after actions of the awaited seats."""
     for action in actions:
         state = after(state, decide(state, action))
     return state
 
 
 def legal(state: State) -> list[AnyAction]:
-    """All that the awaited seat may do."""
+    """All legal actions of the awaited seat."""
     return list(GAME.legal_actions(state, state.awaited.seat)) if state.awaited else []
 
 
 def random_states(seats: int, seed: int, options: Options) -> Iterable[tuple[State, tuple[AnyEffect, ...]]]:
-    """Each table of a match of random actions, with the effects that led to it."""
+    """Each state of a match of random actions, with the effects that led to it."""
     rng = ScriptedRng(seed)
     effects = GAME.setup(seats, options, 0, rng)
     state = after(None, effects)
@@ -142,7 +142,7 @@ def random_states(seats: int, seed: int, options: Options) -> Iterable[tuple[Sta
 
 
 def pieces(state: State) -> Counter[str]:
-    """Every card, coin, ship and Scorn card by what it is."""
+    """The number of pieces of each kind."""
     found: Counter[str] = Counter()
     for kind, cards in {
         "monkey": (state.monkey_deck, state.monkey_pool, state.monkey_discard, state.boarding),

@@ -1,4 +1,4 @@
-"""The tables at which the laws hold Monkeys on the Moon."""
+"""The tables at which the laws test Monkeys on the Moon."""
 
 from typing import Final
 

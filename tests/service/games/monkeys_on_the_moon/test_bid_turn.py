@@ -23,27 +23,27 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     auction_of,
     bid_turn,
     decide,
+    effects_of,
     legal,
     play,
     scorn_held,
-    seat_has,
     table,
-    told,
+    with_holdings,
 )
 
 PURPLE = "purple-4-1"
 
 
 def auction(seats: int = 3, **coins: int) -> State:
-    """A purple monkey is put up by seat 0, who is to bid first; all seats have these coins."""
+    """The state after seat 0 has put up a purple monkey. Seat 0 bids first, and all seats have these coins."""
     state = play(bid_turn(table(seats), 0, PURPLE, "red-3-1"), SelectMonkey(PURPLE))
     for seat in range(seats):
-        state = seat_has(state, seat, coins=coins or {"purple": 2, "brown": 1})
+        state = with_holdings(state, seat, coins=coins or {"purple": 2, "brown": 1})
     return state
 
 
 def asked_seats(state: State, *actions: AnyAction) -> list[int]:
-    """Who is asked to bid, one after the other."""
+    """The seats that are asked to bid, in order."""
     asked = []
     for action in actions:
         assert state.awaited is not None
@@ -53,8 +53,8 @@ def asked_seats(state: State, *actions: AnyAction) -> list[int]:
 
 
 def test_worked_example_a_purple_auction() -> None:
-    state = seat_has(auction(), 1, coins={"purple": 1, "brown": 1})
-    assert told(
+    state = with_holdings(auction(), 1, coins={"purple": 1, "brown": 1})
+    assert effects_of(
         state,
         Bid({"purple": 1}),
         Bid({"purple": 1, "brown": 1}),
@@ -127,7 +127,7 @@ def test_mom_21_a_bid_must_beat_the_standing_one() -> None:
 
 def test_mom_21_a_later_bid_may_show_other_coins() -> None:
     state = play(auction(2, purple=1, brown=2), Bid({"purple": 1}), Bid({"brown": 2}))
-    state = seat_has(state, 0, coins={"purple": 1, "brown": 3})
+    state = with_holdings(state, 0, coins={"purple": 1, "brown": 3})
     assert decide(state, Bid({"brown": 3}))[0] == BidMade(0, {"brown": 3}, 6)
 
 
@@ -177,13 +177,13 @@ def test_mom_22_the_turn_goes_on_to_the_left_of_the_active_player_whoever_won() 
 
 
 def test_mom_22_a_player_with_no_coin_that_counts_is_asked_all_the_same() -> None:
-    state = seat_has(play(auction(), Bid({"purple": 1})), 1, coins={})
+    state = with_holdings(play(auction(), Bid({"purple": 1})), 1, coins={})
     assert legal(state) == [Pass()]
 
 
 def test_mom_23_the_winner_pays_exactly_the_coins_shown() -> None:
     state = play(auction(2, purple=3, brown=2, green=1), Bid({"green": 1, "purple": 2}))
-    assert told(state, Pass())[1:4] == [
+    assert effects_of(state, Pass())[1:4] == [
         AuctionWon(0, PURPLE, 8),
         CoinsPaid(0, "green", 1, "MOM-23"),
         CoinsPaid(0, "purple", 2, "MOM-23"),
@@ -195,7 +195,7 @@ def test_mom_23_the_winner_pays_exactly_the_coins_shown() -> None:
 
 def test_mom_23_the_winner_returns_the_scorn_of_the_monkeys_tribe_before_boarding() -> None:
     state = scorn_held(play(auction(2), Bid({"purple": 1})), purple=0, brown=0)
-    assert told(state, Pass())[2:] == [
+    assert effects_of(state, Pass())[2:] == [
         CoinsPaid(0, "purple", 1, "MOM-23"),
         ScornReturned(0, "purple", "MOM-23"),
         MonkeyBoarded(0, PURPLE),
@@ -204,11 +204,11 @@ def test_mom_23_the_winner_returns_the_scorn_of_the_monkeys_tribe_before_boardin
 
 def test_mom_23_anothers_scorn_stays() -> None:
     state = scorn_held(play(auction(2), Bid({"purple": 1})), purple=1)
-    assert not [effect for effect in told(state, Pass()) if isinstance(effect, ScornReturned)]
+    assert not [effect for effect in effects_of(state, Pass()) if isinstance(effect, ScornReturned)]
 
 
 def test_mom_23_a_scorn_is_returned_before_an_early_launch() -> None:
     state = scorn_held(play(auction(2), Bid({"purple": 1})), purple=0)
-    state = seat_has(state, 0, ship="red-4", aboard=("black-3-1",))
-    kinds = [type(effect).__name__ for effect in told(state, Pass())]
+    state = with_holdings(state, 0, ship="red-4", aboard=("black-3-1",))
+    kinds = [type(effect).__name__ for effect in effects_of(state, Pass())]
     assert kinds.index("ScornReturned") < kinds.index("ShipLaunched")

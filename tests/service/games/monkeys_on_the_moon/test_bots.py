@@ -1,4 +1,4 @@
-"""The greedy bot plays legally, always the same, and far better than chance."""
+"""The greedy bot plays legally and reproducibly, and much better than random actions."""
 
 import pytest
 from msgspec.structs import replace
@@ -28,10 +28,10 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     decide,
     legal,
     scorn_held,
-    seat_has,
     stones_at,
     supply_is,
     table,
+    with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
 
@@ -39,7 +39,7 @@ MATCHES = min(50 * LENGTH, 200)
 
 
 def choice(state: State) -> AnyAction:
-    """What the greedy bot does for the awaited seat."""
+    """The greedy bot's action for the awaited seat."""
     assert state.awaited is not None
     seat = state.awaited.seat
     task: Task[AnyAction, Observation] = Task(
@@ -49,7 +49,7 @@ def choice(state: State) -> AnyAction:
 
 
 def match(seats: int, seed: int, greedy: set[int], options: Options) -> Outcome:
-    """The outcome of greedy bots at some seats against chance at the others."""
+    """The outcome of greedy bots at some seats against random bots at the others."""
     rng = ScriptedRng(seed)
     state = after(None, GAME.setup(seats, options, 0, rng))
     while state.awaited:
@@ -71,7 +71,7 @@ def test_greedy_wins_four_of_five_two_seat_matches_against_chance() -> None:
 
 
 @pytest.mark.parametrize("seats", [3, 4])
-def test_greedy_plays_whole_matches_with_every_option_and_always_the_same(seats: int) -> None:
+def test_greedy_plays_whole_matches_with_every_option_reproducibly(seats: int) -> None:
     options = Options(maximum_scorn=True, treachery=True)
     assert match(seats, 3, set(range(seats)), options) == match(seats, 3, set(range(seats)), options)
 
@@ -79,57 +79,63 @@ def test_greedy_plays_whole_matches_with_every_option_and_always_the_same(seats:
 @pytest.mark.parametrize(
     ("state", "expected"),
     [
-        # two coins and no Scorn rather than none
+        # two coins and no Scorn
         (
             supply_is(civilization_turn(table(), 0, "blue-3-1"), blue=0, brown=0, black=2),
             PlayCivilization("blue-3-1", "black"),
         ),
-        # a Scorn given back
+        # a Scorn returned
         (scorn_held(civilization_turn(table(), 0, "blue-3-1"), brown=0), PlayCivilization("blue-3-1", "brown")),
-        # a rival that can be paid rather than one whose Scorn would come
+        # a rival that can be paid, not one whose Scorn it would have to take
         (
-            seat_has(civilization_turn(table(), 0, "blue-3-1"), 0, coins={"blue": 1, "black": 1, "purple": 2}),
+            with_holdings(civilization_turn(table(), 0, "blue-3-1"), 0, coins={"blue": 1, "black": 1, "purple": 2}),
             PlayCivilization("blue-3-1", "black"),
         ),
-        # no more anger at a tribe whose Scorn is held, if it costs less than a new Scorn
+        # a tribe whose Scorn it already holds, if that costs less than a new Scorn
         (
-            scorn_held(seat_has(civilization_turn(table(), 0, "blue-3-1"), 0, coins={"blue": 1, "black": 1}), green=0),
+            scorn_held(
+                with_holdings(civilization_turn(table(), 0, "blue-3-1"), 0, coins={"blue": 1, "black": 1}), green=0
+            ),
             PlayCivilization("blue-3-1", "blue"),
         ),
-        # a stone of which the seat has the most monkeys
+        # a stone of a tribe of which the seat has the most monkeys
         (
-            seat_has(civilization_turn(table(), 0, "blue-4-1"), 0, launched=("brown-5-1",)),
+            with_holdings(civilization_turn(table(), 0, "blue-4-1"), 0, launched=("brown-5-1",)),
             PlayCivilization("blue-4-1", "brown"),
         ),
-        # a stone that has finished is not worth a step
+        # no step of a stone that has finished
         (
-            seat_has(stones_at(civilization_turn(table(), 0, "blue-4-1"), "brown"), 0, launched=("brown-5-1",)),
+            with_holdings(stones_at(civilization_turn(table(), 0, "blue-4-1"), "brown"), 0, launched=("brown-5-1",)),
             PlayCivilization("blue-4-1", "blue"),
         ),
         (
-            replace(asked(scorn_held(seat_has(table(), 0, coins={"red": 2}), green=0), 0, "appease"), advanced="blue"),
+            replace(
+                asked(scorn_held(with_holdings(table(), 0, coins={"red": 2}), green=0), 0, "appease"), advanced="blue"
+            ),
             Appease("red", "coin"),
         ),
         (bid_turn(table(), 0, "red-3-1", "red-5-1", "red-4-1"), SelectMonkey("red-5-1")),
         (
             bid_turn(
-                stones_at(seat_has(table(), 0, ship="blue-4", aboard=("black-3-1",)), purple=2, green=1),
+                stones_at(with_holdings(table(), 0, ship="blue-4", aboard=("black-3-1",)), purple=2, green=1),
                 0,
                 "purple-4-1",
                 "green-4-1",
             ),
             SelectMonkey("green-4-1"),
         ),
-        (bid_turn(seat_has(table(), 0, ship=None), 0, "red-4-1", "red-5-1"), SelectMonkey("red-5-1")),
-        (seat_has(auction_of(table(), "red-5-1", 0), 0, coins={"red": 2, "black": 1}), Bid({"red": 1})),
-        (seat_has(auction_of(table(), "red-3-1", 0, bidder=1, points=20), 0, coins={"red": 7}), Pass()),
+        (bid_turn(with_holdings(table(), 0, ship=None), 0, "red-4-1", "red-5-1"), SelectMonkey("red-5-1")),
+        (with_holdings(auction_of(table(), "red-5-1", 0), 0, coins={"red": 2, "black": 1}), Bid({"red": 1})),
+        (with_holdings(auction_of(table(), "red-3-1", 0, bidder=1, points=20), 0, coins={"red": 7}), Pass()),
         (asked(replace(table(), ship_pool=("red-2", "red-4")), 0, "choose_ship"), ChooseShip("red-4")),
         (
             scorn_held(asked(replace(table(), ship_pool=("red-4", "blue-2")), 0, "choose_ship"), blue=0),
             ChooseShip("blue-2"),
         ),
         (
-            asked(seat_has(table(), 0, ship="red-4", aboard=("blue-3-1", "green-3-1", "blue-3-2")), 0, "leave_behind"),
+            asked(
+                with_holdings(table(), 0, ship="red-4", aboard=("blue-3-1", "green-3-1", "blue-3-2")), 0, "leave_behind"
+            ),
             LeaveBehind("green"),
         ),
     ],

@@ -20,14 +20,14 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     asked,
     civilization_turn,
     decide,
+    effects_of,
     legal,
     play,
     scorn_held,
-    seat_has,
     stones_at,
     supply_is,
     table,
-    told,
+    with_holdings,
 )
 
 ADVANCE_BLUE = PlayCivilization("blue-3-1", "blue")
@@ -35,13 +35,13 @@ ADVANCE_GREEN = PlayCivilization("green-2-1", "green")
 
 
 def turn(*hand: str, **coins: int) -> State:
-    """Seat 0's turn at a table of two, with a coin of each tribe or exactly these."""
+    """Seat 0's turn at a table of two seats. It has a coin of each tribe, or exactly these coins."""
     state = civilization_turn(table(), 0, *(hand or ("blue-3-1",)))
-    return seat_has(state, 0, coins=coins) if coins else state
+    return with_holdings(state, 0, coins=coins) if coins else state
 
 
 def test_worked_example_advancing_blue_takes_two_blue_and_pays_one_green() -> None:
-    assert told(turn(), ADVANCE_BLUE) == [
+    assert effects_of(turn(), ADVANCE_BLUE) == [
         CivilizationPlayed(0, "blue-3-1", "blue"),
         CoinsTaken(0, "blue", 2, "MOM-12"),
         CoinsPaid(0, "green", 1, "MOM-14"),
@@ -51,16 +51,16 @@ def test_worked_example_advancing_blue_takes_two_blue_and_pays_one_green() -> No
 
 def test_worked_example_three_turns_of_angering_green() -> None:
     state = scorn_held(turn("blue-3-1", "blue-2-1", "green-2-1", blue=1, red=1), green=1)
-    assert told(state, ADVANCE_BLUE)[2] == ScornTaken(0, "green", 1, "MOM-15")
+    assert effects_of(state, ADVANCE_BLUE)[2] == ScornTaken(0, "green", 1, "MOM-15")
     state = asked(replace(play(state, ADVANCE_BLUE), active=0), 0, "play_civilization")
     again = PlayCivilization("blue-2-1", "blue")
     assert decide(state, again)[-1] == DecisionOpened(0, "appease")
     state = play(state, again)
     assert legal(state) == [Appease("red", "coin"), Appease("purple", "scorn")]
-    assert told(state, Appease("red", "coin"))[0] == CoinsPaid(0, "red", 1, "MOM-16")
-    assert told(state, Appease("purple", "scorn"))[0] == ScornTaken(0, "purple", None, "MOM-16")
+    assert effects_of(state, Appease("red", "coin"))[0] == CoinsPaid(0, "red", 1, "MOM-16")
+    assert effects_of(state, Appease("purple", "scorn"))[0] == ScornTaken(0, "purple", None, "MOM-16")
     state = asked(replace(play(state, Appease("red", "coin")), active=0), 0, "play_civilization")
-    assert told(state, ADVANCE_GREEN)[1:4] == [
+    assert effects_of(state, ADVANCE_GREEN)[1:4] == [
         CoinsTaken(0, "green", 1, "MOM-12"),
         ScornReturned(0, "green", "MOM-13"),
         CoinsPaid(0, "blue", 1, "MOM-14"),
@@ -98,36 +98,36 @@ def test_mom_11_a_card_advances_its_tribe_or_one_of_the_two_allies() -> None:
 
 @pytest.mark.parametrize(("lying", "taken"), [(3, 2), (2, 2)])
 def test_mom_12_takes_two_coins_if_two_lie_there(lying: int, taken: int) -> None:
-    effects = told(supply_is(turn(), blue=lying), ADVANCE_BLUE)
+    effects = effects_of(supply_is(turn(), blue=lying), ADVANCE_BLUE)
     assert effects[1] == CoinsTaken(0, "blue", taken, "MOM-12")
 
 
 def test_mom_12_takes_one_coin_if_only_one_lies_there() -> None:
-    assert told(supply_is(turn(), blue=1), ADVANCE_BLUE)[1] == CoinsTaken(0, "blue", 1, "MOM-12")
+    assert effects_of(supply_is(turn(), blue=1), ADVANCE_BLUE)[1] == CoinsTaken(0, "blue", 1, "MOM-12")
 
 
 def test_mom_12_takes_nothing_if_none_lies_there() -> None:
-    effects = told(supply_is(turn(), blue=0), ADVANCE_BLUE)
+    effects = effects_of(supply_is(turn(), blue=0), ADVANCE_BLUE)
     assert not [effect for effect in effects if isinstance(effect, CoinsTaken)]
 
 
 @pytest.mark.parametrize(("lying", "taken"), [(3, 1), (1, 1), (0, 0)])
-def test_mom_12_who_holds_the_tribes_scorn_takes_one_at_the_most(lying: int, taken: int) -> None:
-    effects = told(scorn_held(supply_is(turn(), blue=lying), blue=0), ADVANCE_BLUE)
+def test_mom_12_a_seat_that_holds_the_tribes_scorn_takes_one_at_the_most(lying: int, taken: int) -> None:
+    effects = effects_of(scorn_held(supply_is(turn(), blue=lying), blue=0), ADVANCE_BLUE)
     assert [effect.count for effect in effects if isinstance(effect, CoinsTaken)] == [taken] * bool(taken)
 
 
 def test_mom_12_anothers_scorn_does_not_matter() -> None:
-    assert told(scorn_held(turn(), blue=1), ADVANCE_BLUE)[1] == CoinsTaken(0, "blue", 2, "MOM-12")
+    assert effects_of(scorn_held(turn(), blue=1), ADVANCE_BLUE)[1] == CoinsTaken(0, "blue", 2, "MOM-12")
 
 
 def test_mom_13_returns_the_scorn_of_the_advanced_tribe() -> None:
-    effects = told(scorn_held(turn(), blue=0), ADVANCE_BLUE)
+    effects = effects_of(scorn_held(turn(), blue=0), ADVANCE_BLUE)
     assert effects[2] == ScornReturned(0, "blue", "MOM-13")
 
 
 def test_mom_13_returns_it_also_if_the_stone_stands_in_a_finish_circle() -> None:
-    effects = told(stones_at(scorn_held(turn(), blue=0), "blue"), ADVANCE_BLUE)
+    effects = effects_of(stones_at(scorn_held(turn(), blue=0), "blue"), ADVANCE_BLUE)
     assert effects[1:] == [
         CoinsTaken(0, "blue", 1, "MOM-12"),
         ScornReturned(0, "blue", "MOM-13"),
@@ -137,33 +137,33 @@ def test_mom_13_returns_it_also_if_the_stone_stands_in_a_finish_circle() -> None
 
 def test_mom_13_anothers_scorn_stays() -> None:
     assert not [
-        effect for effect in told(scorn_held(turn(), blue=1), ADVANCE_BLUE) if isinstance(effect, ScornReturned)
+        effect for effect in effects_of(scorn_held(turn(), blue=1), ADVANCE_BLUE) if isinstance(effect, ScornReturned)
     ]
 
 
 def test_mom_14_pays_the_rival_of_the_advanced_tribe_not_of_the_card() -> None:
-    effects = told(turn(), PlayCivilization("blue-3-1", "black"))
+    effects = effects_of(turn(), PlayCivilization("blue-3-1", "black"))
     assert effects[1:3] == [CoinsTaken(0, "black", 2, "MOM-12"), CoinsPaid(0, "purple", 1, "MOM-14")]
 
 
 def test_mom_14_pays_even_if_nothing_was_taken() -> None:
-    assert told(supply_is(turn(), blue=0), ADVANCE_BLUE)[1] == CoinsPaid(0, "green", 1, "MOM-14")
+    assert effects_of(supply_is(turn(), blue=0), ADVANCE_BLUE)[1] == CoinsPaid(0, "green", 1, "MOM-14")
 
 
 def test_mom_14_pays_also_while_holding_the_rivals_scorn() -> None:
-    effects = told(scorn_held(turn(), green=0), ADVANCE_BLUE)
+    effects = effects_of(scorn_held(turn(), green=0), ADVANCE_BLUE)
     assert effects[2] == CoinsPaid(0, "green", 1, "MOM-14")
 
 
 @pytest.mark.parametrize("holder", [None, 1])
-def test_mom_15_who_cannot_pay_takes_the_scorn_from_wherever_it_is(holder: int | None) -> None:
+def test_mom_15_a_seat_that_cannot_pay_takes_the_scorn_from_wherever_it_is(holder: int | None) -> None:
     state = turn(blue=1)
     state = state if holder is None else scorn_held(state, green=holder)
-    assert told(state, ADVANCE_BLUE)[2] == ScornTaken(0, "green", holder, "MOM-15")
+    assert effects_of(state, ADVANCE_BLUE)[2] == ScornTaken(0, "green", holder, "MOM-15")
 
 
-def angry(*scorn: str, **coins: int) -> State:
-    """Seat 0 holds green's Scorn, and other tribes', and no green coin, and advances blue."""
+def with_scorn(*scorn: str, **coins: int) -> State:
+    """Seat 0 holds the Scorn of green and of these tribes, has no green coin, and advances blue."""
     state = turn("blue-3-1", "red-4-1", blue=1, **coins)
     return scorn_held(state, green=0, **dict.fromkeys(scorn, 0))
 
@@ -184,26 +184,26 @@ def angry(*scorn: str, **coins: int) -> State:
 def test_mom_16_each_ally_is_paid_if_it_can_be_else_its_scorn_is_taken(
     scorn: tuple[str, ...], coins: dict[str, int], choices: list[Appease]
 ) -> None:
-    state = angry(*scorn, **coins)
+    state = with_scorn(*scorn, **coins)
     effects = decide(state, ADVANCE_BLUE)
     assert effects[1:] == (CoinsTaken(0, "blue", 2, "MOM-12"), DecisionOpened(0, "appease"))
     assert legal(play(state, ADVANCE_BLUE)) == choices
 
 
 def test_mom_16_nothing_is_asked_if_no_choice_is_left() -> None:
-    assert told(angry("red", "purple"), ADVANCE_BLUE)[1:] == [
+    assert effects_of(with_scorn("red", "purple"), ADVANCE_BLUE)[1:] == [
         CoinsTaken(0, "blue", 2, "MOM-12"),
         StoneMoved("blue", 0, 3),
     ]
 
 
 def test_mom_16_takes_an_allys_scorn_from_another_player() -> None:
-    state = replace(angry(), scorn=scorn_held(angry(), green=0, red=1).scorn)
-    assert told(play(state, ADVANCE_BLUE), Appease("red", "scorn"))[0] == ScornTaken(0, "red", 1, "MOM-16")
+    state = replace(with_scorn(), scorn=scorn_held(with_scorn(), green=0, red=1).scorn)
+    assert effects_of(play(state, ADVANCE_BLUE), Appease("red", "scorn"))[0] == ScornTaken(0, "red", 1, "MOM-16")
 
 
 def test_mom_16_the_stone_moves_and_the_turn_ends_after_the_appeasing() -> None:
-    state = play(angry(red=1), ADVANCE_BLUE)
+    state = play(with_scorn(red=1), ADVANCE_BLUE)
     assert decide(state, Appease("red", "coin")) == (
         CoinsPaid(0, "red", 1, "MOM-16"),
         StoneMoved("blue", 0, 3),
@@ -214,25 +214,25 @@ def test_mom_16_the_stone_moves_and_the_turn_ends_after_the_appeasing() -> None:
 
 @pytest.mark.parametrize("tribe", ["brown", "blue", "black"])
 def test_mom_17_the_stone_of_the_advanced_tribe_moves_by_the_cards_spaces(tribe: str) -> None:
-    effects = told(stones_at(turn(), **{tribe: 5}), PlayCivilization("blue-3-1", tribe))
+    effects = effects_of(stones_at(turn(), **{tribe: 5}), PlayCivilization("blue-3-1", tribe))
     assert effects[-1] == StoneMoved(tribe, 5, 8)
 
 
 @pytest.mark.parametrize("space", [17, 18, 19])
 def test_mom_17_a_stone_that_reaches_or_would_pass_the_last_space_takes_the_best_free_circle(space: int) -> None:
-    assert told(stones_at(turn(), blue=space), ADVANCE_BLUE)[-2:] == [
+    assert effects_of(stones_at(turn(), blue=space), ADVANCE_BLUE)[-2:] == [
         StoneMoved("blue", space, 20),
         StoneFinished("blue", 1),
     ]
-    assert told(stones_at(turn(), "red", "black", blue=space), ADVANCE_BLUE)[-1] == StoneFinished("blue", 3)
+    assert effects_of(stones_at(turn(), "red", "black", blue=space), ADVANCE_BLUE)[-1] == StoneFinished("blue", 3)
 
 
 def test_mom_17_a_stone_one_short_of_the_last_space_has_not_finished() -> None:
-    assert told(stones_at(turn(), blue=16), ADVANCE_BLUE)[-1] == StoneMoved("blue", 16, 19)
+    assert effects_of(stones_at(turn(), blue=16), ADVANCE_BLUE)[-1] == StoneMoved("blue", 16, 19)
 
 
 def test_mom_17_a_stone_in_a_finish_circle_does_not_move_but_favor_is_adjusted() -> None:
-    assert told(stones_at(turn(), "blue"), ADVANCE_BLUE)[1:] == [
+    assert effects_of(stones_at(turn(), "blue"), ADVANCE_BLUE)[1:] == [
         CoinsTaken(0, "blue", 2, "MOM-12"),
         CoinsPaid(0, "green", 1, "MOM-14"),
     ]

@@ -1,4 +1,4 @@
-"""The box: counts, ids and provenance; and data that the rules cannot play with is refused."""
+"""The component file: counts, ids and provenance; faulty files are rejected."""
 
 import copy
 import json
@@ -12,7 +12,7 @@ from service.games.monkeys_on_the_moon.components import BOX, RAW, TRIBES, load
 
 
 def changed(path: str, value: object) -> dict[str, Any]:
-    """The component file with one value replaced; the path's parts are keys and places."""
+    """The component file with one value replaced. The path consists of keys and indices."""
     raw = copy.deepcopy(dict(RAW))
     *parents, last = path.split("/")
     inner: Any = raw
@@ -64,10 +64,10 @@ def test_an_owner_of_a_box_can_put_in_other_values() -> None:
         ("monkey_cards/1/status", 3, "two monkey cards have the same id"),
         ("civilization_cards/1/spaces", 2, "two civilization cards have the same id"),
         ("ship_cards/0/copies", 2, "two ship cards have the same id"),
-        ("civilization_removed/2", 11, "does not divide by 2 players"),
-        ("civilization_removed/3", 12, "does not last 3 players' rounds"),
-        ("civilization_removed", {"2": 12, "3": 9}, "needs its removed cards"),
-        ("rounds", {"2": 12, "3": 9, "4": 8, "5": 7}, "needs its rounds"),
+        ("civilization_removed/2", 11, "cannot be divided equally among 2 players"),
+        ("civilization_removed/3", 12, "does not fit the number of rounds of 3 players"),
+        ("civilization_removed", {"2": 12, "3": 9}, "`civilization_removed` must have an entry"),
+        ("rounds", {"2": 12, "3": 9, "4": 8, "5": 7}, "`rounds` must have an entry"),
         ("monkey_cards", [{"tribe": "red", "status": 3, "copies": 4}], "fewer monkeys"),
         ("ship_cards", [{"border": "red", "capacity": 2, "vp": 1, "copies": 1}], "fewer ships"),
         ("tribe_cards", 5, "one Scorn card"),
@@ -81,11 +81,11 @@ def test_an_owner_of_a_box_can_put_in_other_values() -> None:
         ("monkey_cards/0/copies", 0, "copies"),
         ("monkey_cards/0/name", "Bonzo", "name"),
         ("provenance/tribes", [], "empty provenance"),
-        ("provenance/weather", [], "needs its provenance"),
+        ("provenance/weather", [], "provenance must have an entry for each value"),
         ("provenance/tribes/0/status", "guessed", "status"),
     ],
 )
-def test_a_box_that_cannot_be_played_is_refused(path: str, value: object, fault: str) -> None:
+def test_a_component_file_that_makes_the_game_unplayable_is_rejected(path: str, value: object, fault: str) -> None:
     with pytest.raises(BadComponents, match=fault):
         load(changed(path, value))
 

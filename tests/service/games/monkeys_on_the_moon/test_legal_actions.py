@@ -1,4 +1,4 @@
-"""Legal lists are complete, sound, lazy and in a fixed order; every decision comes up and has a default action."""
+"""Legal lists are complete, sound, lazy and in a fixed order. Every kind of decision occurs and has a default action."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -27,14 +27,14 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     legal,
     play,
     random_states,
-    seat_has,
     stones_at,
     table,
+    with_holdings,
 )
 
 
 def candidates() -> Iterator[AnyAction]:
-    """Every action that can be named, but for bids of more than two coins of a tribe."""
+    """Every possible action, except for bids with more than two coins of a tribe."""
     yield Pass()
     yield from (PlayCivilization(card, tribe) for card in BOX.civilization for tribe in TRIBES)
     yield from (Appease(tribe, "coin") for tribe in TRIBES)
@@ -68,21 +68,21 @@ def key(action: AnyAction) -> str:
 
 
 @pytest.mark.parametrize(("seats", "treachery"), [(2, True), (3, False), (4, True)])
-def test_lists_are_what_brute_force_finds(seats: int, treachery: bool) -> None:
+def test_legal_lists_equal_those_of_brute_force(seats: int, treachery: bool) -> None:
     for ply, (state, _) in enumerate(random_states(seats, seed=seats, options=Options(treachery=treachery))):
         if ply % 23 == 0:
             for seat in range(seats):
-                listed = list(GAME.legal_actions(state, seat))
-                assert all(accepted(state, seat, action) for action in listed)
+                is_listed = list(GAME.legal_actions(state, seat))
+                assert all(accepted(state, seat, action) for action in is_listed)
                 found = {key(action) for action in CANDIDATES if accepted(state, seat, action)}
-                assert found == {key(action) for action in listed if small(action)}
-                assert len({key(action) for action in listed}) == len(listed)
+                assert found == {key(action) for action in is_listed if small(action)}
+                assert len({key(action) for action in is_listed}) == len(is_listed)
 
 
 @given(st.lists(st.integers(0, 7), min_size=6, max_size=6), st.integers(0, 30))
 def test_bids_are_all_sets_of_coins_that_beat_the_standing_bid(held: list[int], standing: int) -> None:
     state = auction_of(table(), "purple-4-1", 0, bidder=1 if standing else None, points=standing)
-    state = seat_has(state, 0, coins=dict(zip(TRIBES, held, strict=True)))
+    state = with_holdings(state, 0, coins=dict(zip(TRIBES, held, strict=True)))
     coins = dict(zip(TRIBES, held, strict=True))
     expected = {
         (purple, green, brown)

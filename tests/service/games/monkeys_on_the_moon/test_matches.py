@@ -1,4 +1,4 @@
-"""Whole matches: nothing gets lost, the fold is pure and total, and every value survives its JSON form."""
+"""Whole matches: no piece is lost, the fold is pure and total, and every value survives its JSON form."""
 
 from typing import Union
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.games.kit.telling import Telling
+from service.games.kit.pending import PendingEffects
 from service.games.monkeys_on_the_moon.apply import _FOLD
 from service.games.monkeys_on_the_moon.components import TRIBES
 from service.games.monkeys_on_the_moon.effects import EFFECTS, AnyEffect, BidMade, BidPassed, MatchEnded, TableSet
@@ -23,8 +23,8 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     opening,
     pieces,
     random_states,
-    seat_has,
     table,
+    with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
 
@@ -67,12 +67,12 @@ def test_any_choices_lead_to_an_end(data: st.DataObject) -> None:
 @pytest.mark.parametrize("seats", [2, 3, 4])
 @pytest.mark.parametrize("options", [Options(), Options(maximum_scorn=True), Options(treachery=True)])
 def test_a_match_comes_to_its_end_and_folds_again_from_its_json(seats: int, options: Options) -> None:
-    told = [effects for _, effects in random_states(seats, 5, options)]
+    pending = [effects for _, effects in random_states(seats, 5, options)]
     states = [state for state, _ in random_states(seats, 5, options)]
-    assert told[-1][-1] == MatchEnded()
+    assert pending[-1][-1] == MatchEnded()
     decode = msgspec.json.Decoder(Union[EFFECTS]).decode  # noqa: UP007 (a union of a tuple)
     state: State | None = None
-    for effects, expected in zip(told, states, strict=True):
+    for effects, expected in zip(pending, states, strict=True):
         for effect in effects:
             again: AnyEffect = decode(msgspec.json.encode(effect))
             assert again == effect
@@ -85,13 +85,13 @@ def test_every_effect_is_folded() -> None:
     assert {TableSet, *_FOLD} == set(EFFECTS)
 
 
-def test_an_effect_before_the_table_is_set_is_loud() -> None:
-    with pytest.raises(TypeError, match="BidPassed before the table is set"):
+def test_an_effect_before_table_set_raises() -> None:
+    with pytest.raises(TypeError, match="BidPassed comes before TableSet"):
         GAME.apply(None, BidPassed(0))
 
 
 @pytest.mark.parametrize("effect", [BidMade(0, {"red": 1}, 3), BidPassed(0)])
-def test_a_bid_without_an_auction_is_loud(effect: AnyEffect) -> None:
+def test_a_bid_without_an_auction_raises(effect: AnyEffect) -> None:
     with pytest.raises(TypeError, match="without an auction"):
         GAME.apply(table(), effect)
 
@@ -102,9 +102,9 @@ def test_a_table_without_an_advanced_tribe_has_no_angered_one() -> None:
 
 
 def test_a_seat_without_a_ship_launches_none() -> None:
-    state = seat_has(table(), 0, ship=None)
+    state = with_holdings(table(), 0, ship=None)
     with pytest.raises(ValueError, match="no ship"):
-        _launch(Telling(GAME.apply, state), 0, "under_deck", "MOM-27")
+        _launch(PendingEffects(GAME.apply, state), 0, "under_deck", "MOM-27")
 
 
 def test_options_are_strict_and_off_by_default() -> None:

@@ -1,4 +1,4 @@
-"""Each kind of fault has a code, a clause, and facts that fill its text and tell only what the seat knows."""
+"""Each kind of fault has a code, a clause, and facts that fill in its text and contain only what the seat may know."""
 
 import pytest
 from msgspec.structs import replace
@@ -21,21 +21,23 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     bid_turn,
     civilization_turn,
     scorn_held,
-    seat_has,
     table,
+    with_holdings,
 )
 from tests.service.games.refusals import Fault, check_codes, check_refused
 
 PLAY = PlayCivilization("blue-3-1", "blue")
 CIVILIZATION = civilization_turn(table(), 0, "blue-3-1")
 APPEASE = replace(
-    asked(scorn_held(seat_has(table(), 0, coins={"red": 1}), green=0, purple=0), 0, "appease"), advanced="blue"
+    asked(scorn_held(with_holdings(table(), 0, coins={"red": 1}), green=0, purple=0), 0, "appease"), advanced="blue"
 )
 BID_TURN = bid_turn(table(), 0, "purple-4-1")
-AUCTION = seat_has(auction_of(table(), "purple-4-1", 0, bidder=1, points=5, purple=1, brown=1), 0, coins={"purple": 1})
+AUCTION = with_holdings(
+    auction_of(table(), "purple-4-1", 0, bidder=1, points=5, purple=1, brown=1), 0, coins={"purple": 1}
+)
 FIRST_BID = auction_of(table(), "purple-4-1", 0)
 SHIP = asked(replace(table(), ship_pool=("red-3",)), 0, "choose_ship")
-REBELS = asked(seat_has(table(), 0, ship="red-4", aboard=("blue-3-1", "green-3-1", "red-3-1")), 0, "leave_behind")
+REBELS = asked(with_holdings(table(), 0, ship="red-4", aboard=("blue-3-1", "green-3-1", "red-3-1")), 0, "leave_behind")
 OVER = replace(table(), awaited=None)
 
 

@@ -26,26 +26,26 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     play,
     random_states,
     scorn_held,
-    seat_has,
     table,
+    with_holdings,
 )
 
 MONKEY = "green-3-1"
 
 
 def last_pass(seats: int = 3, first: int = 1) -> State:
-    """Seat 0, the last of round 1, has put up a monkey that everybody but seat 2 has passed on."""
+    """The last bid of round 1: seat 0 has put up a monkey, and all other seats except seat 2 have passed."""
     state = auction_of(table(seats, first=first), MONKEY, 0)
     state = replace(state, active=0, monkey_pool=state.monkey_pool[:1])
     return play(state, Pass(), Pass())
 
 
 def at_the_end(seats: int = 2) -> State:
-    """The same in the last round: the decks and hands of civilization are empty."""
+    """The same in the last round, with empty Civilization deck and hands."""
     state = auction_of(table(seats), MONKEY, 0)
     state = replace(state, active=seats - 1, civilization_deck=())
     for seat in range(seats):
-        state = seat_has(state, seat, hand=())
+        state = with_holdings(state, seat, hand=())
     return play(state, *(Pass() for _ in range(seats - 1)))
 
 
@@ -97,8 +97,8 @@ def test_mom_40_a_match_has_as_many_rounds_as_the_civilization_cards_last(seats:
 
 
 def test_mom_40_all_ships_with_a_monkey_launch_unfilled_and_there_is_no_wrap_up() -> None:
-    state = seat_has(at_the_end(), 0, ship="red-4", aboard=("red-3-1", "black-3-1"))
-    state = seat_has(state, 1, ship="blue-3", aboard=())
+    state = with_holdings(at_the_end(), 0, ship="red-4", aboard=("red-3-1", "black-3-1"))
+    state = with_holdings(state, 1, ship="blue-3", aboard=())
     assert decide(state, Pass()) == (
         BidPassed(1),
         MonkeyDiscarded(MONKEY),
@@ -113,17 +113,17 @@ def test_mom_40_all_ships_with_a_monkey_launch_unfilled_and_there_is_no_wrap_up(
 
 
 def test_mom_40_the_last_launch_returns_a_scorn_of_the_ships_colour_and_gives_no_coin() -> None:
-    state = scorn_held(seat_has(at_the_end(), 0, ship="red-4", aboard=("black-3-1",)), red=0, blue=0)
+    state = scorn_held(with_holdings(at_the_end(), 0, ship="red-4", aboard=("black-3-1",)), red=0, blue=0)
     effects = decide(state, Pass())
     assert effects[3:] == (ScornReturned(0, "red", "MOM-40"), MatchEnded())
     assert not [effect for effect in effects if isinstance(effect, CoinsTaken)]
-    other = scorn_held(seat_has(at_the_end(), 0, ship="red-4", aboard=("black-3-1",)), red=1)
+    other = scorn_held(with_holdings(at_the_end(), 0, ship="red-4", aboard=("black-3-1",)), red=1)
     assert decide(other, Pass())[3:] == (MatchEnded(),)
 
 
 def test_mom_40_monkeys_that_wait_without_a_ship_are_launched_and_return_no_scorn() -> None:
-    state = scorn_held(seat_has(at_the_end(), 1, ship=None, aboard=("red-3-1", "green-3-2")), red=1)
-    state = seat_has(state, 0, aboard=())
+    state = scorn_held(with_holdings(at_the_end(), 1, ship=None, aboard=("red-3-1", "green-3-2")), red=1)
+    state = with_holdings(state, 0, aboard=())
     assert decide(state, Pass())[2:] == (
         WaitingMonkeysLaunched(1, ("red-3-1", "green-3-2"), "MOM-40"),
         MatchEnded(),

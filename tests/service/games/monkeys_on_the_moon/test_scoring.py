@@ -8,7 +8,7 @@ from service.games.monkeys_on_the_moon.game import GAME
 from service.games.monkeys_on_the_moon.scoring import rank_tribes, status_points
 from service.games.monkeys_on_the_moon.state import State
 from service.games.protocol import Outcome
-from tests.service.games.monkeys_on_the_moon.builders import scorn_held, seat_has, stones_at, table
+from tests.service.games.monkeys_on_the_moon.builders import scorn_held, stones_at, table, with_holdings
 from tests.service.games.rng import ScriptedRng
 
 NINE = ("red-5-1", "red-4-1")
@@ -17,10 +17,10 @@ FOUR = ("red-4-1",)
 
 
 def end(*piles: tuple[str, ...], maximum_scorn: bool = False) -> State:
-    """A match that is over, red ranked first, with these monkeys launched."""
+    """A finished match in which red ranks first, with these launched monkeys."""
     state = stones_at(table(len(piles), maximum_scorn=maximum_scorn), red=9, purple=8, blue=7, green=6, black=5)
     for seat, pile in enumerate(piles):
-        state = seat_has(state, seat, launched=pile, aboard=())
+        state = with_holdings(state, seat, launched=pile, aboard=())
     return replace(state, awaited=None)
 
 
@@ -29,12 +29,12 @@ def score(state: State, ties: tuple[str, ...] = TRIBES) -> Outcome:
 
 
 def titles(state: State) -> list[int]:
-    """What red's titles are worth to each seat: the others are even, and count for nothing at a table of two."""
+    """The points that each seat gets for red. All other tribes are tied, and score nothing with two seats."""
     return [parts["titles"] for parts in score(state).breakdown]
 
 
 def even_share(seats: int) -> int:
-    """What all the other ranks give each seat while nobody has a monkey of them (MOM-43)."""
+    """The points that each seat gets from all other ranks while nobody has a monkey of them (MOM-43)."""
     return sum(award // seats for award in (9, 8, 6, 5, 3))
 
 
@@ -103,7 +103,7 @@ def test_mom_44_of_two_players_a_tie_scores_nothing() -> None:
 
 
 def test_mom_45_full_ships_score_and_each_scorn_costs_two() -> None:
-    state = seat_has(end((), ()), 0, full_ships=("red-2", "blue-3", "green-4"))
+    state = with_holdings(end((), ()), 0, full_ships=("red-2", "blue-3", "green-4"))
     outcome = score(scorn_held(state, red=1, blue=1, green=0))
     assert outcome.breakdown == (
         {"titles": 0, "ships": 1 + 2 + 3, "scorn": -2},
@@ -132,13 +132,13 @@ def test_mom_46_most_points_win_then_most_monkeys(
 
 def test_mom_46_most_monkeys_count_before_most_status_points() -> None:
     state = end(("red-5-1", "red-5-2", "blue-5-1"), ("red-4-1", "red-3-1", "red-3-2", "green-3-1"))
-    outcome = score(seat_has(state, 1, full_ships=("red-2",)))
+    outcome = score(with_holdings(state, 1, full_ships=("red-2",)))
     assert outcome.scores == (5, 5)
     assert outcome.ranks == (2, 1)
 
 
 def test_mom_46_then_most_status_points_win() -> None:
-    outcome = score(seat_has(end(("red-5-1", "blue-5-1"), ("red-5-2", "green-4-1")), 1, full_ships=("red-2",)))
+    outcome = score(with_holdings(end(("red-5-1", "blue-5-1"), ("red-5-2", "green-4-1")), 1, full_ships=("red-2",)))
     assert outcome.scores == (5, 5)
     assert outcome.ranks == (1, 2)
 
@@ -149,7 +149,7 @@ def test_mom_46_shared_ranks_skip_the_next() -> None:
 
 def test_mom_50_a_scorns_tribe_leaves_the_score_pile_before_scoring() -> None:
     state = scorn_held(end(NINE, FOUR, maximum_scorn=True), red=0)
-    outcome = score(seat_has(state, 0, full_ships=("red-4",)))
+    outcome = score(with_holdings(state, 0, full_ships=("red-4",)))
     assert outcome.breakdown[0] == {"titles": 0, "ships": 3, "scorn": -2}
     assert outcome.breakdown[1] == {"titles": 7, "ships": 0, "scorn": 0}
 
@@ -157,7 +157,7 @@ def test_mom_50_a_scorns_tribe_leaves_the_score_pile_before_scoring() -> None:
 def test_mom_50_the_tie_breaks_count_what_is_left() -> None:
     pile = ("red-5-1", "red-4-1", "red-3-1")
     state = scorn_held(end(pile, ("blue-3-1",), maximum_scorn=True), red=0)
-    state = seat_has(state, 0, full_ships=("red-4", "blue-4", "green-2"))
+    state = with_holdings(state, 0, full_ships=("red-4", "blue-4", "green-2"))
     assert score(state).scores == (5, 5)
     assert score(state).winners == (1,)
 

@@ -1,4 +1,4 @@
-"""The table before the first turn."""
+"""The setup."""
 
 import pytest
 

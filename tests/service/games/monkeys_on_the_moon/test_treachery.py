@@ -1,7 +1,7 @@
-"""MOM-51: the first stone at the white dot changes the circle, and ships that carry rivals now launch.
+"""MOM-51: the first stone at the white dot changes the circle, and ships that now carry rivals launch.
 
-On the examples' circle, blue's clockwise ally is black. Once they have swapped, blue's rival is purple and black's is
-green.
+In the circle of the examples, blue's clockwise ally is black. After they have swapped, blue's rival is purple, and
+black's rival is green.
 """
 
 import pytest
@@ -27,13 +27,13 @@ from service.games.monkeys_on_the_moon.state import State
 from tests.service.games.monkeys_on_the_moon.builders import (
     civilization_turn,
     decide,
+    effects_of,
     legal,
     play,
     scorn_held,
-    seat_has,
     stones_at,
     table,
-    told,
+    with_holdings,
 )
 
 ADVANCE_BLUE = PlayCivilization("blue-3-1", "blue")
@@ -41,59 +41,62 @@ SWAPPED = TribeCardsSwapped("blue", "black", ("green", "purple", "brown", "black
 
 
 def turn(blue: int = 10, seats: int = 2, seat: int = 0, *, treachery: bool = True) -> State:
-    """A seat is to advance blue by 3, from this space."""
+    """The state in which a seat will advance blue by 3 from this space."""
     state = table(seats, first=seat, treachery=treachery)
     state = replace(state, ship_pool=("red-3", "brown-2"), ship_deck=("black-4", "green-4", "red-2"))
     for other in range(seats):
-        state = seat_has(state, other, ship="green-2", aboard=())
+        state = with_holdings(state, other, ship="green-2", aboard=())
     return stones_at(civilization_turn(state, seat, "blue-3-1"), blue=blue)
 
 
-def betrayed() -> State:
-    """Of three seats, 1 to advance: 0 has rivals aboard after the swap, 2 too, with a third tribe."""
+def before_treachery() -> State:
+    """Seat 1 of three will advance blue.
+
+    After the swap, seats 0 and 2 have rivals aboard, and seat 2 also a third tribe.
+    """
     state = turn(seats=3, seat=1)
-    state = seat_has(state, 0, ship="purple-4", aboard=("green-3-1", "black-3-1", "green-3-2"))
-    return seat_has(state, 2, ship="brown-4", aboard=("blue-3-1", "red-3-1", "purple-3-1"))
+    state = with_holdings(state, 0, ship="purple-4", aboard=("green-3-1", "black-3-1", "green-3-2"))
+    return with_holdings(state, 2, ship="brown-4", aboard=("blue-3-1", "red-3-1", "purple-3-1"))
 
 
 @pytest.mark.parametrize("space", [9, 10, 11])
 def test_mom_51_a_stone_that_reaches_or_passes_the_dot_swaps_with_its_clockwise_ally(space: int) -> None:
-    assert told(turn(space), ADVANCE_BLUE)[-2:] == [StoneMoved("blue", space, space + 3), SWAPPED]
+    assert effects_of(turn(space), ADVANCE_BLUE)[-2:] == [StoneMoved("blue", space, space + 3), SWAPPED]
     assert play(turn(space), ADVANCE_BLUE).circle == SWAPPED.alliance_circle
 
 
 def test_mom_51_a_stone_short_of_the_dot_does_not() -> None:
-    assert SWAPPED not in told(turn(8), ADVANCE_BLUE)
+    assert SWAPPED not in effects_of(turn(8), ADVANCE_BLUE)
 
 
 def test_mom_51_the_last_tribe_of_the_circle_swaps_with_the_first() -> None:
     state = stones_at(civilization_turn(turn(), 0, "red-2-1"), red=11)
-    assert told(state, PlayCivilization("red-2-1", "red"))[-1] == TribeCardsSwapped(
+    assert effects_of(state, PlayCivilization("red-2-1", "red"))[-1] == TribeCardsSwapped(
         "red", "green", ("red", "purple", "brown", "blue", "black", "green")
     )
 
 
 def test_mom_51_only_the_first_time() -> None:
     state = replace(turn(10), swapped=True)
-    assert SWAPPED not in told(state, ADVANCE_BLUE)
+    assert SWAPPED not in effects_of(state, ADVANCE_BLUE)
 
 
 def test_mom_51_is_off_by_default() -> None:
-    assert SWAPPED not in told(turn(10, treachery=False), ADVANCE_BLUE)
+    assert SWAPPED not in effects_of(turn(10, treachery=False), ADVANCE_BLUE)
 
 
 def test_mom_51_passing_the_dot_into_a_finish_circle_triggers_it_too() -> None:
-    assert told(turn(18), ADVANCE_BLUE)[-2:] == [StoneFinished("blue", 1), SWAPPED]
+    assert effects_of(turn(18), ADVANCE_BLUE)[-2:] == [StoneFinished("blue", 1), SWAPPED]
 
 
 def test_mom_51_a_stone_that_does_not_move_triggers_nothing() -> None:
-    assert SWAPPED not in told(stones_at(turn(), "blue"), ADVANCE_BLUE)
+    assert SWAPPED not in effects_of(stones_at(turn(), "blue"), ADVANCE_BLUE)
 
 
 def test_mom_51_favor_is_settled_in_the_circle_as_it_was() -> None:
-    state = scorn_held(seat_has(turn(), 0, coins={"red": 1, "blue": 1}), green=0)
+    state = scorn_held(with_holdings(turn(), 0, coins={"red": 1, "blue": 1}), green=0)
     assert legal(play(state, ADVANCE_BLUE)) == [Appease("red", "coin"), Appease("purple", "scorn")]
-    assert told(play(state, ADVANCE_BLUE), Appease("red", "coin")) == [
+    assert effects_of(play(state, ADVANCE_BLUE), Appease("red", "coin")) == [
         CoinsPaid(0, "red", 1, "MOM-16"),
         StoneMoved("blue", 10, 13),
         SWAPPED,
@@ -101,7 +104,7 @@ def test_mom_51_favor_is_settled_in_the_circle_as_it_was() -> None:
 
 
 def test_mom_51_ships_without_rivals_fly_on() -> None:
-    state = seat_has(turn(), 1, ship="green-4", aboard=("blue-3-1", "green-3-1"))
+    state = with_holdings(turn(), 1, ship="green-4", aboard=("blue-3-1", "green-3-1"))
     assert decide(state, ADVANCE_BLUE)[-2:] == (
         TurnOpened(1, "civilization"),
         DecisionOpened(1, "play_civilization"),
@@ -109,13 +112,13 @@ def test_mom_51_ships_without_rivals_fly_on() -> None:
 
 
 def test_mom_51_monkeys_that_wait_without_a_ship_are_no_rivals() -> None:
-    state = seat_has(turn(), 1, ship=None, aboard=("green-3-1", "black-3-1"))
+    state = with_holdings(turn(), 1, ship=None, aboard=("green-3-1", "black-3-1"))
     assert decide(state, ADVANCE_BLUE)[-1] == DecisionOpened(1, "play_civilization")
 
 
 def test_mom_51_owners_are_asked_in_turn_order_from_the_active_player() -> None:
-    state = play(betrayed(), ADVANCE_BLUE)
-    assert decide(betrayed(), ADVANCE_BLUE)[-1] == DecisionOpened(2, "leave_behind")
+    state = play(before_treachery(), ADVANCE_BLUE)
+    assert decide(before_treachery(), ADVANCE_BLUE)[-1] == DecisionOpened(2, "leave_behind")
     state = play(state, LeaveBehind("blue"))
     assert decide(state, ChooseShip("red-3"))[-1] == DecisionOpened(0, "leave_behind")
     state = play(state, ChooseShip("red-3"), LeaveBehind("black"))
@@ -126,12 +129,12 @@ def test_mom_51_owners_are_asked_in_turn_order_from_the_active_player() -> None:
 
 
 def test_mom_51_the_active_player_is_asked_first() -> None:
-    state = seat_has(betrayed(), 1, ship="red-4", aboard=("black-4-1", "green-4-1"))
+    state = with_holdings(before_treachery(), 1, ship="red-4", aboard=("black-4-1", "green-4-1"))
     assert decide(state, ADVANCE_BLUE)[-1] == DecisionOpened(1, "leave_behind")
 
 
 def test_mom_51_either_of_the_two_rival_tribes_may_stay_and_a_third_tribe_launches() -> None:
-    state = play(betrayed(), ADVANCE_BLUE)
+    state = play(before_treachery(), ADVANCE_BLUE)
     assert legal(state) == [LeaveBehind("blue"), LeaveBehind("purple")]
     assert decide(state, LeaveBehind("blue")) == (
         MonkeysLeftBehind(2, "blue", ("blue-3-1",)),
@@ -148,12 +151,12 @@ def test_mom_51_either_of_the_two_rival_tribes_may_stay_and_a_third_tribe_launch
 
 
 def test_mom_51_an_owner_who_holds_the_scorn_of_the_ships_colour_returns_it() -> None:
-    state = scorn_held(play(betrayed(), ADVANCE_BLUE), brown=2)
+    state = scorn_held(play(before_treachery(), ADVANCE_BLUE), brown=2)
     assert decide(state, LeaveBehind("blue"))[2] == ScornReturned(2, "brown", "MOM-25")
 
 
 def test_mom_51_all_left_behind_board_in_the_order_won_and_a_filled_ship_launches_full() -> None:
-    state = play(betrayed(), ADVANCE_BLUE, LeaveBehind("blue"), ChooseShip("red-3"))
+    state = play(before_treachery(), ADVANCE_BLUE, LeaveBehind("blue"), ChooseShip("red-3"))
     assert decide(state, LeaveBehind("green"))[0] == MonkeysLeftBehind(0, "green", ("green-3-1", "green-3-2"))
     state = play(state, LeaveBehind("green"))
     assert decide(state, ChooseShip("brown-2")) == (
@@ -172,6 +175,6 @@ def test_mom_51_all_left_behind_board_in_the_order_won_and_a_filled_ship_launche
 
 
 def test_mom_51_after_the_last_civilization_turn_of_a_round_the_bid_turns_come_after_it() -> None:
-    state = replace(seat_has(turn(), 1, ship="red-4", aboard=("green-3-1", "black-3-1")), starting_seat=1)
+    state = replace(with_holdings(turn(), 1, ship="red-4", aboard=("green-3-1", "black-3-1")), starting_seat=1)
     state = play(state, ADVANCE_BLUE, LeaveBehind("green"))
     assert decide(state, ChooseShip("red-3"))[-2:] == (TurnOpened(1, "bid"), DecisionOpened(1, "select_monkey"))

@@ -1,11 +1,11 @@
-"""What viewers see, that effects alone keep it up to date, and that sampled tables agree with it."""
+"""Observations, clients that fold effects, and sampled states."""
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
 from service.games.monkeys_on_the_moon.actions import ChooseShip
-from service.games.monkeys_on_the_moon.components import INDEX, TRIBES
+from service.games.monkeys_on_the_moon.components import TRIBE_INDEX, TRIBES
 from service.games.monkeys_on_the_moon.game import GAME
 from service.games.monkeys_on_the_moon.state import Options, State
 from service.games.visibility import Viewer
@@ -19,9 +19,9 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     play,
     random_states,
     scorn_held,
-    seat_has,
     supply_is,
     table,
+    with_holdings,
 )
 from tests.service.games.monkeys_on_the_moon.follower import Follower
 from tests.service.games.rng import ScriptedRng
@@ -39,7 +39,7 @@ def sampled(state: State, viewer: Viewer, seed: int = 0) -> State:
 
 
 def test_a_seat_sees_its_own_hand_and_coins_and_only_counts_of_others() -> None:
-    state = seat_has(table(), 1, coins={"red": 2, "blue": 1})
+    state = with_holdings(table(), 1, coins={"red": 2, "blue": 1})
     own = GAME.observation(state, 1).seats[1]
     assert own.hand == state.seats[1].hand
     assert own.coins == {"brown": 0, "black": 0, "green": 0, "blue": 1, "red": 2, "purple": 0}
@@ -49,8 +49,8 @@ def test_a_seat_sees_its_own_hand_and_coins_and_only_counts_of_others() -> None:
 
 
 @pytest.mark.parametrize("viewer", [None, 0])
-def test_hidden_cards_and_colours_change_nothing_that_is_seen(viewer: Viewer) -> None:
-    state = seat_has(table(3), 1, coins={"red": 2, "blue": 1})
+def test_hidden_cards_and_colours_do_not_affect_observations(viewer: Viewer) -> None:
+    state = with_holdings(table(3), 1, coins={"red": 2, "blue": 1})
     other = replace(
         state,
         monkey_deck=state.monkey_deck[::-1],
@@ -58,7 +58,7 @@ def test_hidden_cards_and_colours_change_nothing_that_is_seen(viewer: Viewer) ->
         civilization_removed=state.civilization_removed[::-1],
         ship_deck=state.ship_deck[::-1],
     )
-    other = seat_has(other, 1, hand=state.civilization_deck[:2], coins={"green": 3})
+    other = with_holdings(other, 1, hand=state.civilization_deck[:2], coins={"green": 3})
     here, there = GAME.observation(state, viewer), GAME.observation(other, viewer)
     assert msgspec.json.encode(here) == msgspec.json.encode(there)
     assert GAME.observation(state, 1) != GAME.observation(other, 1)
@@ -71,7 +71,7 @@ def test_a_standing_bid_is_open() -> None:
 
 
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
-def test_effects_alone_keep_an_observation(seats: int, options: Options) -> None:
+def test_effects_alone_update_an_observation(seats: int, options: Options) -> None:
     followers = {viewer: Follower(viewer) for viewer in (None, *range(seats))}
     for state, effects in random_states(seats, seed=seats, options=options):
         for viewer, follower in followers.items():
@@ -79,9 +79,9 @@ def test_effects_alone_keep_an_observation(seats: int, options: Options) -> None
             assert follower.table == as_json(GAME.observation(state, viewer))
 
 
-def test_effects_alone_keep_an_observation_when_ships_run_out() -> None:
-    state = asked(seat_has(table(), 0, ship=None, aboard=(), hand=()), 0, "choose_ship")
-    state = replace(seat_has(state, 1, hand=()), turn="bid", active=1, civilization_deck=(), ship_deck=())
+def test_effects_alone_update_an_observation_when_ships_run_out() -> None:
+    state = asked(with_holdings(table(), 0, ship=None, aboard=(), hand=()), 0, "choose_ship")
+    state = replace(with_holdings(state, 1, hand=()), turn="bid", active=1, civilization_deck=(), ship_deck=())
     state = replace(state, ship_pool=("red-2",), boarding=("red-3-1", "red-3-2", "red-4-1"))
     follower = Follower(0)
     follower.table = as_json(GAME.observation(state, 0))
@@ -101,7 +101,7 @@ def test_effects_alone_keep_an_observation_when_ships_run_out() -> None:
 
 
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
-def test_a_sampled_table_looks_the_same_and_holds_the_same_pieces(seats: int, options: Options) -> None:
+def test_a_sampled_state_has_the_same_observation_and_pieces(seats: int, options: Options) -> None:
     for ply, (state, _) in enumerate(random_states(seats, seed=seats + 10, options=options)):
         if ply % 5 and state.awaited and state.awaited.step not in {"appease", "leave_behind", "choose_ship"}:
             continue
@@ -124,22 +124,24 @@ def test_samples_differ_in_what_is_hidden() -> None:
 
 def test_a_sampled_bidder_holds_the_coins_of_the_standing_bid() -> None:
     state = auction_of(table(4), "purple-4-1", 0, bidder=1, points=8, purple=2, brown=1)
-    state = supply_is(seat_has(state, 1, coins={"purple": 2, "brown": 1}), black=4, green=4, blue=4, red=4, purple=2)
+    state = supply_is(
+        with_holdings(state, 1, coins={"purple": 2, "brown": 1}), black=4, green=4, blue=4, red=4, purple=2
+    )
     for seed in range(10):
-        assert sampled(state, 0, seed).seats[1].coins[INDEX["purple"]] == 2
-        assert sampled(state, None, seed).seats[1].coins[INDEX["brown"]] == 1
+        assert sampled(state, 0, seed).seats[1].coins[TRIBE_INDEX["purple"]] == 2
+        assert sampled(state, None, seed).seats[1].coins[TRIBE_INDEX["brown"]] == 1
 
 
 def test_a_sampled_seat_that_must_appease_has_no_coin_of_the_angered_tribe() -> None:
     state = replace(asked(scorn_held(table(4), green=1), 1, "appease"), advanced="blue")
-    state = supply_is(seat_has(state, 1, coins=dict.fromkeys((*TRIBES[:2], *TRIBES[3:]), 1)), green=4)
+    state = supply_is(with_holdings(state, 1, coins=dict.fromkeys((*TRIBES[:2], *TRIBES[3:]), 1)), green=4)
     for seed in range(20):
-        assert sampled(state, 0, seed).seats[1].coins[INDEX["green"]] == 0
+        assert sampled(state, 0, seed).seats[1].coins[TRIBE_INDEX["green"]] == 0
 
 
 def test_a_sampled_seat_that_can_take_no_scorn_has_a_coin_to_appease_with() -> None:
     state = replace(asked(scorn_held(table(4), green=1, red=1, purple=1), 1, "appease"), advanced="blue")
-    state = seat_has(state, 1, coins={"red": 1})
+    state = with_holdings(state, 1, coins={"red": 1})
     state = supply_is(state, green=4, blue=4, purple=4, brown=4, black=4)
     for seed in range(20):
         assert legal(sampled(state, 0, seed))

@@ -1,7 +1,7 @@
-"""Short words for tables and moves, so that tests read as sentences.
+"""Builders of states and moves for the tests of Monsters on the Moon.
 
-A picture is rows of symbols with spaces between: W werewolf, H witch, V vampire, S skeleton, twice for a double head,
-c crystal, e empty square, A Armstrong, B base camp, . bare table.
+A picture is rows of symbols separated by spaces: W werewolf, H witch, V vampire, S skeleton, twice for a double head, c
+crystal, e empty square, A Armstrong, B base camp, . bare table.
 """
 
 from collections import Counter
@@ -18,18 +18,18 @@ from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.grid import Cell, Rotation, cell_at
 from service.games.monsters_on_the_moon.laying import start_card
 from service.games.monsters_on_the_moon.squares import Square
-from service.games.monsters_on_the_moon.state import State, Turn, asked
+from service.games.monsters_on_the_moon.state import State, Turn, awaited_seats
 from service.games.protocol import IllegalAction, Move, Ring, fold
 from service.games.visibility import Seat
 from tests.service.games.rng import ScriptedRng
 
 RED: Final[Mapping[int, tuple[int, ...]]] = {2: (5, 10), 3: (4, 8), 4: (4, 8)}
-"""The red-framed fields by seats."""
+"""The red-framed fields by number of seats."""
 NOTHING: Final[Mapping[str, object]] = {}
 
 
 def deck(seats: int) -> tuple[CardId, ...]:
-    """The draw pile before the shuffle: all cards but those that the seats take first."""
+    """The draw pile before the shuffle: all cards except those that the seats take first."""
     taken = [card for held in before_gifts(seats).seats for card in held.hand]
     return tuple(card for card in BOX.decks[seats] if card not in taken)
 
@@ -43,7 +43,7 @@ def opening(
     missions: Sequence[int] = (),
     options: Mapping[str, object] = NOTHING,
 ) -> tuple[AnyEffect, ...]:
-    """The effects that set a table; a deck, or the missions' order, comes out as named, else from the seed."""
+    """The effects of a setup. The deck or the missions have the given order, if there is one."""
     outcomes: dict[str, object] = {"first_seat": first}
     if deck:
         outcomes["deck"] = tuple(deck)
@@ -73,10 +73,10 @@ def table(
     missions: Sequence[int] = (),
     options: Mapping[str, object] = NOTHING,
 ) -> State:
-    """The table at the first turn; each seat gave the first of its two cards."""
+    """The state at the first turn. Each seat gave away the first of its two cards."""
     state = before_gifts(seats, seed=seed, first=first, deck=deck, missions=missions, options=options)
     while state.step == "give_card":
-        giver = asked(state)[0]
+        giver = awaited_seats(state)[0]
         state = after(state, decide(state, GiveCard(state.seats[giver].hand[0]), giver))
     return state
 
@@ -87,26 +87,26 @@ def after(state: State | None, effects: Iterable[AnyEffect]) -> State:
     return folded
 
 
-def seat_has(state: State, seat: Seat, **holdings: object) -> State:
-    """The table where some of a seat's holdings are these."""
+def with_holdings(state: State, seat: Seat, **holdings: object) -> State:
+    """The state with some of a seat's holdings replaced."""
     seats = list(state.seats)
     seats[seat] = replace(seats[seat], **holdings)
     return replace(state, seats=tuple(seats))
 
 
-def cards_lie(state: State, *cards: tuple[CardId, int, int, Rotation]) -> State:
-    """The table with nothing on it but these cards, later ones over earlier ones."""
+def with_cards(state: State, *cards: tuple[CardId, int, int, Rotation]) -> State:
+    """The state with only these cards on the table, later ones over earlier ones."""
     state = replace(state, laid=(), display={}, ships={})
     return after(state, [start_card(*card, from_pile=False) for card in cards])
 
 
 def shows(state: State, picture: str) -> State:
-    """The table with nothing visible but a picture, of which each square is of a card of its own."""
+    """The state whose display is a picture. Each square belongs to a card of its own."""
     return replace(state, display=drawn(picture), ships={})
 
 
 def drawn(picture: str) -> dict[Cell, Square]:
-    """A picture as a display, its first symbol at (0, 0)."""
+    """A picture as a display. Its first symbol is at (0, 0)."""
     display = {}
     for y, row in enumerate(picture.strip().splitlines()):
         for x, symbol in enumerate(row.split()):
@@ -122,16 +122,19 @@ def at(state: State, x: int, y: int) -> Square:
 
 
 def turn_of(state: State, seat: Seat, *hand: CardId) -> State:
-    """The seat is to lay one of these cards."""
+    """The state in which the seat has to lay one of these cards."""
     state = replace(state, active=seat, awaited=seat, step="place_card", turn=Turn())
-    return seat_has(state, seat, hand=hand)
+    return with_holdings(state, seat, hand=hand)
 
 
-def over_picture(picture: str, card: CardId = "A07", *, seats: int = 2, field: int = 0, ships: int = 0) -> State:
-    """Seat 0 is to lay a card on a picture, with its marker on a field and the plates from there on."""
+def laying_on_picture(picture: str, card: CardId = "A07", *, seats: int = 2, field: int = 0, ships: int = 0) -> State:
+    """The state in which seat 0 has to lay a card on a picture.
+
+    Its marker is on `field`, and the plates from there on are left.
+    """
     state = turn_of(shows(table(seats), picture), 0, card)
     plates = sum(red > field for red in RED[seats])
-    return seat_has(state, 0, field=field, plates=plates, ships=ships)
+    return with_holdings(state, 0, field=field, plates=plates, ships=ships)
 
 
 def at_step(state: State, step: Step, seat: Seat | None) -> State:
@@ -141,18 +144,18 @@ def at_step(state: State, step: Step, seat: Seat | None) -> State:
 def decide(
     state: State, action: AnyAction | Ring, seat: Seat | None = None, *, rng: ScriptedRng | None = None
 ) -> tuple[AnyEffect, ...]:
-    """What follows when the first seat that is asked, or another one, asks for this."""
-    mover = asked(state)[0] if seat is None else seat
+    """The effects of an action of the first awaited seat, or of another one."""
+    mover = awaited_seats(state)[0] if seat is None else seat
     return GAME.decide(state, Move(mover, action, 0), rng or ScriptedRng())
 
 
-def told(state: State, action: AnyAction) -> list[AnyEffect]:
-    """What follows, without the turns and decisions that it opens."""
+def effects_of(state: State, action: AnyAction) -> list[AnyEffect]:
+    """The effects of an action, without the turns and decisions that it opens."""
     return [effect for effect in decide(state, action) if not isinstance(effect, TurnOpened | DecisionOpened)]
 
 
 def play(state: State, *actions: AnyAction) -> State:
-    """The table after actions, each of the first seat that is asked."""
+    """The state after actions, each of the first awaited seat."""
     for action in actions:
         state = after(state, decide(state, action))
     return state
@@ -165,20 +168,20 @@ def refusal_of(state: State, action: AnyAction) -> tuple[str, str]:
 
 
 def legal(state: State, seat: Seat | None = None) -> list[AnyAction]:
-    """All that the first seat that is asked, or another one, may do."""
-    mover = next(iter(asked(state)), 0) if seat is None else seat
+    """All legal actions of the first awaited seat, or of another one."""
+    mover = next(iter(awaited_seats(state)), 0) if seat is None else seat
     return list(GAME.legal_actions(state, mover))
 
 
 def random_match(
     seats: int, seed: int, options: Mapping[str, object] = NOTHING
 ) -> Iterator[tuple[State, tuple[AnyEffect, ...]]]:
-    """Each table of a match of random actions, with the effects that led to it."""
+    """Each state of a match of random actions, with the effects that led to it."""
     rng = ScriptedRng(seed)
     effects = GAME.setup(seats, GAME.options(seats, options), 0, rng)
     state = after(None, effects)
     yield state, effects
-    while movers := asked(state):
+    while movers := awaited_seats(state):
         seat = rng.pick("seat", movers)
         effects = decide(state, rng.pick("action", legal(state, seat)), seat, rng=rng)
         state = after(state, effects)
@@ -186,7 +189,7 @@ def random_match(
 
 
 def pieces(state: State) -> Counter[str]:
-    """Every card of the deck, and every spaceship by what it is, and how many secret missions there are."""
+    """Every card and spaceship by its kind, and the number of secret missions."""
     deck = BOX.decks[len(state.seats)]
     found = Counter(f"card {card}" for card in state.pile)
     found.update(f"card {laid.card}" for laid in state.laid if laid.card in deck)

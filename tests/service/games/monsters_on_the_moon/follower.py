@@ -1,4 +1,4 @@
-"""What a client of this game keeps of what it is shown."""
+"""The observation that a client of Monsters on the Moon keeps by folding effects."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ NO_TURN = {"card": None, "ship": False, "drew": False, "plates": 0, "walls": 0}
 
 
 class Follower(Following):
-    """What lies on the table is told in rows, whatever the order in which it came."""
+    """Squares and pieces are kept sorted row by row, because observations list them so."""
 
     def __init__(self, viewer: Viewer) -> None:
         super().__init__(viewer)

@@ -1,4 +1,4 @@
-"""The tables at which the laws hold Monsters on the Moon."""
+"""The tables at which the laws test Monsters on the Moon."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""MON-63, MON-64, MON-66: what walls enclose, who may build there, and what it counts."""
+"""MON-63, MON-64, MON-66: enclosed areas, who may build there, and their points."""
 
 import pytest
 from hypothesis import given, settings
@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from service.games.monsters_on_the_moon.actions import ChooseMission, EndTurn, PlaceCard, PlacePlate, PlaceSpaceship
-from service.games.monsters_on_the_moon.areas import enclosed
+from service.games.monsters_on_the_moon.areas import enclosed_areas
 from service.games.monsters_on_the_moon.effects import AreaEnclosed, MissionRevealed, PointsScored
 from service.games.monsters_on_the_moon.game import GAME
-from service.games.monsters_on_the_moon.grid import Rotation, cell_at, place_of
+from service.games.monsters_on_the_moon.grid import Rotation, cell_at, coordinates_of
 from service.games.monsters_on_the_moon.groups import Count, count, groups
 from service.games.monsters_on_the_moon.missions import points
 from service.games.monsters_on_the_moon.squares import Place
@@ -17,23 +17,23 @@ from service.games.monsters_on_the_moon.state import State, Wall, enclosed_cells
 from service.games.visibility import Seat
 from tests.service.games.monsters_on_the_moon.builders import (
     at_step,
-    cards_lie,
     decide,
     legal,
     play,
     random_match,
     refusal_of,
-    seat_has,
     table,
     turn_of,
+    with_cards,
+    with_holdings,
 )
 from tests.service.games.monsters_on_the_moon.wall_tables import (
     WALLS,
     Pair,
+    areas_enclosed_by,
     builder,
     built,
-    enclosed_by,
-    plain_areas,
+    networkx_areas,
     ring,
     wall,
     walls,
@@ -42,7 +42,7 @@ from tests.service.games.rng import ScriptedRng
 
 
 def areas(state: State) -> list[set[Pair]]:
-    return [{place_of(cell) for cell in area} for area in state.areas]
+    return [{coordinates_of(cell) for cell in area} for area in state.areas]
 
 
 def counted(state: State) -> Count:
@@ -56,7 +56,7 @@ def breakdown(state: State) -> dict[str, int]:
 def test_mon_63_an_area_is_judged_at_the_end_of_the_turn() -> None:
     state = play(builder("W H\nH H"), *walls("h 0 0", "v 1 0", "h 0 1", "v 0 0"))
     assert not state.areas
-    # in the enclosed square there is no edge left, but beside it walls may still follow
+    # the enclosed square has no free edge, but walls may still be laid beside it
     assert wall("v 1 1") in legal(state)
     assert decide(state, EndTurn())[0] == AreaEnclosed((Place(0, 0),))
     assert areas(play(state, EndTurn())) == [{(0, 0)}]
@@ -74,33 +74,33 @@ def test_mon_63_walls_may_still_go_into_what_this_turn_has_closed() -> None:
 @pytest.mark.parametrize(
     ("picture", "before", "turn", "expected"),
     [
-        # open at one edge: the rim of the display is no wall
+        # one edge is open: the rim of the display is not a wall
         ("W H", [], ["h 0 0", "v 1 0", "h 0 1"], []),
         ("W H", [], ["h 0 0", "v 1 0", "h 0 1", "v 0 0"], [{(0, 0)}]),
-        # two at once
+        # two areas at once
         ("W H", [], ["h 0 0 2", "v 1 0", "h 0 1 2", "v 0 0", "v 2 0"], [{(0, 0)}, {(1, 0)}]),
-        # a hole belongs to its area, and so does table beside the rim
+        # an area includes its hole, and bare table beside the rim
         ("W W W\nW . W\nW W W", ring(0, 0, 3, 3)[3:], ["h 0 0", "h 1 0", "h 2 0"], [{(x, y) for x in range(3) for y in range(3)}]),
         ("W W\nW .", ["h 0 0", "h 1 0", "v 0 0"], ["v 0 1", "h 0 2", "v 1 1", "h 1 1", "v 2 0"], [{(0, 0), (1, 0), (0, 1)}]),
-        # the hole alone, with no card in it
+        # the hole alone, without a card in it
         ("W W W\nW . W\nW W W", [], ["h 1 1", "v 1 1", "v 2 1", "h 1 2"], [{(1, 1)}]),
-        # an area in an area is one of its own
+        # an area inside an area is an area of its own
         (
             "W W W\nW W W\nW W W",
             ring(1, 1, 1, 1) + ring(0, 0, 3, 3)[3:],
             ["h 0 0", "h 1 0", "h 2 0"],
             [{(x, y) for x in range(3) for y in range(3)} - {(1, 1)}],
         ),
-        # a wall that leads nowhere parts nothing
+        # a wall with a loose end encloses nothing
         ("W W\nW W", ring(0, 0, 2, 2)[2:], ["h 0 0", "h 1 0", "v 1 0"], [{(0, 0), (1, 0), (0, 1), (1, 1)}]),
-        # corners that only touch let nothing through
+        # nothing passes between walls that touch only at a corner
         ("W .\n. W", ring(0, 0, 1, 1), ["h 1 1", "v 1 1", "v 2 1", "h 1 2"], [{(1, 1)}]),
     ],
 )  # fmt: skip
 def test_mon_63_what_no_way_without_walls_leaves_is_an_area(
     picture: str, before: list[str], turn: list[str], expected: list[set[Pair]]
 ) -> None:
-    assert enclosed_by(built(builder(picture), *before), *turn) == expected
+    assert areas_enclosed_by(built(builder(picture), *before), *turn) == expected
 
 
 def test_mon_63_no_wall_is_laid_in_an_area() -> None:
@@ -113,9 +113,9 @@ def test_mon_63_no_wall_is_laid_in_an_area() -> None:
 
 
 def around_a_hole(seat: Seat, column: int | None) -> State:
-    """A seat is to lay a card; an enclosed area is a hole of 3 × 2 squares and the square under a column of it."""
+    """A seat has to lay a card. The enclosed area is a hole of 3 × 2 squares and the square below one of its columns."""
     cards: list[tuple[str, int, int, Rotation]] = [("A11", 0, -2, 0), ("A08", -2, 0, 90), ("A09", 3, 0, 90)]
-    state = turn_of(cards_lie(table(options=WALLS), *cards, ("A07", 0, 2, 0)), seat, "A10")  # A07 is W H V twice
+    state = turn_of(with_cards(table(options=WALLS), *cards, ("A07", 0, 2, 0)), seat, "A10")  # A07 is W H V twice
     below = [f"h {x} 2" for x in range(3) if x != column]
     square = [] if column is None else [f"v {column} 2", f"v {column + 1} 2", f"h {column} 3"]
     return built(state, "h 0 0 2", "h 2 0", "v 0 0 2", "v 3 0 2", *below, *square)
@@ -125,7 +125,7 @@ def around_a_hole(seat: Seat, column: int | None) -> State:
     ("column", "owner"), [(None, None), (0, 0), (1, 1), (2, None)], ids=["empty", "werewolf", "witch", "nobody's"]
 )
 @pytest.mark.parametrize("seat", [0, 1])
-def test_mon_63_only_who_has_a_monster_in_an_area_lays_cards_on_it(
+def test_mon_63_only_a_seat_that_has_a_monster_in_an_area_lays_cards_on_it(
     seat: Seat, column: int | None, owner: Seat | None
 ) -> None:
     state = around_a_hole(seat, column)
@@ -140,7 +140,7 @@ def test_mon_63_only_who_has_a_monster_in_an_area_lays_cards_on_it(
 
 
 def test_mon_63_a_spaceship_lands_in_an_area_closed_to_its_player() -> None:
-    state = turn_of(cards_lie(table(options=WALLS), ("A09", 0, 0, 0)), 0, "A07")
+    state = turn_of(with_cards(table(options=WALLS), ("A09", 0, 0, 0)), 0, "A07")
     state = built(state, *ring(1, 0, 1, 1))
     assert PlaceSpaceship(1, 0) in legal(state)
 
@@ -159,18 +159,18 @@ def test_mon_63_a_spaceship_lands_in_an_area_closed_to_its_player() -> None:
         ("W\nW\nW", ["h 0 1"], Count(1, 4, 2)),
     ],
 )
-def test_mon_64_walls_part_groups(picture: str, texts: list[str], expected: Count) -> None:
+def test_mon_64_walls_separate_groups(picture: str, texts: list[str], expected: Count) -> None:
     assert counted(built(builder(picture), *texts)) == expected
 
 
-def test_mon_64_walls_part_groups_in_both_scorings() -> None:
+def test_mon_64_walls_separate_groups_in_both_scorings() -> None:
     state = replace(built(builder("W W W"), "v 1 0"), pile=("A20",))
     assert (breakdown(state)["singles"], breakdown(state)["groups"]) == (1, 4)
     held = play(state, *walls("h 1 0", "h 2 0", "v 3 0"), EndTurn()).seats[0]
     assert (held.interim_singles, held.interim_groups) == (1, 4)
 
 
-def test_mon_64_mon_72_walls_part_the_groups_of_missions_three_and_four_alone() -> None:
+def test_mon_64_mon_72_walls_separate_groups_only_for_missions_three_and_four() -> None:
     whole = builder("W W W W\nW W W W")
     parted = built(whole, "v 2 0 2")
     monsters = ["werewolf", "witch"]
@@ -181,7 +181,7 @@ def test_mon_64_mon_72_walls_part_the_groups_of_missions_three_and_four_alone() 
     assert {mission for mission, (before, now) in scored.items() if before != now} == {3}
     pairs = built(builder("W W\nW W\nW W\nW W\nW W"), "h 0 1 2", "h 0 2 2", "h 0 3 2", "h 0 4 2")
     assert points(pairs.display, ["werewolf", "witch"], 0, 4, walled_edges(pairs)) == 6
-    chosen = seat_has(parted, 0, mission=3)
+    chosen = with_holdings(parted, 0, mission=3)
     assert breakdown(chosen)["mission"] == 5
     assert breakdown(replace(chosen, walls=()))["mission"] == 0
     last = at_step(replace(chosen, open_missions=(1, 3, 4)), "choose_mission", None)
@@ -209,7 +209,7 @@ def test_mon_66_the_largest_group_scores_nothing_with_walls() -> None:
     assert breakdown(replace(builder("W W W"), options=GAME.options(2, {})))["largest_group"] == 6
 
 
-def test_mon_66_the_interim_scoring_tells_apart_what_counts_double() -> None:
+def test_mon_66_the_interim_scoring_reports_doubled_points_separately() -> None:
     state = replace(builder("W W W H W W\nH H H H W H\nW H W H H W\nH V V V"), pile=("A20",))
     state = play(built(state, *ring(0, 0, 3, 3)[3:]), *walls("h 0 0", "h 1 0", "h 2 0"))
     scored = [effect for effect in decide(state, EndTurn()) if isinstance(effect, PointsScored)]
@@ -224,10 +224,10 @@ def test_mon_66_the_interim_scoring_tells_apart_what_counts_double() -> None:
 
 
 def test_mon_22_a_plate_goes_into_an_area_and_counts_there() -> None:
-    state = turn_of(cards_lie(table(options=WALLS), ("A07", 0, 0, 0)), 0, "A10")
+    state = turn_of(with_cards(table(options=WALLS), ("A07", 0, 0, 0)), 0, "A10")
     state = built(state, *ring(2, 0, 1, 1))
     state = replace(state, turn=replace(state.turn, card="A07", plates=1), step="place_plate")
-    state = play(seat_has(state, 0, plates=1), PlacePlate(2, 0))
+    state = play(with_holdings(state, 0, plates=1), PlacePlate(2, 0))
     assert counted(state).enclosed_singles == 2
 
 
@@ -236,11 +236,11 @@ EDGES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from
 
 @settings(max_examples=120, deadline=None)
 @given(EDGES)
-def test_mon_63_areas_are_what_a_plain_flood_finds(edges: list[tuple[int, int, str, int]]) -> None:
+def test_mon_63_areas_equal_those_of_a_flood_fill(edges: list[tuple[int, int, str, int]]) -> None:
     laid = tuple(Wall(x, y, "h" if way == "h" else "v", 2 if length == 2 else 1, 0) for x, y, way, length in edges)
     state = replace(builder("W"), walls=laid)
-    found = [{place_of(cell) for cell in area} for area in enclosed(walled_edges(state))]
-    assert sorted(map(sorted, found)) == sorted(map(sorted, plain_areas(state)))
+    found = [{coordinates_of(cell) for cell in area} for area in enclosed_areas(walled_edges(state))]
+    assert sorted(map(sorted, found)) == sorted(map(sorted, networkx_areas(state)))
     assert [min(cell_at(*pair) for pair in area) for area in found] == sorted(
         min(cell_at(*pair) for pair in area) for area in found
     )
@@ -253,7 +253,7 @@ def test_mon_63_mon_64_areas_of_matches_stay_whole_and_groups_never_leave_one(se
     for state, effects in random_match(seats, seed, WALLS):
         assert state.areas[: len(before)] == before
         if any(isinstance(effect, AreaEnclosed) for effect in effects):
-            assert sorted(map(sorted, areas(state))) == sorted(map(sorted, plain_areas(state)))
+            assert sorted(map(sorted, areas(state))) == sorted(map(sorted, networkx_areas(state)))
         before = state.areas
     inside = enclosed_cells(state)
     for held in state.seats:

@@ -1,4 +1,4 @@
-"""The greedy bot plays every mode, always the same, and far better than chance."""
+"""The greedy bot plays every variant reproducibly, and much better than random actions."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ from service.games.monsters_on_the_moon.actions import (
 )
 from service.games.monsters_on_the_moon.bots import greedy
 from service.games.monsters_on_the_moon.game import GAME
-from service.games.monsters_on_the_moon.state import State, asked
+from service.games.monsters_on_the_moon.state import State, awaited_seats
 from service.games.protocol import Outcome, Task
 from service.games.visibility import Seat
 from tests.length import LENGTH
@@ -26,14 +26,14 @@ from tests.service.games.monsters_on_the_moon.builders import (
     after,
     at_step,
     before_gifts,
-    cards_lie,
     decide,
     legal,
     play,
-    seat_has,
     shows,
     table,
     turn_of,
+    with_cards,
+    with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
 
@@ -44,18 +44,18 @@ WINS_OF_A_CHUNK = 20
 
 
 def choice(state: State, seat: Seat | None = None) -> AnyAction:
-    """What the greedy bot does for the first seat that is asked, or another one."""
-    mover = asked(state)[0] if seat is None else seat
+    """The greedy bot's action for the first awaited seat, or for another one."""
+    mover = awaited_seats(state)[0] if seat is None else seat
     step = state.step
     assert step is not None
     return greedy(Task(mover, step, GAME.observation(state, mover), tuple(legal(state, mover))), ScriptedRng())
 
 
 def match(seats: int, seed: int, greedy: set[Seat], options: Mapping[str, object] = NOTHING) -> Outcome:
-    """The outcome of greedy bots at some seats against chance at the others."""
+    """The outcome of greedy bots at some seats against random bots at the others."""
     rng = ScriptedRng(seed)
     state = after(None, GAME.setup(seats, GAME.options(seats, options), 0, rng))
-    while movers := asked(state):
+    while movers := awaited_seats(state):
         seat = movers[0]
         action = choice(state, seat) if seat in greedy else rng.pick("action", legal(state, seat))
         state = after(state, decide(state, action, seat, rng=rng))
@@ -76,23 +76,23 @@ def test_it_wins_most_matches_of_more_seats_too(seats: int, options: Mapping[str
     assert sum(match(seats, seed, {0}, options).winners == (0,) for seed in range(5)) >= 4
 
 
-def test_alone_it_does_far_better_than_chance() -> None:
+def test_a_single_player_does_much_better_than_random() -> None:
     for seed in range(5):
         assert match(1, seed, {0}).scores[0] >= match(1, seed, set()).scores[0] + 20
 
 
-def test_it_plays_always_the_same() -> None:
+def test_it_plays_reproducibly() -> None:
     assert match(4, 3, {0, 1, 2, 3}) == match(4, 3, {0, 1, 2, 3})
 
 
 def lying(picture: str, hand: str = "A07", *, seats: int = 2, ships: int = 0) -> State:
-    """Seat 0, the werewolf, is to lay a card on a picture around which nothing else lies."""
-    state = cards_lie(table(seats), ("A07", 0, 0, 0))
-    return seat_has(turn_of(shows(state, picture), 0, hand), 0, ships=ships)
+    """Seat 0, the werewolf, has to lay a card on a picture, with nothing else on the table."""
+    state = with_cards(table(seats), ("A07", 0, 0, 0))
+    return with_holdings(turn_of(shows(state, picture), 0, hand), 0, ships=ships)
 
 
 def covered(state: State, action: AnyAction) -> set[str]:
-    """What a placement hides, by kind."""
+    """The kinds of squares that a placement covers."""
     assert isinstance(action, PlaceCard)
     before, now = state.display, play(state, action).display
     return {square.shows for cell, square in before.items() if now[cell] != square}
@@ -118,8 +118,8 @@ def test_it_lays_crystals_on_empty_squares() -> None:
     assert after_it.seats[0].field == 2
 
 
-def test_alone_it_hides_witches_rather_than_vampires() -> None:
-    state = cards_lie(before_gifts(1), ("A07", 0, 0, 0))
+def test_a_single_player_covers_witches_rather_than_vampires() -> None:
+    state = with_cards(before_gifts(1), ("A07", 0, 0, 0))
     state = turn_of(shows(state, "HH V V"), 0, "A07")
     assert "vampire" not in covered(state, choice(state))
 
@@ -127,8 +127,8 @@ def test_alone_it_hides_witches_rather_than_vampires() -> None:
 @pytest.mark.parametrize(
     ("state", "expected"),
     [
-        # A02 has three own heads, A01 two
-        (seat_has(before_gifts(2), 0, hand=("A02", "A01")), GiveCard("A01")),
+        # A02 has three of the seat's own heads, A01 two
+        (with_holdings(before_gifts(2), 0, hand=("A02", "A01")), GiveCard("A01")),
         (at_step(table(3), "choose_first", 1), ChooseFirst(2)),
         (at_step(table(2), "choose_first", 1), ChooseFirst(0)),
         (at_step(lying("c W W c", ships=2), "place_spaceship", 0), PlaceSpaceship(0, 0)),

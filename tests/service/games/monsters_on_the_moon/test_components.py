@@ -1,4 +1,4 @@
-"""The component file, and what the rules cannot play with."""
+"""The component file, and faulty files, which are rejected."""
 
 import copy
 from collections import Counter
@@ -9,7 +9,7 @@ import pytest
 
 from service.games.kit.box import BadComponents
 from service.games.monsters_on_the_moon.components import BOX, RAW, Face, load
-from service.games.monsters_on_the_moon.grid import REACH, ROTATIONS, footprint, place_of
+from service.games.monsters_on_the_moon.grid import COORDINATE_LIMIT, ROTATIONS, coordinates_of, footprint
 from service.games.monsters_on_the_moon.layout import OFFSET_LIMIT
 
 File: TypeAlias = dict[str, Any]
@@ -60,14 +60,14 @@ def test_the_tracks_and_pieces() -> None:
 
 
 def test_no_card_can_reach_the_end_of_the_grid() -> None:
-    """Each card shares an edge with the display or covers a square of it, so it reaches at most its longer side further."""
-    squares = [place_of(cell) for rotation in ROTATIONS for cell in footprint(0, 0, rotation)]
+    """Each card shares an edge with the display or covers a square of it, so it extends it by at most its longer side."""
+    squares = [coordinates_of(cell) for rotation in ROTATIONS for cell in footprint(0, 0, rotation)]
     longer_side = 1 + max(max(place) for place in squares)
     cards_after_the_layout = max(map(len, BOX.decks.values()))
-    assert OFFSET_LIMIT + longer_side * (1 + cards_after_the_layout) <= REACH
+    assert OFFSET_LIMIT + longer_side * (1 + cards_after_the_layout) <= COORDINATE_LIMIT
 
 
-def test_every_value_tells_where_it_comes_from() -> None:
+def test_every_value_has_a_source() -> None:
     assert RAW["provenance"].keys() == RAW.keys() - {"provenance"}
 
 
@@ -95,13 +95,13 @@ CHANGES: list[tuple[str, Change]] = [
     ("unknown field", lambda file: file.update(extra=1)),
     ("20 cards", lambda file: file["deck_2_3"].pop()),
     ("26 cards", lambda file: file["deck_4"].append(copy.deepcopy(file["deck_4"][0]))),
-    ("A07 shows what this deck does not have", lambda file: prints(file, "A07", 0, 0, "S")),
-    ("A07 shows what this deck does not have", lambda file: prints(file, "A07", 0, 0, "e")),
-    ("A07 shows what this deck does not have", lambda file: prints(file, "A07", 0, 0, "WH")),
-    ("A07 has other double heads", lambda file: prints(file, "A07", 0, 0, "WW")),
-    ("A01 has other double heads", lambda file: prints(file, "A01", 1, 2, "W")),
-    ("A01 has other double heads", lambda file: prints(file, "A01", 1, 2, "HH")),
-    ("A01 has other double heads", lambda file: prints(file, "A01", 0, 0, "WW")),
+    ("A07 shows a symbol that is not allowed", lambda file: prints(file, "A07", 0, 0, "S")),
+    ("A07 shows a symbol that is not allowed", lambda file: prints(file, "A07", 0, 0, "e")),
+    ("A07 shows a symbol that is not allowed", lambda file: prints(file, "A07", 0, 0, "WH")),
+    ("A07 must show the double head", lambda file: prints(file, "A07", 0, 0, "WW")),
+    ("A01 must show the double head", lambda file: prints(file, "A01", 1, 2, "W")),
+    ("A01 must show the double head", lambda file: prints(file, "A01", 1, 2, "HH")),
+    ("A01 must show the double head", lambda file: prints(file, "A01", 0, 0, "WW")),
     ("on two cards", lambda file: double_head_lost(file, "A01")),
     ("1 to 40 characters", lambda file: card(file, "A07").update(id="A" * 41)),
     ("1 to 40 characters", lambda file: card(file, "A07").update(id="")),
@@ -111,27 +111,27 @@ CHANGES: list[tuple[str, Change]] = [
     ("must be ARM", lambda file: card(file, "ARM").update(id="ARMSTRONG")),
     ("base camp once", lambda file: prints(file, "ARM", 0, 0, "A")),
     ("base camp once", lambda file: prints(file, "ARM", 0, 1, "e")),
-    ("rise from 0", lambda file: track(file, vp_by_step=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])),
-    ("rise from 0", lambda file: track(file, vp_by_step=[0, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11])),
-    ("rise from 0", lambda file: track(file, vp_by_step=[])),
+    ("start at 0", lambda file: track(file, vp_by_step=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])),
+    ("start at 0", lambda file: track(file, vp_by_step=[0, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11])),
+    ("start at 0", lambda file: track(file, vp_by_step=[])),
     ("each plate", lambda file: track(file, red_steps=[5])),
-    ("in order", lambda file: track(file, red_steps=[10, 5])),
-    ("in order", lambda file: track(file, red_steps=[5, 5])),
+    ("and ascend", lambda file: track(file, red_steps=[10, 5])),
+    ("and ascend", lambda file: track(file, red_steps=[5, 5])),
     ("on the track", lambda file: track(file, red_steps=[5, 16])),
     ("on the track", lambda file: track(file, red_steps=[0, 5])),
     ("just_landed: cards must not overlap", lambda file: file["layouts"]["just_landed"][0].update(x=1)),
-    ("each layout", lambda file: file["layouts"].pop("long_ways")),
+    ("every layout", lambda file: file["layouts"].pop("long_ways")),
     ("1 to 8", lambda file: file["missions"].pop()),
     ("1 to 8", lambda file: file["missions"].reverse()),
-    ("may lie open", lambda file: file["missions"][6].update(open=True)),
-    ("its provenance", lambda file: file["provenance"].pop("layouts")),
-    ("its provenance", lambda file: file["provenance"].update(other=file["provenance"]["legend"])),
+    ("must be open", lambda file: file["missions"][6].update(open=True)),
+    ("provenance must have", lambda file: file["provenance"].pop("layouts")),
+    ("provenance must have", lambda file: file["provenance"].update(other=file["provenance"]["legend"])),
     ("empty provenance", lambda file: file["provenance"].update(legend=[])),
 ]
 
 
 @pytest.mark.parametrize(("fault", "change"), CHANGES, ids=[f"{n} {fault}" for n, (fault, _) in enumerate(CHANGES)])
-def test_a_file_that_the_rules_cannot_play_with_is_refused(fault: str, change: Change) -> None:
+def test_a_component_file_that_makes_the_game_unplayable_is_rejected(fault: str, change: Change) -> None:
     file = copy.deepcopy(RAW)
     change(file)
     with pytest.raises(BadComponents, match=fault):

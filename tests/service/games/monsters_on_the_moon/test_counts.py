@@ -1,4 +1,4 @@
-"""Numbers of tables after each number of actions, from fixed deals: they change only if the rules do."""
+"""Numbers of states after each number of actions, from fixed deals. They change only if the rules change."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ import pytest
 
 from service.games.monsters_on_the_moon.components import BOX
 from service.games.monsters_on_the_moon.game import GAME
-from service.games.monsters_on_the_moon.state import State, asked
+from service.games.monsters_on_the_moon.state import State, awaited_seats
 from tests.service.games.monsters_on_the_moon.builders import after, before_gifts, decide, legal, play, table
 
 
@@ -15,13 +15,13 @@ def count(state: State, depth: int) -> int:
         return 1
     return sum(
         count(after(state, decide(state, action, seat)), depth - 1)
-        for seat in asked(state)
+        for seat in awaited_seats(state)
         for action in legal(state, seat)
     )
 
 
 def after_plies(seats: int, plies: int, options: Mapping[str, object]) -> State:
-    """The table after so many actions, every 97th one of those that are legal, and on to the next card."""
+    """The state after this many actions, each the 97th legal one (cyclically), and then up to the next card."""
     state = table(seats, options=options)
     ply = 0
     while ply < plies or state.step != "place_card":
@@ -34,11 +34,11 @@ def after_plies(seats: int, plies: int, options: Mapping[str, object]) -> State:
 @pytest.mark.parametrize(
     ("seats", "counts"), [(1, [108, 16208]), (2, [4, 8, 8992]), (3, [6, 24, 48, 32400]), (4, [8, 48, 192, 384])]
 )
-def test_the_start_opens_as_many_ways_as_ever(seats: int, counts: list[int]) -> None:
+def test_the_start_has_a_fixed_number_of_openings(seats: int, counts: list[int]) -> None:
     assert [count(before_gifts(seats), depth) for depth in range(1, len(counts) + 1)] == counts
 
 
-def test_each_layout_opens_as_many_ways_as_ever() -> None:
+def test_each_layout_has_a_fixed_number_of_openings() -> None:
     widths = {layout: len(legal(table(2, options={"layout": layout}))) for layout in BOX.layouts}
     assert widths == {
         "just_landed": 1124,
@@ -52,12 +52,12 @@ def test_each_layout_opens_as_many_ways_as_ever() -> None:
 @pytest.mark.parametrize(
     ("seats", "plies", "width"), [(1, 10, 516), (2, 12, 1890), (2, 21, 588), (3, 15, 1350), (4, 30, 1212)]
 )
-def test_mid_match_is_as_wide_as_ever(seats: int, plies: int, width: int) -> None:
+def test_the_middle_of_a_match_has_a_fixed_number_of_continuations(seats: int, plies: int, width: int) -> None:
     assert len(legal(after_plies(seats, plies, {}))) == width
 
 
 @pytest.mark.parametrize(("seats", "missions", "counts"), [(2, "secret", [4, 8]), (2, "open", [6, 18])])
-def test_missions_are_chosen_in_as_many_ways_as_ever(seats: int, missions: str, counts: list[int]) -> None:
+def test_missions_have_a_fixed_number_of_choices(seats: int, missions: str, counts: list[int]) -> None:
     state = after_plies(seats, 0, {"missions": missions})
     while state.step != "choose_mission":
         state = play(state, legal(state)[0])

@@ -1,4 +1,4 @@
-"""MON-30: groups of equal monsters, and what they count."""
+"""MON-30: groups of equal monsters, and their points."""
 
 import networkx as nx  # type: ignore[import-untyped]
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.games.monsters_on_the_moon.components import Kind
-from service.games.monsters_on_the_moon.grid import cell_at, place_of
+from service.games.monsters_on_the_moon.grid import cell_at, coordinates_of
 from service.games.monsters_on_the_moon.groups import Count, count, groups, heads_of
 from service.games.monsters_on_the_moon.squares import Square
 from tests.service.games.monsters_on_the_moon.builders import drawn
@@ -49,8 +49,8 @@ CELLS = st.dictionaries(
 )
 
 
-def flooded(places: set[tuple[int, int]]) -> set[frozenset[tuple[int, int]]]:
-    """What hangs together, as others find it."""
+def connected_components(places: set[tuple[int, int]]) -> set[frozenset[tuple[int, int]]]:
+    """The connected components of these squares, computed by networkx."""
     graph = nx.Graph()
     graph.add_nodes_from(places)
     graph.add_edges_from(((x, y), side) for x, y in places for side in ((x + 1, y), (x, y + 1)) if side in places)
@@ -64,8 +64,10 @@ def test_groups_are_what_networkx_finds(cells: dict[tuple[int, int], tuple[Kind,
     for kind in kinds:
         mine = {place for place, (shown, _) in cells.items() if shown == kind}
         found = groups(display, kind)
-        assert {frozenset(place_of(cell) for cell in group.cells) for group in found} == flooded(mine)
-        assert len(found) == len(flooded(mine))
+        assert {frozenset(coordinates_of(cell) for cell in group.cells) for group in found} == connected_components(
+            mine
+        )
+        assert len(found) == len(connected_components(mine))
         for group in found:
-            assert group.heads == sum(cells[place_of(cell)][1] for cell in group.cells)
+            assert group.heads == sum(cells[coordinates_of(cell)][1] for cell in group.cells)
         assert heads_of(display, kind) == sum(cells[place][1] for place in mine)

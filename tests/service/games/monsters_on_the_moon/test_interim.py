@@ -22,35 +22,35 @@ from service.games.monsters_on_the_moon.state import State
 from service.games.protocol import IllegalAction
 from tests.service.games.monsters_on_the_moon.builders import (
     decide,
+    effects_of,
     legal,
     play,
     random_match,
-    seat_has,
     shows,
     table,
-    told,
     turn_of,
+    with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
 
 LAY = PlaceCard("A07", 0, -2, 0)
-"""W H V over W H V, above the picture: a group of two for each."""
+"""W H V over W H V, laid above the picture: a group of two for each monster."""
 
 
 def last_draw(picture: str, *, seats: int = 2, crystals: Sequence[int] = (), ships: int = 0, active: int = 0) -> State:
-    """A seat is to lay A07 and will draw the last card."""
+    """A seat has to lay A07, and then draws the last card."""
     state = shows(table(seats), picture)
     for seat in range(seats):
-        state = seat_has(state, seat, crystals=crystals[seat] if crystals else 0, ships=ships)
+        state = with_holdings(state, seat, crystals=crystals[seat] if crystals else 0, ships=ships)
     return replace(turn_of(state, active, "A07"), pile=("A20",))
 
 
 def scored(state: State) -> list[PointsScored]:
-    return [effect for effect in told(state, LAY) if isinstance(effect, PointsScored)]
+    return [effect for effect in effects_of(state, LAY) if isinstance(effect, PointsScored)]
 
 
 def named(state: State) -> DeciderNamed:
-    (found,) = [effect for effect in told(state, LAY) if isinstance(effect, DeciderNamed)]
+    (found,) = [effect for effect in effects_of(state, LAY) if isinstance(effect, DeciderNamed)]
     return found
 
 
@@ -80,11 +80,11 @@ def test_mon_30_it_comes_after_the_draw_and_before_a_spaceship() -> None:
 
 
 def test_mon_30_a_plate_is_put_before_it() -> None:
-    state = seat_has(last_draw("c"), 0, field=4)
+    state = with_holdings(last_draw("c"), 0, field=4)
     over = PlaceCard("A07", 0, 0, 0)
-    assert not [effect for effect in told(state, over) if isinstance(effect, PointsScored | CardDrawn)]
-    effects = told(play(state, over), PlacePlate(1, 0))
-    # the plate joins the two werewolves of the card, and one witch is left single
+    assert not [effect for effect in effects_of(state, over) if isinstance(effect, PointsScored | CardDrawn)]
+    effects = effects_of(play(state, over), PlacePlate(1, 0))
+    # the plate connects the two werewolves of the card, and leaves one witch single
     assert PointsScored(0, 6, "interim_groups", "MON-30") in effects
     assert PointsScored(1, 1, "interim_singles", "MON-30") in effects
 
@@ -115,7 +115,7 @@ def test_mon_31_fewest_points_then_fewest_crystal_points_decide(
 
 def test_mon_31_crystal_points_count_and_not_fields() -> None:
     state = last_draw("e", crystals=(1, 1))
-    state = seat_has(seat_has(state, 0, field=1), 1, field=2)
+    state = with_holdings(with_holdings(state, 0, field=1), 1, field=2)
     assert named(state).by == "draw"
 
 
@@ -191,7 +191,7 @@ def test_mon_32_no_card_is_drawn_any_more() -> None:
 def test_mon_32_play_goes_on_to_the_left_until_nobody_holds_a_card(first: int) -> None:
     state = play(last_draw("e", seats=3, crystals=(1, 0, 1)), LAY, ChooseFirst(first))
     for seat, cards in enumerate((("A08", "A09"), ("A10", "A11"), ("A12", "A13"))):
-        state = seat_has(state, seat, hand=cards)
+        state = with_holdings(state, seat, hand=cards)
     order = []
     y = -4
     while state.step == "place_card":

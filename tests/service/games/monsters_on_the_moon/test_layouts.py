@@ -60,12 +60,12 @@ def test_mon_4_a_layout_of_ones_own_lies_as_given_with_cards_turned_clockwise() 
     ("layout", "fault"),
     [
         ([lay("d1", 0, 0), lay("ARM", 3, 0)], "d1 and d2"),
-        ([lay("d1", 0, 0), lay("d2", 3, 0), lay("d2", 6, 0)], "once at most"),
+        ([lay("d1", 0, 0), lay("d2", 3, 0), lay("d2", 6, 0)], "used once"),
         ([lay("d1", 0, 0), lay("d2", 2, 0)], "overlap"),
         ([lay("d1", 0, 0), lay("d2", 2, 1)], "overlap"),
-        ([lay("d1", 0, 0), lay("d2", 3, 2)], "hang together"),  # corner to corner
-        ([lay("d1", 0, 0), lay("d2", 4, 0)], "hang together"),
-        ([lay("d1", 0, 0), lay("M1", 3, 0), lay("M2", 90, 0), lay("d2", 93, 0)], "hang together"),
+        ([lay("d1", 0, 0), lay("d2", 3, 2)], "connected by shared edges"),  # corner to corner
+        ([lay("d1", 0, 0), lay("d2", 4, 0)], "connected by shared edges"),
+        ([lay("d1", 0, 0), lay("M1", 3, 0), lay("M2", 90, 0), lay("d2", 93, 0)], "connected by shared edges"),
         ([lay("d1", 0, 0)], "layout"),
         ([lay("d1", 0, 0), lay("d2", 3, 0), *[lay("M1", 6, 0)] * 4], "layout"),
         ([lay("d1", 0, 0), lay("A07", 3, 0)], "layout"),

@@ -1,4 +1,4 @@
-"""Whole matches: they end, nothing gets lost, and every value survives its JSON form."""
+"""Whole matches: they end, no piece is lost, and every value survives its JSON form."""
 
 from collections.abc import Mapping
 from typing import Union
@@ -81,8 +81,8 @@ def test_every_effect_is_folded() -> None:
     assert {TableSet, *_FOLD} == set(EFFECTS)
 
 
-def test_an_effect_before_the_table_is_set_is_loud() -> None:
-    with pytest.raises(TypeError, match="MatchEnded before the table is set"):
+def test_an_effect_before_table_set_raises() -> None:
+    with pytest.raises(TypeError, match="MatchEnded comes before TableSet"):
         GAME.apply(None, MatchEnded())
 
 

@@ -1,4 +1,4 @@
-"""MON-70 to MON-72: missions, how they are dealt, chosen and judged."""
+"""MON-70 to MON-72: how missions are dealt, chosen and judged."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
@@ -12,7 +12,7 @@ from service.games.monsters_on_the_moon.effects import DecisionOpened, MatchEnde
 from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.missions import points
 from service.games.monsters_on_the_moon.start_effects import MissionsDealt, MissionsOpened
-from service.games.monsters_on_the_moon.state import State, Turn, asked
+from service.games.monsters_on_the_moon.state import State, Turn, awaited_seats
 from service.games.protocol import Decision, IllegalAction
 from service.games.visibility import Viewer
 from tests.service.games.monsters_on_the_moon.builders import (
@@ -23,9 +23,9 @@ from tests.service.games.monsters_on_the_moon.builders import (
     drawn,
     legal,
     opening,
-    seat_has,
     shows,
     table,
+    with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
 
@@ -37,17 +37,17 @@ ORDER = (3, 8, 1, 6, 5, 2, 7, 4)
 VALUES = {1: 5, 2: 5, 3: 5, 4: 6, 5: 4, 6: 4, 7: 4, 8: 4}
 
 
-def at_the_end(state: State) -> State:
-    """Every card is laid, and the turn of seat 0 is about to end."""
+def before_end(state: State) -> State:
+    """All cards are laid, and the turn of seat 0 is about to end."""
     for seat in range(len(state.seats)):
-        state = seat_has(state, seat, hand=())
+        state = with_holdings(state, seat, hand=())
     state = replace(state, pile=(), active=0, turn=Turn(card="A07", ship=False))
     return after(state, decide(at_step(state, "place_spaceship", 0), EndTurn()))
 
 
 def choosing(variant: Mapping[str, object], seats: int = 2) -> State:
     missions = ORDER if variant == SECRET else (3, 1, 6, 5, 2, 4)
-    return at_the_end(table(seats, missions=missions, options=variant))
+    return before_end(table(seats, missions=missions, options=variant))
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
@@ -88,8 +88,8 @@ def test_mon_70_three_open_missions_lie_there_for_all() -> None:
 
 
 def test_mon_70_without_the_option_there_are_none_and_the_match_ends_with_the_last_card() -> None:
-    state = at_the_end(table())
-    assert asked(state) == ()
+    state = before_end(table())
+    assert awaited_seats(state) == ()
     assert state.step is None
 
 
@@ -110,7 +110,7 @@ def test_mon_71_a_choice_is_unseen_until_all_have_chosen() -> None:
     state = choosing(SECRET)
     assert decide(state, ChooseMission(6), 1) == (MissionChosen(1, 6),)
     state = after(state, decide(state, ChooseMission(6), 1))
-    assert asked(state) == (0,)
+    assert awaited_seats(state) == (0,)
     seen = {viewer: GAME.observation(state, viewer).seats[1] for viewer in (None, 0, 1)}
     assert {viewer: held.mission for viewer, held in seen.items()} == {None: None, 0: None, 1: 6}
     assert all(held.mission_chosen for held in seen.values())
@@ -135,7 +135,7 @@ def test_mon_71_several_may_choose_the_same_open_mission_and_all_score_it() -> N
 
 
 def test_mon_71_only_the_chosen_mission_scores() -> None:
-    # seat 0 has missions 3 and 8, of which it fulfils 8
+    # seat 0 has missions 3 and 8, and fulfils 8
     state = shows(choosing(SECRET), "W W . H")
     for mission, scored in ((3, 0), (8, 4)):
         ended = after(state, decide(state, ChooseMission(mission), 0))

@@ -1,4 +1,4 @@
-"""What the host may choose: strict, with defaults, and refused where it makes no sense. MON-1, MON-4 and MON-83 stand elsewhere."""
+"""Options: strict parsing, defaults and refusals. MON-1, MON-4 and MON-83 are tested in other files."""
 
 import msgspec
 import pytest

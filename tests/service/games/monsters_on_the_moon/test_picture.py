@@ -1,10 +1,10 @@
-"""What is drawn of a table of Monsters on the Moon."""
+"""The picture of Monsters on the Moon."""
 
 import pytest
 from msgspec.structs import replace
 
 from service.games.drawing.page import document
-from service.games.drawing.words import spoken
+from service.games.drawing.words import picture_words
 from service.games.monsters_on_the_moon.actions import GiveCard, PlaceCard, PlaceSpaceship
 from service.games.monsters_on_the_moon.effects import AreaEnclosed, PlatePlaced, SpaceshipPlaced, WallPlaced
 from service.games.monsters_on_the_moon.game import GAME
@@ -18,24 +18,24 @@ from tests.service.games.monsters_on_the_moon.builders import (
     after,
     at_step,
     before_gifts,
-    cards_lie,
     play,
-    seat_has,
     table,
     turn_of,
+    with_cards,
+    with_holdings,
 )
 from tests.service.games.monsters_on_the_moon.largest import largest_display, most_walls
 
 WALLS = {"walls": True}
-LYING = cards_lie(table(), ("A07", 0, 0, 0), ("A09", 2, 1, 0))
-"""A07 shows W H V over W H and, under A09, V; A09 shows H c W over V V H."""
+LYING = with_cards(table(), ("A07", 0, 0, 0), ("A09", 2, 1, 0))
+"""A07 shows W H V over W H and, under A09, V. A09 shows H c W over V V H."""
 
 
 def test_squares_lie_by_card_and_keep_their_place() -> None:
     picture = drawn(GAME, LYING)
-    assert picture.things("card-") == ["card-A07", "card-A09"]
+    assert picture.ids("card-") == ["card-A07", "card-A09"]
     assert picture.shows("card-A07") == ["werewolf-1", "witch-1", "vampire-1", "werewolf-1", "witch-1"]
-    square = picture.thing("square-3-1")
+    square = picture.element("square-3-1")
     assert (square.get("href"), square.get("data-x"), square.get("data-y")) == ("#art-crystal-0", "3", "1")
     assert (square.get("x"), square.get("y")) == ("144", "48"), "wherever the whole is moved"
 
@@ -43,14 +43,14 @@ def test_squares_lie_by_card_and_keep_their_place() -> None:
 def test_a_laid_card_is_the_one_of_the_hand_and_what_it_covers_is_its_own() -> None:
     before = turn_of(LYING, 0, "A08")
     after_it = play(before, PlaceCard("A08", 3, 2, 0))
-    assert drawn(GAME, before, 0).thing("card-A08").get("data-card") == "A08"
+    assert drawn(GAME, before, 0).element("card-A08").get("data-card") == "A08"
     found = changed(GAME, before, after_it, 0)
     assert {"card-A08", "square-3-2", "square-5-3"} <= found
     assert "card-A09" not in found, "of which two squares are covered"
 
 
 def test_a_card_of_which_nothing_is_visible_is_not_drawn() -> None:
-    assert drawn(GAME, cards_lie(table(), ("A07", 0, 0, 0), ("A09", 0, 0, 0))).things("card-") == ["card-A09"]
+    assert drawn(GAME, with_cards(table(), ("A07", 0, 0, 0), ("A09", 0, 0, 0))).ids("card-") == ["card-A09"]
 
 
 def test_ships_and_plates_lie_on_squares() -> None:
@@ -62,14 +62,14 @@ def test_ships_and_plates_lie_on_squares() -> None:
     assert changed(GAME, before, play(before, PlaceSpaceship(3, 1))) >= {"spaceship-3-1", "marker-0", "seat-0-ships"}
 
 
-def test_the_bare_squares_where_a_card_can_begin_are_named_for_who_lays_one() -> None:
+def test_bare_squares_where_a_card_can_lie_have_data_for_the_seat_that_lays_one() -> None:
     state = turn_of(LYING, 0, "A08")
     legal = {(action.x, action.y) for action in GAME.legal_actions(state, 0) if isinstance(action, PlaceCard)}
     assert corners(state, 0) - legal - set(squares(state)) == {(0, -1)}, "there it would cover three squares of a card"
     assert legal <= corners(state, 0)
     assert corners(state, 1) == corners(state, None) == corners(turn_of(LYING, 0), 0) == set(squares(state))
-    assert drawn(GAME, state, 0).said("turn-by-word") == ["0°", "90°", "180°", "270°"]
-    assert drawn(GAME, state, 1).said("turn-by-word") == []
+    assert drawn(GAME, state, 0).texts("turn-by-word") == ["0°", "90°", "180°", "270°"]
+    assert drawn(GAME, state, 1).texts("turn-by-word") == []
 
 
 def squares(state: State) -> list[tuple[int, int]]:
@@ -77,7 +77,7 @@ def squares(state: State) -> list[tuple[int, int]]:
 
 
 def corners(state: State, viewer: Viewer) -> set[tuple[int, int]]:
-    """The squares that are named, those of the display too."""
+    """The squares with data attributes, including those of the display."""
     found = set()
     for row in drawn(GAME, state, viewer).root.iter():
         y = row.get("data-y")
@@ -86,8 +86,8 @@ def corners(state: State, viewer: Viewer) -> set[tuple[int, int]]:
     return found
 
 
-def test_walls_and_areas_are_drawn_and_free_lines_named_for_who_lays_walls() -> None:
-    state = cards_lie(table(options=WALLS), ("A07", 0, 0, 0))
+def test_walls_and_areas_are_drawn_and_free_edges_have_data_for_the_seat_that_lays_walls() -> None:
+    state = with_cards(table(options=WALLS), ("A07", 0, 0, 0))
     state = turn_of(after(state, [WallPlaced(1, 0, 0, "h", 2), AreaEnclosed((Place(0, 0), Place(0, 1)))]), 0)
     picture = drawn(GAME, state, 0)
     assert picture.shows("wall-0-0-h-2") == ["seat-1"]
@@ -104,39 +104,39 @@ def test_walls_and_areas_are_drawn_and_free_lines_named_for_who_lays_walls() -> 
 def test_a_viewer_sees_its_own_cards_and_missions_alone() -> None:
     state = table(3, missions=(3, 5, 1, 2, 4, 6, 7, 8), options={"missions": "secret"})
     own = drawn(GAME, turn_of(state, 0, "A08"), 0)
-    assert own.things("mission-") == ["mission-3", "mission-5"]
+    assert own.ids("mission-") == ["mission-3", "mission-5"]
     assert own.shows("card-A08") == [
         "werewolf-1", "vampire-1", "werewolf-1", "witch-1", "witch-1", "vampire-1",
     ]  # fmt: skip
     assert own.shows("seat-1-missions") == ["2"]
-    assert "Secret missions" in own.said("fact")[1]
+    assert "Secret missions" in own.texts("fact")[1]
     spectator = drawn(GAME, turn_of(state, 0, "A08"))
-    assert spectator.things("mission-") == []
+    assert spectator.ids("mission-") == []
     assert not spectator.has("card-A08")
 
 
 def test_open_missions_lie_there_for_all_and_the_chosen_one_is_framed() -> None:
     state = table(2, missions=(3, 5, 1, 2, 4, 6), options={"missions": "open"})
-    assert drawn(GAME, state).things("mission-") == ["mission-3", "mission-5", "mission-1"]
-    chosen = seat_has(at_step(state, "choose_mission", None), 0, mission=5, missions=(5,))
-    assert "chosen" in drawn(GAME, chosen, 0).kinds("mission-5")
-    assert "chosen" not in drawn(GAME, chosen, 1).kinds("mission-5")
+    assert drawn(GAME, state).ids("mission-") == ["mission-3", "mission-5", "mission-1"]
+    chosen = with_holdings(at_step(state, "choose_mission", None), 0, mission=5, missions=(5,))
+    assert "chosen" in drawn(GAME, chosen, 0).classes("mission-5")
+    assert "chosen" not in drawn(GAME, chosen, 1).classes("mission-5")
     assert drawn(GAME, chosen).shows("seat-0-missions") == ["1 ✓"]
-    assert drawn(GAME, chosen).said()[1] == "Seat 1: Choose the mission that you score."
+    assert drawn(GAME, chosen).texts()[1] == "Seat 1: Choose the mission that you score."
 
 
 def test_before_the_gifts_nothing_lies_there_and_a_card_may_be_laid_aside() -> None:
     state = before_gifts()
     picture = drawn(GAME, state, 0)
-    assert picture.things("square-") == []
-    assert picture.said()[1] == "You · seat 0, Seat 1: Give one of your two cards to the seat on your right."
+    assert picture.ids("square-") == []
+    assert picture.texts()[1] == "You · seat 0, Seat 1: Give one of your two cards to the seat on your right."
     given = play(state, GiveCard("A01"))
-    assert "Your cards; A01 is laid aside" in drawn(GAME, given, 0).said()
-    assert drawn(GAME, given, 1).said()[1] == "You · seat 1: Give one of your two cards to the seat on your right."
+    assert "Your cards; A01 is laid aside" in drawn(GAME, given, 0).texts()
+    assert drawn(GAME, given, 1).texts()[1] == "You · seat 1: Give one of your two cards to the seat on your right."
 
 
 def test_the_track_shows_points_markers_and_plates_left() -> None:
-    state = seat_has(table(4), 2, field=4, plates=1, crystals=4)
+    state = with_holdings(table(4), 2, field=4, plates=1, crystals=4)
     picture = drawn(GAME, state)
     assert picture.shows("field-4") == ["4", "plate", "plate", "plate", "seat-2"]
     assert picture.shows("field-8").count("plate") == 4
@@ -148,27 +148,27 @@ def test_the_track_shows_points_markers_and_plates_left() -> None:
     }
 
 
-def test_the_end_tells_what_the_scores_are_made_of() -> None:
+def test_the_end_shows_the_breakdown_of_scores() -> None:
     over = at_step(table(), "place_card", None)
     over = replace(over, step=None)
     parts = {"singles": 3, "groups": 4, "crystals": 0}
     picture = drawn(GAME, over, 0, "de", Outcome((7, 7), (1, 1), (0, 1), (parts, parts)))
-    assert picture.said().count("Einzelne Monster: 3, Monster in Gruppen:") == 2
-    assert picture.said()[1] == "Die Partie ist zu Ende. Gewonnen: Du · Platz 0, Platz 1."
+    assert picture.texts().count("Einzelne Monster: 3, Monster in Gruppen:") == 2
+    assert picture.texts()[1] == "Die Partie ist zu Ende. Gewonnen: Du · Platz 0, Platz 1."
     assert not picture.has("seat-0-ships")
 
 
-def test_a_player_alone_has_no_track_and_is_told_a_rank() -> None:
+def test_a_single_player_has_no_track_and_gets_a_rank() -> None:
     picture = drawn(GAME, table(1), 0)
-    assert picture.things("field-") == []
+    assert picture.ids("field-") == []
     assert not picture.has("seat-0-points")
     over = replace(table(1), step=None, awaited=None, rating=Rating(13, 1))
-    told = drawn(GAME, over, 0, outcome=Outcome((13,), (1,), (0,), ({"vampires": 13},)))
-    assert told.said()[1] == "The match is over. Rank 1 of 5. The witch and the werewolf celebrate."
+    effects_of = drawn(GAME, over, 0, outcome=Outcome((13,), (1,), (0,), ({"vampires": 13},)))
+    assert effects_of.texts()[1] == "The match is over. Rank 1 of 5. The witch and the werewolf celebrate."
 
 
 @pytest.mark.parametrize("viewer", [None, 0, 1])
 @pytest.mark.parametrize("state", [largest_display(), most_walls()], ids=["most cards", "most walls"])
 def test_the_largest_tables_are_small_pictures(state: State, viewer: Viewer) -> None:
     seen = GAME.observation(state, viewer)
-    assert len(document(GAME.picture(seen, viewer, spoken(GAME.texts, "de"), None)).encode()) < LARGEST
+    assert len(document(GAME.picture(seen, viewer, picture_words(GAME.texts, "de"), None)).encode()) < LARGEST

@@ -12,24 +12,24 @@ from service.games.monsters_on_the_moon.actions import AnyAction, EndTurn, Place
 from service.games.monsters_on_the_moon.components import BOX, CardId
 from service.games.monsters_on_the_moon.effects import CardDrawn, CardPlaced, DecisionOpened, TurnOpened
 from service.games.monsters_on_the_moon.game import GAME
-from service.games.monsters_on_the_moon.grid import ROTATIONS, Cell, Rotation, cell_at, footprint, place_of
+from service.games.monsters_on_the_moon.grid import ROTATIONS, Cell, Rotation, cell_at, coordinates_of, footprint
 from service.games.monsters_on_the_moon.squares import Square, SquareAt
-from service.games.monsters_on_the_moon.state import State, asked
+from service.games.monsters_on_the_moon.state import State, awaited_seats
 from service.games.protocol import IllegalAction
 from tests.service.games.monsters_on_the_moon.builders import (
     after,
     at,
-    cards_lie,
     decide,
+    effects_of,
     legal,
     play,
     random_match,
-    seat_has,
     table,
-    told,
     turn_of,
+    with_cards,
+    with_holdings,
 )
-from tests.service.games.monsters_on_the_moon.wall_tables import borders, plain_areas
+from tests.service.games.monsters_on_the_moon.wall_tables import borders, networkx_areas
 
 Lying: TypeAlias = tuple[CardId, int, int, Rotation]
 
@@ -37,8 +37,8 @@ THREE_CARDS: Final[tuple[Lying, ...]] = (("A07", 0, 0, 0), ("A08", 3, 0, 0), ("A
 
 
 def lying(*cards: Lying, hand: CardId = "A10") -> State:
-    """Seat 0 is to lay a card on these."""
-    return turn_of(cards_lie(table(), *cards), 0, hand)
+    """Seat 0 has to lay a card; these cards are on the table."""
+    return turn_of(with_cards(table(), *cards), 0, hand)
 
 
 def refused(state: State, x: int, y: int, rotation: Rotation = 0) -> tuple[str, str, Mapping[str, str | int]]:
@@ -49,7 +49,7 @@ def refused(state: State, x: int, y: int, rotation: Rotation = 0) -> tuple[str, 
 
 
 def test_mon_10_a_card_of_the_hand_in_any_rotation_then_one_is_drawn_and_the_next_seat_plays() -> None:
-    state = seat_has(table(3, first=1), 1, ships=0)
+    state = with_holdings(table(3, first=1), 1, ships=0)
     card, top = state.seats[1].hand[0], state.pile[0]
     listed = [action for action in legal(state) if isinstance(action, PlaceCard) and action.card == card]
     assert {action.rotation for action in listed} == set(ROTATIONS)
@@ -89,16 +89,18 @@ def test_mon_10_one_card_is_drawn_though_the_turn_goes_on() -> None:
 @pytest.mark.parametrize(
     ("seats", "options"), [(1, {}), (3, {"missions": "secret"}), (4, {}), (2, {"walls": True}), (4, {"walls": True})]
 )
-def test_mon_10_who_does_not_answer_takes_the_first_of_all_actions(seats: int, options: dict[str, object]) -> None:
+def test_mon_10_a_seat_that_does_not_answer_takes_the_first_of_all_actions(
+    seats: int, options: dict[str, object]
+) -> None:
     for state, _ in random_match(seats, 2, options):
         assert [(one.seat, one.step, one.on_timeout) for one in GAME.decisions(state)] == [
-            (seat, state.step, legal(state, seat)[0]) for seat in asked(state)
+            (seat, state.step, legal(state, seat)[0]) for seat in awaited_seats(state)
         ]
 
 
-def test_mon_10_a_laid_card_shows_its_squares_and_tells_what_it_covers() -> None:
+def test_mon_10_a_laid_card_reports_its_squares_and_those_that_it_covers() -> None:
     state = lying(*THREE_CARDS)
-    (placed, *_) = told(state, PlaceCard("A10", 2, 0, 90))
+    (placed, *_) = effects_of(state, PlaceCard("A10", 2, 0, 90))
     assert isinstance(placed, CardPlaced)
     # A10 is H V H over V W c: turned by 90 degrees, V H / W V / c H
     assert placed.squares == (
@@ -150,7 +152,7 @@ def test_mon_12_worked_example_two_of_one_card_two_of_a_second_and_one_of_a_thir
     state = lying(*THREE_CARDS)
     action = PlaceCard("A10", 2, 0, 90)
     assert action in legal(state)
-    (placed, *_) = told(state, action)
+    (placed, *_) = effects_of(state, action)
     assert isinstance(placed, CardPlaced)
     assert Counter(square.card for square in placed.covered) == {"A07": 2, "A08": 2, "A09": 1}
 
@@ -202,25 +204,25 @@ def test_mon_13_a_square_with_a_spaceship_is_never_covered() -> None:
 
 @pytest.mark.parametrize("card", ["M1", "M2", "ARM"])
 def test_mon_14_the_limit_of_two_holds_for_moonscapes_and_armstrong_too(card: CardId) -> None:
-    # between two cards turned upright, so that three empty squares could be covered without Armstrong
+    # between two rotated cards, so that three empty squares could be covered without Armstrong
     state = lying((card, 0, 0, 0), ("A07", 0, 2, 0))
     assert PlaceCard("A10", -1, 0, 90) in legal(state)
     if card == "ARM":
         assert refused(state, -1, -1, 0)[0] == "never-covered"
-        # two of four empty squares at most: a column each is all that one card can reach
+        # at most two of four empty squares: one card can only reach one column of each
         assert PlaceCard("A10", 2, -1, 90) in legal(state)
         return
     assert refused(state, 0, -1, 0) == ("covers-too-much", "MON-14", {"card": card, "most": 2})
     assert PlaceCard("A10", 1, -1, 0) in legal(state)
 
 
-def plain_list(state: State) -> list[AnyAction]:
-    """MON-11 to MON-14, MON-62 and MON-63, word by word."""
-    top = {place_of(cell): square for cell, square in state.display.items()}
+def literal_placements(state: State) -> list[AnyAction]:
+    """MON-11 to MON-14, MON-62 and MON-63, implemented literally."""
+    top = {coordinates_of(cell): square for cell, square in state.display.items()}
     own = {place for place, square in top.items() if square.shows == state.seats[state.active].monster}
-    closed = {square for area in plain_areas(state) if not area & own for square in area}
+    closed = {square for area in networkx_areas(state) if not area & own for square in area}
     walled = [border for wall in state.walls for border in borders(wall)]
-    barred = closed | {place_of(cell) for cell in state.ships}
+    barred = closed | {coordinates_of(cell) for cell in state.ships}
     barred |= {place for place, square in top.items() if square.shows in {"armstrong", "base_camp"}}
 
     def is_legal(x: int, y: int, rotation: Rotation) -> bool:
@@ -243,17 +245,17 @@ def plain_list(state: State) -> list[AnyAction]:
 
 @settings(max_examples=8)
 @given(st.integers(1, 4), st.integers(0, 10_000), st.booleans())
-def test_mon_11_mon_12_mon_13_mon_62_mon_63_the_list_is_what_the_clauses_say(
+def test_mon_11_mon_12_mon_13_mon_62_mon_63_the_list_equals_a_literal_reading_of_the_clauses(
     seats: int, seed: int, walls: bool
 ) -> None:
     for ply, (state, _) in enumerate(random_match(seats, seed, {"walls": walls and seats > 1})):
         if state.step == "place_card" and ply % 5 == 0:
             listed = [action for action in legal(state) if isinstance(action, PlaceCard)]
-            assert listed == plain_list(state)
+            assert listed == literal_placements(state)
 
 
-def overlaid(state: State) -> dict[Cell, CardId]:
-    """Which card is on top where, from nothing but the cards as they were laid."""
+def topmost_cards(state: State) -> dict[Cell, CardId]:
+    """The topmost card of each cell, computed only from the cards in the order in which they were laid."""
     top: dict[Cell, CardId] = {}
     for laid in state.laid:
         top.update(dict.fromkeys(footprint(laid.x, laid.y, laid.rotation), laid.card))
@@ -262,10 +264,10 @@ def overlaid(state: State) -> dict[Cell, CardId]:
 
 @settings(max_examples=15)
 @given(st.integers(1, 4), st.integers(0, 10_000))
-def test_no_square_ever_shows_two_things_and_no_card_loses_more_than_two_at_once(seats: int, seed: int) -> None:
+def test_no_square_shows_two_things_and_no_card_loses_more_than_two_squares_at_once(seats: int, seed: int) -> None:
     before: dict[Cell, CardId] = {}
     for state, effects in random_match(seats, seed):
-        top = overlaid(state)
+        top = topmost_cards(state)
         assert {cell: square.card for cell, square in state.display.items()} == top
         for effect in effects:
             if isinstance(effect, CardPlaced):

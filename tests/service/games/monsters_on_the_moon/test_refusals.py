@@ -1,4 +1,4 @@
-"""Each kind of fault has a code, a clause, and facts that fill its text and tell only what the seat knows."""
+"""Each kind of fault has a code, a clause, and facts that fill in its text and contain only what the seat may know."""
 
 from functools import partial
 
@@ -21,19 +21,19 @@ from tests.service.games import refusals
 from tests.service.games.monsters_on_the_moon.builders import (
     at_step,
     before_gifts,
-    cards_lie,
     play,
-    seat_has,
     table,
     turn_of,
+    with_cards,
+    with_holdings,
 )
 from tests.service.games.monsters_on_the_moon.wall_tables import builder, built, ring, wall, walls
 from tests.service.games.refusals import check_codes, check_refused
 
 CARD = PlaceCard("A10", 3, 0, 0)
 GIVING = before_gifts(3)
-LAYING = turn_of(cards_lie(table(3), ("A09", 0, 0, 0), ("ARM", 0, 2, 0)), 1, "A10")  # H c W over V V H
-LANDED = seat_has(play(LAYING, PlaceSpaceship(1, 0)), 1, ships=1)
+LAYING = turn_of(with_cards(table(3), ("A09", 0, 0, 0), ("ARM", 0, 2, 0)), 1, "A10")  # H c W over V V H
+LANDED = with_holdings(play(LAYING, PlaceSpaceship(1, 0)), 1, ships=1)
 PLATE = at_step(replace(LAYING, turn=replace(LAYING.turn, plates=1)), "place_plate", 1)
 AFTER = at_step(replace(LAYING, turn=replace(LAYING.turn, card="A10")), "place_spaceship", 1)
 FIRST = at_step(LAYING, "choose_first", 1)
@@ -52,8 +52,8 @@ FAULTS = [
     Fault(LAYING, CARD, "not-your-turn", "MON-10", seat=9),
     Fault(LAYING, Ring("bell"), "not-your-turn", "MON-10", seat=CLOCK),
     Fault(LAYING, Ring("bell"), "no-bell", "MON-10"),
-    Fault(seat_has(GIVING, 1, gift="A04"), GiveCard("A03"), "not-your-turn", "MON-2"),
-    Fault(seat_has(MISSION, 1, mission=3), ChooseMission(4), "not-your-turn", "MON-71"),
+    Fault(with_holdings(GIVING, 1, gift="A04"), GiveCard("A03"), "not-your-turn", "MON-2"),
+    Fault(with_holdings(MISSION, 1, mission=3), ChooseMission(4), "not-your-turn", "MON-71"),
     Fault(AFTER, EndTurn(), "not-your-turn", "MON-23", seat=2),
     Fault(PLATE, PlacePlate(0, 0), "not-your-turn", "MON-22", seat=2),
     Fault(FIRST, ChooseFirst(1), "not-your-turn", "MON-31", seat=2),
@@ -74,7 +74,7 @@ FAULTS = [
     Fault(LAYING, PlaceCard("A10", 9, -9, 0), "touches-nothing", "MON-11", {"x": 9, "y": -9}),
     Fault(LAYING, PlaceCard("A10", 0, -1, 0), "covers-too-much", "MON-12", {"card": "A09", "most": 2}),
     Fault(
-        turn_of(cards_lie(LAYING, ("M1", 0, 0, 0)), 1, "A10"),
+        turn_of(with_cards(LAYING, ("M1", 0, 0, 0)), 1, "A10"),
         PlaceCard("A10", 0, -1, 0),
         "covers-too-much",
         "MON-14",
@@ -83,7 +83,7 @@ FAULTS = [
     Fault(LAYING, PlaceCard("A10", 1, 2, 90), "never-covered", "MON-13", {"x": 1, "y": 2}),
     Fault(LANDED, PlaceCard("A10", 1, -1, 0), "never-covered", "MON-13", {"x": 1, "y": 0}),
     Fault(LANDED, PlaceSpaceship(1, 0), "one-spaceship-a-turn", "MON-23"),
-    Fault(seat_has(LAYING, 1, ships=0), PlaceSpaceship(1, 0), "no-spaceship-left", "MON-23"),
+    Fault(with_holdings(LAYING, 1, ships=0), PlaceSpaceship(1, 0), "no-spaceship-left", "MON-23"),
     Fault(LAYING, PlaceSpaceship(0, 0), "no-free-crystal", "MON-23", {"x": 0, "y": 0}),
     Fault(AFTER, PlaceSpaceship(0, 2), "no-free-crystal", "MON-23", {"x": 0, "y": 2}),
     Fault(turn_of(LANDED, 2, "A11"), PlaceSpaceship(1, 0), "no-free-crystal", "MON-23", {"x": 1, "y": 0}, seat=2),
@@ -95,7 +95,7 @@ FAULTS = [
     Fault(BUILT, PlaceCard("A07", 3, 0, 0), "wrong-step", "MON-61", seat=0),
     Fault(BUILT, wall("v 3 0"), "not-your-turn", "MON-61"),
     Fault(LANDED, wall("h 0 0"), "turn-is-for-a-card", "MON-61"),
-    Fault(seat_has(BUILDING, 0, hand=(), ships=2), PlaceSpaceship(0, 0), "no-card-to-lay", "MON-61", seat=0),
+    Fault(with_holdings(BUILDING, 0, hand=(), ships=2), PlaceSpaceship(0, 0), "no-card-to-lay", "MON-61", seat=0),
     Fault(LAYING, wall("h 0 0 2"), "no-such-wall-left", "MON-60", {"length": 2}),
     Fault(BUILDING, wall("h 9 0"), "wall-beside-no-square", "MON-62", {"x": 9, "y": 0}, seat=0),
     Fault(BUILT, wall("h 2 0"), "wall-on-a-wall", "MON-62", {"x": 2, "y": 0}, seat=0),
@@ -103,7 +103,7 @@ FAULTS = [
     Fault(built(BUILDING, *ring(0, 0, 2, 1)), wall("v 1 0"), "wall-in-an-area", "MON-63", {"x": 1, "y": 0}, seat=0),
     Fault(BUILT, wall("h 1 2"), "wall-touches-none", "MON-62", {"x": 1, "y": 2}, seat=0),
     Fault(
-        seat_has(BUILDING, 0, long_walls=3, short_walls=0),
+        with_holdings(BUILDING, 0, long_walls=3, short_walls=0),
         wall("h 9 0"),
         "no-such-wall-left",
         "MON-60",
@@ -111,7 +111,7 @@ FAULTS = [
         seat=0,
     ),
     Fault(
-        seat_has(BUILDING, 0, long_walls=0, short_walls=2),
+        with_holdings(BUILDING, 0, long_walls=0, short_walls=2),
         wall("h 0 0"),
         "three-walls-out-of-reach",
         "MON-61",
@@ -137,7 +137,7 @@ FAULTS = [
 
 
 def _name(fault: refusals.Fault) -> str:
-    """Each case names its clause, as tests of clauses do."""
+    """The id of a case. It contains the clause, so that the clause counts as tested."""
     return f"{fault.clause.lower().replace('-', '_')}_{fault.code}"
 
 

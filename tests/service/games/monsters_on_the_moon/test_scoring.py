@@ -8,15 +8,15 @@ from msgspec.structs import replace
 from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.state import State
 from service.games.protocol import Outcome
-from tests.service.games.monsters_on_the_moon.builders import random_match, seat_has, shows, table
+from tests.service.games.monsters_on_the_moon.builders import random_match, shows, table, with_holdings
 from tests.service.games.rng import ScriptedRng
 
 
 def ended(picture: str, *, seats: int = 2, crystals: Sequence[int] = (), interim: Sequence[int] = ()) -> State:
-    """A match that is over, with this to be seen, and these points of the track and the interim scoring."""
+    """A finished match with this picture, and these points from the track and the interim scoring."""
     state = replace(shows(table(seats), picture), step=None, awaited=None)
     for seat in range(seats):
-        state = seat_has(
+        state = with_holdings(
             state,
             seat,
             hand=(),
@@ -36,12 +36,12 @@ W . W . W . WW . WW
 W W . W W . WW . .
 . . . W W . . . .
 """
-"""Three single heads; groups of 2, 2, 2, 4 and 2 heads."""
+"""Three single heads, and groups of 2, 2, 2, 4 and 2 heads."""
 
 
 def test_mon_40_worked_example_the_printed_score_sheet() -> None:
     state = ended(PRINTED + "\n. . .\nWW . .\n", crystals=(6, 0))
-    state = seat_has(state, 0, interim_singles=3, interim_groups=8)
+    state = with_holdings(state, 0, interim_singles=3, interim_groups=8)
     outcome = score(state)
     assert outcome.breakdown[0] == {
         "interim_singles": 3,
@@ -66,11 +66,11 @@ def test_mon_40_mon_41_two_more_points_for_each_head_of_one_largest_group(pictur
 def test_mon_40_each_seat_scores_its_own_monster_and_spaceships_score_nothing() -> None:
     outcome = score(ended("W W . H . V\nc c . HH", seats=3, crystals=(1, 2, 3)))
     assert outcome.scores == (4 + 4 + 1, 6 + 6 + 2, 1 + 3)
-    assert score(seat_has(ended("W"), 0, ships=0)).scores == score(ended("W")).scores
+    assert score(with_holdings(ended("W"), 0, ships=0)).scores == score(ended("W")).scores
 
 
 def test_mon_40_the_interim_points_count_as_they_were() -> None:
-    state = seat_has(ended("H"), 0, interim_singles=7, interim_groups=20)
+    state = with_holdings(ended("H"), 0, interim_singles=7, interim_groups=20)
     assert score(state).scores == (27, 1)
 
 
@@ -104,7 +104,7 @@ def test_mon_41_most_points_then_most_crystal_points_then_shared(
 
 def test_mon_41_fields_of_the_same_points_tie() -> None:
     state = ended("c", crystals=(1, 1))
-    assert score(seat_has(seat_has(state, 0, field=1), 1, field=2)).ranks == (1, 1)
+    assert score(with_holdings(with_holdings(state, 0, field=1), 1, field=2)).ranks == (1, 1)
 
 
 def test_mon_41_no_draw_is_made() -> None:

@@ -1,4 +1,4 @@
-"""MON-1 to MON-5: the table before the first turn."""
+"""MON-1 to MON-5: the setup."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from service.games.monsters_on_the_moon.start_effects import (
     StartCardsTaken,
     TableSet,
 )
-from service.games.monsters_on_the_moon.state import State, asked
+from service.games.monsters_on_the_moon.state import State, awaited_seats
 from service.games.protocol import BadOptions, Decision
 from tests.service.games.monsters_on_the_moon.builders import (
     after,
@@ -121,7 +121,7 @@ def test_mon_1_each_seat_has_a_monster_of_its_own(
 @pytest.mark.parametrize(
     ("seats", "monsters", "fault"),
     [
-        (2, ["witch", "witch"], "another one for each seat"),
+        (2, ["witch", "witch"], "different one for each seat"),
         (2, ["witch"], "for each of the 2 seats"),
         (2, ["witch", "vampire", "werewolf"], "for each of the 2 seats"),
         (3, ["witch", "vampire", "skeleton"], "four seats only"),
@@ -157,7 +157,7 @@ def test_mon_2_all_seats_are_asked_at_once_and_each_gives_one_of_its_two_cards()
     for seat, cards in FIRST_CARDS.items():
         assert legal(state, seat) == [GiveCard(card) for card in cards]
     state = after(state, decide(state, GiveCard("A06"), 2))
-    assert asked(state) == (0, 1)
+    assert awaited_seats(state) == (0, 1)
     assert legal(state, 2) == []
 
 
@@ -210,7 +210,7 @@ def test_mon_3_the_pile_is_all_cards_but_those_with_the_double_heads_of_the_mons
 def test_mon_5_the_first_player_is_drawn(seats: int) -> None:
     assert first_seats(seats) == set(range(seats))
     state: State = table(seats, first=seats - 1)
-    assert asked(state) == (seats - 1,)
+    assert awaited_seats(state) == (seats - 1,)
     assert state.active == seats - 1
 
 

@@ -1,4 +1,4 @@
-"""MON-80 to MON-83: a player alone."""
+"""MON-80 to MON-83: a single player."""
 
 import pytest
 from msgspec.structs import replace
@@ -126,12 +126,12 @@ def test_mon_82_the_points_have_a_rank(points: int, rank: int) -> None:
     assert rate(drawn(picture)) == SoloRated(points, rank)
 
 
-def test_mon_82_the_rank_is_told_and_shown_at_the_end() -> None:
+def test_mon_82_the_rank_is_reported_and_shown_at_the_end() -> None:
     *_, (state, effects) = random_match(1, 3)
     points = GAME.score(state, ScriptedRng()).scores[0]
-    (told,) = [effect for effect in effects if isinstance(effect, SoloRated)]
-    assert told.points == points
-    assert GAME.observation(state, None).rating == Rating(points, told.rank)
+    (effects_of,) = [effect for effect in effects if isinstance(effect, SoloRated)]
+    assert effects_of.points == points
+    assert GAME.observation(state, None).rating == Rating(points, effects_of.rank)
     assert GAME.observation(before_gifts(1), None).rating is None
 
 

@@ -14,10 +14,10 @@ from tests.service.games.monsters_on_the_moon.builders import (
     legal,
     play,
     random_match,
-    seat_has,
+    with_holdings,
 )
 from tests.service.games.monsters_on_the_moon.largest import largest_display, most_walls
-from tests.service.games.monsters_on_the_moon.test_placing import plain_list
+from tests.service.games.monsters_on_the_moon.test_placing import literal_placements
 from tests.service.games.monsters_on_the_moon.wall_tables import WALLS, listed
 from tests.service.games.rng import ScriptedRng
 
@@ -60,7 +60,7 @@ def yardstick() -> int:
 def test_the_largest_list_is_complete(largest: State) -> None:
     listed = [action for action in legal(largest) if isinstance(action, PlaceCard)]
     assert len(listed) == 4600
-    assert listed == plain_list(largest)
+    assert listed == literal_placements(largest)
 
 
 def test_the_largest_list_takes_ten_milliseconds_at_most(largest: State) -> None:
@@ -68,7 +68,7 @@ def test_the_largest_list_takes_ten_milliseconds_at_most(largest: State) -> None
 
 
 def test_the_bot_is_quick_on_the_largest_list(largest: State) -> None:
-    walls = seat_has(replace(largest, options=GAME.options(4, WALLS)), 0, long_walls=3, short_walls=6)
+    walls = with_holdings(replace(largest, options=GAME.options(4, WALLS)), 0, long_walls=3, short_walls=6)
     bot = GAME.bots["greedy"]
     for state in (largest, walls):
         task = Task(0, "place_card", GAME.observation(state, 0), tuple(legal(state)))
@@ -86,9 +86,9 @@ def test_the_longest_list_of_walls_takes_fifteen_milliseconds_at_most() -> None:
     assert best_ms(10, lambda: legal(state)) <= WALLS_MS * slowness()
 
 
-def test_what_a_match_waits_for_is_told_without_the_whole_list(largest: State) -> None:
+def test_decisions_do_not_compute_the_whole_list(largest: State) -> None:
     """Each event of a match that is read asks for it."""
-    walls = seat_has(most_walls(), 0, short_walls=9)
+    walls = with_holdings(most_walls(), 0, short_walls=9)
     for state in (largest, play(walls, legal(walls)[0]), play(walls, legal(walls)[-1])):
         assert best_ms(10, lambda state=state: GAME.decisions(state)) <= ASKED_MS * slowness()  # type: ignore[misc]  # a bound default
 

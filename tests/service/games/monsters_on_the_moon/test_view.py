@@ -1,4 +1,4 @@
-"""What is open, what is hidden, and tables that a bot may imagine."""
+"""Public and hidden information, and sampled states."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,15 +19,15 @@ from tests.service.games.following import as_json
 from tests.service.games.monsters_on_the_moon.builders import (
     after,
     before_gifts,
-    cards_lie,
     decide,
     legal,
     pieces,
     play,
     random_match,
-    seat_has,
     table,
     turn_of,
+    with_cards,
+    with_holdings,
 )
 from tests.service.games.monsters_on_the_moon.follower import Follower
 from tests.service.games.rng import ScriptedRng
@@ -49,8 +49,8 @@ def sampled(state: State, viewer: Viewer, seed: int = 0) -> State:
 
 
 def test_the_open_things_are_shown() -> None:
-    state = cards_lie(table(), ("A09", 0, 0, 0), ("A20", 2, 1, 0))  # H c W over V V H; V V c over H c W
-    state = turn_of(seat_has(state, 1, field=4, plates=2), 1, "A08")
+    state = with_cards(table(), ("A09", 0, 0, 0), ("A20", 2, 1, 0))  # H c W over V V H; V V c over H c W
+    state = turn_of(with_holdings(state, 1, field=4, plates=2), 1, "A08")
     state = play(state, PlaceSpaceship(4, 1), PlaceCard("A08", 0, -2, 0), PlacePlate(2, -1))
     seen = GAME.observation(state, None)
     assert seen.laid[0] == Laid("A09", 0, 0, 0, None)
@@ -88,23 +88,23 @@ def test_a_seat_sees_its_own_hand_and_only_counts_of_others() -> None:
         pytest.param(MissionChosen(1, 3), {1}, id="mon_71_choice"),
     ],
 )
-def test_what_is_hidden_is_told_to_its_seats_alone(effect: AnyEffect, seen_by: set[Viewer]) -> None:
+def test_hidden_fields_are_shown_only_to_their_audience(effect: AnyEffect, seen_by: set[Viewer]) -> None:
     viewers: tuple[Viewer, ...] = (None, 0, 1, 2)
     assert {viewer for viewer in viewers if redact(effect, viewer) is effect} == seen_by
 
 
 @pytest.mark.parametrize("viewer", [None, 0])
-def test_hidden_cards_change_nothing_that_is_seen(viewer: Viewer) -> None:
+def test_hidden_cards_do_not_affect_observations(viewer: Viewer) -> None:
     state = table(3, seed=1)
     other = replace(state, pile=(state.seats[1].hand[2], *reversed(state.pile[1:])))
-    other = seat_has(other, 1, hand=(*state.seats[1].hand[:2], state.pile[0]))
+    other = with_holdings(other, 1, hand=(*state.seats[1].hand[:2], state.pile[0]))
     assert other != state
     assert msgspec.json.encode(GAME.observation(other, viewer)) == msgspec.json.encode(GAME.observation(state, viewer))
     assert GAME.observation(other, 1) != GAME.observation(state, 1)
 
 
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
-def test_effects_alone_keep_an_observation(seats: int, options: Mapping[str, object]) -> None:
+def test_effects_alone_update_an_observation(seats: int, options: Mapping[str, object]) -> None:
     for seed in range(3):
         followers = {viewer: Follower(viewer) for viewer in (None, *range(seats))}
         for state, effects in random_match(seats, seed, options):
@@ -113,8 +113,8 @@ def test_effects_alone_keep_an_observation(seats: int, options: Mapping[str, obj
                 assert follower.table == as_json(GAME.observation(state, viewer))
 
 
-def test_effects_alone_keep_an_observation_when_a_plate_is_lost() -> None:
-    state = turn_of(cards_lie(table(), ("A09", 0, 0, 0)), 0, "A08")
+def test_effects_alone_update_an_observation_when_a_plate_is_lost() -> None:
+    state = turn_of(with_cards(table(), ("A09", 0, 0, 0)), 0, "A08")
     state = replace(play(state, PlaceCard("A08", 0, -2, 0)), step="place_plate", awaited=0)
     state = replace(state, turn=replace(state.turn, plates=6))
     follower = Follower(1)
@@ -129,7 +129,7 @@ def test_effects_alone_keep_an_observation_when_a_plate_is_lost() -> None:
 
 
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
-def test_an_imagined_table_looks_the_same_and_has_the_same_pieces(seats: int, options: Mapping[str, object]) -> None:
+def test_a_sampled_state_has_the_same_observation_and_pieces(seats: int, options: Mapping[str, object]) -> None:
     for ply, (state, _) in enumerate(random_match(seats, seats + 10, options)):
         for viewer in (None, *range(seats)):
             twin = sampled(state, viewer, ply)
@@ -138,18 +138,18 @@ def test_an_imagined_table_looks_the_same_and_has_the_same_pieces(seats: int, op
             assert [len(held.hand) for held in twin.seats] == [len(held.hand) for held in state.seats]
 
 
-def test_imagined_tables_differ_in_what_is_hidden() -> None:
+def test_sampled_states_differ_in_what_is_hidden() -> None:
     state = table(3, options={"missions": "secret"})
     twins = [sampled(state, 0, seed) for seed in range(12)]
     assert len({twin.pile for twin in twins}) == 12
     assert {twin.seats[0] for twin in twins} == {state.seats[0]}
     assert len({twin.seats[1].missions for twin in twins}) > 3
-    # the gift of seat 2 to seat 1 is the only one that seat 0 does not know
+    # the only gift that seat 0 does not know is that of seat 2 to seat 1
     assert {twin.seats[2].gift for twin in twins} == {"A05", "A06"}
     assert {twin.seats[1].gift for twin in twins} == {"A03"}
 
 
-def test_imagined_hands_hold_the_first_cards_that_were_kept_or_given() -> None:
+def test_sampled_hands_contain_the_first_cards_that_were_kept_or_given() -> None:
     state = table(4)
     for seed in range(10):
         twin = sampled(state, None, seed)
@@ -161,15 +161,15 @@ def test_imagined_hands_hold_the_first_cards_that_were_kept_or_given() -> None:
 
 
 @pytest.mark.parametrize(("layer", "gift"), [(1, "A06"), (0, "A05")])
-def test_who_laid_a_first_card_tells_which_one_was_given(layer: int, gift: str) -> None:
-    # of A05 and A06, the vampire's, seat 1 keeps one and gives one to seat 0
+def test_the_seat_that_laid_a_first_card_reveals_which_one_was_given(layer: int, gift: str) -> None:
+    # of the vampire's A05 and A06, seat 1 keeps one and gives one to seat 0
     state = table(2, options={"monsters": ["witch", "vampire"]}, seed=2)
     assert state.seats[1].gift == "A05"
     card = "A05"
     state = turn_of(state, layer, card, *(one for one in state.seats[layer].hand if one != card))
     state = play(state, PlaceCard(card, -3, 0, 0))
     for seed in range(8):
-        assert sampled(seat_has(state, 1, gift=gift), None, seed).seats[1].gift == gift
+        assert sampled(with_holdings(state, 1, gift=gift), None, seed).seats[1].gift == gift
 
 
 def test_a_gift_laid_aside_may_be_either_card() -> None:

@@ -1,21 +1,21 @@
-"""The greedy bot with walls: it encloses its own monsters, keeps its groups whole, and wins."""
+"""The greedy bot with walls: it encloses its own monsters, keeps its groups together, and wins."""
 
 import pytest
 from msgspec.structs import replace
 
 from service.games.monsters_on_the_moon.actions import EndTurn, PlaceCard, PlaceWall
 from service.games.monsters_on_the_moon.effects import WallPlaced
-from service.games.monsters_on_the_moon.grid import place_of
+from service.games.monsters_on_the_moon.grid import coordinates_of
 from service.games.monsters_on_the_moon.state import State
 from tests.length import LENGTH
-from tests.service.games.monsters_on_the_moon.builders import cards_lie, decide, legal, play, random_match
+from tests.service.games.monsters_on_the_moon.builders import decide, legal, play, random_match, with_cards
 from tests.service.games.monsters_on_the_moon.test_bots import choice, match
 from tests.service.games.monsters_on_the_moon.wall_tables import WALLS, Pair, builder, built, ring, wall, walls
 
 CHUNK = 25
 MATCHES = CHUNK * min(LENGTH, 8)
 WINS_OF_A_CHUNK = 19
-"""Three in four, and a little."""
+"""A little more than three in four."""
 
 
 @pytest.mark.long
@@ -25,8 +25,8 @@ def test_it_wins_three_of_four_matches_with_walls_against_chance(first: int) -> 
     assert wins >= WINS_OF_A_CHUNK
 
 
-def turn_played(state: State) -> State:
-    """The table once the greedy bot has played a whole turn of seat 0."""
+def after_greedy_turn(state: State) -> State:
+    """The state after the greedy bot has played a whole turn of seat 0."""
     state = play(state, choice(state))
     while state.step is not None and state.active == 0:
         state = play(state, choice(state))
@@ -34,7 +34,7 @@ def turn_played(state: State) -> State:
 
 
 def areas(state: State) -> list[set[Pair]]:
-    return [{place_of(cell) for cell in area} for area in state.areas]
+    return [{coordinates_of(cell) for cell in area} for area in state.areas]
 
 
 @pytest.mark.parametrize(
@@ -42,30 +42,30 @@ def areas(state: State) -> list[set[Pair]]:
     [
         ("W W H\nW W V\nH V H", [], {(0, 0), (1, 0), (0, 1), (1, 1)}),
         ("H H H\nH WW H\nH H H", [], {(1, 1)}),
-        # a long wall of another turn has its middle where one of its own would: two short ones do it too
+        # the middle of an earlier long wall is in the way of a new long one, so two short ones are used
         ("H WW W H\nV V V V", ["v 2 -1 2"], {(1, 0)}),
-        # walls that lie there make more possible
+        # existing walls make more areas possible
         ("W W W H\nW W W V", ["h 0 0", "h 1 0", "h 2 0"], {(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1)}),
     ],
 )
 def test_it_encloses_its_own_monsters(picture: str, before: list[str], expected: set[Pair]) -> None:
-    state = turn_played(built(builder(picture, hand=()), *before))
+    state = after_greedy_turn(built(builder(picture, hand=()), *before))
     assert expected in areas(state)
 
 
 def test_it_builds_rather_than_lay_a_card_where_that_is_worth_its_walls() -> None:
-    assert {(0, 0), (1, 0), (0, 1), (1, 1)} in areas(turn_played(builder("W W H\nW W V\nH V H")))
+    assert {(0, 0), (1, 0), (0, 1), (1, 1)} in areas(after_greedy_turn(builder("W W H\nW W V\nH V H")))
 
 
 def test_it_builds_around_an_area_that_stands_there() -> None:
     picture = "W W W H\nW W W V\nW W W H"
     state = built(builder(picture), *ring(1, 1, 1, 1), *ring(0, 0, 3, 3)[3:])
-    assert areas(turn_played(state)) == [{(1, 1)}, {(x, y) for x in range(3) for y in range(3)} - {(1, 1)}]
+    assert areas(after_greedy_turn(state)) == [{(1, 1)}, {(x, y) for x in range(3) for y in range(3)} - {(1, 1)}]
 
 
 @pytest.mark.parametrize("picture", ["H V H\nV H V", "H W H\nV H V"])
 def test_it_lays_a_card_where_nothing_is_worth_its_walls(picture: str) -> None:
-    state = cards_lie(builder(picture), ("A07", 0, 0, 0))
+    state = with_cards(builder(picture), ("A07", 0, 0, 0))
     assert isinstance(choice(replace(state, display=builder(picture).display)), PlaceCard)
 
 
@@ -79,7 +79,7 @@ def test_it_lays_a_third_wall_that_parts_others_rather_than_its_own() -> None:
     assert choice(state) in walls("v 3 0", "v 3 0 2")
 
 
-def test_without_a_card_it_parts_nothing_of_its_own() -> None:
+def test_without_a_card_it_separates_none_of_its_own_groups() -> None:
     state = builder("W W W W W W W W", hand=(), long=0, short=3)
     assert isinstance(choice(state), PlaceWall)
     assert choice(state) not in [wall(f"v {x} 0") for x in range(1, 8)]

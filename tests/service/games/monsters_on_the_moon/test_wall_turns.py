@@ -18,23 +18,23 @@ from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.state import State
 from service.games.protocol import Decision
 from service.games.visibility import Seat
-from tests.service.games.monsters_on_the_moon.builders import decide, legal, play, seat_has
+from tests.service.games.monsters_on_the_moon.builders import decide, legal, play, with_holdings
 from tests.service.games.monsters_on_the_moon.wall_tables import builder, built, listed, ring, wall, walls
 
 FOUR_WALLS = walls("h 0 0", "v 1 0", "h 0 1", "v 0 0")
 
 
 def held(state: State, *seats: tuple[int, int]) -> State:
-    """The table where each seat from 0 on has so many cards and short walls, and no long ones."""
+    """The state in which the seats, from 0 on, have these numbers of cards and short walls, and no long walls."""
     names = iter(f"A{number:02}" for number in range(7, 21))
     for seat, (cards, short) in enumerate(seats):
         hand = tuple(next(names) for _ in range(cards))
-        state = seat_has(state, seat, hand=hand, long_walls=0, short_walls=short)
+        state = with_holdings(state, seat, hand=hand, long_walls=0, short_walls=short)
     return state
 
 
 def next_seat(state: State) -> Seat | None:
-    """Who plays after seat 0 has laid its first card right of a square; nobody at the end."""
+    """The next seat after seat 0 has laid its first card right of a square; None at the end."""
     state = play(state, PlaceCard(state.seats[0].hand[0], 1, 0, 0))
     return None if state.step is None else state.active
 
@@ -73,16 +73,16 @@ def test_mon_10_the_fifth_wall_ends_the_turn_in_the_same_way() -> None:
         ([(1, 0), (0, 0), (0, 0)], None),
     ],
 )
-def test_mon_65_who_has_no_card_and_cannot_lay_three_walls_is_skipped(
+def test_mon_65_a_seat_that_has_no_card_and_cannot_lay_three_walls_is_skipped(
     seats: list[tuple[int, int]], expected: Seat | None
 ) -> None:
     assert next_seat(held(builder("W", seats=3), *seats)) == expected
 
 
 @pytest.mark.parametrize(("long", "expected"), [(2, None), (3, 1)])
-def test_mon_65_who_has_nothing_but_three_long_walls_is_not_skipped(long: int, expected: Seat | None) -> None:
+def test_mon_65_a_seat_that_has_nothing_but_three_long_walls_is_not_skipped(long: int, expected: Seat | None) -> None:
     state = held(builder("W W\nW W"), (1, 0), (0, 0))
-    assert next_seat(seat_has(state, 1, long_walls=long)) == expected
+    assert next_seat(with_holdings(state, 1, long_walls=long)) == expected
 
 
 def test_mon_65_a_skipped_seat_has_no_event_of_its_own() -> None:
@@ -98,7 +98,7 @@ def test_mon_65_a_seat_without_room_is_skipped_and_comes_back_when_there_is_some
     assert next_seat(state) == 1
 
 
-def test_mon_65_who_has_no_card_must_lay_three_walls_if_that_is_possible() -> None:
+def test_mon_65_a_seat_that_has_no_card_must_lay_three_walls_if_that_is_possible() -> None:
     state = held(builder("W W"), (0, 4), (1, 0))
     assert legal(state) == listed(legal(state))
     assert len(legal(state)) == 7

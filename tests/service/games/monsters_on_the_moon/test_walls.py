@@ -13,23 +13,23 @@ from service.games.monsters_on_the_moon.state import State, Turn
 from service.games.protocol import Decision
 from tests.length import LENGTH
 from tests.service.games.monsters_on_the_moon.builders import (
-    cards_lie,
     decide,
     legal,
     opening,
     play,
     random_match,
     refusal_of,
-    seat_has,
     table,
     turn_of,
+    with_cards,
+    with_holdings,
 )
 from tests.service.games.monsters_on_the_moon.wall_tables import (
     WALLS,
     builder,
     built,
     listed,
-    plain_walls,
+    literal_walls,
     ring,
     wall,
     walls,
@@ -85,7 +85,7 @@ def test_mon_61_a_turn_with_walls_has_three_at_least(laid: int, may_end: bool) -
 
 
 def test_mon_61_no_card_and_no_spaceship_in_a_turn_with_walls() -> None:
-    state = seat_has(builder("W W c\nW W c"), 0, ships=2)
+    state = with_holdings(builder("W W c\nW W c"), 0, ships=2)
     assert PlaceSpaceship(2, 0) in legal(state)
     state = play(state, wall("h 0 0"))
     assert {type(action) for action in legal(state)} == {type(wall("h 0 0"))}
@@ -94,7 +94,7 @@ def test_mon_61_no_card_and_no_spaceship_in_a_turn_with_walls() -> None:
 
 
 def test_mon_23_mon_61_no_wall_in_a_turn_with_a_card_or_a_spaceship() -> None:
-    state = turn_of(cards_lie(table(options=WALLS), ("A09", 0, 0, 0)), 0, "A07")
+    state = turn_of(with_cards(table(options=WALLS), ("A09", 0, 0, 0)), 0, "A07")
     landed = play(state, PlaceSpaceship(1, 0))
     assert {type(action) for action in legal(landed)} == {PlaceCard}
     assert refusal_of(landed, wall("h 0 0")) == ("turn-is-for-a-card", "MON-61")
@@ -103,7 +103,7 @@ def test_mon_23_mon_61_no_wall_in_a_turn_with_a_card_or_a_spaceship() -> None:
 
 
 def test_mon_61_a_spaceship_needs_a_card_in_hand() -> None:
-    state = seat_has(builder("W W c\nW W c", hand=()), 0, ships=2)
+    state = with_holdings(builder("W W c\nW W c", hand=()), 0, ships=2)
     assert refusal_of(state, PlaceSpaceship(2, 0)) == ("no-card-to-lay", "MON-61")
     assert legal(state) == listed(legal(state))
 
@@ -113,7 +113,7 @@ def test_mon_61_a_spaceship_needs_a_card_in_hand() -> None:
     [
         ("W", 0, 3, ["h 0 0"], None),
         ("W", 0, 2, ["h 0 0"], "three-walls-out-of-reach"),
-        # around two squares: long walls above and below do not touch each other
+        # around two squares, the long walls above and below do not touch each other
         ("W W", 2, 1, ["h 0 0 2"], None),
         ("W W", 2, 1, ["v 1 0"], None),
         ("W W", 2, 1, ["v 0 0", "h 0 1 2"], None),
@@ -133,7 +133,7 @@ def test_mon_61_a_first_or_second_wall_leaves_three_within_reach(
     state = builder(picture, long=long, short=short)
     *before, last = walls(*actions)
     state = play(state, *before)
-    assert listed(legal(state)) == plain_walls(state)
+    assert listed(legal(state)) == literal_walls(state)
     assert (last in legal(state)) == (refused is None)
     if refused is not None:
         assert refusal_of(state, last)[0] == refused
@@ -230,11 +230,14 @@ def test_mon_62_walls_of_other_turns_are_not_crossed_either() -> None:
 
 @pytest.mark.parametrize(("short", "walls_listed"), [(1, False), (2, True)])
 def test_mon_62_a_third_wall_that_only_crosses_the_second_is_out_of_reach(short: int, *, walls_listed: bool) -> None:
-    """Free are the cross in the middle and one edge of the rim: two long walls would cross, and a short one is one."""
+    """The cross in the middle and one edge of the rim are free.
+
+    Two long walls would cross, and a short wall is only one.
+    """
     rim = [text for text in ring(0, 0, 2, 2) if text != "v 0 0"]
     state = built(builder("W W\nW W", long=2, short=short), *rim)
     assert bool(listed(legal(state))) == walls_listed
-    assert listed(legal(state)) == plain_walls(state)
+    assert listed(legal(state)) == literal_walls(state)
 
 
 @pytest.mark.parametrize(
@@ -265,18 +268,18 @@ def test_mon_62_a_card_may_end_at_a_wall(lying: str) -> None:
 
 
 def _two_by_two(*texts: str) -> State:
-    """Cards below and right of the middle, so that one at (1, 2) covers two squares of each of them at most."""
-    state = cards_lie(table(options=WALLS), ("A07", -1, 2, 90), ("A08", 1, 4, 0), ("A09", 3, 1, 90), ("A11", 0, 0, 0))
+    """Cards below and right of the middle, so that a card at (1, 2) covers at most two squares of each."""
+    state = with_cards(table(options=WALLS), ("A07", -1, 2, 90), ("A08", 1, 4, 0), ("A09", 3, 1, 90), ("A11", 0, 0, 0))
     return turn_of(built(state, *texts), 0, "A10")
 
 
 @pytest.mark.long
 @settings(max_examples=2 * LENGTH, deadline=None)
 @given(st.integers(2, 4), st.integers(0, 10_000), st.integers(0, 40))
-def test_mon_61_mon_62_the_list_is_what_the_clauses_say_word_by_word(seats: int, seed: int, start: int) -> None:
+def test_mon_61_mon_62_the_list_equals_a_literal_reading_of_the_clauses(seats: int, seed: int, start: int) -> None:
     left = {0, 1, 2, 3}
     for ply, (state, _) in enumerate(random_match(seats, seed, {"walls": True, "layout": "confrontation"})):
         laid = state.turn.walls
         if ply >= start and laid in left and state.step in {"place_card", "place_wall"} and not state.turn.ship:
             left.remove(laid)
-            assert listed(legal(state)) == plain_walls(state)
+            assert listed(legal(state)) == literal_walls(state)

@@ -1,4 +1,4 @@
-"""The toy's fold: what each effect makes of the table."""
+"""The fold of the toy game."""
 
 from typing import TypeVar, assert_never
 
@@ -11,12 +11,12 @@ from tests.service.games.toy.state import Card, State, ToyEffect
 T = TypeVar("T")
 
 
-def put(items: tuple[T, ...], seat: Seat, item: T) -> tuple[T, ...]:
+def with_item(items: tuple[T, ...], seat: Seat, item: T) -> tuple[T, ...]:
     return (*items[:seat], item, *items[seat + 1 :])
 
 
-def without(cards: tuple[Card, ...], gone: tuple[Card, ...]) -> tuple[Card, ...]:
-    return tuple(card for card in cards if card not in gone)
+def without(cards: tuple[Card, ...], removed: tuple[Card, ...]) -> tuple[Card, ...]:
+    return tuple(card for card in cards if card not in removed)
 
 
 def apply(state: State | None, effect: ToyEffect) -> State:
@@ -42,9 +42,9 @@ def apply(state: State | None, effect: ToyEffect) -> State:
     assert state is not None, "the first effect lays the table"
     match effect:
         case toy.LuckDealt(seat, value):
-            return replace(state, lucky=put(state.lucky, seat, value))
+            return replace(state, lucky=with_item(state.lucky, seat, value))
         case toy.CardsDrawn(seat, cards, _, _):
-            hands = put(state.hands, seat, state.hands[seat] + cards)
+            hands = with_item(state.hands, seat, state.hands[seat] + cards)
             return replace(state, hands=hands, deck=without(state.deck, cards))
         case toy.DeckReshuffled(order, _):
             return replace(state, deck=state.deck + order, discards=())
@@ -54,35 +54,35 @@ def apply(state: State | None, effect: ToyEffect) -> State:
         case toy.CardCommitted(seat, card):
             return replace(
                 state,
-                hands=put(state.hands, seat, without(state.hands[seat], (card,))),
-                commits=put(state.commits, seat, card),
-                waiting=put(state.waiting, seat, False),
+                hands=with_item(state.hands, seat, without(state.hands[seat], (card,))),
+                commits=with_item(state.commits, seat, card),
+                waiting=with_item(state.waiting, seat, False),
             )
         case toy.CardForfeited(seat, card):
             return replace(
                 state,
-                hands=put(state.hands, seat, without(state.hands[seat], (card,))),
+                hands=with_item(state.hands, seat, without(state.hands[seat], (card,))),
                 discards=(*state.discards, card),
-                waiting=put(state.waiting, seat, False),
-                missed=put(state.missed, seat, state.missed[seat] + 1),
+                waiting=with_item(state.waiting, seat, False),
+                missed=with_item(state.missed, seat, state.missed[seat] + 1),
             )
         case toy.TrickRevealed(cards):
-            gone = tuple(card for card in state.table if card is not None)
-            return replace(state, table=cards, commits=(None,) * state.seats, discards=state.discards + gone)
+            removed = tuple(card for card in state.table if card is not None)
+            return replace(state, table=cards, commits=(None,) * state.seats, discards=state.discards + removed)
         case toy.PointsScored(seat, points, _):
-            return replace(state, points=put(state.points, seat, state.points[seat] + points))
+            return replace(state, points=with_item(state.points, seat, state.points[seat] + points))
         case toy.SwapOpened():
             return replace(state, step="swap", waiting=(True,) * state.seats, swapped=(0,) * state.seats)
         case toy.CardsSwapped(seat, cards, count):
             return replace(
                 state,
-                hands=put(state.hands, seat, without(state.hands[seat], cards)),
+                hands=with_item(state.hands, seat, without(state.hands[seat], cards)),
                 discards=state.discards + cards,
-                waiting=put(state.waiting, seat, False),
-                swapped=put(state.swapped, seat, count),
+                waiting=with_item(state.waiting, seat, False),
+                swapped=with_item(state.swapped, seat, count),
             )
         case toy.HandKept(seat):
-            return replace(state, waiting=put(state.waiting, seat, False))
+            return replace(state, waiting=with_item(state.waiting, seat, False))
         case toy.GameEnded():
             return replace(state, step="over")
     assert_never(effect)

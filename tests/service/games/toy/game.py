@@ -1,10 +1,10 @@
-"""The toy, put together. It is in no registry: tests put it where they need it."""
+"""The toy game. It is not in the registry; tests pass it to whatever needs a game."""
 
 from collections.abc import Mapping
 from typing import get_args
 
 from service.games.kit import folder, options, ranking
-from service.games.kit.patterns import picked
+from service.games.kit.patterns import sample_action
 from service.games.protocol import Game, GameInfo, Outcome, Rng, Task
 from service.games.visibility import Seat, Viewer
 from tests.service.games.toy import decide, picture, view
@@ -34,15 +34,15 @@ def _is_lucky(state: State, seat: Seat) -> bool:
 
 
 def play_high(task: Task[ToyAction, Observation], rng: Rng) -> ToyAction:
-    """Commits the highest card, and swaps by chance."""
+    """Commits the highest card, and swaps at random."""
     commits = [action for action in task.legal_actions if isinstance(action, Commit)]
     if commits:
         return max(commits, key=lambda action: value(action.card))
-    return picked(rng.pick("action", task.legal_actions), "cards", rng)
+    return sample_action(rng.pick("action", task.legal_actions), "cards", rng)
 
 
 def points(state: State, _viewer: Viewer) -> tuple[int, ...]:
-    """What each seat has won and missed; its luck is hidden until the end."""
+    """The points that each seat has won, minus those it has missed. Its luck is hidden until the end."""
     return tuple(state.points[seat] - state.missed[seat] for seat in range(state.seats))
 
 

@@ -1,4 +1,4 @@
-"""The toy drawn: the cards shown last, a panel for each seat, and the viewer's hand."""
+"""The picture of the toy game: the cards shown last, a panel for each seat, and the viewer's hand."""
 
 from typing import Final
 
@@ -16,14 +16,14 @@ SIZE: Final = (640, 420)
 
 def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
     asked = [seat for seat, waits in enumerate(seen.waiting) if waits]
-    said = frame.status(asked, None if seen.step == "over" else seen.step, viewer, words, outcome)
+    status_text = frame.status(asked, None if seen.step == "over" else seen.step, viewer, words, outcome)
     table = [card_at(24 + 60 * place, 100, card) for place, card in enumerate(seen.table) if card is not None]
     panels = [
         frame.panel(
             seat,
             140,
             110,
-            text(16, 80, seen.hands[seat], "number", thing=f"seat-{seat}-hand"),
+            text(16, 80, seen.hands[seat], "number", element_id=f"seat-{seat}-hand"),
             at=(24 + 148 * seat, 180),
             viewer=viewer,
             words=words,
@@ -35,12 +35,12 @@ def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | 
     ]
     return Picture(
         *SIZE,
-        kind="toy",
+        css_class="toy",
         language=words["language"],
         title=words["title"],
-        description=frame.summary(words, said, seen.points, viewer),
+        description=frame.summary(words, status_text, seen.points, viewer),
         art=frame.MARKS,
-        body=(*frame.heading(SIZE[0], words, said), *table, *panels, *hand_of(seen)),
+        body=(*frame.heading(SIZE[0], words, status_text), *table, *panels, *hand_of(seen)),
     )
 
 
@@ -52,7 +52,7 @@ def card_at(x: int, y: int, card: Card, *, named: bool = False) -> Element:
     return group(
         rect(0, 0, 52, 72, "panel edge", corner=6),
         text(26, 42, card, "number mid"),
-        thing=f"card-{card}",
+        element_id=f"card-{card}",
         data={"card": card, "cards": card} if named else {},
         at=(x, y),
     )

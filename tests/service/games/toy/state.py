@@ -1,4 +1,4 @@
-"""What the toy's table looks like, what may be asked, and what may happen."""
+"""The state, actions and effects of the toy game."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -29,7 +29,11 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """`deck` from the top; `table`: the cards shown last; `waiting`: who has yet to act; `swapped`: how many cards, last."""
+    """The whole state.
+
+    `deck` starts at the top. `table` has the cards shown last. `waiting` marks the seats that have not acted yet.
+    `swapped` has the number of cards of each seat's last swap.
+    """
 
     options: Options
     trick: int

@@ -1,4 +1,4 @@
-"""The tables at which the laws hold the toy."""
+"""The tables at which the laws test the toy game."""
 
 from collections import Counter
 from typing import Final

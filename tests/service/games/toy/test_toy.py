@@ -1,4 +1,4 @@
-"""The toy is what its RULES.md says: the laws say nothing of that."""
+"""The toy game follows its RULES.md, which the laws do not test."""
 
 import msgspec
 import pytest
@@ -22,7 +22,7 @@ def table(seats: int = 2, **options: object) -> State:
 
 
 def holding(state: State, *hands: tuple[str, ...]) -> State:
-    """The state with these hands, all other cards in the deck."""
+    """The state with these hands and all other cards in the deck."""
     held = {card for hand in hands for card in hand}
     return replace(state, hands=hands, deck=tuple(card for card in toy.CARDS if card not in held))
 
@@ -30,9 +30,9 @@ def holding(state: State, *hands: tuple[str, ...]) -> State:
 def after(state: State, *moves: Move[ToyAction]) -> tuple[State, tuple[Effect, ...]]:
     effects: tuple[Effect, ...] = ()
     for move in moves:
-        told = TOY.decide(state, move, draws("toy"))
-        effects += told
-        folded = fold(TOY, state, told)
+        pending = TOY.decide(state, move, draws("toy"))
+        effects += pending
+        folded = fold(TOY, state, pending)
         assert folded is not None
         state = folded
     return state, effects

@@ -1,4 +1,4 @@
-"""What a viewer of the toy sees, and a table that looks the same to it."""
+"""Observations of the toy game, and sampled states that agree with them."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from tests.service.games.toy.state import CARDS, VALUES, Card, Options, State, S
 
 
 class Observation(msgspec.Struct, frozen=True, tag_field="game", tag="toy"):
-    """`hand`, `lucky` and `committed` are the viewer's own; a deadline that the options hide is None."""
+    """`hand`, `lucky` and `committed` are the viewer's own. `deadline` is None if options hide it."""
 
     viewer: Viewer
     options: Options

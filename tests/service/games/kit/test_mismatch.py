@@ -1,11 +1,11 @@
-"""What is wrong with a value that fits no type: the place, and what would be right there."""
+"""A mismatch names the location of a bad value, and what would be right there."""
 
 from typing import Annotated, Literal
 
 import msgspec
 import pytest
 
-from service.games.kit.misfit import LONGEST_STEP, MOST_VALUES, any_of, misfit
+from service.games.kit.mismatch import MAX_STEP_LENGTH, MAX_VALUES, alternatives, mismatch
 
 
 class Inner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,32 +43,34 @@ NAMES = ", ".join(Outer.__struct_fields__)
         ({"coins": {"red": 0}}, ("coins",), "must be an object whose values are integers from 1"),
         ({"coins": {"": 1}}, ("coins",), "must be an object whose values are integers from 1"),
         ({"listed": [{"size": 1}] * 3}, ("listed",), "must be a list of 0 to 2 items"),
-        ({"listed": [{"size": 1}, {"size": 2, "a`b": 1}]}, ("listed", "1", "a`b"), "is unknown; there are size"),
+        ({"listed": [{"size": 1}, {"size": 2, "a`b": 1}]}, ("listed", "1", "a`b"), "is unknown; known names: size"),
         ({"inner": 1}, ("inner",), "must be an object or null"),
-        ({"x - at `$.name`": 1}, ("x - at `$.name`",), f"is unknown; there are {NAMES}"),
-        ({"a.b\n/~": 1}, ("a.b\n/~",), f"is unknown; there are {NAMES}"),
-        ({"": 1}, ("",), f"is unknown; there are {NAMES}"),
+        ({"x - at `$.name`": 1}, ("x - at `$.name`",), f"is unknown; known names: {NAMES}"),
+        ({"a.b\n/~": 1}, ("a.b\n/~",), f"is unknown; known names: {NAMES}"),
+        ({"": 1}, ("",), f"is unknown; known names: {NAMES}"),
     ],
 )
-def test_a_misfit_says_where_and_what_would_be_right(given: object, path: tuple[str, ...], fault: str) -> None:
+def test_a_mismatch_names_its_location_and_what_would_be_right(
+    given: object, path: tuple[str, ...], fault: str
+) -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert(given, Outer, strict=True)
-    found = misfit(Outer, caught.value)
+    found = mismatch(Outer, caught.value)
     assert (found.path, found.fault) == (path, fault)
     assert str(found) == f"{'.'.join(path)} {fault}"
 
 
-def test_what_has_no_fields_says_so() -> None:
+def test_a_type_without_fields_has_no_field_names_to_list() -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert({"y" * 99: 1}, Empty, strict=True)
-    assert str(misfit(Empty, caught.value)) == f"{'y' * LONGEST_STEP} is unknown; there are none"
+    assert str(mismatch(Empty, caught.value)) == f"{'y' * MAX_STEP_LENGTH} is unknown; known names: none"
 
 
-def test_many_values_are_not_all_told() -> None:
-    assert any_of(["a"]) == "a"
-    assert any_of([str(number) for number in range(MOST_VALUES)]).count(",") == MOST_VALUES - 2
-    assert any_of([str(number) for number in range(MOST_VALUES + 5)]).endswith("18 or one of 6 others")
+def test_a_long_list_of_values_is_cut() -> None:
+    assert alternatives(["a"]) == "a"
+    assert alternatives([str(number) for number in range(MAX_VALUES)]).count(",") == MAX_VALUES - 2
+    assert alternatives([str(number) for number in range(MAX_VALUES + 5)]).endswith("18 or one of 6 others")
 
 
-def test_a_type_without_a_schema_of_that_place_is_told_as_something_else() -> None:
-    assert misfit(Empty, msgspec.ValidationError("Odd - at `$.nowhere`")).fault == "must be something else"
+def test_a_path_without_a_schema_is_described_as_something_else() -> None:
+    assert mismatch(Empty, msgspec.ValidationError("Odd - at `$.nowhere`")).fault == "must be something else"

@@ -1,4 +1,4 @@
-"""How a game decides: tell one effect after the other, each on the state that the ones before it left."""
+"""Collects the effects of a decision. Each effect is applied at once, so the next rule sees the state after it."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -7,8 +7,8 @@ S = TypeVar("S")
 E = TypeVar("E")
 
 
-class Telling(Generic[S, E]):
-    """The effects told so far, and the state after them."""
+class PendingEffects(Generic[S, E]):
+    """The effects emitted so far, and the state after them."""
 
     __slots__ = ("_apply", "effects", "state")
 
@@ -17,7 +17,7 @@ class Telling(Generic[S, E]):
         self.state = state
         self.effects: list[E] = []
 
-    def tell(self, *effects: E) -> None:
+    def emit(self, *effects: E) -> None:
         for effect in effects:
             self.state = self._apply(self.state, effect)
             self.effects.append(effect)
