@@ -172,7 +172,7 @@ class Table:
         actions = [action for action in view["legal_actions"] or () if action["type"] != "stop"]
         if self.is_over or not actions:
             return False
-        action = {name: _choice(value) for name, value in actions[view["version"] % len(actions)].items()}
+        action = {name: choice(value) for name, value in actions[view["version"] % len(actions)].items()}
         answer = person.command(self.match, "actions", {"action": action}, "action", f"seat:{view['viewer']}")
         if answer.status < 300:
             self.version = max(self.version, answer.body["version"])
@@ -189,7 +189,7 @@ class Table:
         self._plan = "people"
 
 
-def _choice(value: Any) -> Any:
+def choice(value: Any) -> Any:
     """A pattern stands for a choice: as few items as it allows."""
     return value["any_of"][: value["min"]] if isinstance(value, dict) and "any_of" in value else value
 

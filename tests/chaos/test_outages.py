@@ -25,6 +25,7 @@ from service.match.model import GRACE_MS
 from tests.api.live import serving
 from tests.chaos.clients import Answer, Client
 from tests.chaos.history import History
+from tests.chaos.tables import choice
 from tests.length import LONG
 from tests.verifier.verdicts import verdicts
 from tests.waiting import until
@@ -97,7 +98,7 @@ class Table:
         self.seat: int = decision["seat"]
         self.deadline = decision["deadline"]
         listed = self._clients[self.seat].ask("GET", f"/v1/matches/{self.match}/legal-actions").body
-        self._action = listed["actions"][0]
+        self._action = {name: choice(value) for name, value in listed["actions"][0].items()}
 
     def act(self) -> Answer:
         client = self._clients[self.seat]
