@@ -5,6 +5,7 @@ Nothing here may import redis before a worker has patched the standard library: 
 
 import http
 import os
+import re
 import resource
 import socket
 import uuid
@@ -57,6 +58,13 @@ def body_deadline() -> gevent.Timeout:
     return gevent.Timeout(bodies.MAX_WAIT_FOR_BODY_S, RequestTimeout())
 
 
+def _host_in_target(target: str) -> str | None:
+    """The host and port of a request target in absolute form, which count instead of the Host header (RFC 9112, 3.2.2)."""
+    if target.startswith("/") or "://" not in target:
+        return None
+    return re.split("[/?#]", target.partition("://")[2], maxsplit=1)[0]
+
+
 class ProblemWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no types
     """gunicorn's worker, with reads that yield to other requests, and problem documents for unreadable requests."""
 
@@ -67,6 +75,8 @@ class ProblemWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no type
         sock.take_turn()
         # A higher minor version gets the highest that is supported here (RFC 9110, 2.5).
         req.version = min(req.version, (1, 1))
+        if (host := _host_in_target(req.uri)) is not None:
+            req.headers = [*((name, value) for name, value in req.headers if name != "HOST"), ("HOST", host)]
         unwrapped = req.body
         req.body = body = connection.Body(req, sock)
         sock.hold_head()

@@ -1,7 +1,7 @@
-"""The sweepers' common beat in the log's server, and the outages that it shows.
+"""The sweepers' shared beat on the log's server, and the outages of the service that its gaps show.
 
-A silence of the beat is an outage of ours if it was long, or if a sweeper saw the log fail or hang meanwhile. Silences are
-measured by the server's clock and noted in that of the process, by which deadlines are judged.
+Every running sweeper writes the beat. A gap is an outage if it is long, or if a sweeper saw the log fail or hang during it.
+Gaps are measured by the server's clock and stored in the time of the process, by which deadlines are judged.
 """
 
 import time
@@ -16,29 +16,30 @@ from service.adapters.clock import wall_clock
 
 KEY: Final = "beat"
 OUTAGES: Final = "{beat}:outages"
-"""The braces put it into the slot of `KEY`."""
+"""The braces put the key into the same cluster slot as `KEY`."""
 BEAT_MS: Final = 150
-"""A beat right after another one, of whatever process, writes nothing."""
+"""A beat sooner after another one, of any process, writes nothing."""
 GAP_MS: Final = 3_000
-"""A longer silence is an outage of ours."""
+"""A longer gap is always an outage."""
 DOUBT_MS: Final = 250
-"""So is a longer silence in which the log failed. No sweeper that runs is silent for so long."""
+"""A longer gap is an outage if the log failed during it. A running sweeper does not pause for this long."""
 RETURN_MS: Final = 2_500
-"""An outage lasts so much longer for players: who was told meanwhile to come again in two seconds does so by then."""
+"""For players an outage lasts this much longer, so that a client that waits out `Retry-After: 2` is back in time."""
 LATE_MS: Final = 500
-"""A beat that the server reads later than this after it was sent does not count: a server that hung reads all that was sent
-meanwhile, when nobody waits for it any more.
+"""A beat that the server reads this long after it was sent does not count. A server that hung reads everything that was
+sent to it in the meantime, although the senders have given up.
 """
 TRIES: Final = 5
 KEEP_MS: Final = 60 * 24 * 3_600_000
 SHOWN_MS: Final = 60_000
-"""For so long an outage is shown to processes of the release before, which give it back to all matches at once."""
+"""How long an outage is shown to processes of the previous release, which give it back to all matches at once."""
 
 Span: TypeAlias = tuple[int, int]
-"""Server milliseconds, from and to."""
+"""From and to, in milliseconds of server time."""
 
-# ARGV[1] is the time of the process. KEYS: a hash with the newest beat `at`, and a sorted set of outages `<from>:<to>` by their ends. The release before notes
-# outages in the hash, by the last beat before each, or as `jump:<end>`; what this one shows it there is `gap:<end>`.
+# ARGV[1] is the time of the process. KEYS[1] is a hash whose field `at` is the newest beat. KEYS[2] is a sorted set of outages
+# `<from>:<to>`, scored by their ends. The previous release stores outages in the hash, under the last beat before each or as
+# `jump:<end>`; for it, this release writes `gap:<end>` there.
 _SIZES: Final = f"""
 local BEAT_MS, GAP_MS, LATE_MS = {BEAT_MS}, {GAP_MS}, {LATE_MS}
 local RETURN_MS, KEEP_MS, SHOWN_MS = {RETURN_MS}, {KEEP_MS}, {SHOWN_MS}
@@ -107,8 +108,9 @@ return spans
 
 
 class Beaten(msgspec.Struct, frozen=True):
-    """`found`: whether the silence before this beat, of `silence_ms`, is noted as an outage. Players may come back from an
-    outage for `returning_ms` more, which no deadline should be enforced in.
+    """The gap before a beat: its length `silence_ms`, and whether it was stored as an outage (`found`).
+
+    No deadline should be enforced for `returning_ms` more, in which players may come back from an outage.
     """
 
     found: bool
@@ -117,18 +119,18 @@ class Beaten(msgspec.Struct, frozen=True):
 
 
 class Beat:
-    """Safe to send twice: a second beat right after the first finds no silence. For one thread."""
+    """A beat may be sent twice: the second one finds no gap. For one thread only."""
 
     def __init__(self, client: Redis | RedisCluster, now: Callable[[], int] = wall_clock) -> None:
         self._client = client
         self._now = now
         self._server_lead = 0
-        """How far the server's clock is ahead of this process's steady one, in milliseconds."""
+        """How far the server's clock is ahead of this process's monotonic clock, in milliseconds."""
 
     def beat(self, longest_ms: int = GAP_MS) -> Beaten:
-        """Tell that a sweeper runs now, and note a silence before it that was longer than `longest_ms`.
+        """Write the beat, and store the gap before it as an outage if it was longer than `longest_ms`.
 
-        Players may have been told meanwhile to come again.
+        Requests may have been refused with `Retry-After` during such an outage.
 
         Raises:
             LogUnavailable: the server does not answer.
@@ -142,7 +144,7 @@ class Beat:
         return Beaten(False, 0, 0)
 
     def note(self, ms: int) -> None:
-        """Note an outage that ends now, that no beat shows, and in which nobody was told to come again.
+        """Store an outage that ends now and that no gap shows; no request was refused during it.
 
         Raises:
             LogUnavailable: the server does not answer.
@@ -150,9 +152,9 @@ class Beat:
         self._eval(_NOTED, ms)
 
     def lost(self, start: int, end: int, silence_ms: int) -> int:
-        """Milliseconds between two server times that were outages.
+        """How many milliseconds between two server times were outages.
 
-        A silence that is longer than `silence_ms` and lasts is one too: sweepers may not have seen yet what it was.
+        A gap that lasts now and is longer than `silence_ms` counts too, since sweepers may not have seen its cause yet.
 
         Raises:
             LogUnavailable: the server does not answer.
@@ -167,7 +169,7 @@ class Beat:
 
 
 def covered(spans: Sequence[Span], start: int, end: int) -> int:
-    """How much of the time from `start` to `end` lies in one of the spans at least."""
+    """How much of the time from `start` to `end` lies in at least one of the spans."""
     total = 0
     for first, last in sorted(spans):
         total += max(0, min(last, end) - max(first, start))

@@ -70,7 +70,7 @@ def check_on_connect(client: Redis, store: Store) -> None:
     """
 
     def on_connect(connection: Any) -> None:  # redis-py leaves its methods untyped
-        connection.on_connect()
+        connection.on_connect_check_health(check_health=False)
         connection.send_command("GET", KEY)
         found = _parse(connection.read_response())
         if found != store:

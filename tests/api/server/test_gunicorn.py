@@ -36,12 +36,18 @@ def chunks(*pieces: bytes | int) -> bytes:
     return b"\r\n" + b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in whole)
 
 
+ABSOLUTE: Final = b"GET http://%b/v1/stones HTTP/1.1\r\n"
+"""The host in such a target counts, whatever the Host header says (RFC 9112, 3.2.2)."""
+
 SHAPES: Final = {
     "good": (200, GET + HOST + CLOSE + b"\r\n"),
     "a path of a proxy": (200, GET + HOST + CLOSE + b"SCRIPT_NAME: /moon\r\n\r\n"),
     "a path of a proxy, cut off": (404, GET.replace(b"/v1", b"/v2/v1") + HOST + CLOSE + b"SCRIPT_NAME: /v2\r\n\r\n"),
     "two schemes": (200, GET + HOST + CLOSE + b"X-Forwarded-Proto: https\r\nX-Forwarded-Ssl: off\r\n\r\n"),
     "no Host": (400, GET + CLOSE + b"\r\n"),
+    "an absolute target": (200, ABSOLUTE % b"moon:80" + HOST + CLOSE + b"\r\n"),
+    "an absolute target with a wrong port": (400, ABSOLUTE % b"moon:99999" + HOST + CLOSE + b"\r\n"),
+    "an absolute target with a user": (400, ABSOLUTE % b"me@moon" + HOST + CLOSE + b"\r\n"),
     "two Hosts": (400, GET + HOST + HOST + b"\r\n"),
     "length and chunked": (400, POST + HOST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
     "two lengths": (400, POST + HOST + b"Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcde"),
