@@ -24,7 +24,7 @@ BATCH: Final = 100
 PAUSE_S: Final = 0.1
 """After a sweep that failed."""
 HUNG_S: Final = 0.1
-"""What takes longer may have waited for a log that hung; the silence of the beat says whether it did."""
+"""What takes longer waited for a log that hung, or for a busy machine: nobody's own time either way."""
 
 LEASE_MS: Final = 2_000
 """For so long a claimed entry is left to who claimed it."""
@@ -57,7 +57,8 @@ class Sweeper:
         self._lead: int | None = None
         self._doubts = True
         """Whether the log may have been away since the last beat."""
-        self._hung = False
+        self._hung_ms = 0
+        """How long the log took over its slowest answer since the last beat, if that was longer than `HUNG_S`."""
         self._enforces_from = 0.0
         self._retry_delays = RetryDelays()
         self._stopped = Event()
@@ -107,23 +108,25 @@ class Sweeper:
 
     def _keep_beating(self, now: int) -> None:
         # By the wall clock: a jump of it is found to be an outage, before a deadline is judged by it.
-        if self._beaten_at is not None and 0 <= now - self._beaten_at < BEAT_MS:
+        if not self._hung_ms and self._beaten_at is not None and 0 <= now - self._beaten_at < BEAT_MS:
             return
         began = self._steady()
         lead = now - round(began * 1000)
         jump = 0 if self._lead is None else lead - self._lead
         beaten = self._beat.beat(DOUBT_MS if self._doubts else GAP_MS)
         ended = self._steady()
+        hung_ms = max(self._hung_ms, _hung_ms(ended - began))
         outage_ms = beaten.silence_ms if beaten.found else 0
         if jump > GAP_MS and outage_ms < jump:  # unless the server's clock, or another process, showed the same jump
             outage_ms = jump
             self._beat.note(jump)
-        elif not beaten.found and (self._hung or ended - began > HUNG_S) and beaten.silence_ms > DOUBT_MS:
-            outage_ms = beaten.silence_ms
+        elif not beaten.found and hung_ms:
+            # Another sweeper may have written the beat right after the log came back: then the silence is too short.
+            outage_ms = max(beaten.silence_ms, hung_ms)
             self._beat.note(outage_ms)
         if outage_ms:
             _log.warning("an outage of %d ms: players get back what it took of their time", outage_ms)
-        self._doubts = self._hung = False
+        self._doubts, self._hung_ms = False, 0
         self._beaten_at, self._lead = now, lead
         self._enforces_from = ended + beaten.returning_ms / 1000
 
@@ -133,7 +136,7 @@ class Sweeper:
         limit = BATCH + len(self._retry_delays)
         began = self._steady()
         found = self._ports.log.overdue("clock", now + TICK_MS, limit)
-        self._hung = self._steady() - began > HUNG_S
+        self._hung_ms = _hung_ms(self._steady() - began)
         for due in found:
             if due.at > now:
                 return (due.at - now) / 1000
@@ -159,6 +162,10 @@ class Sweeper:
             self._retry_delays.failed(match_id)
         else:
             self._retry_delays.succeeded(match_id)
+
+
+def _hung_ms(seconds: float) -> int:
+    return round(seconds * 1000) if seconds > HUNG_S else 0
 
 
 def _enforce_or_suspend(ports: Ports, match_id: MatchId) -> None:

@@ -176,6 +176,31 @@ def test_a_sweeper_that_saw_the_log_fail_notes_a_short_silence_and_another_does_
     assert 1_000 <= ports.lost(clock.now - 5_000, clock.now, 250) <= 5_000
 
 
+def test_time_in_which_the_log_hung_is_given_back_although_another_sweeper_wrote_the_beat_first(
+    world: World, ports: Ports, sweeper: Sweeper, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = world.service.log_client
+    match = world.people(clock=30)
+    clock.now = match.at
+    sweeper.sweep()
+    overdue = ports.log.overdue
+
+    def hang(*args: Any) -> Any:
+        clock.now += 180
+        Beat(client, clock).beat()
+        return overdue(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ports.log, "overdue", hang)
+        sweeper.sweep()
+    sweeper.sweep()
+    assert ports.lost(match.at, clock.now, 250) == 180
+    sweeper.sweep()
+    clock.now += 1_000
+    sweeper.sweep()
+    assert ports.lost(match.at, clock.now, 250) == 180
+
+
 def fail() -> float:
     raise LogUnavailable("unavailable")
 
