@@ -60,8 +60,10 @@ class PlayerSubscription:
         self._player = player
         self._form = form
         self._include = include
-        self._position = ports.now() if after is None else after
-        self._since = None if after is None else max(0, after - OVERLAP_MS)
+        now = ports.now()
+        # A position may be later than now if a clock was set back. Nothing that happens until then may be skipped.
+        self._position = now if after is None else min(after, now)
+        self._since = None if after is None else max(0, self._position - OVERLAP_MS)
         self._followed: FollowedMatches
         self._earlier: deque[_Earlier] = deque()
         # How many of the matches that were concluded since are listed among those; None once all are.

@@ -101,6 +101,17 @@ def test_an_end_that_was_sent_before_the_position_is_not_sent_again(players: Pla
     assert players.told_at_once("anna", after=position(later))[1] == []
 
 
+@pytest.mark.parametrize("ahead_ms", [1, 3 * OVERLAP_MS, 10**30])
+def test_a_position_that_is_later_than_now_skips_nothing(players: Players, ahead_ms: int) -> None:
+    """The clock of the machine that created the cursor was ahead, or set back since."""
+    table = players.toy("anna", "ben")
+    players.play_out(table)
+    players.wait(OVERLAP_MS // 2)
+    hello, told = players.told_at_once("anna", after=players.time + ahead_ms)
+    assert position(hello) == players.time
+    assert unsigned(told) == everything(players, "anna", table)
+
+
 def test_a_match_that_ended_before_anybody_looked_is_told_to_who_comes_without_a_position_too(players: Players) -> None:
     table = players.toy("anna", "ben")
     players.play_out(table)
