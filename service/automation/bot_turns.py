@@ -18,7 +18,7 @@ from service.games.protocol import Rng, Task
 from service.games.visibility import Seat
 from service.match.commands import ActAsBot, Command, Score, Suspend, TakeDefault
 from service.match.decide import decide
-from service.match.model import Match, OpenDecision, SeatHolder
+from service.match.model import GRACE_MS, Match, OpenDecision, SeatHolder
 from service.match.owed import owed
 from service.match.randomness import Draws
 from service.observability import failpoints, metrics
@@ -87,7 +87,7 @@ def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, patienc
     if not decisions:
         return score(ports, match, at)
     outage_ms = lost(ports, match, at, opens_anew=True)
-    if outage_ms:
+    if outage_ms > GRACE_MS:  # less than that again and again, while players return, would be an event before each move
         return give_back(ports, match, outage_ms, at)
     for decision in sorted(decisions, key=lambda one: (one.asked_at or 0, one.seat)):
         holder = None if decision.asked_at is None or decision.asked_at > at else match.seats[decision.seat]

@@ -266,3 +266,19 @@ def test_a_seat_whose_player_left_waits_for_the_bell_where_there_is_no_default_a
     arena.work(table)
     assert arena.data(table)["reason"] == "player-left"
     assert arena.data(table)["seat"] == 0
+
+
+def test_moves_right_after_an_outage_take_no_event_of_some_milliseconds_each() -> None:
+    """Players return until 2.5 s after an outage, while seats that were left are played on."""
+    arena = Arena()
+    table = arena.join(arena.create("monkeys_on_the_moon", clock={"bank_seconds": 30}), "anna", "ben")
+    arena.be_away(1_000)
+    arena.outages.append((arena.time, arena.time + 2_500))
+    arena.leave(table, "anna")
+    arena.leave(table, "ben")
+    before = arena.types(table).count("clock_extended")
+    for _ in range(20):
+        arena.wait(2)
+        advance(arena.ports, table, moves=1)
+    assert arena.types(table).count("clock_extended") == before
+    assert "default_action" in arena.types(table)
