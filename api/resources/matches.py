@@ -236,7 +236,7 @@ def show_match(query: Mapping[str, Any], match_id: str) -> Response:
     if TEXTS not in included:
         return answer(view, head=match.head)
     language = languages.preferred()
-    view = replace(view, decisions=texts.asked_with_text(match.game, language, view.decisions))
+    view = replace(view, decisions=texts.decisions_with_text(match.game, language, view.decisions))
     if view.legal_actions is not UNSET:
         view = replace(view, action_texts=texts.action_texts(match.game, language, view.legal_actions))
     return languages.label(answer(view, head=match.head), language)

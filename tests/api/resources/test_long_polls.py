@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from api.resources import stream_response
-from service.subscriptions.streams import STREAMS_A_HOLDER
+from service.subscriptions.streams import MAX_STREAMS_PER_HOLDER
 from tests.api.checked import Client, Json
 from tests.api.conftest import problem
 from tests.api.table import Table, set_table
@@ -121,9 +121,9 @@ def test_a_waiting_request_counts_as_a_stream_until_it_is_answered(client: Clien
     with client.app.test_request_context():
         streams = stream_response.streams()
     holder = "address 127.0.0.1"
-    slots = [streams.enter(holder) for _ in range(STREAMS_A_HOLDER)]
+    slots = [streams.enter(holder) for _ in range(MAX_STREAMS_PER_HOLDER)]
     path = f"/v1/matches/{table.match_id}/events?after={version}&wait=1"
     assert problem(client.get(path)).code == "too-many-streams"
     slots[0].release()
     assert client.get(path).status_code == 200
-    assert streams.open == STREAMS_A_HOLDER - 1
+    assert streams.open == MAX_STREAMS_PER_HOLDER - 1

@@ -118,7 +118,7 @@ def test_a_decision_says_what_is_asked() -> None:
     arena = Arena(GAMES["ape_town"])
     table = arena.join(arena.create("ape_town", 2), "anna", "ben")
     match = arena.match(table)
-    (decision,) = texts.asked_with_text(match.game, "de", see_decisions(match, None))
+    (decision,) = texts.decisions_with_text(match.game, "de", see_decisions(match, None))
     assert decision.text == match.game.texts["de"][f"step.{decision.step}"]
 
 

@@ -25,7 +25,7 @@ from service.subscriptions.streams import Streams
 from service.usecases import accounts
 from tests.api.table import Table
 
-HEARTBEAT = 0.05
+HEARTBEAT_S = 0.05
 
 
 class WatchedLog(MemoryLog):

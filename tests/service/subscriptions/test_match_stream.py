@@ -13,7 +13,7 @@ from service.games.visibility import Viewer
 from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.match.redaction import legal_actions, see_decisions
-from service.match.texts import asked_with_text
+from service.match.texts import decisions_with_text
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Reason
 from service.subscriptions.situation import Include
 from service.usecases import accounts
@@ -136,7 +136,7 @@ def test_each_event_has_what_was_open_right_after_it_and_the_newest_the_viewer_s
         assert [event["version"] for event in told][-1] == match.head.version
         for event in told:
             then = house.elsewhere.history.at(match.id, event["version"])
-            expected = asked_with_text(match.game, "en", see_decisions(then, 1))
+            expected = decisions_with_text(match.game, "en", see_decisions(then, 1))
             assert event["decisions"] == as_json(expected)
             assert ("legal_actions" in event) is (then.head == match.head)
         assert told[-1]["legal_actions"] == as_json(legal_actions(match, 1))

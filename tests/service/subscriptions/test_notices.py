@@ -23,7 +23,7 @@ def test_the_first_frame_holds_all_matches_that_are_not_over(players: Players) -
     players.join(waiting, "anna")
     players.play_out(over)
     hello = next(players.told("anna"))
-    assert (hello["type"], hello["player"], hello["followed"]) == ("hello", "anna", followed.MOST)
+    assert (hello["type"], hello["player"], hello["followed"]) == ("hello", "anna", followed.MAX_FOLLOWED)
     assert hello["now"] == players.time
     found = {match["id"]: match for match in hello["matches"]}
     assert found.keys() == {waiting, running}
@@ -140,7 +140,7 @@ def test_a_seat_given_up_is_followed_no_more(beating: Players) -> None:
 
 
 def test_only_so_many_matches_are_followed(players: Players, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(followed, "MOST", 2)
+    monkeypatch.setattr(followed, "MAX_FOLLOWED", 2)
     tables = []
     for _ in range(3):
         tables.append(players.create())
@@ -155,7 +155,7 @@ def test_a_stream_says_why_it_ends(beating: Players, monkeypatch: pytest.MonkeyP
     if reason == "restart":
         beating.feed.close()
     elif reason == "max-age":
-        monkeypatch.setattr(streams, "MAX_AGE", 0.0)
+        monkeypatch.setattr(streams, "MAX_AGE_S", 0.0)
     else:
         beating.revoked = True
     assert list(stream) == [{"type": "end", "reason": reason, "cursor": cursor}]

@@ -222,7 +222,7 @@ def test_a_log_that_is_away_in_between_keeps_nothing_back(beating: Players, monk
 def test_the_cursor_moves_on_once_all_was_compared_with_the_log(
     beating: Players, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(followed, "TOGETHER", 2)
+    monkeypatch.setattr(followed, "READ_BATCH", 2)
     tables = [beating.monkeys("anna", "ben") for _ in range(5)]
     stream = beating.told("anna")
     began = position(next(stream))
@@ -272,7 +272,7 @@ def test_one_stream_follows_five_hundred_matches(players: Players) -> None:
     stream = players.told("anna")
     hello = next(stream)
     assert {match["id"] for match in hello["matches"]} == {*tables}
-    assert players.log.calls.count("read") == 500 // followed.TOGETHER
+    assert players.log.calls.count("read") == 500 // followed.READ_BATCH
     players.log.calls.clear()
     for table in (tables[0], tables[-1]):
         _act_until_anna_is_asked(players, table)

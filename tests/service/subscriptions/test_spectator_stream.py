@@ -130,7 +130,7 @@ def test_a_long_backlog_of_one_match_does_not_hold_up_the_others(house: House) -
     tables = [set_table(house.ports) for _ in range(2)]
     tables[0].finish(house.elsewhere)
     long, short = newest(house, tables)
-    assert long.head.version > match_watch.CHUNK
+    assert long.head.version > match_watch.CHUNK_EVENTS
     pieces = watch(house, [(match, beginning(match)) for match in (long, short)])
     next(pieces)
     first, second = next(pieces), next(pieces)

@@ -18,7 +18,7 @@ from service.subscriptions.player_stream import PlayerSubscription
 from service.subscriptions.situation import NOTHING, Include
 from service.usecases import accounts
 from tests.api.table import Table
-from tests.service.subscriptions.house import HEARTBEAT, House, end, in_time, lines, those_who_wait, up_to_date
+from tests.service.subscriptions.house import HEARTBEAT_S, House, end, in_time, lines, those_who_wait, up_to_date
 from tests.waiting import until
 
 
@@ -41,7 +41,7 @@ def test_heartbeats_come_in_time_while_nothing_happens(house: House, table: Tabl
     assert next(stream).startswith(b"retry: 1000\nevent: hello\ndata: {")
     began = time.monotonic()
     assert [next(stream) for _ in range(4)] == [b":\n\n"] * 4
-    assert time.monotonic() - began >= 3 * HEARTBEAT
+    assert time.monotonic() - began >= 3 * HEARTBEAT_S
 
 
 def test_a_revoked_token_ends_its_streams_and_no_other(house: House, table: Table) -> None:
@@ -69,7 +69,7 @@ def test_a_stream_ends_at_its_age(house: House, table: Table, monkeypatch: pytes
     match, _ = house.ports.history.newest(table.match_id)
     stream = up_to_date(house.follow(table.match_id), match.head)
     assert next(stream) == NDJSON.heartbeat
-    monkeypatch.setattr(streams, "MAX_AGE", HEARTBEAT)
+    monkeypatch.setattr(streams, "MAX_AGE_S", HEARTBEAT_S)
     assert end(stream) == "max-age"
 
 
@@ -86,8 +86,8 @@ def test_a_log_that_is_away_for_a_while_ends_nothing(house: House, table: Table)
 def test_a_read_that_fails_is_not_tried_again_before_the_next_heartbeat(
     house: House, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "HEARTBEAT", 0.4)
-    monkeypatch.setattr(streams, "GLANCE", 0.01)
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.4)
+    monkeypatch.setattr(streams, "HANG_UP_CHECK_S", 0.01)
     match, _ = house.ports.history.newest(table.match_id)
     stream = up_to_date(house.follow(table.match_id), match.head)
     house.deaf = True
@@ -100,7 +100,7 @@ def test_a_read_that_fails_is_not_tried_again_before_the_next_heartbeat(
 
 
 def test_a_wake_up_that_is_not_true_costs_one_read(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "HEARTBEAT", 0.6)
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.6)
     match, _ = house.ports.history.newest(table.match_id)
 
     def reads() -> int:
@@ -118,10 +118,10 @@ def test_a_wake_up_that_is_not_true_costs_one_read(house: House, table: Table, m
 def test_wake_ups_that_are_not_true_cannot_make_a_process_read_all_the_time(
     house: House, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(match_watch, "_FALSE_ALARM", 0.05)
+    monkeypatch.setattr(match_watch, "_FALSE_WAKE_DELAY_S", 0.05)
     match, _ = house.ports.history.newest(table.match_id)
     following = [up_to_date(house.follow(table.match_id), match.head) for _ in range(5)]
-    monkeypatch.setattr(streams, "HEARTBEAT", 0.5)
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.5)
     house.log.reads = 0
     over = threading.Event()
 
@@ -143,7 +143,7 @@ def test_wake_ups_that_are_not_true_cannot_make_a_process_read_all_the_time(
 def test_a_new_event_is_read_once_and_encoded_once_for_each_form_however_many_follow(
     house: House, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "HEARTBEAT", 60.0)
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 60.0)
     match, _ = house.ports.history.newest(table.match_id)
     ben = {"player": table.ben, "token": table.ben_token}
     kinds: list[dict[str, Any]] = [
@@ -188,7 +188,7 @@ def test_a_holder_has_so_many_streams_and_a_process_so_many(house: House, monkey
     slots[0].release()
     slots[0].release()
     slots[0] = house.streams.enter("ben")
-    monkeypatch.setattr(streams, "STREAMS_A_PROCESS", 9)
+    monkeypatch.setattr(streams, "MAX_STREAMS_PER_PROCESS", 9)
     with pytest.raises(Refused, match="too-many-streams"):
         house.streams.enter("cleo")
     for slot in (anna, *slots):
