@@ -17,7 +17,7 @@ from service.match import redaction, texts
 from service.match.events import LONGEST_CLOCK, LONGEST_INCREMENT, SHORTEST_CLOCK, SLOWEST_PACE, MatchClock
 from service.match.model import Match, Viewer
 from service.match.new_match import NewMatch
-from service.repository import cursors
+from service.repository import cursors, index_entry
 from service.usecases import match_index, match_lifecycle
 from service.usecases.submit import Submitted
 from service.views import match_views
@@ -182,9 +182,9 @@ def list_matches(query: Mapping[str, Any]) -> Response:
         after = cursors.decode(query["cursor"], int) if "cursor" in query else 0
         over, number = match_index.ended_page(ports, after, limit, game)
         return answer(MatchList(over, cursors.encode(number)))
-    before = cursors.decode(query["cursor"], str) if "cursor" in query else None
+    before = index_entry.decode(query["cursor"]) if "cursor" in query else None
     page, last = match_index.public_page(ports, query["status"], before, limit, game)
-    return answer(MatchList(page, None if last is None else cursors.encode(last)))
+    return answer(MatchList(page, None if last is None else index_entry.encode(last)))
 
 
 @blueprint.at("/v1/matches", methods=["POST"])

@@ -10,6 +10,7 @@ from events.feed import Waiter, Wake
 from events.log import LogUnavailable
 from events.record import MatchId, Version
 from service.match.model import Match
+from service.repository.index_entry import IndexEntry
 from service.repository.ports import Ports, news_of
 from service.subscriptions.match_watch import MatchWatch, StreamEnded, read_together
 from service.subscriptions.streams import Streams
@@ -26,7 +27,7 @@ _PAGE: Final = 200
 class Followed:
     """A match of the player: its entry in the index, and the version up to which everything was sent."""
 
-    entry: str
+    entry: IndexEntry
     watch: MatchWatch
     sent: Version = 0
     is_listed: bool = True
@@ -148,7 +149,7 @@ class FollowedMatches:
     def _refresh_list(self) -> None:
         """Follow the matches that the index lists now. A match that is no longer listed is read once more, for its end."""
         self._update_waiter()
-        entries: list[str] = []
+        entries: list[IndexEntry] = []
         while len(entries) < MAX_FOLLOWED:
             size = min(_PAGE, MAX_FOLLOWED - len(entries))
             page = self._ports.index.matches_of(self._player, "active", entries[-1] if entries else None, size)
@@ -156,7 +157,7 @@ class FollowedMatches:
             if len(page) < size:
                 break
         self._is_list_stale = False
-        listed = {entry.partition(":")[2]: entry for entry in entries}
+        listed = {entry.match_id: entry for entry in entries}
         now = time.monotonic()
         for match_id, followed in list(self._matches.items()):
             followed.is_listed = match_id in listed

@@ -152,8 +152,7 @@ class PlayerSubscription:
         since, skip = self._since or 0, self._concluded_listed or 0
         entries = self._ports.index.concluded(self._player, since, skip, _CONCLUDED_PAGE)
         self._concluded_listed = skip + len(entries) if len(entries) == _CONCLUDED_PAGE else None
-        ids = [entry.partition(":")[2] for entry in entries]
-        self._backlog += [_Backlog(match_id, since, None) for match_id in ids if match_id not in self._ended]
+        self._backlog += [_Backlog(one.match_id, since, None) for one in entries if one.match_id not in self._ended]
 
     def _backlog_notices(self, backlog: _Backlog) -> bytes:
         """The notices of a match in the backlog."""

@@ -94,7 +94,7 @@ def _seats(head: Head, stored: Sequence[bytes]) -> _Seats:
 def _is_listed(ports: Ports, match_id: MatchId, player: str) -> bool:
     before = None
     while entries := ports.index.matches_of(player, "all", before, _PAGE):
-        if any(entry.partition(":")[2] == match_id for entry in entries):
+        if any(entry.match_id == match_id for entry in entries):
             return True
         before = entries[-1]
     return False

@@ -49,7 +49,7 @@ def test_a_match_of_bots_is_played_to_its_scored_end_and_listed_there(world: Wor
     until(lambda: world.newest(match).server_seed, TIMEOUT_S, "the match is scored and its seed revealed")
     verdict = world.verified(match)
     assert verdict.match.outcome is not None
-    assert [place.partition(":")[2] for place in world.service.ports.index.page("finished", None, 5)] == [match.id]
+    assert [entry.match_id for entry in world.service.ports.index.page("finished", None, 5)] == [match.id]
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(15) == 0
 

@@ -193,7 +193,7 @@ def test_a_page_of_a_rare_game_looks_at_so_many_matches_and_no_more() -> None:
 
 
 def ends(arena: Arena) -> Iterator[str]:
-    yield from (place.partition(":")[2] for _, place in arena.index.ended(0, 99))
+    yield from (entry.match_id for _, entry in arena.index.ended(0, 99))
 
 
 def test_the_lists_of_an_older_release_are_filled_up_in_the_order_of_the_ends() -> None:

@@ -10,6 +10,7 @@ from service.errors import Corrupt
 from service.match.events import MatchClock
 from service.match.model import HINT_MS
 from service.match.new_match import NewMatch
+from service.repository.index_entry import IndexEntry
 from service.usecases import match_lifecycle
 from service.usecases.match_index import public_page
 from tests.service.arena import START, Arena, refused, unavailable
@@ -96,7 +97,7 @@ def test_a_crash_between_index_and_append_heals_with_the_retry() -> None:
     arena.wait(100)
     match = match_lifecycle.create(arena.ports, "host", NewMatch("toy", 3), "key").match
     assert [view.id for view in public_page(arena.ports, "open", None, 9)[0]] == [match.id]
-    assert arena.index.page("open", None, 9) == [f"{START + 100:013d}:{match.id}"]
+    assert arena.index.page("open", None, 9) == [IndexEntry(START + 100, match.id)]
 
 
 @pytest.mark.parametrize("retry", ["create", "join", "leave"])

@@ -10,6 +10,7 @@ from events.log import LogUnavailable
 from events.record import canonical, digest
 from service.adapters.memory import MemoryIndex
 from service.automation.bot_turns import suspend
+from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.ports import OwnList, Ports, StatusList
 from service.usecases.match_index import IN_FLIGHT_MS, ended_page, own_page, public_page, rebuild_entries
@@ -116,7 +117,7 @@ def test_a_second_place_of_a_match_is_taken_away() -> None:
     table = arena.create()
     arena.index.add(table, START - 5, "host", private=False)
     assert ids(arena, "open") == [table]
-    assert arena.index.page("open", None, 9) == [f"{START:013d}:{table}"]
+    assert arena.index.page("open", None, 9) == [IndexEntry(START, table)]
 
 
 def test_a_match_that_cannot_be_read_hides_no_others_and_stays_in_the_index() -> None:
@@ -151,7 +152,7 @@ def test_a_player_finds_what_it_made_and_where_it_sits() -> None:
     assert own(arena, "anna") == [table]
     arena.leave(table, "host")
     assert (own(arena, "host"), own(arena, "host", "active")) == ([other, table], [other])
-    assert arena.index.matches_of("host", "active", None, 9) == [f"{START + 1:013d}:{other}"]
+    assert arena.index.matches_of("host", "active", None, 9) == [IndexEntry(START + 1, other)]
     assert own(arena, "host", "active") == [other]
 
 
@@ -250,6 +251,6 @@ def test_an_index_made_anew_knows_which_of_a_player_s_matches_are_over_and_since
     for table in (over, going_on):
         rebuild_entries(arena.ports, arena.match(table))
     for player in ("anna", "ben", "host"):
-        assert [place[14:] for place in arena.index.matches_of(player, "active", None, 9)] == [going_on]
-        assert [place[14:] for place in arena.index.concluded(player, ended_at or 0, 0, 9)] == [over]
+        assert [entry.match_id for entry in arena.index.matches_of(player, "active", None, 9)] == [going_on]
+        assert [entry.match_id for entry in arena.index.concluded(player, ended_at or 0, 0, 9)] == [over]
         assert list(arena.index.concluded(player, (ended_at or 0) + 1, 0, 9)) == []

@@ -9,6 +9,7 @@ from service.errors import Corrupt, Refused
 from service.games.registry import GAMES
 from service.match.new_match import NewMatch
 from service.match.randomness import Draws, commitment, match_key
+from service.repository.index_entry import IndexEntry
 from service.usecases import match_lifecycle
 from service.usecases.match_index import IN_FLIGHT_MS
 from service.usecases.match_lifecycle import OPEN_MATCHES, join_code_of, seen_join_code
@@ -78,7 +79,7 @@ def test_the_same_create_twice_at_once_is_one_match_with_one_place_in_the_index(
     mine = match_lifecycle.create(arena.ports, "host", WANTED, "key")
     assert mine.replayed
     assert [mine.match.id] == ids
-    assert arena.index.page("open", None, 9) == [f"{START + 7:013d}:{mine.match.id}"]
+    assert arena.index.page("open", None, 9) == [IndexEntry(START + 7, mine.match.id)]
     assert len(arena.index.open_entries("host")) == 1
 
 
