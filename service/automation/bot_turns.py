@@ -1,4 +1,4 @@
-"""Plays what needs no person: bots' turns, the seats of players who left, and the scoring at the end of a match."""
+"""Plays the turns of bots and of seats whose players left, and scores finished matches."""
 
 import logging
 import secrets
@@ -49,19 +49,19 @@ def advance(
     moves: int = MOVES,
     budget_ms: int = BUDGET_MS,
     chance_of: ChanceOf = fresh_chance,
-    patience: CircuitBreaker | None = None,
+    breaker: CircuitBreaker | None = None,
 ) -> bool:
-    """Play what is due in the match now; whether something is left to play.
+    """Play the turns that are due in a match now. Returns whether more are due.
 
-    It is safe to run it twice or not at all: every step is a command with its own id, and what is due follows from the log.
+    It is safe to run it twice or not at all: every step is a command with its own id, and due turns follow from the log.
     """
     began = ports.now()
-    patience = patience or CircuitBreaker()
+    breaker = breaker or CircuitBreaker()
     match, _ = ports.history.newest(match_id)
     since = match.job_at()
     for _ in range(moves):
         at = max(ports.now(), match.at)
-        written = or_suspend(ports, match, partial(_play_next, ports, match, at, chance_of, patience))
+        written = or_suspend(ports, match, partial(_play_next, ports, match, at, chance_of, breaker))
         if written is None:
             # Nothing can be played now, though a bot may be due later.
             failpoints.point("job-played")
@@ -79,8 +79,8 @@ def advance(
     return has_job(match, ports.now())
 
 
-def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, patience: CircuitBreaker) -> Submitted | None:
-    """Play one step; None if nothing is due, or another command came first."""
+def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, breaker: CircuitBreaker) -> Submitted | None:
+    """Play one turn. Returns None if none is due, or if another command came first."""
     if match.status != "running":
         return None
     decisions = match.decisions()
@@ -93,7 +93,7 @@ def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, patienc
         holder = None if decision.asked_at is None or decision.asked_at > at else match.seats[decision.seat]
         if holder is None or (decision.is_past(at) and not holder.resigned):
             continue
-        drafts = _turn(ports, match, decision, holder, at, chance_of, patience)
+        drafts = _turn(ports, match, decision, holder, at, chance_of, breaker)
         if drafts:
             return append(ports, match, CommandKey(f"bot:{decision.seat}:{match.head.version}", "bot"), drafts, at)
     return None
@@ -106,7 +106,7 @@ def _turn(
     holder: SeatHolder,
     at: int,
     chance_of: ChanceOf,
-    patience: CircuitBreaker,
+    breaker: CircuitBreaker,
 ) -> Sequence[Draft]:
     """A bot's action, or the default action if the bot failed or the seat's player left.
 
@@ -120,10 +120,10 @@ def _turn(
 
     if holder.resigned:
         return decided(TakeDefault(seat=seat, action=decision.on_timeout, reason="player-left"))
-    if patience.is_skipped(match.id, decision.id, at):
+    if breaker.is_skipped(match.id, decision.id, at):
         return ()
     try:
-        with patience.limit():
+        with breaker.limit():
             action = _chosen(match, decision, holder.player, chance_of(seat))
         if action is None:
             return ()
@@ -133,7 +133,7 @@ def _turn(
     except Exception:  # noqa: BLE001  (a bot may fail in any way; the match goes on)
         _log.exception("the bot %s failed in match %s at version %d", holder.player, match.id, match.head.version)
     if decision.on_timeout is None:
-        patience.skip(match.id, decision.id, at)
+        breaker.skip(match.id, decision.id, at)
         return ()
     return decided(TakeDefault(seat=seat, action=decision.on_timeout, reason="bot-failed"))
 

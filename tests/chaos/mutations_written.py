@@ -188,7 +188,7 @@ WORKERS: Final = (
         "if False:",
         "tests/workers/test_sweeper.py::test_after_a_silence_the_time_is_given_back_once_before_any_deadline_counts"),
     Mutation("a short outage costs the players' time", "workers/sweeper.py",
-        "            self._doubts = True\n            raise",
+        "            self._has_doubt = True\n            raise",
         "            raise",
         "tests/workers/test_sweeper.py::test_a_sweeper_that_saw_the_log_fail_notes_a_short_silence_and_another_does_not"),
     Mutation("what was sent to a log that hung says when it hung", "service/adapters/beat.py",

@@ -64,7 +64,7 @@ def test_a_deadline_counts_once_for_any_number_of_sweepers_and_never_early(
     match = world.people(clock=30)
     sweepers = [Sweeper(ports, Beat(world.service.log_client, clock), clock.steady) for _ in range(10)]
     for one in sweepers:
-        one._doubts = False  # a test that waits for a busy machine is no outage
+        one._has_doubt = False  # a test that waits for a busy machine is no outage
     due = ports.log.scheduled("clock")[0].at
     for early in (1000, 1):
         clock.now = due - early

@@ -10,7 +10,7 @@ from events.log import LogUnavailable
 from service.audit.match_file import export
 from service.audit.verify import verify
 from service.automation.bot_turns import suspend
-from service.automation.deadlines import STEPS, enforce, extend, resume
+from service.automation.deadlines import MAX_DEADLINES, enforce, extend, resume
 from service.games.protocol import CLOCK, Decision
 from service.match.model import GRACE_MS, Match
 from service.match.owed import owed
@@ -107,7 +107,7 @@ def test_a_sweeper_does_only_so_much_for_one_match_at_a_time() -> None:
     arena = Arena(replace(TOY, decisions=lambda _: (late,), decide=lambda *_: ()))
     table = arena.toy("anna", "ben")
     enforce(arena.ports, table)
-    assert arena.types(table)[4:] == ["timer"] * STEPS
+    assert arena.types(table)[4:] == ["timer"] * MAX_DEADLINES
 
 
 def test_the_bot_that_is_next_after_a_deadline_is_called() -> None:

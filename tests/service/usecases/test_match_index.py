@@ -57,12 +57,12 @@ def test_pages_go_from_the_newest_to_the_oldest_without_gap_or_overlap() -> None
         tables.append(arena.create())
         arena.wait(10)
     found: list[str] = []
-    place: str | None = None
+    before: IndexEntry | None = None
     for size in (3, 3, 1):
-        views, place = public_page(arena.ports, "open", place, 3)
+        views, before = public_page(arena.ports, "open", before, 3)
         assert len(views) == size
         found += [view.id for view in views]
-    assert place is None
+    assert before is None
     assert found == tables[::-1]
 
 
