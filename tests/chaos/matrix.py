@@ -336,7 +336,7 @@ ROWS: Final = (
         "the log is away for a moment while clocks run",
         (
             "tests/chaos/test_outages.py::test_row_55_an_outage_of_any_length_costs_no_player_time",
-            "tests/service/automation/test_outages.py::test_a_seat_has_all_its_time_around_an_outage",
+            "tests/service/automation/test_outages.py::test_an_outage_costs_a_seat_no_time",
         ),
     ),
 )

@@ -45,7 +45,7 @@ SIGHT: Final = (
     Mutation("a notice lists what the seat may do though nothing is asked of it", "service/subscriptions/notices.py",
         "    if holder is None or holder.resigned:\n        return frozenset()\n",
         "    if holder is None:\n        return frozenset()\n",
-        "tests/service/subscriptions/test_resumed.py::test_who_left_is_asked_nothing"),
+        "tests/service/subscriptions/test_resumed.py::test_a_player_who_left_gets_no_turn"),
     Mutation("actions are shown whole", "service/match/redaction.py",
         "action = redact(acted.action, viewer, acted.seat)",
         "action = acted.action",

@@ -3,7 +3,7 @@ import pytest
 from service.subscriptions import streams
 from tests.api.table import Table, set_table
 from tests.service.subscriptions.house import HEARTBEAT_S, House
-from tests.service.subscriptions.players import BEAT, Players
+from tests.service.subscriptions.players import SLOW_HEARTBEAT_S, Players
 
 
 @pytest.fixture
@@ -20,13 +20,13 @@ def table(house: House) -> Table:
 
 @pytest.fixture
 def players(monkeypatch: pytest.MonkeyPatch) -> Players:
-    """Without heartbeats."""
+    """Players whose streams send no heartbeats during a test."""
     monkeypatch.setattr(streams, "HEARTBEAT_S", 60.0)
     monkeypatch.setattr(streams, "HANG_UP_CHECK_S", 0.01)
     return Players()
 
 
 @pytest.fixture
-def beating(players: Players, monkeypatch: pytest.MonkeyPatch) -> Players:
-    monkeypatch.setattr(streams, "HEARTBEAT_S", BEAT)
+def with_heartbeats(players: Players, monkeypatch: pytest.MonkeyPatch) -> Players:
+    monkeypatch.setattr(streams, "HEARTBEAT_S", SLOW_HEARTBEAT_S)
     return players
