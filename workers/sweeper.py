@@ -31,7 +31,7 @@ LEASE_MS: Final = 2_000
 
 Handler: TypeAlias = Callable[[Ports, MatchId], None]
 HANDLERS: Final[Mapping[str, Handler]] = {}
-"""Handlers for further kinds of due entries (`service.match.owed`). `clock` is handled here, all others in `workers.player`.
+"""Handlers for further kinds of due entries (`service.match.due_times`). `clock` is handled here, all others in `workers.player`.
 
 An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it. So a handler has to be
 idempotent, with a command id of its own.

@@ -11,8 +11,8 @@ from service.adapters.jobs import LANES, NullJobs
 from service.automation import deadlines
 from service.automation.bot_limits import CircuitBreaker, Limit
 from service.automation.bot_turns import BUDGET_MS, MOVES, advance
+from service.match.due_times import due_times
 from service.match.model import Match
-from service.match.owed import owed
 from service.repository.ports import Lane, Ports
 
 NO_LIMIT: Final = nullcontext
@@ -60,7 +60,7 @@ class Turns:
             lane: Lane = "turns" if match.has_people else "bots"
             if lane not in self._lanes:
                 # The last person left, or an older release wrote the due entry: move it to the right lane.
-                self._ports.log.rearm(match_id, match.head.version, owed(match))
+                self._ports.log.rearm(match_id, match.head.version, due_times(match))
                 return None
             if lane == "bots":
                 self._enforce(match)

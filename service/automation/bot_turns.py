@@ -18,8 +18,8 @@ from service.games.protocol import Rng, Task
 from service.games.visibility import Seat
 from service.match.commands import ActAsBot, Command, Score, Suspend, TakeDefault
 from service.match.decide import decide
+from service.match.due_times import due_times
 from service.match.model import Match, OpenDecision, SeatHolder
-from service.match.owed import owed
 from service.match.randomness import Draws
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
@@ -65,7 +65,7 @@ def advance(
         if written is None:
             # Nothing can be played now, though a bot may be due later.
             failpoints.point("job-played")
-            if ports.log.rearm(match.id, match.head.version, owed(match, after=at)):
+            if ports.log.rearm(match.id, match.head.version, due_times(match, after=at)):
                 return False
             # Another command came first. Try again at once: if players act all the time, a bot that waits loses every race.
             match, _ = ports.history.newest(match_id)
@@ -86,11 +86,11 @@ def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, breaker
     decisions = match.decisions()
     if not decisions:
         return score(ports, match, at)
-    outage_ms = lost(ports, match, at, opens_anew=True)
+    outage_ms = lost(ports, match, at, reopens_decisions=True)
     if outage_ms:
         return give_back(ports, match, outage_ms, at)
-    for decision in sorted(decisions, key=lambda one: (one.asked_at or 0, one.seat)):
-        holder = None if decision.asked_at is None or decision.asked_at > at else match.seats[decision.seat]
+    for decision in sorted(decisions, key=lambda one: (one.scheduled_at or 0, one.seat)):
+        holder = None if decision.scheduled_at is None or decision.scheduled_at > at else match.seats[decision.seat]
         if holder is None or (decision.is_past(at) and not holder.resigned):
             continue
         drafts = _turn(ports, match, decision, holder, at, chance_of, breaker)

@@ -6,8 +6,8 @@ from typing import Final
 from events.record import MatchId
 from service.automation.bot_turns import or_suspend
 from service.match.commands import Command, Extend, Forfeit, HandOver, Resume, Ring, TakeDefault
+from service.match.due_times import due_times
 from service.match.model import Expiry, Match, OpenDecision
-from service.match.owed import owed
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases.submit import CommandKey, Submitted, attempt, give_back, hint, lost, submit
@@ -29,7 +29,7 @@ def enforce(ports: Ports, match_id: MatchId) -> None:
         if first is None or first.enforced_at is None or first.enforced_at > now:
             break
         at = max(now, match.at)
-        outage_ms = lost(ports, match, at, opens_anew=False)
+        outage_ms = lost(ports, match, at, reopens_decisions=False)
         if outage_ms:
             written = give_back(ports, match, outage_ms, at)
         else:
@@ -40,7 +40,7 @@ def enforce(ports: Ports, match_id: MatchId) -> None:
             metrics.DUE_WAIT.labels("clock").observe((now - first.enforced_at) / 1000)
         match = written.match
     failpoints.point("deadlines-enforced")
-    ports.log.rearm(match.id, match.head.version, owed(match))
+    ports.log.rearm(match.id, match.head.version, due_times(match))
     hint(ports, match)
 
 

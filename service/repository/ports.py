@@ -23,7 +23,7 @@ StatusList: TypeAlias = Literal["open", "running", "finished", "aborted"]
 """A list of public matches in the index. A match is in one of them, by its status."""
 
 ENDING_MS: Final = 30_000
-"""The end of a match is in the log within this time after it was announced to the index, or it was not appended."""
+"""The end of a match is in the log within this time after it was announced to the index; otherwise it was not appended."""
 
 OwnList: TypeAlias = Literal["all", "active"]
 """Which matches of a player: all that it created or took a seat in, or only those that are not over."""
@@ -76,7 +76,7 @@ class Accounts(Protocol):
 
 
 class Tickets(Protocol):
-    """Single-use stream tickets. The store may lose all of them, but accepts none twice."""
+    """Single-use stream tickets. The store may lose tickets, but accepts no ticket twice."""
 
     def keep(self, ticket_digest: str, token_digest: str, seconds: int) -> None: ...
 

@@ -1,6 +1,6 @@
 """Lists of matches: public ones, ended ones, and those of a player.
 
-The index is written before the log and corrected by readers: after a crash it may have wrong entries, but lacks none.
+The index is written before the log and corrected by readers: after a crash it may have wrong entries, but no entry is missing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -154,7 +154,7 @@ def admit(ports: Ports, creator: str, match_id: MatchId, created_at: int, limit:
 
 
 def _matches_at(ports: Ports, entries: Sequence[IndexEntry]) -> Sequence[tuple[IndexEntry, Match | Corrupt | Refused]]:
-    """The entries with their matches, read at once; in place of an unreadable match, the exception."""
+    """The entries with their matches, read in one round trip. For an unreadable match it has the exception instead."""
     found = ports.history.newest_each([entry.match_id for entry in entries])
     return [(entry, found[entry.match_id]) for entry in entries]
 

@@ -1,4 +1,4 @@
-"""Who may learn that a match exists which cannot be folded. A stranger may not learn that a private one exists.
+"""Access to matches that cannot be folded: who may learn that they exist. A stranger may not learn that a private one exists.
 
 For a match that can be folded, `service.match.redaction.viewer_of` decides this.
 """

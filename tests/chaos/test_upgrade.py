@@ -18,7 +18,7 @@ from events.redis_log import send
 from service.adapters.valkey import Valkey
 from service.audit.match_file import export
 from service.container import Service, build
-from service.match.owed import KINDS
+from service.match.due_times import KINDS
 from service.settings import read
 from service.usecases.match_index import ended_page
 from tests.api.live import Follower, get

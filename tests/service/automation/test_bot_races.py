@@ -7,8 +7,8 @@ from events.log import Append
 from events.memory_log import MemoryLog
 from events.record import canonical
 from service.automation.bot_turns import advance, suspend
+from service.match.due_times import KINDS, due_times
 from service.match.model import HINT_MS
-from service.match.owed import KINDS, owed
 from tests.service.arena import START, Arena, due_kinds
 
 BOTH = ("random", "greedy")
@@ -47,7 +47,7 @@ def extend_by_one(arena: Arena, table: str) -> int:
     match = arena.match(table)
     draft = Draft("clock_extended", "worker", canonical({"ms": 1, "reason": "outage"}))
     events, _ = seal(match.head, [draft], max(arena.time, match.at) + 1, ["0" * 32])
-    MemoryLog.append(arena.log, Append(table, f"other {match.head.version}", "", match.head, events, owed(match)))
+    MemoryLog.append(arena.log, Append(table, f"other {match.head.version}", "", match.head, events, due_times(match)))
     return match.head.version
 
 

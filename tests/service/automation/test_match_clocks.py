@@ -13,8 +13,8 @@ from service.audit.verify import verify
 from service.errors import Refused
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
+from service.match.due_times import KINDS
 from service.match.model import LATE_MS
-from service.match.owed import KINDS
 from service.match.redaction import viewer_of
 from service.repository.ports import OwnList
 from service.usecases.match_index import own_page
@@ -184,7 +184,7 @@ def test_a_bot_that_waited_reacts_to_others_no_sooner_than_it_thinks() -> None:
     for late, slots in ((LATE_MS, 0), (LATE_MS + 1, 1), (LATE_MS + 3 * wait, 3), (LATE_MS + 3 * wait + 1, 4)):
         match = replace(arena.match(table), at=decision.plays_at + late)
         again = next(one for one in match.decisions() if one.seat == 0)
-        assert again.asked_at == max(match.at, decision.plays_at + slots * wait)
+        assert again.scheduled_at == max(match.at, decision.plays_at + slots * wait)
         assert again.plays_at == match.at
 
 

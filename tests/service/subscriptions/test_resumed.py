@@ -9,8 +9,8 @@ import pytest
 
 from events.log import LogUnavailable
 from service.adapters.memory import MemoryIndex
+from service.match.due_times import KINDS
 from service.match.model import Match
-from service.match.owed import KINDS
 from service.match.redaction import legal_actions
 from service.repository import cursors
 from service.subscriptions import followed, match_watch

@@ -11,7 +11,7 @@ import pytest
 
 from service.errors import Refused
 from service.match import redaction
-from service.repository.verified_events import KEPT
+from service.repository.verified_events import CACHED_EVENTS
 from service.subscriptions import match_watch, streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.player_stream import PlayerSubscription
@@ -91,7 +91,7 @@ def test_a_read_that_fails_is_not_tried_again_before_the_next_heartbeat(
     match, _ = house.ports.history.newest(table.match_id)
     stream = up_to_date(house.follow(table.match_id), match.head)
     house.drops_wakes = True
-    table.play(house.elsewhere, KEPT + 1)  # more events than the cache holds
+    table.play(house.elsewhere, CACHED_EVENTS + 1)  # more events than the cache holds
     house.log.away = lambda last: last is not None
     assert next(stream) == NDJSON.heartbeat
     house.log.reads = 0
