@@ -53,7 +53,7 @@ def test_who_does_not_ask_gets_plain_bytes(client: Client, table: Table, accepte
 
 
 @pytest.mark.parametrize("accepted", ["gzip", "br, gzip;q=0.5", "*"])
-def test_who_asks_gets_gzip(client: Client, table: Table, accepted: str) -> None:
+def test_a_client_that_accepts_gzip_gets_it(client: Client, table: Table, accepted: str) -> None:
     assert client.get(where(table), accept_encoding=accepted).headers["Content-Encoding"] == "gzip"
 
 

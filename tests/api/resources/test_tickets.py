@@ -108,7 +108,7 @@ def test_a_ticket_opens_nothing_else(client: Client, token: str, match: str) -> 
 
 
 @pytest.mark.parametrize("wrong", ["", "x", "tick_", f"tick_{'a' * 43}", "moon_x"])
-def test_a_wrong_ticket_is_never_none(client: Client, match: str, wrong: str) -> None:
+def test_a_wrong_ticket_is_never_treated_as_a_missing_ticket(client: Client, match: str, wrong: str) -> None:
     for path in ("/v1/me/stream", f"/v1/matches/{match}/events"):
         response = client.get(f"{path}?ticket={wrong}", accept="text/event-stream")
         assert problem(response).code == "ticket-invalid"

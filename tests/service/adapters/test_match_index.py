@@ -62,7 +62,7 @@ def test_admission_is_limited_and_a_repeated_match_counts_once(index: MatchIndex
     assert index.admit("m4", 12, creator, 3)
 
 
-def test_matches_that_are_asked_for_at_once_are_no_more_than_may_wait(valkey_log_url: str, creator: str) -> None:
+def test_concurrent_creations_respect_the_limit_of_waiting_matches(valkey_log_url: str, creator: str) -> None:
     index = RedisIndex(connect(valkey_log_url))
     with ThreadPoolExecutor(16) as pool:
         admitted = list(pool.map(lambda number: index.admit(f"m{number}", 12, creator, 20), range(64)))

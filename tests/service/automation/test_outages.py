@@ -70,7 +70,7 @@ def test_a_turn_that_is_not_over_takes_no_event_for_an_outage(ms: int) -> None:
     assert {one.deadline for one in see_decisions(arena.match(table), None)} == {arena.time + 3_700_000}
 
 
-def test_a_bank_loses_nothing_by_an_outage_and_what_is_left_is_told() -> None:
+def test_a_bank_loses_nothing_by_an_outage_and_its_rest_is_shown() -> None:
     arena, table, player = with_clock({"bank_seconds": 60})
     arena.wait(10_000)
     arena.be_away(1_000)
@@ -84,7 +84,7 @@ def test_a_bank_loses_nothing_by_an_outage_and_what_is_left_is_told() -> None:
     assert arena.types(table).count("clock_extended") == 1
 
 
-def test_another_players_leaving_does_not_settle_the_time_of_who_is_next() -> None:
+def test_another_players_leaving_does_not_settle_the_time_of_the_next_player() -> None:
     arena, table, player = with_clock({"turn_seconds": 60})
     arena.wait(50_000)
     arena.be_away(2_000)
@@ -105,7 +105,7 @@ def test_a_refused_command_gives_nothing_back() -> None:
 
 
 @pytest.mark.parametrize("ms", LENGTHS)
-def test_a_bell_rings_later_by_an_outage_whoever_acts_after_it(ms: int) -> None:
+def test_an_outage_delays_a_bell_whichever_seat_acts_after_it(ms: int) -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     arena.wait(COUNTDOWN + TRICK - 600)

@@ -91,7 +91,7 @@ def test_an_end_under_way_is_waited_for_and_an_end_that_did_not_come_is_not() ->
     assert crawl(arena)[0] == [other, late, table]
 
 
-def test_an_end_that_comes_after_readers_gave_it_up_is_told_to_them_all_the_same() -> None:
+def test_an_end_that_is_written_after_readers_stopped_waiting_is_still_listed() -> None:
     arena = Arena()
     gone_past: list[tuple[list[str], int]] = []
 
@@ -217,7 +217,7 @@ def test_the_lists_of_an_older_release_are_filled_up_in_the_order_of_the_ends() 
 
 
 @pytest.mark.parametrize("seats", [1, 2])
-def test_an_end_that_was_refused_holds_nobody_up(seats: int) -> None:
+def test_a_refused_end_delays_no_reader(seats: int) -> None:
     arena = Arena()
     table, other = arena.create(seats=seats + 1, bots=("high",)), arena.create()
     arena.log.meanwhile = [lambda: arena.join(table, *("anna", "ben")[:seats])]

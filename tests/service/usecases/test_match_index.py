@@ -187,7 +187,7 @@ def test_a_match_that_bots_ended_while_its_start_was_on_its_way_is_among_the_fin
     assert (ids(arena, "running"), ids(arena, "finished")) == ([], [table])
 
 
-def test_what_cannot_be_read_is_named_to_those_who_may_know_of_it() -> None:
+def test_unreadable_matches_are_listed_for_callers_with_access() -> None:
     arena = Arena()
     table = arena.join(arena.create(seats=3, private=True), "anna", "ben")
     arena.leave(table, "anna")

@@ -45,7 +45,7 @@ def test_the_options_are_a_schema_that_stands_alone_and_knows_no_more_options(ga
     assert options["required"] == []
 
 
-def test_an_unknown_game_is_told_which_there_are() -> None:
+def test_the_problem_of_an_unknown_game_lists_the_games() -> None:
     assert refused("game-not-found", catalogue.page, GAMES, "chess").facts == {"games": sorted(GAMES)}
 
 
