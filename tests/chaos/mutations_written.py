@@ -159,7 +159,7 @@ LOBBY: Final = (
     Mutation("a match that is over is left", "service/match/decide.py",
         "    check_running(match)\n    holder = match.seats[seat]\n",
         "    holder = match.seats[seat]\n",
-        "tests/service/usecases/test_leaving.py::test_nobody_leaves_what_is_over"),
+        "tests/service/usecases/test_leaving.py::test_a_match_that_is_over_cannot_be_left"),
 )
 
 WORKERS: Final = (

@@ -205,7 +205,7 @@ def test_a_body_s_free_objects_point_at_their_components(reference: dict[str, An
     assert add_stone["properties"]["weight"] == {"type": "integer", "minimum": 0, "maximum": 100}
 
 
-def test_nothing_stands_beside_a_reference(reference: dict[str, Any]) -> None:
+def test_a_reference_has_no_sibling_keys(reference: dict[str, Any]) -> None:
     def references(value: object) -> list[dict[str, object]]:
         match value:
             case dict():

@@ -154,7 +154,7 @@ def test_after_the_deadline_the_clock_decides() -> None:
     assert page["decisions"][0]["deadline"] == clock.now + 30_000
 
 
-def test_who_left_acts_no_more(table: Seated) -> None:
+def test_a_player_who_left_cannot_act(table: Seated) -> None:
     action = table.actions()[0]
     table.client.do(f"{table.path}/leave", token=table.turn)
     assert problem(table.act({"action": action})).code == "not-seated"

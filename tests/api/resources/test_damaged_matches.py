@@ -150,7 +150,7 @@ def test_its_creator_and_its_seats_get_the_fault(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_list_but_that_of_its_own_people_names_it(kind: str) -> None:
+def test_only_lists_of_its_own_players_contain_it(kind: str) -> None:
     world = World(kind, private=True)
     for token in (None, world.stranger, world.creator, world.seat):
         for status in ("open", "running", "finished"):

@@ -279,7 +279,7 @@ def test_a_head_request_leaves_no_stream_open(client: FlaskClient, going: Table)
     assert client.application.extensions[STREAMS].open == 0
 
 
-def test_an_export_is_the_match_file_and_stands_every_check(
+def test_an_export_is_the_match_file_and_passes_every_check(
     client: FlaskClient, container: Container, over: Table
 ) -> None:
     response = client.get(f"/v1/matches/{over.match_id}/export")

@@ -75,7 +75,7 @@ def test_a_wait_that_brings_nothing_ends_with_an_empty_page(client: Client, tabl
     assert (page["events"], page["next"], page["version"]) == ([], None, view["version"])
 
 
-def test_nobody_waits_for_a_match_that_is_over(client: Client, table: Table) -> None:
+def test_a_long_poll_of_a_match_that_is_over_returns_at_once(client: Client, table: Table) -> None:
     table.finish(client.container.ports)
     page, took = poll(client, table, newest(client, table)["version"])
     assert took < AT_ONCE

@@ -200,7 +200,7 @@ def test_bots_are_seated_by_the_creator(client: Client, ada: str, ben: str) -> N
     assert [seat["name"] for seat in match["seats"]] == [None, None, "greedy"]
 
 
-def test_who_leaves_before_the_start_frees_the_seat(client: Client, ada: str, ben: str) -> None:
+def test_leaving_before_the_start_frees_the_seat(client: Client, ada: str, ben: str) -> None:
     path = f"/v1/matches/{make(client, ada)['id']}"
     client.do(f"{path}/seats", {}, ben)
     left = client.do(f"{path}/leave", token=ben)
@@ -210,7 +210,7 @@ def test_who_leaves_before_the_start_frees_the_seat(client: Client, ada: str, be
     assert problem(client.post(f"{path}/seats", {}, ben)).document["match_status"] == "aborted"
 
 
-def test_who_leaves_in_mid_match_still_looks_from_the_seat(client: Client, ada: str) -> None:
+def test_a_player_who_leaves_a_running_match_still_sees_from_the_seat(client: Client, ada: str) -> None:
     path = f"/v1/matches/{make(client, ada, bots=['random'])['id']}"
     client.do(f"{path}/seats", {}, ada)
     left = client.do(f"{path}/leave", token=ada)
@@ -314,7 +314,7 @@ def test_a_player_makes_only_so_many_matches_in_a_minute() -> None:
     make(client, client.sign_up())
 
 
-def test_what_the_index_holds_too_much_is_left_out_and_mended(client: Client, ada: str) -> None:
+def test_extra_entries_of_the_index_are_omitted_and_removed(client: Client, ada: str) -> None:
     ports = client.container.ports
     match = make(client, ada)["id"]
     now = ports.now()

@@ -163,7 +163,7 @@ def test_a_ticket_is_kept_by_its_digest_and_redeemed_once(where: str, request: p
     assert tickets.find(digest_of("secret")) is None
 
 
-def test_who_can_write_to_the_queue_makes_no_ticket(valkey_queue_url: str) -> None:
+def test_write_access_to_the_queue_is_not_enough_for_a_ticket(valkey_queue_url: str) -> None:
     client = connect(valkey_queue_url)
     tickets, theirs, mine = RedisTickets(client, SECRET), digest_of("theirs"), digest_of("mine")
 

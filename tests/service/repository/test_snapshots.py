@@ -243,7 +243,7 @@ def test_a_snapshot_that_was_not_made_here_is_never_served(make: Callable[[Arena
     assert most_read(arena, match, lambda: fresh(arena)) <= EVERY, "and a right one has taken its place"
 
 
-def test_the_lies_of_these_tests_would_be_believed_with_the_right_seal() -> None:
+def test_the_forged_snapshots_of_these_tests_would_be_accepted_with_the_right_seal() -> None:
     """An attacker who knows the store's secret could also write events."""
     arena = Arena()
     match = long_match(arena)

@@ -119,7 +119,7 @@ steps = st.lists(st.sampled_from(["make", "end", "refused", "unanswered", "wait"
 
 
 @given(steps=steps, size=st.integers(1, 3))
-def test_whoever_goes_on_reads_every_end_once(steps: list[str], size: int) -> None:
+def test_a_reader_that_continues_reads_every_end_once(steps: list[str], size: int) -> None:
     arena = Arena()
     waiting: list[str] = []
     over: list[str] = []
@@ -180,7 +180,7 @@ def test_a_list_of_one_game_leaves_the_others_out_and_says_where_to_go_on() -> N
         assert refusal.facts == {"games": ["monkeys_on_the_moon", "toy"]}
 
 
-def test_a_page_of_a_rare_game_looks_at_so_many_matches_and_no_more() -> None:
+def test_a_page_of_a_rare_game_reads_a_limited_number_of_matches() -> None:
     arena = Arena()
     for _ in range(MAX_READ + MIN_BATCH + 10):
         arena.wait(1)

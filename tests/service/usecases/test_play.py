@@ -210,7 +210,7 @@ def test_a_dry_run_says_only_that_it_is_legal_and_touches_nothing() -> None:
     assert arena.log.contents() == before
 
 
-def test_a_dry_run_is_held_to_its_precondition_and_to_the_right_to_look() -> None:
+def test_a_dry_run_checks_its_precondition_and_the_access() -> None:
     arena = Arena()
     table = arena.join(arena.create(private=True), "anna", "ben")
     arena.wait(COUNTDOWN)

@@ -142,7 +142,7 @@ def test_a_decision_is_closed_once_its_seat_acted() -> None:
     refused("decision-closed", arena.act, table, "anna", COMMIT, decision=mine.id)
 
 
-def test_a_refusal_says_where_the_match_stands() -> None:
+def test_a_refusal_has_the_version_and_the_decisions_of_the_match() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     for request in (ActionRequest(COMMIT, decision="0:1"), ActionRequest({"type": "keep"})):

@@ -36,7 +36,7 @@ def test_a_page_says_all_of_a_game(game: AnyGame) -> None:
 
 
 @pytest.mark.parametrize("game", [*GAMES.values(), *HOSTED.values()], ids=lambda game: game.info.id)
-def test_the_options_are_a_schema_that_stands_alone_and_knows_no_more_options(game: AnyGame) -> None:
+def test_the_options_are_a_self_contained_closed_schema(game: AnyGame) -> None:
     schema = catalogue.page({game.info.id: game}, game.info.id).options
     options = schema["$defs"][schema["$ref"].removeprefix("#/$defs/")]
     assert options["type"] == "object"

@@ -118,7 +118,7 @@ def test_a_seat_that_was_handed_over_stays_its_players_to_follow() -> None:
     assert told(arena, match) == {"host", "anna", "ben"}
 
 
-def test_a_long_list_of_matches_is_looked_through() -> None:
+def test_every_match_of_a_long_list_is_checked() -> None:
     arena, match = table(private=True)
     for number in range(1200):
         arena.index.enrol("ben", f"m{number}", number)

@@ -1,4 +1,4 @@
-"""Mutations of what is told and what is let in."""
+"""Mutations of visibility, of access and of input checks."""
 
 from typing import Final
 
@@ -127,11 +127,11 @@ INPUT: Final = (
     Mutation("a ticket is believed whoever wrote it", "service/adapters/tickets.py",
         "return token_digest if hmac.compare_digest(found, self._sealed(ticket_digest, token_digest)) else None",
         "return token_digest",
-        "tests/api/resources/test_tickets.py::test_who_can_write_to_the_queue_makes_no_ticket"),
+        "tests/api/resources/test_tickets.py::test_write_access_to_the_queue_is_not_enough_for_a_ticket"),
     Mutation("the record of a ticket may be copied to another", "service/adapters/tickets.py",
         'signed = f"ticket:{ticket_digest}:{token_digest}"',
         'signed = f"ticket:{token_digest}"',
-        "tests/api/resources/test_tickets.py::test_who_can_write_to_the_queue_makes_no_ticket"),
+        "tests/api/resources/test_tickets.py::test_write_access_to_the_queue_is_not_enough_for_a_ticket"),
     Mutation("a body that nothing reads is let in", "api/requests/checks.py",
         "if (length or coding) and request.endpoint is not None and request.method not in WRITES:",
         "if False:",
@@ -191,4 +191,4 @@ INPUT: Final = (
 )
 # fmt: on
 
-TOLD: Final = (*INPUT, *SIGHT, *WORLDS)
+VISIBILITY: Final = (*INPUT, *SIGHT, *WORLDS)
