@@ -1,6 +1,7 @@
 # Moonstone's commands. Everything runs from .venv, which is made from requirements.lock.
 PYTHON ?= python3
 VENV = .venv
+MUTMUT = $(VENV)/mutmut
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 # Tests wait half of their time, for processes, disks and deadlines: four at once keep two cores busy.
@@ -58,8 +59,9 @@ long: $(STAMP) ## run the long form of the tests (or of TESTS): more faults, mor
 	@TEST_LENGTH=$(TEST_LENGTH) $(PYTEST) -n 2 -m long -rsP $(TESTS)
 
 mutations: $(STAMP) ## inject faults that tests must find; continues where it was stopped
-	@$(BIN)/mutmut run --max-children 2
-	@$(BIN)/python -m tests.chaos.survivors
+	@test -d $(MUTMUT) || $(BIN)/pip install -q --target $(MUTMUT) mutmut==3.8.1
+	@PYTHONPATH=$(MUTMUT) $(BIN)/python -m mutmut run --max-children 2
+	@PYTHONPATH=$(MUTMUT) $(BIN)/python -m tests.chaos.survivors
 	@$(BIN)/python -m tests.chaos.mutate
 
 lock: ## renew requirements.lock from pyproject.toml

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Final
 
 MOST: Final[Mapping[str, int]] = {
@@ -42,8 +41,7 @@ def too_many(counts: Mapping[str, Counter[str]]) -> Iterator[str]:
 
 
 def main() -> None:
-    mutmut = Path(sys.executable).with_name("mutmut")
-    listed = subprocess.run([mutmut, "results"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run([sys.executable, "-m", "mutmut", "results"], capture_output=True, text=True, check=True).stdout
     counts = alive(listed)
     for module in MOST:
         print(f"{module}: {counts.get(module, Counter()).total()} of {MOST[module]} live")

@@ -185,6 +185,9 @@ def steer(case: Any, operation: str) -> None:
                 case.query.pop("limit", None)
             if form == "text/event-stream" and turn("an EventSource that has all", 2):
                 case.headers["Last-Event-ID"] = str(WORLD["over_version"])
+        case "show_timeline" | "show_diff":
+            parameters["match_id"] = WORLD["over"]
+            case.query = {name: case.query[name] for name in case.query.keys() & {"limit"}}
         case "watch_matches":
             over = f"{WORLD['over']}:{WORLD['over_version'] - 1}"
             case.query = {**{name: case.query[name] for name in case.query.keys() & {"include"}}, "match": [over]}

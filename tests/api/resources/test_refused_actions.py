@@ -94,7 +94,7 @@ def test_a_wrong_action_has_a_problem_of_its_own_and_changes_nothing(
         ({"type": "select_monkey", "card": 7}, "#/action/card", "text of 1 to 40"),
         ({"type": "appease", "tribe": "red", "with": "gold"}, "#/action/with", "coin or scorn"),
         ({"type": "bid", "coins": {"red": 0}}, "#/action/coins", "integers from 1 to 7"),
-        ({"type": "pass", "to": 1}, "#/action/to", "there are type"),
+        ({"type": "pass", "to": 1}, "#/action/to", "known names: type"),
     ],
 )
 def test_an_invalid_action_gets_a_pointer_and_the_allowed_values(
