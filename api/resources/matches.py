@@ -123,7 +123,7 @@ class MatchQuerySchema(LookSchema):
 
 
 class MatchList(msgspec.Struct, frozen=True):
-    """A page of matches; `next` is the cursor of the next page, null at the end, which a list of ended ones never has."""
+    """A page of matches; `next` is the cursor of the next page, null at the end. With `status=ended` it is never null."""
 
     matches: tuple[match_views.MatchSummary, ...]
     next: str | None

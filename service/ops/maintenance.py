@@ -149,7 +149,7 @@ def _compare(client: LogClient, file: Path, report: Report) -> bool:
     opened = store.stored(client)
     kept = heads.found(file, opened.id) if opened else None
     if kept is None:
-        report(f"no heads were saved in {file.parent}: if the log lost its end, it is not noticed")
+        report(f"no heads were saved in {file.parent}: if the log lost its newest events, this check cannot find it")
         return True
     with closing(kept):
         rows = kept.newest()

@@ -28,7 +28,7 @@ APPEND: Final = (
     Mutation("an end that was refused stays announced", "service/usecases/match_index.py",
         "    if not newest.is_over:\n        ports.index.withdraw",
         "    if newest.is_over:\n        ports.index.withdraw",
-        "tests/service/usecases/test_ended_lists.py::test_an_end_that_was_refused_holds_nobody_up"),
+        "tests/service/usecases/test_ended_lists.py::test_a_refused_end_delays_no_reader"),
     Mutation("a bot that waits snipes", "service/match/model.py",
         "if wait and self.at > due + LATE_MS",
         "if False",
@@ -101,7 +101,7 @@ CHAIN: Final = (
     Mutation("a file that was converted on its way is called broken", "service/ops/local_commands.py",
         "    if done := converted.by_its_lines(lines):",
         "    if done := None:",
-        "tests/service/audit/test_converted.py::test_a_converted_file_is_told_as_such_and_how"),
+        "tests/service/audit/test_converted.py::test_a_converted_file_is_reported_with_its_conversion"),
     Mutation("a match that is remembered is not compared with the log", "service/repository/match_history.py",
         "if known is not None and begins_at(tail, known):",
         "if known is not None and tail.events:",
@@ -159,7 +159,7 @@ LOBBY: Final = (
     Mutation("a match that is over is left", "service/match/decide.py",
         "    check_running(match)\n    holder = match.seats[seat]\n",
         "    holder = match.seats[seat]\n",
-        "tests/service/usecases/test_leaving.py::test_nobody_leaves_what_is_over"),
+        "tests/service/usecases/test_leaving.py::test_a_match_that_is_over_cannot_be_left"),
 )
 
 WORKERS: Final = (

@@ -65,7 +65,7 @@ def gaps(world: World, match: Match) -> list[int]:
     return [later - before for before, later in pairwise(at)]
 
 
-def test_workers_killed_in_their_jobs_cost_no_turn_double_none_and_are_not_waited_for(world: World) -> None:
+def test_workers_killed_in_their_jobs_lose_and_repeat_no_turn_and_delay_no_match(world: World) -> None:
     points = ("append-decided:3", "append-written:9", "job-played:1")
     doomed = [world.worker(**{VARIABLE: point}) for point in points]
     world.worker()

@@ -180,7 +180,7 @@ def fail() -> float:
     raise LogUnavailable("unavailable")
 
 
-def test_a_jump_of_every_clock_is_asked_about_before_a_deadline_is_judged(
+def test_a_jump_of_every_clock_is_checked_before_a_deadline_is_judged(
     world: World, sweeper: Sweeper, clock: Clock
 ) -> None:
     match = world.people(clock=30)

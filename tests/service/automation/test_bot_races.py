@@ -24,7 +24,7 @@ def test_a_bot_that_a_person_came_before_plays_at_once_all_the_same() -> None:
     assert due_kinds(arena.match(table)) == ["clock"]
 
 
-def test_a_job_that_loses_every_race_ends_and_asks_for_the_next() -> None:
+def test_a_job_that_loses_every_race_ends_and_queues_the_next() -> None:
     arena = Arena()
     table = arena.toy("anna", bots=("high",))
     arena.wait(1_000)

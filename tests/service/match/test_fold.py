@@ -124,7 +124,7 @@ def test_a_seat_handed_over_keeps_its_part_in_the_draws() -> None:
     assert back.seat_of("anna") == 1
 
 
-def test_an_aborted_match_waits_for_nobody() -> None:
+def test_an_aborted_match_has_no_open_decision() -> None:
     _, match = running()
     gone = one_more(match, "match_aborted", {"reason": "creator-left"}, at=match.at + 5)
     assert (gone.status, gone.ended_at, gone.decisions()) == ("aborted", match.at + 5, ())

@@ -149,7 +149,7 @@ def test_any_version_costs_one_round_trip_and_a_few_events_in_a_new_process_and_
     assert arena.log.read_counts == [1], "a match that is over has a snapshot at its end"
 
 
-def test_snapshots_that_were_lost_are_made_again_by_who_misses_them() -> None:
+def test_lost_snapshots_are_written_again_by_the_next_reader() -> None:
     arena = Arena()
     match = long_match(arena)
     arena.log.forget_snapshots()
@@ -243,7 +243,7 @@ def test_a_snapshot_that_was_not_made_here_is_never_served(make: Callable[[Arena
     assert most_read(arena, match, lambda: fresh(arena)) <= SNAPSHOT_INTERVAL, "and a right one has taken its place"
 
 
-def test_the_lies_of_these_tests_would_be_believed_with_the_right_seal() -> None:
+def test_the_forged_snapshots_of_these_tests_would_be_accepted_with_the_right_seal() -> None:
     """An attacker who knows the store's secret could also write events."""
     arena = Arena()
     match = long_match(arena)
@@ -282,7 +282,7 @@ def test_no_check_of_a_match_begins_at_a_snapshot() -> None:
     assert audit(arena.ports, served).checks[0].result == "failed"
 
 
-def test_code_is_told_by_what_was_loaded_and_not_by_what_came_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_hash_covers_the_loaded_code_and_not_later_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a worker that a server of the old release forks after an upgrade."""
     loaded = snapshots.fingerprint(GAMES["ape_town"])
     monkeypatch.setattr(Path, "read_bytes", lambda _path: b"of a later release")

@@ -37,7 +37,7 @@ def test_a_retried_leave_of_a_private_match_gives_the_original_answer() -> None:
     refused("match-not-found", arena.leave, table, "anna", "other")
 
 
-def test_who_leaves_in_mid_match_keeps_looking_but_acts_no_more() -> None:
+def test_a_player_who_leaves_a_running_match_may_watch_but_not_act() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     arena.leave(table, "anna")
@@ -68,7 +68,7 @@ def test_a_creator_without_a_seat_ends_the_table_by_leaving() -> None:
     refused("not-seated", arena.leave, running, "host")
 
 
-def test_nobody_leaves_what_is_over() -> None:
+def test_a_match_that_is_over_cannot_be_left() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     arena.play_out(table)

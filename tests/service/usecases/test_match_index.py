@@ -166,7 +166,7 @@ def test_a_match_whose_seat_was_given_up_takes_no_place_among_the_player_s_own()
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_who_sits_down_again_while_an_earlier_leave_is_on_its_way_keeps_the_place(*, before: bool) -> None:
+def test_a_new_seat_is_not_removed_by_an_earlier_leave_that_finishes_late(*, before: bool) -> None:
     arena = Arena()
     table = arena.join(arena.create(), "anna")
     if before:  # the leave is done when the join has enrolled, and has not been written
@@ -188,7 +188,7 @@ def test_a_match_that_bots_ended_while_its_start_was_on_its_way_is_among_the_fin
     assert (ids(arena, "running"), ids(arena, "finished")) == ([], [table])
 
 
-def test_what_cannot_be_read_is_named_to_those_who_may_know_of_it() -> None:
+def test_unreadable_matches_are_listed_for_callers_with_access() -> None:
     arena = Arena()
     table = arena.join(arena.create(seats=3, private=True), "anna", "ben")
     arena.leave(table, "anna")
@@ -202,7 +202,7 @@ def test_what_cannot_be_read_is_named_to_those_who_may_know_of_it() -> None:
         assert (page.matches, list(page.unreadable)) == ((), named)
 
 
-def test_what_a_player_has_to_decide_stands_with_the_match() -> None:
+def test_a_players_open_decisions_are_listed_with_the_match() -> None:
     arena = Arena()
     table = arena.monkeys("anna", "ben")
     found = {player: own_page(arena.ports, player, "active", None, 9)[0][0] for player in ("anna", "ben", "host")}

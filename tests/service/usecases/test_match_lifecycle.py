@@ -119,7 +119,7 @@ def test_what_cannot_be_played_is_refused_and_leaves_nothing(
     assert arena.index.open_entries("host") == []
 
 
-def test_creations_that_died_and_starts_that_were_not_told_shut_no_player_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crashed_creations_and_unannounced_starts_block_no_player(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
     for number in range(OPEN_MATCHES - 1):
         arena.index.add(f"dead-{number}", START, "host", private=True)
@@ -168,7 +168,7 @@ def test_bots_take_the_lowest_seats() -> None:
     assert [event.by for event in arena.events(table)] == ["player:host"] * 3
 
 
-def test_a_match_of_bots_alone_starts_at_once_and_the_workers_are_told() -> None:
+def test_a_match_of_bots_alone_starts_at_once_and_the_workers_get_a_hint() -> None:
     arena = Arena()
     table = arena.create("monkeys_on_the_moon", bots=("random", "greedy"))
     assert arena.match(table).status == "running"
@@ -243,14 +243,14 @@ def test_the_loser_of_a_race_for_the_last_seat_is_refused() -> None:
     refused("match-full", match_lifecycle.join, arena.ports, "carl", waiting, "c")
 
 
-def test_a_started_match_takes_nobody() -> None:
+def test_a_started_match_gives_no_seats() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     facts = refused("match-not-open", match_lifecycle.join, arena.ports, "carl", table, "c").facts
     assert facts == {"match_status": "running"}
 
 
-def test_a_private_match_takes_those_who_know_its_code() -> None:
+def test_a_private_match_gives_seats_only_for_its_code() -> None:
     arena = Arena()
     table = arena.create(seats=4, private=True)
     code = join_code_of(arena.ports.secret, table)
@@ -263,7 +263,7 @@ def test_a_private_match_takes_those_who_know_its_code() -> None:
     refused("match-not-found", match_lifecycle.join, arena.ports, "anna", "nowhere", "key", join_code=code)
 
 
-def test_the_join_code_is_told_to_the_creator_and_the_seats() -> None:
+def test_the_join_code_is_shown_to_the_creator_and_the_seats() -> None:
     arena = Arena()
     table = arena.join(arena.create(private=True, seats=3), "anna")
     match = arena.match(table)

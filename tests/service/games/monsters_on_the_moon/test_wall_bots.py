@@ -79,7 +79,7 @@ def test_it_lays_a_third_wall_that_parts_others_rather_than_its_own() -> None:
     assert choice(state) in walls("v 3 0", "v 3 0 2")
 
 
-def test_without_a_card_it_separates_none_of_its_own_groups() -> None:
+def test_without_a_card_it_separates_no_group_of_its_own() -> None:
     state = builder("W W W W W W W W", hand=(), long=0, short=3)
     assert isinstance(choice(state), PlaceWall)
     assert choice(state) not in [wall(f"v {x} 0") for x in range(1, 8)]
