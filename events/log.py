@@ -67,14 +67,14 @@ class Reused(msgspec.Struct, frozen=True):
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """A command id that the match already knows, with the version of its last event."""
+    """The record of a command id: the version of the command's last event, and the digest of its request."""
 
     version: Version
     digest: str
 
 
 class Tail(msgspec.Struct, frozen=True):
-    """Part of a match: stored bytes in order, the command that was asked for if the match knows it, and a snapshot.
+    """Part of a match: stored events in order, the result of the look-up of a command id, and a snapshot.
 
     If there is a snapshot, the first event is the one of the snapshot's version.
     """
@@ -168,9 +168,9 @@ class Log(Protocol):
         ...
 
     def count_due(self, kind: str, until: int) -> int:
-        """How many entries of a kind are due by a time (milliseconds)."""
+        """The number of entries of a kind that are due by a time (milliseconds)."""
         ...
 
     def rearm(self, match: MatchId, version: Version, due: DueTimes) -> bool:
-        """Replace the match's due times of the kinds in `due` if its head is still `version`; whether that was so."""
+        """Replace the match's due times of the kinds in `due` if its head is still `version`. Returns whether it was."""
         ...

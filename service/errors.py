@@ -29,7 +29,7 @@ def no_match() -> Refused:
     """Missing and inaccessible matches give the same 404, so that nobody can find out whether a private match exists."""
     return Refused(
         "match-not-found",
-        "There is no such match, or it is a private one: its join_code gives a seat, and only its players look on.",
+        "No match has this id, or it is private: only its players can see it, and taking a seat needs its join_code.",
     )
 
 

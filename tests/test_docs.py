@@ -77,7 +77,7 @@ def test_every_promise_to_clients_has_a_test() -> None:
 
 
 @pytest.mark.parametrize("test", [test for _, test in promises()])
-def test_a_test_that_holds_a_promise_is_there(test: str) -> None:
+def test_every_test_in_the_table_of_promises_exists(test: str) -> None:
     assert exists(f"tests/{test}")
 
 

@@ -1,8 +1,7 @@
 """The main thread of a worker: plays the matches that are due, one after the other.
 
-Hints through the queue are the fast way. Several times a second the thread also claims due matches from the log, so that a
-queue that is lost, wrong or full delays a turn by half a second and never loses it. This thread never waits for the queue's
-server.
+Hints arrive through the queue without delay. Several times a second the thread also claims due matches from the log, so that
+a fault of the queue delays a turn by half a second, but never loses it. This thread never waits for the queue's server.
 """
 
 import logging
@@ -24,16 +23,20 @@ from service.repository.ports import Lane, Ports
 from workers.retry_delays import RetryDelays
 
 KINDS: Final[dict[Lane, Sequence[str]]] = {"turns": ("job",), "bots": ("bots", "abandoned")}
-"""What a lane claims; of a later kind only where nothing of an earlier one is due. Nobody waits for abandoned matches."""
-LOOK_S: Final = 0.2
+"""The kinds of due entries that a lane claims. A later kind is claimed only if nothing of an earlier kind is due."""
+CLAIM_INTERVAL_S: Final = 0.2
+"""Seconds between two claims of due matches from the log."""
 LEASE_MS: Final = 2_000
-CLAIMED: Final = 8
-"""Matches claimed at a time; most are played within the lease."""
-PAUSE_S: Final = 0.5
+MAX_CLAIMED: Final = 8
+"""Maximum number of matches claimed at once. Most are played within the lease."""
+RETRY_DELAY_S: Final = 0.5
 
 Source: TypeAlias = Literal["queue", "log", "deadline", "more"]
-"""Why a worker plays a match. queue: a hint. log: it was due, and its hint was late or lost. deadline: the sweeper of the
-same process enforced one. more: the time of its last job was used up."""
+"""Why a worker plays a match.
+
+`queue`: a hint arrived. `log`: the match was due, and its hint was late or lost. `deadline`: the sweeper of this process
+enforced a deadline of it. `more`: its last job used up its time.
+"""
 
 _log = logging.getLogger("moonstone.player")
 
@@ -48,11 +51,11 @@ class _Job:
 
 
 class Player:
-    """Make it for the lanes of a process, `run` it in the main thread; all else may be called by any thread.
+    """Plays the matches of some lanes. `run` belongs in the main thread; other methods may be called in any thread.
 
-    `play` plays a match for the time of one job; it returns the lane in which the match has more to do, None for no more.
-    What is late, hints, and matches that used up a job's time take turns, so that a hint never waits for many jobs of
-    matches in which bots play on by themselves. Matches of bots alone come last of all.
+    `play` plays a match for the time of one job. It returns the lane in which the match has more to do, or None. Claimed
+    matches, hints, and matches that used up a job's time take turns, so that a hint does not wait for many jobs of matches in
+    which bots play without a pause. Matches without people come last.
     """
 
     def __init__(self, ports: Ports, lanes: Sequence[Lane], play: Callable[[MatchId], Lane | None]) -> None:
@@ -62,23 +65,23 @@ class Player:
         self._retry_delays = RetryDelays()
         self._changed = Condition()
         self._stopping = False
-        self._asked: deque[_Job] = deque()
+        self._hinted: deque[_Job] = deque()
         self._late: dict[Lane, deque[_Job]] = {lane: deque() for lane in lanes}
         self._more: dict[Lane, deque[_Job]] = {lane: deque() for lane in lanes}
-        # Hints are for the first lane, that of people where the process has both.
+        # Hints are for the first lane. It is `turns` if the process has both lanes.
         first, *others = lanes
         self._groups = [
-            [self._late[first], self._asked, self._more[first]],
+            [self._late[first], self._hinted, self._more[first]],
             *([self._late[lane], self._more[lane]] for lane in others),
         ]
-        self._look_at = 0.0
+        self._next_claim_at = 0.0
 
     def run(self) -> None:
         """Play until `stop`."""
         is_away = False
         while not self._stopping:
             try:
-                self._look()
+                self._claim_due()
                 job = self._next()
                 if job is not None:
                     self._do(job)
@@ -87,10 +90,10 @@ class Player:
                 if not is_away:
                     _log.warning("the log is not available (%s); trying again", error.reason)
                 is_away = True
-                time.sleep(PAUSE_S)
-            except Exception:  # noqa: BLE001  (whatever it was, the other matches need the next look)
-                _log.exception("a look at what is due failed")
-                time.sleep(PAUSE_S)
+                time.sleep(RETRY_DELAY_S)
+            except Exception:  # noqa: BLE001  (the other matches need the next claim)
+                _log.exception("due matches cannot be claimed")
+                time.sleep(RETRY_DELAY_S)
 
     def stop(self) -> None:
         """End `run` after the current job. Safe in a signal handler: it takes no lock."""
@@ -99,13 +102,13 @@ class Player:
     def play(self, match_id: MatchId) -> None:
         """Wait until the main thread has played a match; for the thread that takes hints from the queue."""
         job = _Job(match_id, "queue")
-        self._put(self._asked, job)
+        self._put(self._hinted, job)
         while not (job.done.wait(1.0) or self._stopping):
             pass
 
     def hint(self, match_id: MatchId, lane: Lane = "turns") -> None:
-        """`Jobs` for the sweeper of the same process. A hint that exceeds the limit is dropped; the match stays in the log."""
-        if lane in self._late and len(self._late[lane]) < CLAIMED:
+        """Implements `Jobs` for the sweeper of this process. A hint above the limit is dropped; the match stays due in the log."""
+        if lane in self._late and len(self._late[lane]) < MAX_CLAIMED:
             self._put(self._late[lane], _Job(match_id, "deadline"))
 
     def _put(self, jobs: deque[_Job], job: _Job) -> None:
@@ -113,32 +116,32 @@ class Player:
             jobs.append(job)
             self._changed.notify()
 
-    def _look(self) -> None:
+    def _claim_due(self) -> None:
         """Claim due matches from the log, if the interval has passed."""
-        if time.monotonic() < self._look_at:
+        if time.monotonic() < self._next_claim_at:
             return
-        is_more = False
+        has_more = False
         for lane, late in self._late.items():
-            if late or is_more:
+            if late or has_more:
                 continue
             claimed = self._claim(lane)
             until = time.monotonic() + LEASE_MS / 1000
             late.extend(_Job(due.match, "log", until) for due in claimed)
-            is_more = len(claimed) == CLAIMED
-        self._look_at = time.monotonic() + (0.0 if is_more else LOOK_S)
+            has_more = len(claimed) == MAX_CLAIMED
+        self._next_claim_at = time.monotonic() + (0.0 if has_more else CLAIM_INTERVAL_S)
 
     def _claim(self, lane: Lane) -> Sequence[Due]:
         for kind in KINDS[lane]:
-            if claimed := self._ports.log.claim(kind, self._ports.now(), LEASE_MS, CLAIMED):
+            if claimed := self._ports.log.claim(kind, self._ports.now(), LEASE_MS, MAX_CLAIMED):
                 failpoints.point("job-claimed")
                 return claimed
         return ()
 
     def _next(self) -> _Job | None:
-        """The next job; None if there is none until the next look at the log."""
+        """The next job; None if there is none before the next claim."""
         with self._changed:
             if not any(jobs for group in self._groups for jobs in group):
-                self._changed.wait(max(self._look_at - time.monotonic(), 0.0))
+                self._changed.wait(max(self._next_claim_at - time.monotonic(), 0.0))
             for group in self._groups:
                 for position, jobs in enumerate(group):
                     if jobs:

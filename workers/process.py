@@ -1,5 +1,7 @@
-"""One worker process. The main thread plays matches, because time limits of bots use signals. Other threads take hints from
-the queue and enforce deadlines.
+"""One worker process.
+
+The main thread plays matches, because the time limits of bots use signals. Other threads take hints from the queue and
+enforce deadlines.
 """
 
 import logging
@@ -23,11 +25,11 @@ from workers.time_limits import cpu_time_limit, wall_time_limit
 from workers.turns import Turns
 
 Role: TypeAlias = Literal["all", "people", "bots"]
-"""Which matches a process plays: all, those with people, or those of bots alone."""
+"""The matches that a process plays: all matches, matches with people, or matches without people."""
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _LANES: Final[dict[Role, tuple[Lane, ...]]] = {"all": ("turns", "bots"), "people": ("turns",), "bots": ("bots",)}
 NICENESS: Final = 5
-"""For processes that play only matches of bots: on a busy machine they get about a third of the others' CPU time."""
+"""Niceness of a process that plays only matches without people: on a busy machine it gets a third of the usual CPU time."""
 
 _log = logging.getLogger("moonstone.worker")
 

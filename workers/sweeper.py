@@ -1,7 +1,7 @@
-"""The sweeper: deadlines depend neither on the queue nor on one process.
+"""The sweeper: a thread that enforces deadlines, so that they depend neither on the queue nor on a single process.
 
-Every worker process has one that plays matches with people. It enforces their deadlines, and finds out when the log was away:
-`service.automation.deadlines` gives that time back before a deadline counts.
+Every worker process that plays matches with people has one. It also detects outages of the log:
+`service.automation.deadlines` gives the lost time back before a deadline counts.
 """
 
 import logging
@@ -21,26 +21,27 @@ from workers.retry_delays import RetryDelays
 
 TICK_MS: Final = 200
 BATCH: Final = 100
-PAUSE_S: Final = 0.1
-"""After a sweep that failed."""
-HUNG_S: Final = 0.1
-"""What takes longer waited for a log that hung, or for a busy machine: nobody's own time either way."""
+RETRY_DELAY_S: Final = 0.1
+"""Pause after a failed sweep."""
+SLOW_CALL_S: Final = 0.1
+"""A call that takes longer waited for a log that hung or for a busy machine. Its time is given back."""
 
 LEASE_MS: Final = 2_000
-"""For so long a claimed entry is left to who claimed it."""
+"""How long a claimed entry is reserved for the sweeper that claimed it."""
 
 Handler: TypeAlias = Callable[[Ports, MatchId], None]
 HANDLERS: Final[Mapping[str, Handler]] = {}
-"""What to do for a kind of `service.match.owed`, besides those that have threads of their own: `clock` here, all others in
-`workers.player`. An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it; so a
-handler is idempotent, by a command id of its own.
+"""Handlers for further kinds of due entries (`service.match.due_times`). `clock` is handled here, all others in `workers.player`.
+
+An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it. So a handler has to be
+idempotent, with a command id of its own.
 """
 
 _log = logging.getLogger("moonstone.sweeper")
 
 
 class Sweeper:
-    """A thread from `start` to `stop`; `steady`: seconds by a clock that never jumps."""
+    """A thread that runs from `start` to `stop`. `steady` is a monotonic clock in seconds."""
 
     def __init__(
         self,
@@ -53,12 +54,13 @@ class Sweeper:
         self._handlers = handlers
         self._beat = beat
         self._steady = steady
-        self._beaten_at: int | None = None
-        self._lead: int | None = None
-        self._doubts = True
-        """Whether the log may have been away since the last beat."""
-        self._hung_ms = 0
-        """How long the log took over its slowest answer since the last beat, if that was longer than `HUNG_S`."""
+        self._last_beat_at: int | None = None
+        self._wall_lead_ms: int | None = None
+        """How far the wall clock was ahead of `steady` at the last beat, in milliseconds."""
+        self._has_doubt = True
+        """Whether the log may have failed since the last beat."""
+        self._slow_ms = 0
+        """How long the slowest call since the last beat took, if longer than `SLOW_CALL_S`."""
         self._enforces_from = 0.0
         self._retry_delays = RetryDelays()
         self._stopped = Event()
@@ -72,82 +74,82 @@ class Sweeper:
         self._thread.join()
 
     def _run(self) -> None:
-        away = False
+        is_away = False
         pause = 0.0
         while not self._stopped.wait(pause):
             try:
                 pause = self.sweep()
-                away = False
+                is_away = False
             except LogUnavailable as error:
-                if not away:
+                if not is_away:
                     _log.warning("the log is not available (%s); trying again", error.reason)
-                away, pause = True, PAUSE_S
-            except Exception:  # noqa: BLE001  (whatever it was, the other matches need the next sweep)
+                is_away, pause = True, RETRY_DELAY_S
+            except Exception:  # noqa: BLE001  (the other matches need the next sweep)
                 _log.exception("a sweep failed")
-                pause = PAUSE_S
+                pause = RETRY_DELAY_S
 
     def sweep(self) -> float:
-        """One round; the seconds until the next.
+        """Do one round. Returns the seconds until the next one.
 
         Raises:
-            LogUnavailable: nothing is lost by it.
+            LogUnavailable: the log does not answer; nothing is lost.
         """
         try:
             return self._sweep()
         except LogUnavailable:
-            self._doubts = True
+            self._has_doubt = True
             raise
 
     def _sweep(self) -> float:
         now = self._ports.now()
-        self._keep_beating(now)
+        self._beat_if_due(now)
         for kind, handle in self._handlers.items():
             for due in self._ports.log.claim(kind, now, LEASE_MS, BATCH):
                 self._attempt(handle, due.match)
         return self._enforce(now)
 
-    def _keep_beating(self, now: int) -> None:
-        # By the wall clock: a jump of it is found to be an outage, before a deadline is judged by it.
-        if not self._hung_ms and self._beaten_at is not None and 0 <= now - self._beaten_at < BEAT_MS:
+    def _beat_if_due(self, now: int) -> None:
+        # The interval is measured by the wall clock, so that a jump of this clock is found before a deadline is judged by it.
+        if not self._slow_ms and self._last_beat_at is not None and 0 <= now - self._last_beat_at < BEAT_MS:
             return
         began = self._steady()
         lead = now - round(began * 1000)
-        jump = 0 if self._lead is None else lead - self._lead
-        beaten = self._beat.beat(DOUBT_MS if self._doubts else GAP_MS)
+        jump = 0 if self._wall_lead_ms is None else lead - self._wall_lead_ms
+        beaten = self._beat.beat(DOUBT_MS if self._has_doubt else GAP_MS)
         ended = self._steady()
-        hung_ms = max(self._hung_ms, _hung_ms(ended - began))
+        slow_ms = max(self._slow_ms, _slow_ms(ended - began))
         outage_ms = beaten.silence_ms if beaten.found else 0
-        if jump > GAP_MS and outage_ms < jump:  # unless the server's clock, or another process, showed the same jump
+        if jump > GAP_MS and outage_ms < jump:  # neither the server's clock nor another process showed this jump
             outage_ms = jump
             self._beat.note(jump)
-        elif not beaten.found and hung_ms:
+        elif not beaten.found and slow_ms:
             # Another sweeper may have written the beat right after the log came back: then the silence is too short.
-            outage_ms = max(beaten.silence_ms, hung_ms)
+            outage_ms = max(beaten.silence_ms, slow_ms)
             self._beat.note(outage_ms)
         if outage_ms:
-            _log.warning("an outage of %d ms: players get back what it took of their time", outage_ms)
-        self._doubts, self._hung_ms = False, 0
-        self._beaten_at, self._lead = now, lead
+            _log.warning("an outage of %d ms: players get back the time that they lost", outage_ms)
+        self._has_doubt, self._slow_ms = False, 0
+        self._last_beat_at, self._wall_lead_ms = now, lead
         self._enforces_from = ended + beaten.returning_ms / 1000
 
     def _enforce(self, now: int) -> float:
-        """Enforce the deadlines that passed; the seconds until the next one, or the next look."""
-        # Looking one tick ahead tells the next deadline without another round trip.
+        """Enforce the deadlines that have passed. Returns the seconds until the next one, or until the next read."""
+        # Reading one tick ahead also finds the next deadline, without another round trip.
         limit = BATCH + len(self._retry_delays)
         began = self._steady()
         found = self._ports.log.overdue("clock", now + TICK_MS, limit)
-        self._hung_ms = _hung_ms(self._steady() - began)
+        self._slow_ms = _slow_ms(self._steady() - began)
         for due in found:
             if due.at > now:
                 return (due.at - now) / 1000
-            self._keep_beating(self._ports.now())
+            self._beat_if_due(self._ports.now())
             if self._steady() < self._enforces_from:
-                break  # who was told to come again while the log was away may be on the way
+                break  # clients that got `Retry-After` in the outage may be about to come back
             self._attempt(_enforce_or_suspend, due.match)
         return 0.0 if len(found) == limit else TICK_MS / 1000
 
     def _attempt(self, handle: Handler, match_id: MatchId) -> None:
-        """The failure of one match is not the others'; a match that failed is left alone for a while."""
+        """Handle one match. Its failure does not affect other matches; a match that failed is skipped for a while."""
         if self._retry_delays.is_delayed(match_id):
             return
         try:
@@ -155,21 +157,21 @@ class Sweeper:
         except LogUnavailable:
             raise
         except (Refused, Corrupt) as error:
-            _log.error("match %s cannot go on: %s", match_id, error)
+            _log.error("match %s cannot continue: %s", match_id, error)
             self._retry_delays.failed(match_id)
-        except Exception:  # noqa: BLE001  (whatever it was, the other matches are due too)
-            _log.exception("what match %s is owed failed", match_id)
+        except Exception:  # noqa: BLE001  (the other matches are due too)
+            _log.exception("the handler failed for match %s", match_id)
             self._retry_delays.failed(match_id)
         else:
             self._retry_delays.succeeded(match_id)
 
 
-def _hung_ms(seconds: float) -> int:
-    return round(seconds * 1000) if seconds > HUNG_S else 0
+def _slow_ms(seconds: float) -> int:
+    return round(seconds * 1000) if seconds > SLOW_CALL_S else 0
 
 
 def _enforce_or_suspend(ports: Ports, match_id: MatchId) -> None:
-    """A match whose rules failed is suspended, not stuck in silence."""
+    """Enforce the deadlines of a match. If its rules fail, suspend it, so that an operator notices."""
     try:
         deadlines.enforce(ports, match_id)
     except (LogUnavailable, Refused, Corrupt):

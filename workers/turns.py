@@ -11,16 +11,17 @@ from service.adapters.jobs import LANES, NullJobs
 from service.automation import deadlines
 from service.automation.bot_limits import CircuitBreaker, Limit
 from service.automation.bot_turns import BUDGET_MS, MOVES, advance
+from service.match.due_times import due_times
 from service.match.model import Match
-from service.match.owed import owed
 from service.repository.ports import Lane, Ports
 
 NO_LIMIT: Final = nullcontext
 TIME_TO_PLAY_MS: Final = 1_000
+"""Added to the time that a match gets back after it waited in its lane: its bots can act before the deadline."""
 TIMED_BUDGET_MS: Final = 30
-"""How long a job takes of a game that keeps its own time: bots play on there though no person acts, while others wait."""
-MOVES_BESIDE: Final = 2
-"""Moves in one job of a match of bots, in a process that a person may wait for."""
+"""Time limit of a job in a game with its own timer. Its bots play without pause, and other matches wait meanwhile."""
+MOVES_BESIDE_PEOPLE: Final = 2
+"""Maximum moves in one job of a match without people, in a process that also plays matches with people."""
 
 
 class Turns:
@@ -40,8 +41,8 @@ class Turns:
         # No hints: the caller of `play` continues by itself while there is more to play.
         self._ports = replace(ports, jobs=NullJobs())
         self._lanes = lanes
-        self._bot_moves = MOVES_BESIDE if len(lanes) > 1 else MOVES
-        self._patience = CircuitBreaker(bot_limit)
+        self._bot_moves = MOVES_BESIDE_PEOPLE if len(lanes) > 1 else MOVES
+        self._breaker = CircuitBreaker(bot_limit)
         self._rules_limit = rules_limit
 
     def play(self, match_id: MatchId) -> Lane | None:
@@ -59,13 +60,13 @@ class Turns:
             lane: Lane = "turns" if match.has_people else "bots"
             if lane not in self._lanes:
                 # The last person left, or an older release wrote the due entry: move it to the right lane.
-                self._ports.log.rearm(match_id, match.head.version, owed(match))
+                self._ports.log.rearm(match_id, match.head.version, due_times(match))
                 return None
             if lane == "bots":
                 self._enforce(match)
             moves = self._bot_moves if lane == "bots" else MOVES
             budget_ms = TIMED_BUDGET_MS if match.game.info.keeps_time else BUDGET_MS
-            has_more = advance(self._ports, match_id, moves=moves, budget_ms=budget_ms, patience=self._patience)
+            has_more = advance(self._ports, match_id, moves=moves, budget_ms=budget_ms, breaker=self._breaker)
             return lane if has_more else None
 
     def _enforce(self, match: Match) -> None:

@@ -137,7 +137,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "match-not-found": ProblemType(
         404,
         "Match not found",
-        "There is no such match, or it is private and you have no seat in it.",
+        "No match has this id, or it is private and you have no seat in it.",
         "Check the id and the token. To take a seat in a private match, also check its join_code.",
     ),
     "game-not-found": ProblemType(404, "Game not found", "There is no game with this id.", "GET /v1/games lists them."),

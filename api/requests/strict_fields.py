@@ -103,7 +103,7 @@ class Choice(fields.String):
 
 
 class Includes(String):
-    """What an answer is to hold besides: some of a few names, with commas between, in a query parameter."""
+    """A query parameter with names of additional members of the answer, separated by commas."""
 
     def __init__(self, *names: str, **options: Any) -> None:
         self._names = names
@@ -113,7 +113,7 @@ class Includes(String):
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
         names: str = super()._deserialize(value, attr, data, **kwargs)
         if not set(names.split(",")) <= set(self._names):
-            raise ma.ValidationError(f"Must be some of {', '.join(self._names)}, with commas between.")
+            raise ma.ValidationError(f"Must be one or more of {', '.join(self._names)}, separated by commas.")
         return names
 
 

@@ -86,7 +86,7 @@ def list_legal_actions(query: Mapping[str, Any], match_id: str) -> Response:
     language = languages.preferred()
     worded = replace(
         listed,
-        decisions=texts.asked_with_text(match.game, language, decisions),
+        decisions=texts.decisions_with_text(match.game, language, decisions),
         texts=texts.action_texts(match.game, language, actions),
     )
     return languages.label(answer(worded, head=match.head), language)
@@ -151,6 +151,6 @@ def act(query: Mapping[str, Any], body: Mapping[str, Any], match_id: str) -> Res
     worded = replace(
         receipt,
         event=texts.with_text(game, language, receipt.event),
-        decisions=texts.asked_with_text(game, language, receipt.decisions),
+        decisions=texts.decisions_with_text(game, language, receipt.decisions),
     )
     return languages.label(answer(worded, 201, head=head, headers=headers), language)

@@ -17,7 +17,7 @@ from service.match import redaction, texts
 from service.match.events import LONGEST_CLOCK, LONGEST_INCREMENT, SHORTEST_CLOCK, SLOWEST_PACE, MatchClock
 from service.match.model import Match, Viewer
 from service.match.new_match import NewMatch
-from service.repository import cursors
+from service.repository import cursors, index_entry
 from service.usecases import match_index, match_lifecycle
 from service.usecases.submit import Submitted
 from service.views import match_views
@@ -123,7 +123,7 @@ class MatchQuerySchema(LookSchema):
 
 
 class MatchList(msgspec.Struct, frozen=True):
-    """A page of matches; `next` is the cursor of the next page, null at the end, which a list of ended ones never has."""
+    """A page of matches; `next` is the cursor of the next page, null at the end. With `status=ended` it is never null."""
 
     matches: tuple[match_views.MatchSummary, ...]
     next: str | None
@@ -182,9 +182,9 @@ def list_matches(query: Mapping[str, Any]) -> Response:
         after = cursors.decode(query["cursor"], int) if "cursor" in query else 0
         over, number = match_index.ended_page(ports, after, limit, game)
         return answer(MatchList(over, cursors.encode(number)))
-    before = cursors.decode(query["cursor"], str) if "cursor" in query else None
+    before = index_entry.decode(query["cursor"]) if "cursor" in query else None
     page, last = match_index.public_page(ports, query["status"], before, limit, game)
-    return answer(MatchList(page, None if last is None else cursors.encode(last)))
+    return answer(MatchList(page, None if last is None else index_entry.encode(last)))
 
 
 @blueprint.at("/v1/matches", methods=["POST"])
@@ -236,7 +236,7 @@ def show_match(query: Mapping[str, Any], match_id: str) -> Response:
     if TEXTS not in included:
         return answer(view, head=match.head)
     language = languages.preferred()
-    view = replace(view, decisions=texts.asked_with_text(match.game, language, view.decisions))
+    view = replace(view, decisions=texts.decisions_with_text(match.game, language, view.decisions))
     if view.legal_actions is not UNSET:
         view = replace(view, action_texts=texts.action_texts(match.game, language, view.legal_actions))
     return languages.label(answer(view, head=match.head), language)

@@ -33,7 +33,7 @@ def show_metrics() -> Response:
 
 
 def _is_of_this_machine() -> bool:
-    """Whether the client runs here, and did not only come through a proxy that does."""
+    """Whether the client itself runs on this machine; being sent by a proxy on this machine is not enough."""
     if any(context.header(context.current_request(), name) is not None for name in _FORWARDED):
         return False
     return client_address.is_of_this_machine(request.remote_addr or "")

@@ -15,7 +15,7 @@ from api.resources import stream_response
 from api.resources.include import included
 from api.resources.matches import TEXTS
 from service.match.model import MatchId
-from service.repository import cursors
+from service.repository import cursors, index_entry
 from service.repository.ports import OwnList
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
 from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello
@@ -52,10 +52,10 @@ def list_own_matches(query: Mapping[str, Any]) -> Response:
 
     `active` omits those that are over.
     """
-    before = cursors.decode(query["cursor"], str) if "cursor" in query else None
+    before = index_entry.decode(query["cursor"]) if "cursor" in query else None
     own_list: OwnList = "active" if query["active"] else "all"
     page = match_index.own_page(context.ports(), context.caller().id, own_list, before, query["limit"])
-    following = None if page.last is None else cursors.encode(page.last)
+    following = None if page.last is None else index_entry.encode(page.last)
     return answer(OwnMatchList(page.matches, page.unreadable, following))
 
 

@@ -37,7 +37,7 @@ class Connection:
         self._client = client
         self._has_waited = False
         self._head: bytes | None = None
-        """What was sent first of an answer and waits for the rest of it; None where nothing is to wait."""
+        """The headers of a response, held back to be sent with its body; b"" before them, None while nothing is held back."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
@@ -53,7 +53,7 @@ class Connection:
         return data
 
     def sendall(self, data: bytes) -> None:
-        """Send all of it, the head of an answer together with what follows: each packet wakes the client up."""
+        """Send data. Headers of a response are sent together with its body, because each packet wakes the client up."""
         if self._head == b"":
             self._head = data
         else:
@@ -61,15 +61,15 @@ class Connection:
             self._client.sendall(head + data)
 
     def hold_head(self) -> None:
-        """Keep what is sent next, the head of an answer, until more is sent or `flush` is called."""
+        """Hold back the data that is sent next, the headers of a response, until more is sent or `flush` is called."""
         self._head = b""
 
     def send_at_once(self, data: bytes) -> None:
-        """Send what is no part of an answer."""
+        """Send data that is not part of a response."""
         self._client.sendall(data)
 
     def flush(self) -> None:
-        """Send what was kept, and keep nothing any more."""
+        """Send the data that was held back, and hold back nothing more."""
         head, self._head = self._head, None
         if head and self._client.fileno() >= 0:
             self._client.sendall(head)

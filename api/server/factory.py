@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
 Factory: TypeAlias = Callable[[Deadline, Callable[[], bool]], "WSGIApplication"]
-"""Creates the app in a worker, from a deadline for reading bodies and a function that tells whether the worker runs."""
+"""Creates the app in a worker, from a deadline for reading bodies and a function that returns whether the worker runs."""
 
 _POLL_INTERVAL_S: Final = 0.2
 

@@ -1,11 +1,12 @@
-"""Which matches there are, in sorted sets of the log's server: for each status_list, each creator's open ones, each player's.
+"""The match index in sorted sets on the log's server.
 
-Members are places, `<created_at, 13 digits>:<match id>`, all with score 0, so that they sort as text. A match is put on
-its new status_list before it leaves the old one: a crash in between leaves a place too much, which the reader mends. In the set
-of those that ended each place has a number as its score, which rises in the order in which they came; among a player's
-concluded ones the time at which it left the active ones.
+There is a set for each status list, for the open matches of each creator, for the lists of each player, and for ended matches.
+Members are stored forms of `IndexEntry` with score 0, so they sort as text. A match is added to its new list before it is
+removed from the old one: a crash in between leaves one entry too many, which readers remove. In the set of ended matches the
+score is the number of the end. In the set of a player's concluded matches it is the time of the conclusion.
 """
 
+from collections.abc import Sequence
 from typing import Final, get_args
 
 from redis import Redis, RedisCluster
@@ -14,6 +15,7 @@ from events.record import MatchId
 from events.redis_log import WAKE_CHANNEL, send
 from events.redis_pool import Command
 from service.adapters.clock import wall_clock
+from service.repository.index_entry import IndexEntry
 from service.repository.ports import ENDING_MS, OwnList, StatusList, news_of
 
 _STATUS_LISTS: Final[tuple[StatusList, ...]] = get_args(StatusList)
@@ -31,8 +33,8 @@ return redis.call('ZADD', KEYS[1], string.format('%d', math.max(ARGV[2], last + 
 _ADMIT: Final = """
 local waiting = redis.call('ZRANGE', KEYS[1], 0, -1)
 local id = string.match(ARGV[1], ':.*')
-for _, place in ipairs(waiting) do
-  if string.match(place, ':.*') == id then
+for _, entry in ipairs(waiting) do
+  if string.match(entry, ':.*') == id then
     return 1
   end
 end
@@ -57,6 +59,14 @@ def _concluded_key(player: str) -> str:
     return f"index:of:{player}:concluded"
 
 
+def _stored(match_id: MatchId, created_at: int) -> str:
+    return IndexEntry(created_at, match_id).stored
+
+
+def _parsed(entries: Sequence[bytes]) -> tuple[IndexEntry, ...]:
+    return tuple(IndexEntry.parse(entry.decode()) for entry in entries)
+
+
 class RedisIndex:
     """`MatchIndex` with commands on a single key each, all safe to repeat; two of them are scripts."""
 
@@ -66,7 +76,7 @@ class RedisIndex:
     def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
         counted: int
         (counted,) = send(
-            self._client, ("EVAL", _ADMIT, 1, _creator_key(creator), f"{created_at:013d}:{match_id}", limit)
+            self._client, ("EVAL", _ADMIT, 1, _creator_key(creator), _stored(match_id, created_at), limit)
         )
         return counted == 1
 
@@ -75,65 +85,67 @@ class RedisIndex:
         self.move(match_id, created_at, creator, "open", private=private)
 
     def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
-        place = f"{created_at:013d}:{match_id}"
-        entries: list[Command] = [("ZADD", _player_key(player, own_list), 0, place) for own_list in get_args(OwnList)]
-        send(self._client, *entries, ("PUBLISH", WAKE_CHANNEL + news_of(player), wall_clock()))
+        entry = _stored(match_id, created_at)
+        added: list[Command] = [("ZADD", _player_key(player, own_list), 0, entry) for own_list in get_args(OwnList)]
+        send(self._client, *added, ("PUBLISH", WAKE_CHANNEL + news_of(player), wall_clock()))
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
-        place = f"{created_at:013d}:{match_id}"
+        entry = _stored(match_id, created_at)
         keys = (*(_player_key(player, own_list) for own_list in get_args(OwnList)), _concluded_key(player))
-        send(self._client, *(("ZREM", key, place) for key in keys))
+        send(self._client, *(("ZREM", key, entry) for key in keys))
 
     def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
-        place = f"{created_at:013d}:{match_id}"
-        noted: Command = ("ZADD", _concluded_key(player), "NX", at, place)
-        send(self._client, noted, ("ZREM", _player_key(player, "active"), place))
+        entry = _stored(match_id, created_at)
+        recorded: Command = ("ZADD", _concluded_key(player), "NX", at, entry)
+        send(self._client, recorded, ("ZREM", _player_key(player, "active"), entry))
 
-    def concluded(self, player: str, since: int, skip: int, limit: int) -> tuple[str, ...]:
-        places: list[bytes]
-        (places,) = send(self._client, ("ZRANGEBYSCORE", _concluded_key(player), since, "+inf", "LIMIT", skip, limit))
-        return tuple(place.decode() for place in places)
+    def concluded(self, player: str, since: int, skip: int, limit: int) -> tuple[IndexEntry, ...]:
+        entries: list[bytes]
+        (entries,) = send(self._client, ("ZRANGEBYSCORE", _concluded_key(player), since, "+inf", "LIMIT", skip, limit))
+        return _parsed(entries)
 
     def move(
         self, match_id: MatchId, created_at: int, creator: str, status_list: StatusList | None, *, private: bool
     ) -> None:
-        place = f"{created_at:013d}:{match_id}"
+        entry = _stored(match_id, created_at)
         commands: list[Command] = []
         if status_list is not None and not private:
-            commands.append(("ZADD", _status_list_key(status_list), 0, place))
+            commands.append(("ZADD", _status_list_key(status_list), 0, entry))
         commands.append(
-            ("ZADD", _creator_key(creator), 0, place)
+            ("ZADD", _creator_key(creator), 0, entry)
             if status_list == "open"
-            else ("ZREM", _creator_key(creator), place)
+            else ("ZREM", _creator_key(creator), entry)
         )
-        commands += [("ZREM", _status_list_key(other), place) for other in _STATUS_LISTS if other != status_list]
+        commands += [("ZREM", _status_list_key(other), entry) for other in _STATUS_LISTS if other != status_list]
         send(self._client, *commands)
 
     def end(self, match_id: MatchId, created_at: int, ended_at: int) -> None:
-        place = f"{created_at:013d}:{match_id}"
-        send(self._client, ("EVAL", _END, 1, _ENDED, place, ended_at, ENDING_MS))
+        entry = _stored(match_id, created_at)
+        send(self._client, ("EVAL", _END, 1, _ENDED, entry, ended_at, ENDING_MS))
 
     def withdraw(self, match_id: MatchId, created_at: int) -> None:
-        send(self._client, ("ZREM", _ENDED, f"{created_at:013d}:{match_id}"))
+        send(self._client, ("ZREM", _ENDED, _stored(match_id, created_at)))
 
-    def ended(self, after: int, limit: int) -> tuple[tuple[int, str], ...]:
+    def ended(self, after: int, limit: int) -> tuple[tuple[int, IndexEntry], ...]:
         found: list[bytes]
         (found,) = send(self._client, ("ZRANGEBYSCORE", _ENDED, f"({after}", "+inf", "WITHSCORES", "LIMIT", 0, limit))
-        return tuple((int(number), place.decode()) for place, number in zip(found[::2], found[1::2], strict=True))
+        return tuple(zip(map(int, found[1::2]), _parsed(found[::2]), strict=True))
 
-    def page(self, status_list: StatusList, before: str | None, limit: int) -> tuple[str, ...]:
+    def page(self, status_list: StatusList, before: IndexEntry | None, limit: int) -> tuple[IndexEntry, ...]:
         return self._page(_status_list_key(status_list), before, limit)
 
-    def matches_of(self, player: str, own_list: OwnList, before: str | None, limit: int) -> tuple[str, ...]:
+    def matches_of(
+        self, player: str, own_list: OwnList, before: IndexEntry | None, limit: int
+    ) -> tuple[IndexEntry, ...]:
         return self._page(_player_key(player, own_list), before, limit)
 
-    def _page(self, key: str, before: str | None, limit: int) -> tuple[str, ...]:
-        newest = "+" if before is None else f"({before}"
-        places: list[bytes]
-        (places,) = send(self._client, ("ZREVRANGEBYLEX", key, newest, "-", "LIMIT", 0, limit))
-        return tuple(place.decode() for place in places)
+    def _page(self, key: str, before: IndexEntry | None, limit: int) -> tuple[IndexEntry, ...]:
+        newest = "+" if before is None else f"({before.stored}"
+        entries: list[bytes]
+        (entries,) = send(self._client, ("ZREVRANGEBYLEX", key, newest, "-", "LIMIT", 0, limit))
+        return _parsed(entries)
 
-    def open_entries(self, creator: str) -> tuple[str, ...]:
-        places: list[bytes]
-        (places,) = send(self._client, ("ZRANGE", _creator_key(creator), 0, -1))
-        return tuple(place.decode() for place in places)
+    def open_entries(self, creator: str) -> tuple[IndexEntry, ...]:
+        entries: list[bytes]
+        (entries,) = send(self._client, ("ZRANGE", _creator_key(creator), 0, -1))
+        return _parsed(entries)

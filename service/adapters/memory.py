@@ -1,4 +1,4 @@
-"""All ports of the use cases in this process's memory: for local play, and for tests of the use cases."""
+"""Implementations of all ports in the memory of this process, for local play and for tests of the use cases."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import get_args
@@ -6,6 +6,7 @@ from typing import get_args
 from events.memory_log import MemoryLog
 from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
+from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.ports import ENDING_MS, Games, Lane, OwnList, Player, Ports, StatusList, news_of
 
@@ -63,21 +64,21 @@ class MemoryIndex:
 
     def __init__(self, wake: Callable[[str, Version], None] = _ignore) -> None:
         self._wake = wake
-        self._mine: dict[tuple[str, OwnList], set[str]] = {}
+        self._own_lists: dict[tuple[str, OwnList], set[IndexEntry]] = {}
         self._enrolled = 0
-        self._concluded: dict[str, dict[str, int]] = {}
-        self._status_lists: dict[str, StatusList | None] = {}
-        self._waiting: set[tuple[str, str]] = set()
-        self._private: set[str] = set()
-        self._ended: dict[str, int] = {}
+        self._concluded: dict[str, dict[IndexEntry, int]] = {}
+        self._status_lists: dict[IndexEntry, StatusList | None] = {}
+        self._open: set[tuple[str, IndexEntry]] = set()
+        self._private: set[IndexEntry] = set()
+        self._ended: dict[IndexEntry, int] = {}
 
     def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
-        waiting = self.open_entries(creator)
-        if any(place.endswith(f":{match_id}") for place in waiting):
+        counted = self.open_entries(creator)
+        if any(entry.match_id == match_id for entry in counted):
             return True
-        if len(waiting) >= limit:
+        if len(counted) >= limit:
             return False
-        self._waiting.add((creator, f"{created_at:013d}:{match_id}"))
+        self._open.add((creator, IndexEntry(created_at, match_id)))
         return True
 
     def add(self, match_id: MatchId, created_at: int, creator: str, *, private: bool) -> None:
@@ -85,70 +86,70 @@ class MemoryIndex:
         self.move(match_id, created_at, creator, "open", private=private)
 
     def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
-        for mine in get_args(OwnList):
-            self._mine.setdefault((player, mine), set()).add(f"{created_at:013d}:{match_id}")
+        for own_list in get_args(OwnList):
+            self._own_lists.setdefault((player, own_list), set()).add(IndexEntry(created_at, match_id))
         self._enrolled += 1
         self._wake(news_of(player), self._enrolled)
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
-        place = f"{created_at:013d}:{match_id}"
-        for mine in get_args(OwnList):
-            self._mine.get((player, mine), set()).discard(place)
-        self._concluded.get(player, {}).pop(place, None)
+        entry = IndexEntry(created_at, match_id)
+        for own_list in get_args(OwnList):
+            self._own_lists.get((player, own_list), set()).discard(entry)
+        self._concluded.get(player, {}).pop(entry, None)
 
     def conclude(self, player: str, match_id: MatchId, created_at: int, at: int) -> None:
-        place = f"{created_at:013d}:{match_id}"
-        self._concluded.setdefault(player, {}).setdefault(place, at)
-        self._mine.get((player, "active"), set()).discard(place)
+        entry = IndexEntry(created_at, match_id)
+        self._concluded.setdefault(player, {}).setdefault(entry, at)
+        self._own_lists.get((player, "active"), set()).discard(entry)
 
-    def concluded(self, player: str, since: int, skip: int, limit: int) -> Sequence[str]:
-        found = sorted((at, place) for place, at in self._concluded.get(player, {}).items() if at >= since)
-        return [place for _, place in found[skip : skip + limit]]
+    def concluded(self, player: str, since: int, skip: int, limit: int) -> Sequence[IndexEntry]:
+        found = sorted((at, entry) for entry, at in self._concluded.get(player, {}).items() if at >= since)
+        return [entry for _, entry in found[skip : skip + limit]]
 
     def move(
         self, match_id: MatchId, created_at: int, creator: str, status_list: StatusList | None, *, private: bool
     ) -> None:
-        place = f"{created_at:013d}:{match_id}"
-        self._status_lists[place] = status_list
+        entry = IndexEntry(created_at, match_id)
+        self._status_lists[entry] = status_list
         if status_list == "open":
-            self._waiting.add((creator, place))
+            self._open.add((creator, entry))
         else:
-            self._waiting.discard((creator, place))
+            self._open.discard((creator, entry))
         if private:
-            self._private.add(place)
+            self._private.add(entry)
 
     def end(self, match_id: MatchId, created_at: int, ended_at: int) -> None:
-        place = f"{created_at:013d}:{match_id}"
-        known = self._ended.get(place)
+        entry = IndexEntry(created_at, match_id)
+        known = self._ended.get(entry)
         if known is None or ended_at - known > ENDING_MS:
-            self._ended[place] = max(ended_at, 1 + max(self._ended.values(), default=0))
+            self._ended[entry] = max(ended_at, 1 + max(self._ended.values(), default=0))
 
     def withdraw(self, match_id: MatchId, created_at: int) -> None:
-        self._ended.pop(f"{created_at:013d}:{match_id}", None)
+        self._ended.pop(IndexEntry(created_at, match_id), None)
 
-    def ended(self, after: int, limit: int) -> Sequence[tuple[int, str]]:
-        return sorted((number, place) for place, number in self._ended.items() if number > after)[:limit]
+    def ended(self, after: int, limit: int) -> Sequence[tuple[int, IndexEntry]]:
+        return sorted((number, entry) for entry, number in self._ended.items() if number > after)[:limit]
 
-    def page(self, status_list: StatusList, before: str | None, limit: int) -> Sequence[str]:
+    def page(self, status_list: StatusList, before: IndexEntry | None, limit: int) -> Sequence[IndexEntry]:
         return _page(
             (
-                place
-                for place, found in self._status_lists.items()
-                if found == status_list and place not in self._private
+                entry
+                for entry, found in self._status_lists.items()
+                if found == status_list and entry not in self._private
             ),
             before,
             limit,
         )
 
-    def matches_of(self, player: str, mine: OwnList, before: str | None, limit: int) -> Sequence[str]:
-        return _page(self._mine.get((player, mine), set()), before, limit)
+    def matches_of(self, player: str, own_list: OwnList, before: IndexEntry | None, limit: int) -> Sequence[IndexEntry]:
+        return _page(self._own_lists.get((player, own_list), set()), before, limit)
 
-    def open_entries(self, creator: str) -> Sequence[str]:
-        return sorted(place for owner, place in self._waiting if owner == creator)
+    def open_entries(self, creator: str) -> Sequence[IndexEntry]:
+        return sorted(entry for owner, entry in self._open if owner == creator)
 
 
-def _page(places: Iterable[str], before: str | None, limit: int) -> Sequence[str]:
-    return [place for place in sorted(places, reverse=True) if before is None or place < before][:limit]
+def _page(entries: Iterable[IndexEntry], before: IndexEntry | None, limit: int) -> Sequence[IndexEntry]:
+    return [entry for entry in sorted(entries, reverse=True) if before is None or entry < before][:limit]
 
 
 class MemoryJobs:

@@ -1,4 +1,4 @@
-"""Plays what needs no person: bots' turns, the seats of players who left, and the scoring at the end of a match."""
+"""Plays the turns of bots and of seats whose players left, and scores finished matches."""
 
 import logging
 import secrets
@@ -18,8 +18,8 @@ from service.games.protocol import Rng, Task
 from service.games.visibility import Seat
 from service.match.commands import ActAsBot, Command, Score, Suspend, TakeDefault
 from service.match.decide import decide
+from service.match.due_times import due_times
 from service.match.model import GRACE_MS, Match, OpenDecision, SeatHolder
-from service.match.owed import owed
 from service.match.randomness import Draws
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
@@ -49,23 +49,23 @@ def advance(
     moves: int = MOVES,
     budget_ms: int = BUDGET_MS,
     chance_of: ChanceOf = fresh_chance,
-    patience: CircuitBreaker | None = None,
+    breaker: CircuitBreaker | None = None,
 ) -> bool:
-    """Play what is due in the match now; whether something is left to play.
+    """Play the turns that are due in a match now. Returns whether more are due.
 
-    It is safe to run it twice or not at all: every step is a command with its own id, and what is due follows from the log.
+    It is safe to run it twice or not at all: every step is a command with its own id, and due turns follow from the log.
     """
     began = ports.now()
-    patience = patience or CircuitBreaker()
+    breaker = breaker or CircuitBreaker()
     match, _ = ports.history.newest(match_id)
     since = match.job_at()
     for _ in range(moves):
         at = max(ports.now(), match.at)
-        written = or_suspend(ports, match, partial(_play_next, ports, match, at, chance_of, patience))
+        written = or_suspend(ports, match, partial(_play_next, ports, match, at, chance_of, breaker))
         if written is None:
             # Nothing can be played now, though a bot may be due later.
             failpoints.point("job-played")
-            if ports.log.rearm(match.id, match.head.version, owed(match, after=at)):
+            if ports.log.rearm(match.id, match.head.version, due_times(match, after=at)):
                 return False
             # Another command came first. Try again at once: if players act all the time, a bot that waits loses every race.
             match, _ = ports.history.newest(match_id)
@@ -79,21 +79,21 @@ def advance(
     return has_job(match, ports.now())
 
 
-def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, patience: CircuitBreaker) -> Submitted | None:
-    """Play one step; None if nothing is due, or another command came first."""
+def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, breaker: CircuitBreaker) -> Submitted | None:
+    """Play one turn. Returns None if none is due, or if another command came first."""
     if match.status != "running":
         return None
     decisions = match.decisions()
     if not decisions:
         return score(ports, match, at)
-    outage_ms = lost(ports, match, at, opens_anew=True)
+    outage_ms = lost(ports, match, at, reopens_decisions=True)
     if outage_ms > GRACE_MS:  # less than that again and again, while players return, would be an event before each move
         return give_back(ports, match, outage_ms, at)
-    for decision in sorted(decisions, key=lambda one: (one.asked_at or 0, one.seat)):
-        holder = None if decision.asked_at is None or decision.asked_at > at else match.seats[decision.seat]
+    for decision in sorted(decisions, key=lambda one: (one.scheduled_at or 0, one.seat)):
+        holder = None if decision.scheduled_at is None or decision.scheduled_at > at else match.seats[decision.seat]
         if holder is None or (decision.is_past(at) and not holder.resigned):
             continue
-        drafts = _turn(ports, match, decision, holder, at, chance_of, patience)
+        drafts = _turn(ports, match, decision, holder, at, chance_of, breaker)
         if drafts:
             return append(ports, match, CommandKey(f"bot:{decision.seat}:{match.head.version}", "bot"), drafts, at)
     return None
@@ -106,7 +106,7 @@ def _turn(
     holder: SeatHolder,
     at: int,
     chance_of: ChanceOf,
-    patience: CircuitBreaker,
+    breaker: CircuitBreaker,
 ) -> Sequence[Draft]:
     """A bot's action, or the default action if the bot failed or the seat's player left.
 
@@ -120,10 +120,10 @@ def _turn(
 
     if holder.resigned:
         return decided(TakeDefault(seat=seat, action=decision.on_timeout, reason="player-left"))
-    if patience.is_skipped(match.id, decision.id, at):
+    if breaker.is_skipped(match.id, decision.id, at):
         return ()
     try:
-        with patience.limit():
+        with breaker.limit():
             action = _chosen(match, decision, holder.player, chance_of(seat))
         if action is None:
             return ()
@@ -133,7 +133,7 @@ def _turn(
     except Exception:  # noqa: BLE001  (a bot may fail in any way; the match goes on)
         _log.exception("the bot %s failed in match %s at version %d", holder.player, match.id, match.head.version)
     if decision.on_timeout is None:
-        patience.skip(match.id, decision.id, at)
+        breaker.skip(match.id, decision.id, at)
         return ()
     return decided(TakeDefault(seat=seat, action=decision.on_timeout, reason="bot-failed"))
 

@@ -24,11 +24,11 @@ Expiry: TypeAlias = Literal["timer", "resigned", "seat_handed_over", "default_ac
 GRACE_MS: Final = 100
 """A deadline is enforced this long after it has passed, so that an action received in time is appended first."""
 HINT_MS: Final = 300
-"""For a job that is due at once, workers get a hint. After this time a sweeper takes the hint for lost."""
+"""For a job that is due at once, workers get a hint. After this time the hint counts as lost."""
 LATE_MS: Final = 500
 """Lateness above which a bot's turn is rescheduled: its missed turn counts as a turn without an action."""
 BOT_PACE_MS: Final = 2_500
-"""Average time a bot takes in a timed game without `bot_pace_ms`, so that people can play against it."""
+"""Average time that a bot takes in a timed game if the clock has no `bot_pace_ms`, so that people can play against it."""
 
 
 class SeatHolder(msgspec.Struct, frozen=True):
@@ -58,14 +58,14 @@ class OpenDecision(Decision[Any], frozen=True, kw_only=True):
     opens_at: int
     plays_at: int | None
     """The earliest time at which the service may take the decision: for a bot, or for a seat whose player left."""
-    asked_at: int | None
-    """When the service takes it. A bot that missed its time waits for its pace again before it reacts to others."""
+    scheduled_at: int | None
+    """When the service plans to take it. A bot that missed its time waits for its pace again before it reacts to others."""
     by_clock: bool
     """Whether the deadline comes from the match clock and not from the game."""
 
     @property
     def enforced_at(self) -> int | None:
-        """When its deadline is enforced. None if it has no deadline, or if the bell of another decision ends it."""
+        """When its deadline is enforced. None if it has no deadline, or if the deadline of another decision ends it."""
         if self.deadline is None or (self.seat != CLOCK and self.on_timeout is None):
             return None
         return self.deadline + GRACE_MS
@@ -83,7 +83,7 @@ class Folding(msgspec.Struct):
     """The mutable state of a match while its events are folded. It is not shared; the result is a `Match`.
 
     `paused` is server time minus match time, in milliseconds. `opened` is when all decisions of a sequential game opened.
-    In a simultaneous game `asked` are the open decisions, and `since` is when each of them opened. `banks` is the time that
+    In a simultaneous game `open_decisions` are the open decisions, and `since` is when each of them opened. `banks` is the time that
     each seat had left before its open decision, in milliseconds; it is empty if the clock has no bank.
     """
 
@@ -100,7 +100,7 @@ class Folding(msgspec.Struct):
     state: Any = None
     drawn: Mapping[str, int] = {}
     opened: Opening = Opening(0, 0)
-    asked: tuple[Decision[Any], ...] = ()
+    open_decisions: tuple[Decision[Any], ...] = ()
     since: tuple[Opening, ...] = ()
     started_at: int | None = None
     ended_at: int | None = None
@@ -129,7 +129,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         if self.status != "running":
             return ()
         if self.game.info.simultaneous:
-            return tuple(map(self._open, self.asked, self.since))
+            return tuple(map(self._open, self.open_decisions, self.since))
         return tuple(self._open(decision, self.opened) for decision in self.game.decisions(self.state))
 
     def _open(self, decision: Decision[Any], opening: Opening) -> OpenDecision:
@@ -149,11 +149,11 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
             deadline=None if deadline is None else deadline + self.paused,
             deadline_shown=shown,
             plays_at=None if due is None else max(self.at, due),
-            asked_at=None if wait is None or due is None else self._asked_at(due, wait),
+            scheduled_at=None if wait is None or due is None else self._scheduled_at(due, wait),
             by_clock=allowed is not None,
         )
 
-    def _asked_at(self, due: int, wait: int) -> int:
+    def _scheduled_at(self, due: int, wait: int) -> int:
         if wait and self.at > due + LATE_MS:
             due += -(-(self.at - LATE_MS - due) // wait) * wait
         return max(self.at, due)
@@ -173,7 +173,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return genesis(self.id, self.created.game, self.created.ruleset)[1]
 
     def points(self, viewer: Viewer) -> tuple[int, ...] | None:
-        """What each seat has scored, or would score if the match ended now, as a viewer may know it; None before the start."""
+        """The points of each seat if the match ended now, as far as a viewer may know them; None before the start."""
         if self.outcome is not None:
             return self.outcome.scores
         return None if self.state is None else self.game.points(self.state, viewer)
@@ -183,7 +183,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return {}
 
     def allowed(self, seat: Seat) -> int | None:
-        """How long the match clock gives a seat for the decision that opens now, in milliseconds; None without a clock."""
+        """The time in milliseconds that the match clock gives a seat for the decision that opens now; None without a clock."""
         clock = self.created.clock
         if clock is None:
             return None
@@ -192,7 +192,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return None if clock.bank_seconds is UNSET else self.banks[seat]
 
     def _wait(self, decision: Decision[Any], opening: Opening) -> int | None:
-        """How long the service waits before it takes a decision by itself, in milliseconds; None where it does not."""
+        """How long the service waits before it takes a decision, in milliseconds; None if it does not take the decision."""
         holder = None if decision.seat == CLOCK else self.seats[decision.seat]
         if holder is None or (holder.kind == "human" and not holder.resigned):
             return None
@@ -205,14 +205,14 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return pace // 2 + pace * jitter // 255
 
     def seat_of(self, player: str) -> Seat | None:
-        """The seat of a person, also after they resigned: they may still look from it."""
+        """The seat of a person, also after the person resigned, since the seat keeps its view."""
         for seat, holder in enumerate(self.seats):
             if holder is not None and holder.kind == "human" and holder.player == player:
                 return seat
         return None
 
     def was_of(self, player: str) -> bool:
-        """Whether a bot took over a seat of this person. The person may still look at the match."""
+        """Whether a bot took over a seat of this person. The person may still watch the match."""
         return any(holder is not None and holder.former == player for holder in self.seats)
 
     @property
@@ -241,7 +241,8 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         if not decisions:
             return self.at
         return min(
-            (one.asked_at for one in decisions if one.asked_at is not None and one.asked_at > after), default=None
+            (one.scheduled_at for one in decisions if one.scheduled_at is not None and one.scheduled_at > after),
+            default=None,
         )
 
     def first_due(self) -> OpenDecision | None:
@@ -265,27 +266,27 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
                 return "seat_handed_over"
         return "default_action"
 
-    def is_owed_something(self, at: int) -> bool:
+    def has_due_work(self, at: int) -> bool:
         """Whether a job or a deadline of the match is due at a server time in milliseconds."""
         first = self.first_due()
         times = (self.job_at(), None if first is None else first.enforced_at)
         return any(time is not None and time <= at for time in times)
 
-    def minds_outages(self, at: int, *, opens_anew: bool) -> bool:
+    def is_affected_by_outages(self, at: int, *, reopens_decisions: bool) -> bool:
         """Whether an outage before a server time in milliseconds could cost a seat any time.
 
-        `opens_anew`: the next event opens the decisions of a sequential game anew. Then an outage does not matter for a
-        turn whose deadline has not passed. It always matters for banks and for a game's own bells.
+        `reopens_decisions`: the next event opens the decisions of a sequential game anew. Then an outage does not matter for a
+        turn whose deadline has not passed. It always matters for banks and for a game's own timers.
         """
         timed = [one for one in self.decisions() if one.deadline is not None]
-        if not opens_anew or self.banks or self.game.info.simultaneous:
+        if not reopens_decisions or self.banks or self.game.info.simultaneous:
             return bool(timed)
         return any(one.is_past(at) or not one.by_clock for one in timed)
 
     def compensation_ms(self, ms: int, at: int) -> int:
-        """By how many milliseconds deadlines move after outages that took `ms` milliseconds until `at`.
+        """The milliseconds by which deadlines move after outages of `ms` milliseconds until `at`.
 
-        At most the time since the newest event: until then the match went on, and match time never goes back.
+        It is at most the time since the newest event, because match time never goes back.
         """
         return max(0, min(ms, at - self.at)) if self.status == "running" else 0
 

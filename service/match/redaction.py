@@ -18,7 +18,7 @@ class SeenDecision(msgspec.Struct, frozen=True):
     """A decision as a viewer sees it. Only its own seat sees `on_timeout`, the action at the deadline.
 
     `deadline` is null if there is none, or if the match's options hide it. `text` describes the decision, if the client
-    asked for texts.
+    requested texts.
     """
 
     id: str
@@ -31,7 +31,7 @@ class SeenDecision(msgspec.Struct, frozen=True):
 
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
-    """The open decisions and the banks of a match as a viewer may see them, if the client asked for them.
+    """The open decisions and the banks of a match as a viewer may see them, if the client requested them.
 
     Only the newest frame of a running match has the viewer's own `legal_actions`, and their texts as `action_texts`.
     """
@@ -45,7 +45,7 @@ class Situation(msgspec.Struct, frozen=True, kw_only=True):
 class SeenEvent(Situation, frozen=True):
     """An event as a viewer sees it. If something is hidden, `redacted` is true and the hidden fields and `salt` are absent.
 
-    `text` describes the event in words, if the client asked for texts.
+    `text` describes the event in words, if the client requested texts.
     """
 
     match: MatchId

@@ -85,7 +85,7 @@ def decided_again(match: Match, event: Event, chance: Chance) -> Sequence[Draft]
     """
     if not is_current(match):
         return _decided_without_rules(match, event, chance)
-    if event.type == "match_suspended" and not match.is_owed_something(event.at):
+    if event.type == "match_suspended" and not match.has_due_work(event.at):
         # `decide` itself cannot check this: it must not call rules that have just failed.
         raise NotDue("nothing was due in which the rules could have failed")
     return decide(None if event.version == 1 else match, _command(match, event), event.at, chance)

@@ -38,7 +38,7 @@ def with_text(game: AnyGame, language: str, event: SeenEvent) -> SeenEvent:
     return replace(event, text=" ".join(sentences))
 
 
-def asked_with_text(game: AnyGame, language: str, decisions: Iterable[SeenDecision]) -> tuple[SeenDecision, ...]:
+def decisions_with_text(game: AnyGame, language: str, decisions: Iterable[SeenDecision]) -> tuple[SeenDecision, ...]:
     """Decisions, each with the text of its step."""
     return tuple(replace(one, text=game.texts[language][f"step.{one.step}"]) for one in decisions)
 

@@ -47,13 +47,13 @@ def _play(match: Folding, event: Event, mover: Seat, effects: Sequence[Any], dra
     if match.banks and mover != CLOCK:
         match.banks = _banks(match, opened.at, mover)
     if match.game.info.simultaneous:
-        match.asked, match.since = _asked(match, match.game.decisions(state), opened, mover)
+        match.open_decisions, match.since = _open_decisions(match, match.game.decisions(state), opened, mover)
     match.opened = opened
 
 
 def _banks(match: Folding, now: int, mover: Seat) -> tuple[int, ...]:
     """The banks after `mover` moved: its own is reduced by the time of its decision and gets the increment."""
-    openings = zip(match.asked, match.since, strict=True)
+    openings = zip(match.open_decisions, match.since, strict=True)
     opening = next((since for decision, since in openings if decision.seat == mover), match.opened)
     clock = match.created.clock
     increment = 0 if clock is None or clock.increment_seconds is UNSET else clock.increment_seconds * 1000
@@ -61,15 +61,17 @@ def _banks(match: Folding, now: int, mover: Seat) -> tuple[int, ...]:
     return (*match.banks[:mover], left, *match.banks[mover + 1 :])
 
 
-def _asked(
-    match: Folding, asked: tuple[Decision[Any], ...], opened: Opening, mover: Seat
+def _open_decisions(
+    match: Folding, decisions: tuple[Decision[Any], ...], opened: Opening, mover: Seat
 ) -> tuple[tuple[Decision[Any], ...], tuple[Opening, ...]]:
     """The open decisions of a simultaneous game, and when each opened. A decision that stays open keeps its opening."""
-    openings = zip(match.asked, match.since, strict=True)
-    if asked == match.asked:  # true for almost every event
-        return match.asked, tuple([opened if decision.seat == mover else since for decision, since in openings])
+    openings = zip(match.open_decisions, match.since, strict=True)
+    if decisions == match.open_decisions:  # true for almost every event
+        return match.open_decisions, tuple(
+            [opened if decision.seat == mover else since for decision, since in openings]
+        )
     before = {_identity(decision): opening for decision, opening in openings if decision.seat != mover}
-    return asked, tuple([before.get(_identity(decision), opened) for decision in asked])
+    return decisions, tuple([before.get(_identity(decision), opened) for decision in decisions])
 
 
 def _identity(decision: Decision[Any]) -> tuple[object, ...]:
@@ -138,7 +140,7 @@ def _seat_handed_over(match: Folding, event: Event) -> None:
     former = before.player if before.kind == "human" else before.former
     match.seats = _seated(match, seat, SeatHolder(data.player, data.kind, before.client_seed, former=former))
     opened = Opening(event.version, event.at - match.paused)
-    openings = zip(match.asked, match.since, strict=True)
+    openings = zip(match.open_decisions, match.since, strict=True)
     match.since = tuple(opened if decision.seat == seat else since for decision, since in openings)
     match.opened = opened
     match.banks = (*match.banks[:seat], *match.created.full_banks()[seat : seat + 1], *match.banks[seat + 1 :])

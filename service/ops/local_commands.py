@@ -40,9 +40,13 @@ _MIN_LINE_BYTES: Final = 100
 @click.argument("game")
 @click.option("--bots", required=True, metavar="A[,B...]", help="One bot for each seat, in the seats' order.")
 @click.option(
-    "--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game: JSON, else text."
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the game; VALUE is JSON or plain text.",
 )
-@click.option("--seed", metavar="HEX", help="64 hex digits: the same seed is the same match.")
+@click.option("--seed", metavar="HEX", help="64 hex digits; the same seed gives the same match.")
 @click.option("--export", "file", type=click.Path(readable=False), help="Where to write the match file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file: str | None, *, as_json: bool) -> None:
@@ -82,10 +86,10 @@ def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file:
 def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIOBase, ...], seat: str | None) -> None:
     """Check a match file: its chain, draws, effects, actions and outcome.
 
-    A file that was rewritten as a whole can only be found with data that you kept of the match: give it as heads and feeds.
+    A file that was rewritten as a whole can only be found with data that you kept of the match: pass it with --head and --feed.
     """
     if seat is not None and not feeds:
-        raise click.UsageError("--seat names the viewer of a feed: give --feed too.")
+        raise click.UsageError("--seat names the viewer of a feed; --feed is missing.")
     wanted = [_head(head) for head in heads]
     known = [_feed(feed) for feed in feeds]
     lines = _lines(file)

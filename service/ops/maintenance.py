@@ -25,8 +25,8 @@ from service.audit.verify import Fault
 from service.automation import deadlines
 from service.container import SERVER_FAULTS, LogClient, connect_log, ports_on
 from service.errors import Corrupt, Refused
+from service.match.due_times import due_times
 from service.match.model import Match
-from service.match.owed import owed
 from service.ops.serve import CannotServe, FolderTaken, lock
 from service.ops.supervisor import URL
 from service.repository.ports import Ports
@@ -123,7 +123,7 @@ def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[M
             match, _ = ports.history.newest(match_id)
         except (Refused, Corrupt):  # the check that follows reports it
             continue
-        ports.log.rearm(match.id, match.head.version, owed(match))
+        ports.log.rearm(match.id, match.head.version, due_times(match))
         rebuild_entries(ports, match)
         yield match
 
@@ -149,7 +149,7 @@ def _compare(client: LogClient, file: Path, report: Report) -> bool:
     opened = store.stored(client)
     kept = heads.found(file, opened.id) if opened else None
     if kept is None:
-        report(f"no heads were saved in {file.parent}: if the log lost its end, it is not noticed")
+        report(f"no heads were saved in {file.parent}: if the log lost its newest events, this check cannot find it")
         return True
     with closing(kept):
         rows = kept.newest()

@@ -128,7 +128,7 @@ def _head_keeper(settings: Settings) -> HeadKeeper:
             lost = list(heads.missing(client, kept.newest(heads.RECENT)))
             if lost or heads.lost_mark(client, kept):
                 raise CannotServe(
-                    f"the log no longer holds all that it held at {heads.utc(kept.at)}{_first_of(lost)}. {RESTORE}; or, "
+                    f"the log has lost data that it had at {heads.utc(kept.at)}{_first_of(lost)}. {RESTORE}; or, "
                     f"to continue with what is left, remove {file}"
                 )
         except heads.BadHeads as error:

@@ -9,10 +9,10 @@ from service.automation.deadlines import enforce
 from service.errors import Refused
 from service.games.protocol import AnyGame, Rng
 from service.games.visibility import Seat
+from service.match.due_times import due_times
 from service.match.events import MatchClock
 from service.match.model import Match
 from service.match.new_match import NewMatch
-from service.match.owed import owed
 from service.match.randomness import Draws, bot_key, new_seed
 from service.repository.ports import Ports
 from service.usecases.match_lifecycle import create
@@ -47,7 +47,7 @@ def play(
     wanted = NewMatch(game=game.info.id, seats=len(bots), options=options, bots=tuple(bots), clock=clock)
     match_id = create(ports, "local", wanted, "local", seed=server_seed).match.id
     stuck = None
-    while owed(match := ports.history.newest(match_id)[0])["bots"] is not None:
+    while due_times(match := ports.history.newest(match_id)[0])["bots"] is not None:
         first = match.first_due()
         clock_at = None if first is None else first.enforced_at
         job_at = match.job_at(after=time) if stuck == match.head else match.job_at()

@@ -132,7 +132,8 @@ class _Watched:
 class Supervisor:
     """Starts children in order, so that the first ones can serve the others, and stops them in reverse order.
 
-    Children that no other needs are all asked to stop before it waits for any: however many hang, it waits for one time-out.
+    It sends the signal to stop to all children that no other child needs, and then waits. However many of them hang, the wait
+    is one timeout.
     """
 
     def __init__(self) -> None:

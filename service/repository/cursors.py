@@ -31,5 +31,10 @@ def decode(cursor: str, shape: type[Position], parameter: str = "cursor", advice
         position = None
     # Each position has one cursor: padding and unused bits would allow several.
     if position is None or encode(position) != cursor:
-        raise Refused("invalid-parameter", f"This service did not create this cursor; {advice}.", parameter=parameter)
+        raise foreign(parameter, advice)
     return position
+
+
+def foreign(parameter: str, advice: str = "start anew") -> Refused:
+    """The refusal of a cursor that this service did not create."""
+    return Refused("invalid-parameter", f"This service did not create this cursor; {advice}.", parameter=parameter)

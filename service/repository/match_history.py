@@ -43,7 +43,7 @@ class History:
         self._lock = threading.Lock()
 
     def newest(self, match_id: MatchId, command: str | None = None) -> tuple[Match, Seen | None]:
-        """The match at its head, and what the log knows of a command id, in one round trip.
+        """The match at its head, and the record of a command id (None if it is new), in one round trip.
 
         Raises:
             Refused: `match-not-found`, `engine-too-old`.
@@ -172,6 +172,6 @@ class History:
         return self._events.read(match, after, limit)
 
     def events(self, match: Match, viewer: Viewer, after: Version, limit: int) -> tuple[SeenEvent, ...]:
-        """The same as a viewer sees them."""
+        """The same events as a viewer sees them."""
         verified = self.verified(match, after, limit)
         return tuple(redaction.see_event(match, event, head.hash, viewer) for event, head in verified)

@@ -12,6 +12,7 @@ from events.log import Log
 from events.log import LogUnavailable as LogUnavailable
 from events.record import MatchId
 from service.games.protocol import AnyGame
+from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.match_lock import MatchLocks
 
@@ -22,7 +23,7 @@ StatusList: TypeAlias = Literal["open", "running", "finished", "aborted"]
 """A list of public matches in the index. A match is in one of them, by its status."""
 
 ENDING_MS: Final = 30_000
-"""The end of a match is in the log within this time after it was announced to the index, or it was not appended."""
+"""The end of a match is in the log within this time after it was announced to the index; otherwise it was not appended."""
 
 OwnList: TypeAlias = Literal["all", "active"]
 """Which matches of a player: all that it created or took a seat in, or only those that are not over."""
@@ -75,7 +76,7 @@ class Accounts(Protocol):
 
 
 class Tickets(Protocol):
-    """Single-use stream tickets. The store may lose all of them, but accepts none twice."""
+    """Single-use stream tickets. The store may lose tickets, but accepts no ticket twice."""
 
     def keep(self, ticket_digest: str, token_digest: str, seconds: int) -> None: ...
 
@@ -91,8 +92,7 @@ class Tickets(Protocol):
 class MatchIndex(Protocol):
     """An index of matches. After a crash it may contain too many entries, but never too few.
 
-    An entry is the sortable string `<created_at>:<match id>`, with `created_at` in milliseconds, 13 digits. The log decides
-    what is true of a match; readers correct the index.
+    The log decides what is true of a match; readers correct the index. `created_at` is in server milliseconds.
     """
 
     def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
@@ -122,7 +122,7 @@ class MatchIndex(Protocol):
         """
         ...
 
-    def concluded(self, player: str, since: int, skip: int, limit: int) -> Sequence[str]:
+    def concluded(self, player: str, since: int, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Entries of a player's matches that were concluded at `since` or later, oldest first, after the first `skip`."""
         ...
 
@@ -144,22 +144,22 @@ class MatchIndex(Protocol):
         """Remove an announced end that was not appended."""
         ...
 
-    def ended(self, after: int, limit: int) -> Sequence[tuple[int, str]]:
+    def ended(self, after: int, limit: int) -> Sequence[tuple[int, IndexEntry]]:
         """Numbers and entries of public matches that have ended or are about to end, in the order of their numbers.
 
         Numbers increase. Each is the server time of the end in milliseconds, or a little more.
         """
         ...
 
-    def page(self, status_list: StatusList, before: str | None, limit: int) -> Sequence[str]:
+    def page(self, status_list: StatusList, before: IndexEntry | None, limit: int) -> Sequence[IndexEntry]:
         """Entries of the public matches in a list, newest first, after the entry `before`."""
         ...
 
-    def matches_of(self, player: str, own_list: OwnList, before: str | None, limit: int) -> Sequence[str]:
+    def matches_of(self, player: str, own_list: OwnList, before: IndexEntry | None, limit: int) -> Sequence[IndexEntry]:
         """Entries of a player's matches, newest first, after the entry `before`."""
         ...
 
-    def open_entries(self, creator: str) -> Sequence[str]:
+    def open_entries(self, creator: str) -> Sequence[IndexEntry]:
         """Entries of a creator's matches that wait for players, including private ones."""
         ...
 

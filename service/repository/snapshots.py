@@ -28,10 +28,10 @@ from service.match import fold
 from service.match.model import Match
 from service.observability import metrics
 
-EVERY: Final = 32
-"""Events from one snapshot to the next. Reading one takes as long as folding 1 or 2 events; it is as large as 2 to 8."""
-SHORT: Final = 8
-"""A match that ended within this many events gets no snapshot: it folds as fast as a snapshot is read."""
+SNAPSHOT_INTERVAL: Final = 32
+"""Events between two snapshots. To read a snapshot takes as long as to fold 1 or 2 events; it is as large as 2 to 8 events."""
+MAX_LENGTH_WITHOUT_SNAPSHOT: Final = 8
+"""A match that ended within this many events gets no snapshot: to fold it is as fast as to read a snapshot."""
 MAX_BYTES: Final = 64 * 1024
 _SUFFIXES: Final = frozenset({".py", ".json"})
 
@@ -60,8 +60,8 @@ class MatchLoader:
     def snapshot(self, match: Match, after: Version) -> bytes | None:
         """A snapshot of a match that was at the version `after` before; None if no snapshot is due, or it is too large."""
         version = match.head.version
-        passed = version // EVERY > after // EVERY
-        if not passed and not (match.is_over and version > SHORT):
+        passed = version // SNAPSHOT_INTERVAL > after // SNAPSHOT_INTERVAL
+        if not passed and not (match.is_over and version > MAX_LENGTH_WITHOUT_SNAPSHOT):
             return None
         name = match.game.info.id
         parts = _encode([getattr(match, part.name) for part in _PARTS])
@@ -80,7 +80,7 @@ class MatchLoader:
         found = {}
         while rest:
             before = match.head.version if match else 0
-            steps = EVERY - before % EVERY
+            steps = SNAPSHOT_INTERVAL - before % SNAPSHOT_INTERVAL
             match, rest = self.fold(match_id, rest[:steps], match), rest[steps:]
             if snapshot := self.snapshot(match, before):
                 found[match.head.version] = snapshot
@@ -128,7 +128,7 @@ def _form(secret: bytes, game: AnyGame) -> _Form:
     own: Mapping[str, Any] = {
         "options": game.info.options,
         "state": game.state | None,
-        "asked": tuple[Decision[action], ...],
+        "open_decisions": tuple[Decision[action], ...],
     }
     kinds: Any = tuple(own.get(part.name, part.type) for part in _PARTS)
     key = hmac.digest(secret, b"snapshot\0" + fingerprint(game), "sha256")

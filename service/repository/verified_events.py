@@ -10,7 +10,7 @@ from service.errors import Corrupt
 from service.match.model import Match
 from service.observability import metrics
 
-KEPT: Final = 16
+CACHED_EVENTS: Final = 16
 """Events of a match in the cache. Clients that follow a match live are rarely further behind."""
 
 
@@ -26,20 +26,20 @@ class VerifiedEvents:
 
     def __init__(self, log: Log) -> None:
         self._log = log
-        self._kept: dict[MatchId, tuple[Verified, ...]] = {}
+        self._cached: dict[MatchId, tuple[Verified, ...]] = {}
 
     def keep(self, match: Match, stored: Sequence[bytes]) -> None:
         """Cache stored events that a fold has just checked; the last of them is the match's newest."""
-        events = [decode(one) for one in stored[-KEPT:]]
+        events = [decode(one) for one in stored[-CACHED_EVENTS:]]
         hashes = [*(event.prev for event in events[1:]), match.head.hash]
         fresh = [Verified(event, Head(event.version, hash_)) for event, hash_ in zip(events, hashes, strict=True)]
-        before = self._kept.get(match.id, ())
+        before = self._cached.get(match.id, ())
         if before and before[-1].head != Head(events[0].version - 1, events[0].prev):
             before = ()
-        self._kept[match.id] = (*before, *fresh)[-KEPT:]
+        self._cached[match.id] = (*before, *fresh)[-CACHED_EVENTS:]
 
     def forget(self, match_id: MatchId) -> None:
-        self._kept.pop(match_id, None)
+        self._cached.pop(match_id, None)
 
     def read(self, match: Match, after: Version, limit: int) -> Sequence[Verified]:
         """Up to `limit` events of a match after a version.
@@ -50,10 +50,10 @@ class VerifiedEvents:
         last = min(match.head.version, after + limit)
         if after >= last:
             return ()
-        kept = self._kept.get(match.id)
-        if kept and kept[0].event.version <= after + 1 and _is_on(kept, match.head):
-            start = after + 1 - kept[0].event.version
-            return kept[start : start + last - after]
+        cached = self._cached.get(match.id)
+        if cached and cached[0].event.version <= after + 1 and _is_on(cached, match.head):
+            start = after + 1 - cached[0].event.version
+            return cached[start : start + last - after]
         return self._read(match, after, last)
 
     def _read(self, match: Match, after: Version, last: Version) -> Sequence[Verified]:
@@ -71,10 +71,10 @@ class VerifiedEvents:
         return found[after - first + 1 :]
 
 
-def _is_on(kept: Sequence[Verified], head: Head) -> bool:
+def _is_on(cached: Sequence[Verified], head: Head) -> bool:
     """Whether the cached events up to this head belong to the same history as the head."""
-    index = head.version - kept[0].event.version
-    return 0 <= index < len(kept) and kept[index].head == head
+    index = head.version - cached[0].event.version
+    return 0 <= index < len(cached) and cached[index].head == head
 
 
 def _unlinked(version: Version, stored: bytes) -> Verified:

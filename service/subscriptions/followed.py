@@ -1,4 +1,4 @@
-"""Which matches a player's stream follows, and in which of them there is something to look at."""
+"""The matches that a player's stream follows, and those among them that may have new events."""
 
 import time
 from collections import deque
@@ -10,33 +10,34 @@ from events.feed import Waiter, Wake
 from events.log import LogUnavailable
 from events.record import MatchId, Version
 from service.match.model import Match
+from service.repository.index_entry import IndexEntry
 from service.repository.ports import Ports, news_of
-from service.subscriptions.match_watch import Ended, MatchWatch, read_together
+from service.subscriptions.match_watch import MatchWatch, StreamEnded, read_together
 from service.subscriptions.streams import Streams
 from service.usecases import match_index
 
-MOST: Final = 5_000
-"""Matches that one stream follows: the last made of those that are not over."""
-TOGETHER: Final = 50
-"""Matches that are read in one round trip, and that a heartbeat compares with the log: each has its turn."""
+MAX_FOLLOWED: Final = 5_000
+"""Maximum number of matches that one stream follows: the newest ones that are not over."""
+READ_BATCH: Final = 50
+"""Matches per round trip. A heartbeat compares this many matches with the log; later heartbeats continue with the next ones."""
 _PAGE: Final = 200
 
 
 @dataclass(slots=True)
 class Followed:
-    """A match of the player: its place in the index, and the version up to which all was sent."""
+    """A match of the player: its entry in the index, and the version up to which everything was sent."""
 
-    place: str
+    entry: IndexEntry
     watch: MatchWatch
     sent: Version = 0
     is_listed: bool = True
 
 
 class FollowedMatches:
-    """The matches of one player that are not over, and those of them whose end was not sent yet.
+    """The matches of one player that are not over, or whose end was not sent yet.
 
-    Every method that reads raises `LogUnavailable` where the log does not answer; nothing is lost then, and the next wake-up
-    or heartbeat tries again.
+    Every method that reads raises `LogUnavailable` if the log does not answer. Nothing is lost then: the next wake-up or
+    heartbeat tries again.
     """
 
     def __init__(self, ports: Ports, shared: Streams, player: str, waiter: Waiter) -> None:
@@ -45,32 +46,33 @@ class FollowedMatches:
         self._player = player
         self._waiter = waiter
         self._matches: dict[MatchId, Followed] = {}
-        self._is_list_old = True
+        self._is_list_stale = True
         self._changed: dict[MatchId, Wake] = {}
-        # Those still to be compared with the log in this round, and since when (monotonic) at the next heartbeat's turn.
+        # Matches that the current check has not yet compared with the log.
         self._unchecked: deque[MatchId] = deque()
+        # A check is requested, in reads that began at this time (monotonic) or later.
         self._check_since: float | None = None
-        self.round_began = ports.now()
-        """Server milliseconds: all that happened before is among what was or will be found changed in this round."""
+        self.check_began_at = ports.now()
+        """When the current check began, in server milliseconds. The check finds every change from before this time."""
 
-    def hear(self, news: Mapping[str, Wake]) -> None:
+    def note_wakes(self, news: Mapping[str, Wake]) -> None:
         for name, wake in news.items():
             if name == news_of(self._player):
-                self._is_list_old = True
-            elif (known := self._matches.get(name)) is not None and wake.may_exceed(known.sent):
+                self._is_list_stale = True
+            elif (followed := self._matches.get(name)) is not None and wake.may_exceed(followed.sent):
                 self._changed[name] = self._changed[name].merged_with(wake) if name in self._changed else wake
 
-    def look_again(self, since: float) -> None:
-        self._is_list_old = True
+    def request_check(self, since: float) -> None:
+        self._is_list_stale = True
         self._check_since = since
 
     def read_all(self) -> Iterator[Sequence[Match]]:
-        """All matches as they are now, some at a time, the last made first. What comes after them is a change."""
-        self._list()
+        """All matches as they are now, in batches, newest first. Later events are reported by `changed`."""
+        self._refresh_list()
         now = time.monotonic()
         ids = list(self._matches)
-        for first in range(0, len(ids), TOGETHER):
-            part = ids[first : first + TOGETHER]
+        for first in range(0, len(ids), READ_BATCH):
+            part = ids[first : first + READ_BATCH]
             read_together(self._ports.history, [self._matches[one].watch for one in part], now)
             read = [match for one in part if (match := self.newest(one, Wake(None, now))) is not None]
             for match in read:
@@ -79,100 +81,100 @@ class FollowedMatches:
             yield read
 
     def changed(self) -> MatchId | None:
-        """A match in which there may be something new; None if all was looked at."""
-        if self._is_list_old:
-            self._list()
+        """A match that may have new events; None if there is none."""
+        if self._is_list_stale:
+            self._refresh_list()
         if not self._changed and self._check_since is not None:
-            self._check(self._check_since)
+            self._check_some(self._check_since)
         return next(iter(self._changed), None)
 
-    def new_in(self, match_id: MatchId) -> tuple[Match, Version] | None:
-        """A changed match as it is now, and the version up to which all was sent; None if there is nothing to send of it."""
+    def unsent(self, match_id: MatchId) -> tuple[Match, Version] | None:
+        """A changed match as it is now, and the version up to which everything was sent; None if nothing is to be sent."""
         match = self.newest(match_id, self._changed[match_id])
-        known = self._matches[match_id]
+        followed = self._matches[match_id]
         if match is not None:
-            return match, min(known.sent, match.head.version)
-        if known.is_listed:
+            return match, min(followed.sent, match.head.version)
+        if followed.is_listed:
             del self._changed[match_id]
         else:
             self.drop(match_id)
         return None
 
     def sent(self, match: Match) -> None:
-        """All that there is of a changed match was sent; if it is over, it is followed no more."""
+        """Record that a match was sent up to its head. If it is over, stop following it."""
         self._changed.pop(match.id, None)
         if match.is_over:
             self._ports.index.conclude(self._player, match.id, match.created_at, self._ports.now())
             self.drop(match.id)
-        elif (known := self._matches.get(match.id)) is not None:
-            known.sent = match.head.version
+        elif (followed := self._matches.get(match.id)) is not None:
+            followed.sent = match.head.version
 
     @property
-    def is_round_over(self) -> bool:
-        """Whether all matches were compared with the log in this round, and what had changed was sent."""
+    def is_check_complete(self) -> bool:
+        """Whether the current check compared all matches with the log, and all changes were sent."""
         return not self._unchecked and self._check_since is None and not self._changed
 
     def newest(self, match_id: MatchId, wake: Wake) -> Match | None:
-        """A match of the player's as a read shows it that a wake-up is about; None if it is not theirs, or cannot be read."""
-        known = self._matches.get(match_id)
-        if known is None:
+        """A match of the player, read no earlier than a wake-up; None if it is not the player's, or cannot be read."""
+        followed = self._matches.get(match_id)
+        if followed is None:
             return None
         try:
-            newest = known.watch.newest(wake)
-        except Ended as ended:
+            newest = followed.watch.newest(wake)
+        except StreamEnded as ended:
             if ended.reason == "match-not-found":
-                match_index.own_match(self._ports, known.place, self._player, "all")  # the index is mended
+                match_index.own_match(self._ports, followed.entry, self._player, "all")  # corrects the index
             return None
         if newest is None:
             raise LogUnavailable("unavailable")
-        return match_index.own(self._ports, known.place, newest, self._player, "all")
+        return match_index.own(self._ports, followed.entry, newest, self._player, "all")
 
     def drop(self, match_id: MatchId) -> None:
         self._changed.pop(match_id, None)
         if self._matches.pop(match_id, None) is not None:
-            self._follow()
+            self._update_waiter()
 
-    def _check(self, since: float) -> None:
-        """Compare some matches with the log, for wake-ups may get lost."""
+    def _check_some(self, since: float) -> None:
+        """Compare the next batch of matches with the log, since wake-ups may be lost."""
         if not self._unchecked:
-            self.round_began = self._ports.now()
+            self.check_began_at = self._ports.now()
             self._unchecked.extend(self._matches)
-        part = [match_id for match_id in list(self._unchecked)[:TOGETHER] if match_id in self._matches]
+        part = [match_id for match_id in list(self._unchecked)[:READ_BATCH] if match_id in self._matches]
         read_together(self._ports.history, [self._matches[one].watch for one in part], since)
         self._check_since = None
-        for _ in range(min(TOGETHER, len(self._unchecked))):
+        for _ in range(min(READ_BATCH, len(self._unchecked))):
             self._unchecked.popleft()
         self._changed |= dict.fromkeys(part, Wake(None, since))
 
-    def _list(self) -> None:
-        """Follow the player's matches as they are listed now. One that is listed no more is looked at for the last time."""
-        self._follow()
-        places: list[str] = []
-        while len(places) < MOST:
-            size = min(_PAGE, MOST - len(places))
-            page = self._ports.index.matches_of(self._player, "active", places[-1] if places else None, size)
-            places += page
+    def _refresh_list(self) -> None:
+        """Follow the matches that the index lists now. A match that is no longer listed is read once more, for its end."""
+        self._update_waiter()
+        entries: list[IndexEntry] = []
+        while len(entries) < MAX_FOLLOWED:
+            size = min(_PAGE, MAX_FOLLOWED - len(entries))
+            page = self._ports.index.matches_of(self._player, "active", entries[-1] if entries else None, size)
+            entries += page
             if len(page) < size:
                 break
-        self._is_list_old = False
-        listed = {place.partition(":")[2]: place for place in places}
+        self._is_list_stale = False
+        listed = {entry.match_id: entry for entry in entries}
         now = time.monotonic()
-        for match_id, known in list(self._matches.items()):
-            known.is_listed = match_id in listed
-            if not known.is_listed:
-                if len(places) == MOST:
+        for match_id, followed in list(self._matches.items()):
+            followed.is_listed = match_id in listed
+            if not followed.is_listed:
+                if len(entries) == MAX_FOLLOWED:
                     self.drop(match_id)
                 else:
                     self._changed.setdefault(match_id, Wake(None, now))
-        fresh = {match_id: place for match_id, place in listed.items() if match_id not in self._matches}
+        fresh = {match_id: entry for match_id, entry in listed.items() if match_id not in self._matches}
         self._matches = {
-            **{match_id: Followed(place, self._streams.watch(match_id)) for match_id, place in fresh.items()},
+            **{match_id: Followed(entry, self._streams.watch(match_id)) for match_id, entry in fresh.items()},
             **self._matches,
         }
         self._changed |= dict.fromkeys(fresh, Wake(None, now))
         if fresh:
-            self._follow()
+            self._update_waiter()
 
-    def _follow(self) -> None:
-        """Collect the wake-ups of what is followed, and of nothing else."""
+    def _update_waiter(self) -> None:
+        """Collect the wake-ups of the followed matches and of the player's list, and no others."""
         self._waiter.follow([news_of(self._player), *self._matches])

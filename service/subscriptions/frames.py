@@ -1,4 +1,4 @@
-"""What streams are made of: events, and the few frames that are none, in the two media types that carry them."""
+"""Frames of streams that are not events, and the two media types of streams."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ Reason: TypeAlias = Literal[
 
 
 class StreamHello(Situation, frozen=True, tag="hello", tag_field="type"):
-    """The first frame of a stream: the match as it is now, what time it is, how often a sign of life comes.
+    """The first frame of a stream: the match as it is now, the server time, and the interval of heartbeats.
 
-    What was asked for besides events stands here where no event follows that would have it.
+    The members that `include` adds are in this frame if no event follows at once.
     """
 
     match: MatchId
@@ -41,11 +41,12 @@ class StreamHello(Situation, frozen=True, tag="hello", tag_field="type"):
 
 
 class StreamEnd(msgspec.Struct, frozen=True, tag="end", tag_field="type"):
-    """The last frame of a stream; no event has the type `end` or `hello`. `version` and `head`: the last event told, to resume from.
+    """The last frame of a stream. No event has the type `end` or `hello`.
 
-    `finished` and `aborted`: the match is over and all of it was told. `restart` and `max-age`: connect again. Any other
-    reason is the code of the problem that a new request would get, `token-revoked` that of `token-invalid`. A stream that
-    stops without this frame was cut: connect again.
+    `version` and `head` are those of the last event that was sent: resume from there. `finished` and `aborted`: the match is
+    over and all events were sent. `restart` and `max-age`: connect again. Any other reason is the code of the problem that a
+    new request would get; for `token-revoked` that is `token-invalid`. A stream that stops without this frame was
+    interrupted: connect again.
     """
 
     reason: Reason
@@ -58,10 +59,10 @@ _json: Final = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a media type writes a stream down.
+    """The encoding of a stream in a media type.
 
-    `opening` comes before the first frame, `heartbeat` is what readers skip. `frame` writes a frame of a type, with an id
-    from which an EventSource goes on (empty for none), `mark` such an id alone.
+    `opening` is sent before the first frame; clients ignore `heartbeat`. `frame` encodes a frame from its type, its value and
+    the id from which an EventSource resumes (empty for no id). `mark` encodes an id without a frame.
     """
 
     media_type: str
@@ -72,7 +73,7 @@ class Form:
 
 
 def _server_sent(name: str, value: object, id_: str) -> bytes:
-    """An event of `text/event-stream`, as HTML 9.2.6 has it."""
+    """An event of `text/event-stream`, as in HTML 9.2.6."""
     field = f"id: {id_}\n" if id_ else ""
     return f"event: {name}\n{field}data: ".encode() + _json(value) + b"\n\n"
 

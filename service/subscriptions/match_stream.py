@@ -1,4 +1,4 @@
-"""One client's way through the events of a match: each event exactly once, in order, to the end of the match."""
+"""Streams of one match: each event exactly once, in order, to the end of the match."""
 
 import time
 from collections.abc import Mapping
@@ -11,15 +11,15 @@ from service.match.model import Match
 from service.match.redaction import viewer_of
 from service.subscriptions import streams
 from service.subscriptions.frames import Form, Reason, StreamEnd, StreamHello
-from service.subscriptions.match_watch import Ended, MatchWatch
+from service.subscriptions.match_watch import MatchWatch, StreamEnded
 from service.subscriptions.situation import NOTHING, Include, situation
 
 
 class MatchProgress:
-    """How far a client has come with the events of one match: `sent` is the last one that it was sent.
+    """The progress of a client in the events of one match: `sent` is the head after the last event that was sent.
 
-    `player` looks from `seat`, as `viewer_of` takes them, with the rights of the moment in which an event is sent.
-    `numbered` events have their version as the id of their frame.
+    `player` and `seat` are the arguments of `viewer_of`. Access is checked again whenever events are sent. `numbered`: the
+    frame of an event has its version as id.
     """
 
     def __init__(
@@ -40,56 +40,59 @@ class MatchProgress:
         self._seat = seat
         self._include = include
         self._numbered = numbered
-        self._wanted: Wake | None = None
+        self._pending: Wake | None = None
 
     @property
-    def is_looked_at(self) -> bool:
-        """Whether nothing is known to be there that was not sent."""
-        return self._wanted is None
+    def is_up_to_date(self) -> bool:
+        """Whether there is no sign of events that were not sent."""
+        return self._pending is None
 
-    def hear(self, wake: Wake) -> None:
+    def note_wake(self, wake: Wake) -> None:
         if wake.may_exceed(self.sent.version):
-            self._wanted = wake if self._wanted is None else self._wanted.merged_with(wake)
+            self._pending = wake if self._pending is None else self._pending.merged_with(wake)
 
-    def look_again(self, since: float) -> None:
-        self._wanted = Wake(None, since)
+    def request_check(self, since: float) -> None:
+        self._pending = Wake(None, since)
 
     def next_piece(self) -> bytes | None:
         """The next events, None if there are none yet.
 
         Raises:
-            Ended: the match is over, or not this client's to see, or no longer the one that was sent.
+            StreamEnded: the match is over, the client may not see it, or its history differs from what was sent.
         """
-        if self._wanted is None:
+        if self._pending is None:
             return None
-        match = self.watch.newest(self._wanted)
+        match = self.watch.newest(self._pending)
         piece = None if match is None else self._after_sent(match)
         if match is None or piece is None or (self.sent == match.head and match.server_seed is None):
-            self._wanted = None
+            self._pending = None
         return piece
 
     def _after_sent(self, match: Match) -> bytes | None:
         try:
             viewer = viewer_of(match, self._player, self._seat)
         except Refused as error:
-            raise Ended("not-your-seat" if error.code == "not-your-seat" else "match-not-found") from None
+            raise StreamEnded("not-your-seat" if error.code == "not-your-seat" else "match-not-found") from None
         if self.sent == match.head:
             if match.server_seed is not None:
-                raise Ended("finished" if match.status == "finished" else "aborted")
+                raise StreamEnded("finished" if match.status == "finished" else "aborted")
             return None
         if self.sent.version >= match.head.version:
-            raise Ended("history-diverged")
+            raise StreamEnded("history-diverged")
         chunk = self.watch.after(match, viewer, self.sent.version, self._form, self._include, numbered=self._numbered)
         if chunk is None:
             return None
         if chunk.follows != self.sent.hash:
-            raise Ended("history-diverged")
+            raise StreamEnded("history-diverged")
         self.sent = chunk.last
         return chunk.body
 
 
 class MatchSubscription:
-    """Follows a match from the event after `sent` on, as `MatchProgress` has it. `now` is the time at which it begins."""
+    """Follows a match, beginning with the event after `sent`. `now` is the server time in milliseconds.
+
+    The other parameters are those of `MatchProgress`.
+    """
 
     def __init__(
         self,
@@ -114,27 +117,27 @@ class MatchSubscription:
             status=match.status,
             viewer=viewer,
             now=now,
-            heartbeat_ms=int(streams.HEARTBEAT * 1000),
+            heartbeat_ms=int(streams.HEARTBEAT_S * 1000),
             **(situation(match, viewer, include, is_newest=True) if sent == match.head else {}),
         )
 
     def begin(self, waiter: Waiter) -> bytes:
         waiter.follow([self._progress.watch.match_id])
-        self.look_again(time.monotonic())
+        self.request_check(time.monotonic())
         return self._form.opening + self._form.frame("hello", self._hello, "")
 
-    def hear(self, news: Mapping[str, Wake]) -> None:
+    def note_wakes(self, news: Mapping[str, Wake]) -> None:
         for wake in news.values():
-            self._progress.hear(wake)
+            self._progress.note_wake(wake)
 
-    def look_again(self, since: float) -> None:
-        self._progress.look_again(since)
+    def request_check(self, since: float) -> None:
+        self._progress.request_check(since)
 
     def next_piece(self) -> bytes | None:
         """The next events, None if there are none yet.
 
         Raises:
-            Ended: as `MatchProgress` has it.
+            StreamEnded: as in `MatchProgress.next_piece`.
         """
         return self._progress.next_piece()
 

@@ -1,4 +1,4 @@
-"""What the streams of one match in a process share: the read of its log, and the bytes that they send."""
+"""State that all streams of one match in a process share: the last read of the log, and encoded events."""
 
 import threading
 import time
@@ -15,17 +15,17 @@ from service.repository.match_history import History
 from service.subscriptions.frames import Form, Reason
 from service.subscriptions.situation import FrameReader, Include
 
-CHUNK: Final = 100
-"""Events sent in one piece."""
+CHUNK_EVENTS: Final = 100
+"""Maximum number of events that a stream sends at once."""
 
-_CHUNKS_KEPT: Final = 64
-"""Of a match: for its viewers, forms, languages, and what else they ask for."""
-_FALSE_ALARM: Final = 0.01
-"""Seconds before the next read after a wake-up that was not true: anyone who reaches the server may send them."""
+_MAX_CHUNKS: Final = 64
+"""Maximum number of encoded chunks per match: one per viewer, form and `include`."""
+_FALSE_WAKE_DELAY_S: Final = 0.01
+"""Minimum seconds between two reads after a false wake-up. Anyone who can reach the server can send wake-ups."""
 
 
-class Ended(Exception):
-    """A stream is over, and its client is to be told why."""
+class StreamEnded(Exception):
+    """A stream is over; the client receives the reason."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)
@@ -33,7 +33,7 @@ class Ended(Exception):
 
 
 class Chunk(NamedTuple):
-    """Some events as they are sent, the hash that they follow, and their last one."""
+    """Encoded events, the hash of the event before them, and the head after them."""
 
     body: bytes
     follows: str
@@ -41,15 +41,15 @@ class Chunk(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """When a read of a match began, and what it gave: neither a version nor a reason where the log did not answer.
+    """The begin (monotonic) and the result of a read of a match. Without a version and a reason the log did not answer.
 
-    `is_false_alarm`: the wake-up that it was made for was not true.
+    `is_false_wake`: the wake-up that caused the read named a version that does not exist.
     """
 
     began: float
     version: Version | None = None
     refused: Reason | None = None
-    is_false_alarm: bool = False
+    is_false_wake: bool = False
 
     def answers(self, wake: Wake) -> bool:
         if self.began >= wake.at:
@@ -58,9 +58,9 @@ class _Read(NamedTuple):
 
 
 class MatchWatch:
-    """What the streams of one match in this process share: whoever asks while a read is under way shares the next one.
+    """State that all streams of one match in this process share. Streams that wait for a read share the next one.
 
-    The match itself is in the history's memory, for many who follow hundreds of matches hardly ever look at them.
+    The match itself is in the cache of `History`: a process follows many matches that rarely change.
     """
 
     def __init__(self, history: History, match_id: MatchId) -> None:
@@ -72,12 +72,12 @@ class MatchWatch:
         self._chunks: dict[tuple[Head, Viewer, Version, Form, bool, Include], Chunk] = {}
 
     def newest(self, wake: Wake) -> Match | None:
-        """The match, from a read that shows what a wake-up is about; None if the log did not answer.
+        """The match, from a read that is recent enough for a wake-up; None if the log did not answer.
 
         Raises:
-            Ended: the match cannot be told any more.
+            StreamEnded: the match cannot be read any more.
         """
-        # Most find what another has read, and need no lock for it.
+        # Most streams find the result of another stream's read, and need no lock.
         is_known, match = self._known(wake)
         if not is_known:
             with self._lock:
@@ -87,12 +87,12 @@ class MatchWatch:
         return match
 
     def _known(self, wake: Wake) -> tuple[bool, Match | None]:
-        """Whether no read is needed, and what the last one gave."""
+        """Whether no read is needed, and the result of the last read."""
         last = self._last
         if not last.answers(wake):
             return False, None
         if last.refused is not None:
-            raise Ended(last.refused)
+            raise StreamEnded(last.refused)
         match = None if last.version is None else self._history.reached(self.match_id, last.version)
         return match is not None or last.version is None, match
 
@@ -100,8 +100,8 @@ class MatchWatch:
         if wake.version is not None and (known := self._history.reached(self.match_id, wake.version)) is not None:
             self._last = self._last._replace(version=known.head.version, refused=None)
             return known
-        if self._last.is_false_alarm:
-            time.sleep(max(0.0, self._last.began + _FALSE_ALARM - time.monotonic()))
+        if self._last.is_false_wake:
+            time.sleep(max(0.0, self._last.began + _FALSE_WAKE_DELAY_S - time.monotonic()))
         began = time.monotonic()
         found: Match | Corrupt | Refused
         try:
@@ -111,16 +111,16 @@ class MatchWatch:
             return None
         except (Corrupt, Refused) as error:
             found = error
-        self.note(began, found, wake)
+        self.record_read(began, found, wake)
         if isinstance(found, Match):
             return found
-        raise Ended(_reason(found))
+        raise StreamEnded(_reason(found))
 
-    def note(self, began: float, found: Match | Corrupt | Refused, wake: Wake) -> None:
-        """What a read gave that began at a moment (monotonic), made for a wake-up."""
+    def record_read(self, began: float, found: Match | Corrupt | Refused, wake: Wake) -> None:
+        """Store the result of a read that began at `began` (monotonic) because of `wake`."""
         if isinstance(found, Match):
             version = found.head.version
-            self._last = _Read(began, version, is_false_alarm=wake.version is not None and wake.may_exceed(version))
+            self._last = _Read(began, version, is_false_wake=wake.version is not None and wake.may_exceed(version))
         else:
             self._last = _Read(began, refused=_reason(found))
 
@@ -130,12 +130,12 @@ class MatchWatch:
     def after(
         self, match: Match, viewer: Viewer, sent: Version, form: Form, include: Include, *, numbered: bool
     ) -> Chunk | None:
-        """The next events after a version that is not the newest; None if the log does not answer.
+        """The events after version `sent`, which is not the newest; None if the log does not answer.
 
-        `numbered` events have their version as the id of their frame.
+        `numbered`: the frame of an event has its version as id.
 
         Raises:
-            Ended: `match-corrupt`.
+            StreamEnded: `match-corrupt`.
         """
         key = (match.head, viewer, sent, form, numbered, include)
         if (chunk := self._chunks.get(key)) is not None:
@@ -144,19 +144,20 @@ class MatchWatch:
             if (chunk := self._chunks.get(key)) is not None:
                 return chunk
             try:
-                events = self._frames.after(match, viewer, sent, CHUNK, include)
+                events = self._frames.after(match, viewer, sent, CHUNK_EVENTS, include)
             except LogUnavailable:
-                self._last = self._last._replace(version=None)  # nobody tries again before the next read of the match
+                # No stream tries again before the next read of the match.
+                self._last = self._last._replace(version=None)
                 return None
             except Corrupt:
-                raise Ended("match-corrupt") from None
+                raise StreamEnded("match-corrupt") from None
             last = Head(events[-1].version, events[-1].hash)
             frames = [form.frame(event.type, event, str(event.version) if numbered else "") for event in events]
             chunk = Chunk(b"".join(frames), events[0].prev, last)
             if last == match.head:
-                # What leads to an older head is hardly asked for any more, and lists may be long.
+                # Keep only chunks that lead to the newest head: older ones are rarely used, and lists of actions are long.
                 kept = {one: known for one, known in self._chunks.items() if one[0] == last}
-                self._chunks = {**(kept if len(kept) < _CHUNKS_KEPT else {}), key: chunk}
+                self._chunks = {**(kept if len(kept) < _MAX_CHUNKS else {}), key: chunk}
             return chunk
 
 
@@ -164,13 +165,13 @@ def read_together(history: History, watches: Iterable[MatchWatch], since: float)
     """Read all matches whose last read began before `since` (monotonic) in one round trip.
 
     Raises:
-        LogUnavailable
+        LogUnavailable: the log does not answer.
     """
     wake = Wake(None, since)
     stale = {watch.match_id: watch for watch in watches if watch.needs_read(wake)}
     began = time.monotonic()
     for match_id, found in (history.newest_each(stale) if stale else {}).items():
-        stale[match_id].note(began, found, wake)
+        stale[match_id].record_read(began, found, wake)
 
 
 def _reason(error: Corrupt | Refused) -> Reason:

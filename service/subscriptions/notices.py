@@ -1,7 +1,7 @@
-"""What an event tells a player about one of their matches, as notices, and the frames that carry these.
+"""Notices to a player about events of the player's matches, and the other frames of a player's stream.
 
-A notice follows from a match, a version and a player alone, and so does its id: whoever is told of it twice, by a stream
-that went on anew or in another way, knows it again.
+A notice and its id depend only on the match, the version and the player. A client that receives a notice twice, for example
+from a resumed stream, recognizes it by its id.
 """
 
 from collections.abc import Iterator
@@ -23,18 +23,19 @@ from service.views.match_views import OwnMatch
 Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished"]
 KINDS: Final[frozenset[Kind]] = frozenset(get_args(Kind))
 
-ALWAYS_TOLD: Final = frozenset({"match_started", "seat_handed_over", "match_scored", "match_aborted"})
-"""Types of events that tell somebody something whatever came after. Any may open a decision."""
+ALWAYS_NOTIFIED: Final = frozenset({"match_started", "seat_handed_over", "match_scored", "match_aborted"})
+"""Event types that cause notices whatever came after them. An event of any type may open a decision."""
 
 _handed_over: Final = msgspec.json.Decoder(SeatHandedOver).decode
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """Something that happened in a match of the player at a `version`, with what the player's seat had to decide then.
+    """Something that happened in a match of the player at a `version`, with the open decisions of the player's seat.
 
-    `started`: it runs. `your_turn`: a decision opened for the seat; `legal_actions`, if asked for, is its list. `seat_lost`:
-    the seat's time was up and a bot plays it; the player may only look on. `finished`: it is over; the `outcome` is null if
-    it was broken off. `notice` is the id of the notice, the same however often it is sent. `cursor` is where to go on from.
+    `started`: the match runs. `your_turn`: a decision opened for the seat; `legal_actions` lists its actions if `include`
+    requests them. `seat_lost`: the seat's time ran out and a bot plays it; the player can only watch. `finished`: the match is
+    over; `outcome` is null if it was aborted. `notice` is the id of the notice; a notice that is sent again has the same id.
+    `cursor` is the position from which the stream can be resumed.
     """
 
     type: Kind
@@ -54,10 +55,10 @@ class Notice(msgspec.Struct, frozen=True):
 
 
 class NoticesHello(msgspec.Struct, frozen=True, tag="hello"):
-    """The first frame: the player's matches as they are now, the last made first, and how often a sign of life comes.
+    """The first frame: the player's matches as they are now, newest first, and the interval of heartbeats.
 
-    `followed` is how many matches a stream follows at most, the last made of those that are not over. `cursor` is where to
-    go on from: then all is told that happened since.
+    `followed` is the maximum number of matches that a stream follows: the newest ones that are not over. A stream that is
+    resumed from `cursor` sends everything that happened since.
     """
 
     player: str
@@ -78,7 +79,7 @@ class NoticesEnd(msgspec.Struct, frozen=True, tag="end"):
 
 
 def kinds(event: Event, match: Match, player: str) -> Iterator[Kind]:
-    """What an event tells a player; `match` is as it was right after it."""
+    """The kinds of notices that an event causes for a player; `match` is the match right after the event."""
     if event.type == "match_started":
         yield "started"
     if event.version in turns(match, player):
@@ -92,7 +93,7 @@ def kinds(event: Event, match: Match, player: str) -> Iterator[Kind]:
 
 
 def turns(match: Match, player: str) -> frozenset[Version]:
-    """The versions at which decisions opened that a player has to take now."""
+    """The versions that opened the decisions that a player has to take now."""
     seat = match.seat_of(player)
     holder = None if seat is None else match.seats[seat]
     if holder is None or holder.resigned:
@@ -101,7 +102,7 @@ def turns(match: Match, player: str) -> frozenset[Version]:
 
 
 def notice(kind: Kind, match: Match, player: str, include: Include, cursor: str) -> Notice:
-    """What a player is told of a match at its version."""
+    """A notice to a player about a match at its head."""
     seat, language = match.seat_of(player), include.language
     decisions = redaction.own_decisions(match, seat)
     legal = redaction.legal_actions(match, seat) if kind == "your_turn" and include.legal_actions else UNSET
@@ -114,7 +115,7 @@ def notice(kind: Kind, match: Match, player: str, include: Include, cursor: str)
         status=match.status,
         version=match.head.version,
         head=match.head.hash,
-        decisions=texts.asked_with_text(match.game, language, decisions) if language else decisions,
+        decisions=texts.decisions_with_text(match.game, language, decisions) if language else decisions,
         cursor=cursor,
         outcome=match.outcome if match.is_over else UNSET,
         banks=match.banks if include.decisions else UNSET,

@@ -1,8 +1,9 @@
-"""One player's way through all of their matches that are not over, in one stream.
+"""The stream of one player: notices from all of the player's matches that are not over.
 
-A position in it is a time: all that happened before was sent. Whoever goes on from there is sent what happened since in the
-matches that are not over, and the ends of those that are. Of the minute before the position all is sent again: clocks of
-several machines differ, and an event's time is that of its command's receipt, a little before it was written.
+A position in the stream is a time in server milliseconds; everything from before that time was sent. A stream that is
+resumed from a position sends what happened since in the matches that are not over, and the ends of the others. It also
+repeats the minute before the position, because the clocks of machines differ, and because an event has the time at which its
+command was received, a little before it was appended.
 """
 
 import time
@@ -23,24 +24,26 @@ from service.repository.verified_events import Verified
 from service.subscriptions import followed, streams
 from service.subscriptions.followed import FollowedMatches
 from service.subscriptions.frames import Form, Reason
-from service.subscriptions.match_watch import Ended
-from service.subscriptions.notices import ALWAYS_TOLD, KINDS, Kind, NoticesEnd, NoticesHello, kinds, notice, turns
+from service.subscriptions.match_watch import StreamEnded
+from service.subscriptions.notices import ALWAYS_NOTIFIED, KINDS, Kind, NoticesEnd, NoticesHello, kinds, notice, turns
 from service.subscriptions.situation import Include
 from service.subscriptions.streams import Streams
 from service.views.match_views import OwnMatch, own_summaries
 
 OVERLAP_MS: Final = 60_000
-"""More than clocks differ, and more than a command takes to be written."""
-_EVENTS: Final = 100
-"""Read at once."""
-_CONCLUDED: Final = 200
-"""Listed at once."""
+"""Larger than the difference of clocks, and larger than the time from the receipt of a command to its append."""
+_READ_BATCH: Final = 100
+"""Events per read."""
+_CONCLUDED_PAGE: Final = 200
+"""Concluded matches per read of the index."""
 
 
-class _Earlier(msgspec.Struct, frozen=True):
-    """A match with something to send from before the stream: what happened since a time, or (None) the turns that are open.
+class _Backlog(msgspec.Struct, frozen=True):
+    """A match with notices from before the stream began.
 
-    `upto` is the version at which the stream began to follow it, None where it does not; then its end is sent anyhow.
+    They are about all events since a time (server milliseconds), or only about the open turns if `since` is None. `upto` is
+    the version at which the stream began to follow the match. It is None if the stream does not follow the match; then its
+    end is sent even if it is earlier than `since`.
     """
 
     match_id: MatchId
@@ -49,7 +52,7 @@ class _Earlier(msgspec.Struct, frozen=True):
 
 
 class PlayerSubscription:
-    """Follows a player's matches, from now on or from a position (server milliseconds) on."""
+    """Follows a player's matches from now on, or from the position `after` (server milliseconds)."""
 
     def __init__(
         self, ports: Ports, shared: Streams, player: str, form: Form, include: Include, after: int | None = None
@@ -65,30 +68,30 @@ class PlayerSubscription:
         self._position = now if after is None else min(after, now)
         self._since = None if after is None else max(0, self._position - OVERLAP_MS)
         self._followed: FollowedMatches
-        self._earlier: deque[_Earlier] = deque()
-        # How many of the matches that were concluded since are listed among those; None once all are.
-        self._concluded = None if after is None else 0
+        self._backlog: deque[_Backlog] = deque()
+        # How many matches that were concluded since the position are in the backlog already; None when all are.
+        self._concluded_listed = None if after is None else 0
         self._ended: set[MatchId] = set()
-        """Those of the matches that were over when the stream began whose end it sent itself."""
+        """Matches that were over when the stream began, and whose end this stream has sent."""
 
     def begin(self, waiter: Waiter) -> bytes:
         """The first frame: all matches as they are now.
 
         Raises:
-            LogUnavailable
+            LogUnavailable: the log does not answer.
         """
         self._followed = FollowedMatches(self._ports, self._streams, self._player, waiter)
         listed: list[OwnMatch] = []
         for part in self._followed.read_all():
-            going_on = [match for match in part if not match.is_over]
-            listed += own_summaries(self._ports, going_on, self._player)
-            self._earlier += [earlier for match in part if (earlier := self._earlier_of(match)) is not None]
+            running = [match for match in part if not match.is_over]
+            listed += own_summaries(self._ports, running, self._player)
+            self._backlog += [backlog for match in part if (backlog := self._backlog_of(match)) is not None]
         hello = NoticesHello(
             player=self._player,
             matches=tuple(listed),
-            followed=followed.MOST,
+            followed=followed.MAX_FOLLOWED,
             now=self._ports.now(),
-            heartbeat_ms=int(streams.HEARTBEAT * 1000),
+            heartbeat_ms=int(streams.HEARTBEAT_S * 1000),
             cursor=self._cursor(),
         )
         return self._form.opening + self._frame("hello", hello)
@@ -97,119 +100,118 @@ class PlayerSubscription:
         last = {"type": "end", "reason": reason, "cursor": self._cursor()}
         return self._frame("end", msgspec.convert(last, NoticesEnd))
 
-    def hear(self, news: Mapping[str, Wake]) -> None:
-        self._followed.hear(news)
+    def note_wakes(self, news: Mapping[str, Wake]) -> None:
+        self._followed.note_wakes(news)
 
-    def look_again(self, since: float) -> None:
-        self._followed.look_again(since)
+    def request_check(self, since: float) -> None:
+        self._followed.request_check(since)
 
     def next_piece(self) -> bytes | None:
-        """The notices of the next match that there is something to tell of; None if there is none.
+        """The notices of the next match that has any; None if there is none.
 
-        What a log that does not answer keeps back is tried again at the next wake-up or heartbeat.
+        If the log does not answer, the next wake-up or heartbeat tries again.
         """
         try:
-            return self._next_earlier() or self._next_changed()
+            return self._next_backlog() or self._next_changed()
         except LogUnavailable:
             return None
 
-    def _next_earlier(self) -> bytes | None:
-        while self._earlier or self._concluded is not None:
-            if not self._earlier:
+    def _next_backlog(self) -> bytes | None:
+        while self._backlog or self._concluded_listed is not None:
+            if not self._backlog:
                 self._list_concluded()
                 continue
-            piece = self._before(self._earlier[0])
-            self._earlier.popleft()
+            piece = self._backlog_notices(self._backlog[0])
+            self._backlog.popleft()
             if piece:
                 return piece
         return None
 
     def _next_changed(self) -> bytes | None:
         while (match_id := self._followed.changed()) is not None:
-            found = self._followed.new_in(match_id)
+            found = self._followed.unsent(match_id)
             if found is None:
                 continue
             match, sent = found
-            piece = self._notices(match, self._after(match, sent))
+            piece = self._notices(match, self._events_after(match, sent))
             self._followed.sent(match)
             if piece:
                 return piece
-        if self._followed.is_round_over:
-            self._position = self._followed.round_began
+        if self._followed.is_check_complete:
+            self._position = self._followed.check_began_at
         return None
 
-    def _earlier_of(self, match: Match) -> _Earlier | None:
-        """What is to be sent of a match from before the stream, if anything."""
+    def _backlog_of(self, match: Match) -> _Backlog | None:
+        """The backlog of a match that the stream follows; None if there is none."""
         if match.is_over or (self._since is not None and match.at >= self._since):
-            return _Earlier(match.id, self._since or match.at, match.head.version)
+            return _Backlog(match.id, self._since or match.at, match.head.version)
         if self._include.legal_actions and turns(match, self._player):
-            return _Earlier(match.id, None, match.head.version)
+            return _Backlog(match.id, None, match.head.version)
         return None
 
     def _list_concluded(self) -> None:
-        """More of the matches that were concluded since the stream's beginning, if there are any."""
-        since, skip = self._since or 0, self._concluded or 0
-        places = self._ports.index.concluded(self._player, since, skip, _CONCLUDED)
-        self._concluded = skip + len(places) if len(places) == _CONCLUDED else None
-        ids = [place.partition(":")[2] for place in places]
-        self._earlier += [_Earlier(match_id, since, None) for match_id in ids if match_id not in self._ended]
+        """Add a page of the matches that were concluded since the position to the backlog."""
+        since, skip = self._since or 0, self._concluded_listed or 0
+        entries = self._ports.index.concluded(self._player, since, skip, _CONCLUDED_PAGE)
+        self._concluded_listed = skip + len(entries) if len(entries) == _CONCLUDED_PAGE else None
+        self._backlog += [_Backlog(one.match_id, since, None) for one in entries if one.match_id not in self._ended]
 
-    def _before(self, earlier: _Earlier) -> bytes:
-        """What is to be sent of a match from before the stream."""
-        if earlier.upto is None:
+    def _backlog_notices(self, backlog: _Backlog) -> bytes:
+        """The notices of a match in the backlog."""
+        if backlog.upto is None:
             try:
-                match = self._streams.watch(earlier.match_id).newest(Wake(None, time.monotonic()))
-            except Ended:
+                match = self._streams.watch(backlog.match_id).newest(Wake(None, time.monotonic()))
+            except StreamEnded:
                 return b""
             if match is None:
                 raise LogUnavailable("unavailable")
             is_over = match.is_over and match.is_of(self._player)
-            return self._notices(match, self._backwards(match, earlier)) if is_over else b""
-        found = self._followed.newest(earlier.match_id, Wake(None, 0.0))
+            return self._notices(match, self._backlog_events(match, backlog)) if is_over else b""
+        found = self._followed.newest(backlog.match_id, Wake(None, 0.0))
         if found is None:
             return b""
-        only: frozenset[Kind] = frozenset({"your_turn"}) if earlier.since is None else KINDS
-        piece = self._notices(found, self._backwards(found, earlier), only)
-        if found.is_over and earlier.upto == found.head.version:
+        only: frozenset[Kind] = frozenset({"your_turn"}) if backlog.since is None else KINDS
+        piece = self._notices(found, self._backlog_events(found, backlog), only)
+        if found.is_over and backlog.upto == found.head.version:
             self._ended.add(found.id)
             self._followed.sent(found)
         return piece
 
-    def _after(self, match: Match, version: Version) -> Iterator[Verified]:
-        """A match's events after a version."""
+    def _events_after(self, match: Match, version: Version) -> Iterator[Verified]:
+        """The events of a match after a version."""
         while version < match.head.version:
-            events = self._ports.history.verified(match, version, _EVENTS)
+            events = self._ports.history.verified(match, version, _READ_BATCH)
             yield from events
             version = events[-1].head.version
 
-    def _backwards(self, match: Match, earlier: _Earlier) -> Iterator[Verified]:
-        """A match's events since a time, or those that opened what is open; and its end, if the stream does not follow it."""
+    def _backlog_events(self, match: Match, backlog: _Backlog) -> Iterator[Verified]:
+        """The events that a `_Backlog` is about."""
         history = self._ports.history
-        if earlier.since is None:
+        if backlog.since is None:
             for version in sorted(turns(match, self._player)):
                 yield from history.verified(match, version - 1, 1)
             return
         found: list[Verified] = []
-        first = 1 + (match.head.version if earlier.upto is None else min(earlier.upto, match.head.version))
+        first = 1 + (match.head.version if backlog.upto is None else min(backlog.upto, match.head.version))
         needs_end = match.is_over
         while first > 1:
-            size = min(_EVENTS, first - 1)
+            size = min(_READ_BATCH, first - 1)
             first -= size
             read = history.verified(match, first - 1, size)
             ends = {one.event.version for one in read if needs_end and one.event.type in _ENDS}
-            found[:0] = [one for one in read if one.event.at >= earlier.since or one.event.version in ends]
+            found[:0] = [one for one in read if one.event.at >= backlog.since or one.event.version in ends]
             needs_end = needs_end and not ends
-            if read[0].event.at < earlier.since and not needs_end:
+            if read[0].event.at < backlog.since and not needs_end:
                 break
         yield from found
 
     def _notices(self, newest: Match, events: Iterator[Verified], only: frozenset[Kind] = KINDS) -> bytes:
-        """The notices of some events of a match, but of turns that are over; none of a match that cannot be read."""
+        """The notices about some events of a match, without turns that are over; empty if the match cannot be read."""
         open_turns = turns(newest, self._player)
         found = []
         try:
             for event, head in events:
-                if event.type not in ALWAYS_TOLD and event.version not in open_turns:
+                if event.type not in ALWAYS_NOTIFIED and event.version not in open_turns:
                     continue
                 match = newest if head == newest.head else self._ports.history.at(newest.id, event.version)
                 found += [

@@ -1,4 +1,4 @@
-"""What a frame says besides its event: whose decisions are open, how much time each seat has left, what the viewer may do."""
+"""The members that `include` adds to frames: open decisions, the time that each seat has left, and legal actions."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -12,13 +12,13 @@ from service.match import redaction
 from service.match.fold import step
 from service.match.model import Match
 from service.match.redaction import SeenEvent
-from service.match.texts import action_texts, asked_with_text, with_text
+from service.match.texts import action_texts, decisions_with_text, with_text
 from service.repository.match_history import History
 from service.repository.verified_events import Verified
 
 
 class Include(msgspec.Struct, frozen=True):
-    """What a client asks for with `include`; `language` is that of the texts, None for none."""
+    """What the parameter `include` requests. `language` is the language of the texts; None: no texts."""
 
     decisions: bool = False
     legal_actions: bool = False
@@ -29,12 +29,12 @@ NOTHING: Final = Include()
 
 
 def situation(match: Match, viewer: Viewer, include: Include, *, is_newest: bool) -> dict[str, Any]:
-    """The fields of a `Situation` after a match's last event, beyond which it has not gone if `is_newest`."""
+    """The fields of a `Situation` after the last event of `match`. `is_newest`: the match has no later event."""
     found: dict[str, Any] = {}
     language = include.language
     if include.decisions:
         decisions = redaction.see_decisions(match, viewer)
-        found["decisions"] = asked_with_text(match.game, language, decisions) if language else decisions
+        found["decisions"] = decisions_with_text(match.game, language, decisions) if language else decisions
         found["banks"] = match.banks
     if include.legal_actions and is_newest and match.status == "running":
         legal = redaction.legal_actions(match, viewer)
@@ -45,7 +45,7 @@ def situation(match: Match, viewer: Viewer, include: Include, *, is_newest: bool
 
 
 class FrameReader:
-    """Reads a match's events as frames. Keeps the matches of one read, for other viewers to be shown the same events."""
+    """Reads events of a match for viewers. It caches the states of the last read for other viewers of the same events."""
 
     def __init__(self, matches: History) -> None:
         self._history = matches
@@ -54,7 +54,7 @@ class FrameReader:
     def after(
         self, match: Match, viewer: Viewer, version: Version, limit: int, include: Include = NOTHING
     ) -> tuple[SeenEvent, ...]:
-        """Up to `limit` events after a version as a viewer sees them, each with what is asked for besides.
+        """Up to `limit` events after a version as a viewer sees them, with the members that `include` adds.
 
         Raises:
             Corrupt: the chain is broken.
@@ -73,7 +73,7 @@ class FrameReader:
         return tuple(shown)
 
     def _after_each(self, match: Match, events: Sequence[Verified]) -> Sequence[Match]:
-        """The match as it was right after each of these events, which follow each other."""
+        """The match right after each of these consecutive events."""
         if not events:
             return ()
         if len(events) == 1 and events[0].head == match.head:

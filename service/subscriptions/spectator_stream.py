@@ -1,6 +1,6 @@
-"""One client's way through the events of several public matches, all in one stream, as a spectator sees them.
+"""Streams of several public matches, as a spectator sees them.
 
-Its position is the version that was sent last of each match, in the order in which the client named them.
+The position of a stream is the last sent version of each match, in the order in which the client named the matches.
 """
 
 import time
@@ -18,7 +18,7 @@ from service.repository.ports import Ports
 from service.subscriptions import streams
 from service.subscriptions.frames import Form, Reason
 from service.subscriptions.match_stream import MatchProgress
-from service.subscriptions.match_watch import Ended, read_together
+from service.subscriptions.match_watch import StreamEnded, read_together
 from service.subscriptions.situation import Include, situation
 from service.subscriptions.streams import Streams
 
@@ -30,7 +30,7 @@ MatchReason: TypeAlias = Literal[
 
 
 class WatchedMatch(Situation, frozen=True):
-    """A match as it is when the stream begins. What was asked for besides events stands here if no event follows at once."""
+    """A match when the stream begins. The members that `include` adds are here if no event of the match follows at once."""
 
     match: MatchId
     version: Version
@@ -39,7 +39,7 @@ class WatchedMatch(Situation, frozen=True):
 
 
 class SpectatorHello(msgspec.Struct, frozen=True, tag="hello"):
-    """The first frame: the matches in the order in which they were named, and how often a sign of life comes."""
+    """The first frame: the matches in the order in which the client named them, and the interval of heartbeats."""
 
     matches: tuple[WatchedMatch, ...]
     now: int
@@ -47,9 +47,9 @@ class SpectatorHello(msgspec.Struct, frozen=True, tag="hello"):
 
 
 class MatchEnd(msgspec.Struct, frozen=True, tag="match_end"):
-    """Nothing follows of one of the matches; `version` and `head` are those of its last event that was sent.
+    """The stream sends no more events of this match; `version` and `head` are those of its last event that was sent.
 
-    `finished` and `aborted`: the match is over, and all of it was sent. Any other reason is the code of a problem.
+    `finished` and `aborted`: the match is over, and all events were sent. Any other reason is the code of a problem.
     """
 
     match: MatchId
@@ -59,7 +59,7 @@ class MatchEnd(msgspec.Struct, frozen=True, tag="match_end"):
 
 
 class SpectatorEnd(msgspec.Struct, frozen=True, tag="end"):
-    """The last frame. `finished`: nothing follows of any of the matches. `restart`, `max-age`: connect again.
+    """The last frame. `finished`: each match has had its `match_end`. `restart`, `max-age`: connect again.
     `token-revoked`: the token is no longer valid.
     """
 
@@ -67,7 +67,7 @@ class SpectatorEnd(msgspec.Struct, frozen=True, tag="end"):
 
 
 class SpectatorSubscription:
-    """Follows public matches, each from the event after the head that was sent last on."""
+    """Follows public matches. `sent` has each match with the head after the last event that the client has."""
 
     def __init__(
         self, ports: Ports, shared: Streams, form: Form, sent: Sequence[tuple[Match, Head]], include: Include
@@ -80,7 +80,7 @@ class SpectatorSubscription:
             for match, head in sent
         }
         self._ended: set[MatchId] = set()
-        # Those in which there may be something to send, the one that waits longest first.
+        # Matches that may have something to send; the one that has waited longest is first.
         self._changed: dict[MatchId, None] = {}
         self._check_since: float | None = None
         self._hello = SpectatorHello(
@@ -95,49 +95,49 @@ class SpectatorSubscription:
                 for match, head in sent
             ),
             now=ports.now(),
-            heartbeat_ms=int(streams.HEARTBEAT * 1000),
+            heartbeat_ms=int(streams.HEARTBEAT_S * 1000),
         )
 
     def begin(self, waiter: Waiter) -> bytes:
         waiter.follow(self._progress)
-        self.look_again(time.monotonic())
+        self.request_check(time.monotonic())
         return self._form.opening + self._form.frame("hello", self._hello, self._position())
 
-    def hear(self, news: Mapping[str, Wake]) -> None:
+    def note_wakes(self, news: Mapping[str, Wake]) -> None:
         for match_id, wake in news.items():
             if match_id not in self._ended:
-                self._progress[match_id].hear(wake)
+                self._progress[match_id].note_wake(wake)
                 self._changed[match_id] = None
 
-    def look_again(self, since: float) -> None:
+    def request_check(self, since: float) -> None:
         self._check_since = since
         for match_id, progress in self._progress.items():
             if match_id not in self._ended:
-                progress.look_again(since)
+                progress.request_check(since)
                 self._changed.setdefault(match_id)
 
     def next_piece(self) -> bytes | None:
         """The next events of one of the matches, None if there are none yet.
 
         Raises:
-            Ended: nothing follows of any match.
+            StreamEnded: every match has ended.
         """
-        if not self._compare():
+        if not self._read_all_if_due():
             return None
         while self._changed:
             match_id = next(iter(self._changed))
             progress = self._progress[match_id]
             try:
                 piece = progress.next_piece()
-            except Ended as ended:
+            except StreamEnded as ended:
                 piece = self._end_of(match_id, progress.sent, ended.reason)
             del self._changed[match_id]
-            if not progress.is_looked_at and match_id not in self._ended:
+            if not progress.is_up_to_date and match_id not in self._ended:
                 self._changed[match_id] = None  # behind the others
             if piece is not None:
                 return piece + self._form.mark(self._position())
         if len(self._ended) == len(self._progress):
-            raise Ended("finished")
+            raise StreamEnded("finished")
         return None
 
     def end(self, reason: Reason) -> bytes:
@@ -145,8 +145,8 @@ class SpectatorSubscription:
             "end", msgspec.convert({"type": "end", "reason": reason}, SpectatorEnd), self._position()
         )
 
-    def _compare(self) -> bool:
-        """Read all matches in one round trip where a heartbeat asks for it; False if the log does not answer."""
+    def _read_all_if_due(self) -> bool:
+        """Read all matches in one round trip if a heartbeat requested a check; False if the log does not answer."""
         if self._check_since is None:
             return True
         watches = [one.watch for match_id, one in self._progress.items() if match_id not in self._ended]
@@ -159,8 +159,8 @@ class SpectatorSubscription:
 
     def _end_of(self, match_id: MatchId, sent: Head, reason: Reason) -> bytes:
         self._ended.add(match_id)
-        told = {"type": "match_end", "match": match_id, "reason": reason, "version": sent.version, "head": sent.hash}
-        return self._form.frame("match_end", msgspec.convert(told, MatchEnd), "")
+        frame = {"type": "match_end", "match": match_id, "reason": reason, "version": sent.version, "head": sent.hash}
+        return self._form.frame("match_end", msgspec.convert(frame, MatchEnd), "")
 
     def _position(self) -> str:
         return ",".join(str(progress.sent.version) for progress in self._progress.values())

@@ -1,7 +1,7 @@
-"""The open streams of a process: how many there may be, and the loop that each of them runs.
+"""The open streams of a process: their limits, and the loop that each of them runs.
 
-No stream has a queue. A subscription knows what its client was sent last and asks for what came after; what many clients
-follow is read and encoded once (`match_watch`), so that a slow client costs nobody memory.
+No stream has a queue, so a slow client needs no memory. A subscription knows the last event that was sent and reads the
+events after it. Events that many clients follow are read and encoded once (`match_watch`).
 """
 
 import threading
@@ -20,45 +20,47 @@ from service.errors import Refused
 from service.observability import metrics
 from service.repository.match_history import History
 from service.subscriptions.frames import Reason
-from service.subscriptions.match_watch import Ended, MatchWatch
+from service.subscriptions.match_watch import MatchWatch, StreamEnded
 
-HEARTBEAT: Final = 5.0
-"""Seconds between two signs of life, each with a look at the token and at the log."""
-MAX_AGE: Final = 15 * 60.0
-"""Seconds."""
-STREAMS_A_HOLDER: Final = 8
-"""Open at once in one process, for a player, or for an address without a token."""
-STREAMS_A_PROCESS: Final = 2000
-GLANCE: Final = 1.0
-"""Seconds after which a waiting stream notices that its client hung up, or that its server stops."""
-_SHARED: Final = 1.0
-"""Seconds. A read of the log that is no older answers the heartbeats of all streams."""
-_SPREAD: Final = 0.382
-"""Of a heartbeat. Multiples of the golden ratio fall evenly, so that no crowd that came at once beats at once."""
+HEARTBEAT_S: Final = 5.0
+"""Seconds between two heartbeats. Each heartbeat also checks the token and reads the log."""
+MAX_AGE_S: Final = 15 * 60.0
+MAX_STREAMS_PER_HOLDER: Final = 8
+"""Open streams of one player, or of one address without a token, in one process."""
+MAX_STREAMS_PER_PROCESS: Final = 2000
+HANG_UP_CHECK_S: Final = 1.0
+"""Seconds between two checks whether clients have hung up or the server stops."""
+_SHARED_READ_S: Final = 1.0
+"""Age in seconds up to which a read of the log serves the heartbeats of all streams."""
+_HEARTBEAT_SPREAD: Final = 0.382
+"""The share of a heartbeat by which first heartbeats differ, so that streams that began together do not all read at once.
+
+Multiples of the golden ratio, modulo 1, are spread evenly.
+"""
 
 
 class Subscription(Protocol):
-    """What one client follows, and how far it has come with it."""
+    """The matches that one client follows, and its progress in them."""
 
     heartbeat: bytes
 
     def begin(self, waiter: Waiter) -> bytes:
-        """The first frame; from now on the waiter collects the wake-ups of all that is followed."""
+        """The first frame. From now on the waiter collects the wake-ups of everything that is followed."""
         ...
 
-    def hear(self, news: Mapping[str, Wake]) -> None:
-        """Note what there is to look at: each wake-up is good for one look."""
+    def note_wakes(self, news: Mapping[str, Wake]) -> None:
+        """Note that matches may have changed. Each wake-up leads to one read."""
         ...
 
-    def look_again(self, since: float) -> None:
-        """Note that all is to be looked at, in reads that began at `since` (monotonic) or later: wake-ups may get lost."""
+    def request_check(self, since: float) -> None:
+        """Request a check of all matches, in reads that began at `since` (monotonic) or later, as wake-ups may be lost."""
         ...
 
     def next_piece(self) -> bytes | None:
-        """What is to be sent next; None once all that there was to look at was looked at.
+        """The next frames to send; None if there are none before the next wake-up or check.
 
         Raises:
-            Ended: no more follows, for a reason that the client is told.
+            StreamEnded: no more frames follow.
         """
         ...
 
@@ -83,16 +85,16 @@ class Streams:
     """The open streams of this process. Make it after a fork."""
 
     def __init__(self, history: History, feed: Feed, alive: Callable[[], bool]) -> None:
-        """`alive` says whether the server still runs."""
+        """`alive` returns whether the server still runs."""
         self.feed = feed
         self._history = history
         self._alive = alive
         self._lock = threading.Lock()
         self._watches: WeakValueDictionary[MatchId, MatchWatch] = WeakValueDictionary()
         self._holders: Counter[str] = Counter()
-        self._births = count()
+        self._stream_numbers = count()
         self._waiters: dict[Waiter, Callable[[], bool]] = {}
-        self._watchman: threading.Thread | None = None
+        self._hang_up_checker: threading.Thread | None = None
 
     @property
     def open(self) -> int:
@@ -109,21 +111,21 @@ class Streams:
             Refused: `too-many-streams`.
         """
         with self._lock:
-            if self._holders[holder] >= STREAMS_A_HOLDER:
-                raise Refused("too-many-streams", f"You have {STREAMS_A_HOLDER} open streams; close one first.")
-            if self.open >= STREAMS_A_PROCESS:
+            if self._holders[holder] >= MAX_STREAMS_PER_HOLDER:
+                raise Refused("too-many-streams", f"You have {MAX_STREAMS_PER_HOLDER} open streams; close one first.")
+            if self.open >= MAX_STREAMS_PER_PROCESS:
                 raise Refused("too-many-streams", "All streams of this server are taken; try again.")
             self._holders[holder] += 1
             metrics.STREAMS.set(self.open)
-        return Slot(lambda: self._left(holder))
+        return Slot(lambda: self._leave(holder))
 
-    def _left(self, holder: str) -> None:
+    def _leave(self, holder: str) -> None:
         with self._lock:
             self._holders -= Counter([holder])
             metrics.STREAMS.set(self.open)
 
     def watch(self, match_id: MatchId) -> MatchWatch:
-        """What all subscriptions to a match share, for as long as one of them keeps it."""
+        """The watch that all subscriptions to a match share. It exists while one of them references it."""
         with self._lock:
             found = self._watches.get(match_id)
             if found is None:
@@ -134,86 +136,86 @@ class Streams:
         self,
         subscription: Subscription,
         authorize: Callable[[], object],
-        gone: Callable[[], bool] = lambda: False,
+        hung_up: Callable[[], bool] = lambda: False,
     ) -> Generator[bytes]:
-        """All that a stream sends, heartbeats too, as long as its client is there. It needs no request any more.
+        """All frames and heartbeats of a stream, until it ends or its client hangs up. It needs no request context.
 
-        `authorize` raises Refused once the client's token is no longer valid. `gone` says that the client hung up.
+        `authorize` raises Refused once the client's token is no longer valid. `hung_up` returns whether the client hung up.
         """
-        with self._watched_over(gone) as waiter:
+        with self._registered_waiter(hung_up) as waiter:
             yield subscription.begin(waiter)
             try:
-                yield from self._pieces(subscription, waiter, authorize, gone)
-            except Ended as ended:
+                yield from self._pieces(subscription, waiter, authorize, hung_up)
+            except StreamEnded as ended:
                 yield subscription.end(ended.reason)
 
     def _pieces(
-        self, subscription: Subscription, waiter: Waiter, authorize: Callable[[], object], gone: Callable[[], bool]
+        self, subscription: Subscription, waiter: Waiter, authorize: Callable[[], object], hung_up: Callable[[], bool]
     ) -> Iterator[bytes]:
-        """What comes between the first frame and the last.
+        """All frames and heartbeats between the first frame and the last.
 
         Raises:
-            Ended: no more follows, for a reason that the client is told.
+            StreamEnded: the last frame follows.
         """
-        born = time.monotonic()
-        beat = born + HEARTBEAT * (1 - _SPREAD * (next(self._births) * 0.618 % 1))
-        authorized = True
+        began = time.monotonic()
+        next_heartbeat = began + HEARTBEAT_S * (1 - _HEARTBEAT_SPREAD * (next(self._stream_numbers) * 0.618 % 1))
+        is_authorized = True
         while True:
             now = time.monotonic()
             if self.stopping:
-                raise Ended("restart")
-            if now - born >= MAX_AGE:
-                raise Ended("max-age")
-            if now >= beat:
+                raise StreamEnded("restart")
+            if now - began >= MAX_AGE_S:
+                raise StreamEnded("max-age")
+            if now >= next_heartbeat:
                 yield subscription.heartbeat
-                beat = time.monotonic() + HEARTBEAT
-                authorized = _holds(authorize)
-                subscription.look_again(now - _SHARED)
-            subscription.hear(waiter.take())
-            if authorized and (piece := subscription.next_piece()) is not None:
+                next_heartbeat = time.monotonic() + HEARTBEAT_S
+                is_authorized = _is_authorized(authorize)
+                subscription.request_check(now - _SHARED_READ_S)
+            subscription.note_wakes(waiter.take())
+            if is_authorized and (piece := subscription.next_piece()) is not None:
                 yield piece
-            elif not waiter.wait(max(0.0, beat - time.monotonic())) and gone():
+            elif not waiter.wait(max(0.0, next_heartbeat - time.monotonic())) and hung_up():
                 return
 
     @contextmanager
-    def _watched_over(self, gone: Callable[[], bool]) -> Iterator[Waiter]:
-        """A stream's waiter, which is nudged once the client is gone, and when the server stops."""
+    def _registered_waiter(self, hung_up: Callable[[], bool]) -> Iterator[Waiter]:
+        """The waiter of a stream. It is interrupted when the client hangs up or the server stops."""
         with self.feed.waiter() as waiter:
             with self._lock:
-                self._waiters[waiter] = gone
-                if self._watchman is None:
-                    self._watchman = threading.Thread(target=self._keep_watch, name="watchman", daemon=True)
-                    self._watchman.start()
+                self._waiters[waiter] = hung_up
+                if self._hang_up_checker is None:
+                    self._hang_up_checker = threading.Thread(target=self._check_hang_ups, name="hang-ups", daemon=True)
+                    self._hang_up_checker.start()
             try:
                 yield waiter
             finally:
                 with self._lock:
                     del self._waiters[waiter]
 
-    def _keep_watch(self) -> None:
-        """One thread for all streams, as long as there are any: were each to look for itself, they would do little else."""
+    def _check_hang_ups(self) -> None:
+        """Check all streams in one thread while there are any. Checks in each stream would cost much more CPU time."""
         while True:
-            time.sleep(GLANCE)
+            time.sleep(HANG_UP_CHECK_S)
             with self._lock:
                 waiters = list(self._waiters.items())
                 if not waiters:
-                    self._watchman = None
+                    self._hang_up_checker = None
                     return
-            for waiter, gone in waiters:
-                if self.stopping or gone():
+            for waiter, hung_up in waiters:
+                if self.stopping or hung_up():
                     waiter.interrupt()
 
 
-def _holds(authorize: Callable[[], object]) -> bool:
-    """Whether the token is still good; False if nobody knows, for the log does not answer.
+def _is_authorized(authorize: Callable[[], object]) -> bool:
+    """Whether the token is still valid; False also if that is unknown, because the log does not answer.
 
     Raises:
-        Ended: it was revoked.
+        StreamEnded: the token was revoked.
     """
     try:
         authorize()
     except LogUnavailable:
         return False
     except Refused:
-        raise Ended("token-revoked") from None
+        raise StreamEnded("token-revoked") from None
     return True

@@ -57,7 +57,7 @@ def holder(ports: Ports, token_digest: str) -> Player:
 
 
 def issue_ticket(ports: Ports, token_digest: str) -> str:
-    """A single-use secret in place of a token, valid for TICKET_SECONDS, for clients that cannot send headers."""
+    """Create a single-use secret for clients that cannot send a token in a header. It is valid for TICKET_SECONDS."""
     ticket = TICKET_PREFIX + _base62(int.from_bytes(secrets.token_bytes(32), "big"), _SECRET_LENGTH)
     ports.tickets.keep(digest_of(ticket), token_digest, TICKET_SECONDS)
     return ticket

@@ -1,6 +1,6 @@
 """Lists of matches: public ones, ended ones, and those of a player.
 
-The index is written before the log and corrected by readers: after a crash it may have wrong entries, but lacks none.
+The index is written before the log and corrected by readers: after a crash it may have wrong entries, but no entry is missing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +12,7 @@ from events.record import MatchId
 from service.errors import Corrupt, Refused
 from service.match.model import Match, Status
 from service.match.new_match import game_named
+from service.repository.index_entry import IndexEntry
 from service.repository.ports import ENDING_MS, OwnList, Ports, StatusList
 from service.views.damaged_match_access import may_learn_of
 from service.views.match_views import MatchSummary, OwnMatch, own_summaries, summaries
@@ -25,8 +26,8 @@ MIN_BATCH: Final = 50
 
 
 def public_page(
-    ports: Ports, status_list: StatusList, before: str | None, limit: int, game: str | None = None
-) -> tuple[tuple[MatchSummary, ...], str | None]:
+    ports: Ports, status_list: StatusList, before: IndexEntry | None, limit: int, game: str | None = None
+) -> tuple[tuple[MatchSummary, ...], IndexEntry | None]:
     """Public matches of a list, newest first, and the entry where the next page begins (None at the end).
 
     Wrong entries, which a crash may have left, are corrected. A match that cannot be folded is left out.
@@ -95,16 +96,16 @@ class OwnPage(NamedTuple):
 
     matches: tuple[OwnMatch, ...]
     unreadable: tuple[MatchId, ...]
-    last: str | None
+    last: IndexEntry | None
 
 
-def own_page(ports: Ports, player: str, own_list: OwnList, before: str | None, limit: int) -> OwnPage:
+def own_page(ports: Ports, player: str, own_list: OwnList, before: IndexEntry | None, limit: int) -> OwnPage:
     """A player's matches, including private ones, newest first."""
     entries = ports.index.matches_of(player, own_list, before, limit)
     read = _matches_at(ports, entries)
     found = [own(ports, entry, match, player, own_list) for entry, match in read]
     matches = [match for match in found if match is not None]
-    unreadable = [_parsed(entry)[1] for entry, match in read if not isinstance(match, Match) and _is_there(match)]
+    unreadable = [entry.match_id for entry, match in read if not isinstance(match, Match) and _is_there(match)]
     return OwnPage(
         own_summaries(ports, matches, player),
         tuple([match_id for match_id in unreadable if may_learn_of(ports, match_id, player)]),
@@ -112,18 +113,20 @@ def own_page(ports: Ports, player: str, own_list: OwnList, before: str | None, l
     )
 
 
-def own_match(ports: Ports, entry: str, player: str, own_list: OwnList) -> Match | None:
+def own_match(ports: Ports, entry: IndexEntry, player: str, own_list: OwnList) -> Match | None:
     """The match of an entry of a player, None if it is not the player's (yet). A wrong entry is removed."""
     ((_, match),) = _matches_at(ports, (entry,))
     return own(ports, entry, match, player, own_list)
 
 
-def own(ports: Ports, entry: str, match: Match | Corrupt | Refused, player: str, own_list: OwnList) -> Match | None:
+def own(
+    ports: Ports, entry: IndexEntry, match: Match | Corrupt | Refused, player: str, own_list: OwnList
+) -> Match | None:
     """As `own_match`, for a match that was read already.
 
     An entry is removed only if no seat can be taken any more: it may be of a seat that the player is about to take.
     """
-    created_at, match_id = _parsed(entry)
+    created_at, match_id = entry.created_at, entry.match_id
     if not isinstance(match, Match):
         if _died(ports, match, created_at):
             ports.index.dismiss(player, match_id, created_at)
@@ -150,21 +153,20 @@ def admit(ports: Ports, creator: str, match_id: MatchId, created_at: int, limit:
     return ports.index.admit(match_id, created_at, creator, limit)
 
 
-def _matches_at(ports: Ports, entries: Sequence[str]) -> Sequence[tuple[str, Match | Corrupt | Refused]]:
-    """The entries with their matches, read at once; in place of an unreadable match, the exception."""
-    ids = [_parsed(entry)[1] for entry in entries]
-    found = ports.history.newest_each(ids)
-    return [(entry, found[match_id]) for entry, match_id in zip(entries, ids, strict=True)]
+def _matches_at(ports: Ports, entries: Sequence[IndexEntry]) -> Sequence[tuple[IndexEntry, Match | Corrupt | Refused]]:
+    """The entries with their matches, read in one round trip. For an unreadable match it has the exception instead."""
+    found = ports.history.newest_each([entry.match_id for entry in entries])
+    return [(entry, found[entry.match_id]) for entry in entries]
 
 
 def _belonging(
-    ports: Ports, entry: str, match: Match | Corrupt | Refused, status_list: StatusList, creator: str = ""
+    ports: Ports, entry: IndexEntry, match: Match | Corrupt | Refused, status_list: StatusList, creator: str = ""
 ) -> Match | None:
     """The match of an entry, if the entry is correct and in the right list; else None, and the index is corrected.
 
     `creator` is given for an entry in the list of a creator's open matches: without a match, nothing else names it.
     """
-    created_at, match_id = _parsed(entry)
+    created_at, match_id = entry.created_at, entry.match_id
     if not isinstance(match, Match):
         if _died(ports, match, created_at):
             ports.index.move(match_id, created_at, creator, None, private=False)
@@ -175,11 +177,6 @@ def _belonging(
         return match
     update_index(ports, match)
     return None
-
-
-def _parsed(entry: str) -> tuple[int, MatchId]:
-    stamp, _, match_id = entry.partition(":")
-    return int(stamp), match_id
 
 
 def _is_there(error: Corrupt | Refused) -> bool:

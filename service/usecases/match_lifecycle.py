@@ -14,10 +14,10 @@ from service.games.visibility import Seat
 from service.match import randomness
 from service.match.commands import Create, Join, Leave, SeatBot, SeenHead, Start
 from service.match.decide import decide
+from service.match.due_times import due_times
 from service.match.fold import begin, fold
 from service.match.model import Match
 from service.match.new_match import NewMatch, check_pace, game_named
-from service.match.owed import owed
 from service.observability import failpoints
 from service.repository.ports import Ports
 from service.usecases.match_index import admit, remove_left_match, update_index
@@ -53,7 +53,7 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
     match = fold(begin(match_id, events[0], ports.games), events[1:])
     ports.index.add(match_id, at, player, private=wanted.private)
     failpoints.point("create-indexed")
-    append = Append(match_id, command_key.id, command_key.digest, head, events, owed(match), secret_seed)
+    append = Append(match_id, command_key.id, command_key.digest, head, events, due_times(match), secret_seed)
     written = put(ports, match, append)
     if written is None:
         raise Corrupt(1, "the log has a match, but not the command that created it")

@@ -12,7 +12,7 @@ from service.match.decide import decide
 from service.match.redaction import SeenDecision, SeenEvent, see_decisions, see_event
 from service.match.rulings import no_chance
 from service.repository.ports import Ports
-from service.usecases.submit import Submitted, lost, player_key, refined, submit
+from service.usecases.submit import Submitted, detecting_divergence, lost, player_key, submit
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -67,8 +67,8 @@ def judge(
     match, _ = ports.history.newest(match_id)
     at = max(ports.now(), match.at)
     command = request.command(player, if_match)
-    with refined(ports, match, command):
-        decide(match, command, at, no_chance, lost(ports, match, at, opens_anew=True))
+    with detecting_divergence(ports, match, command):
+        decide(match, command, at, no_chance, lost(ports, match, at, reopens_decisions=True))
 
 
 def receipt(ports: Ports, submitted: Submitted, player: str) -> Receipt:

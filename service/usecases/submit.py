@@ -18,25 +18,25 @@ from events.record import MatchId, canonical, decode, digest
 from service.errors import Corrupt, Refused
 from service.match.commands import Act, Command, Extend, PlayerCommand
 from service.match.decide import decide
+from service.match.due_times import due_times
 from service.match.fold import fold
 from service.match.model import Match
-from service.match.owed import owed
 from service.match.randomness import commitment, new_salts
 from service.match.refusals import refused
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases.match_index import announce, withdraw
 
-LATE_SILENCE_MS: Final = 250
-"""If a deadline has passed: sweepers that are silent for this long count as an outage, so that no action is too late."""
+SILENCE_AFTER_DEADLINE_MS: Final = 250
+"""After a deadline, sweepers that are silent for this long count as an outage, so that no action is refused as too late."""
 SILENCE_MS: Final = 1_000
-"""The same if no deadline has passed. On a busy machine, sweepers may be silent although the log is available."""
+"""The same before a deadline. On a busy machine, sweepers may be silent although the log is available."""
 ATTEMPTS: Final = 8
-"""Attempts that may lose a race against other commands of the match, before the client gets `version-conflict`."""
+"""Maximum number of attempts of a command. If each loses a race against other commands, the client gets `version-conflict`."""
 
 
 Admit: TypeAlias = Callable[[], None]
-"""Raises Refused if no further match of bots alone may start."""
+"""A function that raises Refused if no further match without people may start."""
 
 
 class CommandKey(msgspec.Struct, frozen=True):
@@ -67,7 +67,7 @@ def submit(
 ) -> Submitted:
     """Append the events of a command exactly once, and notify the workers if a job of the match is due.
 
-    `admit_bots` is called right before the command starts a match of bots alone.
+    `admit_bots` is called right before the command starts a match without people.
 
     Raises:
         Refused: what `decide` and `admit_bots` refuse; `match-not-found`, `idempotency-key-reused`, `version-conflict`.
@@ -124,13 +124,15 @@ class _Attempts:
         at = max(self._received_at, match.at)
         command = self._command
         is_action = isinstance(command, Act)
-        outage_ms = lost(self._ports, match, at, opens_anew=is_action) if isinstance(command, PlayerCommand) else 0
+        outage_ms = (
+            lost(self._ports, match, at, reopens_decisions=is_action) if isinstance(command, PlayerCommand) else 0
+        )
         if isinstance(command, Act):
-            command = self._informed(command, match, at, outage_ms)
-        with refined(self._ports, match, command):
+            command = self._with_receipt_time(command, match, at, outage_ms)
+        with detecting_divergence(self._ports, match, command):
             return attempt(self._ports, match, self.key, command, at, outage_ms, self._admit_bots)
 
-    def _informed(self, act: Act, match: Match, at: int, outage_ms: int) -> Act:
+    def _with_receipt_time(self, act: Act, match: Match, at: int, outage_ms: int) -> Act:
         """The action with its time of receipt, and with the pause at that time if events were appended since."""
         paused_ms = None
         if self._first is None:
@@ -150,21 +152,21 @@ class _Attempts:
         return max(first.paused, self._ports.history.at(match.id, max(known)).paused) if known else first.paused
 
 
-def lost(ports: Ports, match: Match, at: int, *, opens_anew: bool) -> int:
+def lost(ports: Ports, match: Match, at: int, *, reopens_decisions: bool) -> int:
     """Milliseconds of outages for which a match needs compensation before an event at a time; 0 if it needs none.
 
     Outages before the newest event are already settled. The match is compensated when its next event or deadline needs it,
     so no list of compensated matches is necessary.
     """
-    if not match.minds_outages(at, opens_anew=opens_anew):
+    if not match.is_affected_by_outages(at, reopens_decisions=reopens_decisions):
         return 0
     is_late = any(decision.is_past(at) for decision in match.decisions())
-    silence_ms = LATE_SILENCE_MS if is_late else SILENCE_MS
+    silence_ms = SILENCE_AFTER_DEADLINE_MS if is_late else SILENCE_MS
     return match.compensation_ms(ports.lost(match.at, at, silence_ms), at)
 
 
 @contextmanager
-def refined(ports: Ports, match: Match, command: Command) -> Iterator[None]:
+def detecting_divergence(ports: Ports, match: Match, command: Command) -> Iterator[None]:
     """Distinguish an old version from one of another history: `decide` cannot, since only the log has old versions.
 
     Raises:
@@ -214,7 +216,9 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
         raise RuntimeError(f"the decided events cannot be folded and are not written: {fault}") from fault
     announce(ports, match, after)
     snapshot = ports.history.snapshot(after, match.head.version)
-    appended = put(ports, after, Append(match.id, key.id, key.digest, match.head, events, owed(after), None, snapshot))
+    appended = put(
+        ports, after, Append(match.id, key.id, key.digest, match.head, events, due_times(after), None, snapshot)
+    )
     if appended is None:
         withdraw(ports, match, after)
     return appended

@@ -1,4 +1,4 @@
-"""Who may learn that a match exists which cannot be folded. A stranger may not learn that a private one exists.
+"""Access to matches that cannot be folded: who may learn that they exist. A stranger may not learn that a private one exists.
 
 For a match that can be folded, `service.match.redaction.viewer_of` decides this.
 """
@@ -94,7 +94,7 @@ def _seats(head: Head, stored: Sequence[bytes]) -> _Seats:
 def _is_listed(ports: Ports, match_id: MatchId, player: str) -> bool:
     before = None
     while entries := ports.index.matches_of(player, "all", before, _PAGE):
-        if any(entry.partition(":")[2] == match_id for entry in entries):
+        if any(entry.match_id == match_id for entry in entries):
             return True
         before = entries[-1]
     return False

@@ -87,7 +87,7 @@ class MatchView(MatchSummary, frozen=True, kw_only=True):
 
 
 def summaries(ports: Ports, matches: Iterable[Match]) -> tuple[MatchSummary, ...]:
-    """Summaries of matches, with the names of their players, which are read at once."""
+    """Summaries of matches, with the names of their players, which are read in one round trip."""
     listed = tuple(matches)
     names = _names(ports, listed)
     return tuple(MatchSummary(**_public(match, names)) for match in listed)
@@ -118,7 +118,7 @@ def of_every_seat(ports: Ports, match: Match) -> tuple[Any, ...]:
     """The observations of all seats at a version of a match that is over now.
 
     Raises:
-        Refused: `not-your-seat`: the match goes on.
+        Refused: `not-your-seat`: the match is not over.
     """
     require_over(ports.history.newest(match.id)[0])
     return tuple(match.observation(seat) for seat in range(len(match.seats)))

@@ -18,11 +18,11 @@ from service.container import Service, build
 from service.games.protocol import AnyGame, Task
 from service.games.registry import GAMES
 from service.games.visibility import Seat
+from service.match.due_times import due_times
 from service.match.events import MatchClock
 from service.match.fold import fold
 from service.match.model import Match
 from service.match.new_match import NewMatch
-from service.match.owed import owed
 from service.repository.match_history import History
 from service.repository.ports import Player, digest_of
 from service.settings import read
@@ -158,7 +158,7 @@ class Stage:
             events += stored
         after = fold(match, events)
         command = f"story {match.head.version}"
-        self.ports.log.append(Append(match.id, command, "story", match.head, tuple(events), owed(after)))
+        self.ports.log.append(Append(match.id, command, "story", match.head, tuple(events), due_times(after)))
         return after
 
     def match(self, world: World) -> Match:

@@ -42,7 +42,7 @@ def server(environ: Mapping[str, str]) -> Iterator[Server]:
         yield running
 
 
-def test_of_eight_who_grab_at_once_one_at_each_table_gets_the_tile_and_the_others_are_told_who_has_it(
+def test_of_eight_concurrent_grabs_one_at_each_table_gets_the_tile_and_the_others_learn_its_owner(
     server: Server, service: Service
 ) -> None:
     players = [accounts.sign_up(service.ports, f"Player {seat}") for seat in range(SEATS)]

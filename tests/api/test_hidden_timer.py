@@ -132,7 +132,7 @@ def rounds(table: Listener) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("visible", [True, False])
-def test_no_answer_and_no_frame_tells_a_deadline_where_the_options_hide_it(visible: bool) -> None:
+def test_no_answer_and_no_frame_contains_a_deadline_that_the_options_hide(visible: bool) -> None:
     table = Listener(visible=visible)
     for _ in rounds(table):
         pass

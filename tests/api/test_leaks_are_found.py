@@ -19,6 +19,7 @@ from service.views import match_views
 from tests.api.rows import told_alike
 from tests.api.stage import Stage, environment, served
 from tests.api.worlds import pairs
+from tests.length import LONG
 from tests.service.games import broken_sight
 from tests.service.games.tables import TABLES
 from tests.service.games.toy.game import TOY
@@ -113,7 +114,14 @@ def service(valkey_log_url: str, valkey_queue_url: str, tmp_path_factory: pytest
         yield service
 
 
-@pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS.keys())
+# These are found late, and take a minute each.
+LATE: Final = frozenset({"what others may do is listed", "a frame lists what others may do"})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "leak", [pytest.param(leak, id=name) for name, leak in LEAKS.items() if LONG or name not in LATE]
+)
 def test_a_leak_is_found(service: Service, monkeypatch: pytest.MonkeyPatch, leak: Leak) -> None:
     if leak.fault:
         monkeypatch.setattr(leak.place, leak.name, leak.fault)

@@ -134,9 +134,7 @@ def ask(server: Server, clients: ExitStack, world: World, form: Form, token: str
 
 @pytest.mark.long
 @pytest.mark.parametrize("table", HELD, ids=lambda table: table.name)
-def test_streams_and_waiting_requests_tell_worlds_alike_as_they_go_on(
-    stage: Stage, server: Server, table: Table
-) -> None:
+def test_streams_and_long_polls_stay_the_same_in_both_worlds(stage: Stage, server: Server, table: Table) -> None:
     told_of = [_followed(stage, server, Comparison(stage, pair, *stage.lay(pair))) for pair in pairs(table)]
     assert any(told_of), "nobody could move"
 
@@ -166,7 +164,7 @@ def _followed(stage: Stage, server: Server, both: Comparison) -> bool:
     return True
 
 
-def test_a_player_s_own_stream_tells_worlds_alike(stage: Stage, server: Server) -> None:
+def test_a_player_s_own_stream_is_the_same_in_both_worlds(stage: Stage, server: Server) -> None:
     told_of = [_noticed(stage, server, Comparison(stage, pair, *stage.lay(pair))) for pair in pairs(HELD[2])]
     assert any(told_of), "nobody was told of anything"
 

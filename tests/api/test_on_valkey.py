@@ -66,7 +66,7 @@ def test_a_player_signs_up_plays_and_revokes_its_token(client: Client) -> None:
     assert problem(client.get("/v1/me", ada)).code == "token-invalid"
 
 
-def test_a_log_that_is_away_is_told_and_nothing_is_lost(client: Client, log: Valkey) -> None:
+def test_an_unreachable_log_is_reported_and_no_event_is_lost(client: Client, log: Valkey) -> None:
     ada = client.sign_up("Ada")
     match = client.do("/v1/matches", {"game": "ape_town", "seats": 2, "bots": ["random"]}, ada)
     path = f"/v1/matches/{match['id']}"

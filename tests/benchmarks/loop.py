@@ -1,7 +1,7 @@
-"""Processor time a move: two people a match follow it live and act as soon as they may, as clients of strangers do.
+"""CPU time per move: the two players of a match follow it live and act as soon as it is their turn.
 
-The servers are the API, the log and the queue; nothing in these matches is a job for workers. The floor does the least that
-one can do with the same server class, worker count and log: Flask, one durable append, two bare deliveries.
+The servers are the API, the log and the queue; these matches need no workers. The floor does the minimum with the same server
+class, number of workers and log: Flask, one durable append, two deliveries.
 """
 
 import os
@@ -25,20 +25,20 @@ from tests.benchmarks.load import request
 from tests.ports import free_port
 
 MATCHES: Final = 8
-WAYS: Final[Mapping[str, str]] = {
+FOLLOWED_PATHS: Final[Mapping[str, str]] = {
     "notices with lists": "/v1/me/stream?include=legal_actions",
     "events with lists": "/v1/matches/{match}/events?include=legal_actions&after=3",
     "events": "/v1/matches/{match}/events?after=3",
 }
-"""What both players of a match follow."""
+"""The streams that both players of a match follow."""
 FLOOR: Final = "/v1/matches/{match}/stream"
 
-_PATIENCE_S: Final = 10.0
-_TICK: Final = os.sysconf("SC_CLK_TCK")
+_TIMEOUT_S: Final = 10.0
+_TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """Milliseconds of processor time a move, of the API's processes and of the log's and the queue's servers together."""
+    """Milliseconds of CPU time per move: of the API's processes, and of the servers of log and queue together."""
 
     api: float
     stores: float
@@ -49,10 +49,10 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class _Lines:
-    """A client's connection, whose answers or frames come as JSON objects, one a line or chunk."""
+    """A client's connection. Responses and frames are JSON objects, one per line or chunk."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), _PATIENCE_S)
+        self.socket = socket.create_connection(("127.0.0.1", port), _TIMEOUT_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._buffer = b""
 
@@ -61,15 +61,15 @@ class _Lines:
         if not got:
             raise RuntimeError(f"cut off after {self._buffer!r}")
         *lines, self._buffer = (self._buffer + got).split(b"\n")
-        if self._buffer.startswith(b"{") and self._buffer.endswith(b"}"):  # an answer, which ends without a new line
+        if self._buffer.startswith(b"{") and self._buffer.endswith(b"}"):  # a response, which ends without a newline
             lines, self._buffer = [*lines, self._buffer], b""
         return [msgspec.json.decode(line) for line in lines if line.startswith(b'{"')]
 
 
 class _Table:
-    """A match whose moves are known, and its two players, each with a stream and a connection for actions.
+    """A match with known moves, and its two players, each with a stream and a connection for actions.
 
-    The floor's workers share nothing, so that there both act through one connection.
+    Workers of the floor share no state, so both players use one connection there.
     """
 
     def __init__(self, port: int, requests: Sequence[bytes], path: str) -> None:
@@ -96,14 +96,14 @@ class _Table:
             if "version" not in line or "code" in line:
                 raise RuntimeError(f"a move was refused: {line}")
             self._version = line["version"]
-        self._go_on()
+        self._act_if_ready()
 
     def notified(self, token: str, stream: _Lines) -> None:
         self._seen[token] = max([self._seen[token], *(line["version"] for line in stream.read() if "version" in line)])
-        self._go_on()
+        self._act_if_ready()
 
-    def _go_on(self) -> None:
-        """The next move, once the last one was answered and whoever moves next was notified."""
+    def _act_if_ready(self) -> None:
+        """Send the next move if the last one was answered and the next player has received its event."""
         if self._version and self.moves and self._seen[_token(self.moves[0])] >= self._version:
             self.act()
 
@@ -117,7 +117,7 @@ def _token(sent: bytes) -> str:
 
 
 def _play(tables: Sequence[_Table]) -> int:
-    """Play all matches to their last moves at the same time; how many moves there were."""
+    """Play all matches at the same time to their last moves. Returns the number of moves."""
     count = sum(len(table.moves) for table in tables)
     with selectors.DefaultSelector() as ready:
         for table in tables:
@@ -127,11 +127,11 @@ def _play(tables: Sequence[_Table]) -> int:
                 ready.register(connection.socket, selectors.EVENT_READ, (table, partial(table.answered, connection)))
             table.act()
         while ready.get_map():
-            for key, _ in ready.select(_PATIENCE_S) or _stuck():
+            for key, _ in ready.select(_TIMEOUT_S) or _time_out():
                 table, read = key.data
                 if not table.is_over:
                     read()
-            # The server closes connections that are idle for long, which must not look like a cut.
+            # The server closes idle connections, which must not look like an interruption.
             for key in [key for key in ready.get_map().values() if key.data[0].is_over]:
                 ready.unregister(key.fileobj)
     for table in tables:
@@ -140,21 +140,21 @@ def _play(tables: Sequence[_Table]) -> int:
     return count
 
 
-def _stuck() -> Iterator[Any]:
-    raise TimeoutError(f"nothing came for {_PATIENCE_S:.0f} s")
+def _time_out() -> Iterator[Any]:
+    raise TimeoutError(f"nothing came for {_TIMEOUT_S:.0f} s")
 
 
 def _seconds(pids: Sequence[int]) -> float:
-    """The processor time that these processes and their children have used."""
+    """The CPU time in seconds that these processes and their children have used."""
     found = list(pids)
     for pid in found:
         found += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split())
     stats = [Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split() for pid in found]
-    return sum(int(fields[11]) + int(fields[12]) for fields in stats) / _TICK
+    return sum(int(fields[11]) + int(fields[12]) for fields in stats) / _TICKS_PER_SECOND
 
 
 def costs(folder: Path, log_file: IO[bytes]) -> dict[str, Cost]:
-    """What a move costs by what its players follow, and under `floor` what it costs at least."""
+    """The cost of a move by the stream that players follow, and the minimum cost as `floor`."""
     with ExitStack() as stack:
         log = stack.enter_context(Valkey.start(folder / "log", durable=True))
         queue = stack.enter_context(Valkey.start(folder / "queue", durable=False))
@@ -170,13 +170,13 @@ def costs(folder: Path, log_file: IO[bytes]) -> dict[str, Cost]:
         service = build(settings.read(environ), listen=False)
         stack.callback(service.close)
         api = stack.enter_context(serving(log_file, "api", env=environ, port=port))
-        bare = stack.enter_context(
+        floor = stack.enter_context(
             serving(log_file, "tests.benchmarks.floor", str(floor_port), log.url, port=floor_port)
         )
         stores = (log.pid, queue.pid)
-        _measured(service, "warm", port, WAYS["events"], api, stores)
-        found = {way: _measured(service, way, port, path, api, stores) for way, path in WAYS.items()}
-        found["floor"] = _measured(service, "floor", floor_port, FLOOR, bare, stores)
+        _measured(service, "warm", port, FOLLOWED_PATHS["events"], api, stores)
+        found = {name: _measured(service, name, port, path, api, stores) for name, path in FOLLOWED_PATHS.items()}
+        found["floor"] = _measured(service, "floor", floor_port, FLOOR, floor, stores)
         return found
 
 

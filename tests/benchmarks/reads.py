@@ -16,7 +16,8 @@ from events.redis_pool import Command
 from service.container import Service
 from service.games.registry import GAMES
 from service.ops.simulate import play
-from service.repository import cursors
+from service.repository import cursors, index_entry
+from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.usecases import accounts
 from tests.api.checked import Client
@@ -155,20 +156,20 @@ def _pages(service: Service, reader: Reader) -> Iterator[Reading]:
         events = whole if status_list == "finished" else whole[:1]
         for first in range(0, count, BATCH):
             commands: list[Command] = []
-            places: list[int | str] = []
+            entries: list[int | str] = []
             for number in range(first, min(first + BATCH, count)):
                 match, at = f"{status_list}-{number}", START + number
                 commands += put(match, copied(events, match, f"player:{player.id}", at))
-                places += [0, f"{at + events[0].at:013d}:{match}"]
+                entries += [0, IndexEntry(at + events[0].at, match).stored]
             indices = (f"index:{status_list}", f"index:of:{player.id}:all")
-            _send(service, [*commands, *(("ZADD", index, *places) for index in indices)])
+            _send(service, [*commands, *(("ZADD", index, *entries) for index in indices)])
             if status_list == "finished":
-                numbers = range(first + 1, len(places) // 2 + first + 1)
-                ends = [part for number, place in zip(numbers, places[1::2], strict=True) for part in (number, place)]
+                numbers = range(first + 1, len(entries) // 2 + first + 1)
+                ends = [part for number, entry in zip(numbers, entries[1::2], strict=True) for part in (number, entry)]
                 _send(service, [("ZADD", "index:ended", *ends)])
     for status_list, count in status_lists.items():
         for name, number in (("first", count), ("middle", count // 2), ("last", PAGE)):
-            cursor = cursors.encode(f"{START + number:013d}:")
+            cursor = index_entry.encode(IndexEntry(START + number, ""))
             path = f"/v1/matches?status={status_list}&limit={PAGE}&cursor={cursor}"
             if status_list == "finished":
                 yield Reading(f"{status_list}, {name} page without snapshots, cold", reader.first(path), "once")
@@ -180,7 +181,7 @@ def _pages(service: Service, reader: Reader) -> Iterator[Reading]:
     path = f"/v1/matches?status=open&limit={PAGE}&game=ape_town"
     yield Reading("a page of a game of which there is none, cold", reader.cold(path), "200 matches looked at")
     for name, number in (("first", MATCHES), ("last", PAGE)):
-        cursor = cursors.encode(f"{START + number:013d}:")
+        cursor = index_entry.encode(IndexEntry(START + number, ""))
         path = f"/v1/me/matches?limit={PAGE}&cursor={cursor}"
         yield Reading(f"own matches, {name} page of {MATCHES // PAGE:,}, cold", reader.cold(path, token), "aim 50 ms")
 

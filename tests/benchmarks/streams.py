@@ -24,7 +24,7 @@ import msgspec
 from service import settings
 from service.adapters.valkey import Valkey
 from service.container import Service, build
-from service.subscriptions.streams import GLANCE
+from service.subscriptions.streams import HANG_UP_CHECK_S
 from service.usecases import accounts
 from tests.api.live import Server, serving
 from tests.api.table import set_table
@@ -218,7 +218,7 @@ class House:
             crowd.drain(0.3)
             beside = [moves.milliseconds() for _ in range(PART)]
             crowd.close()
-            crowd.drain(GLANCE + 0.3)
+            crowd.drain(HANG_UP_CHECK_S + 0.3)
             alone += [moves.milliseconds() for _ in range(PART)]
             ratios.append(median(beside) / median(alone))
         return median(ratios)

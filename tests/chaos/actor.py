@@ -80,7 +80,7 @@ def play_match(service: Service, memory: Memory) -> None:
     leave(ports, "pl_a", match.id, "leave")
     for _ in range(AWAIT):
         # One worker finds the job due in the log and claims it, then another takes it.
-        Player(_ahead(ports, HINT_MS), LANES, lambda _: None)._look()
+        Player(_ahead(ports, HINT_MS), LANES, lambda _: None)._claim_due()
         if _newest(ports, match).status == "finished":
             return
         work(ports, match)

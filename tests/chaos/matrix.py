@@ -30,13 +30,15 @@ _UPGRADE: Final = "tests/chaos/test_upgrade.py"
 _WORKERS: Final = "tests/workers/test_process.py"
 _DAMAGE: Final = "tests/workers/test_queue_damage.py"
 _WORKER_KILLED: Final = (
-    f"{_WORKERS}::test_workers_killed_in_their_jobs_cost_no_turn_double_none_and_are_not_waited_for",
+    f"{_WORKERS}::test_workers_killed_in_their_jobs_lose_and_repeat_no_turn_and_delay_no_match",
     f"{_WORKERS}::test_a_match_goes_on_within_three_seconds_of_the_return_of_workers_that_were_all_killed",
     _KILLS,
 )
 _ONCE: Final = f"{_PROCESSES}::test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_comes"
 _SENDERS: Final = "tests/chaos/test_senders.py"
-_SLOW_CLIENTS: Final = "tests/api/server/test_gunicorn.py::test_slow_silent_and_half_clients_end_and_disturb_nobody"
+_SLOW_CLIENTS: Final = (
+    "tests/api/server/test_gunicorn.py::test_slow_silent_and_incomplete_clients_are_closed_and_disturb_no_other_client"
+)
 _ACTIONS: Final = "tests/api/resources/test_actions.py"
 
 ROWS: Final = (
@@ -127,7 +129,7 @@ ROWS: Final = (
         16,
         "the log's reply is lost",
         (
-            "tests/events/test_redis_faults.py::test_a_lost_reply_is_asked_for_again_and_the_event_is_there_once",
+            "tests/events/test_redis_faults.py::test_a_command_with_a_lost_reply_is_sent_again_and_its_event_is_stored_once",
             "tests/service/usecases/test_play.py::test_an_append_whose_answer_got_lost_counts_once",
         ),
     ),
@@ -152,7 +154,7 @@ ROWS: Final = (
         21,
         "a process's clock jumps",
         (
-            "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_asked_about_before_a_deadline_is_judged",
+            "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_checked_before_a_deadline_is_judged",
             "tests/workers/test_sweeper.py::test_a_jump_of_only_the_processes_clocks_costs_no_player_the_turn",
             "tests/service/usecases/test_submit.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
         ),
@@ -203,9 +205,9 @@ ROWS: Final = (
         "somebody asks for secrets",
         (
             "tests/api/resources/test_observation.py::test_what_one_may_not_know_changes_no_answer_of_a_whole_match",
-            "tests/api/test_nothing_leaks.py::test_worlds_that_differ_in_what_a_viewer_cannot_know_are_told_alike",
-            "tests/api/test_nothing_leaks.py::test_bots_workers_and_waiters_are_told_alike",
-            "tests/api/test_nothing_leaks_live.py::test_streams_and_waiting_requests_tell_worlds_alike_as_they_go_on",
+            "tests/api/test_nothing_leaks.py::test_worlds_that_differ_in_hidden_information_get_the_same_answers",
+            "tests/api/test_nothing_leaks.py::test_bots_workers_and_long_polls_get_the_same_in_both_worlds",
+            "tests/api/test_nothing_leaks_live.py::test_streams_and_long_polls_stay_the_same_in_both_worlds",
         ),
     ),
     Row(
@@ -240,7 +242,7 @@ ROWS: Final = (
         "JSON is hostile",
         (
             "tests/api/http/test_strict_json.py::test_json_that_readers_disagree_on_is_refused",
-            "tests/api/http/test_strict_json.py::test_a_request_with_such_a_body_gets_one_problem",
+            "tests/api/http/test_strict_json.py::test_a_request_with_an_invalid_body_gets_one_problem",
             "tests/api/http/test_strict_json.py::test_any_bytes_are_a_value_or_bad_json",
             "tests/api/http/test_strict_json.py::test_sixteen_kilobytes_of_malice_take_milliseconds",
         ),
@@ -336,7 +338,7 @@ ROWS: Final = (
         "the log is away for a moment while clocks run",
         (
             "tests/chaos/test_outages.py::test_row_55_an_outage_of_any_length_costs_no_player_time",
-            "tests/service/automation/test_outages.py::test_a_seat_has_all_its_time_around_an_outage",
+            "tests/service/automation/test_outages.py::test_an_outage_costs_a_seat_no_time",
         ),
     ),
 )

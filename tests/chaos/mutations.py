@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.chaos.mutations_told import TOLD
+from tests.chaos.mutations_visibility import VISIBILITY
 from tests.chaos.mutations_written import WRITTEN
 
-MUTATIONS: Final = (*TOLD, *WRITTEN)
+MUTATIONS: Final = (*VISIBILITY, *WRITTEN)

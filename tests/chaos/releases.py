@@ -1,4 +1,4 @@
-"""Two releases on one log and one queue: their trees, and their processes."""
+"""Two releases of the project that share a log and a queue: their source trees and their processes."""
 
 import os
 import shutil
@@ -20,8 +20,8 @@ from tests.ports import free_port
 from tests.waiting import until
 
 ROOT: Final = Path(__file__).parents[2]
-BEFORE: Final = "4ee5d89f1d5f2f54243008489e2b33e11fb1023a"
-"""The last commit whose processes know two kinds of due entries, `job` and `clock`, and the lanes `turns` and `overtime`."""
+PREVIOUS_COMMIT: Final = "4ee5d89f1d5f2f54243008489e2b33e11fb1023a"
+"""The commit of the previous release. Its processes know the due entries `job` and `clock`, and the lanes `turns` and `overtime`."""
 START_S: Final = 120
 STOP_S: Final = 60
 
@@ -34,34 +34,34 @@ for file in sys.argv[2:]:
 
 
 class Running(NamedTuple):
-    """A process of a release and its children; `log` holds what they wrote to stderr."""
+    """A process of a release and its children; `log` is the file of their stderr."""
 
     name: str
     process: subprocess.Popen[bytes]
     log: Path
 
     def stop(self) -> None:
-        """Ask it to end, and wait until it has ended as it should."""
+        """Send SIGTERM and wait until the process has ended with exit code 0."""
         self.process.terminate()
         assert self.process.wait(STOP_S) == 0, self.log.read_text(encoding="utf-8")[-2000:]
 
     def kill(self) -> None:
-        """Kill it and its children at once."""
+        """Send SIGKILL to the process and its children."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def faults(self) -> list[str]:
-        """All lines of its log that tell of something that should not happen."""
+        """The lines of the log that report errors."""
         lines = self.log.read_text(encoding="utf-8").splitlines()
         bad = ("level=error", "level=critical", "Traceback")
         return [f"{self.name}: {line}" for line in lines if any(word in line for word in bad)]
 
 
 class Release:
-    """One tree of the project, and the processes of it that run.
+    """A source tree of the project, and its processes.
 
-    `commands`: the module that has `verify`. `workers`: the arguments of each worker process.
+    `commands` is the module of the command `verify`. `workers` has the arguments of each worker process.
     """
 
     def __init__(
@@ -94,18 +94,18 @@ class Release:
         self._workers += [self._start("workers", *arguments) for arguments in self._worker_arguments]
 
     def kill_api(self) -> None:
-        _empty(self._api, Running.kill)
+        _end_all(self._api, Running.kill)
 
     def kill_workers(self) -> None:
-        _empty(self._workers, Running.kill)
+        _end_all(self._workers, Running.kill)
 
     def stop(self) -> None:
-        """Ask all of its processes to end, and wait for it."""
+        """Stop all processes and wait for them."""
         for running in (self._api, self._workers):
-            _empty(running, Running.stop)
+            _end_all(running, Running.stop)
 
     def kill(self) -> None:
-        """End all that still runs."""
+        """Kill all processes that still run."""
         for running in self._started:
             running.kill()
 
@@ -113,16 +113,16 @@ class Release:
         return [fault for running in self._started for fault in running.faults()]
 
     def verify(self, files: Sequence[Path]) -> None:
-        """Let both verifiers of this release check match files."""
+        """Check match files with both verifiers of this release."""
         command = [sys.executable, "-c", _VERIFY, self._commands, *map(str, files)]
         done = subprocess.run(command, cwd=self.tree, env=self._environment(), capture_output=True, check=False)
         assert done.returncode == 0, f"the {self.name} release: {done.stderr.decode()[-2000:]}"
         assert done.stdout.decode().count("chain, draws, effects, actions, outcome hold") == len(files)
         script = str(self.tree / "tests/verifier/verify.mjs")
         other = node([script, *map(str, files)], return_completed_process=True, capture_output=True, text=True)
-        told = str(other.stdout)
-        assert other.returncode == 0, f"the {self.name} release's other verifier: {told[-2000:]}"
-        assert told.count("chain, order, draws, outcome passed") == len(files)
+        output = str(other.stdout)
+        assert other.returncode == 0, f"the {self.name} release's other verifier: {output[-2000:]}"
+        assert output.count("chain, order, draws, outcome passed") == len(files)
 
     def _start(self, *arguments: str) -> Running:
         name = f"{self.name}-{'-'.join(arguments)}-{len(self._started)}"
@@ -155,19 +155,19 @@ class Release:
         return False
 
 
-def _empty(running: list[Running], end: Callable[[Running], None]) -> None:
+def _end_all(running: list[Running], end: Callable[[Running], None]) -> None:
     while running:
         end(running.pop())
 
 
 @contextmanager
 def two_releases(folder: Path, environ: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[Release, Release]]:
-    """The release before and that of this tree, neither running yet; what runs of them ends with the block.
+    """The previous release and the one of this tree, without processes yet. All processes are killed at the end of the block.
 
-    `new` are the settings that only this release knows.
+    `new` has the settings that only this release knows.
     """
     tree = folder / "before"
-    _unpack(BEFORE, tree)
+    _unpack(PREVIOUS_COMMIT, tree)
     releases = (
         Release(tree, folder, environ, name="old", commands="service.local_commands", workers=[[]]),
         Release(
@@ -187,12 +187,12 @@ def two_releases(folder: Path, environ: Mapping[str, str], new: Mapping[str, str
 
 
 def _unpack(commit: str, tree: Path) -> None:
-    """The files of a commit; skips the test where this is no checkout, or one without its whole history."""
+    """Unpack the files of a commit. Skips the test if this is not a checkout with the complete history."""
     if shutil.which("git") is None:
-        pytest.skip("no git is installed, which would give the release before")
+        pytest.skip("git is not installed, so the previous release is not available")
     command = ["git", "archive", "--format=zip", commit]
     packed = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     if packed.returncode:
-        pytest.skip(f"the release before, commit {commit[:8]}, is not in the history of this copy of the project")
+        pytest.skip(f"the previous release, commit {commit[:8]}, is not in the history of this checkout")
     with ZipFile(BytesIO(packed.stdout)) as archive:
         archive.extractall(tree)

@@ -41,7 +41,9 @@ def too_many(counts: Mapping[str, Counter[str]]) -> Iterator[str]:
 
 
 def main() -> None:
-    listed = subprocess.run([sys.executable, "-m", "mutmut", "results"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        [sys.executable, "-m", "mutmut", "results"], capture_output=True, text=True, check=True
+    ).stdout
     counts = alive(listed)
     for module in MOST:
         print(f"{module}: {counts.get(module, Counter()).total()} of {MOST[module]} live")

@@ -1,4 +1,4 @@
-"""Matches that go on while one release takes over from another, and the clients who play them."""
+"""Matches that continue during a rolling upgrade, and the clients that play them."""
 
 import time
 from collections import deque
@@ -12,21 +12,21 @@ from tests.chaos.clients import Answer, Busy, Client, Json
 from tests.chaos.history import History
 
 Plan: TypeAlias = Literal["people", "bots", "leaves", "goes away"]
-"""Who plays a match: people, with bots or without; bots alone; people of whom one resigns, or stops playing, half-way."""
+"""How a match is played: by people, with or without bots; by bots alone; one person resigns; or one stops playing."""
 
 TURN_SECONDS: Final = 20
-"""The clock of a match in which somebody goes away. All others act much sooner."""
-LOOK_S: Final = 0.5
+"""The clock of a match in which a person stops playing. All others act much sooner."""
+POLL_S: Final = 0.5
 RETRY_S: Final = 0.1
 BOTS: Final = ("random", "greedy")
 
 
 class Game(NamedTuple):
-    """How matches of a game are made.
+    """Properties of a game.
 
-    `turns`: how many turns of bots come one after the other in a whole match, about. `pause_s`: between two moves of a
-    match's people, where a match takes as long as its own clock says. `has_clocks`: whether seats may have one. `races`:
-    whether what others do may make an action illegal that was legal a moment ago.
+    `turns`: the approximate number of consecutive turns of bots in a match. `pause_s`: seconds between two moves of people in
+    a game with its own timer. `has_clocks`: whether seats may have clocks. `races`: whether actions of others may make an
+    action illegal that was legal before.
     """
 
     id: str
@@ -39,7 +39,7 @@ class Game(NamedTuple):
 
 
 class Order(NamedTuple):
-    """A match to be made. `pause_s`: between two moves of its people, except in the last stage."""
+    """A match to create. `pause_s`: seconds between two moves of its people, except in the last stage."""
 
     game: Game
     plan: Plan
@@ -50,9 +50,9 @@ class Order(NamedTuple):
 
 
 class Stage:
-    """Which APIs serve, and how many moves the people of a match make for now. A client asks the APIs in turn.
+    """The APIs that serve, and the number of moves up to which people play. Clients use the APIs in turn.
 
-    `moves_before`: how many they had made when the stage began; those of a match that begins later count from there.
+    `moves_before`: the number of moves when the stage began. A match that is created later starts with this number.
     """
 
     def __init__(self, port: int, moves: int) -> None:
@@ -71,8 +71,8 @@ class Stage:
         return lambda: self.ports[next(turns) % len(self.ports)]
 
 
-class Traveller(Client):
-    """A player who sends each third command again: the other release must give it the same answer."""
+class RepeatingPlayer(Client):
+    """A player that repeats every third command: the other release must give the same answer."""
 
     def command(self, match: str, path: str, body: Json | None, kind: str, by: str) -> Answer:
         answer = super().command(match, path, body, kind, by)
@@ -85,7 +85,7 @@ class Traveller(Client):
 
 
 class Table:
-    """One match. Its people act as far as the stage lets them; `host`, who made it, has no seat."""
+    """One match. Its people act until the stage's number of moves. Its creator `host` has no seat."""
 
     def __init__(
         self, stage: Stage, history: History, order: Order, match: str, host: Client, people: Sequence[Client]
@@ -101,20 +101,20 @@ class Table:
         self._host = host
         self._people = deque(people)
         self._absent: Client | None = None
-        self._rests_until = 0.0
-        self._began: int = self._look(host)["version"]
+        self._paused_until = 0.0
+        self._stage_began_at: int = self._refresh(host)["version"]
 
     def __str__(self) -> str:
         return f"match {self.match} at version {self.version}, {self.status}, {self.moves} moves, of {self.order}"
 
     @property
     def has_people(self) -> bool:
-        """Whether somebody plays who is no bot and has not left."""
+        """Whether a person has a seat and has not left."""
         return bool(self._people)
 
     @property
-    def waits(self) -> bool:
-        """Whether it cannot end while its people wait for the stage."""
+    def waits_for_stage(self) -> bool:
+        """Whether the match cannot end while its people wait for the next stage."""
         return self.has_people and not self.order.game.races and self.order.plan != "goes away"
 
     @property
@@ -122,41 +122,41 @@ class Table:
         return self.status != "running"
 
     def begin_stage(self) -> None:
-        """Count from here on."""
-        self._began = self.version
+        """Count events from the current version."""
+        self._stage_began_at = self.version
 
     @property
-    def went_on(self) -> bool:
-        """Whether all came about that should in this stage."""
+    def is_stage_done(self) -> bool:
+        """Whether everything has happened that should happen in this stage."""
         is_played = not self._people or self.moves >= self._stage.moves
         is_settled = self._stage.is_first or self._plan in {"people", "bots"}
-        return is_played and is_settled and self.version > self._began + 1
+        return is_played and is_settled and self.version > self._stage_began_at + 1
 
     def step(self) -> bool:
-        """Whether one of its people acted."""
-        if self.is_over or time.monotonic() < self._rests_until:
+        """Let one of its people act if possible. Returns whether one did."""
+        if self.is_over or time.monotonic() < self._paused_until:
             return False
         if self._plan == "leaves" and not self._stage.is_first:
             self._leave(self._people.popleft())
         if self._plan == "goes away" and self._absent is None and self.moves >= self._stage.moves:
             self._absent = self._people.pop()
         if not self._people:
-            self._look(self._host)
-            return self._rest(LOOK_S)
+            self._refresh(self._host)
+            return self._pause(POLL_S)
         if self.moves >= self._stage.moves and self._absent is None:
             return False
         if any(map(self._act, tuple(self._people))):
             self._people.rotate(-1)
             self.moves += 1
-            self._rest(self.order.game.pause_s if self._stage.is_last else self.order.pause_s)
+            self._pause(self.order.game.pause_s if self._stage.is_last else self.order.pause_s)
             return True
-        return self._rest(RETRY_S)
+        return self._pause(RETRY_S)
 
-    def _rest(self, seconds: float) -> bool:
-        self._rests_until = time.monotonic() + seconds
+    def _pause(self, seconds: float) -> bool:
+        self._paused_until = time.monotonic() + seconds
         return False
 
-    def _look(self, viewer: Client, query: str = "") -> Json:
+    def _refresh(self, viewer: Client, query: str = "") -> Json:
         view = viewer.look(self.match, query)
         self.version, self.status = view["version"], view["status"]
         if self._absent is not None and self._plan == "goes away":
@@ -168,7 +168,7 @@ class Table:
         return view
 
     def _act(self, person: Client) -> bool:
-        view = self._look(person, "?include=legal_actions")
+        view = self._refresh(person, "?include=legal_actions")
         actions = [action for action in view["legal_actions"] or () if action["type"] != "stop"]
         if self.is_over or not actions:
             return False
@@ -182,7 +182,7 @@ class Table:
         return False
 
     def _leave(self, person: Client) -> None:
-        seat = self._look(person)["viewer"]
+        seat = self._refresh(person)["viewer"]
         answer = person.command(self.match, "leave", None, "resigned", f"seat:{seat}")
         if answer.status > 299:
             self._history.wonder(f"I1: {person.name} could not leave match {self.match}: {answer.body}")
@@ -190,12 +190,12 @@ class Table:
 
 
 def choice(value: Any) -> Any:
-    """A pattern stands for a choice: as few items as it allows."""
+    """A value of an action's field; of a pattern, as few items as it allows."""
     return value["any_of"][: value["min"]] if isinstance(value, dict) and "any_of" in value else value
 
 
 class Driver(Busy):
-    """Makes the matches that are ordered, and plays them in turn. Its two players sit at all of them, its host at none."""
+    """Creates the ordered matches and plays them in turn. Its two players have seats in all of them, its host in none."""
 
     def __init__(self, stage: Stage, number: int, history: History, stopped: Event) -> None:
         super().__init__(stopped, history)
@@ -203,7 +203,7 @@ class Driver(Busy):
         self.tables: list[Table] = []
         self._stage = stage
         self._host, *self._people = [
-            Traveller(stage.next_port(), f"{name}-{number}", history) for name in ("Ida", "Ada", "Ben")
+            RepeatingPlayer(stage.next_port(), f"{name}-{number}", history) for name in ("Ida", "Ada", "Ben")
         ]
 
     def act(self) -> None:

@@ -18,7 +18,7 @@ from events.redis_log import send
 from service.audit.verify import verify
 from service.container import Service, build
 from service.games.registry import GAMES
-from service.match.owed import KINDS
+from service.match.due_times import KINDS
 from service.observability.failpoints import KILLED, VARIABLE, Point
 from service.settings import read
 from service.usecases.match_index import public_page

@@ -1,6 +1,6 @@
-"""The log is away for a while, short or long: time in which it can take no action counts to nobody.
+"""Outages of the log, short and long: time in which it cannot accept actions costs no player.
 
-Real processes, and a real server of the log that is stopped, or killed and started again.
+The processes are real. The log's server is stopped, or killed and restarted.
 """
 
 import math
@@ -31,23 +31,23 @@ from tests.verifier.verdicts import verdicts
 from tests.waiting import until
 from tests.workers.world import World, new_world
 
-Way: TypeAlias = Literal["stopped", "killed"]
-Falls: TypeAlias = Literal["within", "after", "long after"]
-"""When the deadline of a match is: in the outage or right after it began; a little, or some seconds after its end."""
+Fault: TypeAlias = Literal["stopped", "killed"]
+Deadline: TypeAlias = Literal["within", "after", "long after"]
+"""When the deadline of a match is: in the outage or right after its begin, a little after its end, or seconds after its end."""
 
-CASES: Final[tuple[tuple[float, Way], ...]] = (
-    tuple((seconds, way) for seconds in (0.3, 1.0, 2.9, 3.1, 10.0) for way in ("stopped", "killed"))
+CASES: Final[tuple[tuple[float, Fault], ...]] = (
+    tuple((seconds, fault) for seconds in (0.3, 1.0, 2.9, 3.1, 10.0) for fault in ("stopped", "killed"))
     if LONG
     else ((1.0, "killed"),)
 )
-BEFORE_S: Final = 0.6
-"""An action whose deadline is `within` is first sent so long before it, and the outage begins a little earlier."""
-LEAD_S: Final = 0.1
+ACTS_BEFORE_S: Final = 0.6
+"""If the deadline is `within`, the action is first sent this long before it. The outage begins a little earlier."""
+OUTAGE_BEFORE_S: Final = 0.1
 SHORTEST_ROUND: Final = 30
 SLACK_MS: Final = 1_500
-"""For a machine that is busy."""
-OTHER: Final = {"default_action", "resigned", "seat_handed_over", "timer"}
-"""What a deadline brings."""
+"""Tolerance for a busy machine."""
+DEADLINE_EVENTS: Final = {"default_action", "resigned", "seat_handed_over", "timer"}
+"""Types of events that a deadline causes."""
 
 
 UNLIMITED: Final = dict.fromkeys(
@@ -56,12 +56,13 @@ UNLIMITED: Final = dict.fromkeys(
 
 
 class Case(NamedTuple):
-    """A match: its clock, when its deadline is, and who acts before it counts: nobody, one who tries again and again while
-    the answer is 503, or one who comes again as late as that answer says.
+    """A match: its clock, when its deadline is, and whether a client acts before it counts.
+
+    `soon`: the client retries without a pause while the answer is 503. `late`: it waits for the time in `Retry-After`.
     """
 
     clock: Mapping[str, object]
-    falls: Falls
+    deadline_is: Deadline
     acts: Literal["no", "soon", "late"]
 
     @property
@@ -69,7 +70,7 @@ class Case(NamedTuple):
         return "round_seconds" in self.clock
 
     def wanted(self, seconds: int) -> dict[str, object]:
-        """A match in which the first deadline is so long after its beginning."""
+        """The request for a match whose first deadline is `seconds` after its start."""
         if self.is_real_time:
             return {"game": "four_monkeys", "seats": 2, "options": {"round_seconds": seconds, "countdown_seconds": 0}}
         kind = "bank_seconds" if "bank_seconds" in self.clock else "turn_seconds"
@@ -77,7 +78,7 @@ class Case(NamedTuple):
 
 
 class Table:
-    """A match of two people, of which one has a deadline and an action to send."""
+    """A match of two people. One of them has a deadline and an action to send."""
 
     def __init__(self, world: World, clients: tuple[Client, Client], case: Case, deadline_s: float) -> None:
         self.case = case
@@ -91,7 +92,7 @@ class Table:
         self.deadline = 0
 
     def begin(self) -> None:
-        """The second player joins."""
+        """Let the second player join, which starts the match."""
         self._guest.ask("POST", f"/v1/matches/{self.match}/seats", {}, "sit")
         view = self._guest.look(self.match)
         decision = next(one for one in view["decisions"] if isinstance(one["seat"], int) and one["deadline"])
@@ -114,9 +115,9 @@ class Table:
         match, _ = self._world.service.ports.history.newest(self.match)
         return self._world.events(match)
 
-    def came(self) -> Event | None:
-        """The first event that the deadline brought, or the action that came before."""
-        events = (event for event in self.events() if event.type in {"action", *OTHER})
+    def outcome(self) -> Event | None:
+        """The first event that the deadline caused, or the action that came before it."""
+        events = (event for event in self.events() if event.type in {"action", *DEADLINE_EVENTS})
         return next(events, None)
 
     def leave(self) -> None:
@@ -130,10 +131,10 @@ def world(tmp_path: Path) -> Iterator[World]:
         yield world
 
 
-def is_away(log: Valkey, way: Way, seconds: float) -> float:
-    """Let the log be away; how long it was, at most."""
+def take_log_down(log: Valkey, fault: Fault, seconds: float) -> float:
+    """Make the log unavailable. Returns an upper bound of the outage in seconds."""
     began = time.monotonic()
-    if way == "stopped":
+    if fault == "stopped":
         os.kill(log.pid, signal.SIGSTOP)
         time.sleep(seconds)
         os.kill(log.pid, signal.SIGCONT)
@@ -145,16 +146,16 @@ def is_away(log: Valkey, way: Way, seconds: float) -> float:
 
 
 def at(moment_s: float, do: Callable[[], Any]) -> Any:
-    """Do something at a time of the wall clock, as deadlines have it."""
+    """Call a function at a time of the wall clock, in seconds."""
     time.sleep(max(0.0, moment_s - wall_clock() / 1000))
     return do()
 
 
 def cases() -> Iterator[Case]:
-    for falls in ("within", "after", "long after") if LONG else ("within",):
+    for deadline_is in ("within", "after", "long after") if LONG else ("within",):
         for clock in ({}, {"on_timeout": "resign"}, {"bank_seconds": 0}):
-            yield Case(clock, falls, "no")
-            yield Case(clock, falls, "late" if clock and falls == "within" else "soon")
+            yield Case(clock, deadline_is, "no")
+            yield Case(clock, deadline_is, "late" if clock and deadline_is == "within" else "soon")
     if LONG:
         yield Case({"round_seconds": 0}, "within", "no")
         yield Case({"round_seconds": 0}, "within", "soon")
@@ -162,36 +163,42 @@ def cases() -> Iterator[Case]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("seconds", "way"), CASES)
+@pytest.mark.parametrize(("seconds", "fault"), CASES)
 def test_row_55_an_outage_of_any_length_costs_no_player_time(
-    tmp_path: Path, world: World, seconds: float, way: Way
+    tmp_path: Path, world: World, seconds: float, fault: Fault
 ) -> None:
     history = History()
     world.worker()
     world.worker()
-    falls = {"within": LEAD_S + BEFORE_S, "after": seconds + 0.5, "long after": seconds + 3}
+    deadline_is = {"within": OUTAGE_BEFORE_S + ACTS_BEFORE_S, "after": seconds + 0.5, "long after": seconds + 3}
     with serving({**world.environ, **UNLIMITED}) as server, ThreadPoolExecutor(20) as pool:
         clients = [
             (Client(server.port, f"Ada-{number}", history), Client(server.port, f"Ben-{number}", history))
             for number, _ in enumerate(cases())
         ]
-        tables = [Table(world, pair, case, falls[case.falls]) for pair, case in zip(clients, cases(), strict=True)]
+        tables = [
+            Table(world, pair, case, deadline_is[case.deadline_is]) for pair, case in zip(clients, cases(), strict=True)
+        ]
         starts_s = wall_clock() / 1000 + 0.5 - min(table.begins_s for table in tables)
         list(pool.map(lambda table: at(starts_s + table.begins_s, table.begin), tables))
-        starts_s = min(table.deadline for table in tables if table.case.falls == "within") / 1000 - LEAD_S - BEFORE_S
+        starts_s = (
+            min(table.deadline for table in tables if table.case.deadline_is == "within") / 1000
+            - OUTAGE_BEFORE_S
+            - ACTS_BEFORE_S
+        )
         answers = {
             table: pool.submit(at, acts_at(table, seconds) / 1000, table.act)
             for table in tables
             if table.case.acts != "no"
         }
-        lasted_s = at(starts_s, lambda: is_away(world.log, way, seconds))
+        outage_s = at(starts_s, lambda: take_log_down(world.log, fault, seconds))
 
         assert [
             (table.case, answer.result(60).body) for table, answer in answers.items() if answer.result(60).status != 201
         ] == []
         for table in tables:
-            until(table.came, 60, f"something comes of {table.case}")
-        late = [what for table in tables for what in faults(table, seconds, lasted_s)]
+            until(table.outcome, 60, f"the deadline or the action of {table.case}")
+        late = [what for table in tables for what in faults(table, seconds, outage_s)]
         assert late == []
         for table in tables:
             table.leave()
@@ -214,29 +221,31 @@ def test_row_55_an_outage_of_any_length_costs_no_player_time(
 
 
 def acts_at(table: Table, seconds: float) -> float:
-    """When somebody acts, in server milliseconds: where the outage is before the deadline, past that as it was at first."""
-    if table.case.falls == "within":
-        return table.deadline - BEFORE_S * 1000
+    """When the client acts, in server milliseconds: before the deadline, or after the original deadline if the outage was earlier."""
+    if table.case.deadline_is == "within":
+        return table.deadline - ACTS_BEFORE_S * 1000
     return table.deadline + 0.6 * seconds * 1000
 
 
-def faults(table: Table, seconds: float, lasted_s: float) -> Iterator[str]:
-    came = table.came()
-    assert came is not None
+def faults(table: Table, seconds: float, outage_s: float) -> Iterator[str]:
+    outcome = table.outcome()
+    assert outcome is not None
     given_back = sum(
         int(event_ms(event))
         for event in table.events()
-        if event.type == "clock_extended" and event.version < came.version
+        if event.type == "clock_extended" and event.version < outcome.version
     )
-    told = f"{table.case}, deadline {table.deadline}: {came.type} at {came.at}, {given_back} ms given back"
-    if (table.case.acts != "no") != (came.type == "action"):
-        yield told
-    if given_back > lasted_s * 1000 + RETURN_MS + SLACK_MS:
-        yield f"too much: {told}"
+    report = f"{table.case}, deadline {table.deadline}: {outcome.type} at {outcome.at}, {given_back} ms given back"
+    if (table.case.acts != "no") != (outcome.type == "action"):
+        yield report
+    if given_back > outage_s * 1000 + RETURN_MS + SLACK_MS:
+        yield f"too much: {report}"
     if table.case.acts == "no" and not (
-        table.deadline + seconds * 1000 <= came.at <= table.deadline + lasted_s * 1000 + RETURN_MS + GRACE_MS + SLACK_MS
+        table.deadline + seconds * 1000
+        <= outcome.at
+        <= table.deadline + outage_s * 1000 + RETURN_MS + GRACE_MS + SLACK_MS
     ):
-        yield f"not in time: {told}"
+        yield f"not in time: {report}"
 
 
 def event_ms(event: Event) -> int:

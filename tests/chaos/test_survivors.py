@@ -16,7 +16,7 @@ def test_every_module_that_is_mutated_has_a_number() -> None:
     assert all((ROOT / name).exists() for name in selected)
 
 
-def test_a_mutant_too_many_is_told_and_so_is_one_that_was_not_tried() -> None:
+def test_an_unexpected_survivor_and_a_mutant_that_was_not_run_are_reported() -> None:
     few = "".join(f"    events.chain.x_seal__mutmut_{number}: survived\n" for number in range(MOST["events.chain"]))
     timed_out = "    events.chain.x_seal__mutmut_98: timeout\n"
     assert not [*too_many(alive(few + timed_out))]

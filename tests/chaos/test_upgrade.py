@@ -1,4 +1,4 @@
-"""A rolling upgrade: processes of the release before and of this one work on one log and one queue at once."""
+"""A rolling upgrade: processes of the previous release and of this one share one log and one queue."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from events.redis_log import send
 from service.adapters.valkey import Valkey
 from service.audit.match_file import export
 from service.container import Service, build
-from service.match.owed import KINDS
+from service.match.due_times import KINDS
 from service.settings import read
 from service.usecases.match_index import ended_page
 from tests.api.live import Follower, get
@@ -30,16 +30,16 @@ from tests.ports import free_port, tcp_url
 from tests.waiting import until
 
 MATCHES: Final = 50
-"""Of each game."""
-LASTS_S: Final = 300
-"""How long a match of bots lasts, about."""
-MOVES: Final = 2
-"""By the people of a match in each stage but the last."""
+"""Matches per game."""
+BOT_MATCH_S: Final = 300
+"""Approximate duration of a match without people."""
+MOVES_PER_STAGE: Final = 2
+"""Moves of the people of a match in each stage except the last."""
 DRIVERS: Final = 8
-FOLLOWED: Final = 30
-"""One of so many matches has a follower: an API process has eight streams for an address."""
-PATIENCE_S: Final = 900
-"""For each stage."""
+MATCHES_PER_FOLLOWER: Final = 30
+"""One of this many matches has a follower: an API process allows eight streams per address."""
+STAGE_TIMEOUT_S: Final = 900
+"""Time limit of each stage."""
 
 FAST: Final = (Game("ape_town", 150), Game("monkeys_on_the_moon", 115), Game("monsters_on_the_moon", 12, 4))
 REAL_TIME: Final = Game(
@@ -54,38 +54,39 @@ BOTS_AND_PEOPLE: Final = ((1, 1), (0, 2), (1, 2), (2, 1))
 CLOCKS: Final = (None, {"turn_seconds": 600}, {"bank_seconds": 600, "increment_seconds": 10})
 
 
-def waiting(game: Game, count: int) -> Iterator[Order]:
-    """Matches of people. In the first, one of two leaves."""
+def people_playing(game: Game, count: int) -> Iterator[Order]:
+    """Matches with people. In the first, one of two people leaves."""
     yield Order(game, "leaves", 1, 2, pause_s=game.pause_s)
     for number in range(1, count):
         clock = CLOCKS[number % 3] if game.has_clocks else None
         yield Order(game, "people", *BOTS_AND_PEOPLE[number % 4], clock, game.pause_s)
 
 
-def going(game: Game) -> Iterator[Order]:
-    """Matches that go on by themselves, however far people may go: of bots, of bots once the only person has left, and
-    one in which a clock runs out.
+def self_playing(game: Game) -> Iterator[Order]:
+    """Matches that continue without moves of people.
+
+    One has only bots, one has only bots after its only person has left, and in one a clock runs out.
     """
-    pace_ms = LASTS_S * 1000 // game.turns
+    pace_ms = BOT_MATCH_S * 1000 // game.turns
     yield Order(game, "bots", game.bot_seats, 0, {"bot_pace_ms": pace_ms} if game.has_clocks else None)
     yield Order(game, "leaves", 1, 1, {"bot_pace_ms": 2 * pace_ms} if game.has_clocks else None, game.pause_s)
     if game.has_clocks:
         clock = {"turn_seconds": TURN_SECONDS, "on_timeout": "bot"}
-        yield Order(game, "goes away", 0, 2, clock, min(2 * LASTS_S / game.turns, TURN_SECONDS / 4))
+        yield Order(game, "goes away", 0, 2, clock, min(2 * BOT_MATCH_S / game.turns, TURN_SECONDS / 4))
 
 
-def both_kinds() -> tuple[list[Order], list[Order]]:
-    """What is played: first the matches that wait for people, then those that do not."""
-    early = [order for game in FAST for order in waiting(game, MATCHES - 3)]
-    late = [order for game in FAST for order in going(game)]
-    return early, [*late, *going(REAL_TIME), *waiting(REAL_TIME, MATCHES - 2 - 3 * (MATCHES // 5))]
+def all_orders() -> tuple[list[Order], list[Order]]:
+    """All matches: first those that wait for people, then those that do not."""
+    early = [order for game in FAST for order in people_playing(game, MATCHES - 3)]
+    late = [order for game in FAST for order in self_playing(game)]
+    return early, [*late, *self_playing(REAL_TIME), *people_playing(REAL_TIME, MATCHES - 2 - 3 * (MATCHES // 5))]
 
 
 class Matches:
     """All matches, and the threads that play them."""
 
     def __init__(self, port: int) -> None:
-        self.stage = Stage(port, MOVES)
+        self.stage = Stage(port, MOVES_PER_STAGE)
         self.history = History()
         self._stopped = Event()
         self._drivers = [Driver(self.stage, number, self.history, self._stopped) for number in range(DRIVERS)]
@@ -101,38 +102,38 @@ class Matches:
             self._drivers[number % DRIVERS].orders.append(order)
 
     def wait(self, done: Callable[[Table], bool], what: str) -> None:
-        """Until something is true of all tables; fails as soon as a client was told what it should never be told."""
+        """Wait until `done` is true for all tables. Fails at once if a client got a response that breaks a guarantee."""
 
         def is_done() -> bool:
             assert self.history.surprises == []
             return not any(driver.orders for driver in self._drivers) and all(map(done, self.tables))
 
         try:
-            until(is_done, PATIENCE_S, what)
+            until(is_done, STAGE_TIMEOUT_S, what)
         except AssertionError:
             print(*(table for table in self.tables if not done(table)), sep="\n")
             raise
 
-    def stage_with(self, *ports: int, bots_play: bool = True) -> None:
-        """Another stage: these APIs serve, and all matches go on a little; those without people only if `bots_play`.
+    def play_stage(self, *ports: int, bots_play: bool = True) -> None:
+        """Play a stage: the APIs on `ports` serve, and all matches make some progress, those without people only if `bots_play`.
 
-        Matches by the clock do not wait for a stage, so some begin in each.
+        Real-time matches do not wait for a stage, so some begin in each.
         """
-        self._enter(self.stage.moves + MOVES, *ports)
-        self.make(waiting(REAL_TIME, MATCHES // 5))
+        self._begin_stage(self.stage.moves + MOVES_PER_STAGE, *ports)
+        self.make(people_playing(REAL_TIME, MATCHES // 5))
 
         def is_done(table: Table) -> bool:
-            rests = not (bots_play or table.has_people)
-            return table.went_on or rests or (table.is_over and not table.waits)
+            may_pause = not (bots_play or table.has_people)
+            return table.is_stage_done or may_pause or (table.is_over and not table.waits_for_stage)
 
-        self.wait(is_done, f"matches go on with {ports}")
+        self.wait(is_done, f"matches continue with {ports}")
 
-    def last_stage_with(self, *ports: int) -> None:
-        """All matches are played to their ends."""
-        self._enter(inf, *ports)
+    def play_last_stage(self, *ports: int) -> None:
+        """Play all matches to their ends."""
+        self._begin_stage(inf, *ports)
         self.wait(lambda table: table.is_over, "matches end")
 
-    def _enter(self, moves: float, *ports: int) -> None:
+    def _begin_stage(self, moves: float, *ports: int) -> None:
         for table in self.tables:
             table.begin_stage()
         stage = self.stage
@@ -147,13 +148,13 @@ class Matches:
 
 
 def libraries(log: Redis) -> set[bytes]:
-    """The libraries of Functions in the log: each release brings its own."""
+    """The names of the Redis Functions libraries on the log's server. Each release loads its own."""
     (found,) = send(log, ("FUNCTION", "LIST"))
     return {library[library.index(b"library_name") + 1] for library in found}
 
 
-class Either:
-    """Whichever release serves, for a follower of events."""
+class CurrentRelease:
+    """An HTTP client that uses the APIs of the current stage in turn."""
 
     def __init__(self, stage: Stage) -> None:
         self._next_port = stage.next_port()
@@ -163,7 +164,7 @@ class Either:
 
 
 def stored(service: Service, match_id: str) -> list[tuple[Stored, str]]:
-    """The events of a match with their hashes, the chain checked."""
+    """The events of a match with their hashes. Checks the chain."""
     match, _ = service.ports.history.newest(match_id)
     _, head = genesis(match.id, match.game.info.id, match.created.ruleset)
     events = []
@@ -192,7 +193,7 @@ NEW_SETTINGS: Final = {"MOONSTONE_CREATIONS_BY_ADDRESS": "1000000", "MOONSTONE_B
 
 @pytest.fixture
 def environ(tmp_path: Path) -> Iterator[Mapping[str, str]]:
-    """A log and a queue of their own. The release before knows no Unix sockets."""
+    """The settings of a new log and a new queue, on TCP ports: the previous release does not support Unix sockets."""
     with ExitStack() as stack:
         servers = [
             stack.enter_context(Valkey.start(tmp_path / name, durable=durable, options={"port": str(free_port())}))
@@ -218,10 +219,12 @@ def test_row_54_matches_go_on_while_one_release_takes_over_from_another(
         old.start_api()
         old.start_workers()
         with closing(Matches(old.port)) as matches:
-            for orders in both_kinds():
+            for orders in all_orders():
                 matches.make(orders)
-                matches.wait(lambda table: table.went_on, "matches begin")
-            followers = [Follower(Either(matches.stage), table.match) for table in matches.tables[::FOLLOWED]]
+                matches.wait(lambda table: table.is_stage_done, "matches begin")
+            followers = [
+                Follower(CurrentRelease(matches.stage), table.match) for table in matches.tables[::MATCHES_PER_FOLLOWER]
+            ]
             for follower in followers:
                 follower.start()
             assert libraries(log) == {b"moonstone_1"}
@@ -232,7 +235,7 @@ def test_row_54_matches_go_on_while_one_release_takes_over_from_another(
         assert libraries(log) > {b"moonstone_1"}
 
         with closing(build(read(environ), listen=False)) as service:
-            until(lambda: not any(map(service.ports.log.scheduled, KINDS)), 60, "nothing is due any more")
+            until(lambda: not any(map(service.ports.log.scheduled, KINDS)), 60, "no due entries are left")
             new.stop()
             events = {table.match: stored(service, table.match) for table in matches.tables}
             assert matches.history.faults(events) == []
@@ -251,26 +254,27 @@ def test_row_54_matches_go_on_while_one_release_takes_over_from_another(
 
 
 def hand_over(old: Release, new: Release, matches: Matches) -> None:
-    """From one release to the other, and half-way back, with every pair of an API and workers; to the end of all matches.
+    """Change from one release to the other, and partly back, and play all matches to their ends.
 
-    Workers of the release before know no due entries `bots`: where only they work, a match without people rests.
+    Every combination of API and workers occurs. Workers of the previous release do not know the due entries `bots`: if only
+    they run, a match without people pauses.
     """
     new.start_workers()
     old.kill_workers()
-    matches.stage_with(old.port)
+    matches.play_stage(old.port)
 
     old.start_workers()
     new.start_api()
     new.kill_workers()
     old.kill_api()
-    matches.stage_with(new.port, bots_play=False)
+    matches.play_stage(new.port, bots_play=False)
 
     old.start_api()
     new.start_workers()
-    matches.stage_with(old.port, new.port)
+    matches.play_stage(old.port, new.port)
 
     old.stop()
-    matches.last_stage_with(new.port)
+    matches.play_last_stage(new.port)
 
 
 def print_summary(matches: Matches, events: Mapping[str, Sequence[tuple[Stored, str]]]) -> None:

@@ -119,7 +119,7 @@ class LogContract:
         found = [log.read("m", first=None, last=last).snapshot for last in range(10)]
         assert found == [None] * 3 + [b"old 3", b"4", b"4", b"6", b"6", b"old 8", b"old 8"]
 
-    def test_an_append_replaces_all_later_snapshots_and_a_refused_append_none(self, log: Log) -> None:
+    def test_an_append_replaces_all_later_snapshots_and_a_refused_append_keeps_them(self, log: Log) -> None:
         _, head = create(log, "m", events=2)
         log.save_snapshots("m", 0, {2: b"2", 3: b"of a lost past", 50: b"of a lost past"})
         conflicting, _ = build("m", Head(2, "f" * 64), "c", snapshot=b"refused")

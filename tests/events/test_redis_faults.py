@@ -22,7 +22,9 @@ from tests.events.proxy import Proxy
 from tests.waiting import until
 
 
-def test_a_lost_reply_is_asked_for_again_and_the_event_is_there_once(client: Redis, valkey_log_url: str) -> None:
+def test_a_command_with_a_lost_reply_is_sent_again_and_its_event_is_stored_once(
+    client: Redis, valkey_log_url: str
+) -> None:
     with Proxy(urlsplit(valkey_log_url).path) as proxy, connect(proxy.url) as far:
         log = RedisLog(far)
         append, head = create(log, "m")

@@ -21,8 +21,8 @@ def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
     from service.subscriptions import streams  # noqa: PLC0415
     from service.usecases import match_lifecycle  # noqa: PLC0415
 
-    streams.MAX_AGE = 0.05  # type: ignore[misc]  # a constant
-    streams.STREAMS_A_HOLDER = 1000  # type: ignore[misc]
+    streams.MAX_AGE_S = 0.05  # type: ignore[misc]  # a constant
+    streams.MAX_STREAMS_PER_HOLDER = 1000  # type: ignore[misc]
     match_lifecycle.OPEN_MATCHES = 1_000_000  # type: ignore[misc]
     events.LONGEST_WAIT_S = 0  # type: ignore[misc]
     return create_app(container.build(settings.read(os.environ)), deadline=deadline, alive=alive)

@@ -136,7 +136,7 @@ def _play_one(environ: Mapping[str, str]) -> Match:
 
 def run(world: World, examples: int, seed: int, *, seconds: float) -> Report:
     """All of schemathesis, then again of what has too few inputs to succeed often; at most so many seconds each time."""
-    alone = ("--phases", "examples,coverage,fuzzing", "--max-examples", str(examples))
+    alone = ("--phases", "examples,coverage,fuzzing" if LONG else "examples,fuzzing", "--max-examples", str(examples))
     linked = ("--phases", "stateful", "--max-examples", str(max(examples, CHAINS)))
     report = _once(world, *alone, seed=seed, seconds=seconds) + _once(world, *linked, seed=seed, seconds=seconds)
     for again in range(1, ENOUGH):

@@ -5,9 +5,11 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.api.checked import Json, reference
+from tests.length import LONG
 from tests.openapi.tools import HERE, REFERENCE, run
 
 REDOCLY = "@redocly/cli/bin/cli.js"
@@ -28,6 +30,8 @@ def test_redocly_finds_nothing() -> None:
     assert redocly(REFERENCE) == []
 
 
+@pytest.mark.skipif(not LONG, reason="takes half a minute; redocly reads the reference in every run")
+@pytest.mark.long
 def test_spectral_finds_nothing() -> None:
     assert spectral(REFERENCE) == []
 

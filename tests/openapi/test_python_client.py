@@ -15,7 +15,7 @@ from api.app import create_app
 from api.requests.components import pascal
 from service.automation.deadlines import enforce
 from service.games.registry import GAMES
-from service.match.owed import KINDS
+from service.match.due_times import KINDS
 from tests.api.conftest import Container
 from tests.api.two_seats import unlimited
 from tests.length import LONG

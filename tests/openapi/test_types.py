@@ -54,7 +54,7 @@ def check(types: Path, **programs: str) -> dict[str, list[str]]:
     return found
 
 
-def test_a_program_on_the_types_holds_and_a_wrong_one_does_not(types: Path) -> None:
+def test_a_right_program_on_the_types_compiles_and_a_wrong_one_does_not(types: Path) -> None:
     program = (HERE / "player.ts").read_text(encoding="utf-8")
     found = check(types, right=program, wrong=program.replace('"bid"', '"bit"'))
     assert found["right"] == []

@@ -21,11 +21,11 @@ from service.errors import Refused
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.protocol import AnyGame
 from service.match.commands import SeenHead
+from service.match.due_times import KINDS, due_times
 from service.match.events import MatchClock
 from service.match.fold import step
 from service.match.model import Match
 from service.match.new_match import NewMatch
-from service.match.owed import KINDS, owed
 from service.match.redaction import legal_actions
 from service.repository.match_history import History
 from service.repository.ports import Ports
@@ -303,4 +303,4 @@ def refused(code: str, act: Callable[P, object], *args: P.args, **kwargs: P.kwar
 
 def due_kinds(match: Match, after: int = -1) -> list[str]:
     """The kinds of entries that are due."""
-    return [kind for kind, at in owed(match, after).items() if at is not None]
+    return [kind for kind, at in due_times(match, after).items() if at is not None]

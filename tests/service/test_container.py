@@ -86,7 +86,7 @@ def test_every_part_works_on_one_server_and_on_a_cluster(service: Service) -> No
     until(lambda: ports.accounts.by_token(digest_of(token)) is None, 20, "the token is nobody's")
 
 
-def test_a_server_of_a_cluster_that_hangs_holds_up_only_what_is_asked_of_it(
+def test_a_hanging_server_of_a_cluster_delays_only_its_own_requests(
     settings: Callable[..., Settings], clusters: Callable[[int], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(redis_log._SETTINGS, "socket_timeout", 30)  # so that a busy machine causes no time-out

@@ -6,7 +6,7 @@ import pytest
 
 from events.record import MatchId
 from service.adapters.beat import Beat
-from service.match.owed import KINDS
+from service.match.due_times import KINDS
 from service.repository.ports import Ports
 from tests.workers.world import Clock, World
 from workers.sweeper import LEASE_MS, Sweeper

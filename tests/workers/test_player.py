@@ -21,7 +21,7 @@ from service.usecases.match_lifecycle import create, join, leave
 from tests.events.log_contract import create as append
 from tests.waiting import until
 from workers import player as player_module
-from workers.player import CLAIMED, Player
+from workers.player import MAX_CLAIMED, Player
 from workers.turns import Turns
 
 BOTH: tuple[Lane, ...] = ("turns", "bots")
@@ -81,7 +81,7 @@ def test_a_process_claims_what_belongs_to_its_lanes_and_leaves_the_rest(lanes: l
 
 
 def test_abandoned_matches_come_after_all_matches_of_bots() -> None:
-    names = [str(number) for number in range(CLAIMED + 1)]
+    names = [str(number) for number in range(MAX_CLAIMED + 1)]
     log = owing({"abandoned": "abandoned", **dict.fromkeys(names, "bots")})
     played: list[MatchId] = []
     with running(made(log, played.append, ["bots"])):
@@ -98,9 +98,9 @@ def test_late_matches_hints_and_what_is_left_of_a_job_take_turns_and_matches_of_
 
     player = made(owing({"bots": "bots", "late": "job"}), play)
     in_thread(partial(player.play, "asked"))
-    until(lambda: len(player._asked) == 1, 10, "it is asked")
+    until(lambda: len(player._hinted) == 1, 10, "the hint arrived")
     in_thread(partial(player.play, "asked too"))
-    until(lambda: len(player._asked) == 2, 10, "it is asked")
+    until(lambda: len(player._hinted) == 2, 10, "the hint arrived")
     with running(player):
         until(lambda: len(played) == 5, 10, "all are played")
     assert played == ["late", "asked", "asked", "asked too", "bots"]
@@ -112,15 +112,15 @@ def test_a_hint_waits_for_two_jobs_of_matches_in_which_bots_play_on_by_themselve
 
     def play(match: MatchId) -> Lane | None:
         played.append(match)
-        if len(played) == 3 * CLAIMED:  # by now the late ones and those that used up a job's time fill both queues
+        if len(played) == 3 * MAX_CLAIMED:  # by now the late ones and those that used up a job's time fill both queues
             asking.append(in_thread(partial(player.play, "asked")))
-            until(lambda: len(player._asked) == 1, 10, "it is asked")
+            until(lambda: len(player._hinted) == 1, 10, "the hint arrived")
         return None if match == "asked" else "turns"
 
-    player = made(owing({str(number): "job" for number in range(5 * CLAIMED)}), play)
+    player = made(owing({str(number): "job" for number in range(5 * MAX_CLAIMED)}), play)
     with running(player):
         until(lambda: "asked" in played, 10, "it is played")
-    assert played.index("asked") - 3 * CLAIMED <= 2
+    assert played.index("asked") - 3 * MAX_CLAIMED <= 2
 
 
 def test_play_waits_until_the_match_was_played_or_the_player_stops() -> None:
@@ -147,11 +147,11 @@ def test_hints_of_the_sweeper_are_taken_for_own_lanes_up_to_a_limit() -> None:
     played: list[MatchId] = []
     player = made(MemoryLog(), played.append, ["turns"])
     player.hint("other lane", "bots")
-    for number in range(2 * CLAIMED):
+    for number in range(2 * MAX_CLAIMED):
         player.hint(str(number))
     with running(player):
-        until(lambda: len(played) == CLAIMED, 10, "what found room is played")
-    assert played == [str(number) for number in range(CLAIMED)]
+        until(lambda: len(played) == MAX_CLAIMED, 10, "what found room is played")
+    assert played == [str(number) for number in range(MAX_CLAIMED)]
 
 
 def test_a_match_whose_claim_expired_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +168,7 @@ def test_a_match_that_cannot_be_played_is_left_alone_for_a_while_and_stops_no_ot
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(player_module, "LEASE_MS", 1)
-    monkeypatch.setattr(player_module, "LOOK_S", 0.0)
+    monkeypatch.setattr(player_module, "CLAIM_INTERVAL_S", 0.0)
     faults = {"corrupt": Corrupt(1, "no event"), "refused": Refused("match-not-found", ""), "bug": ZeroDivisionError()}
     played: list[MatchId] = []
 
@@ -199,7 +199,7 @@ class Away(MemoryLog):
 def test_an_unavailable_log_is_reported_once_and_used_again_when_it_answers(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(player_module, "PAUSE_S", 0.01)
+    monkeypatch.setattr(player_module, "RETRY_DELAY_S", 0.01)
     played: list[MatchId] = []
     with running(made(owing({"m": "job"}, Away()), played.append)):
         until(lambda: played, 10, "it is played")

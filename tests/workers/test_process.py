@@ -49,7 +49,7 @@ def test_a_match_of_bots_is_played_to_its_scored_end_and_listed_there(world: Wor
     until(lambda: world.newest(match).server_seed, TIMEOUT_S, "the match is scored and its seed revealed")
     verdict = world.verified(match)
     assert verdict.match.outcome is not None
-    assert [place.partition(":")[2] for place in world.service.ports.index.page("finished", None, 5)] == [match.id]
+    assert [entry.match_id for entry in world.service.ports.index.page("finished", None, 5)] == [match.id]
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(15) == 0
 
@@ -65,7 +65,7 @@ def gaps(world: World, match: Match) -> list[int]:
     return [later - before for before, later in pairwise(at)]
 
 
-def test_workers_killed_in_their_jobs_cost_no_turn_double_none_and_are_not_waited_for(world: World) -> None:
+def test_workers_killed_in_their_jobs_lose_and_repeat_no_turn_and_delay_no_match(world: World) -> None:
     points = ("append-decided:3", "append-written:9", "job-played:1")
     doomed = [world.worker(**{VARIABLE: point}) for point in points]
     world.worker()

@@ -64,7 +64,7 @@ def test_a_deadline_counts_once_for_any_number_of_sweepers_and_never_early(
     match = world.people(clock=30)
     sweepers = [Sweeper(ports, Beat(world.service.log_client, clock), clock.steady) for _ in range(10)]
     for one in sweepers:
-        one._doubts = False  # a test that waits for a busy machine is no outage
+        one._has_doubt = False  # a test that waits for a busy machine is no outage
     due = ports.log.scheduled("clock")[0].at
     for early in (1000, 1):
         clock.now = due - early
@@ -205,7 +205,7 @@ def fail() -> float:
     raise LogUnavailable("unavailable")
 
 
-def test_a_jump_of_every_clock_is_asked_about_before_a_deadline_is_judged(
+def test_a_jump_of_every_clock_is_checked_before_a_deadline_is_judged(
     world: World, sweeper: Sweeper, clock: Clock
 ) -> None:
     match = world.people(clock=30)

@@ -40,6 +40,10 @@ def turn_worker(world: World) -> TurnWorker:
     return TurnWorker(world.queue.url)
 
 
+def void(_: object) -> None:
+    pass
+
+
 def play_with(ports: Ports, **limits: Any) -> None:
     """Let each job play until nothing is due in its match, in this thread."""
     turns = Turns(ports, **limits)
@@ -122,7 +126,8 @@ def test_a_bot_that_hangs_is_cut_short_and_its_turn_played_by_default(world: Wor
     ports = replace(
         world.service.ports, games=games, history=History(world.service.ports.log, games, world.service.ports.secret)
     )
-    play_with(ports, bot_limit=wall_time_limit)
+    turns = Turns(ports, bot_limit=wall_time_limit)
+    jobs.use(lambda match_id: void(turns.play(match_id)))
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, bots=("slow", "slow")), "k").match
     turn_worker.work(burst=True, max_jobs=1, logging_level="WARNING")
     default = next(event for event in world.events(match) if event.type == "default_action")

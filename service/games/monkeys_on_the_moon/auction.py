@@ -38,7 +38,7 @@ def pass_bid(pending: Pending, seat: Seat) -> bool:
 
 
 def _ask_next(pending: Pending, seat: Seat) -> bool:
-    """Ask the next seat to the left that is still in and does not lead. Without such a seat, the leader wins (MOM-22)."""
+    """Open the decision of the next seat to the left that is still in and does not lead. If there is none, the leader wins (MOM-22)."""
     auction = running_auction(pending.state)
     for other in seats_from(seat, len(pending.state.seats)):
         if other in auction.still_in and other != auction.bidder:

@@ -48,12 +48,12 @@ def test_an_answer_is_the_same_compressed(client: Client, table: Table) -> None:
 
 
 @pytest.mark.parametrize("accepted", ["identity", "gzip;q=0", "br", "", "*;q=0"])
-def test_who_does_not_ask_gets_plain_bytes(client: Client, table: Table, accepted: str) -> None:
+def test_a_client_that_does_not_accept_gzip_gets_plain_bytes(client: Client, table: Table, accepted: str) -> None:
     assert "Content-Encoding" not in client.get(where(table), accept_encoding=accepted).headers
 
 
 @pytest.mark.parametrize("accepted", ["gzip", "br, gzip;q=0.5", "*"])
-def test_who_asks_gets_gzip(client: Client, table: Table, accepted: str) -> None:
+def test_a_client_that_accepts_gzip_gets_it(client: Client, table: Table, accepted: str) -> None:
     assert client.get(where(table), accept_encoding=accepted).headers["Content-Encoding"] == "gzip"
 
 
@@ -96,7 +96,7 @@ def test_the_reference_is_compressed(client: Client) -> None:
     assert client.get("/openapi.yaml", if_none_match=response.headers["ETag"]).status_code == 304
 
 
-def test_what_is_unchanged_has_the_tag_of_the_answer_that_it_stands_for(client: Client) -> None:
+def test_a_304_has_the_tag_of_the_answer_that_it_replaces(client: Client) -> None:
     for path, weak in (("/openapi.yaml", True), ("/docs/swagger-ui.css", False)):
         http = client.app.test_client()
         with http.get(path, headers={"Accept-Encoding": "gzip"}) as whole:

@@ -45,19 +45,19 @@ def test_a_bearer_token_is_its_player(header: str) -> None:
         "Bearer " + "x" * 201,
     ],
 )
-def test_a_wrong_token_never_passes_for_none(header: str) -> None:
+def test_a_wrong_token_is_never_treated_as_a_missing_token(header: str) -> None:
     with pytest.raises(Refused) as refusal:
         auth.identify(header, authenticate)
     assert refusal.value.code == "token-invalid"
 
 
-def test_a_header_of_another_scheme_is_told_what_it_must_be() -> None:
+def test_a_header_with_another_scheme_gets_a_problem_that_names_the_right_one() -> None:
     with pytest.raises(Refused) as refusal:
         auth.identify("Token moon_bert", authenticate)
     assert "Authorization: Bearer" in refusal.value.detail
 
 
-def test_no_header_is_nobody() -> None:
+def test_a_request_without_a_header_has_no_caller() -> None:
     assert auth.identify(None, authenticate) is None
     with pytest.raises(Refused) as refusal:
         auth.required(None)
@@ -147,7 +147,7 @@ def test_a_malformed_list_of_tags_is_refused(header: str) -> None:
     "tag",
     ["", "12", "0-0123456789abcdef", "12-0123", "12-0123456789ABCDEF", "-1-0123456789abcdef", "١-0123456789abcdef"],
 )
-def test_a_tag_that_is_none_of_ours_has_no_version(tag: str) -> None:
+def test_a_tag_of_another_format_has_no_version(tag: str) -> None:
     assert etags.split(tag) is None
 
 

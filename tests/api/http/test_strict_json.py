@@ -75,7 +75,7 @@ def test_json_that_readers_disagree_on_is_refused(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("body", [one for one in REFUSED.values() if 0 < len(one) <= 16_384])
-def test_a_request_with_such_a_body_gets_one_problem(client: FlaskClient, body: bytes) -> None:
+def test_a_request_with_an_invalid_body_gets_one_problem(client: FlaskClient, body: bytes) -> None:
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Length": str(len(body))}
     answer = client.post("/v1/stones", data=body, content_type="application/json", headers=headers)
     assert problem(answer)[:2] == (400, "bad-json")

@@ -63,14 +63,14 @@ def test_a_log_that_cannot_answer_is_503_with_a_time_to_return(app: Flask, reaso
     assert int(response.headers["Retry-After"]) > 0
 
 
-def test_a_corrupt_match_is_told_with_its_version(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_problem_of_a_corrupt_match_has_the_version(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
     said = problem(raising(app, Corrupt(7, "another hash")).get("/raise"))
     assert (said.status, said.code, said.document["version"]) == (503, "match-corrupt", 7)
     assert "another hash" not in str(said.document)
     assert "another hash" in caplog.text
 
 
-def test_an_unforeseen_error_tells_its_id_and_nothing_else(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_answer_to_an_unforeseen_error_has_only_its_id(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
     said = problem(raising(app, KeyError("a secret seed")).get("/raise"))
     assert (said.status, said.code) == (500, "internal-error")
     assert "secret" not in str(said.document)
@@ -159,7 +159,9 @@ def test_a_refusal_of_a_part_of_a_request_names_the_part() -> None:
         ("invalid-options", {"pointer": "#/viewer", "detail": "No."}),
     ],
 )
-def test_a_named_part_is_told_like_a_fault_that_a_schema_finds(app: Flask, code: str, error: dict[str, str]) -> None:
+def test_a_fault_in_a_named_part_looks_like_one_that_a_schema_finds(
+    app: Flask, code: str, error: dict[str, str]
+) -> None:
     document = problem(raising(app, Refused(code, "No.", parameter="viewer")).get("/raise")).document
     assert document["errors"] == [error]
     assert "parameter" not in document
@@ -223,7 +225,7 @@ def test_an_example_has_every_fact_that_the_sources_tell(whole_app: Flask) -> No
                 assert facts - example.keys() <= {"parameter"}, place
 
 
-def test_an_example_of_what_the_rules_refuse_has_all_that_the_service_tells() -> None:
+def test_an_example_of_a_refusal_by_the_rules_has_every_member() -> None:
     client = Client()
     token = client.sign_up()
     match = client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random"]}, token)

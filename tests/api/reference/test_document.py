@@ -132,7 +132,7 @@ def test_names_begin_with_the_game(reference: dict[str, Any]) -> None:
     assert {"Action", "ActionSeen", "Effect", "Observation", "Options", "Problem", "Stone", "AddStone"} <= names
 
 
-def test_a_union_is_told_apart_by_a_required_tag(reference: dict[str, Any]) -> None:
+def test_a_union_has_a_required_tag(reference: dict[str, Any]) -> None:
     schemas = reference["components"]["schemas"]
     assert schemas["ToyStonesAction"]["discriminator"]["mapping"] == {
         "place_stone": "#/components/schemas/ToyStonesPlaceStone",
@@ -205,7 +205,7 @@ def test_a_body_s_free_objects_point_at_their_components(reference: dict[str, An
     assert add_stone["properties"]["weight"] == {"type": "integer", "minimum": 0, "maximum": 100}
 
 
-def test_nothing_stands_beside_a_reference(reference: dict[str, Any]) -> None:
+def test_a_reference_has_no_sibling_keys(reference: dict[str, Any]) -> None:
     def references(value: object) -> list[dict[str, object]]:
         match value:
             case dict():
@@ -321,5 +321,5 @@ def test_the_reference_names_what_every_operation_of_a_kind_refuses(method: str,
     assert [answer.status_code for answer in odd] == [400, 422, 415, 400, 413][: len(odd)]
 
 
-def test_the_reference_says_how_long_bots_wait_where_nobody_says() -> None:
+def test_the_reference_states_the_default_pace_of_bots() -> None:
     assert f" {BOT_PACE_MS} " in MEANINGS["bot_pace_ms"]

@@ -71,7 +71,7 @@ def test_no_match_of_bots_alone_begins_while_as_many_as_allowed_wait_for_a_worke
     make(client, ada, **BOTS)
 
 
-def test_a_stranger_is_told_nothing_of_a_private_match_by_these_limits() -> None:
+def test_these_limits_reveal_nothing_of_a_private_match_to_a_stranger() -> None:
     client = Client(Container(settings(bot_matches_by_address=1, bot_matches_waiting=1)))
     ada, eve = client.sign_up(), client.sign_up()
     hidden = make(client, ada, seats=2, bots=["random"], private=True)["id"]

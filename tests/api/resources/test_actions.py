@@ -20,7 +20,7 @@ def table() -> Seated:
     return seated()
 
 
-def test_a_receipt_tells_what_was_done_and_what_comes_next(table: Seated) -> None:
+def test_a_receipt_has_the_event_and_the_next_decisions(table: Seated) -> None:
     action = table.actions()[0]
     response = table.act({"action": action})
     receipt = response.get_json()
@@ -83,7 +83,7 @@ def test_a_dry_run_says_what_would_be_said_and_changes_nothing(table: Seated) ->
     assert table.client.log(table.match) == before
 
 
-def test_an_illegal_action_is_told_its_reason_its_clause_and_what_is_legal(table: Seated) -> None:
+def test_an_illegal_action_gets_its_reason_its_clause_and_the_legal_actions(table: Seated) -> None:
     said = problem(table.act({"action": {"type": "pass"}}))
     assert (said.status, said.code) == (409, "illegal-action")
     assert said.document["clause"].startswith("MOM-")
@@ -154,7 +154,7 @@ def test_after_the_deadline_the_clock_decides() -> None:
     assert page["decisions"][0]["deadline"] == clock.now + 30_000
 
 
-def test_who_left_acts_no_more(table: Seated) -> None:
+def test_a_player_who_left_cannot_act(table: Seated) -> None:
     action = table.actions()[0]
     table.client.do(f"{table.path}/leave", token=table.turn)
     assert problem(table.act({"action": action})).code == "not-seated"

@@ -32,7 +32,7 @@ def test_a_game_s_page_has_all_that_a_client_needs(client: Client, game: str) ->
     assert not takes({"no_such_option": 1})
 
 
-def test_an_unknown_game_is_told_which_there_are(client: Client) -> None:
+def test_the_problem_of_an_unknown_game_lists_the_games(client: Client) -> None:
     said = problem(client.get("/v1/games/chess"))
     assert (said.status, said.code) == (404, "game-not-found")
     assert said.document["games"] == sorted(GAMES)

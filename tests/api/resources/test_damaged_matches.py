@@ -123,7 +123,7 @@ class World:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_to_strangers_a_damaged_private_match_is_as_none(kind: str) -> None:
+def test_strangers_get_match_not_found_for_a_damaged_private_match(kind: str) -> None:
     world = World(kind, private=True)
     asks = list(world.asks())
     assert len(asks) > 20
@@ -133,7 +133,7 @@ def test_to_strangers_a_damaged_private_match_is_as_none(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_its_creator_and_its_seats_are_told_what_it_is(kind: str) -> None:
+def test_its_creator_and_its_seats_get_the_fault(kind: str) -> None:
     world = World(kind, private=True)
     for token in (world.creator, world.seat):
         for ask in world.asks():
@@ -150,7 +150,7 @@ def test_its_creator_and_its_seats_are_told_what_it_is(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_list_but_that_of_its_own_people_names_it(kind: str) -> None:
+def test_only_lists_of_its_own_players_contain_it(kind: str) -> None:
     world = World(kind, private=True)
     for token in (None, world.stranger, world.creator, world.seat):
         for status in ("open", "running", "finished"):
@@ -161,14 +161,14 @@ def test_no_list_but_that_of_its_own_people_names_it(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "no first event"])
-def test_of_a_public_match_everyone_is_told(kind: str) -> None:
+def test_every_caller_gets_the_fault_of_a_public_match(kind: str) -> None:
     world = World(kind, private=False)
     for ask in world.asks():
         said = problem(world.client.get(ask.path.format(match_id=world.id))) if ask.method == "GET" else None
         assert said is None or said.code == world.code
 
 
-def test_a_log_that_goes_away_while_it_is_asked_who_may_know_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_fails_during_the_access_check_is_reported_as_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World("a broken chain", private=True)
     read = world.log.read
 

@@ -135,7 +135,7 @@ def test_a_page_has_a_hundred_events_unless_more_are_wanted(client: FlaskClient,
 
 
 @pytest.mark.parametrize("viewer", [None, 0, 1])
-def test_every_form_tells_a_viewer_the_same(
+def test_every_format_shows_a_viewer_the_same_events(
     client: FlaskClient, container: Container, over: Table, reference: Answer, viewer: Viewer
 ) -> None:
     began = container.ports.now()
@@ -181,7 +181,7 @@ def test_viewers_get_the_same_versions_and_hashes_but_only_their_own_secrets(cli
     assert spectator != first != second != spectator
 
 
-def test_a_stream_s_answer_is_one_that_nobody_keeps_or_holds_back(client: FlaskClient, over: Table) -> None:
+def test_the_answer_of_a_stream_is_neither_cached_nor_buffered(client: FlaskClient, over: Table) -> None:
     for form in (SSE, LINES):
         response = live(client, path(over), form, **{"Accept-Encoding": "gzip, br"})
         assert response.headers["Content-Type"] == form
@@ -213,9 +213,7 @@ def test_last_event_id_wins_over_after_which_is_still_what_head_belongs_to(
     )
 
 
-def test_an_event_source_that_has_all_of_a_match_is_told_to_stop(
-    client: FlaskClient, container: Container, over: Table
-) -> None:
+def test_an_event_source_that_has_all_events_gets_204(client: FlaskClient, container: Container, over: Table) -> None:
     headers = {"Accept": SSE, "Last-Event-ID": str(newest(container, over).head.version)}
     response = client.get(path(over), headers=headers)
     assert (response.status_code, response.data) == (204, b"")
@@ -247,13 +245,15 @@ REFUSED: Final[Mapping[str, tuple[str, dict[str, str], str]]] = {
 
 
 @pytest.mark.parametrize(("query", "headers", "code"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_cannot_be_told_is_a_problem_before_a_stream_starts(
+def test_a_fault_before_a_stream_starts_is_answered_with_a_problem(
     client: FlaskClient, going: Table, query: str, headers: dict[str, str], code: str
 ) -> None:
     assert problem(client.get(path(going, query), headers=headers)).code == code
 
 
-def test_a_diverged_client_is_told_what_is_here(client: FlaskClient, container: Container, going: Table) -> None:
+def test_a_diverged_client_gets_the_hash_of_the_service(
+    client: FlaskClient, container: Container, going: Table
+) -> None:
     response = client.get(path(going, "?after=9999"))
     said = problem(response).document
     head = newest(container, going).head
@@ -279,7 +279,7 @@ def test_a_head_request_leaves_no_stream_open(client: FlaskClient, going: Table)
     assert client.application.extensions[STREAMS].open == 0
 
 
-def test_an_export_is_the_match_file_and_stands_every_check(
+def test_an_export_is_the_match_file_and_passes_every_check(
     client: FlaskClient, container: Container, over: Table
 ) -> None:
     response = client.get(f"/v1/matches/{over.match_id}/export")
@@ -296,7 +296,9 @@ def test_an_export_is_the_match_file_and_stands_every_check(
     assert (verdict.match.head, verdict.checks) == (match.head, CHECKS)
 
 
-def test_an_export_waits_for_the_end_and_asks_who_wants_it(client: FlaskClient, going: Table, hidden: Table) -> None:
+def test_an_export_needs_the_end_of_the_match_and_access_to_it(
+    client: FlaskClient, going: Table, hidden: Table
+) -> None:
     assert problem(client.get(f"/v1/matches/{going.match_id}/export")).code == "match-not-finished"
     address = f"/v1/matches/{hidden.match_id}/export"
     for token in (None, going.ben_token):

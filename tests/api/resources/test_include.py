@@ -91,7 +91,7 @@ def test_the_newest_event_has_the_viewer_s_own_list_and_no_other_has_one(match: 
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_who_has_all_events_is_told_at_once_what_is_open(match: Seated, form: str) -> None:
+def test_a_client_that_has_all_events_gets_the_open_decisions_at_once(match: Seated, form: str) -> None:
     for token in viewers(match):
         view = match.client.ask(f"{match.path}?include=legal_actions,texts", token)
         first, events = frames(match, f"include={ALL}&after={view['version']}", token, form)
@@ -101,7 +101,7 @@ def test_who_has_all_events_is_told_at_once_what_is_open(match: Seated, form: st
         }
 
 
-def test_a_match_that_is_over_asks_nothing() -> None:
+def test_a_match_that_is_over_has_no_open_decision() -> None:
     client = Client()
     table = set_table(client.container.ports)
     head = table.finish(client.container.ports).head
@@ -113,7 +113,7 @@ def test_a_match_that_is_over_asks_nothing() -> None:
     assert (rest["events"], rest["decisions"], "legal_actions" in rest) == ([], [], False)
 
 
-def test_pages_lead_on_with_what_is_asked_for(match: Seated) -> None:
+def test_the_next_address_of_a_page_keeps_include(match: Seated) -> None:
     page = match.client.ask(f"{match.path}/events?limit=3&include={ALL}", match.turn)
     assert "legal_actions" not in page["events"][-1]
     whole = list(page["events"])

@@ -25,7 +25,7 @@ def table(client: Client) -> Table:
     return made
 
 
-def test_a_refusal_of_the_rules_is_told_in_the_language_that_is_asked_for(client: Client) -> None:
+def test_a_refusal_by_the_rules_is_in_the_requested_language(client: Client) -> None:
     token = client.sign_up()
     match = client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random"]}, token)["id"]
     client.do(f"/v1/matches/{match}/seats", {}, token)
@@ -41,7 +41,7 @@ def test_a_refusal_of_the_rules_is_told_in_the_language_that_is_asked_for(client
     assert all("Accept-Language" in answer.headers["Vary"] for answer in answers)
 
 
-def test_a_refusal_before_the_rules_are_asked_is_told_in_the_language_that_is_asked_for() -> None:
+def test_a_refusal_before_the_rules_run_is_in_the_requested_language() -> None:
     table = seated()
     move, stranger = {"action": {"type": "pass"}}, table.client.sign_up()
     mine = table.client.ask(table.path, table.turn)["viewer"]
@@ -73,7 +73,7 @@ def test_a_refusal_before_the_rules_are_asked_is_told_in_the_language_that_is_as
 
 
 @pytest.mark.parametrize(("headers", "language"), [({}, "en"), (GERMAN, "de")])
-def test_decisions_and_events_have_texts_only_where_they_are_asked_for(
+def test_decisions_and_events_have_texts_only_on_request(
     client: Client, table: Table, headers: dict[str, str], language: str
 ) -> None:
     where = f"/v1/matches/{table.match_id}"
@@ -107,9 +107,7 @@ def test_legal_actions_and_texts_can_be_had_at_once(client: Client, table: Table
 
 
 @pytest.mark.parametrize(("headers", "language"), [({}, "en"), (GERMAN, "de")])
-def test_what_is_legal_and_what_was_done_have_texts_where_they_are_asked_for(
-    headers: dict[str, str], language: str
-) -> None:
+def test_legal_actions_and_receipts_have_texts_on_request(headers: dict[str, str], language: str) -> None:
     table = seated()
     texts = table.client.container.ports.games["monkeys_on_the_moon"].texts[language]
     plain = table.client.get(f"{table.path}/legal-actions", table.turn, **headers).get_json()
@@ -142,7 +140,7 @@ def test_a_page_with_texts_leads_to_a_page_with_texts(client: Client, table: Tab
 
 
 @pytest.mark.parametrize("form", ["application/x-ndjson", "text/event-stream"])
-def test_a_stream_tells_each_client_its_own_language(form: str) -> None:
+def test_a_stream_uses_the_language_of_each_client(form: str) -> None:
     client = Client(hasty=True)
     table = set_table(client.container.ports)
     table.finish(client.container.ports)

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from api.resources import stream_response
-from service.subscriptions.streams import STREAMS_A_HOLDER
+from service.subscriptions.streams import MAX_STREAMS_PER_HOLDER
 from tests.api.checked import Client, Json
 from tests.api.conftest import problem
 from tests.api.table import Table, set_table
@@ -75,7 +75,7 @@ def test_a_wait_that_brings_nothing_ends_with_an_empty_page(client: Client, tabl
     assert (page["events"], page["next"], page["version"]) == ([], None, view["version"])
 
 
-def test_nobody_waits_for_a_match_that_is_over(client: Client, table: Table) -> None:
+def test_a_long_poll_of_a_match_that_is_over_returns_at_once(client: Client, table: Table) -> None:
     table.finish(client.container.ports)
     page, took = poll(client, table, newest(client, table)["version"])
     assert took < AT_ONCE
@@ -89,7 +89,7 @@ def test_a_version_that_is_known_can_be_waited_on_with_its_tag(client: Client, t
     assert client.get(path, if_none_match=tag).status_code == 304
 
 
-def test_who_knows_another_history_is_told_at_once(client: Client, table: Table) -> None:
+def test_a_long_poll_with_another_head_is_answered_at_once(client: Client, table: Table) -> None:
     version = newest(client, table)["version"]
     began = time.monotonic()
     said = problem(client.get(f"/v1/matches/{table.match_id}/events?after={version}&head={'0' * 16}&wait=30"))
@@ -104,7 +104,7 @@ def test_a_server_that_stops_sends_its_waiters_away(client: Client, table: Table
     assert page["events"] == []
 
 
-def test_a_token_that_is_revoked_meanwhile_is_told_nothing(client: Client, table: Table) -> None:
+def test_a_token_that_is_revoked_during_a_long_poll_gets_nothing(client: Client, table: Table) -> None:
     version = newest(client, table)["version"]
 
     def revoke_and_play() -> None:
@@ -121,9 +121,9 @@ def test_a_waiting_request_counts_as_a_stream_until_it_is_answered(client: Clien
     with client.app.test_request_context():
         streams = stream_response.streams()
     holder = "address 127.0.0.1"
-    slots = [streams.enter(holder) for _ in range(STREAMS_A_HOLDER)]
+    slots = [streams.enter(holder) for _ in range(MAX_STREAMS_PER_HOLDER)]
     path = f"/v1/matches/{table.match_id}/events?after={version}&wait=1"
     assert problem(client.get(path)).code == "too-many-streams"
     slots[0].release()
     assert client.get(path).status_code == 200
-    assert streams.open == STREAMS_A_HOLDER - 1
+    assert streams.open == MAX_STREAMS_PER_HOLDER - 1

@@ -112,7 +112,7 @@ WRONG: dict[str, tuple[int, str, Json]] = {
 }
 
 
-def test_an_empty_clock_is_none(client: Client, ada: str) -> None:
+def test_an_empty_clock_means_no_clock(client: Client, ada: str) -> None:
     for game in ("four_monkeys", "ape_town"):
         wanted: Json = {"game": game, "seats": 2, "clock": {}}
         assert client.do("/v1/matches", wanted, ada)["clock"] is None
@@ -142,7 +142,7 @@ def test_a_clock_that_would_never_count_is_refused_and_says_where(client: Client
         ),
     ],
 )
-def test_a_wrong_option_is_pointed_at_and_told_what_would_be_right(
+def test_a_wrong_option_gets_a_pointer_and_the_allowed_values(
     client: Client, ada: str, game: str, wanted: Json, pointer: str, right: str
 ) -> None:
     refusal = problem(client.post("/v1/matches", {"game": game, "seats": 2, **wanted}, ada))
@@ -200,7 +200,7 @@ def test_bots_are_seated_by_the_creator(client: Client, ada: str, ben: str) -> N
     assert [seat["name"] for seat in match["seats"]] == [None, None, "greedy"]
 
 
-def test_who_leaves_before_the_start_frees_the_seat(client: Client, ada: str, ben: str) -> None:
+def test_leaving_before_the_start_frees_the_seat(client: Client, ada: str, ben: str) -> None:
     path = f"/v1/matches/{make(client, ada)['id']}"
     client.do(f"{path}/seats", {}, ben)
     left = client.do(f"{path}/leave", token=ben)
@@ -210,7 +210,7 @@ def test_who_leaves_before_the_start_frees_the_seat(client: Client, ada: str, be
     assert problem(client.post(f"{path}/seats", {}, ben)).document["match_status"] == "aborted"
 
 
-def test_who_leaves_in_mid_match_still_looks_from_the_seat(client: Client, ada: str) -> None:
+def test_a_player_who_leaves_a_running_match_still_sees_from_the_seat(client: Client, ada: str) -> None:
     path = f"/v1/matches/{make(client, ada, bots=['random'])['id']}"
     client.do(f"{path}/seats", {}, ada)
     left = client.do(f"{path}/leave", token=ada)
@@ -218,7 +218,7 @@ def test_who_leaves_in_mid_match_still_looks_from_the_seat(client: Client, ada: 
     assert problem(client.post(f"{path}/leave", token=ada)).code == "not-seated"
 
 
-def test_a_private_match_is_there_only_for_its_creator_its_seats_and_who_has_the_code(
+def test_only_the_creator_the_seats_and_holders_of_the_code_see_a_private_match(
     client: Client, ada: str, ben: str
 ) -> None:
     match = make(client, ada, private=True)
@@ -246,7 +246,7 @@ def test_a_private_match_is_there_only_for_its_creator_its_seats_and_who_has_the
     assert (again.status_code, again.get_json()) == (200, left.get_json())
 
 
-def test_the_join_code_of_a_public_match_is_none(client: Client, ada: str) -> None:
+def test_a_public_match_has_no_join_code(client: Client, ada: str) -> None:
     assert "join_code" not in make(client, ada)
 
 
@@ -277,7 +277,7 @@ def test_what_was_broken_off_and_what_one_game_has_are_lists_too(client: Client,
     assert problem(client.get("/v1/matches?game=chess")).document["games"] == sorted(client.container.ports.games)
 
 
-def test_who_keeps_next_reads_every_end_and_none_twice(client: Client, ada: str) -> None:
+def test_a_client_that_keeps_next_reads_every_end_once(client: Client, ada: str) -> None:
     made = [make(client, ada)["id"] for _ in range(3)]
     path = "/v1/matches?status=ended&limit=2"
     page = client.ask(path)
@@ -314,12 +314,12 @@ def test_a_player_makes_only_so_many_matches_in_a_minute() -> None:
     make(client, client.sign_up())
 
 
-def test_what_the_index_holds_too_much_is_left_out_and_mended(client: Client, ada: str) -> None:
+def test_extra_entries_of_the_index_are_omitted_and_removed(client: Client, ada: str) -> None:
     ports = client.container.ports
     match = make(client, ada)["id"]
     now = ports.now()
     ports.index.add("never", now - IN_FLIGHT_MS - 1000, "pl_x", private=False)
     ports.index.add("soon", now, "pl_x", private=False)
     assert [found["id"] for found in client.ask("/v1/matches")["matches"]] == [match]
-    assert ports.index.page("open", None, 10)[0].endswith("soon")
-    assert not any(place.endswith("never") for place in ports.index.page("open", None, 10))
+    assert ports.index.page("open", None, 10)[0].match_id == "soon"
+    assert not any(entry.match_id == "never" for entry in ports.index.page("open", None, 10))

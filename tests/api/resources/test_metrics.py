@@ -61,7 +61,7 @@ def told(text: str) -> Mapping[str, float]:
     }
 
 
-def test_requests_are_counted_and_told_by_route_and_never_by_what_came_with_them(
+def test_requests_are_counted_by_route_and_never_by_their_content(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     client = create_app(Container(), resources=(health.blueprint, metrics.blueprint, stones_blueprint())).test_client()
@@ -92,7 +92,7 @@ def test_requests_are_counted_and_told_by_route_and_never_by_what_came_with_them
     assert not [line for line in lines if TOKEN in line or "opal" in line]
 
 
-def test_what_is_overdue_is_told_as_long_as_the_log_answers() -> None:
+def test_overdue_seconds_are_shown_while_the_log_answers() -> None:
     now = 1_000
     ports = local_ports(GAMES, now=lambda: now)
     client = create_app(Container(ports=ports)).test_client()

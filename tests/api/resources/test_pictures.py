@@ -134,19 +134,19 @@ def test_the_language_is_that_of_the_address_or_else_the_callers(
     assert response.headers.get("Content-Language") == (language if varies else None)
 
 
-def test_what_the_event_of_the_version_changed_is_marked_where_it_is_asked_for(client: Client, over: Table) -> None:
+def test_highlight_marks_what_the_event_of_the_version_changed(client: Client, over: Table) -> None:
     drawn = [client.get(board(over, f"?version=10&highlight={marked}")).text for marked in ("false", "true")]
     assert ["ms-changed" in re.sub("<style>.*?</style>", "", one) for one in drawn] == [False, True]
     assert client.get(board(over, "?version=10")).text == drawn[0]
 
 
-def test_before_the_start_it_shows_who_is_missing(client: Client, going: Table) -> None:
+def test_before_the_start_it_shows_the_free_seats(client: Client, going: Table) -> None:
     assert (
         description(client.get(board(going, "?version=1")).get_data()) == "Waiting for players: 0 of 2 seats are taken."
     )
 
 
-def test_it_is_compressed_for_who_asks(client: Client, going: Table) -> None:
+def test_it_is_compressed_if_the_client_accepts_it(client: Client, going: Table) -> None:
     packed = Client(client.container, hasty=True).get(board(going), accept_encoding="gzip")
     assert packed.headers["Content-Encoding"] == "gzip"
     assert packed.headers["ETag"].startswith("W/")

@@ -65,7 +65,7 @@ def test_an_address_makes_only_so_many_players() -> None:
     assert client.get("/v1/games").status_code == 200
 
 
-def test_a_name_stands_in_no_event(client: Client) -> None:
+def test_no_event_contains_a_name(client: Client) -> None:
     token = client.sign_up("Rumpelstilzchen")
     match = client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2}, token)["id"]
     seated = client.do(f"/v1/matches/{match}/seats", {}, token)

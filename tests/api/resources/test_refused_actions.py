@@ -97,7 +97,7 @@ def test_a_wrong_action_has_a_problem_of_its_own_and_changes_nothing(
         ({"type": "pass", "to": 1}, "#/action/to", "known names: type"),
     ],
 )
-def test_what_is_no_action_is_pointed_at_and_told_what_would_be_right(
+def test_an_invalid_action_gets_a_pointer_and_the_allowed_values(
     still: Seated, action: Mapping[str, Any], pointer: str, right: str
 ) -> None:
     said = problem(still.client.post(f"{still.path}/actions", {"action": action}, still.turn))

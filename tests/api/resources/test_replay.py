@@ -119,7 +119,7 @@ def test_after_the_end_everyone_sees_what_every_seat_knew_at_any_version(client:
     assert "observations" not in client.ask(f"{address}&view=then")
 
 
-def test_before_the_end_nobody_sees_what_every_seat_knows(client: Client, going: Table) -> None:
+def test_before_the_end_no_viewer_sees_what_every_seat_knows(client: Client, going: Table) -> None:
     for token in (None, going.anna_token, going.ben_token):
         answer = client.get(f"/v1/matches/{going.match_id}?view=now&version=9", token=token)
         assert problem(answer)[:2] == (403, "not-your-seat")

@@ -17,7 +17,7 @@ from api.server.gunicorn import LIMITS
 from service import settings
 from service.container import Service, build
 from service.games.visibility import Viewer
-from service.subscriptions.streams import STREAMS_A_PROCESS
+from service.subscriptions.streams import MAX_STREAMS_PER_PROCESS
 from service.usecases import accounts
 from tests.api.live import Follower, Frame, Server, frames, serving
 from tests.api.table import Table, set_table
@@ -114,7 +114,7 @@ def reload(server: Server, watcher: Follower) -> None:
 
 
 def test_a_worker_has_room_for_more_than_its_streams(server: Server) -> None:
-    assert LIMITS["worker_connections"] > STREAMS_A_PROCESS
+    assert LIMITS["worker_connections"] > MAX_STREAMS_PER_PROCESS
     limits = Path(f"/proc/{server.workers[0]}/limits").read_text("ascii")
     ((soft, hard),) = re.findall(r"Max open files +(\w+) +(\w+)", limits)
     assert soft == hard

@@ -104,7 +104,7 @@ def test_an_event_source_that_has_all_of_matches_that_are_over_stops(client: Cli
     assert client.get(named(over), accept=SSE, last_event_id=str(newest - 1)).status_code == 200
 
 
-def test_no_public_match_no_private_one_and_none_that_is_broken_are_told_apart(client: Client) -> None:
+def test_missing_private_and_damaged_matches_get_the_same_answer(client: Client) -> None:
     ports = client.container.ports
     public, private, broken = set_table(ports), set_table(ports, private=True), set_table(ports)
     private_and_broken = set_table(ports, private=True)

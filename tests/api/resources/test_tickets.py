@@ -108,7 +108,7 @@ def test_a_ticket_opens_nothing_else(client: Client, token: str, match: str) -> 
 
 
 @pytest.mark.parametrize("wrong", ["", "x", "tick_", f"tick_{'a' * 43}", "moon_x"])
-def test_a_wrong_ticket_is_never_none(client: Client, match: str, wrong: str) -> None:
+def test_a_wrong_ticket_is_never_treated_as_a_missing_ticket(client: Client, match: str, wrong: str) -> None:
     for path in ("/v1/me/stream", f"/v1/matches/{match}/events"):
         response = client.get(f"{path}?ticket={wrong}", accept="text/event-stream")
         assert problem(response).code == "ticket-invalid"
@@ -163,7 +163,7 @@ def test_a_ticket_is_kept_by_its_digest_and_redeemed_once(where: str, request: p
     assert tickets.find(digest_of("secret")) is None
 
 
-def test_who_can_write_to_the_queue_makes_no_ticket(valkey_queue_url: str) -> None:
+def test_write_access_to_the_queue_is_not_enough_for_a_ticket(valkey_queue_url: str) -> None:
     client = connect(valkey_queue_url)
     tickets, theirs, mine = RedisTickets(client, SECRET), digest_of("theirs"), digest_of("mine")
 

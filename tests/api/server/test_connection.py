@@ -19,7 +19,7 @@ def ends() -> Iterator[tuple[Connection, socket]]:
         yield Connection(server), client
 
 
-def test_two_who_read_what_is_there_take_turns(ends: tuple[Connection, socket]) -> None:
+def test_two_readers_of_buffered_bytes_take_turns(ends: tuple[Connection, socket]) -> None:
     """A timer fires too; without the switch it could not before everything is read."""
     order: list[str] = []
 

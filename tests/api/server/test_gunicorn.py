@@ -193,7 +193,7 @@ def test_a_connection_is_used_again_after_chunks(server: Running) -> None:
             assert (reply.status, reply.headers["connection"]) == (201, "keep-alive")
 
 
-def test_a_client_that_asks_first_is_invited_only_to_send_a_body_that_is_read(server: Running) -> None:
+def test_a_client_that_expects_100_continue_gets_it_only_for_a_body_that_is_read(server: Running) -> None:
     asks = HOST + JSON + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(STONE)
     with server.connect() as client:
         client.sendall(POST + asks)
@@ -207,7 +207,7 @@ def test_a_client_that_asks_first_is_invited_only_to_send_a_body_that_is_read(se
         assert client.recv(10) == b""
 
 
-def test_slow_silent_and_half_clients_end_and_disturb_nobody(server: Running) -> None:
+def test_slow_silent_and_incomplete_clients_are_closed_and_disturb_no_other_client(server: Running) -> None:
     """Slow bodies by the deadline, half requests by the keep-alive time, clients that never read by TCP_USER_TIMEOUT."""
     with ExitStack() as open_clients:
         began = time.monotonic()
@@ -250,7 +250,7 @@ def open_streams(server: Running) -> int:
     return int(server.send(b"GET /open-streams HTTP/1.1\r\n" + HOST + CLOSE + b"\r\n").body)
 
 
-def test_streams_end_when_the_server_is_told_to_stop() -> None:
+def test_streams_end_when_the_server_gets_a_signal_to_stop() -> None:
     with gunicorn() as running, running.connect() as client:
         client.sendall(b"GET /endless HTTP/1.1\r\n" + HOST + b"\r\n")
         assert client.recv(12) == b"HTTP/1.1 200"

@@ -69,7 +69,7 @@ def servers(tmp_path: Path) -> Iterator[tuple[Valkey, Valkey]]:
         yield log, queue
 
 
-def test_it_lives_tells_why_it_cannot_serve_and_serves_once_it_can(
+def test_it_is_alive_and_reports_why_it_is_not_ready_and_serves_once_it_is(
     servers: tuple[Valkey, Valkey], tmp_path: Path
 ) -> None:
     log, _ = servers
@@ -97,7 +97,7 @@ def test_it_lives_tells_why_it_cannot_serve_and_serves_once_it_can(
         assert client.post("/v1/players", json={"name": "Ada"}).status_code == 201
 
 
-def test_it_ends_when_it_is_told_to(servers: tuple[Valkey, Valkey], tmp_path: Path) -> None:
+def test_it_stops_on_a_signal(servers: tuple[Valkey, Valkey], tmp_path: Path) -> None:
     def stopped() -> float:
         with alone(*servers, tmp_path / "data") as client:
             assert "Access-Control-Allow-Origin" not in client.get(f"/{'a' * 5000}").headers

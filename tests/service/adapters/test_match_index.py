@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from events.redis_log import connect
 from service.adapters.match_index import RedisIndex
 from service.adapters.memory import MemoryIndex
+from service.errors import Refused
+from service.repository import cursors, index_entry
+from service.repository.index_entry import IndexEntry
 from service.repository.ports import ENDING_MS, MatchIndex, OwnList, StatusList
 
 STATUS_LISTS: tuple[StatusList, ...] = get_args(StatusList)
@@ -30,123 +33,123 @@ def creator() -> str:
     return f"pl_{token_hex(4)}"
 
 
-def where(index: MatchIndex, place: str) -> list[StatusList]:
-    return [status_list for status_list in STATUS_LISTS if place in index.page(status_list, None, 100)]
+def where(index: MatchIndex, entry: IndexEntry) -> list[StatusList]:
+    return [status_list for status_list in STATUS_LISTS if entry in index.page(status_list, None, 100)]
 
 
 @pytest.mark.parametrize("status_list", [*STATUS_LISTS, None])
-def test_a_public_match_is_on_one_shelf_however_often_it_is_moved(
+def test_a_public_match_is_in_one_list_however_often_it_is_moved(
     index: MatchIndex, creator: str, status_list: StatusList | None
 ) -> None:
     index.add("m", 12, creator, private=False)
     index.add("m", 12, creator, private=False)
     for _ in range(2):
         index.move("m", 12, creator, status_list, private=False)
-        assert where(index, "0000000000012:m") == ([status_list] if status_list else [])
-        assert list(index.open_entries(creator)) == (["0000000000012:m"] if status_list == "open" else [])
+        assert where(index, IndexEntry(12, "m")) == ([status_list] if status_list else [])
+        assert list(index.open_entries(creator)) == ([IndexEntry(12, "m")] if status_list == "open" else [])
 
 
-def test_a_private_match_is_on_no_shelf_but_counts_as_open(index: MatchIndex, creator: str) -> None:
+def test_a_private_match_is_in_no_list_but_counts_as_open(index: MatchIndex, creator: str) -> None:
     index.add("m", 12, creator, private=True)
-    assert (where(index, "0000000000012:m"), list(index.open_entries(creator))) == ([], ["0000000000012:m"])
+    assert (where(index, IndexEntry(12, "m")), list(index.open_entries(creator))) == ([], [IndexEntry(12, "m")])
     index.move("m", 12, creator, "running", private=True)
-    assert (where(index, "0000000000012:m"), list(index.open_entries(creator))) == ([], [])
+    assert (where(index, IndexEntry(12, "m")), list(index.open_entries(creator))) == ([], [])
 
 
 def test_admission_is_limited_and_a_repeated_match_counts_once(index: MatchIndex, creator: str) -> None:
     asked = [(1, 12), (2, 12), (2, 12), (3, 12), (4, 12), (1, 12), (3, 99)]
     admitted = [index.admit(f"m{number}", at, creator, 3) for number, at in asked]
     assert admitted == [True, True, True, True, False, True, True]
-    assert list(index.open_entries(creator)) == [f"0000000000012:m{number}" for number in (1, 2, 3)]
+    assert list(index.open_entries(creator)) == [IndexEntry(12, f"m{number}") for number in (1, 2, 3)]
     index.move("m2", 12, creator, None, private=False)
     assert index.admit("m4", 12, creator, 3)
 
 
-def test_matches_that_are_asked_for_at_once_are_no_more_than_may_wait(valkey_log_url: str, creator: str) -> None:
+def test_concurrent_admissions_do_not_exceed_the_limit(valkey_log_url: str, creator: str) -> None:
     index = RedisIndex(connect(valkey_log_url))
     with ThreadPoolExecutor(16) as pool:
         admitted = list(pool.map(lambda number: index.admit(f"m{number}", 12, creator, 20), range(64)))
     assert (sum(admitted), len(index.open_entries(creator))) == (20, 20)
 
 
-def test_pages_go_from_the_newest_to_the_oldest_and_hold_each_match_once(index: MatchIndex, creator: str) -> None:
+def test_pages_are_newest_first_and_have_each_match_once(index: MatchIndex, creator: str) -> None:
     for number in range(7):
         index.add(f"m{number}", 9_999_999_990 + 5 * number, creator, private=False)
-    seen: list[str] = []
+    seen: list[IndexEntry] = []
     before = None
     while page := index.page("open", before, 3):
         seen += page
         before = page[-1]
-    assert [place.partition(":")[2] for place in seen] == [f"m{number}" for number in range(6, -1, -1)]
+    assert [entry.match_id for entry in seen] == [f"m{number}" for number in range(6, -1, -1)]
 
 
-def test_a_player_s_matches_are_listed_until_they_are_taken_away(index: MatchIndex, creator: str) -> None:
-    place = "0000000000012:m"
+def test_a_player_s_matches_are_listed_until_they_are_dismissed(index: MatchIndex, creator: str) -> None:
+    entry = IndexEntry(12, "m")
     lists: tuple[OwnList, ...] = ("all", "active")
     for player in (creator, f"guest of {creator}"):
         for _ in range(2):
             index.add("m", 12, creator, private=True)
             index.enrol(player, "m", 12)
-        assert [list(index.matches_of(player, mine, None, 9)) for mine in lists] == [[place], [place]]
+        assert [list(index.matches_of(player, mine, None, 9)) for mine in lists] == [[entry], [entry]]
         index.conclude(player, "m", 12, 100)
-        assert [list(index.matches_of(player, mine, None, 9)) for mine in lists] == [[place], []]
+        assert [list(index.matches_of(player, mine, None, 9)) for mine in lists] == [[entry], []]
         index.dismiss(player, "m", 12)
         assert [list(index.matches_of(player, mine, None, 9)) for mine in lists] == [[], []]
         assert list(index.concluded(player, 0, 0, 9)) == []
 
 
-def test_concluded_matches_are_listed_from_a_time_on_and_keep_the_first(index: MatchIndex, creator: str) -> None:
+def test_concluded_matches_are_listed_since_a_time_and_keep_their_first_time(index: MatchIndex, creator: str) -> None:
     for at, match in ((100, "b"), (200, "a"), (300, "c"), (400, "a"), (200, "d")):
         index.enrol(creator, match, 12)
         index.conclude(creator, match, 12, at)
 
     def concluded(since: int, skip: int = 0, limit: int = 9) -> str:
-        return "".join(place[-1] for place in index.concluded(creator, since, skip, limit))
+        return "".join(entry.match_id[-1] for entry in index.concluded(creator, since, skip, limit))
 
     assert [concluded(since) for since in (0, 101, 200, 201, 301)] == ["badc", "adc", "adc", "c", ""]
     assert [concluded(0, skip, 2) for skip in (0, 1, 2, 4)] == ["ba", "ad", "dc", ""]
     assert list(index.concluded("somebody else", 0, 0, 9)) == []
 
 
-def test_a_player_s_pages_go_from_the_last_made_to_the_first(index: MatchIndex, creator: str) -> None:
+def test_a_player_s_pages_are_newest_first(index: MatchIndex, creator: str) -> None:
     for number in range(5):
         index.enrol(creator, f"m{number}", 9_999_999_990 + 5 * number)
     first = index.matches_of(creator, "all", None, 3)
     rest = index.matches_of(creator, "all", first[-1], 3)
-    assert [place.partition(":")[2] for place in (*first, *rest)] == ["m4", "m3", "m2", "m1", "m0"]
+    assert [entry.match_id for entry in (*first, *rest)] == ["m4", "m3", "m2", "m1", "m0"]
 
 
-def test_each_end_gets_a_number_behind_all_before_it_and_keeps_it(index: MatchIndex) -> None:
+def test_each_end_gets_the_next_number_and_keeps_it(index: MatchIndex) -> None:
     for match, ended_at in (("b", 100), ("a", 100), ("late", 40), ("c", 9_999_999_999_999), ("b", 101)):
         index.end(match, 12, ended_at)
-    numbers = {place.partition(":")[2]: number for number, place in index.ended(0, 9)}
+    numbers = {entry.match_id: number for number, entry in index.ended(0, 9)}
     assert list(numbers.items()) == [("b", 100), ("a", 101), ("late", 102), ("c", 9_999_999_999_999)]
-    assert list(index.ended(101, 1)) == [(102, "0000000000012:late")]
+    assert list(index.ended(101, 1)) == [(102, IndexEntry(12, "late"))]
 
 
 def test_an_end_that_is_announced_again_late_gets_a_new_number(index: MatchIndex) -> None:
     for match, ended_at in (("a", 1), ("b", 2), ("a", ENDING_MS + 1), ("b", ENDING_MS + 3)):
         index.end(match, 12, ended_at)
-    assert list(index.ended(0, 9)) == [(1, "0000000000012:a"), (ENDING_MS + 3, "0000000000012:b")]
+    assert list(index.ended(0, 9)) == [(1, IndexEntry(12, "a")), (ENDING_MS + 3, IndexEntry(12, "b"))]
     index.end("a", 12, ENDING_MS + 2)
-    assert [place[-1] for _, place in index.ended(0, 9)] == ["b", "a"]
+    assert [entry.match_id[-1] for _, entry in index.ended(0, 9)] == ["b", "a"]
 
 
 def test_a_page_among_a_hundred_thousand_costs_no_more_than_the_first(valkey_log_url: str, creator: str) -> None:
     client = connect(valkey_log_url)
-    places = [f"{number:013d}:m" for number in range(100_000)]
-    for start in range(0, len(places), 10_000):
-        client.zadd(f"index:of:{creator}:all", dict.fromkeys(places[start : start + 10_000], 0))
+    entries = [IndexEntry(number, "m") for number in range(100_000)]
+    for start in range(0, len(entries), 10_000):
+        client.zadd(f"index:of:{creator}:all", {entry.stored: 0 for entry in entries[start : start + 10_000]})
     index = RedisIndex(client)
 
-    def cost(before: str | None) -> float:
+    def cost(before: IndexEntry | None) -> float:
         """Microseconds of the server's time for ten pages."""
         client.config_resetstat()
         for _ in range(10):
             assert len(index.matches_of(creator, "all", before, 50)) == 50
         return float(client.info("commandstats")["cmdstat_zrevrangebylex"]["usec"])
 
-    first, last = (min(cost(before) for _ in range(5)) for before in (None, places[50]))
+    first, last = (min(cost(before) for _ in range(5)) for before in (None, entries[50]))
     client.delete(f"index:of:{creator}:all")
     assert last < 5 * first + 500
 
@@ -166,7 +169,7 @@ def test_an_end_and_a_page_of_ends_among_a_hundred_thousand_cost_no_more_than_th
         return float(stats["cmdstat_zrangebyscore"]["usec"] + stats["cmdstat_eval"]["usec"])
 
     def filled(first: int, last: int) -> None:
-        client.zadd("index:ended", {f"{number:013d}:m": number for number in range(first, last)})
+        client.zadd("index:ended", {IndexEntry(number, "m").stored: number for number in range(first, last)})
 
     filled(1, 60)
     few = min(cost(0, f"few{run}-") for run in range(5))
@@ -202,3 +205,29 @@ def test_the_server_keeps_what_memory_keeps(
     for status_list in STATUS_LISTS:
         assert list(redis.page(status_list, None, 10)) == list(memory.page(status_list, None, 10))
     assert [list(redis.open_entries(one)) for one in "pq"] == [list(memory.open_entries(one)) for one in "pq"]
+
+
+@pytest.mark.parametrize("entry", [IndexEntry(12, "m"), IndexEntry(9_999_999_999_999, "a:b"), IndexEntry(0, "")])
+def test_an_entry_is_parsed_from_its_stored_form(entry: IndexEntry) -> None:
+    assert IndexEntry.parse(entry.stored) == entry
+
+
+@given(st.tuples(*[st.builds(IndexEntry, st.integers(0, 10**13 - 1), st.text("aB1-", max_size=3))] * 2))
+def test_entries_sort_as_their_stored_forms(entries: tuple[IndexEntry, IndexEntry]) -> None:
+    assert sorted(entries) == sorted(entries, key=lambda entry: entry.stored)
+
+
+@pytest.mark.parametrize("stored", ["", "m", "12:m", "0000000000012", "-000000000012:m", "00000000000012:m"])
+def test_another_text_is_no_stored_form(stored: str) -> None:
+    with pytest.raises(ValueError, match="not an entry"):
+        IndexEntry.parse(stored)
+
+
+@pytest.mark.parametrize("position", ["", "m", "12:m", 12])
+def test_a_cursor_without_an_entry_is_refused(position: object) -> None:
+    with pytest.raises(Refused, match="invalid-parameter"):
+        index_entry.decode(cursors.encode(position))
+
+
+def test_a_cursor_holds_its_entry() -> None:
+    assert index_entry.decode(index_entry.encode(IndexEntry(12, "m"))) == IndexEntry(12, "m")

@@ -15,7 +15,7 @@ from service.errors import Refused
 from service.games.kit.patterns import sample_action
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.registry import GAMES
-from service.match.owed import KINDS
+from service.match.due_times import KINDS
 from service.match.randomness import Draws
 from service.match.redaction import legal_actions
 from service.usecases.match_lifecycle import start

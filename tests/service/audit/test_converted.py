@@ -97,7 +97,7 @@ CONVERSIONS: list[tuple[str, Callable[[bytes], bytes]]] = [
 
 @pytest.mark.parametrize(("told", "convert"), CONVERSIONS)
 @pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
-def test_a_converted_file_is_told_as_such_and_how(
+def test_a_converted_file_is_reported_with_its_conversion(
     file: Path, told: str, convert: Callable[[bytes], bytes], compressed: bool
 ) -> None:
     content = convert(file.read_bytes())
@@ -138,9 +138,7 @@ def feed(file: Path) -> bytes:
 
 
 @pytest.mark.parametrize(("told", "convert"), [case for case in CONVERSIONS if case[0].startswith("it is in UTF")])
-def test_a_converted_feed_is_told_as_such(
-    file: Path, feed: bytes, told: str, convert: Callable[[bytes], bytes]
-) -> None:
+def test_a_converted_feed_is_reported(file: Path, feed: bytes, told: str, convert: Callable[[bytes], bytes]) -> None:
     kept = file.with_name("kept.ndjson")
     kept.write_bytes(convert(feed))
     done = run("verify", file, "--feed", kept)

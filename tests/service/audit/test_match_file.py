@@ -57,7 +57,7 @@ def test_a_file_is_split_again() -> None:
         b'{"game":"toy","format":"moonstone-match/1","match":"m","ruleset":1}',
     ],
 )
-def test_what_does_not_begin_like_a_match_file_is_none(line: bytes | None) -> None:
+def test_a_file_with_another_first_line_is_no_match_file(line: bytes | None) -> None:
     with pytest.raises(ValueError, match="the f"):
         split([] if line is None else [line])
 

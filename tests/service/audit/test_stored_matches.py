@@ -43,7 +43,7 @@ def test_a_match_under_older_rules_is_not_decided_again() -> None:
 
 
 @pytest.mark.parametrize("over", [True, False])
-def test_a_changed_event_fails_the_chain_where_it_stands(over: bool) -> None:
+def test_a_changed_event_fails_the_chain_at_its_version(over: bool) -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     match = arena.play_out(table) if over else arena.match(table)

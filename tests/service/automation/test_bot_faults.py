@@ -12,7 +12,7 @@ from service.automation.deadlines import resume
 from service.errors import Corrupt
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.protocol import IllegalAction
-from service.match.owed import KINDS, owed
+from service.match.due_times import KINDS, due_times
 from service.observability.logfmt import Logfmt
 from service.repository.match_history import History
 from tests.service.arena import Arena, due_kinds, refused, unavailable, with_bot
@@ -56,7 +56,7 @@ def test_rules_that_fail_suspend_the_match_and_it_can_be_resumed(parts: dict[str
     assert whole.data(table) == {"reason": reason}
     assert whole.log.next_due(KINDS) is None
     match = whole.match(table)
-    assert (match.status, match.decisions(), set(owed(match).values())) == ("suspended", (), {None})
+    assert (match.status, match.decisions(), set(due_times(match).values())) == ("suspended", (), {None})
     refused("match-suspended", whole.act, table, "anna", {"type": "keep"})
     refused("match-suspended", whole.leave, table, "anna")
     whole.wait(90_000)

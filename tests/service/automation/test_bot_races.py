@@ -7,8 +7,8 @@ from events.log import Append
 from events.memory_log import MemoryLog
 from events.record import canonical
 from service.automation.bot_turns import advance, suspend
+from service.match.due_times import KINDS, due_times
 from service.match.model import HINT_MS
-from service.match.owed import KINDS, owed
 from tests.service.arena import START, Arena, due_kinds
 
 BOTH = ("random", "greedy")
@@ -24,7 +24,7 @@ def test_a_bot_that_a_person_came_before_plays_at_once_all_the_same() -> None:
     assert due_kinds(arena.match(table)) == ["clock"]
 
 
-def test_a_job_that_loses_every_race_ends_and_asks_for_the_next() -> None:
+def test_a_job_that_loses_every_race_ends_and_queues_the_next() -> None:
     arena = Arena()
     table = arena.toy("anna", bots=("high",))
     arena.wait(1_000)
@@ -47,7 +47,7 @@ def extend_by_one(arena: Arena, table: str) -> int:
     match = arena.match(table)
     draft = Draft("clock_extended", "worker", canonical({"ms": 1, "reason": "outage"}))
     events, _ = seal(match.head, [draft], max(arena.time, match.at) + 1, ["0" * 32])
-    MemoryLog.append(arena.log, Append(table, f"other {match.head.version}", "", match.head, events, owed(match)))
+    MemoryLog.append(arena.log, Append(table, f"other {match.head.version}", "", match.head, events, due_times(match)))
     return match.head.version
 
 

@@ -215,19 +215,19 @@ def test_a_bot_that_failed_is_left_alone_for_a_while() -> None:
 
     arena = with_bot(note)
     table = arena.toy(bots=("odd", "high"), trick_ms=600_000)
-    patience = CircuitBreaker()
+    breaker = CircuitBreaker()
     arena.wait(1_000)
     for wait in (0, SKIP_MS - 1, 1):
         arena.wait(wait)
-        advance(arena.ports, table, patience=patience)
+        advance(arena.ports, table, breaker=breaker)
     assert asked == [START + 1_000, START + 1_000 + SKIP_MS]
 
 
 def test_a_limited_number_of_failures_is_remembered() -> None:
-    patience = CircuitBreaker()
+    breaker = CircuitBreaker()
     for number in range(MAX_SKIPPED + 1):
-        patience.skip("match", str(number), 0)
-    assert [patience.is_skipped("match", str(number), 1) for number in (0, 1, MAX_SKIPPED)] == [False, True, True]
+        breaker.skip("match", str(number), 0)
+    assert [breaker.is_skipped("match", str(number), 1) for number in (0, 1, MAX_SKIPPED)] == [False, True, True]
 
 
 def test_what_a_bot_says_is_recorded_as_a_person_s_request_would_be() -> None:

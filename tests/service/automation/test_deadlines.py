@@ -10,10 +10,10 @@ from events.log import LogUnavailable
 from service.audit.match_file import export
 from service.audit.verify import verify
 from service.automation.bot_turns import suspend
-from service.automation.deadlines import STEPS, enforce, extend, resume
+from service.automation.deadlines import MAX_DEADLINES, enforce, extend, resume
 from service.games.protocol import CLOCK, Decision
+from service.match.due_times import due_times
 from service.match.model import GRACE_MS, Match
-from service.match.owed import owed
 from service.match.redaction import see_decisions
 from service.usecases import play
 from service.usecases.play import ActionRequest
@@ -59,7 +59,7 @@ def test_without_a_clock_nothing_is_due() -> None:
     arena = Arena()
     table = arena.monkeys("anna", "ben")
     assert deadlines(arena.match(table)) == [None]
-    assert set(owed(arena.match(table)).values()) == {None}
+    assert set(due_times(arena.match(table)).values()) == {None}
     arena.wait(10**9)
     enforce(arena.ports, table)
     assert arena.version(table) == 4
@@ -107,7 +107,7 @@ def test_a_sweeper_does_only_so_much_for_one_match_at_a_time() -> None:
     arena = Arena(replace(TOY, decisions=lambda _: (late,), decide=lambda *_: ()))
     table = arena.toy("anna", "ben")
     enforce(arena.ports, table)
-    assert arena.types(table)[4:] == ["timer"] * STEPS
+    assert arena.types(table)[4:] == ["timer"] * MAX_DEADLINES
 
 
 def test_the_bot_that_is_next_after_a_deadline_is_called() -> None:

@@ -13,8 +13,8 @@ from service.audit.verify import verify
 from service.errors import Refused
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
+from service.match.due_times import KINDS
 from service.match.model import LATE_MS
-from service.match.owed import KINDS
 from service.match.redaction import viewer_of
 from service.repository.ports import OwnList
 from service.usecases.match_index import own_page
@@ -95,7 +95,7 @@ def test_a_seat_may_be_handed_to_a_bot_when_its_time_is_up() -> None:
     verify(list(export(arena.ports, ended)), arena.ports.games)
 
 
-def test_a_player_who_lost_a_seat_to_a_bot_may_watch_to_the_end() -> None:
+def test_a_player_whose_seat_went_to_a_bot_may_watch_to_the_end() -> None:
     arena = Arena()
     clock = {"turn_seconds": 20, "on_timeout": "bot"}
     table = arena.join(arena.create(MONKEYS, clock=clock, private=True), "anna", "ben")
@@ -184,7 +184,7 @@ def test_a_bot_that_waited_reacts_to_others_no_sooner_than_it_thinks() -> None:
     for late, slots in ((LATE_MS, 0), (LATE_MS + 1, 1), (LATE_MS + 3 * wait, 3), (LATE_MS + 3 * wait + 1, 4)):
         match = replace(arena.match(table), at=decision.plays_at + late)
         again = next(one for one in match.decisions() if one.seat == 0)
-        assert again.asked_at == max(match.at, decision.plays_at + slots * wait)
+        assert again.scheduled_at == max(match.at, decision.plays_at + slots * wait)
         assert again.plays_at == match.at
 
 
@@ -223,7 +223,7 @@ def test_a_game_keeps_its_time_exactly_where_its_decisions_have_deadlines(game: 
     assert {one.deadline is not None for one in arena.match(table).decisions()} == {game.info.keeps_time}
 
 
-def test_a_clock_is_recorded_as_it_was_asked_for() -> None:
+def test_a_clock_is_recorded_as_requested() -> None:
     arena = Arena()
     table = arena.create(MONKEYS, 2, clock={"bank_seconds": 60, "on_timeout": "resign"})
     assert msgspec.json.decode(arena.events(table)[0].data)["clock"] == {"bank_seconds": 60, "on_timeout": "resign"}

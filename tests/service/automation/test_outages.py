@@ -1,4 +1,4 @@
-"""Time in which the log could take nothing is given back when a match's next event or deadline needs it, and counts to nobody."""
+"""Outages: the lost time is given back to a match before its next event or deadline."""
 
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ ENDS: Final = {"default_action", "resigned", "seat_handed_over"}
 
 
 def with_clock(clock: dict[str, Any]) -> tuple[Arena, str, str]:
-    """A match that has just begun, and who is next."""
+    """A match that has just begun, and the player whose turn it is."""
     arena = Arena()
     table = arena.join(arena.create("monkeys_on_the_moon", clock=clock), "anna", "ben")
     return arena, table, next(one for one in ("anna", "ben") if arena.legal(table, one))
@@ -40,8 +40,8 @@ def is_sound(arena: Arena, table: str) -> bool:
 @pytest.mark.parametrize("ms", LENGTHS)
 @pytest.mark.parametrize("clock", POLICIES, ids=str)
 @pytest.mark.parametrize("before", [TURN - 600, TURN - 5_000, 1_000])
-def test_a_seat_has_all_its_time_around_an_outage(clock: dict[str, Any], ms: int, before: int) -> None:
-    """`before`: how long after the turn began the outage does."""
+def test_an_outage_costs_a_seat_no_time(clock: dict[str, Any], ms: int, before: int) -> None:
+    """`before`: milliseconds from the begin of the turn to the begin of the outage."""
     for acts in (True, False):
         arena, table, player = with_clock(clock)
         opened = arena.version(table)
@@ -62,7 +62,7 @@ def test_a_seat_has_all_its_time_around_an_outage(clock: dict[str, Any], ms: int
 
 
 @pytest.mark.parametrize("ms", LENGTHS)
-def test_a_turn_that_is_not_over_takes_no_event_for_an_outage(ms: int) -> None:
+def test_an_outage_in_a_long_turn_needs_no_event(ms: int) -> None:
     arena, table, player = with_clock({"turn_seconds": 3_700})
     arena.be_away(ms)
     arena.act(table, player)
@@ -70,7 +70,7 @@ def test_a_turn_that_is_not_over_takes_no_event_for_an_outage(ms: int) -> None:
     assert {one.deadline for one in see_decisions(arena.match(table), None)} == {arena.time + 3_700_000}
 
 
-def test_a_bank_loses_nothing_by_an_outage_and_what_is_left_is_told() -> None:
+def test_an_outage_costs_a_bank_nothing() -> None:
     arena, table, player = with_clock({"bank_seconds": 60})
     arena.wait(10_000)
     arena.be_away(1_000)
@@ -84,7 +84,7 @@ def test_a_bank_loses_nothing_by_an_outage_and_what_is_left_is_told() -> None:
     assert arena.types(table).count("clock_extended") == 1
 
 
-def test_another_players_leaving_does_not_settle_the_time_of_who_is_next() -> None:
+def test_a_player_who_leaves_does_not_use_up_the_time_given_back_to_the_next() -> None:
     arena, table, player = with_clock({"turn_seconds": 60})
     arena.wait(50_000)
     arena.be_away(2_000)
@@ -105,7 +105,7 @@ def test_a_refused_command_gives_nothing_back() -> None:
 
 
 @pytest.mark.parametrize("ms", LENGTHS)
-def test_a_bell_rings_later_by_an_outage_whoever_acts_after_it(ms: int) -> None:
+def test_an_outage_postpones_a_timer_once(ms: int) -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     arena.wait(COUNTDOWN + TRICK - 600)
@@ -119,7 +119,7 @@ def test_a_bell_rings_later_by_an_outage_whoever_acts_after_it(ms: int) -> None:
     assert is_sound(arena, table)
 
 
-def test_a_bots_action_does_not_settle_the_time_of_the_others() -> None:
+def test_a_bots_action_does_not_use_up_the_time_given_back_to_others() -> None:
     arena = Arena()
     table = arena.toy("anna", bots=("high",))
     arena.wait(COUNTDOWN + TRICK - 600)
@@ -133,8 +133,8 @@ def test_a_bots_action_does_not_settle_the_time_of_the_others() -> None:
     assert is_sound(arena, table)
 
 
-def test_an_action_that_came_in_during_an_outage_counts_as_of_then() -> None:
-    """It waited for the log in the process that had taken it: its deadline passed meanwhile."""
+def test_an_action_that_was_received_during_an_outage_counts_from_its_receipt() -> None:
+    """The action waited in its process for the log, and its deadline passed meanwhile."""
     arena = Arena()
     table = arena.toy("anna", "ben")
     assert TOY.info.simultaneous

@@ -7,8 +7,8 @@ import pytest
 from service.automation.bot_turns import score as score_at
 from service.automation.deadlines import extend
 from service.errors import Corrupt
+from service.match.due_times import KINDS, due_times
 from service.match.model import HINT_MS, Match
-from service.match.owed import KINDS, owed
 from service.match.randomness import Draws, match_key
 from service.repository.ports import Ports
 from service.usecases.submit import Submitted
@@ -32,7 +32,7 @@ def test_a_finished_match_is_due_for_scoring_at_once() -> None:
     arena = Arena()
     match = decided(arena)
     assert (match.status, match.decisions()) == ("running", ())
-    assert owed(match) == {"job": match.at + HINT_MS, "clock": None, "bots": None, "abandoned": None}
+    assert due_times(match) == {"job": match.at + HINT_MS, "clock": None, "bots": None, "abandoned": None}
     assert arena.jobs.hinted == [match.id]
 
 
@@ -52,7 +52,7 @@ def test_the_outcome_and_the_seed_come_in_one_append() -> None:
     rng = Draws(lambda: match_key(seed, [None, None]), match.drawn)
     assert written.match.outcome == match.game.score(match.state, rng)
     assert (written.match.status, written.match.server_seed) == ("finished", seed.hex())
-    assert set(owed(written.match).values()) == {None}
+    assert set(due_times(written.match).values()) == {None}
     assert arena.log.next_due(KINDS) is None
 
 

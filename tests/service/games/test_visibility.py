@@ -39,9 +39,7 @@ PUBLIC = {"type": "card_given", "giver": 1, "receiver": 2}
     ("viewer", "seen"),
     [(None, PUBLIC), (0, PUBLIC), (1, PUBLIC | {"card": "vampire"}), (2, PUBLIC | {"card": "vampire"})],
 )
-def test_a_field_is_seen_by_the_seats_that_it_is_private_to_and_a_secret_by_nobody(
-    viewer: Viewer, seen: dict[str, object]
-) -> None:
+def test_a_private_field_is_seen_by_its_seats_and_a_secret_by_no_seat(viewer: Viewer, seen: dict[str, object]) -> None:
     assert redact(GIVEN, viewer) == seen
 
 
@@ -51,12 +49,12 @@ def test_a_value_without_hidden_fields_is_returned_itself() -> None:
     assert redact(dealt, 1) is dealt
 
 
-def test_a_field_private_to_no_seat_is_seen_by_nobody() -> None:
+def test_a_field_private_to_no_seat_is_seen_by_no_seat() -> None:
     assert redact(HandDealt(None, "witch"), None) == {"type": "hand_dealt", "seat": None}
     assert redact(HandDealt(None, "witch"), 0) == {"type": "hand_dealt", "seat": None}
 
 
-def test_an_actions_private_field_is_seen_by_who_acts_and_not_by_the_seat_that_it_names() -> None:
+def test_a_private_field_of_an_action_is_seen_by_the_acting_seat_and_not_by_the_named_seat() -> None:
     named = NameFirst(seat=2, why="revenge")
     assert redact(named, 0, actor=0) is named
     assert redact(named, 2, actor=0) == {"type": "name_first", "seat": 2}

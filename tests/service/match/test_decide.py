@@ -58,7 +58,7 @@ def test_a_creation_needs_no_match_and_every_other_command_does() -> None:
     refused("match-not-found", decide, None, Join(player="anna"), 5, never)
 
 
-def test_the_seed_is_asked_for_only_where_something_is_drawn_or_revealed() -> None:
+def test_the_seed_is_read_only_for_draws_and_for_the_reveal() -> None:
     match = open_match("anna")
     for command in (Join(player="ben", has_join_code=True), SeatBot(player="host", bot="high"), Leave(player="anna")):
         assert decide(match, command, match.at, never)
@@ -115,7 +115,7 @@ def test_an_outage_is_given_back_before_the_action_that_it_would_have_made_late(
     assert (drafts[0].by, drafts[0].data) == ("worker", canonical(ClockExtended(1_000, "outage")))
 
 
-def test_a_tag_that_is_none_of_ours_is_no_head_of_the_match() -> None:
+def test_a_tag_of_another_format_is_no_head_of_the_match() -> None:
     match = open_match("anna")
     refusal = refused("stale-version", decide, match, Leave(player="anna", if_match=()), match.at, never)
     assert refusal.facts == {"version": match.head.version, "head": match.head.hash}

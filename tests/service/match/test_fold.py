@@ -14,9 +14,9 @@ from service.errors import Corrupt
 from service.games.four_monkeys.game import GAME as FOUR_MONKEYS
 from service.games.protocol import CLOCK, AnyGame
 from service.games.registry import GAMES as REGISTERED
+from service.match.due_times import due_times
 from service.match.fold import begin, fold, step
 from service.match.model import Match, OpenDecision, SeatHolder
-from service.match.owed import owed
 from service.match.transitions import TRANSITIONS
 from service.ops.simulate import play
 from tests.service.arena import Arena, one_more
@@ -124,11 +124,11 @@ def test_a_seat_handed_over_keeps_its_part_in_the_draws() -> None:
     assert back.seat_of("anna") == 1
 
 
-def test_an_aborted_match_waits_for_nobody() -> None:
+def test_an_aborted_match_has_no_open_decision() -> None:
     _, match = running()
     gone = one_more(match, "match_aborted", {"reason": "creator-left"}, at=match.at + 5)
     assert (gone.status, gone.ended_at, gone.decisions()) == ("aborted", match.at + 5, ())
-    assert set(owed(gone).values()) == {None}
+    assert set(due_times(gone).values()) == {None}
 
 
 # --- the fold as a whole ----------------------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def test_a_match_begins_with_what_it_is_to_be() -> None:
         b" " + first_event(CREATED),
     ],
 )
-def test_a_first_event_that_is_none_is_corrupt(stored: bytes) -> None:
+def test_an_invalid_first_event_is_corrupt(stored: bytes) -> None:
     with pytest.raises(Corrupt) as caught:
         begin("table", stored, {"toy": TOY})
     assert caught.value.version == 1

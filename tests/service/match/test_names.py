@@ -36,7 +36,7 @@ def test_every_emoji_is_a_name() -> None:
     ("sent", "kept"),
     [("  Ada\u3000 Lovelace\u00a0", "Ada Lovelace"), ("\u2003Ada", "Ada"), ("a" * 40 + " ", "a" * 40)],
 )
-def test_spaces_are_one_between_words_and_none_at_the_ends(sent: str, kept: str) -> None:
+def test_spaces_are_collapsed_between_words_and_removed_at_the_ends(sent: str, kept: str) -> None:
     assert parse_name(sent) == kept
 
 

@@ -22,7 +22,7 @@ def test_every_reason_has_a_text_in_every_language_and_every_text_a_reason() -> 
     assert all(TEXTS["en"][reason] != TEXTS["de"][reason] for reason in reasons)
 
 
-def test_a_refusal_is_told_with_its_facts() -> None:
+def test_the_text_of_a_refusal_contains_its_facts() -> None:
     refusal = refused("not-your-seat", seat=2)
     assert (refusal.code, refusal.facts) == ("not-your-seat", {"seat": 2})
     assert (refusal.detail, refusal.details["de"]) == (

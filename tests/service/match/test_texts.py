@@ -98,7 +98,7 @@ def test_every_type_of_event_has_words_in_every_language() -> None:
         assert texts._EVENT_TEXTS[language].keys() == texts._EVENT_TEXTS[texts.DEFAULT].keys()
 
 
-def test_an_action_stands_in_where_no_effect_is_told() -> None:
+def test_an_event_without_a_text_of_an_effect_has_the_text_of_its_action() -> None:
     arena = Arena(GAMES["monkeys_on_the_moon"])
     match = arena.match(arena.monkeys("anna", "ben"))
     data = msgspec.Raw(b'{"seat":0,"action":{"type":"pass"},"effects":[]}')
@@ -118,7 +118,7 @@ def test_a_decision_says_what_is_asked() -> None:
     arena = Arena(GAMES["ape_town"])
     table = arena.join(arena.create("ape_town", 2), "anna", "ben")
     match = arena.match(table)
-    (decision,) = texts.asked_with_text(match.game, "de", see_decisions(match, None))
+    (decision,) = texts.decisions_with_text(match.game, "de", see_decisions(match, None))
     assert decision.text == match.game.texts["de"][f"step.{decision.step}"]
 
 
@@ -154,7 +154,7 @@ def test_no_text_of_an_effect_holds_a_word_of_the_protocol_that_the_game_has_a_n
                 check_words(GAMES[game], language, "effect", teller.effect(effect), effect)
 
 
-def test_names_with_numbers_are_told_and_only_what_is_empty_is_nothing() -> None:
+def test_names_with_numbers_are_shown_and_only_empty_values_are_nothing() -> None:
     teller = texts._Texts("en", GAMES["ape_town"].texts["en"])
     values: list[object] = [{"a": 1, "b": 2}, {}, [], (), None, 0, ""]
     told = [teller.phrase("counts", value) for value in values]
@@ -174,7 +174,7 @@ def test_words_stand_for_what_the_protocol_says_in_short() -> None:
     assert left == "Der Dienst handelt für Platz 1 (die Person hat die Partie verlassen)."
 
 
-def test_a_card_is_told_by_what_it_is_and_by_its_name() -> None:
+def test_the_text_of_a_card_has_its_kind_and_its_name() -> None:
     teller = texts._Texts("en", GAMES["monkeys_on_the_moon"].texts["en"])
     played, up, ship = (
         teller.action({"type": kind, "card": card, "tribe": "blue"})
@@ -190,7 +190,7 @@ def test_a_card_is_told_by_what_it_is_and_by_its_name() -> None:
     assert [teller.phrase("card", one) for one in nobody_s] == [*nobody_s[:3], "Black", *nobody_s[4:]]
 
 
-def test_who_leaves_is_not_told_as_one_whose_time_ran_out() -> None:
+def test_the_texts_of_leaving_and_of_running_out_of_time_differ() -> None:
     arena = Arena(GAMES["monkeys_on_the_moon"])
     clock = {"turn_seconds": 20, "on_timeout": "resign"}
     left, late = (
@@ -221,7 +221,7 @@ def test_every_reason_that_the_service_gives_has_words() -> None:
         assert {key.partition(".")[2] for key in texts._EVENT_TEXTS[language] if key.startswith("reason.")} == reasons
 
 
-def test_a_refusal_is_told_in_every_language() -> None:
+def test_a_refusal_has_a_text_in_every_language() -> None:
     refusal = IllegalAction("no-coin-to-pay", "MOM-13", tribe="red")
     told = texts.refusal_texts(GAMES["monkeys_on_the_moon"], refusal)
     assert (set(told), "Red" in told["en"], "Rot" in told["de"]) == (set(texts.LANGUAGES), True, True)

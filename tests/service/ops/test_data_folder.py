@@ -90,7 +90,7 @@ def test_a_folder_that_cannot_be_locked_is_not_taken_for_one_in_use(tmp_path: Pa
 
 
 @pytest.mark.parametrize("url", [b"\xff", b"", b"redis://h?foo=bar", b"/"])
-def test_a_server_whose_address_is_damaged_is_not_asked(tmp_path: Path, url: bytes) -> None:
+def test_a_server_with_a_damaged_address_is_not_contacted(tmp_path: Path, url: bytes) -> None:
     file(tmp_path / "log" / "url", url)
     with lock(tmp_path), pytest.raises(CannotOperate, match="url does not say where the log listens"):
         maintenance.check(environ(tmp_path), lambda _: None)

@@ -136,10 +136,10 @@ def test_a_backup_brings_back_all_on_a_server_and_on_a_cluster(
         wanted = NewMatch(game=GAME, seats=2, private=True)
         assert create(again.ports, player.id, wanted, "mine").replayed
         assert [due.match for due in again.ports.log.claim("bots", going.at + HINT_MS, 1000, 10)] == [going.id]
-        assert [place.partition(":")[2] for _, place in again.ports.index.ended(0, 5)] == [over.id]
+        assert [entry.match_id for _, entry in again.ports.index.ended(0, 5)] == [over.id]
         for status_list, match in (("finished", over), ("running", going)):
-            assert [place.partition(":")[2] for place in again.ports.index.page(status_list, None, 5)] == [match.id]  # type: ignore[arg-type]
-        assert [place.partition(":")[2] for place in again.ports.index.open_entries(player.id)] == [private.id]
+            assert [entry.match_id for entry in again.ports.index.page(status_list, None, 5)] == [match.id]  # type: ignore[arg-type]
+        assert [entry.match_id for entry in again.ports.index.open_entries(player.id)] == [private.id]
         assert private.id in {match.id for match in own_page(again.ports, player.id, "active", None, 50)[0]}
         assert again.client.hgetall("beat") == store.client.hgetall("beat")
 
@@ -193,7 +193,7 @@ def test_a_check_lists_the_ends_that_an_older_release_did_not_list(store: Store)
     known = store.client.zrange("index:ended", 0, -1, withscores=True)
     store.client.delete("index:ended", "index:finished")
     assert store.check()
-    assert [place.partition(":")[2] for _, place in store.ports.index.ended(0, 5)] == [first.id, second.id]
+    assert [entry.match_id for _, entry in store.ports.index.ended(0, 5)] == [first.id, second.id]
     assert store.client.zrange("index:ended", 0, -1, withscores=True) == known
     assert len(store.ports.index.page("finished", None, 5)) == 2
 

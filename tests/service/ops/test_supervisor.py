@@ -28,7 +28,7 @@ class Told:
         self._said.append(f"stop {self.name}")
 
 
-def test_all_children_are_asked_to_stop_before_any_is_waited_for() -> None:
+def test_all_children_get_the_signal_to_stop_before_the_first_wait() -> None:
     said: list[str] = []
     watching = Supervisor()
     for name in ("log", "api"):
@@ -37,7 +37,7 @@ def test_all_children_are_asked_to_stop_before_any_is_waited_for() -> None:
     assert said == ["start log", "start api", "bid api", "bid log", "stop api", "stop log"]
 
 
-def test_a_module_is_asked_to_stop_once_and_killed_after_its_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_gets_one_signal_to_stop_and_is_killed_after_its_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     signals = []
     module = Module("sleeper", "http.server", {}, stop_timeout_s=0.01)
     module.start()

@@ -11,7 +11,7 @@ from service.games.visibility import Viewer
 from service.match.model import Match
 from service.match.redaction import SeenEvent
 from service.repository.match_history import History
-from service.repository.verified_events import KEPT, VerifiedEvents
+from service.repository.verified_events import CACHED_EVENTS, VerifiedEvents
 from tests.service.arena import ENDLESS, Arena, person
 
 
@@ -43,7 +43,7 @@ def test_pages_of_any_size_are_the_whole(viewer: Viewer) -> None:
         for after in range(0, len(whole), size):
             arena.log.calls.clear()
             paged += arena.ports.history.events(match, viewer, after, size)
-            assert arena.log.calls == ([] if after >= len(whole) - KEPT else ["read"])
+            assert arena.log.calls == ([] if after >= len(whole) - CACHED_EVENTS else ["read"])
         assert tuple(paged) == whole
     assert arena.ports.history.events(match, viewer, len(whole), 5) == ()
     assert arena.ports.history.events(match, viewer, len(whole) + 9, 5) == ()
@@ -87,7 +87,7 @@ def test_what_came_last_is_shown_from_memory_as_it_is_from_the_log() -> None:
         arena.work(table)
         match, _ = reader.newest(table)
         for viewer in (None, 0, 1):
-            for after in range(max(0, match.head.version - KEPT - 2), match.head.version):
+            for after in range(max(0, match.head.version - CACHED_EVENTS - 2), match.head.version):
                 shown = reader.events(match, viewer, after, 100)
                 assert shown == another_process(arena).events(match, viewer, after, 100)
         if match.is_over:
@@ -122,14 +122,14 @@ def test_events_that_were_kept_out_of_order_are_read_from_the_log() -> None:
     """If two threads append one after the other, the second may update the cache first."""
     arena = Arena()
     table = arena.toy("anna", "ben")
-    kept = VerifiedEvents(arena.log)
+    cached = VerifiedEvents(arena.log)
     created, second, third = (arena.ports.history.at(table, version) for version in (1, 2, 3))
     stored = arena.log.stored(table)
-    kept.keep(created, stored[:1])
-    kept.keep(third, stored[2:3])
+    cached.keep(created, stored[:1])
+    cached.keep(third, stored[2:3])
     arena.log.calls.clear()
-    assert [one.event.version for one in kept.read(third, 0, 9)] == [1, 2, 3]
+    assert [one.event.version for one in cached.read(third, 0, 9)] == [1, 2, 3]
     assert arena.log.calls == ["read"]
-    assert [one.head for one in kept.read(third, 2, 9)] == [third.head]
-    assert [one.head for one in kept.read(second, 1, 9)] == [second.head]
+    assert [one.head for one in cached.read(third, 2, 9)] == [third.head]
+    assert [one.head for one in cached.read(second, 1, 9)] == [second.head]
     assert arena.log.calls == ["read", "read"]

@@ -112,7 +112,7 @@ def test_a_seat_sees_its_own_action_whole() -> None:
     assert theirs == public
 
 
-def test_the_default_action_is_told_to_its_own_seat_only() -> None:
+def test_the_default_action_is_shown_to_its_own_seat_only() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     arena.ring(table)

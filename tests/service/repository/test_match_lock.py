@@ -13,7 +13,7 @@ LONG = 30
 """Seconds; a timeout that is not reached even on a busy machine."""
 
 
-def test_who_comes_second_passes_after_the_first_and_other_matches_do_not_wait(
+def test_the_second_command_passes_after_the_first_and_other_matches_do_not_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(match_lock, "TIMEOUT_S", LONG)

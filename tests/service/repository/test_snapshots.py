@@ -22,13 +22,13 @@ from service.automation import deadlines
 from service.automation.bot_turns import suspend
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
+from service.match.due_times import due_times
 from service.match.fold import begin, step
 from service.match.model import Match
-from service.match.owed import owed
 from service.ops.simulate import play
 from service.repository import snapshots
 from service.repository.match_history import History
-from service.repository.snapshots import EVERY, MatchLoader
+from service.repository.snapshots import SNAPSHOT_INTERVAL, MatchLoader
 from tests.length import LONG
 from tests.playthroughs.record import cases
 from tests.service.arena import Arena
@@ -86,7 +86,7 @@ def copied(match: Stored) -> MemoryLog:
 
 @pytest.mark.long
 def test_every_match_is_read_back_as_it_was_put_by_at_every_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshots, "EVERY", 1)
+    monkeypatch.setattr(snapshots, "SNAPSHOT_INTERVAL", 1)
     for number, match in enumerate(matches()):
         loader = MatchLoader(MemoryLog(), match.games, SECRET)
         versions = list(enumerate(match.states, 1))
@@ -106,14 +106,14 @@ def test_a_snapshot_and_the_events_after_it_are_the_whole_match(data: st.DataObj
     versions = st.integers(1, len(match.events))
     with pytest.MonkeyPatch.context() as patched:
         for every, version in data.draw(st.lists(st.tuples(st.integers(1, 40), versions), min_size=2, max_size=6)):
-            patched.setattr(snapshots, "EVERY", every)
+            patched.setattr(snapshots, "SNAPSHOT_INTERVAL", every)
             reader = History(log, match.games, SECRET)
             for found, truth in (
                 (reader.at(match.id, version), match.states[version - 1]),
                 (reader.newest(match.id)[0], match.states[-1]),
             ):
                 assert found == truth
-                assert (found.decisions(), owed(found)) == (truth.decisions(), owed(truth))
+                assert (found.decisions(), due_times(found)) == (truth.decisions(), due_times(truth))
 
 
 # --- what a reading costs -----------------------------------------------------------------------------------------------
@@ -142,21 +142,21 @@ def most_read(arena: Arena, match: Stored, reader: Callable[[], History]) -> int
 def test_any_version_costs_one_round_trip_and_a_few_events_in_a_new_process_and_in_an_old_one() -> None:
     arena = Arena()
     match = long_match(arena)
-    assert most_read(arena, match, lambda: fresh(arena)) <= EVERY
-    assert most_read(arena, match, lambda: arena.ports.history) <= EVERY
+    assert most_read(arena, match, lambda: fresh(arena)) <= SNAPSHOT_INTERVAL
+    assert most_read(arena, match, lambda: arena.ports.history) <= SNAPSHOT_INTERVAL
     arena.log.read_counts.clear()
     assert fresh(arena).newest(match.id)[0] == match.states[-1]
     assert arena.log.read_counts == [1], "a match that is over has a snapshot at its end"
 
 
-def test_snapshots_that_were_lost_are_made_again_by_who_misses_them() -> None:
+def test_lost_snapshots_are_written_again_by_the_next_reader() -> None:
     arena = Arena()
     match = long_match(arena)
     arena.log.forget_snapshots()
     arena.log.read_counts.clear()
     assert fresh(arena).newest(match.id)[0] == match.states[-1]
     assert arena.log.read_counts == [len(match.events)]
-    assert most_read(arena, match, lambda: fresh(arena)) <= EVERY
+    assert most_read(arena, match, lambda: fresh(arena)) <= SNAPSHOT_INTERVAL
 
 
 def test_a_log_that_takes_no_snapshot_is_read_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,20 +235,20 @@ NO_SNAPSHOTS: Final = (
 def test_a_snapshot_that_was_not_made_here_is_never_served(make: Callable[[Arena, Match], bytes]) -> None:
     arena = Arena()
     match = long_match(arena)
-    for version in (EVERY, len(match.events)):
+    for version in (SNAPSHOT_INTERVAL, len(match.events)):
         arena.log.save_snapshots(match.id, 0, {version: make(arena, match.states[version - 1])})
         reader = fresh(arena)
         assert reader.at(match.id, version) == match.states[version - 1]
         assert reader.newest(match.id)[0] == match.states[-1]
-    assert most_read(arena, match, lambda: fresh(arena)) <= EVERY, "and a right one has taken its place"
+    assert most_read(arena, match, lambda: fresh(arena)) <= SNAPSHOT_INTERVAL, "and a right one has taken its place"
 
 
-def test_the_lies_of_these_tests_would_be_believed_with_the_right_seal() -> None:
+def test_the_forged_snapshots_of_these_tests_would_be_accepted_with_the_right_seal() -> None:
     """An attacker who knows the store's secret could also write events."""
     arena = Arena()
     match = long_match(arena)
-    arena.log.save_snapshots(match.id, 0, {EVERY: lies(arena, match.states[EVERY - 1])})
-    assert fresh(arena).at(match.id, EVERY).paused == 999
+    arena.log.save_snapshots(match.id, 0, {SNAPSHOT_INTERVAL: lies(arena, match.states[SNAPSHOT_INTERVAL - 1])})
+    assert fresh(arena).at(match.id, SNAPSHOT_INTERVAL).paused == 999
 
 
 def test_a_snapshot_of_another_history_is_never_served() -> None:
@@ -259,8 +259,11 @@ def test_a_snapshot_of_another_history_is_never_served() -> None:
     assert table == match.id
     other.wait(5)
     other.play_out(other.join(table, "ben", "anna"))
-    for version in (EVERY, len(match.events)):
-        for snapshot in (lies(other, other.ports.history.at(table, EVERY)), lies(arena, match.states[EVERY])):
+    for version in (SNAPSHOT_INTERVAL, len(match.events)):
+        for snapshot in (
+            lies(other, other.ports.history.at(table, SNAPSHOT_INTERVAL)),
+            lies(arena, match.states[SNAPSHOT_INTERVAL]),
+        ):
             arena.log.save_snapshots(match.id, 0, {version: snapshot})
             assert fresh(arena).at(match.id, version) == match.states[version - 1]
     arena.log.rewrite(match.id, match.events[:50])
@@ -279,7 +282,7 @@ def test_no_check_of_a_match_begins_at_a_snapshot() -> None:
     assert audit(arena.ports, served).checks[0].result == "failed"
 
 
-def test_code_is_told_by_what_was_loaded_and_not_by_what_came_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_hash_covers_the_loaded_code_and_not_later_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a worker that a server of the old release forks after an upgrade."""
     loaded = snapshots.fingerprint(GAMES["ape_town"])
     monkeypatch.setattr(Path, "read_bytes", lambda _path: b"of a later release")

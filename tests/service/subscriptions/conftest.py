@@ -2,14 +2,14 @@ import pytest
 
 from service.subscriptions import streams
 from tests.api.table import Table, set_table
-from tests.service.subscriptions.house import HEARTBEAT, House
-from tests.service.subscriptions.players import BEAT, Players
+from tests.service.subscriptions.house import HEARTBEAT_S, House
+from tests.service.subscriptions.players import SLOW_HEARTBEAT_S, Players
 
 
 @pytest.fixture
 def house(monkeypatch: pytest.MonkeyPatch) -> House:
-    monkeypatch.setattr(streams, "HEARTBEAT", HEARTBEAT)
-    monkeypatch.setattr(streams, "_SHARED", 0.0)
+    monkeypatch.setattr(streams, "HEARTBEAT_S", HEARTBEAT_S)
+    monkeypatch.setattr(streams, "_SHARED_READ_S", 0.0)
     return House()
 
 
@@ -20,13 +20,13 @@ def table(house: House) -> Table:
 
 @pytest.fixture
 def players(monkeypatch: pytest.MonkeyPatch) -> Players:
-    """Without heartbeats."""
-    monkeypatch.setattr(streams, "HEARTBEAT", 60.0)
-    monkeypatch.setattr(streams, "GLANCE", 0.01)
+    """Players whose streams send no heartbeats during a test."""
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 60.0)
+    monkeypatch.setattr(streams, "HANG_UP_CHECK_S", 0.01)
     return Players()
 
 
 @pytest.fixture
-def beating(players: Players, monkeypatch: pytest.MonkeyPatch) -> Players:
-    monkeypatch.setattr(streams, "HEARTBEAT", BEAT)
+def with_heartbeats(players: Players, monkeypatch: pytest.MonkeyPatch) -> Players:
+    monkeypatch.setattr(streams, "HEARTBEAT_S", SLOW_HEARTBEAT_S)
     return players

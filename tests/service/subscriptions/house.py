@@ -1,4 +1,4 @@
-"""Use cases in memory, and the streams of one process on them."""
+"""Use cases in memory, and the streams of one process that follow their matches."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,7 @@ from service.subscriptions.streams import Streams
 from service.usecases import accounts
 from tests.api.table import Table
 
-HEARTBEAT = 0.05
+HEARTBEAT_S = 0.05
 
 
 class WatchedLog(MemoryLog):
@@ -36,7 +36,7 @@ class WatchedLog(MemoryLog):
         self.reads = 0
         self.seconds = 0.0
         self.away: Callable[[int | None], bool] = lambda _: False
-        """Whether a read up to a version, or to the newest, fails."""
+        """Whether a read up to a version (None: the newest) fails."""
 
     def read(
         self, match: MatchId, *, first: int | None = 1, last: int | None = None, command: str | None = None
@@ -55,11 +55,11 @@ class WatchedLog(MemoryLog):
 
 
 class House:
-    """Use cases in memory, and the streams of one process on them."""
+    """Use cases in memory, and the streams of one process that follow their matches."""
 
     def __init__(self) -> None:
         self.feed = Feed()
-        self.deaf = False
+        self.drops_wakes = False
         self.alive = True
         self.log = WatchedLog(self.wake)
         self.ports: Ports = local_ports(GAMES, log=self.log)
@@ -67,10 +67,10 @@ class House:
         log = MemoryLog()
         log.__dict__ = self.log.__dict__
         self.elsewhere: Ports = replace(self.ports, log=log, history=History(log, GAMES, self.ports.secret))
-        """Another process on the same log; what it reads does not count."""
+        """The use cases of another process on the same log. Its reads are not counted."""
 
     def wake(self, match: MatchId, version: Version) -> None:
-        if not self.deaf:
+        if not self.drops_wakes:
             self.feed.wake(match, version)
 
     def follow(
@@ -103,8 +103,8 @@ class House:
         return [msgspec.json.encode(event) for event in self.ports.history.events(match, viewer, 0, 10_000)]
 
 
-def those_who_wait(monkeypatch: pytest.MonkeyPatch) -> set[Waiter]:
-    """The waiters of streams that have nothing to do, from now on."""
+def idle_waiters(monkeypatch: pytest.MonkeyPatch) -> set[Waiter]:
+    """The set of waiters that wait at the moment."""
     waiting: set[Waiter] = set()
     wait = Waiter.wait
 
@@ -120,7 +120,7 @@ def those_who_wait(monkeypatch: pytest.MonkeyPatch) -> set[Waiter]:
 
 
 def in_time(stream: Iterator[bytes]) -> Iterator[bytes]:
-    """A stream that fails when it goes on too long."""
+    """The stream; it fails after a minute."""
     deadline = time.monotonic() + 60
     for piece in stream:
         assert time.monotonic() < deadline
@@ -128,13 +128,13 @@ def in_time(stream: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def lines(stream: Iterator[bytes]) -> Iterator[bytes]:
-    """The events and the end of a stream of lines, without its hello and its heartbeats."""
+    """The events and the end of an NDJSON stream, without its hello and its heartbeats."""
     for piece in stream:
         yield from (line for line in piece.split(b"\n") if line and not line.startswith(b'{"type":"hello"'))
 
 
 def end(stream: Iterator[bytes]) -> str:
-    """The reason of the end, which must be the next thing told."""
+    """The reason in the end frame, which must be the next frame."""
     found = msgspec.json.decode(next(lines(stream)))
     assert found["type"] == "end"
     assert list(stream) == []
@@ -142,7 +142,7 @@ def end(stream: Iterator[bytes]) -> str:
 
 
 def up_to_date(stream: Iterator[bytes], head: Head) -> Iterator[bytes]:
-    """The stream after it told the newest event."""
+    """The stream, after it has sent the event at `head`."""
     for line in lines(stream):
         if msgspec.json.decode(line)["version"] == head.version:
             return stream

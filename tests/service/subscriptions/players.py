@@ -20,27 +20,27 @@ from service.subscriptions.streams import Streams
 from tests.service.arena import Arena
 from tests.service.games.toy.game import TOY
 
-BEAT: Final = 0.2
-"""Seconds, where a test waits for one; else there is none."""
+SLOW_HEARTBEAT_S: Final = 0.2
+"""The heartbeat in tests that wait for one; other tests have none."""
 
-Told = dict[str, Any]
+Frame = dict[str, Any]
 
 
 class Players(Arena):
-    """An arena whose players have streams. What happens there wakes them, unless it is `deaf`."""
+    """An arena whose players have streams. Events wake the streams, unless `drops_wakes` is set."""
 
     def __init__(self) -> None:
         super().__init__()
         self.feed = Feed()
         self.alive = True
-        self.deaf = False
+        self.drops_wakes = False
         self.revoked = False
         self.log._wake = self.wake
         self.index._wake = self.wake
         self.streams = Streams(self.ports.history, self.feed, lambda: self.alive)
 
     def wake(self, key: str, number: int) -> None:
-        if not self.deaf:
+        if not self.drops_wakes:
             self.feed.wake(key, number)
 
     def authorize(self) -> None:
@@ -53,46 +53,46 @@ class Players(Arena):
         form: Form = NDJSON,
         include: Include = NOTHING,
         after: int | None = None,
-        gone: Callable[[], bool] = lambda: False,
+        hung_up: Callable[[], bool] = lambda: False,
     ) -> Iterator[bytes]:
         subscription = PlayerSubscription(self.ports, self.streams, player, form, include, after)
-        return self.streams.run(subscription, self.authorize, gone)
+        return self.streams.run(subscription, self.authorize, hung_up)
 
-    def told(
+    def sent(
         self,
         player: str,
         include: Include = NOTHING,
         after: int | None = None,
-        gone: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Told]:
-        """The lines of a stream but heartbeats, each as the reference says."""
+        hung_up: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Frame]:
+        """The frames of an NDJSON stream, without heartbeats. Each is validated against the API reference."""
         line = {
             "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("NoticesHello", "Notice", "NoticesEnd")]
         }
         validator = jsonschema_rs.Draft202012Validator({**line, "components": components()})
         deadline = time.monotonic() + 60
-        for piece in self.follow(player, NDJSON, include, after, gone):
+        for piece in self.follow(player, NDJSON, include, after, hung_up):
             assert time.monotonic() < deadline
             for text in piece.split(b"\n"):
                 if text:
-                    told = msgspec.json.decode(text)
-                    validator.validate(told)
-                    yield told
+                    sent = msgspec.json.decode(text)
+                    validator.validate(sent)
+                    yield sent
 
-    def told_at_once(
+    def sent_at_once(
         self, player: str, include: Include = NOTHING, after: int | None = None
-    ) -> tuple[Told, list[Told]]:
-        """The hello of a stream, and what it sends before it waits for anything."""
-        hello, *told = self.told(player, include, after, gone=lambda: True)
-        return hello, told
+    ) -> tuple[Frame, list[Frame]]:
+        """The hello of a stream, and the frames that it sends before it waits."""
+        hello, *sent = self.sent(player, include, after, hung_up=lambda: True)
+        return hello, sent
 
 
 @cache
 def components() -> dict[str, object]:
-    """Of a reference that knows the toy too."""
+    """The components of an API reference that includes the toy game."""
     found: dict[str, object] = openapi.document(describe(games={**GAMES, TOY.info.id: TOY}))["components"]
     return found
 
 
-def brief(told: Told) -> tuple[str, str]:
-    return told["type"], told.get("match", "")
+def type_and_match(sent: Frame) -> tuple[str, str]:
+    return sent["type"], sent.get("match", "")

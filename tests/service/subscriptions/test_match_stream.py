@@ -1,4 +1,4 @@
-"""What a stream of a match sends, to whom, and how it ends."""
+"""Streams of one match: events, viewers and ends."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from service.games.visibility import Viewer
 from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.match.redaction import legal_actions, see_decisions
-from service.match.texts import asked_with_text
+from service.match.texts import decisions_with_text
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Reason
 from service.subscriptions.situation import Include
 from service.usecases import accounts
@@ -23,29 +23,29 @@ from tests.service.subscriptions.house import House, end, lines, up_to_date
 
 
 @pytest.mark.parametrize("viewer", [None, 1])
-def test_each_event_is_told_once_in_order_as_it_happens(house: House, table: Table, viewer: Viewer) -> None:
+def test_each_event_is_sent_once_and_in_order(house: House, table: Table, viewer: Viewer) -> None:
     stream = lines(house.follow(table.match_id, player=table.ben if viewer else None, token=table.ben_token))
-    told = []
+    sent = []
     while (line := next(stream)) and not line.startswith(b'{"type":"end"'):
-        told.append(line)
+        sent.append(line)
         if msgspec.json.decode(line)["version"] == house.ports.history.newest(table.match_id)[0].head.version:
             table.play(house.ports, 2)
-    assert told == house.expected(table, viewer)
+    assert sent == house.expected(table, viewer)
     assert line.startswith(b'{"type":"end","reason":"finished"')
-    assert house.log.reads < 10 * len(told)
+    assert house.log.reads < 10 * len(sent)
 
 
 def test_streams_share_nothing_that_another_viewer_may_not_see(house: House, table: Table) -> None:
-    """Side by side in one process, so that each finds what was made for the others."""
+    """The streams run side by side in one process and share encoded events."""
     following = [
         house.follow(table.match_id, player=player, token=table.ben_token, form=form)
         for player, form in ((None, EVENT_STREAM), (None, NDJSON), (table.ben, NDJSON))
     ]
-    told = [next(stream) for stream in following]
+    sent = [next(stream) for stream in following]
     while table.play(house.ports).server_seed is None:
         for place, stream in enumerate(following):
-            told[place] += next(piece for piece in stream if piece.strip(b":\n"))
-    whole = [text + b"".join(stream) for text, stream in zip(told, following, strict=True)]
+            sent[place] += next(piece for piece in stream if piece.strip(b":\n"))
+    whole = [text + b"".join(stream) for text, stream in zip(sent, following, strict=True)]
     events = [
         re.findall(rb'^%s(\{"match":.*"prev":.*\})$' % before, text, re.MULTILINE)
         for before, text in zip((b"data: ", b"", b""), whole, strict=True)
@@ -53,7 +53,7 @@ def test_streams_share_nothing_that_another_viewer_may_not_see(house: House, tab
     assert events == [house.expected(table, viewer) for viewer in (None, None, 1)]
 
 
-def test_who_gives_a_private_seat_up_sees_nothing_from_then_on(house: House) -> None:
+def test_a_player_who_leaves_a_private_match_sees_no_later_event(house: House) -> None:
     (anna, _), (ben, token) = (accounts.sign_up(house.ports, name) for name in ("Anna", "Ben"))
     match = create(house.ports, anna.id, NewMatch("monkeys_on_the_moon", 2, private=True), "create").match
     joined = join(house.ports, ben.id, match.id, "join", join_code=join_code_of(house.ports.secret, match.id)).match
@@ -62,7 +62,7 @@ def test_who_gives_a_private_seat_up_sees_nothing_from_then_on(house: House) -> 
     assert end(stream) == "match-not-found"
 
 
-def test_a_spectator_who_takes_a_seat_sees_from_it(house: House) -> None:
+def test_a_spectator_who_takes_a_seat_gets_its_view(house: House) -> None:
     (anna, _), (ben, token) = (accounts.sign_up(house.ports, name) for name in ("Anna", "Ben"))
     wanted = NewMatch("monkeys_on_the_moon", 2, bots=("random",))
     match = create(house.ports, anna.id, wanted, "create").match
@@ -76,7 +76,7 @@ def test_a_spectator_who_takes_a_seat_sees_from_it(house: House) -> None:
 
 
 @pytest.mark.parametrize("lost", ["the newest", "and replaced"])
-def test_a_store_that_lost_its_past_ends_the_stream_and_says_so(house: House, table: Table, lost: str) -> None:
+def test_a_log_that_lost_events_ends_the_stream_with_history_diverged(house: House, table: Table, lost: str) -> None:
     before = table.play(house.ports, 5)
     stream = up_to_date(house.follow(table.match_id), before.head)
     kept = house.log._matches[table.match_id]
@@ -90,7 +90,7 @@ def test_a_store_that_lost_its_past_ends_the_stream_and_says_so(house: House, ta
 
 
 def sealed(match: Match, **fields: object) -> bytes:
-    """An event that follows a match, some of its fields as given."""
+    """An event that follows the head of a match, with some fields replaced."""
     (event,), _ = seal(match.head, [Draft("clock_extended", "worker", b"{}")], match.at, ["0" * 32])
     return canonical({**msgspec.json.decode(event), **fields})
 
@@ -106,7 +106,7 @@ UNREADABLE: Final[Mapping[str, tuple[Callable[[Match], bytes], Reason]]] = {
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
-def test_an_event_that_cannot_be_read_ends_the_stream_which_says_why(house: House, table: Table, kind: str) -> None:
+def test_an_unreadable_event_ends_the_stream_with_the_reason(house: House, table: Table, kind: str) -> None:
     made, reason = UNREADABLE[kind]
     match, _ = house.ports.history.newest(table.match_id)
     stream = up_to_date(house.follow(table.match_id), match.head)
@@ -118,7 +118,7 @@ def as_json(value: object) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def test_each_event_has_what_was_open_right_after_it_and_the_newest_the_viewer_s_list(
+def test_each_event_has_the_decisions_right_after_it_and_the_newest_has_legal_actions(
     house: House, table: Table
 ) -> None:
     include = Include(decisions=True, legal_actions=True, language="en")
@@ -127,17 +127,17 @@ def test_each_event_has_what_was_open_right_after_it_and_the_newest_the_viewer_s
     hello = msgspec.json.decode(next(stream))
     assert hello["legal_actions"] == as_json(legal_actions(before, 1))
     for moves in (1, 5):
-        house.deaf = True
+        house.drops_wakes = True
         match = table.play(house.elsewhere, moves)
-        house.deaf = False
+        house.drops_wakes = False
         house.wake(match.id, match.head.version)
         piece = next(piece for piece in stream if piece != NDJSON.heartbeat)
-        told = [msgspec.json.decode(line) for line in piece.splitlines()]
-        assert [event["version"] for event in told][-1] == match.head.version
-        for event in told:
+        sent = [msgspec.json.decode(line) for line in piece.splitlines()]
+        assert [event["version"] for event in sent][-1] == match.head.version
+        for event in sent:
             then = house.elsewhere.history.at(match.id, event["version"])
-            expected = asked_with_text(match.game, "en", see_decisions(then, 1))
+            expected = decisions_with_text(match.game, "en", see_decisions(then, 1))
             assert event["decisions"] == as_json(expected)
             assert ("legal_actions" in event) is (then.head == match.head)
-        assert told[-1]["legal_actions"] == as_json(legal_actions(match, 1))
-        assert len(told[-1]["action_texts"]) == len(told[-1]["legal_actions"])
+        assert sent[-1]["legal_actions"] == as_json(legal_actions(match, 1))
+        assert len(sent[-1]["action_texts"]) == len(sent[-1]["legal_actions"])

@@ -1,4 +1,4 @@
-"""A player's own stream: what it tells of all matches, when, and how it ends."""
+"""Streams of one player: notices, heartbeats and ends."""
 
 import threading
 import time
@@ -15,15 +15,15 @@ from service.subscriptions.frames import EVENT_STREAM
 from tests.api.checked import Client
 from tests.api.conftest import problem
 from tests.service.arena import person
-from tests.service.subscriptions.players import Players, Told, brief
+from tests.service.subscriptions.players import Frame, Players, type_and_match
 
 
-def test_the_first_frame_holds_all_matches_that_are_not_over(players: Players) -> None:
+def test_the_first_frame_has_all_matches_that_are_not_over(players: Players) -> None:
     waiting, running, over = players.create(), players.monkeys("anna", "ben"), players.toy("anna", "carl")
     players.join(waiting, "anna")
     players.play_out(over)
-    hello = next(players.told("anna"))
-    assert (hello["type"], hello["player"], hello["followed"]) == ("hello", "anna", followed.MOST)
+    hello = next(players.sent("anna"))
+    assert (hello["type"], hello["player"], hello["followed"]) == ("hello", "anna", followed.MAX_FOLLOWED)
     assert hello["now"] == players.time
     found = {match["id"]: match for match in hello["matches"]}
     assert found.keys() == {waiting, running}
@@ -32,39 +32,41 @@ def test_the_first_frame_holds_all_matches_that_are_not_over(players: Players) -
     assert [decision["seat"] for decision in found[running]["decisions"]] in ([], [0])
 
 
-def test_a_start_and_a_turn_are_told_in_every_match_while_the_stream_waits(players: Players) -> None:
+def test_a_waiting_stream_sends_the_start_and_the_turns_of_every_match(players: Players) -> None:
     first, second = players.create("monkeys_on_the_moon"), players.create("monkeys_on_the_moon")
-    stream = players.told("anna")
+    stream = players.sent("anna")
     assert next(stream)["matches"] == []
     for one in (first, second):
         threading.Timer(0.05, players.join, (one, "anna", "ben")).start()
-    told = [next(stream) for _ in range(2)]
-    while len({brief(one) for one in told if one["type"] == "started"}) < 2:
-        told.append(next(stream))
-    assert {brief(one) for one in told} >= {("started", first), ("started", second)}
-    mine = [one for one in told if one["decisions"]]
+    sent = [next(stream) for _ in range(2)]
+    while len({type_and_match(one) for one in sent if one["type"] == "started"}) < 2:
+        sent.append(next(stream))
+    assert {type_and_match(one) for one in sent} >= {("started", first), ("started", second)}
+    mine = [one for one in sent if one["decisions"]]
     assert all(decision["seat"] == one["seat"] == 0 for one in mine for decision in one["decisions"])
 
 
-def test_each_turn_is_told_once_and_so_is_the_end(players: Players) -> None:
+def test_each_turn_and_the_end_are_sent_once(players: Players) -> None:
     table = players.toy("anna", "ben")
-    stream = players.told("anna")
+    stream = players.sent("anna")
     hello = next(stream)
     known = {decision["id"] for match in hello["matches"] for decision in match["decisions"]}
     threading.Timer(0.05, players.play_out, (table,)).start()
-    told: list[Told] = []
-    while not told or told[-1]["type"] != "finished":
-        told.append(next(stream))
-    assert all(brief(one) == ("your_turn", table) for one in told[:-1])
-    asked = [tuple(decision["id"] for decision in one["decisions"]) for one in told[:-1]]
+    sent: list[Frame] = []
+    while not sent or sent[-1]["type"] != "finished":
+        sent.append(next(stream))
+    assert all(type_and_match(one) == ("your_turn", table) for one in sent[:-1])
+    asked = [tuple(decision["id"] for decision in one["decisions"]) for one in sent[:-1]]
     assert all(set(ids) - known for ids in asked)
-    assert (told[-1]["status"], told[-1]["decisions"]) == ("finished", [])
-    assert told[-1]["outcome"]["ranks"]
+    assert (sent[-1]["status"], sent[-1]["decisions"]) == ("finished", [])
+    assert sent[-1]["outcome"]["ranks"]
     assert players.index.matches_of("anna", "active", None, 9) == []
 
 
-def test_no_wake_up_makes_a_stream_wait(players: Players, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One's own moves and parts of the other's turn wake the stream and tell it nothing: it goes on to wait for the next."""
+def test_a_wake_up_without_a_notice_does_not_delay_the_stream(
+    players: Players, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Moves of the player and of an unfinished turn of the opponent wake the stream without a notice."""
     table = players.monkeys("anna", "ben")
     others = [players.monkeys("anna", "ben") for _ in range(49)]
     waits: list[bool] = []
@@ -72,7 +74,7 @@ def test_no_wake_up_makes_a_stream_wait(players: Players, monkeypatch: pytest.Mo
     slept: list[threading.Thread] = []
 
     def wait(waiter: Waiter, _timeout: float) -> bool:
-        """A stream that has nothing to do meets the next move."""
+        """Make the next move when the stream would wait."""
         waits.append(bool(waiter.wakes))
         if not waiter.wakes:
             before = players.log.calls.count("read")
@@ -80,90 +82,90 @@ def test_no_wake_up_makes_a_stream_wait(players: Players, monkeypatch: pytest.Mo
             reads.append(players.log.calls.count("read") - before)
         return bool(waiter.wakes)
 
-    stream = players.told("anna")
+    stream = players.sent("anna")
     assert {match["id"] for match in next(stream)["matches"]} == {table, *others}
     monkeypatch.setattr(Waiter, "wait", wait)
     monkeypatch.setattr(time, "sleep", lambda _: slept.append(threading.current_thread()))
     players.log.calls.clear()
     for _ in range(20):
-        told = next(stream)
+        sent = next(stream)
         match = players.ports.history._recent[table]
-        assert (brief(told), told["version"]) == (("your_turn", table), match.head.version)
+        assert (type_and_match(sent), sent["version"]) == (("your_turn", table), match.head.version)
         assert [one.seat for one in match.decisions()] == [0]
-    assert not any(waits), "it looked again before the next move"
-    assert len(waits) > 20 + 10, "too few wake-ups told nothing"
+    assert not any(waits), "it waited although there was a wake-up"
+    assert len(waits) > 20 + 10, "too few wake-ups were without a notice"
     assert threading.current_thread() not in slept
     assert players.log.calls.count("read") - sum(reads) <= len(waits)
 
 
-def test_a_seat_that_is_lost_to_a_bot_is_told_and_so_is_the_end(players: Players) -> None:
+def test_a_seat_that_is_lost_to_a_bot_and_the_end_are_sent(players: Players) -> None:
     clock = {"turn_seconds": 20, "on_timeout": "bot"}
     table = players.join(players.create("monkeys_on_the_moon", clock=clock, private=True), "anna", "ben")
     slow = ("anna", "ben")[players.match(table).decisions()[0].seat]
-    stream = players.told(slow)
+    stream = players.sent(slow)
     assert [match["seat"] for match in next(stream)["matches"]] == [players.match(table).seat_of(slow)]
     threading.Timer(0.05, players.ring, (table,)).start()
-    told = next(stream)
-    assert (brief(told), told["seat"], told["status"]) == (("seat_lost", table), None, "running")
+    sent = next(stream)
+    assert (type_and_match(sent), sent["seat"], sent["status"]) == (("seat_lost", table), None, "running")
     threading.Timer(0.05, players.play_out, (table,)).start()
-    assert brief(next(stream)) == ("finished", table)
+    assert type_and_match(next(stream)) == ("finished", table)
 
 
-def test_a_match_that_is_broken_off_has_no_outcome(players: Players) -> None:
+def test_an_aborted_match_has_no_outcome(players: Players) -> None:
     table = players.create()
-    stream = players.told("host")
+    stream = players.sent("host")
     assert [match["seat"] for match in next(stream)["matches"]] == [None]
     threading.Timer(0.05, players.leave, (table, "host")).start()
-    told = next(stream)
-    assert (brief(told), told["status"], told["outcome"]) == (("finished", table), "aborted", None)
+    sent = next(stream)
+    assert (type_and_match(sent), sent["status"], sent["outcome"]) == (("finished", table), "aborted", None)
 
 
-def test_what_no_wake_up_told_is_told_at_the_next_heartbeat(beating: Players) -> None:
-    table = beating.create("monkeys_on_the_moon")
-    stream = beating.told("anna")
+def test_an_event_without_a_wake_up_is_sent_at_the_next_heartbeat(with_heartbeats: Players) -> None:
+    table = with_heartbeats.create("monkeys_on_the_moon")
+    stream = with_heartbeats.sent("anna")
     next(stream)
-    beating.deaf = True
-    beating.join(table, "anna", "ben")
-    assert brief(next(stream)) == ("started", table)
+    with_heartbeats.drops_wakes = True
+    with_heartbeats.join(table, "anna", "ben")
+    assert type_and_match(next(stream)) == ("started", table)
 
 
-def test_a_seat_given_up_is_followed_no_more(beating: Players) -> None:
-    left, kept = beating.create(seats=3), beating.create(seats=3)
+def test_a_match_that_the_player_left_is_no_longer_followed(with_heartbeats: Players) -> None:
+    left, kept = with_heartbeats.create(seats=3), with_heartbeats.create(seats=3)
     for one in (left, kept):
-        beating.join(one, "anna")
-    stream = beating.told("anna")
+        with_heartbeats.join(one, "anna")
+    stream = with_heartbeats.sent("anna")
     assert len(next(stream)["matches"]) == 2
-    beating.leave(left, "anna")
-    beating.join(left, "ben", "carl", "dora")
-    beating.join(kept, "ben", "carl")
-    assert brief(next(stream)) == ("started", kept)
+    with_heartbeats.leave(left, "anna")
+    with_heartbeats.join(left, "ben", "carl", "dora")
+    with_heartbeats.join(kept, "ben", "carl")
+    assert type_and_match(next(stream)) == ("started", kept)
 
 
-def test_only_so_many_matches_are_followed(players: Players, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(followed, "MOST", 2)
+def test_a_stream_follows_at_most_the_newest_matches(players: Players, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed, "MAX_FOLLOWED", 2)
     tables = []
     for _ in range(3):
         tables.append(players.create())
         players.wait(1)
-    assert [match["id"] for match in next(players.told("host"))["matches"]] == tables[:0:-1]
+    assert [match["id"] for match in next(players.sent("host"))["matches"]] == tables[:0:-1]
 
 
 @pytest.mark.parametrize("reason", ["restart", "max-age", "token-revoked"])
-def test_a_stream_says_why_it_ends(beating: Players, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
-    stream = beating.told("anna")
+def test_a_stream_says_why_it_ends(with_heartbeats: Players, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
+    stream = with_heartbeats.sent("anna")
     cursor = next(stream)["cursor"]
     if reason == "restart":
-        beating.feed.close()
+        with_heartbeats.feed.close()
     elif reason == "max-age":
-        monkeypatch.setattr(streams, "MAX_AGE", 0.0)
+        monkeypatch.setattr(streams, "MAX_AGE_S", 0.0)
     else:
-        beating.revoked = True
+        with_heartbeats.revoked = True
     assert list(stream) == [{"type": "end", "reason": reason, "cursor": cursor}]
 
 
-def test_a_log_that_is_away_ends_no_stream(beating: Players, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = beating.create("monkeys_on_the_moon")
-    stream = beating.told("host")
+def test_a_stream_survives_an_outage_of_the_log(with_heartbeats: Players, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = with_heartbeats.create("monkeys_on_the_moon")
+    stream = with_heartbeats.sent("host")
     next(stream)
     away = threading.Event()
     listed = MemoryIndex.matches_of
@@ -175,13 +177,13 @@ def test_a_log_that_is_away_ends_no_stream(beating: Players, monkeypatch: pytest
         return listed(self, *wanted)
 
     monkeypatch.setattr(MemoryIndex, "matches_of", answer)
-    beating.deaf = True
-    beating.join(table, "anna", "ben")
-    assert brief(next(stream)) == ("started", table)
+    with_heartbeats.drops_wakes = True
+    with_heartbeats.join(table, "anna", "ben")
+    assert type_and_match(next(stream)) == ("started", table)
     assert away.is_set()
 
 
-def test_an_event_stream_names_its_frames(players: Players) -> None:
+def test_frames_of_an_event_stream_have_names(players: Players) -> None:
     players.feed.close()
     hello, end = players.follow("anna", EVENT_STREAM)
     cursor = cursors.encode(players.time).encode()
@@ -202,7 +204,7 @@ def client() -> Client:
         ("*/*", "text/event-stream"),
     ],
 )
-def test_the_stream_is_there_in_two_forms(client: Client, accept: str, content_type: str) -> None:
+def test_the_stream_has_two_media_types(client: Client, accept: str, content_type: str) -> None:
     token = client.sign_up()
     client.container.feed.close()
     response = client.get("/v1/me/stream", token, accept=accept)
@@ -212,14 +214,14 @@ def test_the_stream_is_there_in_two_forms(client: Client, accept: str, content_t
     assert b"restart" in response.get_data()
 
 
-def test_no_other_form_and_no_stranger(client: Client) -> None:
+def test_other_media_types_and_anonymous_clients_are_refused(client: Client) -> None:
     token = client.sign_up()
     assert problem(client.get("/v1/me/stream", token, accept="application/json")).code == "not-acceptable"
     assert problem(client.get("/v1/me/stream")).code == "token-missing"
     assert problem(client.get("/v1/me/stream?after=1", token)).code == "invalid-parameter"
 
 
-def test_a_stream_that_cannot_begin_takes_no_place(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_that_cannot_begin_releases_its_slot(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     token = client.sign_up()
 
     def away(*_wanted: object) -> None:

@@ -1,4 +1,4 @@
-"""A player's stream that goes on where another one broke off: what it sends may come again, and lacks nothing."""
+"""Resumed streams of a player: notices may be repeated, but none is missing."""
 
 import threading
 from collections.abc import Callable
@@ -9,8 +9,8 @@ import pytest
 
 from events.log import LogUnavailable
 from service.adapters.memory import MemoryIndex
+from service.match.due_times import KINDS
 from service.match.model import Match
-from service.match.owed import KINDS
 from service.match.redaction import legal_actions
 from service.repository import cursors
 from service.subscriptions import followed, match_watch
@@ -19,7 +19,7 @@ from service.subscriptions.notices import kinds, notice, turns
 from service.subscriptions.player_stream import OVERLAP_MS
 from service.subscriptions.situation import NOTHING, Include
 from service.usecases import match_index
-from tests.service.subscriptions.players import Players, Told, brief
+from tests.service.subscriptions.players import Frame, Players, type_and_match
 
 SLOW = {"turn_seconds": 20, "on_timeout": "bot"}
 
@@ -28,12 +28,12 @@ def as_json(value: object) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def position(told: Told) -> int:
-    return cursors.decode(told["cursor"], int)
+def position(sent: Frame) -> int:
+    return cursors.decode(sent["cursor"], int)
 
 
-def everything(players: Players, player: str, match_id: str) -> list[Told]:
-    """All notices of a match, but of turns that are over, straight from its events."""
+def all_notices(players: Players, player: str, match_id: str) -> list[Frame]:
+    """All notices of a match, computed from its events, without turns that are over."""
     open_turns = turns(players.match(match_id), player)
     found = [(event, players.ports.history.at(match_id, event.version)) for event in players.events(match_id)]
     return [
@@ -44,35 +44,35 @@ def everything(players: Players, player: str, match_id: str) -> list[Told]:
     ]
 
 
-def unsigned(told: list[Told]) -> list[Told]:
-    return [{**one, "cursor": None} for one in told]
+def without_cursor(sent: list[Frame]) -> list[Frame]:
+    return [{**one, "cursor": None} for one in sent]
 
 
-def ended_unheard(players: Players, table: str) -> None:
-    """Its end is in the log, and nobody looked since."""
+def ended_unread(players: Players, table: str) -> None:
+    """End a match; no reader has seen the end."""
     players.play_out(table)
 
 
 def ended_and_listed(players: Players, table: str) -> None:
-    """A list was asked for, which takes what is over from the active ones."""
+    """End a match, and read a page of active matches, which removes the match from them."""
     players.play_out(table)
     match_index.own_page(players.ports, "anna", "active", None, 10)
 
 
-def ended_and_told(players: Players, table: str) -> None:
-    """Another stream of the player was told of the end."""
-    stream = players.told("anna")
+def ended_and_sent(players: Players, table: str) -> None:
+    """End a match, and let another stream of the player send the end."""
+    stream = players.sent("anna")
     next(stream)
     players.play_out(table)
     while next(stream)["type"] != "finished":
         pass
 
 
-@pytest.mark.parametrize("end", [ended_unheard, ended_and_listed, ended_and_told])
-def test_ends_and_lost_seats_are_sent_to_who_was_away(players: Players, end: Callable[[Players, str], None]) -> None:
+@pytest.mark.parametrize("end", [ended_unread, ended_and_listed, ended_and_sent])
+def test_a_resumed_stream_sends_ends_and_lost_seats(players: Players, end: Callable[[Players, str], None]) -> None:
     table = players.join(players.create("monkeys_on_the_moon", clock=SLOW), "ben", "anna")
     waiting = players.create()
-    hello = next(players.told("anna"))
+    hello = next(players.sent("anna"))
     assert [match["id"] for match in hello["matches"]] == [table]
     players.join(waiting, "anna")
     while players.match(table).decisions()[0].seat != 1:
@@ -81,24 +81,24 @@ def test_ends_and_lost_seats_are_sent_to_who_was_away(players: Players, end: Cal
     assert players.match(table).seat_of("anna") is None
     players.wait(3 * OVERLAP_MS)
     end(players, table)
-    hello, told = players.told_at_once("anna", after=position(hello))
+    hello, sent = players.sent_at_once("anna", after=position(hello))
     assert [match["id"] for match in hello["matches"]] == [waiting]
-    assert unsigned(told) == everything(players, "anna", table)
-    assert [one["type"] for one in told] == ["started", "seat_lost", "finished"]
-    assert [one["notice"] for one in told] == [f"{table}-{one['version']}-{one['type']}" for one in told]
+    assert without_cursor(sent) == all_notices(players, "anna", table)
+    assert [one["type"] for one in sent] == ["started", "seat_lost", "finished"]
+    assert [one["notice"] for one in sent] == [f"{table}-{one['version']}-{one['type']}" for one in sent]
 
 
 def test_an_end_that_was_sent_before_the_position_is_not_sent_again(players: Players) -> None:
     table = players.toy("anna", "ben")
-    stream = players.told("anna")
+    stream = players.sent("anna")
     next(stream)
     players.play_out(table)
     while next(stream)["type"] != "finished":
         pass
     players.wait(OVERLAP_MS + 1)
-    later = next(players.told("anna"))
+    later = next(players.sent("anna"))
     assert position(later) == players.time
-    assert players.told_at_once("anna", after=position(later))[1] == []
+    assert players.sent_at_once("anna", after=position(later))[1] == []
 
 
 @pytest.mark.parametrize("ahead_ms", [1, 3 * OVERLAP_MS, 10**30])
@@ -107,47 +107,47 @@ def test_a_position_that_is_later_than_now_skips_nothing(players: Players, ahead
     table = players.toy("anna", "ben")
     players.play_out(table)
     players.wait(OVERLAP_MS // 2)
-    hello, told = players.told_at_once("anna", after=players.time + ahead_ms)
+    hello, sent = players.sent_at_once("anna", after=players.time + ahead_ms)
     assert position(hello) == players.time
-    assert unsigned(told) == everything(players, "anna", table)
+    assert without_cursor(sent) == all_notices(players, "anna", table)
 
 
-def test_a_match_that_ended_before_anybody_looked_is_told_to_who_comes_without_a_position_too(players: Players) -> None:
+def test_a_new_stream_also_sends_the_end_of_a_match_that_no_reader_has_seen(players: Players) -> None:
     table = players.toy("anna", "ben")
     players.play_out(table)
-    hello, (told,) = players.told_at_once("anna")
+    hello, (sent,) = players.sent_at_once("anna")
     assert hello["matches"] == []
-    assert brief(told) == ("finished", table)
+    assert type_and_match(sent) == ("finished", table)
 
 
-def test_whoever_breaks_off_again_and_again_lacks_nothing(players: Players) -> None:
+def test_a_client_that_reconnects_repeatedly_misses_nothing(players: Players) -> None:
     tables = [players.join(players.create("monkeys_on_the_moon", clock=SLOW), "anna", "ben") for _ in range(3)]
     tables.append(players.toy("anna", "ben"))
-    after = position(next(players.told("anna")))
-    heard: dict[str, Told] = {}
+    after = position(next(players.sent("anna")))
+    received: dict[str, Frame] = {}
     over: set[str] = set()
     while len(over) < len(tables):
         players.wait(OVERLAP_MS // 2)
         for table in tables:
-            _go_on(players, table)
-        hello, told = players.told_at_once("anna", after=after)
-        for one in told:
-            assert heard.setdefault(one["notice"], {**one, "cursor": None}) == {**one, "cursor": None}
+            _advance(players, table)
+        hello, sent = players.sent_at_once("anna", after=after)
+        for one in sent:
+            assert received.setdefault(one["notice"], {**one, "cursor": None}) == {**one, "cursor": None}
         assert {match["id"] for match in hello["matches"]} | {table for table in tables if _over(players, table)} == {
             *tables
         }
-        after = position([hello, *told][-1])
-        over = {one["match"] for one in heard.values() if one["type"] == "finished"}
+        after = position([hello, *sent][-1])
+        over = {one["match"] for one in received.values() if one["type"] == "finished"}
     for table in tables:
-        assert {one["notice"] for one in everything(players, "anna", table)} <= heard.keys()
+        assert {one["notice"] for one in all_notices(players, "anna", table)} <= received.keys()
 
 
 def _over(players: Players, table: str) -> bool:
     return players.match(table).is_over
 
 
-def _go_on(players: Players, table: str) -> None:
-    """Let the clock, the workers and the people do something."""
+def _advance(players: Players, table: str) -> None:
+    """Let a clock, a worker or a player make the next event."""
     match = players.match(table)
     if match.is_over:
         return
@@ -161,15 +161,15 @@ def _go_on(players: Players, table: str) -> None:
         players.work(table)
 
 
-def test_what_is_open_comes_first_with_its_list_and_then_each_turn_with_its_own(players: Players) -> None:
+def test_open_turns_are_sent_first_and_every_turn_has_its_legal_actions(players: Players) -> None:
     tables = [players.monkeys("anna", "ben") for _ in range(4)]
     mine = [table for table in tables if players.match(table).decisions()[0].seat == 0]
     include = Include(legal_actions=True, decisions=True, language="de")
-    stream = players.told("anna", include)
+    stream = players.sent("anna", include)
     assert {match["id"] for match in next(stream)["matches"]} == {*tables}
-    told = {one["match"]: one for one in (next(stream) for _ in mine)}
-    assert told.keys() == {*mine}
-    for table, one in told.items():
+    sent = {one["match"]: one for one in (next(stream) for _ in mine)}
+    assert sent.keys() == {*mine}
+    for table, one in sent.items():
         _has_list(players, one, table)
     table = tables[0]
     for _ in range(12):
@@ -180,35 +180,37 @@ def test_what_is_open_comes_first_with_its_list_and_then_each_turn_with_its_own(
             _has_list(players, next(stream), table)
 
 
-def _has_list(players: Players, told: Told, table: str) -> None:
+def _has_list(players: Players, sent: Frame, table: str) -> None:
     match: Match = players.match(table)
-    assert brief(told) == ("your_turn", table)
-    assert told["legal_actions"] == as_json(legal_actions(match, 0))
-    assert len(told["action_texts"]) == len(told["legal_actions"]) > 0
-    assert [one["seat"] for one in told["decisions"]] == [0]
-    assert all(one["text"] for one in told["decisions"])
-    assert told["banks"] == []
+    assert type_and_match(sent) == ("your_turn", table)
+    assert sent["legal_actions"] == as_json(legal_actions(match, 0))
+    assert len(sent["action_texts"]) == len(sent["legal_actions"]) > 0
+    assert [one["seat"] for one in sent["decisions"]] == [0]
+    assert all(one["text"] for one in sent["decisions"])
+    assert sent["banks"] == []
 
 
-def test_who_left_is_asked_nothing(players: Players) -> None:
+def test_a_player_who_left_gets_no_turn(players: Players) -> None:
     table = players.monkeys("anna", "ben")
-    _act_until_anna_is_asked(players, table)
+    _act_until_it_is_annas_turn(players, table)
     players.leave(table, "anna")
     assert [decision.seat for decision in players.match(table).decisions()] == [0]
-    assert players.told_at_once("anna", Include(legal_actions=True))[1] == []
-    stream = players.told("anna")
+    assert players.sent_at_once("anna", Include(legal_actions=True))[1] == []
+    stream = players.sent("anna")
     next(stream)
     players.play_out(table)
     assert next(stream)["type"] == "finished"
 
 
-def test_a_log_that_is_away_in_between_keeps_nothing_back(beating: Players, monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = [beating.toy("anna", "ben") for _ in range(3)]
-    hello = next(beating.told("anna"))
+def test_an_outage_of_the_log_while_resuming_loses_nothing(
+    with_heartbeats: Players, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = [with_heartbeats.toy("anna", "ben") for _ in range(3)]
+    hello = next(with_heartbeats.sent("anna"))
     for table in tables:
-        ended_and_listed(beating, table)
+        ended_and_listed(with_heartbeats, table)
     away = [True, False, True, True, False]
-    listed, newest = MemoryIndex.concluded, beating.ports.history.newest
+    listed, newest = MemoryIndex.concluded, with_heartbeats.ports.history.newest
 
     def failing(answer: Callable[..., Any]) -> Callable[..., Any]:
         def asked(*wanted: Any) -> Any:
@@ -218,24 +220,24 @@ def test_a_log_that_is_away_in_between_keeps_nothing_back(beating: Players, monk
 
         return asked
 
-    stream = beating.told("anna", after=position(hello))
+    stream = with_heartbeats.sent("anna", after=position(hello))
     next(stream)
     monkeypatch.setattr(MemoryIndex, "concluded", failing(listed))
-    monkeypatch.setattr(beating.ports.history, "newest", failing(newest))
+    monkeypatch.setattr(with_heartbeats.ports.history, "newest", failing(newest))
     over: set[str] = set()
     while len(over) < len(tables):
-        told = next(stream)
-        over |= {told["match"]} if told["type"] == "finished" else set()
+        sent = next(stream)
+        over |= {sent["match"]} if sent["type"] == "finished" else set()
     assert over == {*tables}
     assert not away
 
 
-def test_the_cursor_moves_on_once_all_was_compared_with_the_log(
-    beating: Players, monkeypatch: pytest.MonkeyPatch
+def test_the_cursor_advances_when_all_matches_were_compared_with_the_log(
+    with_heartbeats: Players, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(followed, "TOGETHER", 2)
-    tables = [beating.monkeys("anna", "ben") for _ in range(5)]
-    stream = beating.told("anna")
+    monkeypatch.setattr(followed, "READ_BATCH", 2)
+    tables = [with_heartbeats.monkeys("anna", "ben") for _ in range(5)]
+    stream = with_heartbeats.sent("anna")
     began = position(next(stream))
     compared: list[int] = []
     together = match_watch.read_together
@@ -245,22 +247,22 @@ def test_the_cursor_moves_on_once_all_was_compared_with_the_log(
         together(history, watches, since)
 
     monkeypatch.setattr(followed, "read_together", counted)
-    beating.deaf = True
-    beating.wait(1000)
-    _act_until_anna_is_asked(beating, tables[0])
-    told = next(stream)
-    assert brief(told) == ("your_turn", tables[0])
+    with_heartbeats.drops_wakes = True
+    with_heartbeats.wait(1000)
+    _act_until_it_is_annas_turn(with_heartbeats, tables[0])
+    sent = next(stream)
+    assert type_and_match(sent) == ("your_turn", tables[0])
     assert set(compared) <= {1, 2}
-    assert position(told) == began
+    assert position(sent) == began
     moved = threading.Event()
     while not moved.is_set():
-        _act_until_anna_is_asked(beating, tables[0])
-        if position(next(stream)) == beating.time:
+        _act_until_it_is_annas_turn(with_heartbeats, tables[0])
+        if position(next(stream)) == with_heartbeats.time:
             moved.set()
     assert sum(compared) >= 5
 
 
-def _act_until_anna_is_asked(players: Players, table: str) -> None:
+def _act_until_it_is_annas_turn(players: Players, table: str) -> None:
     while True:
         who = ("anna", "ben")[players.match(table).decisions()[0].seat]
         players.act(table, who)
@@ -268,32 +270,32 @@ def _act_until_anna_is_asked(players: Players, table: str) -> None:
             return
 
 
-def test_a_match_that_cannot_be_read_keeps_no_other_from_being_told(players: Players) -> None:
+def test_an_unreadable_match_does_not_affect_notices_of_others(players: Players) -> None:
     broken, sound = players.monkeys("anna", "ben"), players.toy("anna", "ben")
-    hello = next(players.told("anna"))
+    hello = next(players.sent("anna"))
     players.log._matches[broken].events.append(b"{}")
     players.play_out(sound)
-    _, told = players.told_at_once("anna", after=position(hello))
-    assert ("finished", sound) in {brief(one) for one in told}
+    _, sent = players.sent_at_once("anna", after=position(hello))
+    assert ("finished", sound) in {type_and_match(one) for one in sent}
 
 
 def test_one_stream_follows_five_hundred_matches(players: Players) -> None:
     tables = [players.monkeys("anna", "ben") for _ in range(500)]
     players.log.calls.clear()
-    stream = players.told("anna")
+    stream = players.sent("anna")
     hello = next(stream)
     assert {match["id"] for match in hello["matches"]} == {*tables}
-    assert players.log.calls.count("read") == 500 // followed.TOGETHER
+    assert players.log.calls.count("read") == 500 // followed.READ_BATCH
     players.log.calls.clear()
     for table in (tables[0], tables[-1]):
-        _act_until_anna_is_asked(players, table)
-        assert brief(next(stream)) == ("your_turn", table)
+        _act_until_it_is_annas_turn(players, table)
+        assert type_and_match(next(stream)) == ("your_turn", table)
 
 
 def test_every_frame_of_an_event_stream_has_the_cursor_as_its_id(players: Players) -> None:
     table = players.toy("anna", "ben")
     players.play_out(table)
-    pieces = players.follow("anna", EVENT_STREAM, gone=lambda: True)
+    pieces = players.follow("anna", EVENT_STREAM, hung_up=lambda: True)
     blocks = [block for piece in pieces for block in piece.split(b"\n\n") if block]
     assert len(blocks) == 2
     for block in blocks:

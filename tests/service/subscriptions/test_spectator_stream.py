@@ -1,4 +1,4 @@
-"""A stream of several matches: what it sends of each is what a spectator's own stream of that match would send."""
+"""Streams of several matches: each match has the events that a spectator's stream of this match alone has."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -47,7 +47,7 @@ def events_of(house: House, match_id: MatchId) -> list[Frame]:
     ]
 
 
-def test_every_event_of_each_match_comes_once_and_in_order_to_its_end(house: House) -> None:
+def test_every_event_of_each_match_is_sent_once_and_in_order(house: House) -> None:
     tables = [set_table(house.ports) for _ in range(3)]
     stream = frames(watch(house, [(match, beginning(match)) for match in newest(house, tables)]))
     hello = next(stream)
@@ -56,11 +56,11 @@ def test_every_event_of_each_match_comes_once_and_in_order_to_its_end(house: Hou
         table.play(house.elsewhere, 5)
     for table in reversed(tables):
         table.finish(house.elsewhere)
-    told = list(stream)
-    *told, last = told
+    sent = list(stream)
+    *sent, last = sent
     assert last == {"type": "end", "reason": "finished"}
     for match in newest(house, tables):
-        *events, end = [frame for frame in told if frame["match"] == match.id]
+        *events, end = [frame for frame in sent if frame["match"] == match.id]
         assert events == events_of(house, match.id)
         assert end == {
             "type": "match_end",
@@ -71,8 +71,10 @@ def test_every_event_of_each_match_comes_once_and_in_order_to_its_end(house: Hou
         }
 
 
-@pytest.mark.parametrize("deaf", [False, True], ids=["woken", "at heartbeats"])
-def test_who_begins_with_the_newest_is_sent_what_follows_and_what_is_open(house: House, deaf: bool) -> None:
+@pytest.mark.parametrize("drops_wakes", [False, True], ids=["woken", "at heartbeats"])
+def test_a_stream_from_the_newest_version_sends_open_decisions_and_later_events(
+    house: House, drops_wakes: bool
+) -> None:
     tables = [set_table(house.ports) for _ in range(3)]
     before = newest(house, tables)
     include = Include(decisions=True, language="en")
@@ -82,18 +84,18 @@ def test_who_begins_with_the_newest_is_sent_what_follows_and_what_is_open(house:
         assert seen["version"] == match.head.version
         assert [one["id"] for one in seen["decisions"]] == [one.id for one in see_decisions(match, None)]
         assert all(one["text"] for one in seen["decisions"])
-    house.deaf = deaf
+    house.drops_wakes = drops_wakes
     for table in (tables[2], tables[0]):
         after = table.play(house.elsewhere)
         for event in events_of(house, table.match_id)[before[tables.index(table)].head.version :]:
-            told = next(stream)
-            assert told["text"]
+            sent = next(stream)
+            assert sent["text"]
             then = house.elsewhere.history.at(after.id, event["version"])
-            assert [one["id"] for one in told["decisions"]] == [one.id for one in see_decisions(then, None)]
-            assert {name: told[name] for name in event} == event
+            assert [one["id"] for one in sent["decisions"]] == [one.id for one in see_decisions(then, None)]
+            assert {name: sent[name] for name in event} == event
 
 
-def test_an_id_says_how_far_each_match_has_come_and_leads_on_from_there(house: House) -> None:
+def test_an_id_has_the_last_sent_version_of_each_match(house: House) -> None:
     tables = [set_table(house.ports) for _ in range(2)]
     before = newest(house, tables)
     pieces = watch(house, [(match, match.head) for match in before], EVENT_STREAM)
@@ -103,34 +105,34 @@ def test_an_id_says_how_far_each_match_has_come_and_leads_on_from_there(house: H
         position[at] = tables[at].play(house.elsewhere).head.version
         piece = next(piece for piece in pieces if piece != EVENT_STREAM.heartbeat)
         assert piece.endswith(b"\n\nid: %d,%d\n\n" % tuple(position))
-        assert piece.count(b"id: ") == 1, "an id within would lead on from the middle of another match"
+        assert piece.count(b"id: ") == 1, "an id inside the piece would resume in the middle of another match"
 
 
-def test_one_match_that_cannot_be_read_any_more_ends_alone(house: House) -> None:
+def test_an_unreadable_match_ends_without_the_others(house: House) -> None:
     tables = [set_table(house.ports) for _ in range(2)]
     stream = frames(watch(house, [(match, match.head) for match in newest(house, tables)]))
     next(stream)
     broken, sound = tables
     house.log._matches[broken.match_id].events.append(b"{}")
-    told = next(stream)
-    assert (told["type"], told["match"], told["reason"]) == ("match_end", broken.match_id, "match-corrupt")
+    sent = next(stream)
+    assert (sent["type"], sent["match"], sent["reason"]) == ("match_end", broken.match_id, "match-corrupt")
     house.wake(broken.match_id, 10**6)
     sound.play(house.elsewhere)
     assert next(stream)["match"] == sound.match_id
 
 
-def test_another_past_than_the_client_has_ends_its_match(house: House) -> None:
+def test_a_diverged_history_ends_its_match(house: House) -> None:
     (match,) = newest(house, [set_table(house.ports)])
     stream = frames(watch(house, [(match, Head(match.head.version - 1, "0" * 64))]))
     _, end, last = stream
     assert (end["reason"], end["version"], last["reason"]) == ("history-diverged", match.head.version - 1, "finished")
 
 
-def test_a_long_backlog_of_one_match_does_not_hold_up_the_others(house: House) -> None:
+def test_a_long_backlog_of_one_match_does_not_delay_the_others(house: House) -> None:
     tables = [set_table(house.ports) for _ in range(2)]
     tables[0].finish(house.elsewhere)
     long, short = newest(house, tables)
-    assert long.head.version > match_watch.CHUNK
+    assert long.head.version > match_watch.CHUNK_EVENTS
     pieces = watch(house, [(match, beginning(match)) for match in (long, short)])
     next(pieces)
     first, second = next(pieces), next(pieces)
@@ -143,16 +145,16 @@ def test_a_heartbeat_reads_all_matches_in_one_round_trip(house: House) -> None:
     next(pieces)
     house.log.reads = 0
     assert [next(pieces) for _ in range(3)] == [NDJSON.heartbeat] * 3
-    assert house.log.reads == 3, "one as it began, and one at each heartbeat but the last"
+    assert house.log.reads == 3, "one read at the beginning, and one at each heartbeat but the last"
 
 
-def test_what_a_silent_log_keeps_back_comes_with_a_later_heartbeat(house: House) -> None:
+def test_events_that_an_outage_delays_are_sent_after_a_later_heartbeat(house: House) -> None:
     table = set_table(house.ports)
     (match,) = newest(house, [table])
     stream = watch(house, [(match, match.head)])
     next(stream)
     house.log.away = lambda _: True
-    house.deaf = True
+    house.drops_wakes = True
     table.play(house.elsewhere)
     assert next(stream) == NDJSON.heartbeat
     house.log.away = lambda _: False

@@ -1,4 +1,4 @@
-"""The loop of a stream: heartbeats, rights, ends, and what many streams cost."""
+"""The loop of a stream: heartbeats, tokens, ends, and the cost of many streams."""
 
 import threading
 import time
@@ -11,22 +11,22 @@ import pytest
 
 from service.errors import Refused
 from service.match import redaction
-from service.repository.verified_events import KEPT
+from service.repository.verified_events import CACHED_EVENTS
 from service.subscriptions import match_watch, streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.player_stream import PlayerSubscription
 from service.subscriptions.situation import NOTHING, Include
 from service.usecases import accounts
 from tests.api.table import Table
-from tests.service.subscriptions.house import HEARTBEAT, House, end, in_time, lines, those_who_wait, up_to_date
+from tests.service.subscriptions.house import HEARTBEAT_S, House, end, idle_waiters, in_time, lines, up_to_date
 from tests.waiting import until
 
 
-def test_a_lost_wake_up_costs_a_heartbeat_at_most(house: House, table: Table) -> None:
+def test_a_lost_wake_up_delays_an_event_by_at_most_one_heartbeat(house: House, table: Table) -> None:
     stream = house.follow(table.match_id)
     match, _ = house.ports.history.newest(table.match_id)
     up_to_date(stream, match.head)
-    house.deaf = True
+    house.drops_wakes = True
     table.play(house.elsewhere)
     pieces = iter(lambda: next(stream), None)
     heartbeats = 0
@@ -41,10 +41,10 @@ def test_heartbeats_come_in_time_while_nothing_happens(house: House, table: Tabl
     assert next(stream).startswith(b"retry: 1000\nevent: hello\ndata: {")
     began = time.monotonic()
     assert [next(stream) for _ in range(4)] == [b":\n\n"] * 4
-    assert time.monotonic() - began >= 3 * HEARTBEAT
+    assert time.monotonic() - began >= 3 * HEARTBEAT_S
 
 
-def test_a_revoked_token_ends_its_streams_and_no_other(house: House, table: Table) -> None:
+def test_a_revoked_token_ends_only_its_own_streams(house: House, table: Table) -> None:
     match, _ = house.ports.history.newest(table.match_id)
     mine, other = (
         up_to_date(house.follow(table.match_id, player=player, token=token), match.head)
@@ -65,15 +65,15 @@ def test_a_server_that_stops_ends_its_streams(house: House, table: Table, how: s
     assert end(stream) == "restart"
 
 
-def test_a_stream_ends_at_its_age(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_ends_at_its_maximum_age(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     match, _ = house.ports.history.newest(table.match_id)
     stream = up_to_date(house.follow(table.match_id), match.head)
     assert next(stream) == NDJSON.heartbeat
-    monkeypatch.setattr(streams, "MAX_AGE", HEARTBEAT)
+    monkeypatch.setattr(streams, "MAX_AGE_S", HEARTBEAT_S)
     assert end(stream) == "max-age"
 
 
-def test_a_log_that_is_away_for_a_while_ends_nothing(house: House, table: Table) -> None:
+def test_an_outage_of_the_log_ends_no_stream(house: House, table: Table) -> None:
     match, _ = house.ports.history.newest(table.match_id)
     stream = up_to_date(house.follow(table.match_id), match.head)
     table.play(house.elsewhere)
@@ -86,12 +86,12 @@ def test_a_log_that_is_away_for_a_while_ends_nothing(house: House, table: Table)
 def test_a_read_that_fails_is_not_tried_again_before_the_next_heartbeat(
     house: House, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "HEARTBEAT", 0.4)
-    monkeypatch.setattr(streams, "GLANCE", 0.01)
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.4)
+    monkeypatch.setattr(streams, "HANG_UP_CHECK_S", 0.01)
     match, _ = house.ports.history.newest(table.match_id)
     stream = up_to_date(house.follow(table.match_id), match.head)
-    house.deaf = True
-    table.play(house.elsewhere, KEPT + 1)  # more than is in memory
+    house.drops_wakes = True
+    table.play(house.elsewhere, CACHED_EVENTS + 1)  # more events than the cache holds
     house.log.away = lambda last: last is not None
     assert next(stream) == NDJSON.heartbeat
     house.log.reads = 0
@@ -99,29 +99,27 @@ def test_a_read_that_fails_is_not_tried_again_before_the_next_heartbeat(
     assert house.log.reads == 2
 
 
-def test_a_wake_up_that_is_not_true_costs_one_read(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "HEARTBEAT", 0.6)
+def test_a_false_wake_up_causes_one_read(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.6)
     match, _ = house.ports.history.newest(table.match_id)
 
     def reads() -> int:
-        """How many until the next heartbeat; none where that was due before the stream came to look."""
+        """The number of reads until the next heartbeat; 0 if it was due before the stream could read."""
         stream = up_to_date(house.follow(table.match_id), match.head)
         house.feed.wake(table.match_id, 999)
         house.log.reads = 0
         assert next(stream) == NDJSON.heartbeat
         return house.log.reads
 
-    # On a busy machine the heartbeat may come first, but not time and again.
+    # On a busy machine the heartbeat may come first, but not five times in a row.
     assert next(filter(None, (reads() for _ in range(5))), 0) == 1
 
 
-def test_wake_ups_that_are_not_true_cannot_make_a_process_read_all_the_time(
-    house: House, table: Table, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(match_watch, "_FALSE_ALARM", 0.05)
+def test_reads_for_false_wake_ups_are_limited(house: House, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match_watch, "_FALSE_WAKE_DELAY_S", 0.05)
     match, _ = house.ports.history.newest(table.match_id)
     following = [up_to_date(house.follow(table.match_id), match.head) for _ in range(5)]
-    monkeypatch.setattr(streams, "HEARTBEAT", 0.5)
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.5)
     house.log.reads = 0
     over = threading.Event()
 
@@ -134,16 +132,16 @@ def test_wake_ups_that_are_not_true_cannot_make_a_process_read_all_the_time(
     with ThreadPoolExecutor(len(following) + 1) as pool:
         began = time.monotonic()
         pool.submit(flood)
-        for told in [pool.submit(next, stream) for stream in following]:
-            assert told.result(30) == NDJSON.heartbeat
+        for sent in [pool.submit(next, stream) for stream in following]:
+            assert sent.result(30) == NDJSON.heartbeat
         over.set()
     assert house.log.reads <= 2 + (time.monotonic() - began) / 0.05
 
 
-def test_a_new_event_is_read_once_and_encoded_once_for_each_form_however_many_follow(
+def test_a_new_event_is_read_once_and_encoded_once_per_form_for_all_streams(
     house: House, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "HEARTBEAT", 60.0)
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 60.0)
     match, _ = house.ports.history.newest(table.match_id)
     ben = {"player": table.ben, "token": table.ben_token}
     kinds: list[dict[str, Any]] = [
@@ -158,7 +156,7 @@ def test_a_new_event_is_read_once_and_encoded_once_for_each_form_however_many_fo
         following.append(in_time(house.streams.run(subscription, lambda: None)))
     for stream in following:
         assert next(stream)
-    waiting = those_who_wait(monkeypatch)
+    waiting = idle_waiters(monkeypatch)
     redacted, see = [], redaction.see_event
 
     def counted(*asked: Any) -> Any:
@@ -167,11 +165,11 @@ def test_a_new_event_is_read_once_and_encoded_once_for_each_form_however_many_fo
 
     monkeypatch.setattr(redaction, "see_event", counted)
     with ThreadPoolExecutor(len(following)) as pool:
-        told = [pool.submit(next, stream) for stream in following]
-        until(lambda: len(waiting) == len(following), 30, "all have looked, and wait")
+        sent = [pool.submit(next, stream) for stream in following]
+        until(lambda: len(waiting) == len(following), 30, "all streams wait")
         house.log.reads, house.log.seconds = 0, 0.05
         after = table.play(house.elsewhere)
-        bodies = [one.result(30) for one in told[: len(kinds) * 5]]
+        bodies = [one.result(30) for one in sent[: len(kinds) * 5]]
         assert house.log.reads == 1
         assert len(redacted) == len(kinds)
         assert all(len(set(bodies[kind :: len(kinds)])) == 1 for kind in range(len(kinds)))
@@ -179,7 +177,7 @@ def test_a_new_event_is_read_once_and_encoded_once_for_each_form_however_many_fo
     assert {msgspec.json.decode(body)["version"] for body in bodies if body[:1] == b"{"} == {after.head.version}
 
 
-def test_a_holder_has_so_many_streams_and_a_process_so_many(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streams_are_limited_per_holder_and_per_process(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     slots = [house.streams.enter("ben") for _ in range(8)]
     with pytest.raises(Refused, match="too-many-streams"):
         house.streams.enter("ben")
@@ -188,7 +186,7 @@ def test_a_holder_has_so_many_streams_and_a_process_so_many(house: House, monkey
     slots[0].release()
     slots[0].release()
     slots[0] = house.streams.enter("ben")
-    monkeypatch.setattr(streams, "STREAMS_A_PROCESS", 9)
+    monkeypatch.setattr(streams, "MAX_STREAMS_PER_PROCESS", 9)
     with pytest.raises(Refused, match="too-many-streams"):
         house.streams.enter("cleo")
     for slot in (anna, *slots):

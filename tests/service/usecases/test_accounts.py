@@ -58,7 +58,7 @@ def test_a_token_has_a_shape_that_people_and_scanners_know() -> None:
 
 
 @given(st.integers(0, 53), st.characters())
-def test_a_mistyped_token_is_told_without_a_look_up(place: int, typed: str) -> None:
+def test_a_mistyped_token_is_refused_without_a_look_up(place: int, typed: str) -> None:
     token = new_token()
     mistyped = token[:place] + typed + token[place + 1 :]
     assert is_token(mistyped) == (mistyped == token)

@@ -91,7 +91,7 @@ def test_an_end_under_way_is_waited_for_and_an_end_that_did_not_come_is_not() ->
     assert crawl(arena)[0] == [other, late, table]
 
 
-def test_an_end_that_comes_after_readers_gave_it_up_is_told_to_them_all_the_same() -> None:
+def test_an_end_that_is_written_after_readers_stopped_waiting_is_still_listed() -> None:
     arena = Arena()
     gone_past: list[tuple[list[str], int]] = []
 
@@ -119,7 +119,7 @@ steps = st.lists(st.sampled_from(["make", "end", "refused", "unanswered", "wait"
 
 
 @given(steps=steps, size=st.integers(1, 3))
-def test_whoever_goes_on_reads_every_end_once(steps: list[str], size: int) -> None:
+def test_a_reader_that_continues_reads_every_end_once(steps: list[str], size: int) -> None:
     arena = Arena()
     waiting: list[str] = []
     over: list[str] = []
@@ -180,7 +180,7 @@ def test_a_list_of_one_game_leaves_the_others_out_and_says_where_to_go_on() -> N
         assert refusal.facts == {"games": ["monkeys_on_the_moon", "toy"]}
 
 
-def test_a_page_of_a_rare_game_looks_at_so_many_matches_and_no_more() -> None:
+def test_a_page_of_a_rare_game_reads_a_limited_number_of_matches() -> None:
     arena = Arena()
     for _ in range(MAX_READ + MIN_BATCH + 10):
         arena.wait(1)
@@ -193,7 +193,7 @@ def test_a_page_of_a_rare_game_looks_at_so_many_matches_and_no_more() -> None:
 
 
 def ends(arena: Arena) -> Iterator[str]:
-    yield from (place.partition(":")[2] for _, place in arena.index.ended(0, 99))
+    yield from (entry.match_id for _, entry in arena.index.ended(0, 99))
 
 
 def test_the_lists_of_an_older_release_are_filled_up_in_the_order_of_the_ends() -> None:
@@ -217,7 +217,7 @@ def test_the_lists_of_an_older_release_are_filled_up_in_the_order_of_the_ends() 
 
 
 @pytest.mark.parametrize("seats", [1, 2])
-def test_an_end_that_was_refused_holds_nobody_up(seats: int) -> None:
+def test_a_refused_end_delays_no_reader(seats: int) -> None:
     arena = Arena()
     table, other = arena.create(seats=seats + 1, bots=("high",)), arena.create()
     arena.log.meanwhile = [lambda: arena.join(table, *("anna", "ben")[:seats])]

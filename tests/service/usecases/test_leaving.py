@@ -10,6 +10,7 @@ from service.errors import Corrupt
 from service.match.events import MatchClock
 from service.match.model import HINT_MS
 from service.match.new_match import NewMatch
+from service.repository.index_entry import IndexEntry
 from service.usecases import match_lifecycle
 from service.usecases.match_index import public_page
 from tests.service.arena import START, Arena, refused, unavailable
@@ -36,7 +37,7 @@ def test_a_retried_leave_of_a_private_match_gives_the_original_answer() -> None:
     refused("match-not-found", arena.leave, table, "anna", "other")
 
 
-def test_who_leaves_in_mid_match_keeps_looking_but_acts_no_more() -> None:
+def test_a_player_who_leaves_a_running_match_may_watch_but_not_act() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     arena.leave(table, "anna")
@@ -67,7 +68,7 @@ def test_a_creator_without_a_seat_ends_the_table_by_leaving() -> None:
     refused("not-seated", arena.leave, running, "host")
 
 
-def test_nobody_leaves_what_is_over() -> None:
+def test_a_match_that_is_over_cannot_be_left() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     arena.play_out(table)
@@ -96,7 +97,7 @@ def test_a_crash_between_index_and_append_heals_with_the_retry() -> None:
     arena.wait(100)
     match = match_lifecycle.create(arena.ports, "host", NewMatch("toy", 3), "key").match
     assert [view.id for view in public_page(arena.ports, "open", None, 9)[0]] == [match.id]
-    assert arena.index.page("open", None, 9) == [f"{START + 100:013d}:{match.id}"]
+    assert arena.index.page("open", None, 9) == [IndexEntry(START + 100, match.id)]
 
 
 @pytest.mark.parametrize("retry", ["create", "join", "leave"])

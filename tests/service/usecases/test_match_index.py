@@ -10,6 +10,7 @@ from events.log import LogUnavailable
 from events.record import canonical, digest
 from service.adapters.memory import MemoryIndex
 from service.automation.bot_turns import suspend
+from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.ports import OwnList, Ports, StatusList
 from service.usecases.match_index import IN_FLIGHT_MS, ended_page, own_page, public_page, rebuild_entries
@@ -56,12 +57,12 @@ def test_pages_go_from_the_newest_to_the_oldest_without_gap_or_overlap() -> None
         tables.append(arena.create())
         arena.wait(10)
     found: list[str] = []
-    place: str | None = None
+    before: IndexEntry | None = None
     for size in (3, 3, 1):
-        views, place = public_page(arena.ports, "open", place, 3)
+        views, before = public_page(arena.ports, "open", before, 3)
         assert len(views) == size
         found += [view.id for view in views]
-    assert place is None
+    assert before is None
     assert found == tables[::-1]
 
 
@@ -116,7 +117,7 @@ def test_a_second_place_of_a_match_is_taken_away() -> None:
     table = arena.create()
     arena.index.add(table, START - 5, "host", private=False)
     assert ids(arena, "open") == [table]
-    assert arena.index.page("open", None, 9) == [f"{START:013d}:{table}"]
+    assert arena.index.page("open", None, 9) == [IndexEntry(START, table)]
 
 
 def test_a_match_that_cannot_be_read_hides_no_others_and_stays_in_the_index() -> None:
@@ -151,7 +152,7 @@ def test_a_player_finds_what_it_made_and_where_it_sits() -> None:
     assert own(arena, "anna") == [table]
     arena.leave(table, "host")
     assert (own(arena, "host"), own(arena, "host", "active")) == ([other, table], [other])
-    assert arena.index.matches_of("host", "active", None, 9) == [f"{START + 1:013d}:{other}"]
+    assert arena.index.matches_of("host", "active", None, 9) == [IndexEntry(START + 1, other)]
     assert own(arena, "host", "active") == [other]
 
 
@@ -165,7 +166,7 @@ def test_a_match_whose_seat_was_given_up_takes_no_place_among_the_player_s_own()
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_who_sits_down_again_while_an_earlier_leave_is_on_its_way_keeps_the_place(*, before: bool) -> None:
+def test_a_new_seat_is_not_removed_by_an_earlier_leave_that_finishes_late(*, before: bool) -> None:
     arena = Arena()
     table = arena.join(arena.create(), "anna")
     if before:  # the leave is done when the join has enrolled, and has not been written
@@ -187,7 +188,7 @@ def test_a_match_that_bots_ended_while_its_start_was_on_its_way_is_among_the_fin
     assert (ids(arena, "running"), ids(arena, "finished")) == ([], [table])
 
 
-def test_what_cannot_be_read_is_named_to_those_who_may_know_of_it() -> None:
+def test_unreadable_matches_are_listed_for_callers_with_access() -> None:
     arena = Arena()
     table = arena.join(arena.create(seats=3, private=True), "anna", "ben")
     arena.leave(table, "anna")
@@ -201,7 +202,7 @@ def test_what_cannot_be_read_is_named_to_those_who_may_know_of_it() -> None:
         assert (page.matches, list(page.unreadable)) == ((), named)
 
 
-def test_what_a_player_has_to_decide_stands_with_the_match() -> None:
+def test_a_players_open_decisions_are_listed_with_the_match() -> None:
     arena = Arena()
     table = arena.monkeys("anna", "ben")
     found = {player: own_page(arena.ports, player, "active", None, 9)[0][0] for player in ("anna", "ben", "host")}
@@ -250,6 +251,6 @@ def test_an_index_made_anew_knows_which_of_a_player_s_matches_are_over_and_since
     for table in (over, going_on):
         rebuild_entries(arena.ports, arena.match(table))
     for player in ("anna", "ben", "host"):
-        assert [place[14:] for place in arena.index.matches_of(player, "active", None, 9)] == [going_on]
-        assert [place[14:] for place in arena.index.concluded(player, ended_at or 0, 0, 9)] == [over]
+        assert [entry.match_id for entry in arena.index.matches_of(player, "active", None, 9)] == [going_on]
+        assert [entry.match_id for entry in arena.index.concluded(player, ended_at or 0, 0, 9)] == [over]
         assert list(arena.index.concluded(player, (ended_at or 0) + 1, 0, 9)) == []

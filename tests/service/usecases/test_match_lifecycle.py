@@ -9,6 +9,7 @@ from service.errors import Corrupt, Refused
 from service.games.registry import GAMES
 from service.match.new_match import NewMatch
 from service.match.randomness import Draws, commitment, match_key
+from service.repository.index_entry import IndexEntry
 from service.usecases import match_lifecycle
 from service.usecases.match_index import IN_FLIGHT_MS
 from service.usecases.match_lifecycle import OPEN_MATCHES, join_code_of, seen_join_code
@@ -78,7 +79,7 @@ def test_the_same_create_twice_at_once_is_one_match_with_one_place_in_the_index(
     mine = match_lifecycle.create(arena.ports, "host", WANTED, "key")
     assert mine.replayed
     assert [mine.match.id] == ids
-    assert arena.index.page("open", None, 9) == [f"{START + 7:013d}:{mine.match.id}"]
+    assert arena.index.page("open", None, 9) == [IndexEntry(START + 7, mine.match.id)]
     assert len(arena.index.open_entries("host")) == 1
 
 
@@ -118,7 +119,7 @@ def test_what_cannot_be_played_is_refused_and_leaves_nothing(
     assert arena.index.open_entries("host") == []
 
 
-def test_creations_that_died_and_starts_that_were_not_told_shut_no_player_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crashed_creations_and_unannounced_starts_block_no_player(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
     for number in range(OPEN_MATCHES - 1):
         arena.index.add(f"dead-{number}", START, "host", private=True)
@@ -167,7 +168,7 @@ def test_bots_take_the_lowest_seats() -> None:
     assert [event.by for event in arena.events(table)] == ["player:host"] * 3
 
 
-def test_a_match_of_bots_alone_starts_at_once_and_the_workers_are_told() -> None:
+def test_a_match_of_bots_alone_starts_at_once_and_the_workers_get_a_hint() -> None:
     arena = Arena()
     table = arena.create("monkeys_on_the_moon", bots=("random", "greedy"))
     assert arena.match(table).status == "running"
@@ -242,14 +243,14 @@ def test_the_loser_of_a_race_for_the_last_seat_is_refused() -> None:
     refused("match-full", match_lifecycle.join, arena.ports, "carl", waiting, "c")
 
 
-def test_a_started_match_takes_nobody() -> None:
+def test_a_started_match_gives_no_seats() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     facts = refused("match-not-open", match_lifecycle.join, arena.ports, "carl", table, "c").facts
     assert facts == {"match_status": "running"}
 
 
-def test_a_private_match_takes_those_who_know_its_code() -> None:
+def test_a_private_match_gives_seats_only_for_its_code() -> None:
     arena = Arena()
     table = arena.create(seats=4, private=True)
     code = join_code_of(arena.ports.secret, table)
@@ -262,7 +263,7 @@ def test_a_private_match_takes_those_who_know_its_code() -> None:
     refused("match-not-found", match_lifecycle.join, arena.ports, "anna", "nowhere", "key", join_code=code)
 
 
-def test_the_join_code_is_told_to_the_creator_and_the_seats() -> None:
+def test_the_join_code_is_shown_to_the_creator_and_the_seats() -> None:
     arena = Arena()
     table = arena.join(arena.create(private=True, seats=3), "anna")
     match = arena.match(table)

@@ -166,7 +166,7 @@ def test_another_request_with_the_same_key_at_once_is_refused() -> None:
     refused("idempotency-key-reused", arena.act, table, "anna", second, key="once")
 
 
-def test_races_lost_without_end_are_told() -> None:
+def test_endless_lost_races_are_reported_as_version_conflict() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben", tricks=100)
 
@@ -210,7 +210,7 @@ def test_a_dry_run_says_only_that_it_is_legal_and_touches_nothing() -> None:
     assert arena.log.contents() == before
 
 
-def test_a_dry_run_is_held_to_its_precondition_and_to_the_right_to_look() -> None:
+def test_a_dry_run_checks_its_precondition_and_the_access() -> None:
     arena = Arena()
     table = arena.join(arena.create(private=True), "anna", "ben")
     arena.wait(COUNTDOWN)
@@ -222,7 +222,7 @@ def test_a_dry_run_is_held_to_its_precondition_and_to_the_right_to_look() -> Non
     refused("match-not-found", judge, arena.ports, "carl", table, request)
 
 
-def test_a_dry_run_of_an_action_that_draws_asks_for_no_seed() -> None:
+def test_a_dry_run_of_an_action_that_draws_reads_no_seed() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben", "carl", "dora", hand=5)
     players = ("anna", "ben", "carl", "dora")
@@ -264,7 +264,7 @@ def test_draws_go_on_from_the_counts_that_the_log_knows() -> None:
     assert arena.ports.history.at(table, 4).drawn == dealt
 
 
-def test_a_seat_whose_turn_it_is_not_is_told_so() -> None:
+def test_a_seat_without_a_decision_gets_not_your_turn() -> None:
     arena = Arena()
     table = arena.create("monkeys_on_the_moon")
     arena.join(table, "anna", "ben")

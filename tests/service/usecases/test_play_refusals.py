@@ -142,7 +142,7 @@ def test_a_decision_is_closed_once_its_seat_acted() -> None:
     refused("decision-closed", arena.act, table, "anna", COMMIT, decision=mine.id)
 
 
-def test_a_refusal_says_where_the_match_stands() -> None:
+def test_a_refusal_has_the_version_and_the_decisions_of_the_match() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     for request in (ActionRequest(COMMIT, decision="0:1"), ActionRequest({"type": "keep"})):
@@ -152,7 +152,7 @@ def test_a_refusal_says_where_the_match_stands() -> None:
         assert caught.value.facts["decisions"] == see_decisions(arena.match(table), 0)
 
 
-def test_an_invalid_action_is_told_the_types_there_are() -> None:
+def test_the_refusal_of_an_invalid_action_lists_the_types() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     assert refused("invalid-action", arena.act, table, "anna", {"type": "fly"}).facts == {
@@ -161,7 +161,7 @@ def test_an_invalid_action_is_told_the_types_there_are() -> None:
     }
 
 
-def test_an_illegal_action_is_told_why_by_which_clause_and_what_is_legal() -> None:
+def test_the_refusal_of_an_illegal_action_has_reason_clause_and_legal_actions() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     refusal = refused("illegal-action", arena.act, table, "anna", {"type": "commit", "card": "0-0"})
@@ -172,7 +172,7 @@ def test_an_illegal_action_is_told_why_by_which_clause_and_what_is_legal() -> No
     assert refusal.facts["legal_counts"] == {"commit": 3}
 
 
-def test_a_long_legal_list_is_told_as_counts() -> None:
+def test_a_long_legal_list_is_summed_up_as_counts() -> None:
     arena = Arena()
     match = arena.match(arena.opened("anna", "ben"))
     commit = next(iter(match.game.legal_actions(match.state, 0)))
@@ -190,7 +190,7 @@ def test_a_long_legal_list_is_told_as_counts() -> None:
         assert refusal.detail.endswith(f"; {length - rulings.MAX_LEGAL_IN_WORDS} more.")
 
 
-def test_a_refusal_tells_first_what_is_legal_of_the_kind_that_was_tried() -> None:
+def test_a_refusal_lists_legal_actions_of_the_tried_type_first() -> None:
     match = Arena(GAMES["ape_town"])
     table = match.join(match.create("ape_town", 2), "anna", "ben")
     player = ("anna", "ben")[match.match(table).decisions()[0].seat]
@@ -204,7 +204,7 @@ def _with_legal(match: Match, actions: list[Any]) -> Match:
     return msgspec.structs.replace(match, game=game)
 
 
-def test_a_refusal_tells_nothing_that_the_seat_may_not_know() -> None:
+def test_a_refusal_contains_no_hidden_information() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     arena.act(table, "ben")

@@ -36,7 +36,7 @@ def test_a_page_says_all_of_a_game(game: AnyGame) -> None:
 
 
 @pytest.mark.parametrize("game", [*GAMES.values(), *HOSTED.values()], ids=lambda game: game.info.id)
-def test_the_options_are_a_schema_that_stands_alone_and_knows_no_more_options(game: AnyGame) -> None:
+def test_the_options_are_a_self_contained_closed_schema(game: AnyGame) -> None:
     schema = catalogue.page({game.info.id: game}, game.info.id).options
     options = schema["$defs"][schema["$ref"].removeprefix("#/$defs/")]
     assert options["type"] == "object"
@@ -45,7 +45,7 @@ def test_the_options_are_a_schema_that_stands_alone_and_knows_no_more_options(ga
     assert options["required"] == []
 
 
-def test_an_unknown_game_is_told_which_there_are() -> None:
+def test_the_problem_of_an_unknown_game_lists_the_games() -> None:
     assert refused("game-not-found", catalogue.page, GAMES, "chess").facts == {"games": sorted(GAMES)}
 
 

@@ -94,7 +94,7 @@ def told(arena: Arena, match: str) -> set[str | None]:
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_of_a_private_match_its_own_people_are_told(damage: Damage) -> None:
+def test_the_fault_of_a_private_match_is_shown_to_its_creator_and_players(damage: Damage) -> None:
     arena, match = table(private=True)
     arena.log.rewrite(match, damage.alter(arena.log.stored(match)))
     arena.log.forget_snapshots()
@@ -104,7 +104,7 @@ def test_of_a_private_match_its_own_people_are_told(damage: Damage) -> None:
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_of_a_public_match_everyone_is_told_if_it_can_be_read_that_it_is_one(damage: Damage) -> None:
+def test_the_fault_of_a_match_is_shown_to_all_if_it_is_readably_public(damage: Damage) -> None:
     arena, match = table(private=False)
     arena.log.rewrite(match, damage.alter(arena.log.stored(match)))
     assert told(arena, match) == (set(PEOPLE) if damage.begins else damage.told)
@@ -118,7 +118,7 @@ def test_a_seat_that_was_handed_over_stays_its_players_to_follow() -> None:
     assert told(arena, match) == {"host", "anna", "ben"}
 
 
-def test_a_long_list_of_matches_is_looked_through() -> None:
+def test_every_match_of_a_long_list_is_checked() -> None:
     arena, match = table(private=True)
     for number in range(1200):
         arena.index.enrol("ben", f"m{number}", number)
@@ -127,6 +127,6 @@ def test_a_long_list_of_matches_is_looked_through() -> None:
     assert told(arena, match) == LISTED
 
 
-def test_of_a_match_that_is_not_there_nobody_is_told() -> None:
+def test_a_missing_match_has_no_fault_to_show() -> None:
     arena, _ = table(private=True)
     assert told(arena, "nowhere") == set()

@@ -41,7 +41,7 @@ def test_a_seat_shows_the_name_that_its_player_has_now() -> None:
     assert see(arena.ports, arena.match(arena.create()), None).creator_name is None
 
 
-def test_a_seat_that_a_bot_took_over_tells_whose_it_was() -> None:
+def test_a_seat_that_a_bot_took_over_shows_its_former_player() -> None:
     arena = Arena()
     player, _ = accounts.sign_up(arena.ports, "Anna")
     clock = {"bank_seconds": 20, "on_timeout": "bot"}

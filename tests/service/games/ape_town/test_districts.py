@@ -193,7 +193,7 @@ def test_ape_21_the_values_of_the_neighbours_apes_are_shared_and_rounded_up(
     ]
 
 
-def test_ape_21_more_lemurs_of_one_player_are_still_one_share_and_orangutans_are_none() -> None:
+def test_ape_21_more_lemurs_of_one_player_are_still_one_share_and_orangutans_do_not_share() -> None:
     state = before_completion(
         "lemur 1", "lemur 1", "lemur 2", "orangutan 0", neighbours=district_tiles("D5", "mandrill", free=1)
     )

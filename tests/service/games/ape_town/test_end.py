@@ -108,7 +108,7 @@ def test_ape_31_of_tied_players_the_one_whose_turn_would_come_next_ranks_first(
     assert outcome.winners == (ranks.index(1),)
 
 
-def test_ape_31_the_tie_break_goes_by_who_filled_the_last_field() -> None:
+def test_ape_31_the_tie_break_depends_on_the_player_of_the_last_field() -> None:
     state = play(with_holdings(before_last_tile(3, active=2), 0, boss=3), LAST)
     outcome = score(state)
     assert outcome.scores == (9, 9, 6)

@@ -98,7 +98,7 @@ def test_ape_10_only_a_face_up_tile_can_be_taken(segment: int) -> None:
     assert refused.value.facts == {"segment": segment}
 
 
-def test_ape_10_a_turn_is_two_decisions_of_one_seat_then_the_next_seat_is_asked() -> None:
+def test_ape_10_a_turn_is_two_decisions_of_one_seat_then_the_next_seat_decides() -> None:
     state = table(3, first=2)
     assert decide(state, TakeTile(0))[-1] == DecisionOpened(2, "place_tile")
     state = play(state, TakeTile(0))

@@ -69,7 +69,7 @@ def test_fou_30_one_skin_goes_for_each_grab_though_there_are_more() -> None:
     assert not [one for one in legal(state) if isinstance(one, HandBanana)]
 
 
-def test_fou_30_a_seat_that_has_no_skin_hands_none_over() -> None:
+def test_fou_30_a_seat_without_a_skin_cannot_hand_one_over() -> None:
     state = play(with_holdings(ready(banana_skins=True), 0, own_skin=False), Grab(0, "K02-1", HAND[:1]))
     assert refusal(state, HandBanana(1)) == ("no-skin", "FOU-30")
     assert not [one for one in legal(state) if isinstance(one, HandBanana)]

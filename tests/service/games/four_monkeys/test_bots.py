@@ -53,7 +53,7 @@ def test_greedy_beats_chance_in_six_of_ten_matches_at_the_least(chunk: int) -> N
 
 
 @pytest.mark.long
-def test_greedy_calls_no_false_stop_whoever_plays_and_however_long() -> None:
+def test_greedy_calls_no_false_stop_in_any_match() -> None:
     for bots in (["greedy", "random"], ["greedy"] * 3, ["greedy", "greedy", "random", "random"]):
         for seed in range(min(4 * LENGTH, 20)):
             for step in match(GAME, bots, {"round_seconds": 600}, f"calm {seed}"):

@@ -216,6 +216,6 @@ def test_fou_22_turns_go_by_ascending_seat_from_the_lowest() -> None:
     ]
 
 
-def test_the_scoring_waits_for_nobody_else() -> None:
+def test_the_scoring_waits_for_no_other_seat() -> None:
     state = with_check(state_with_tiles(tiles("K02-1", "K03-1"), ()), 0)
     assert refusal(state, Check("K02-1"), at=DEADLINE - 1) == ("too-early", "FOU-22")

@@ -90,11 +90,11 @@ def test_fou_10_the_pattern_of_the_legal_list_is_no_choice_of_cards() -> None:
 
 
 @pytest.mark.parametrize("under", [(HAND[0], HAND[0]), (HAND[0], DECK[0])])
-def test_fou_10_the_cards_are_of_the_hand_and_none_is_named_twice(under: tuple[str, ...]) -> None:
+def test_fou_10_the_cards_are_of_the_hand_and_each_is_named_once(under: tuple[str, ...]) -> None:
     assert refusal(ready(), Grab(0, "K02-1", under))[1] == "FOU-10"
 
 
-def test_fou_10_a_tile_that_has_gone_is_refused_with_who_has_it_and_what_lies_there_now() -> None:
+def test_fou_10_the_refusal_of_a_taken_tile_names_its_owner_and_the_tile_there_now() -> None:
     state = play(ready(), Grab(0, "K02-1", HAND[:1]))
     grab = Grab(0, "K02-1", state.seats[1].hand[:1])
     assert facts(state, grab, 1) == ("tile-gone", {"combo": "K02-1", "holder": 0, "stack": 0, "now": "K03-1"})
@@ -107,7 +107,7 @@ def test_fou_10_a_tile_on_another_stack_is_refused_with_its_stack() -> None:
 
 
 @pytest.mark.parametrize("combo", ["K03-1", "K10-3", "K99-1"])
-def test_fou_10_a_tile_that_nobody_can_see_is_refused_without_a_hint_where_it_is(combo: str) -> None:
+def test_fou_10_the_refusal_of_a_hidden_tile_does_not_reveal_its_stack(combo: str) -> None:
     assert facts(ready(), Grab(0, combo, HAND)) == ("tile-not-seen", {"combo": combo})
 
 

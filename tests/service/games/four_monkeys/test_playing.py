@@ -142,7 +142,7 @@ def test_fou_15_a_false_stop_costs_ten_points_and_the_round_is_played_again(owne
         assert (len(held.hand), len(held.deck)) == (5, 35)
 
 
-def test_fou_15_nobody_is_reseated_when_a_round_is_played_again() -> None:
+def test_fou_15_seats_keep_their_areas_when_a_round_is_played_again() -> None:
     state = table(8)
     state = after(state, ring(state))
     areas = state.areas
@@ -199,7 +199,7 @@ def test_fou_16_the_bell_rings_when_it_is_due_and_by_the_clock_alone(seat: Seat,
     assert refusal(table(), BELL, seat, at) == ("no-such-bell", "FOU-16")
 
 
-def test_a_seat_that_can_do_nothing_is_not_asked() -> None:
+def test_a_seat_without_a_legal_action_has_no_open_decision() -> None:
     state = with_holdings(table(), 0, hand=(), replenish_used=True)
     state = after(state, [FalseStopCharged(0, -10)] * 2)
     assert legal(state) == []

@@ -170,7 +170,7 @@ def test_fou_33_wrong_combos_cost_one_and_repeated_ones_nothing_and_skins_the_sa
     ]
 
 
-def test_fou_33_all_who_are_the_smartest_monkey_at_the_start_of_step_4_score_for_it() -> None:
+def test_fou_33_every_smartest_monkey_at_the_start_of_step_4_scores_for_it() -> None:
     state = family((), ())
     effects = ring(state, at=state.deadline)
     assert [effect.points for effect in effects if isinstance(effect, RoundScored)] == [2, 2]

@@ -105,7 +105,7 @@ def test_a_sampled_seat_that_has_a_deck_holds_its_own_cards() -> None:
 
 
 @pytest.mark.parametrize("drawer", [0, 1])
-def test_cards_of_another_deck_lie_before_those_who_have_no_deck(drawer: Seat) -> None:
+def test_a_player_without_a_deck_is_shown_the_cards_of_another_deck(drawer: Seat) -> None:
     """Seat 1 or the viewer itself drew three cards of seat 2 when its own deck was empty."""
     state = table(3)
     given = state.seats[2].deck[:3]

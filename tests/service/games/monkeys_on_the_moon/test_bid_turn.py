@@ -136,7 +136,7 @@ def test_mom_21_other_coins_do_not_count(held: dict[str, int]) -> None:
     assert legal(auction(**held)) == [Pass()]
 
 
-def test_mom_22_the_bidding_goes_to_the_left_and_whoever_passed_is_out() -> None:
+def test_mom_22_the_bidding_goes_to_the_left_and_a_player_after_a_pass_is_out() -> None:
     state = auction(4, purple=4)
     bids: list[AnyAction] = [
         Bid({"purple": 1}),
@@ -149,13 +149,13 @@ def test_mom_22_the_bidding_goes_to_the_left_and_whoever_passed_is_out() -> None
     assert asked_seats(state, *bids) == [0, 1, 2, 3, 0, 2]
 
 
-def test_mom_22_the_standing_bidder_is_not_asked_and_wins_once_all_others_are_out() -> None:
+def test_mom_22_the_standing_bidder_is_skipped_and_wins_once_all_others_are_out() -> None:
     state = auction()
     assert asked_seats(state, Bid({"purple": 1}), Pass(), Pass()) == [0, 1, 2]
     assert AuctionWon(0, PURPLE, 3) in decide(play(state, Bid({"purple": 1}), Pass()), Pass())
 
 
-def test_mom_22_the_last_player_in_without_a_bid_is_still_asked() -> None:
+def test_mom_22_the_last_player_in_without_a_bid_may_still_bid() -> None:
     state = play(auction(), Pass(), Pass())
     assert state.awaited is not None
     assert state.awaited.seat == 2
@@ -171,12 +171,12 @@ def test_mom_22_a_monkey_without_a_bid_is_discarded() -> None:
     )
 
 
-def test_mom_22_the_turn_goes_on_to_the_left_of_the_active_player_whoever_won() -> None:
+def test_mom_22_the_next_turn_is_left_of_the_active_player_and_not_of_the_winner() -> None:
     effects = decide(play(auction(), Pass(), Bid({"purple": 1})), Pass())
     assert effects[-2:] == (TurnOpened(1, "bid"), DecisionOpened(1, "select_monkey"))
 
 
-def test_mom_22_a_player_with_no_coin_that_counts_is_asked_all_the_same() -> None:
+def test_mom_22_a_player_without_a_coin_that_counts_still_gets_a_decision() -> None:
     state = with_holdings(play(auction(), Bid({"purple": 1})), 1, coins={})
     assert legal(state) == [Pass()]
 

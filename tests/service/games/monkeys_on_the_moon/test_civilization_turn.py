@@ -106,7 +106,7 @@ def test_mom_12_takes_one_coin_if_only_one_lies_there() -> None:
     assert effects_of(supply_is(turn(), blue=1), ADVANCE_BLUE)[1] == CoinsTaken(0, "blue", 1, "MOM-12")
 
 
-def test_mom_12_takes_nothing_if_none_lies_there() -> None:
+def test_mom_12_takes_nothing_from_an_empty_supply() -> None:
     effects = effects_of(supply_is(turn(), blue=0), ADVANCE_BLUE)
     assert not [effect for effect in effects if isinstance(effect, CoinsTaken)]
 
@@ -190,7 +190,7 @@ def test_mom_16_each_ally_is_paid_if_it_can_be_else_its_scorn_is_taken(
     assert legal(play(state, ADVANCE_BLUE)) == choices
 
 
-def test_mom_16_nothing_is_asked_if_no_choice_is_left() -> None:
+def test_mom_16_no_decision_opens_if_no_choice_is_left() -> None:
     assert effects_of(with_scorn("red", "purple"), ADVANCE_BLUE)[1:] == [
         CoinsTaken(0, "blue", 2, "MOM-12"),
         StoneMoved("blue", 0, 3),

@@ -97,7 +97,7 @@ def test_bids_are_all_sets_of_coins_that_beat_the_standing_bid(held: list[int], 
     assert all(min(bid.values()) > 0 for bid in bids)
 
 
-def test_only_the_awaited_seat_has_actions_and_at_the_end_nobody() -> None:
+def test_only_the_awaited_seat_has_actions_and_at_the_end_no_seat() -> None:
     *_, (end, _) = random_states(3, seed=1, options=Options())
     for seat in range(3):
         assert list(GAME.legal_actions(end, seat)) == []

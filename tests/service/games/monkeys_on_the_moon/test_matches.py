@@ -101,7 +101,7 @@ def test_a_table_without_an_advanced_tribe_has_no_angered_one() -> None:
         advanced_tribe(table())
 
 
-def test_a_seat_without_a_ship_launches_none() -> None:
+def test_a_seat_without_a_ship_launches_nothing() -> None:
     state = with_holdings(table(), 0, ship=None)
     with pytest.raises(ValueError, match="no ship"):
         _launch(PendingEffects(GAME.apply, state), 0, "under_deck", "MOM-27")

@@ -49,7 +49,7 @@ def test_a_viewer_sees_its_own_hand_and_coins_and_of_others_how_many() -> None:
     assert not own.has("seat-0-coins")
 
 
-def test_an_auction_shows_the_standing_bid_and_who_is_in() -> None:
+def test_an_auction_shows_the_standing_bid_and_the_players_in_it() -> None:
     state = auction_of(table(3), "green-4-1", 2)
     assert "no bid" in drawn(GAME, state).texts()
     picture = drawn(GAME, auction_of(table(3), "green-4-1", 2, bidder=1, points=7, green=1, red=2))

@@ -72,7 +72,7 @@ def test_mom_24_a_ship_that_reaches_its_capacity_launches_at_once(ship: str, poi
     assert (after.ship, after.aboard, after.launched, after.full_ships) == (None, (), (*aboard, "red-3-1"), (ship,))
 
 
-def test_mom_25_no_coin_if_none_lies_there() -> None:
+def test_mom_25_no_coin_from_an_empty_supply() -> None:
     effects = launched(supply_is(before_winning("red-3-1", "blue-2", "black-3-1"), blue=0))
     assert not [effect for effect in effects if isinstance(effect, CoinsTaken)]
 

@@ -116,7 +116,7 @@ def test_mom_51_monkeys_that_wait_without_a_ship_are_no_rivals() -> None:
     assert decide(state, ADVANCE_BLUE)[-1] == DecisionOpened(1, "play_civilization")
 
 
-def test_mom_51_owners_are_asked_in_turn_order_from_the_active_player() -> None:
+def test_mom_51_owners_decide_in_turn_order_from_the_active_player() -> None:
     state = play(before_treachery(), ADVANCE_BLUE)
     assert decide(before_treachery(), ADVANCE_BLUE)[-1] == DecisionOpened(2, "leave_behind")
     state = play(state, LeaveBehind("blue"))
@@ -128,7 +128,7 @@ def test_mom_51_owners_are_asked_in_turn_order_from_the_active_player() -> None:
     )
 
 
-def test_mom_51_the_active_player_is_asked_first() -> None:
+def test_mom_51_the_active_player_decides_first() -> None:
     state = with_holdings(before_treachery(), 1, ship="red-4", aboard=("black-4-1", "green-4-1"))
     assert decide(state, ADVANCE_BLUE)[-1] == DecisionOpened(1, "leave_behind")
 

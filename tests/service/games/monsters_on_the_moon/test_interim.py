@@ -143,7 +143,7 @@ def test_mon_31_nothing_is_drawn_without_a_tie() -> None:
     assert rng.drawn == []
 
 
-def test_mon_31_the_decider_is_asked_at_the_end_of_the_turn_and_may_name_any_seat() -> None:
+def test_mon_31_the_decider_chooses_at_the_end_of_the_turn_and_may_name_any_seat() -> None:
     state = last_draw("e", seats=3, crystals=(1, 0, 2))
     effects = decide(state, LAY)
     assert effects[-2:] == (DeciderNamed(1, "crystals"), DecisionOpened(1, "choose_first"))

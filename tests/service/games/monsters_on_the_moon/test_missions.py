@@ -87,7 +87,7 @@ def test_mon_70_three_open_missions_lie_there_for_all() -> None:
     assert all(held.missions == () for held in state.seats)
 
 
-def test_mon_70_without_the_option_there_are_none_and_the_match_ends_with_the_last_card() -> None:
+def test_mon_70_without_the_option_there_are_no_missions_and_the_match_ends_with_the_last_card() -> None:
     state = before_end(table())
     assert awaited_seats(state) == ()
     assert state.step is None
@@ -143,7 +143,7 @@ def test_mon_71_only_the_chosen_mission_scores() -> None:
         assert GAME.score(ended, ScriptedRng()).breakdown[0]["mission"] == scored
 
 
-def test_mon_71_missions_are_asked_for_once_everything_else_is_done() -> None:
+def test_mon_71_missions_are_chosen_after_everything_else() -> None:
     state = at_step(table(2, options=SECRET), "place_spaceship", 0)
     assert decide(state, EndTurn())[-1] == DecisionOpened(1, "place_card")
     assert choosing(SECRET).awaited is None

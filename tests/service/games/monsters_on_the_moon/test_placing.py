@@ -291,7 +291,7 @@ def test_no_square_shows_two_things_and_no_card_loses_more_than_two_squares_at_o
         assert all(state.display[cell].shows == "crystal" for cell in state.ships)
 
 
-def test_the_end_of_the_turn_may_be_asked_but_nothing_else() -> None:
+def test_the_end_of_the_turn_may_be_the_only_choice_left() -> None:
     state = table()
     state = play(state, PlaceCard(state.seats[0].hand[0], -3, 0, 0))
     assert legal(state)[0] == EndTurn()

@@ -149,7 +149,7 @@ def test_mon_2_each_seat_takes_the_two_cards_with_its_double_head(seats: int) ->
             assert [face.kind for face in BOX.faces[card, 0] if face.heads == 2] == [held.monster]
 
 
-def test_mon_2_all_seats_are_asked_at_once_and_each_gives_one_of_its_two_cards() -> None:
+def test_mon_2_all_seats_decide_at_once_and_each_gives_one_of_its_two_cards() -> None:
     state = before_gifts(3)
     assert GAME.decisions(state) == tuple(
         Decision(seat, "give_card", GiveCard(FIRST_CARDS[seat][0])) for seat in range(3)

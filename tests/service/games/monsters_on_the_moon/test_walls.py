@@ -139,7 +139,7 @@ def test_mon_61_a_first_or_second_wall_leaves_three_within_reach(
         assert refusal_of(state, last)[0] == refused
 
 
-def test_mon_61_without_more_room_the_end_of_the_turn_is_still_asked() -> None:
+def test_mon_61_without_more_room_the_end_of_the_turn_is_still_a_decision() -> None:
     state = play(builder("W", long=0), *walls("h 0 0", "v 0 0", "v 1 0"))
     assert legal(state) == [EndTurn(), wall("h 0 1")]
     state = play(state, wall("h 0 1"))

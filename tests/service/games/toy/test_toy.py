@@ -58,7 +58,7 @@ def test_toy_13_a_single_highest_value_scores_a_point_for_each_card(
     assert [(one.seat, one.points) for one in effects if isinstance(one, toy.PointsScored)] == scored
 
 
-def test_toy_11_the_bell_takes_a_card_of_who_is_late() -> None:
+def test_toy_11_the_bell_takes_a_card_of_a_late_seat() -> None:
     state = holding(table(), ("9-1",), ("12-1",))
     state, effects = after(state, Move(0, Commit("9-1"), BELL - 1), Move(CLOCK, Ring("trick"), BELL))
     assert effects[1:4] == (

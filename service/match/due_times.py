@@ -1,6 +1,6 @@
-"""The kinds of due entries of a match. Each kind has one entry here, and a handler in `workers`.
+"""The kinds of due entries of a match. `KINDS` computes the time of each kind; `workers` has a handler for each.
 
-A due entry says only when something is due. What is due follows from the match.
+A due entry contains only a time. The work that is due follows from the match.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from events.due import DueTimes
 from service.match.model import HINT_MS, Match
 
 
-def owed(match: Match, after: int = -1) -> DueTimes:
+def due_times(match: Match, after: int = -1) -> DueTimes:
     """When each kind is due next, in milliseconds. Decisions of bots that were due by the time `after` do not count."""
     return {kind: due_at(match, after) for kind, due_at in KINDS.items()}
 
@@ -36,7 +36,7 @@ def _either(match: Match, after: int) -> int | None:
 
 
 def _turn_at(match: Match, after: int) -> int | None:
-    """For a job that is due at once, workers got a hint. The due entry waits until the hint counts as lost."""
+    """For a job that is due at once, workers got a hint. The due entry becomes due when the hint counts as lost."""
     job_at = match.job_at(after)
     return job_at + HINT_MS if job_at is not None and job_at <= match.at else job_at
 

@@ -1,4 +1,4 @@
-"""Mutations of what is told and what is let in."""
+"""Mutations of visibility, of access and of input checks."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ _MATCHES: Final = "tests/service/usecases/test_match_lifecycle.py"
 _BAD_INPUTS: Final = "tests/api/test_bad_inputs.py::test_a_bad_input_gets_its_problem_at_once_and_changes_nothing"
 _SHAPES: Final = "tests/api/server/test_gunicorn.py::test_a_request_of_that_shape_gets_its_status"
 _WORLDS: Final = "tests/api/test_nothing_leaks.py"
-_ALIKE: Final = f"{_WORLDS}::test_worlds_that_differ_in_what_a_viewer_cannot_know_are_told_alike"
+_ALIKE: Final = f"{_WORLDS}::test_worlds_that_differ_in_hidden_information_get_the_same_answers"
 
 # fmt: off
 SIGHT: Final = (
@@ -33,7 +33,7 @@ SIGHT: Final = (
     Mutation("everybody may watch a private match among others", "api/resources/streams.py",
         "isinstance(match, Match) and not match.created.private",
         "isinstance(match, Match)",
-        "tests/api/resources/test_streams.py::test_no_public_match_no_private_one_and_none_that_is_broken_are_told_apart"),
+        "tests/api/resources/test_streams.py::test_missing_private_and_damaged_matches_get_the_same_answer"),
     Mutation("a seat sees more than a spectator in a stream of several matches", "service/subscriptions/match_stream.py",
         "viewer = viewer_of(match, self._player, self._seat)",
         "viewer = viewer_of(match, self._player, self._seat) if self._numbered else 1",
@@ -45,7 +45,7 @@ SIGHT: Final = (
     Mutation("a notice lists what the seat may do though nothing is asked of it", "service/subscriptions/notices.py",
         "    if holder is None or holder.resigned:\n        return frozenset()\n",
         "    if holder is None:\n        return frozenset()\n",
-        "tests/service/subscriptions/test_resumed.py::test_who_left_is_asked_nothing"),
+        "tests/service/subscriptions/test_resumed.py::test_a_player_who_left_gets_no_turn"),
     Mutation("actions are shown whole", "service/match/redaction.py",
         "action = redact(acted.action, viewer, acted.seat)",
         "action = acted.action",
@@ -61,7 +61,7 @@ SIGHT: Final = (
     Mutation("everybody is told the join code", "service/usecases/match_lifecycle.py",
         "if not match.created.private or (player != match.creator and match.seat_of(player) is None):",
         "if not match.created.private:",
-        f"{_MATCHES}::test_the_join_code_is_told_to_the_creator_and_the_seats"),
+        f"{_MATCHES}::test_the_join_code_is_shown_to_the_creator_and_the_seats"),
     Mutation("a spectator is shown the legal list of who is next", "service/match/redaction.py",
         'if viewer is None or match.status != "running":\n        return ()',
         'if match.status != "running":\n        return ()\n    viewer = match.decisions()[0].seat if viewer is None else viewer',
@@ -100,7 +100,7 @@ WORLDS: Final = (
     Mutation("a bot sees what the next seat sees", "service/automation/bot_turns.py",
         "observation=game.observation(match.state, decision.seat)",
         "observation=game.observation(match.state, (decision.seat + 1) % len(match.seats))",
-        f"{_WORLDS}::test_bots_workers_and_waiters_are_told_alike[monkeys_on_the_moon of 2]"),
+        f"{_WORLDS}::test_bots_workers_and_long_polls_get_the_same_in_both_worlds[monkeys_on_the_moon of 2]"),
     Mutation("the log says what was done", "service/match/rulings.py",
         "    data = Acted(seat, action, effects, tuple(rng.drawn) or UNSET, reason)\n",
         "    data = Acted(seat, action, effects, tuple(rng.drawn) or UNSET, reason)\n"
@@ -109,11 +109,11 @@ WORLDS: Final = (
     Mutation("strangers are told that a private match is under way", "service/match/redaction.py",
         "        raise no_match()\n    if wanted",
         '        raise Refused("match-not-found", "This match is not yours to see.")\n    if wanted',
-        f"{_WORLDS}::test_to_strangers_a_private_match_is_as_none"),
+        f"{_WORLDS}::test_strangers_get_the_same_answers_for_a_private_and_a_missing_match"),
     Mutation("strangers are told that a private match cannot be read", "service/views/damaged_match_access.py",
         "    if not created.private:\n        return True\n",
         "    if created.seats:\n        return True\n",
-        "tests/api/resources/test_damaged_matches.py::test_to_strangers_a_damaged_private_match_is_as_none"),
+        "tests/api/resources/test_damaged_matches.py::test_strangers_get_match_not_found_for_a_damaged_private_match"),
     Mutation("a log line tells the text of an exception", "service/observability/safe_traceback.py",
         "    name = type(error).__qualname__\n",
         '    name = f"{type(error).__qualname__}: {error}"\n',
@@ -127,11 +127,11 @@ INPUT: Final = (
     Mutation("a ticket is believed whoever wrote it", "service/adapters/tickets.py",
         "return token_digest if hmac.compare_digest(found, self._sealed(ticket_digest, token_digest)) else None",
         "return token_digest",
-        "tests/api/resources/test_tickets.py::test_who_can_write_to_the_queue_makes_no_ticket"),
+        "tests/api/resources/test_tickets.py::test_write_access_to_the_queue_is_not_enough_for_a_ticket"),
     Mutation("the record of a ticket may be copied to another", "service/adapters/tickets.py",
         'signed = f"ticket:{ticket_digest}:{token_digest}"',
         'signed = f"ticket:{token_digest}"',
-        "tests/api/resources/test_tickets.py::test_who_can_write_to_the_queue_makes_no_ticket"),
+        "tests/api/resources/test_tickets.py::test_write_access_to_the_queue_is_not_enough_for_a_ticket"),
     Mutation("a body that nothing reads is let in", "api/requests/checks.py",
         "if (length or coding) and request.endpoint is not None and request.method not in WRITES:",
         "if False:",
@@ -139,7 +139,7 @@ INPUT: Final = (
     Mutation("a read does not let others run", "api/server/connection.py",
         "        wait_read(self._client.fileno())\n",
         "",
-        "tests/api/server/test_connection.py::test_two_who_read_what_is_there_take_turns"),
+        "tests/api/server/test_connection.py::test_two_readers_of_buffered_bytes_take_turns"),
     Mutation("requests that came together are served at once", "api/server/connection.py",
         "        if not self._has_waited:\n",
         "        if False:\n",
@@ -191,4 +191,4 @@ INPUT: Final = (
 )
 # fmt: on
 
-TOLD: Final = (*INPUT, *SIGHT, *WORLDS)
+VISIBILITY: Final = (*INPUT, *SIGHT, *WORLDS)
