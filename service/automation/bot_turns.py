@@ -87,7 +87,8 @@ def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, breaker
     if not decisions:
         return score(ports, match, at)
     outage_ms = lost(ports, match, at, reopens_decisions=True)
-    if outage_ms > GRACE_MS:  # less than that again and again, while players return, would be an event before each move
+    # Less is not given back by itself: while players return, that would be an event of a few milliseconds before each move.
+    if outage_ms > GRACE_MS:
         return give_back(ports, match, outage_ms, at)
     for decision in sorted(decisions, key=lambda one: (one.scheduled_at or 0, one.seat)):
         holder = None if decision.scheduled_at is None or decision.scheduled_at > at else match.seats[decision.seat]

@@ -176,7 +176,7 @@ WORKERS: Final = (
         "    return 0",
         "tests/service/automation/test_outages.py::test_an_outage_costs_a_bank_nothing"),
     Mutation("an outage is settled by a bot's action", "service/automation/bot_turns.py",
-        "    if outage_ms:\n        return give_back",
+        "    if outage_ms > GRACE_MS:\n        return give_back",
         "    if False:\n        return give_back",
         "tests/service/automation/test_outages.py::test_a_bots_action_does_not_use_up_the_time_given_back_to_others"),
     Mutation("an outage is settled by whoever leaves", "service/match/model.py",
