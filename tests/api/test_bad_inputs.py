@@ -21,7 +21,7 @@ OPERATIONS: Final = tuple(
     f"{verb.upper()} {path}" for path, verbs in reference()["paths"].items() for verb in verbs if verb != "parameters"
 )
 PROBLEM: Final = validator(reference()["components"]["schemas"]["Problem"])
-Contents: TypeAlias = Mapping[bytes, tuple[bytes, bool]]
+Contents: TypeAlias = Mapping[bytes | str, tuple[bytes, bool]]
 """Each key of a server with its dump, and whether it expires."""
 LARGEST: Final = 4096
 """Maximum size of a response in bytes, for requests of any length."""

@@ -2,6 +2,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from redis import Redis
@@ -9,7 +10,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from events.feed import Feed
-from events.listener import Listener
+from events.listener import Listener, _next_message
 from events.record import Version
 from events.redis_log import WAKE_CHANNEL, RedisLog, connect
 from service.adapters.valkey import Valkey
@@ -89,6 +90,20 @@ class Failing(Recorder):
         super().messages_missed()
         if self.misses == 2:
             raise KeyError
+
+
+def test_the_answer_to_a_health_check_is_no_message(valkey_log_url: str) -> None:
+    with connect(valkey_log_url).pubsub() as subscription:  # type: ignore[no-untyped-call]  # as in the listener
+        subscription.subscribe("wake:some")
+        until(lambda: subscription.get_message(timeout=1.0) is not None, 5, "the channel is subscribed to")
+        connection: Any = subscription.connection
+        connection.send_command("PING", subscription.HEALTH_CHECK_MESSAGE)
+        subscription.health_check_response_counter = 1
+        until(
+            lambda: _next_message(subscription) is None and subscription.health_check_response_counter == 0,
+            5,
+            "the answer is counted",
+        )
 
 
 def test_after_a_subscriber_fails_the_listener_subscribes_again_and_reports_missed_messages(
