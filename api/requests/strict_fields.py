@@ -33,7 +33,8 @@ class Schema(ma.Schema):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        known = f"Is unknown; the known ones are {', '.join(self.load_fields)}."
+        names = ", ".join(field.data_key or name for name, field in self.load_fields.items())
+        known = f"Is unknown; the known ones are {names}."
         self.error_messages = {**self.error_messages, "unknown": known, "type": "Not a JSON object."}
 
 

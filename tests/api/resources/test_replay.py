@@ -123,3 +123,8 @@ def test_before_the_end_no_viewer_sees_what_every_seat_knows(client: Client, goi
     for token in (None, going.anna_token, going.ben_token):
         answer = client.get(f"/v1/matches/{going.match_id}?view=now&version=9", token=token)
         assert problem(answer)[:2] == (403, "not-your-seat")
+
+
+def test_an_unknown_parameter_is_answered_with_the_names_that_are_sent(client: Client, going: Table) -> None:
+    answer = client.get(f"/v1/matches/{going.match_id}/diff?first=3")
+    assert "from, to, viewer" in answer.get_data(as_text=True)
