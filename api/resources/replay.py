@@ -11,10 +11,9 @@ from api.http import context, languages
 from api.http.responses import DOCUMENTED, answer
 from api.requests import strict_fields
 from api.requests.blueprint import Blueprint
-from api.resources.matches import LOOK_PROBLEMS, MAX_SEATS, MAX_VERSION, VIEWER
+from api.resources.matches import LOOK_PROBLEMS, MAX_SEATS, MAX_VERSION, VIEWER, look
 from service.errors import Refused
-from service.match.model import Match, Version, Viewer
-from service.match.redaction import viewer_of
+from service.match.model import Match, Version
 from service.views.replay import Moment, SeenEffect, changes, moments
 
 blueprint: Final = Blueprint(
@@ -89,8 +88,9 @@ def show_timeline(query: Mapping[str, Any], match_id: str) -> Response:
     client can build a scrubber and a curve of the scores from it; `GET /v1/matches/{match_id}?version=` and
     `…/board.svg?version=` show the table at each version. A version never changes, so addresses with a version are stable.
     """
-    match, viewer = _look(match_id, query)
+    match, viewer = look(match_id, query)
     after, language = query["after"], languages.preferred()
+    _require_version(match, after)
     history = context.ports().history
     page = tuple(moments(history, match, viewer, language, after, query.get("limit", PAGE)))
     following = None
@@ -112,11 +112,9 @@ def show_diff(query: Mapping[str, Any], match_id: str) -> Response:
 
     Applied to an observation of the earlier version, they give that of the later version.
     """
-    match, viewer = _look(match_id, query)
-    newest = match.head.version
-    first, last = query["first"], query.get("last", newest)
-    if last > newest:
-        raise Refused("version-not-found", f"The match has versions 1 to {newest}.", version=newest)
+    match, viewer = look(match_id, query)
+    first, last = query["first"], query.get("last", match.head.version)
+    _require_version(match, last)
     if first > last:
         raise Refused("invalid-parameter", "`from` must not be greater than `to`.", parameter="from")
     if last - first > LONGEST_DIFF:
@@ -128,6 +126,8 @@ def show_diff(query: Mapping[str, Any], match_id: str) -> Response:
     return languages.label(answer(Diff(first, last, tuple(effects))), language)
 
 
-def _look(match_id: str, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
-    match, _ = context.ports().history.newest(match_id)
-    return match, viewer_of(match, context.caller_id(), query.get("viewer"))
+def _require_version(match: Match, version: Version) -> None:
+    """Raises Refused (`version-not-found`) if the match has not come to a version."""
+    newest = match.head.version
+    if version > newest:
+        raise Refused("version-not-found", f"The match has versions 1 to {newest}.", version=newest)

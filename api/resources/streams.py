@@ -141,12 +141,11 @@ def _public(match_ids: Sequence[MatchId]) -> Sequence[Match]:
         Refused: `match-not-found`, with the same text for a missing, a private and an unreadable match.
     """
     found = context.ports().history.newest_each(match_ids)
-    matches = [match for match in found.values() if isinstance(match, Match) and not match.created.private]
-    lacking = set(match_ids) - {match.id for match in matches}
+    public = {match.id: match for match in found.values() if isinstance(match, Match) and not match.created.private}
+    lacking = sorted(set(match_ids) - public.keys())
     if lacking:
-        named = ", ".join(sorted(lacking)[:5])
-        raise Refused("match-not-found", f"No public match that can be watched has the id {named}.")
-    return sorted(matches, key=lambda match: match_ids.index(match.id))
+        raise Refused("match-not-found", f"No public match that can be watched has the id {', '.join(lacking[:5])}.")
+    return [public[match_id] for match_id in match_ids]
 
 
 blueprint.answers += [SpectatorHello, MatchEnd, SpectatorEnd]

@@ -9,15 +9,16 @@ head with the log.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from events.log import Log, Seen, Tail
-from events.record import Event, MatchId, Version, decode
+from events.record import MatchId, Version, canonical
 from service.errors import Corrupt, Refused, no_match
 from service.games.protocol import AnyGame
 from service.games.visibility import Viewer
 from service.match import redaction
+from service.match.fold import step
 from service.match.model import Match
 from service.match.redaction import SeenEvent
 from service.repository.snapshots import MatchLoader, begins_at
@@ -92,20 +93,6 @@ class History:
         newest = self.newest(match_id)[0].head.version
         raise Refused("version-not-found", f"The match has versions 1 to {newest}.", version=newest)
 
-    def steps(self, match: Match, after: Version, limit: int) -> Iterator[tuple[Match, Event]]:
-        """Up to `limit` events after a version, each with the match as it was after it.
-
-        Raises:
-            Refused: `version-not-found`: the match has no version `after` yet.
-            Corrupt: the match cannot be folded.
-        """
-        then = self.at(match.id, after) if after else None
-        last = min(match.head.version, after + limit)
-        stored = self._log.read(match.id, first=after + 1, last=last).events if after < last else ()
-        for entry in stored:
-            then = self._loader.fold(match.id, (entry,), then)
-            yield then, decode(entry)
-
     def snapshot(self, match: Match, after: Version) -> bytes | None:
         """The snapshot to store with an append after the version `after`; None if none is due."""
         return self._loader.snapshot(match, after)
@@ -170,6 +157,21 @@ class History:
             Corrupt: the chain is broken.
         """
         return self._events.read(match, after, limit)
+
+    def matches_after(self, match: Match, events: Sequence[Verified]) -> Sequence[Match]:
+        """The match right after each of these consecutive events of it.
+
+        Raises:
+            Corrupt: the match cannot be folded.
+        """
+        if not events:
+            return ()
+        if len(events) == 1 and events[0].head == match.head:
+            return (match,)
+        found = [self.at(match.id, events[0].event.version)]
+        for event, _ in events[1:]:
+            found.append(step(found[-1], canonical(event)))
+        return found
 
     def events(self, match: Match, viewer: Viewer, after: Version, limit: int) -> tuple[SeenEvent, ...]:
         """The same events as a viewer sees them."""

@@ -6,10 +6,9 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from events.record import Version, canonical
+from events.record import Version
 from service.games.visibility import Viewer
 from service.match import redaction
-from service.match.fold import step
 from service.match.model import Match
 from service.match.redaction import SeenEvent
 from service.match.texts import action_texts, decisions_with_text, with_text
@@ -74,15 +73,8 @@ class FrameReader:
 
     def _after_each(self, match: Match, events: Sequence[Verified]) -> Sequence[Match]:
         """The match right after each of these consecutive events."""
-        if not events:
-            return ()
-        if len(events) == 1 and events[0].head == match.head:
-            return (match,)
         known, matches = self._stepped
         if known != events:
-            found = [self._history.at(match.id, events[0].event.version)]
-            for event, _ in events[1:]:
-                found.append(step(found[-1], canonical(event)))
-            self._stepped = events, found
-            return found
+            matches = self._history.matches_after(match, events)
+            self._stepped = events, matches
         return matches

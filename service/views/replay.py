@@ -43,11 +43,11 @@ def moments(
     """A line for each of up to `limit` versions after a version.
 
     Raises:
-        Refused: `version-not-found`: the match has no version `after` yet.
         Corrupt: the match cannot be folded.
     """
-    for then, event in history.steps(match, after, limit):
-        seen = with_text(match.game, language, see_event(match, event, then.head.hash, viewer))
+    events = history.verified(match, after, limit)
+    for (event, head), then in zip(events, history.matches_after(match, events), strict=True):
+        seen = with_text(match.game, language, see_event(match, event, head.hash, viewer))
         yield Moment(
             version=seen.version,
             at=seen.at,

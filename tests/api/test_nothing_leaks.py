@@ -35,25 +35,17 @@ SHORT: Final = frozenset(
     }
 )
 """The tables of the short form: at least one of each game."""
-HELD: Final = tuple(
-    table
-    for table in TABLES
-    if (LONG or table.name in SHORT)
-    and table.name
-    in {
+FURTHER: Final = frozenset(
+    {
         "toy of 2",
-        "toy of 4, clock hidden",
-        "ape_town of 2",
         "four_monkeys of 2, with skins",
-        "four_monkeys of 4, family",
-        "monkeys_on_the_moon of 2",
         "monkeys_on_the_moon of 3, advanced",
         "monsters_on_the_moon of 1",
         "monsters_on_the_moon of 2, open missions",
-        "monsters_on_the_moon of 2, walls",
-        "monsters_on_the_moon of 3, secret missions",
     }
 )
+"""The tables that only the long form adds."""
+HELD: Final = tuple(table for table in TABLES if table.name in SHORT or (LONG and table.name in FURTHER))
 """Small tables, at which twins are soon found; larger ones hide nothing more."""
 
 

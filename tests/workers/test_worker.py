@@ -40,10 +40,6 @@ def turn_worker(world: World) -> TurnWorker:
     return TurnWorker(world.queue.url)
 
 
-def void(_: object) -> None:
-    pass
-
-
 def play_with(ports: Ports, **limits: Any) -> None:
     """Let each job play until nothing is due in its match, in this thread."""
     turns = Turns(ports, **limits)
@@ -127,7 +123,11 @@ def test_a_bot_that_hangs_is_cut_short_and_its_turn_played_by_default(world: Wor
         world.service.ports, games=games, history=History(world.service.ports.log, games, world.service.ports.secret)
     )
     turns = Turns(ports, bot_limit=wall_time_limit)
-    jobs.use(lambda match_id: void(turns.play(match_id)))
+
+    def play_once(match_id: MatchId) -> None:
+        turns.play(match_id)
+
+    jobs.use(play_once)
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, bots=("slow", "slow")), "k").match
     turn_worker.work(burst=True, max_jobs=1, logging_level="WARNING")
     default = next(event for event in world.events(match) if event.type == "default_action")

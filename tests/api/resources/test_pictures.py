@@ -18,25 +18,6 @@ NEVER: Final = "private, no-store"
 
 
 @pytest.fixture(scope="module")
-def client() -> Client:
-    return Client()
-
-
-@pytest.fixture(scope="module")
-def going(client: Client) -> Table:
-    table = set_table(client.container.ports)
-    table.play(client.container.ports, 20)
-    return table
-
-
-@pytest.fixture(scope="module")
-def over(client: Client) -> Table:
-    table = set_table(client.container.ports)
-    table.finish(client.container.ports)
-    return table
-
-
-@pytest.fixture(scope="module")
 def private(client: Client) -> Table:
     table = set_table(client.container.ports, private=True)
     table.finish(client.container.ports)

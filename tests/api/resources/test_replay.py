@@ -7,26 +7,7 @@ import pytest
 from service.match.model import Match
 from tests.api.checked import Client
 from tests.api.conftest import problem
-from tests.api.table import Table, set_table
-
-
-@pytest.fixture(scope="module")
-def client() -> Client:
-    return Client()
-
-
-@pytest.fixture(scope="module")
-def going(client: Client) -> Table:
-    table = set_table(client.container.ports)
-    table.play(client.container.ports, 20)
-    return table
-
-
-@pytest.fixture(scope="module")
-def over(client: Client) -> Table:
-    table = set_table(client.container.ports)
-    table.finish(client.container.ports)
-    return table
+from tests.api.table import Table
 
 
 def newest(client: Client, table: Table) -> Match:
