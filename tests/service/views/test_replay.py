@@ -34,6 +34,7 @@ def test_each_version_has_its_points_and_the_first_has_none(game: str, seats: in
     assert len(found[-1].points) == seats
     later = list(moments(arena.ports.history, match, 0, "de", 2, 1))
     assert [moment.version for moment in later] == [3][: match.head.version - 2]
+    assert list(moments(arena.ports.history, match, None, "en", match.head.version, 1)) == []
     assert match.origin.version == 0
     effects = changes(arena.ports.history, match, None, "en", 0, match.head.version)
     assert {effect.version for effect in effects} == {match.head.version}
