@@ -156,13 +156,14 @@ def _contents(server: Redis | RedisCluster) -> Contents:
     return {key: (found[2 * at], found[2 * at + 1] >= 0) for at, key in enumerate(keys)}
 
 
-def changed(before: Sequence[Contents], after: Sequence[Contents]) -> bool:
-    """Whether anything changed, except that keys with an expiry may have expired."""
-    return any(
-        not new.keys() <= old.keys()
-        or any(new.get(key, value if value[1] else None) != value for key, value in old.items())
+def changed(before: Sequence[Contents], after: Sequence[Contents]) -> Sequence[bytes | str]:
+    """The keys that were added, altered or removed, without those that may have expired."""
+    return [
+        key
         for old, new in zip(before, after, strict=True)
-    )
+        for key in sorted(old.keys() | new.keys())
+        if old.get(key) != new.get(key) and not (key not in new and old[key][1])
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -202,8 +203,9 @@ def test_a_bad_input_gets_its_problem_at_once_and_changes_nothing(world: World, 
     faults = []
     for case in (case for case in cases() if case.operation == operation):
         fault = world.fault(case)
-        if changed(before, world.contents()):
-            fault, before = "something changed", world.contents()
+        after = world.contents()
+        if keys := changed(before, after):
+            fault, before = f"{keys} changed", after
         if fault:
             faults.append(f"{case.fault}: {fault}")
     assert not faults, "\n".join((f"{len(faults)} of {operation}", *faults))
