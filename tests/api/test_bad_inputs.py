@@ -16,6 +16,7 @@ from service.settings import read
 from tests.api.bad_inputs import GAMES, NOTHING, Case, Edit, cases
 from tests.api.checked import MANY, UNLIMITED, Client, reference, validator
 from tests.api.conftest import problem
+from tests.api.counts import forget
 
 OPERATIONS: Final = tuple(
     f"{verb.upper()} {path}" for path, verbs in reference()["paths"].items() for verb in verbs if verb != "parameters"
@@ -123,7 +124,7 @@ class World:
         data = written(body, case.body) if isinstance(case.body, tuple) else case.body
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **case.headers}
         sent = {name: value for name, value in headers.items() if value is not None}
-        self.client.app.limiter._full_again_at.clear()
+        forget(self.client.container.ports.limits)
         # The client leaves the length out where bytes are none, but not where a stream is empty.
         stream = None if data is None else io.BytesIO(data)
         began = time.perf_counter()
