@@ -1,12 +1,14 @@
 """Limits over several API processes on one server: exact where promised, whatever the server holds, and also without it."""
 
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import pytest
 from redis import Redis
@@ -22,7 +24,7 @@ HOUR: Final = Policy("hour", quota=30, window=3600)
 MOVES: Final = Policy("moves", quota=100, window=10)
 RACES: Final = 100
 
-Make = Callable[..., tuple[SharedLimits, ...]]
+Make: TypeAlias = Callable[..., tuple[SharedLimits, ...]]
 
 
 @pytest.fixture
@@ -33,12 +35,13 @@ def queue(valkey_queue_url: str) -> Iterator[Redis]:
 
 
 @pytest.fixture
-def processes() -> Iterator[Make]:
-    """Makes the limits of some API processes, each with a client of its own."""
+def processes(queue: Redis, valkey_queue_url: str) -> Iterator[Make]:
+    """Makes the limits of two API processes, each with a client of its own, on an empty server."""
+    assert not queue.dbsize()
     with ExitStack() as stack:
 
-        def make(url: str, number: int = 2) -> tuple[SharedLimits, ...]:
-            made = tuple(SharedLimits(stack.enter_context(jobs.connect(url)), number) for _ in range(number))
+        def make(url: str = valkey_queue_url) -> tuple[SharedLimits, ...]:
+            made = tuple(SharedLimits(stack.enter_context(jobs.connect(url)), processes=2) for _ in range(2))
             for one in made:
                 stack.callback(one.stop)
             return made
@@ -46,13 +49,11 @@ def processes() -> Iterator[Make]:
         yield make
 
 
-def test_a_quota_is_exact_however_many_processes_are_asked_at_once(
-    processes: Make, queue: Redis, valkey_queue_url: str
-) -> None:
-    two = processes(valkey_queue_url)
+def test_a_quota_is_exact_however_many_processes_are_asked_at_once(processes: Make) -> None:
+    two = processes()
     with ThreadPoolExecutor(8) as pool:
         for race in range(RACES):
-            asked = pool.map(lambda one, key=f"key {race}": one.take(HOUR, key), islice(cycle(two), 40))  # type: ignore[misc]
+            asked = pool.map(lambda one, key=f"key {race}": one.take(HOUR, key), islice(cycle(two), 40))
             found = list(asked)
             assert sum(not one.wait for one in found) == HOUR.quota
             assert sorted(one.remaining for one in found if not one.wait) == list(range(HOUR.quota))
@@ -60,14 +61,14 @@ def test_a_quota_is_exact_however_many_processes_are_asked_at_once(
 
 
 def test_the_streams_of_a_holder_are_exact_however_many_processes_are_asked_at_once(
-    processes: Make, queue: Redis, valkey_queue_url: str
+    processes: Make, queue: Redis
 ) -> None:
-    two = processes(valkey_queue_url)
+    two = processes()
     with ThreadPoolExecutor(8) as pool:
         for race in range(RACES):
             holder = f"holder {race}"
             asked = list(islice(cycle(two), 20))
-            opened = list(pool.map(lambda one, holder=holder: one.enter(holder, 8), asked))  # type: ignore[misc]
+            opened = list(pool.map(lambda one, holder=holder: one.enter(holder, 8), asked))
             assert sum(stream is not None for stream in opened) == 8
             for one, stream in zip(asked, opened, strict=True):
                 if stream is not None:
@@ -81,10 +82,8 @@ def spent(spend: Callable[[], Allowance], wanted: int = 400) -> int:
 
 
 @pytest.mark.parametrize("turns", ["alternately", "one after the other", "one alone"])
-def test_a_burst_of_spending_is_within_a_tenth(
-    processes: Make, queue: Redis, valkey_queue_url: str, turns: str
-) -> None:
-    one, other = processes(valkey_queue_url)
+def test_a_burst_of_spending_is_within_a_tenth(processes: Make, turns: str) -> None:
+    one, other = processes()
     asked = {
         "alternately": [one, other] * 150,
         "one after the other": [one] * 60 + [other] * 240,
@@ -96,21 +95,21 @@ def test_a_burst_of_spending_is_within_a_tenth(
     assert 0.9 * MOVES.quota <= allowed <= 1.1 * MOVES.quota + restored
 
 
-def test_many_at_once_spend_within_a_tenth(processes: Make, queue: Redis, valkey_queue_url: str) -> None:
-    two = processes(valkey_queue_url)
+def test_many_at_once_spend_within_a_tenth(processes: Make) -> None:
+    two = processes()
     with ThreadPoolExecutor(16) as pool:
         for key in map(str, range(10)):
             began = time.monotonic()
-            found = list(pool.map(lambda one, key=key: one.spend(MOVES, key), islice(cycle(two), 200)))  # type: ignore[misc]
+            found = list(pool.map(lambda one, key=key: one.spend(MOVES, key), islice(cycle(two), 200)))
             restored = (time.monotonic() - began) * MOVES.quota / MOVES.window
             allowed = sum(not one.wait for one in found)
             assert 0.9 * MOVES.quota <= allowed <= 1.1 * MOVES.quota + restored
 
 
-def test_a_steady_client_gets_its_rate_within_a_tenth(processes: Make, queue: Redis, valkey_queue_url: str) -> None:
+def test_a_steady_client_gets_its_rate_within_a_tenth(processes: Make) -> None:
     """A second of it, after its quota was used up: twenty times the rate that each process alone would allow."""
     fast = Policy("fast", quota=1000, window=10)
-    two = cycle(processes(valkey_queue_url))
+    two = cycle(processes())
     while not next(two).spend(fast, "ada").wait:
         pass
     for one in islice(two, 2):
@@ -121,18 +120,16 @@ def test_a_steady_client_gets_its_rate_within_a_tenth(processes: Make, queue: Re
     assert 0.9 <= allowed / (passed * 100) <= 1.1
 
 
-def test_a_slow_client_and_many_addresses_leave_nothing_in_the_store(
-    processes: Make, queue: Redis, valkey_queue_url: str
-) -> None:
-    one, _ = processes(valkey_queue_url)
+def test_a_slow_client_and_many_addresses_leave_nothing_in_the_store(processes: Make, queue: Redis) -> None:
+    one, _ = processes()
     for number in range(leases.MAX_ACCOUNTS + 100):
         assert not one.spend(MOVES, str(number)).wait
     assert not queue.keys("limit:*")
     assert len(one._leases._accounts) <= leases.MAX_ACCOUNTS
 
 
-def test_keys_expire_once_their_quota_is_full(processes: Make, queue: Redis, valkey_queue_url: str) -> None:
-    one, _ = processes(valkey_queue_url)
+def test_keys_expire_once_their_quota_is_full(processes: Make, queue: Redis) -> None:
+    one, _ = processes()
     one.take(Policy("short", 10, 20), "ada")
     assert 0 < queue.pttl("limit:short:ada") <= 2_002
     stream = one.enter("ada", 8)
@@ -159,8 +156,8 @@ def test_keys_expire_once_their_quota_is_full(processes: Make, queue: Redis, val
     ],
     ids=repr,
 )
-def test_bad_values_are_replaced(processes: Make, queue: Redis, valkey_queue_url: str, value: object) -> None:
-    one, other = processes(valkey_queue_url)
+def test_bad_values_are_replaced(processes: Make, queue: Redis, value: object) -> None:
+    one, other = processes()
     keys = ("limit:hour:ada", "limit:moves:ada", "streams:ada", PROCESSES)
     for key in keys:
         queue.delete(key)
@@ -180,16 +177,15 @@ def test_bad_values_are_replaced(processes: Make, queue: Redis, valkey_queue_url
     one._report()
     other._report()
     assert other.enter("ada", 8) is None
-    assert one._is_usable and other._is_usable
+    assert one._is_usable
+    assert other._is_usable
     assert queue.zcard(PROCESSES) == 2
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
-def test_a_clock_that_jumps_refuses_nobody_for_long(
-    processes: Make, queue: Redis, valkey_queue_url: str, hours: int
-) -> None:
+def test_a_clock_that_jumps_refuses_nobody_for_long(processes: Make, queue: Redis, hours: int) -> None:
     """The server's clock jumped by so many hours since the counts were written."""
-    one, _ = processes(valkey_queue_url)
+    one, _ = processes()
     seconds, _ = queue.time()
     queue.set("limit:hour:ada", (seconds - hours * 3_700) * 1_000_000)
     queue.zadd(PROCESSES, {one._process: (seconds - hours * 3_600) * 1000})
@@ -199,11 +195,9 @@ def test_a_clock_that_jumps_refuses_nobody_for_long(
     assert one.enter("ada", 1) is None
 
 
-def test_streams_of_a_process_that_ended_are_free_again(
-    processes: Make, queue: Redis, valkey_queue_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_streams_of_a_process_that_ended_are_free_again(processes: Make, queue: Redis) -> None:
     assert limits_store.DEAD_AFTER_MS + 1000 * shared_limits.REPORT_INTERVAL_S < 10_000
-    one, other = processes(valkey_queue_url)
+    one, other = processes()
     one.stop()
     assert all(one.enter("ada", 8) for _ in range(8))
     assert other.enter("ada", 8) is None
@@ -239,9 +233,6 @@ def test_without_the_server_each_process_has_its_share_and_afterwards_all_is_cou
 
 
 def test_a_server_that_hangs_delays_a_request_by_a_moment_once(processes: Make, tmp_path: Path) -> None:
-    import os  # noqa: PLC0415
-    import signal  # noqa: PLC0415
-
     with Valkey.start(tmp_path, durable=False) as server:
         one, _ = processes(server.url)
         os.kill(server.pid, signal.SIGSTOP)
