@@ -16,8 +16,12 @@ from service.repository.limits import Allowance, Policy
 
 RESERVED: Final = 0.05
 """The part of a quota that all processes together have as reserves."""
-LEASED: Final = 0.05
-"""The part of a quota that all processes together lease ahead."""
+LEASED: Final = 0.08
+"""The part of a quota that all processes together lease ahead, at a time."""
+ASK_BELOW: Final = 0.25
+"""The part of a lease at which the next one is asked for. A process has leases only once its reserve is spent, so a client that
+turns to another process finds all but 10 % of the quota there.
+"""
 MIN_QUOTA_FOR_RESERVES: Final = 10
 """Below this quota for each process there are no reserves: one request would already be too large a part."""
 LAPSE: Final = 0.1
@@ -93,7 +97,7 @@ class Leases:
                 account.waiting += 1
                 return self._asked(account)
             ahead = _lease(policy.quota, processes)
-            if ahead and not wait and account.leased + own < max(1.0, ahead / 2):
+            if ahead and not wait and account.leased + own < max(1.0, ahead * ASK_BELOW):
                 self._asked(account)
             left = min(pool, account.pool_left + (now - account.pool_at) * pool / policy.window)
             remaining = 0 if wait else math.floor(account.leased + own + left)

@@ -5,11 +5,12 @@ that are too far away. Keys expire once they mean nothing any more, so memory is
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from redis import Redis
 
+from events.redis_pool import exchange
 from service.repository.limits import Policy
 
 PROCESSES: Final = "api:processes"
@@ -112,25 +113,22 @@ class LimitsStore:
     def __init__(self, client: Redis, process: str) -> None:
         self._client = client
         self._process = process
-        self._take, self._report, self._enter, self._leave = map(
-            client.register_script, (_TAKE, _REPORT, _ENTER, _LEAVE)
-        )
 
     def take(self, wanted: Sequence[Wanted]) -> Sequence[Granted]:
         """Grant as many of the wanted requests as are left."""
         keys = [f"limit:{one.policy.name}:{one.key}" for one in wanted]
-        args = [value for one in wanted for value in (one.quota, one.policy.window, one.count)]
-        answers: Sequence[tuple[int, int, int, int]] = self._take(keys=keys, args=args)
+        values = [value for one in wanted for value in (str(one.quota), one.policy.window, one.count)]
+        answers: Sequence[tuple[int, int, int, int]] = self._eval(_TAKE, keys, *values)
         return [Granted(count, left, reset / 1e6, wait / 1e6) for count, left, reset, wait in answers]
 
     def report(self) -> tuple[bool, int]:
         """Report that this process is alive. Returns whether it was known, and how many processes are alive."""
-        known, alive = self._report(keys=[PROCESSES], args=[self._process])
+        known, alive = self._eval(_REPORT, [PROCESSES], self._process)
         return bool(known), alive
 
     def enter(self, holder: str, stream: str, limit: int) -> bool:
         """Count a stream of this process, unless `limit` other ones are open."""
-        return bool(self._enter(keys=[_streams(holder), PROCESSES], args=[self._process, stream, limit]))
+        return bool(self._eval(_ENTER, [_streams(holder), PROCESSES], self._process, stream, limit))
 
     def register(self, streams: Iterable[tuple[str, str]]) -> None:
         """Count streams that are open already: pairs of stream and holder."""
@@ -139,7 +137,14 @@ class LimitsStore:
 
     def leave(self, holder: str, stream: str) -> bool:
         """Count a stream no more. Returns True: the server has done it."""
-        return bool(self._leave(keys=[_streams(holder)], args=[stream]))
+        return bool(self._eval(_LEAVE, [_streams(holder)], stream))
+
+    def _eval(self, script: str, keys: Sequence[str], *values: str | int) -> Any:
+        """The result of a script. Sent without redis-py's own layers, which cost more than the script."""
+        (reply,) = exchange(self._client, [("EVAL", script, len(keys), *keys, *values)])
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
 
 
 def _streams(holder: str) -> str:
