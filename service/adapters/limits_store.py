@@ -15,7 +15,7 @@ from service.repository.limits import Policy
 
 PROCESSES: Final = "api:processes"
 """A sorted set of API processes, scored by the time of their last report in milliseconds."""
-DEAD_AFTER_MS: Final = 8_000
+DEAD_AFTER_MS: Final = 7_000
 """The streams of a process that did not report for this long no longer count."""
 FORGOTTEN_AFTER_MS: Final = 60_000
 STREAM_TTL_MS: Final = 20 * 60_000

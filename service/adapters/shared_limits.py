@@ -18,7 +18,7 @@ from service.adapters.limits_store import LimitsStore, Wanted
 from service.adapters.local_limits import LocalLimits
 from service.repository.limits import Allowance, Policy
 
-REPORT_INTERVAL_S: Final = 1.0
+REPORT_INTERVAL_S: Final = 2.0
 MAX_WAIT_S: Final = 0.25
 """A request waits so long for a lease. It waits only if its client spends faster than leases come."""
 _STOP_TIMEOUT_S: Final = 1.0
