@@ -160,9 +160,9 @@ class Sweeper:
         for due in found:
             if due.at > now:
                 return (due.at - now) / 1000
-            self._beat_if_due(self._ports.now())
             if self._clock_is_off():
                 break
+            self._beat_if_due(self._ports.now())
             if self._steady() < self._enforces_from:
                 break  # clients that got `Retry-After` in the outage may be about to come back
             self._attempt(_enforce_or_suspend, due.match)
