@@ -115,9 +115,8 @@ def test_twenty_streams_at_once_open_exactly_the_limit_and_those_of_a_killed_pro
         ports = opened(stack, pair.servers, pair.token, 20)
         assert len(ports) == MAX_STREAMS_PER_HOLDER
         assert not opened(stack, pair.servers, pair.token, 4)
-        victim, other = pair.servers
+        other, victim = sorted(pair.servers, key=lambda server: ports.count(server.port))
         lost = ports.count(victim.port)
-        assert lost
         killed = time.monotonic()
         victim.kill_workers()
         free: list[int] = []
