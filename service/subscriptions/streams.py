@@ -25,6 +25,7 @@ from service.subscriptions.match_watch import MatchWatch, StreamEnded
 HEARTBEAT_S: Final = 5.0
 """Seconds between two heartbeats. Each heartbeat also checks the token and reads the log."""
 MAX_AGE_S: Final = 15 * 60.0
+"""A stream that is older than this is ended; its client connects again."""
 MAX_STREAMS_PER_HOLDER: Final = 8
 """Open streams of one player, or of one address without a token, in one process."""
 MAX_STREAMS_PER_PROCESS: Final = 2000
@@ -82,7 +83,7 @@ class Slot:
 
 
 class Streams:
-    """The open streams of this process. Make it after a fork."""
+    """The open streams of this process. Create it after a fork."""
 
     def __init__(self, history: History, feed: Feed, alive: Callable[[], bool]) -> None:
         """`alive` returns whether the server still runs."""
