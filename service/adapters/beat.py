@@ -34,7 +34,7 @@ TRIES: Final = 5
 KEEP_MS: Final = 60 * 24 * 3_600_000
 """How long outages are kept: 60 days."""
 SHOWN_MS: Final = 60_000
-"""How long an outage is shown to processes of the previous release, which give it back to all matches at once."""
+"""How long an outage is shown to processes of the previous release, which give it back to all matches immediately."""
 
 Span: TypeAlias = tuple[int, int]
 """From and to, in milliseconds of server time."""

@@ -24,7 +24,7 @@ Expiry: TypeAlias = Literal["timer", "resigned", "seat_handed_over", "default_ac
 GRACE_MS: Final = 100
 """A deadline is enforced this long after it has passed, so that an action received in time is appended first."""
 HINT_MS: Final = 300
-"""For a job that is due at once, workers get a hint. After this time the hint counts as lost."""
+"""For a job that is due immediately, workers get a hint. After this time the hint counts as lost."""
 LATE_MS: Final = 500
 """Lateness above which a bot's turn is rescheduled: its missed turn counts as a turn without an action."""
 BOT_PACE_MS: Final = 2_500

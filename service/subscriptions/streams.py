@@ -34,7 +34,7 @@ HANG_UP_CHECK_S: Final = 1.0
 _SHARED_READ_S: Final = 1.0
 """Age in seconds up to which a read of the log serves the heartbeats of all streams."""
 _HEARTBEAT_SPREAD: Final = 0.382
-"""The share of a heartbeat by which first heartbeats differ, so that streams that began together do not all read at once.
+"""The share of a heartbeat by which first heartbeats differ, so that streams that began together do not all read at the same time.
 
 Multiples of the golden ratio, modulo 1, are spread evenly.
 """

@@ -57,7 +57,7 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
     written = put(ports, match, append)
     if written is None:
         raise Corrupt(1, "the log has a match, but not the command that created it")
-    if written.match.created_at != at:  # the same request was sent twice at once, and the other one created the match
+    if written.match.created_at != at:  # another copy of the request, sent at the same time, created the match
         ports.index.move(match_id, at, player, None, private=wanted.private)
     failpoints.point("create-appended")
     hint(ports, written.match)
@@ -168,7 +168,7 @@ def seen_join_code(ports: Ports, match: Match, player: str) -> str | None:
 
 
 def _indexed(ports: Ports, submitted: Submitted) -> Submitted:
-    """Update the index; also on a replay, since the first attempt may have died before this.
+    """Update the index; also on a replay, since the process of the first attempt may have died before this.
 
     An open match is left where it is: it is in the open list since its creation, and a slow process could put a match back
     there that has started meanwhile.
