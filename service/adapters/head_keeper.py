@@ -31,9 +31,9 @@ _log = logging.getLogger("moonstone.heads")
 
 
 class HeadKeeper:
-    """A child of the supervisor. It ends after the processes that append, and before the log's server.
+    """A child of the supervisor, which stops it after the processes that append and before the log's server.
 
-    A thread from `start` to `stop`. It owns the client and the heads, and closes them.
+    Its thread runs from `start` to `stop`. It owns the client and the heads, and closes them.
     """
 
     name = "heads"

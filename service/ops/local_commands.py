@@ -86,7 +86,7 @@ def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file:
 def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIOBase, ...], seat: str | None) -> None:
     """Check a match file: its chain, draws, effects, actions and outcome.
 
-    A file that was rewritten as a whole can only be found with data that you kept of the match: pass it with --head and --feed.
+    A file that was rewritten as a whole can only be detected with data that you kept: pass it with --head and --feed.
     """
     if seat is not None and not feeds:
         raise click.UsageError("--seat names the viewer of a feed; --feed is missing.")
@@ -107,7 +107,7 @@ def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIO
     text = f"{match.id}, {match.game.info.title}, {match.head.version} events: {', '.join(verdict.checks)} hold."
     text += f" Head {match.head.version}:{match.head.hash[:16]}."
     if verdict.checks != CHECKS:
-        text += f" It was played by ruleset {match.created.ruleset}, so nothing was decided again."
+        text += f" It was played by ruleset {match.created.ruleset}, whose events cannot be decided again here."
     if heads or feeds:
         text += f" Your copies agree: heads {len(heads)}, events {sum(len(feed.events) for feed in known)}."
     click.echo(text)
@@ -142,7 +142,7 @@ def _viewer(seat: str | None, match: Match) -> Viewer:
         return None
     seats = [str(number) for number in range(len(match.seats))]
     if seat not in seats:
-        raise click.UsageError(f"--seat {seat}: the match has seats 0 to {seats[-1]}, and spectator.")
+        raise click.UsageError(f"--seat {seat}: the viewer is a seat from 0 to {seats[-1]}, or spectator.")
     return seats.index(seat)
 
 
@@ -198,7 +198,7 @@ def _converted(name: str, done: str) -> str:
 
 
 def _bounded(file: BufferedIOBase | gzip.GzipFile, line: bytes) -> Iterator[bytes]:
-    """All lines, of which `line` is the first; raises if the file is too large, so that it ends for endless input."""
+    """All lines, of which `line` is the first. A file that is too large raises, so that endless input ends too."""
     if done := converted.by_its_start(line):
         raise click.ClickException(_converted("The file", done))
     size = number = 0
