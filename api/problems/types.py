@@ -75,7 +75,12 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "The body is JSON, but does not fit the schema of this operation.",
         "`errors` has the position of each fault; the reference has the schema.",
     ),
-    "not-found": ProblemType(404, "Not found", "There is nothing at this address; /docs lists all addresses.", "Look the address up at /docs."),
+    "not-found": ProblemType(
+        404,
+        "Not found",
+        "There is nothing at this address; /docs lists all addresses.",
+        "Look the address up at /docs.",
+    ),
     "method-not-allowed": ProblemType(
         405,
         "Method not allowed",
@@ -243,7 +248,11 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "Read the match again from version 1, and inform the operator.",
     ),
     "version-conflict": ProblemType(
-        409, "Version conflict", "Other commands changed the match first, several times in a row.", _REPEAT, retry_after=1
+        409,
+        "Version conflict",
+        "Other commands changed the match first, several times in a row.",
+        _REPEAT,
+        retry_after=1,
     ),
     "idempotency-key-reused": ProblemType(
         422,

@@ -46,7 +46,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "BotList.bots": "All bots, by name.",
     "NewMatch.bots": "Names of bots, which get the lowest seats.",
     "bot": "The name of the bot, as `GET /v1/bots` lists it.",
-    "created_at": "When the match was created, in milliseconds since 1970 (UTC).",
+    "created_at": "When it was created, in milliseconds since 1970 (UTC).",
+    "MatchSummary.created_at": "When the match was created, in milliseconds since 1970 (UTC).",
     "started_at": "When the match started, in milliseconds since 1970 (UTC); null before.",
     "ended_at": "When the match ended, in milliseconds since 1970 (UTC); null before.",
     "paused": "Milliseconds during which clocks were stopped. Times in observations and effects (such as `starts_at` and "

@@ -148,7 +148,9 @@ class Includes(String):
     def __init__(self, *names: str, **options: Any) -> None:
         self._names = names
         one = "|".join(names)
-        super().__init__(2 * len(",".join(names)), pattern=f"(?:{one})(?:,(?:{one}))*", form=_one_or_more(names), **options)
+        super().__init__(
+            2 * len(",".join(names)), pattern=f"(?:{one})(?:,(?:{one}))*", form=_one_or_more(names), **options
+        )
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
         names: str = super()._deserialize(value, attr, data, **kwargs)

@@ -89,7 +89,7 @@ class HeadKeeper:
         """Log the first failure in a row. Only an unexpected `error` is logged with its traceback."""
         if not self._failing:
             then = "the next start reads the whole log" if self._ending.is_set() else "trying again"
-            _log.warning(f"{fault}; {then}", *facts, exc_info=error)  # noqa: G004  (both are constants)
+            _log.warning(f"{fault}; {then}", *facts, exc_info=error)
         self._failing = True
 
     def _listen(self) -> None:

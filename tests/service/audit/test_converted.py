@@ -114,7 +114,9 @@ def test_a_file_as_it_was_sent_is_no_converted_one(file: Path) -> None:
         assert run("verify", file).exit_code == 0
 
 
-NO_MATCH_FILE = "not a match file: it does not name the format of one in its first line. GET /v1/matches/ID/export gives"
+NO_MATCH_FILE = (
+    "not a match file: it does not name the format of one in its first line. GET /v1/matches/ID/export gives"
+)
 
 
 @pytest.mark.parametrize(
