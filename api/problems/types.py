@@ -76,10 +76,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "`errors` has the position of each fault; the reference has the schema.",
     ),
     "not-found": ProblemType(
-        404,
-        "Not found",
-        "There is nothing at this address; /docs lists all addresses.",
-        "Look the address up at /docs.",
+        404, "Not found", "There is nothing here; /docs lists all addresses.", "Correct the address."
     ),
     "method-not-allowed": ProblemType(
         405,
@@ -248,11 +245,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "Read the match again from version 1, and inform the operator.",
     ),
     "version-conflict": ProblemType(
-        409,
-        "Version conflict",
-        "Other commands changed the match first, several times in a row.",
-        _REPEAT,
-        retry_after=1,
+        409, "Version conflict", "Other commands were first, several times in a row.", _REPEAT, retry_after=1
     ),
     "idempotency-key-reused": ProblemType(
         422,

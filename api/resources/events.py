@@ -143,11 +143,7 @@ def list_events(query: Mapping[str, Any], match_id: MatchId) -> Response:
     viewer = viewer_of(match, context.caller_id(), query.get("viewer"))
     if form is None:
         if "ticket" in query:
-            raise Refused(
-                "invalid-parameter",
-                "A ticket opens a stream. For a page, send the token in the Authorization header.",
-                parameter="ticket",
-            )
+            raise Refused("invalid-parameter", "A ticket is for a stream; send the token.", parameter="ticket")
         has_all = match.head.version == query["after"] and match.head.hash.startswith(query.get("head", ""))
         if query.get("wait") and has_all and match.server_seed is None:
             match, viewer = _waited(match, query)
