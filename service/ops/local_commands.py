@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from events.chain import FORMAT
 from events.log import MAX_BYTES
 from service.audit import client_copy, converted
 from service.audit.match_file import export, summary
@@ -34,6 +35,11 @@ _MAX_BYTES: Final = 1 << 28
 """The largest size of a file, after decompression."""
 _MIN_LINE_BYTES: Final = 100
 """A shorter line counts as this many bytes, which limits the number of lines. A line with an event is longer."""
+
+
+_FORMAT_NAME: Final = FORMAT.partition("/")[0].encode()
+_LINES_WITH_FORMAT: Final = 10
+"""A converted match file names its format in one of this many lines, not always in the first."""
 
 
 @click.command(cls=LocalCommand)
@@ -176,6 +182,12 @@ def _lines(file: BufferedIOBase) -> list[bytes]:
     else:
         with _unpacked("The file", start + _read(file)) as packed:
             lines = list(_bounded(packed, packed.readline(MAX_BYTES + 2)))
+    if not any(_FORMAT_NAME in line for line in lines[:_LINES_WITH_FORMAT]):
+        fault = "does not name the format of one in its first line" if lines else "is empty"
+        raise click.ClickException(
+            f"The file is not a match file: it {fault}. GET /v1/matches/ID/export gives the file of a match that is over, and "
+            f"`moonstone play --export FILE` writes one."
+        )
     if done := converted.by_its_lines(lines):
         raise click.ClickException(_converted("The file", done))
     return lines

@@ -190,7 +190,7 @@ MAX_BYTES = 1 << 20
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (LINE * (MAX_BYTES // len(LINE)), "the first line is not that of a match file"),
+        (LINE * (MAX_BYTES // len(LINE)), "is not a match file"),
         (LINE * (MAX_BYTES // len(LINE) + 1), "larger than the largest match"),
         (b"\n" * (MAX_BYTES // 100 + 1), "larger than the largest match"),
         (LINE + LONG_LINE, "Line 2 of the file is longer than the largest event"),
