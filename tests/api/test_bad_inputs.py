@@ -1,8 +1,8 @@
 """Every invalid request gets its documented problem with the position of the fault, at once, and changes nothing."""
 
 import io
-import re
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
