@@ -12,11 +12,12 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, Union
 
 import msgspec
 
-from service.arena.bots import Answer, Question
+from service.arena.hosted import Answer, Question
 from service.games.protocol import AnyGame, Bot, Task
 from service.games.registry import GAMES
 from service.match.randomness import Draws
@@ -72,7 +73,7 @@ def _answer(bot: Bot[Any, Any], task: Callable[[msgspec.Raw], Task[Any, Any]], q
 def described(error: BaseException) -> str:
     """The exception in one line, with the file and line that raised it: for the bot's author, who may see all of it."""
     steps = traceback.extract_tb(error.__traceback__)
-    where = f" ({os.path.basename(steps[-1].filename)}:{steps[-1].lineno})" if steps else ""
+    where = f" ({Path(steps[-1].filename).name}:{steps[-1].lineno})" if steps else ""
     return f"{type(error).__name__}: {error}{where}".replace("\n", " ")
 
 

@@ -31,6 +31,10 @@ class Failed(Exception):
 class Player(Protocol):
     """Answers for one seat, whatever process its bot runs in."""
 
+    def begin(self) -> None:
+        """Be ready for a match."""
+        ...
+
     def answer(self, task: Task[Any, Any], key: Callable[[], bytes]) -> Any:
         """The bot's action for a task, or None to wait. `key` gives the key of the random numbers of this decision.
 
@@ -103,6 +107,8 @@ class _Table:
 
     def play(self) -> Played:
         game = self._game
+        for player in self._players:
+            player.begin()
         rng = self._rng()
         self._apply(game.setup(len(self._players), self._options, 0, rng), rng)
         while decisions := game.decisions(self._state):
@@ -183,15 +189,18 @@ class _Table:
             )
             self._times[seat].append((perf_counter_ns() - began) // 1000)
             if action is None:
-                if decision.on_timeout is not None:
-                    raise Failed("nonsense", "it waits where nothing ends the wait")
-                self._waiting.add(_identity(decision))
+                self._wait(decision)
             else:
                 self._move(Moved(at, seat, action))
         except Failed as failed:
             self._failures[seat] = Failure(seat, failed.kind, failed.detail)
         except IllegalAction as refusal:
             self._failures[seat] = Failure(seat, "nonsense", f"illegal action: {refusal.code}, {refusal.clause}")
+
+    def _wait(self, decision: Decision[Any]) -> None:
+        if decision.on_timeout is not None:
+            raise Failed("nonsense", "it waits where nothing ends the wait")
+        self._waiting.add(_identity(decision))
 
     def _move(self, moved: Moved) -> None:
         rng = self._rng()

@@ -55,7 +55,6 @@ class Sprt(msgspec.Struct, frozen=True):
         return "elo1" if ratio >= UPPER else "elo0" if ratio <= LOWER else None
 
 
-
 def _multiplier(counts: Mapping[float, float], mean: float) -> float:
     """Lagrange's multiplier x of the most likely distribution with this mean, which is p(a) / (1 + x (a - mean)).
 

@@ -11,7 +11,7 @@ Sources:
     Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 26.7.5: the quantile of Student's t.
 """
 
-from math import inf, log10, sqrt
+from math import exp, inf, log, log10, sqrt
 from statistics import NormalDist
 from typing import Final, NamedTuple, Self
 
@@ -66,14 +66,14 @@ def student_t(freedom: int) -> float:
         return 12.706204736432095
     if freedom == 2:
         return 4.302652729911275
-    z = _Z
+    z: float = _Z
     terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return z + sum(term / freedom**power for power, term in enumerate(terms, 1))
+    return z + sum((term / pow(freedom, power) for power, term in enumerate(terms, 1)), 0.0)
 
 
 def elo(score: float) -> float:
@@ -85,4 +85,4 @@ def elo(score: float) -> float:
 
 def expected_score(elo_difference: float) -> float:
     """The inverse of `elo`: the logistic model of chess."""
-    return 1 / (1 + 10 ** (-elo_difference / 400))
+    return 1 / (1 + exp(-elo_difference * log(10) / 400))
