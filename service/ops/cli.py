@@ -6,6 +6,7 @@ import click
 
 from service.ops.arguments import Command
 from service.ops.local_commands import play, verify
+from service.ops.new_bot import bot
 
 NEED_UNIX: Final = ("arena", "serve", "workers", "api", "backup", "restore", "check", "resume")
 
@@ -61,6 +62,7 @@ def main() -> None:
 
 main.add_command(play)
 main.add_command(verify)
+main.add_command(bot)
 
 
 if __name__ == "__main__":
