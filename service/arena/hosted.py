@@ -92,17 +92,22 @@ class Hosted:
         try:
             process.ask(question, until)
             answer = process.answer(until)
-            if answer.error is not None:
-                raise Failed("crash", answer.error[:MAX_DETAIL])
-            return self._action(answer.action)
+        except msgspec.DecodeError as error:
+            self.close()
+            raise Failed("nonsense", str(error)[:MAX_DETAIL]) from None
         except TimeoutError:
             self.close()
             raise Failed("timeout", f"no answer within {1000 * self._limit_s:g} ms") from None
         except OSError:
             self._process = None
             raise Failed("crash", f"its process ended with status {process.end()}") from None
+        if answer.error is not None:
+            raise Failed("crash", answer.error[:MAX_DETAIL])
+        try:
+            return self._action(answer.action)
         except msgspec.DecodeError as error:
-            raise Failed("nonsense", f"no action of this game: {error}"[:MAX_DETAIL]) from None
+            detail = f"no action of this game: {error}: {bytes(answer.action)[:100].decode(errors='replace')}"
+            raise Failed("nonsense", detail[:MAX_DETAIL]) from None
 
     def close(self) -> None:
         """End the process, if there is one."""

@@ -27,7 +27,7 @@ from service.match.randomness import new_seed
 from service.ops.arguments import LocalCommand, advice, options_of, seed_of
 
 REFRESH_S: Final = 0.25
-_PLAIN_WIDTH: Final = 120
+_PLAIN_WIDTH: Final = 160
 """The width of the table where the output is no terminal."""
 
 
