@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache, partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 from flask import Flask, Request, Response
@@ -34,7 +34,6 @@ from api.resources import (
     seats,
     streams,
 )
-from service.repository.ports import LogUnavailable
 from service.usecases import accounts
 from service.views.catalogue import GAMES, AnyGame
 
@@ -186,10 +185,10 @@ def create_waiting_app(container: context.Container, alive: Callable[[], bool]) 
     app.add_url_rule("/readyz", view_func=health.readyz)
     for rule in ("/", "/<path:_>"):
         app.add_url_rule(
-            rule, "all else", _unavailable, methods=sorted(access_log.METHODS), provide_automatic_options=False
+            rule,
+            "all else",
+            documents.refuse_without_log,
+            methods=sorted(access_log.METHODS),
+            provide_automatic_options=False,
         )
     return app
-
-
-def _unavailable(_: str = "") -> NoReturn:
-    raise LogUnavailable("unavailable")

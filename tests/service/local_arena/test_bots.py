@@ -22,7 +22,7 @@ HERE = "tests.service.local_arena.bad_bots"
 
 
 def first_task() -> Task[Any, Any]:
-    state = None
+    state: Any = None
     for effect in APE.setup(2, APE.options(2, {}), 0, Draws(lambda: bytes(32), {})):
         state = APE.apply(state, effect)
     (decision,) = APE.decisions(state)
