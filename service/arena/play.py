@@ -10,11 +10,12 @@ import msgspec
 
 from service.games.protocol import CLOCK, AnyGame, Decision, IllegalAction, Move, Outcome, Ring, Task
 from service.games.visibility import Seat
+from service.match.events import SHORTEST_CLOCK
 from service.match.model import BOT_PACE_MS, GRACE_MS
 from service.match.randomness import Draws, match_key
 
-TURN_MS: Final = 5_000
-"""Simulated time until a failed bot's decision is taken by default: the shortest clock of a match."""
+TURN_MS: Final = 1000 * SHORTEST_CLOCK
+"""Simulated time until a failed bot's decision is taken by default."""
 
 FailureKind: TypeAlias = Literal["crash", "timeout", "nonsense"]
 

@@ -8,15 +8,15 @@ from typing import Final
 
 import msgspec
 
-from service.arena.play import TURN_MS, Moved, Played
+from service.arena.play import Moved, Played
 from service.games.protocol import CLOCK, AnyGame
 from service.match.commands import Act, Command, Create, Join, Ring, Score, TakeDefault
-from service.match.events import MatchClock
+from service.match.events import SHORTEST_CLOCK, MatchClock
 from service.match.new_match import NewMatch
 from service.match.recording import Recording
 
 _CREATOR: Final = "arena"
-_CLOCK: Final = MatchClock(turn_seconds=TURN_MS // 1000)
+_CLOCK: Final = MatchClock(turn_seconds=SHORTEST_CLOCK)
 
 
 def match_file(

@@ -33,6 +33,11 @@ def hangs(task: Task[Any, Any], rng: Rng) -> Any:
     return honest(task, rng)
 
 
+def computes(_task: Task[Any, Any], _rng: Rng) -> Any:
+    while True:
+        pass
+
+
 def unknown(task: Task[Any, Any], rng: Rng) -> Any:
     return {"type": "win"} if rng.pick("fail", range(6)) == 0 else honest(task, rng)
 

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +19,8 @@ from service.games.bots import choose_at_random
 from service.games.protocol import Task
 from service.match.randomness import Draws
 from tests.service.local_arena.bad_bots import LIMIT_MS
+from tests.serving import ROOT
+from tests.waiting import until
 
 HERE = "tests.service.local_arena.bad_bots"
 
@@ -111,6 +115,32 @@ def test_no_process_is_left() -> None:
     for process in (before, after):
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+
+
+ORPHAN = """
+from tests.service.local_arena.test_bots import HERE, TASK, APE, Hosted
+bot = Hosted(APE, f"{HERE}:computes", 100.0, None)
+bot.start()
+print(bot._process._process.pid, flush=True)
+bot.answer(TASK, lambda: bytes(32))
+"""
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
+
+
+def test_a_bot_that_computes_without_end_ends_when_its_job_was_killed() -> None:
+    with subprocess.Popen([sys.executable, "-c", ORPHAN], cwd=ROOT, stdout=subprocess.PIPE) as job:
+        assert job.stdout is not None
+        bot = int(job.stdout.readline())
+        assert is_running(bot)
+        job.kill()
+    until(lambda: not is_running(bot), 20, "the bot ends")
 
 
 def hang(*_: Any) -> Any:

@@ -171,7 +171,5 @@ def test_an_interrupt_ends_the_run_with_what_was_played(tmp_path: Path) -> None:
 def test_wrong_arguments_are_reported_with_what_would_be_right(
     words: tuple[object, ...], code: int, fault: str
 ) -> None:
-    done = run(*words)
-    assert (done.returncode, fault in done.stderr) == (code, True), done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+    done = CliRunner().invoke(main, ["arena", *map(str, words)])
+    assert (done.exit_code, fault in done.output, done.stdout) == (code, True, ""), done.output
