@@ -35,9 +35,10 @@ def test_deals_are_read_again_and_written_once(file: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 20])
-def test_an_incomplete_line_is_cut_off(file: Path, cut: int) -> None:
+@pytest.mark.parametrize("more", [b"", b"1" * 5000], ids=["short", "long"])
+def test_an_incomplete_line_is_cut_off(file: Path, cut: int, more: bytes) -> None:
     whole = file.read_bytes()
-    file.write_bytes(whole[:-cut])
+    file.write_bytes(whole[:-cut] + more)
     with Journal(file, CONTEST) as journal:
         assert sorted(journal.known) == [0, 1]
         journal.add(deal(2))
