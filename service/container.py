@@ -84,16 +84,16 @@ def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> S
     if isinstance(log_client, Redis):
         store.check_on_connect(log_client, opened)
     feed = Feed()
-    known = accounts.RedisAccounts(log_client)
+    cached_accounts = accounts.RedisAccounts(log_client)
     queue_client = jobs.connect(queue_url)
     batcher = ReadBatcher(log_client) if listen and isinstance(log_client, Redis) else None
     ports = replace(
         ports_on(log_client, opened, games, batcher, optimistic=listen),
-        accounts=known,
+        accounts=cached_accounts,
         tickets=tickets.RedisTickets(queue_client, opened.secret),
         jobs=jobs.RqJobs(queue_client),
     )
-    listener = Listener(log_client, {accounts.CHANNEL: known}, feed) if listen else None
+    listener = Listener(log_client, {accounts.CHANNEL: cached_accounts}, feed) if listen else None
     watch = ClockWatch(log_client)
     threads = tuple(thread for thread in (batcher, listener, watch) if thread is not None)
     return Service(settings, ports, feed, log_client, queue_client, opened, threads)

@@ -21,11 +21,13 @@ from workers.retry_delays import RetryDelays
 
 TICK_MS: Final = 200
 BATCH: Final = 100
+"""Maximum number of entries that one read returns."""
 RETRY_DELAY_S: Final = 0.1
 """Pause after a failed sweep."""
 SLOW_CALL_S: Final = 0.1
 """A call that takes longer waited for a log that hung or for a busy machine. Its time is given back."""
-
+REPORTED_OUTAGE_MS: Final = 1_000
+"""An outage of this length is logged as a warning. A shorter one is usual on a busy machine, and is logged at level INFO."""
 LEASE_MS: Final = 2_000
 """How long a claimed entry is reserved for the sweeper that claimed it."""
 
@@ -127,7 +129,8 @@ class Sweeper:
             outage_ms = max(beaten.silence_ms, slow_ms)
             self._beat.note(outage_ms)
         if outage_ms:
-            _log.warning("an outage of %d ms: players get back the time that they lost", outage_ms)
+            level = logging.WARNING if outage_ms >= REPORTED_OUTAGE_MS else logging.INFO
+            _log.log(level, "players get back the time that they lost in an outage of %d ms", outage_ms)
         self._has_doubt, self._slow_ms = False, 0
         self._last_beat_at, self._wall_lead_ms = now, lead
         self._enforces_from = ended + beaten.returning_ms / 1000

@@ -18,7 +18,7 @@ STREAMS: Final = "moonstone.streams"
 """The key of the app's open streams in `app.extensions`."""
 
 _FORMS: Final = {form.media_type: form for form in (EVENT_STREAM, NDJSON)}
-"""The first is that of a client that names none."""
+"""The first form is the default for a client without an Accept header."""
 
 _ESTABLISHED: Final = 1
 """The TCP state ESTABLISHED in Linux, the first byte of TCP_INFO."""
@@ -45,7 +45,7 @@ def authorize() -> Callable[[], object]:
 
 
 def hung_up() -> Callable[[], bool]:
-    """A function that tells whether the client closed its connection.
+    """A function that returns whether the client closed its connection.
 
     A failing write would show this only later, and until then the stream would hold its slot.
     """

@@ -30,9 +30,10 @@ _log = logging.getLogger("moonstone.clock")
 
 
 def offset_ms(client: Redis | RedisCluster, now: Callable[[], int] = wall_clock) -> int:
-    """The least difference in milliseconds that explains the server's answer: positive if the clock `now` is ahead.
+    """The difference in milliseconds between the clock `now` and the server's: positive if `now` is ahead.
 
-    The server reads its clock at some moment between the question and the answer, so the time in between is no difference.
+    The server reads its clock at an unknown moment between the request and the reply. This is the smallest difference that
+    is possible.
 
     Raises:
         LogUnavailable: the server does not answer.
@@ -42,8 +43,8 @@ def offset_ms(client: Redis | RedisCluster, now: Callable[[], int] = wall_clock)
     (reply,) = send(client, ("EVAL", _TIME, 1, _KEY))
     after = now()
     seconds, micros = map(int, reply)
-    there = seconds * 1000 + micros // 1000
-    return before - there if there < before else min(after - there, 0)
+    server_ms = seconds * 1000 + micros // 1000
+    return before - server_ms if server_ms < before else min(after - server_ms, 0)
 
 
 def disagreement(offset: int) -> str | None:

@@ -172,6 +172,8 @@ class Jobs(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
+    """Everything that the use cases need from outside."""
+
     log: Log
     history: History
     accounts: Accounts
@@ -184,8 +186,8 @@ class Ports:
     lost: Callable[[int, int, int], int]
     """Milliseconds between two server times in which the log could not accept actions, or no sweeper enforced deadlines.
 
-    The sweepers may be silent at this moment because the log is away. Their silence counts from the third argument on, in
-    milliseconds.
+    Sweepers that are silent at this moment, perhaps because the log does not answer, count as an outage if they have been
+    silent for longer than the third argument, in milliseconds.
     """
     secret: bytes
     """The store's secret. Match ids and join codes are derived from it; snapshots and tickets are sealed with it."""

@@ -25,6 +25,7 @@ from service.subscriptions.match_watch import MatchWatch, StreamEnded
 HEARTBEAT_S: Final = 5.0
 """Seconds between two heartbeats. Each heartbeat also checks the token and reads the log."""
 MAX_AGE_S: Final = 15 * 60.0
+"""A stream that is older than this is ended; its client connects again."""
 MAX_STREAMS_PER_HOLDER: Final = 8
 """Open streams of one player, or of one address without a token, in one process."""
 MAX_STREAMS_PER_PROCESS: Final = 2000
@@ -33,7 +34,7 @@ HANG_UP_CHECK_S: Final = 1.0
 _SHARED_READ_S: Final = 1.0
 """Age in seconds up to which a read of the log serves the heartbeats of all streams."""
 _HEARTBEAT_SPREAD: Final = 0.382
-"""The share of a heartbeat by which first heartbeats differ, so that streams that began together do not all read at once.
+"""The share of a heartbeat by which first heartbeats differ, so that streams that began together do not all read at the same time.
 
 Multiples of the golden ratio, modulo 1, are spread evenly.
 """
@@ -82,7 +83,7 @@ class Slot:
 
 
 class Streams:
-    """The open streams of this process. Make it after a fork."""
+    """The open streams of this process. Create it after a fork."""
 
     def __init__(self, history: History, feed: Feed, alive: Callable[[], bool]) -> None:
         """`alive` returns whether the server still runs."""
