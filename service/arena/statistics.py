@@ -57,7 +57,11 @@ class Scores(NamedTuple):
         shrink = 1 + t * t / worth
         middle = (mean + t * t / (2 * worth)) / shrink
         half = t / shrink * sqrt(largest / worth + t * t / (4 * worth * worth))
-        return Interval(max(0.0, middle - half), min(1.0, middle + half))
+        # At the ends the interval reaches 0 or 1 exactly; rounding must not turn this into a huge but finite Elo difference.
+        return Interval(
+            0.0 if mean == 0 else max(0.0, middle - half),
+            1.0 if mean == 1 else min(1.0, middle + half),
+        )
 
 
 def student_t(freedom: int) -> float:

@@ -1,4 +1,4 @@
-"""The standings as a table for a terminal."""
+"""The standings as a table for a terminal of 80 columns or more."""
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -14,9 +14,9 @@ FIRST_BOUNDS = 5
 
 def table(standings: Standings, seconds: float, limit: int | None) -> RenderableType:
     """The standings after so many seconds of play. `limit` is the number of deals to play, None if there is none."""
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    shown.add_column("bot", overflow="fold")
-    for head in ("score %", "95 % interval", "Elo", "95 % interval", "points", "ms p50", "p99", "failures"):
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    shown.add_column("bot", overflow="fold", min_width=8)
+    for head in ("score", "95 %", "Elo", "95 %", "points", "ms p50", "p99", "failed"):
         shown.add_column(head, justify="right", no_wrap=True)
     rows = standings.rows()
     for row in rows:
@@ -24,7 +24,7 @@ def table(standings: Standings, seconds: float, limit: int | None) -> Renderable
     parts: list[RenderableType] = [shown, _progress(standings, seconds, limit)]
     if (test := standings.sprt()) is not None:
         parts.append(Text(_sprt_line(test, standings.contest.contestants)))
-    parts += [Text(f"{row.bot}: {row.first_failure}", style="red") for row in rows if row.first_failure is not None]
+    parts += [Text(_failures(row), style="red") for row in rows if row.failures]
     return Group(*parts)
 
 
@@ -33,14 +33,19 @@ def _cells(row: Row, *, bounds: bool) -> tuple[str, ...]:
     return (
         row.bot,
         f"{100 * row.score:.1f}",
-        f"{100 * low:.1f} – {100 * high:.1f}" if bounds else "–",
+        f"{100 * low:.1f}–{100 * high:.1f}" if bounds else "–",
         _elo(row.elo, row.score),
-        f"{_elo(row.elo_interval[0], low)} – {_elo(row.elo_interval[1], high)}" if bounds else "–",
+        f"{_elo(row.elo_interval[0], low)} to {_elo(row.elo_interval[1], high)}" if bounds else "–",
         f"{row.points:.1f}",
         "–" if row.ms_p50 is None else f"{row.ms_p50:.2f}",
         "–" if row.ms_p99 is None else f"{row.ms_p99:.2f}",
-        ", ".join(f"{number} {kind}" for kind, number in sorted(row.failures.items())) or "0",
+        f"{sum(row.failures.values())}",
     )
+
+
+def _failures(row: Row) -> str:
+    kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(row.failures.items()))
+    return f"{row.bot}: {kinds}; the first: {row.first_failure}"
 
 
 def _elo(value: float | None, score: float) -> str:

@@ -48,7 +48,7 @@ def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: P
     assert done.returncode == 0, done.stdout + done.stderr
     written, measured, _, compared, played = done.stdout.split("-----\n")
     assert "strategy.py" in written
-    low = re.search(r"arena_bot:play +[\d.]+ +([\d.]+) – ", measured)
+    low = re.search(r"arena_bot:play +[\d.]+ +([\d.]+)–", measured)
     assert low is not None, measured
     assert float(low[1]) > 50, "the bot beats random"
     assert "Accepted: apes:play is stronger than arena_bot:play by -100 Elo or less." in compared

@@ -110,7 +110,18 @@ def test_the_table_shows_every_figure() -> None:
     with console.capture() as capture:
         console.print(table(standings, 2.0, 100))
     text = capture.get()
-    for expected in ("75.0", "+191", "2 timeout", "120 of 200 matches, 60 deals, 2 s, 60.0 a second", "LLR", "slow"):
+    narrow = Console(width=80)
+    with narrow.capture() as capture:
+        narrow.print(table(standings, 2.0, 100))
+    assert {"bot", "score", "p99", "failed"} <= set(capture.get().split())
+    for expected in (
+        "75.0",
+        "+191",
+        "2 timeout; the first: timeout in deal 3",
+        "120 of 200 matches, 60 deals, 2 s, 60.0 a second",
+        "LLR",
+        "slow",
+    ):
         assert expected in text
     state = standings.sprt()
     assert state is not None

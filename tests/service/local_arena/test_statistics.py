@@ -109,4 +109,7 @@ def test_elo_is_the_difference_at_which_the_score_is_expected(score: float) -> N
 
 def test_elo_of_a_score_without_losses_or_wins_is_infinite() -> None:
     assert (elo(1.0), elo(0.0)) == (inf, -inf)
+    for score in (0.0, 1.0):
+        ends = scores_of([score] * 23).interval()
+        assert score in ends, "and so is one end of its interval"
     assert round(elo(0.75)) == 191, "three quarters of the points are 191 Elo in chess"
