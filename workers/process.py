@@ -69,4 +69,6 @@ def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[H
     hints = HintTaker(service.settings.queue_url or "", service.queue_client, lanes)
     if "turns" not in lanes:
         return (hints,)  # deadlines of matches without people are enforced when their turns are played
-    return hints, Sweeper(replace(service.ports, jobs=player), Beat(service.log_client))
+    return hints, Sweeper(
+        replace(service.ports, jobs=player), Beat(service.log_client), clock_fault=service.clock_watch.fault
+    )

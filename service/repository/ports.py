@@ -13,6 +13,7 @@ from events.log import LogUnavailable as LogUnavailable
 from events.record import MatchId
 from service.games.protocol import AnyGame
 from service.repository.index_entry import IndexEntry
+from service.repository.limits import Limits
 from service.repository.match_history import History
 from service.repository.match_lock import MatchLocks
 
@@ -180,6 +181,7 @@ class Ports:
     tickets: Tickets
     index: MatchIndex
     jobs: Jobs
+    limits: Limits
     games: Games
     now: Callable[[], int]
     """Server time in milliseconds."""
