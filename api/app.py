@@ -33,7 +33,6 @@ from api.resources import (
     seats,
     streams,
 )
-from service.repository.limits import Policy
 from service.usecases import accounts
 from service.views.catalogue import GAMES, AnyGame
 
@@ -159,9 +158,9 @@ def create_app(
             partial(accounts.holder, container.ports),
             partial(accounts.find_ticket, container.ports),
             container.ports.limits,
-            by_token=Policy("token", settings.requests_by_token, checks.RATE_WINDOW),
-            moves=Policy(actions.MOVES, settings.moves_by_token, checks.RATE_WINDOW),
-            by_address=Policy("address", settings.requests_by_address, checks.RATE_WINDOW),
+            by_token=checks.rate("token", settings.requests_by_token),
+            moves=checks.rate(actions.MOVES, settings.moves_by_token),
+            by_address=checks.rate("address", settings.requests_by_address),
         ),
         checks.Bodies(deadline),
     )
