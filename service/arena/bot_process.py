@@ -6,28 +6,26 @@ stdout and stderr as usual.
 
 import importlib
 import os
+import signal
 import socket
 import sys
-import threading
-import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, Union
+from typing import Any, Union
 
 import msgspec
 
 from service.arena.hosted import Answer, Question
+from service.arena.parent import end_with_parent
 from service.games.protocol import AnyGame, Bot, Task
 from service.games.registry import GAMES
 from service.match.randomness import Draws
 
-_PARENT_POLL_S: Final = 1.0
-
 
 def main() -> None:
     descriptor, game, name = sys.argv[1:]
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    end_with_parent(lambda: os.killpg(0, signal.SIGKILL))  # and what the bot has started
     with socket.socket(fileno=int(descriptor)) as connection, connection.makefile("rb") as questions:
         try:
             bot = load(name)
@@ -64,7 +62,11 @@ def decoder(game: AnyGame) -> Callable[[msgspec.Raw], Task[Any, Any]]:
 def _answer(bot: Bot[Any, Any], task: Callable[[msgspec.Raw], Task[Any, Any]], question: Question) -> Answer:
     key = bytes.fromhex(question.key)
     try:
-        return Answer(action=msgspec.Raw(msgspec.json.encode(bot(task(question.task), Draws(lambda: key, {})))))
+        action = bot(task(question.task), Draws(lambda: key, {}))
+        encoded = msgspec.json.encode(action)
+        if encoded == b"null" and action is not None:  # what JSON makes of NaN must not mean to wait
+            return Answer(error=f"{action!r} is no action")
+        return Answer(action=msgspec.Raw(encoded))
     except Exception as error:  # noqa: BLE001  (a bot may raise anything)
         traceback.print_exc()
         return Answer(error=described(error))
@@ -79,13 +81,6 @@ def described(error: BaseException) -> str:
 
 def _line(answer: Answer) -> bytes:
     return msgspec.json.encode(answer) + b"\n"
-
-
-def _end_with(parent: int) -> None:
-    """End this process when its parent has ended, even while the bot computes without end."""
-    while os.getppid() == parent:
-        time.sleep(_PARENT_POLL_S)
-    os._exit(1)
 
 
 if __name__ == "__main__":

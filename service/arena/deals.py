@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import exp, log
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 
@@ -12,8 +12,11 @@ from service.arena.play import FailureKind, Played
 _STEP: Final = log(1.02)
 """Times of answers are counted in steps of two per cent, because a long run has millions of them."""
 
-Times: TypeAlias = dict[int, int]
+Times: TypeAlias = dict[Annotated[int, msgspec.Meta(ge=0, le=2000)], Annotated[int, msgspec.Meta(ge=1)]]
 """How many answers took so long, by the number of the step."""
+
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding JSON of others may raise: it may also be nested too deeply, or be no UTF-8."""
 
 
 class Contest(msgspec.Struct, frozen=True):
@@ -22,7 +25,7 @@ class Contest(msgspec.Struct, frozen=True):
     game: str
     bots: tuple[str, ...]
     options: dict[str, Any]
-    seed: str
+    seed: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
     limit_ms: int
 
     @property
@@ -54,13 +57,9 @@ class MatchResult(msgspec.Struct, frozen=True):
 class Deal(msgspec.Struct, frozen=True, tag="deal"):
     """A deal that was played once in each rotation. `times` are those of each position in the contest."""
 
-    number: int
+    number: Annotated[int, msgspec.Meta(ge=0)]
     matches: tuple[MatchResult, ...]
     times: tuple[Times, ...]
-
-
-class Ready(msgspec.Struct, frozen=True, tag="ready"):
-    """A job has started all bots."""
 
 
 class Broken(msgspec.Struct, frozen=True, tag="broken"):
@@ -69,15 +68,18 @@ class Broken(msgspec.Struct, frozen=True, tag="broken"):
     fault: str
 
 
-Report: TypeAlias = Ready | Deal | Broken
+Report: TypeAlias = Deal | Broken
 
 
 class JobOrder(msgspec.Struct, frozen=True):
-    """The first line to a job; the numbers of deals follow. `export` is a folder for match files, `bot_log` a file."""
+    """The first line to a job; the numbers of deals follow. `export` is a folder for match files, `bot_log` a file.
+
+    Paths are bytes, because they need not be UTF-8.
+    """
 
     contest: Contest
-    export: str | None = None
-    bot_log: str | None = None
+    export: bytes | None = None
+    bot_log: bytes | None = None
 
 
 def result(played: Played, seated: Sequence[int]) -> MatchResult:

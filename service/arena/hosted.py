@@ -4,18 +4,21 @@ The process gets tasks as JSON, over a socket that both processes inherit. It ne
 """
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final, Union
 
 import msgspec
 
+from service.arena.deals import UNREADABLE
 from service.arena.play import Failed
+from service.errors import printable
 from service.games.protocol import AnyGame, Task
 
 START_TIMEOUT_S: Final = 60.0
@@ -69,17 +72,24 @@ class Hosted:
         Raises:
             CannotStart: it could not.
         """
-        process = _Process(self._game.info.id, self._name, self._log)
         try:
-            answer = process.answer(time.monotonic() + START_TIMEOUT_S)
-        except TimeoutError:
-            process.end()
-            raise CannotStart(f"{self._name} was not imported within {START_TIMEOUT_S:g} s.") from None
-        except OSError:
-            raise CannotStart(f"{self._name} cannot be used: its process ended with status {process.end()}.") from None
-        if answer.error is not None:
-            process.end()
-            raise CannotStart(f"{self._name} cannot be used: {answer.error}.")
+            process = _Process(self._game.info.id, self._name, self._log)
+        except OSError as error:
+            raise CannotStart(f"{self._name} gets no process: {error.strerror}.") from None
+        with ExitStack() as on_failure:
+            on_failure.callback(process.end)
+            try:
+                answer = process.answer(time.monotonic() + START_TIMEOUT_S)
+            except TimeoutError:
+                raise CannotStart(f"{self._name} was not imported within {START_TIMEOUT_S:g} s.") from None
+            except UNREADABLE:
+                raise CannotStart(f"{self._name} cannot be used: it writes to the socket of its process.") from None
+            except OSError:
+                status = process.end()
+                raise CannotStart(f"{self._name} cannot be used: its process ended with status {status}.") from None
+            if answer.error is not None:
+                raise CannotStart(f"{self._name} cannot be used: {printable(answer.error[:MAX_DETAIL])}.")
+            on_failure.pop_all()
         self._process = process
 
     def answer(self, task: Task[Any, Any], key: Callable[[], bytes]) -> Any:
@@ -92,9 +102,9 @@ class Hosted:
         try:
             process.ask(question, until)
             answer = process.answer(until)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             self.close()
-            raise Failed("nonsense", str(error)[:MAX_DETAIL]) from None
+            raise Failed("nonsense", printable(str(error)[:MAX_DETAIL])) from None
         except TimeoutError:
             self.close()
             raise Failed("timeout", f"no answer within {1000 * self._limit_s:g} ms") from None
@@ -102,12 +112,12 @@ class Hosted:
             self._process = None
             raise Failed("crash", f"its process ended with status {process.end()}") from None
         if answer.error is not None:
-            raise Failed("crash", answer.error[:MAX_DETAIL])
+            raise Failed("crash", printable(answer.error[:MAX_DETAIL]))
         try:
             return self._action(answer.action)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             detail = f"no action of this game: {error}: {bytes(answer.action)[:100].decode(errors='replace')}"
-            raise Failed("nonsense", detail[:MAX_DETAIL]) from None
+            raise Failed("nonsense", printable(detail[:MAX_DETAIL])) from None
 
     def close(self) -> None:
         """End the process, if there is one."""
@@ -129,7 +139,7 @@ class _Process:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 pass_fds=[theirs.fileno()],
-                env={**os.environ, "PYTHONHASHSEED": "0"},
+                env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"},
                 start_new_session=True,
             )
         self._received = b""
@@ -145,7 +155,7 @@ class _Process:
         Raises:
             TimeoutError: it did not come in time.
             OSError: the process has ended.
-            msgspec.DecodeError: it is no line of this protocol.
+            UNREADABLE: it is no line of this protocol.
         """
         while not self._received.endswith(b"\n"):
             self._socket.settimeout(_left(until))
@@ -159,13 +169,13 @@ class _Process:
         return msgspec.json.decode(line, type=Answer)
 
     def end(self) -> int:
-        """End the process; returns its exit status, which is negative for a signal."""
+        """End the process and those that it started; returns its exit status, which is negative for a signal."""
         self._socket.close()
-        try:
-            return self._process.wait(_END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            return self._process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_TIMEOUT_S)
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        return self._process.wait()
 
 
 def _left(until: float) -> float:

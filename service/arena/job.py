@@ -2,35 +2,43 @@
 
 import hmac
 import os
+import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 
 from service.arena.bots import BuiltIn, seated
-from service.arena.deals import Broken, Contest, Deal, JobOrder, MatchResult, Ready, Report, counted, merged, result
+from service.arena.deals import Broken, Contest, Deal, JobOrder, MatchResult, Report, counted, merged, result
 from service.arena.hosted import CannotStart, Hosted
+from service.arena.parent import end_with_parent
 from service.arena.play import play
 from service.arena.record import match_file
+from service.errors import printable
 from service.games.registry import GAMES
 
 
 def main() -> None:
     """Reports on the stdout that the process began with; whatever else is printed goes to stderr."""
+    signal.signal(signal.SIGTERM, _end)
+    end_with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))
     with os.fdopen(os.dup(1), "wb", buffering=0) as reports:
         os.dup2(2, 1)
 
         def report(one: Report) -> None:
-            reports.write(msgspec.json.encode(one) + b"\n")
+            with suppress(BrokenPipeError):  # the arena has ended, and so will this process
+                reports.write(msgspec.json.encode(one) + b"\n")
 
         order = msgspec.json.decode(sys.stdin.buffer.readline(), type=JobOrder)
+        export, log = (None if path is None else os.fsdecode(path) for path in (order.export, order.bot_log))
         bots: list[BuiltIn | Hosted] = []
         try:
             game, limit_s = GAMES[order.contest.game], order.contest.limit_ms / 1000
-            bots.extend(seated(game, name, limit_s, order.bot_log) for name in order.contest.bots)
-            report(Ready())
-            _play_all(order, bots, report)
+            bots.extend(seated(game, name, limit_s, log) for name in order.contest.bots)
+            _play_all(order.contest, bots, export, report)
         except CannotStart as error:
             report(Broken(str(error)))
         finally:
@@ -38,11 +46,22 @@ def main() -> None:
                 bot.close()
 
 
-def _play_all(order: JobOrder, bots: list[BuiltIn | Hosted], report: Callable[[Report], None]) -> None:
+def _end(*_: object) -> NoReturn:
+    """End as usual, so that the processes of the bots end too. A second signal must not prevent this."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(1)
+
+
+def _play_all(
+    contest: Contest, bots: list[BuiltIn | Hosted], export: str | None, report: Callable[[Report], None]
+) -> None:
     for line in sys.stdin.buffer:
         number = int(line)
         try:
-            deal = play_deal(order.contest, number, bots, order.export)
+            deal = play_deal(contest, number, bots, export)
+        except OSError as error:
+            report(Broken(printable(f"{error.filename or export}: {error.strerror}")))
+            return
         except Exception as error:
             report(Broken(f"the rules failed in deal {number}: {type(error).__name__}: {error}"))
             raise
@@ -67,7 +86,10 @@ def play_deal(contest: Contest, number: int, bots: list[BuiltIn | Hosted], expor
         if export is not None:
             names = [contest.bots[position] for position in positions]
             lines = match_file(game, contest.options, seed, names, rotation, played)
-            Path(export, f"{number:06}-{rotation}.ndjson").write_bytes(b"".join(lines))
+            file = Path(export, f"{number:06}-{rotation}.ndjson")
+            part = file.with_suffix(".part")  # a file with its final name is complete, whenever the job is killed
+            part.write_bytes(b"".join(lines))
+            part.replace(file)
     return Deal(number, tuple(matches), tuple(times))
 
 

@@ -61,8 +61,10 @@ class _Job:
         yield from map(_decode, lines)
 
     def stop(self) -> None:
-        """End the process at once. Its bots end with it, because they lose their connection or their parent."""
+        """Ask the process to end, with its bots. Then `close` waits for it."""
         self._process.terminate()
+
+    def close(self) -> None:
         self._process.wait()
         self._input.close()
         self.output.close()
@@ -77,10 +79,12 @@ def deals(order: JobOrder, jobs: int, limit: int | None, known: Mapping[int, Dea
         JobFailed: a bot cannot be loaded, or the rules failed.
     """
     done = dict(known)
-    running = [_Job(order) for _ in range(jobs)]
+    jobs = jobs if limit is None else min(jobs, limit)
+    running: list[_Job] = []
     numbers = [_missing(first, jobs, limit, known) for first in range(jobs)]
     pending = [next(missing, None) for missing in numbers]
     try:
+        running.extend(_Job(order) for _ in range(jobs))
         with selectors.DefaultSelector() as ready:
             for index, job in enumerate(running):
                 ready.register(job.output, selectors.EVENT_READ, index)
@@ -105,6 +109,8 @@ def deals(order: JobOrder, jobs: int, limit: int | None, known: Mapping[int, Dea
     finally:
         for job in running:
             job.stop()
+        for job in running:
+            job.close()
 
 
 def _missing(first: int, jobs: int, limit: int | None, known: Mapping[int, Deal]) -> Iterator[int]:

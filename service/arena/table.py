@@ -1,5 +1,7 @@
 """The standings as a table for a terminal of 80 columns or more."""
 
+from typing import Final
+
 from rich import box
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
@@ -8,7 +10,7 @@ from rich.text import Text
 
 from service.arena.standings import Row, SprtState, Standings
 
-FIRST_BOUNDS = 5
+FIRST_BOUNDS: Final = 5
 """Deals from which on intervals are shown; before, they say nothing."""
 
 
@@ -28,10 +30,10 @@ def table(standings: Standings, seconds: float, limit: int | None) -> Renderable
     return Group(*parts)
 
 
-def _cells(row: Row, *, bounds: bool) -> tuple[str, ...]:
+def _cells(row: Row, *, bounds: bool) -> tuple[RenderableType, ...]:
     low, high = row.interval
     return (
-        row.bot,
+        Text(row.bot),
         f"{100 * row.score:.1f}",
         f"{100 * low:.1f}–{100 * high:.1f}" if bounds else "–",
         _elo(row.elo, row.score),

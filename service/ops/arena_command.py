@@ -1,5 +1,6 @@
 """`moonstone arena`: plays many matches of bots, and measures whether one is stronger than another."""
 
+import os
 import sys
 import time
 from collections.abc import Iterable
@@ -15,12 +16,12 @@ from rich.live import Live
 from service.arena.bots import is_hosted
 from service.arena.deals import Contest, Deal, JobOrder
 from service.arena.jobs import JobFailed, deals
-from service.arena.journal import Journal, OtherContest, contest_of
+from service.arena.journal import Journal, NotContinued, contest_of
 from service.arena.plot import plot
 from service.arena.sprt import Sprt
 from service.arena.standings import Standings
 from service.arena.table import table
-from service.errors import Refused
+from service.errors import Refused, printable
 from service.games.registry import GAMES
 from service.match.new_match import NewMatch, checked_options
 from service.match.randomness import new_seed
@@ -41,7 +42,9 @@ _PLAIN_WIDTH: Final = 160
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes that play at once.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game, as for `play`.")
 @click.option("--seed", metavar="HEX", help="64 hex digits; the same seed and jobs give the same result.")
-@click.option("--limit-ms", type=click.IntRange(1), default=1000, show_default=True, help="Time for one decision.")
+@click.option(
+    "--limit-ms", type=click.IntRange(1, 3_600_000), default=1000, show_default=True, help="Time for one decision."
+)
 @click.option("--export", type=click.Path(file_okay=False), metavar="DIR", help="Where to write every match file.")
 @click.option("--resume", type=click.Path(dir_okay=False), metavar="FILE", help="Keep the deals here, and continue.")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False), metavar="FILE", help="Where to write the result.")
@@ -72,6 +75,7 @@ def arena(
     test = _sprt(sprt)
     if matches is None and test is None:
         raise click.UsageError("Say how long to play: --matches N, or --sprt ELO0,ELO1.")
+    _check_files(resume, json_file, plot_file, bot_log)
     contest = _contest(game, bots, options, seed, limit_ms, resume)
     if test is not None and len(contest.contestants) != 2:
         raise click.UsageError("--sprt compares two bots.")
@@ -81,7 +85,9 @@ def arena(
     for file in (json_file, plot_file, bot_log):
         if file is not None:
             Path(file).open("ab").close()  # now, and not only after an hour of play
-    order = JobOrder(contest, *(None if path is None else str(Path(path).absolute()) for path in (export, bot_log)))
+    order = JobOrder(
+        contest, *(None if path is None else os.fsencode(Path(path).absolute()) for path in (export, bot_log))
+    )
     standings = Standings(contest, test)
     stopped = False
     with ExitStack() as stack:
@@ -89,10 +95,10 @@ def arena(
             journal = None if resume is None else stack.enter_context(Journal(Path(resume), contest))
             played = deals(order, jobs, limit, {} if journal is None else journal.known)
             _run(stack.enter_context(closing(played)), standings, journal, limit)
-        except OtherContest as error:
-            raise click.UsageError(f"--resume: {error}") from None
+        except NotContinued as error:
+            raise click.UsageError(printable(f"--resume: {error}")) from None
         except JobFailed as error:
-            raise click.ClickException(f"{error}") from None
+            raise click.ClickException(printable(f"{error}")) from None
         except KeyboardInterrupt:
             stopped = True
     if json_file is not None:
@@ -145,12 +151,20 @@ def result_json(standings: Standings, jobs: int) -> bytes:
     )
 
 
+def _check_files(*given: str | None) -> None:
+    files = [Path(file).resolve() for file in given if file is not None]
+    if len(set(files)) < len(files):
+        raise click.UsageError("--resume, --json, --plot and --bot-log: give a file of its own to each.")
+
+
 def _contest(
     game: str, bots: str, options: tuple[str, ...], seed: str | None, limit_ms: int, resume: str | None
 ) -> Contest:
     if game not in GAMES:
         raise click.UsageError(f"There is no game {game}. There are: {', '.join(sorted(GAMES))}.")
     names = tuple(bots.split(","))
+    if not bots.isprintable():
+        raise click.UsageError("--bots: a name has only characters that can be printed.")
     wanted = NewMatch(
         game=game,
         seats=len(names),
@@ -167,8 +181,8 @@ def _contest(
     if given is None and resume is not None:
         try:
             begun = contest_of(Path(resume))
-        except OtherContest as error:
-            raise click.UsageError(f"--resume: {error}") from None
+        except NotContinued as error:
+            raise click.UsageError(printable(f"--resume: {error}")) from None
         given = None if begun is None else bytes.fromhex(begun.seed)
     return Contest(game, names, msgspec.to_builtins(known), (given or new_seed()).hex(), limit_ms)
 

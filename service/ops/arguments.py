@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from service.errors import Refused
+from service.errors import Refused, printable
 from service.games.bots import bots_of
 from service.games.protocol import AnyGame
 from service.settings import is_text
@@ -40,11 +40,6 @@ class LocalCommand(Command):
             raise click.ClickException(f"{name}{error.strerror or error}") from error
 
 
-def printable(text: str) -> str:
-    """Untrusted text with line ends and control characters replaced, so that it cannot control a terminal."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)
-
-
 def options_of(given: tuple[str, ...]) -> Mapping[str, Any]:
     """The options of a game from NAME=VALUE; a value is JSON or else text."""
     found: dict[str, Any] = {}
@@ -54,7 +49,7 @@ def options_of(given: tuple[str, ...]) -> Mapping[str, Any]:
             raise click.UsageError(f"--option {option}: give each option once, as NAME=VALUE.")
         try:
             found[name] = msgspec.json.decode(value)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             found[name] = value
     return found
 

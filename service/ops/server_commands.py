@@ -8,10 +8,11 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from service.errors import printable
 from service.observability.logfmt import log_to_stderr
 from service.ops import maintenance
 from service.ops import serve as running
-from service.ops.arguments import Command, printable
+from service.ops.arguments import Command
 from service.settings import FILES, PREFIX, VARIABLES, BadSetting, read, servers
 
 T = TypeVar("T")

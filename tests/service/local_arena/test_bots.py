@@ -35,6 +35,8 @@ def first_task() -> Task[Any, Any]:
 
 
 TASK = first_task()
+SOMETIMES = {"raises", "ends", "hangs", "unknown"}
+"""Bots that fail only at some tasks."""
 
 
 @contextmanager
@@ -76,13 +78,18 @@ def test_a_hosted_bot_answers_as_the_same_function_here() -> None:
         ("unknown", "nonsense", "no action of this game: "),
         ("not_json", "crash", "TypeError: "),
         ("endless", "nonsense", "an answer has at most 1048576 bytes"),
+        ("too_deep", "nonsense", "maximum recursion depth exceeded"),
+        ("no_utf8", "nonsense", "no action of this game: 'utf-8' codec can't decode"),
+        ("no_number", "crash", "nan is no action"),
+        ("controls", "crash", "ValueError: \ufffd[2J"),
+        ("stops", "timeout", f"no answer within {LIMIT_MS} ms"),
     ],
 )
 def test_a_failure_is_reported_and_the_next_answers_come(function: str, kind: FailureKind, detail: str) -> None:
     with hosted(function) as bot:
         failed = first_failure(bot)
         assert (failed.kind, failed.detail[: len(detail)]) == (kind, detail)
-        assert function in {"not_json", "endless"} or any(not isinstance(one, Failed) for one in answers(bot, 5))
+        assert function not in SOMETIMES or any(not isinstance(one, Failed) for one in answers(bot, 5))
 
 
 def test_what_a_bot_prints_goes_to_the_log_and_not_into_its_answers(tmp_path: Path) -> None:
@@ -115,6 +122,21 @@ def test_no_process_is_left() -> None:
     for process in (before, after):
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+
+
+def test_processes_that_a_bot_has_started_end_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(tmp_path)
+    with hosted("forks") as bot:
+        assert first_failure(bot).kind == "timeout"
+    for process in map(int, (tmp_path / "forked").read_text().split()):
+        until(lambda process=process: not is_running(process), 20, "the process ends")  # type: ignore[misc]
+
+
+def test_the_log_has_what_a_bot_printed_before_it_was_killed(tmp_path: Path) -> None:
+    with hosted("holds", tmp_path / "log") as bot:
+        assert first_failure(bot).kind == "timeout"
+    assert (tmp_path / "log").read_text() == "holds\n"
 
 
 ORPHAN = """

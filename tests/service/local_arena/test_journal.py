@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
-from service.arena.deals import Contest, Deal, MatchResult
-from service.arena.journal import Journal, OtherContest, contest_of
+from service.arena.deals import BotFailure, Contest, Deal, MatchResult
+from service.arena.journal import Journal, NotContinued, contest_of
 
 CONTEST = Contest("toy", ("a", "b"), {"hand": 3}, "ab" * 32, 100)
 
@@ -50,13 +51,57 @@ def test_an_incomplete_line_is_cut_off(file: Path, cut: int, more: bytes) -> Non
 )
 def test_another_contest_is_refused_and_changes_nothing(file: Path, field: dict[str, object]) -> None:
     before = file.read_bytes()
-    with pytest.raises(OtherContest, match=next(iter(field))):
+    with pytest.raises(NotContinued, match=next(iter(field))):
         Journal(file, replace(CONTEST, **field))
     assert file.read_bytes() == before
 
 
-def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "notes").write_text("notes\n")
-    with pytest.raises(OtherContest, match="is not the file of an arena"):
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"notes",
+        b"\xff",
+        b"[" * 100_000,
+        msgspec.json.encode(deal(0)),
+        msgspec.json.encode(replace(deal(1), number=-1)),
+        msgspec.json.encode(replace(deal(1), matches=deal(1).matches[:1])),
+        msgspec.json.encode(replace(deal(1), times=({}, {1_000_000: 1}))),
+        msgspec.json.encode(replace(deal(1), matches=(MatchResult((1,), (3, 4)),) * 2)),
+        msgspec.json.encode(
+            replace(deal(1), matches=(MatchResult((1, 2), (3, 4), (BotFailure(2, "crash", ""),)),) * 2)
+        ),
+    ],
+)
+def test_a_damaged_line_is_named_and_no_deal_is_lost(file: Path, line: bytes) -> None:
+    lines = file.read_bytes().splitlines()
+    damaged = b"\n".join((*lines[:2], line, *lines[3:], b""))
+    file.write_bytes(damaged)
+    with pytest.raises(NotContinued, match="is damaged in line 3"):
+        Journal(file, CONTEST)
+    assert file.read_bytes() == damaged
+
+
+def test_a_contest_without_its_line_end_is_written_again(file: Path) -> None:
+    begun = file.read_bytes().splitlines(keepends=True)[0]
+    file.write_bytes(begun[:-1])
+    with Journal(file, CONTEST) as journal:
+        assert not journal.known
+    assert file.read_bytes() == begun
+
+
+def test_two_runs_cannot_use_one_file(file: Path) -> None:
+    with Journal(file, CONTEST), pytest.raises(NotContinued, match="in use by another run"):
+        Journal(file, CONTEST)
+    with Journal(file, CONTEST) as journal:
+        assert len(journal.known) == 3
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"notes\n", b"\xff\n", b"[" * 100_000, msgspec.json.encode(replace(CONTEST, seed="no seed"))],
+)
+def test_a_file_of_something_else_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "notes").write_bytes(content)
+    with pytest.raises(NotContinued, match="is not the file of an arena"):
         contest_of(tmp_path / "notes")
     assert contest_of(tmp_path / "none") is None

@@ -1,6 +1,7 @@
 """`moonstone arena` at a terminal, with real jobs and real processes of bots."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -142,8 +143,44 @@ def test_an_interrupt_ends_the_run_with_what_was_played(tmp_path: Path) -> None:
     assert running.returncode == 130
     assert re.search(r"matches, \d+ deals", output)
     assert result(file)["deals"] >= 2
-    left = subprocess.run(["ps", "-A", "-o", "args"], capture_output=True, text=True, check=True).stdout
-    assert f"{BAD}:honest" not in left
+    assert not processes_of(f"{BAD}:honest")
+
+
+def processes_of(bot: str) -> list[str]:
+    """The command lines of a bot's processes."""
+    found = subprocess.run(["ps", "-A", "-o", "args"], capture_output=True, text=True, check=True).stdout
+    return [line for line in found.splitlines() if "service.arena.bot_process" in line and line.endswith(bot)]
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("bot", ["holds", "stops"])
+def test_however_a_run_ends_it_leaves_no_process(bot: str, end: signal.Signals, tmp_path: Path) -> None:
+    # A name that no other run of this test has.
+    (tmp_path / f"of_{tmp_path.name}.py").write_text(f"from {BAD} import {bot} as play\n")
+    name = f"of_{tmp_path.name}:play"
+    words = ("four_monkeys", "--bots", f"{name},random", "--sprt", "0,1", "--limit-ms", 3_600_000)
+    with subprocess.Popen(
+        command(*words), cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL
+    ) as running:
+        until(lambda: processes_of(name), 60, "the bot's process begins")
+        running.send_signal(end)
+        running.wait(60)
+    until(lambda: not processes_of(name), 60, "the bot's process ends")
+
+
+def test_a_match_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "000000-0.part").mkdir()
+    done = run("ape_town", "--bots", "greedy,random", "--matches", 2, "--export", tmp_path)
+    assert (done.returncode, done.stderr) == (1, f"Error: {tmp_path}/000000-0.part: Is a directory\n")
+
+
+def test_paths_that_are_not_utf8_are_used_as_they_are(tmp_path: Path) -> None:
+    folder, log = (Path(os.fsdecode(os.fsencode(tmp_path / name) + b"\xff")) for name in ("files", "log"))
+    bots = f"random,{BAD}:honest"
+    done = run("ape_town", "--bots", bots, "--matches", 2, "--export", folder, "--bot-log", log)
+    assert done.returncode == 0, done.stderr
+    assert sorted(file.name for file in folder.iterdir()) == ["000000-0.ndjson", "000000-1.ndjson"]
+    assert "a bot may print" in log.read_text()
 
 
 @pytest.mark.parametrize(
@@ -166,6 +203,18 @@ def test_an_interrupt_ends_the_run_with_what_was_played(tmp_path: Path) -> None:
             "not the file of an arena",
         ),
         (("ape_town", "--bots", "greedy,random", "--matches", 2, "--json", "/no/folder/x"), 1, "/no/folder/x"),
+        (("ape_town", "--bots", "greedy,a\x1b[2Jb:play", "--matches", 2), 2, "only characters that can be printed"),
+        (("ape_town", "--bots", "greedy,random", "--matches", 2, "--limit-ms", 10**20), 2, "1<=x<=3600000"),
+        (
+            ("ape_town", "--bots", "greedy,random", "--matches", 2, "--option", "x=" + "[" * 99_999),
+            2,
+            "It has no options.",
+        ),
+        (
+            ("ape_town", "--bots", "greedy,random", "--matches", 2, "--plot", "/tmp/x", "--json", "/tmp/../tmp/x"),
+            2,
+            "give a file of its own to each",
+        ),
     ],
 )
 def test_wrong_arguments_are_reported_with_what_would_be_right(
