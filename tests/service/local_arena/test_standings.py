@@ -127,3 +127,12 @@ def test_the_table_shows_every_figure() -> None:
     assert state is not None
     assert state.verdict == "elo1"
     assert "Accepted: a is stronger than b by 100 Elo or more." in text
+
+
+def test_the_table_shows_names_as_they_are() -> None:
+    standings = Standings(Contest("toy", ("[red]a:b", "[/]:smile:"), {}, "00", 100))
+    standings.add(deal(0, (1, 2), (1, 2)))
+    console = Console(width=160)
+    with console.capture() as capture:
+        console.print(table(standings, 2.0, 1))
+    assert {"[red]a:b", "[/]:smile:"} <= set(capture.get().split())

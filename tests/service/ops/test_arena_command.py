@@ -148,7 +148,7 @@ def test_an_interrupt_ends_the_run_with_what_was_played(tmp_path: Path) -> None:
 
 def processes_of(bot: str) -> list[str]:
     """The command lines of a bot's processes."""
-    found = subprocess.run(["ps", "-A", "-o", "args"], capture_output=True, text=True, check=True).stdout
+    found = subprocess.run(["ps", "-ww", "-A", "-o", "args"], capture_output=True, text=True, check=True).stdout
     return [line for line in found.splitlines() if "service.arena.bot_process" in line and line.endswith(bot)]
 
 
@@ -162,9 +162,12 @@ def test_however_a_run_ends_it_leaves_no_process(bot: str, end: signal.Signals, 
     with subprocess.Popen(
         command(*words), cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL
     ) as running:
-        until(lambda: processes_of(name), 60, "the bot's process begins")
-        running.send_signal(end)
-        running.wait(60)
+        try:
+            until(lambda: processes_of(name), 60, "the bot's process begins")
+            running.send_signal(end)
+            running.wait(60)
+        finally:
+            running.kill()
     until(lambda: not processes_of(name), 60, "the bot's process ends")
 
 
