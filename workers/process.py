@@ -23,6 +23,7 @@ from workers.player import Player
 from workers.sweeper import Sweeper
 from workers.time_limits import cpu_time_limit, wall_time_limit
 from workers.turns import Turns
+from workers.upkeep import Upkeep
 
 Role: TypeAlias = Literal["all", "people", "bots"]
 """The matches that a process plays: all matches, matches with people, or matches without people."""
@@ -65,8 +66,8 @@ def work(service: Service, role: Role = "all") -> None:
         service.close()
 
 
-def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[HintTaker | Sweeper, ...]:
+def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[HintTaker | Sweeper | Upkeep, ...]:
     hints = HintTaker(service.settings.queue_url or "", service.queue_client, lanes)
     if "turns" not in lanes:
         return (hints,)  # deadlines of matches without people are enforced when their turns are played
-    return hints, Sweeper(replace(service.ports, jobs=player), Beat(service.log_client))
+    return hints, Sweeper(replace(service.ports, jobs=player), Beat(service.log_client)), Upkeep(service.ports)

@@ -134,6 +134,12 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "You have the maximum number of matches that have not started.",
         "Start one, or leave it; then create the next.",
     ),
+    "too-many-seats": ProblemType(
+        429,
+        "Too many seats",
+        "You have the maximum number of seats in matches that have not started.",
+        "Leave one of these matches, or wait until one starts or ends.",
+    ),
     "match-not-found": ProblemType(
         404,
         "Match not found",
@@ -164,6 +170,9 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     ),
     "match-full": ProblemType(409, "Match full", "Every seat is taken.", "Look for another open match."),
     "seat-taken": ProblemType(409, "Seat taken", "That seat is not free.", "Name one of `free`, or omit `seat`."),
+    "seat-free": ProblemType(
+        409, "Seat free", "Nobody has this seat.", "GET /v1/matches/{id} shows who has which seat."
+    ),
     "seats-empty": ProblemType(
         409, "Seats empty", "A match can start only when every seat is taken.", "Wait for players, or add bots."
     ),
@@ -195,6 +204,25 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "Match not finished",
         "This is available only after the end, because it contains hidden information.",
         "Wait for the end.",
+    ),
+    "match-too-old": ProblemType(
+        409,
+        "Match too old",
+        "The match began under an older format, which has no event for this.",
+        "Play it to its end without this; matches that begin now can do it.",
+    ),
+    "bot-deciding": ProblemType(
+        409,
+        "Bot deciding",
+        "The bot that plays the seat has a decision open.",
+        "Send the same request again after the bot's move.",
+        retry_after=1,
+    ),
+    "seat-not-absent": ProblemType(
+        409,
+        "Seat not absent",
+        "The seat belongs to no other person, its decision has a deadline, or it has not kept the match waiting for 14 days.",
+        "`opens_at` of its decision says since when the match waits for it.",
     ),
     "not-your-turn": ProblemType(
         409, "Not your turn", "This seat has no open decision.", "Wait until `decisions` names your seat."

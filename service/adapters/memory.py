@@ -1,6 +1,6 @@
 """Implementations of all ports in the memory of this process, for local play and for tests of the use cases."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
 from events.memory_log import MemoryLog
@@ -71,6 +71,7 @@ class MemoryIndex:
         self._open: set[tuple[str, IndexEntry]] = set()
         self._private: set[IndexEntry] = set()
         self._ended: dict[IndexEntry, int] = {}
+        self._held: dict[str, dict[IndexEntry, int]] = {}
 
     def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
         counted = self.open_entries(creator)
@@ -146,6 +147,23 @@ class MemoryIndex:
 
     def open_entries(self, creator: str) -> Sequence[IndexEntry]:
         return sorted(entry for owner, entry in self._open if owner == creator)
+
+    def hold_seat(self, player: str, match_id: MatchId, created_at: int, at: int, limit: int) -> bool:
+        held = self._held.setdefault(player, {})
+        entry = IndexEntry(created_at, match_id)
+        if entry not in held and len(held) >= limit:
+            return False
+        held.setdefault(entry, at)
+        return True
+
+    def release_seat(self, player: str, match_id: MatchId, created_at: int) -> None:
+        self._held.get(player, {}).pop(IndexEntry(created_at, match_id), None)
+
+    def held_seats(self, player: str) -> Sequence[tuple[int, IndexEntry]]:
+        return [(at, entry) for entry, at in self._held.get(player, {}).items()]
+
+    def all_open(self) -> Iterator[IndexEntry]:
+        return iter([entry for _, entry in self._open])
 
 
 def _page(entries: Iterable[IndexEntry], before: IndexEntry | None, limit: int) -> Sequence[IndexEntry]:

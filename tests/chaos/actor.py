@@ -34,6 +34,7 @@ from workers.sweeper import Sweeper
 GAME: Final = "monkeys_on_the_moon"
 TURN_SECONDS: Final = 60
 SILENCE_MS: Final = 30_000
+OPEN_MS: Final = 60_000
 NOWHERE: Final = "-"
 AWAIT: Final = 60
 """More jobs than any match needs."""
@@ -102,6 +103,15 @@ def keep_time(service: Service, memory: Memory) -> None:
     _sweep(service, TURN_SECONDS * 1000 + 2 * SILENCE_MS + GRACE_MS)
 
 
+def wait_for_players(service: Service, _memory: Memory) -> None:
+    """One person waits for another until the match expires."""
+    ports = service.ports
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, open_ms=OPEN_MS), "create").match
+    join(ports, "pl_a", match.id, "sit a")
+    _beaten(service, ports.now())
+    _sweep(service, OPEN_MS)
+
+
 def _sweep(service: Service, ms: int) -> None:
     """One round of a sweeper that starts so much later."""
     ports = _ahead(service.ports, ms)
@@ -113,7 +123,11 @@ def _beaten(service: Service, at: int) -> None:
     service.log_client.hset(BEAT, "at", at)
 
 
-SCRIPTS: Final[Mapping[str, Callable[[Service, Memory], None]]] = {"play": play_match, "time": keep_time}
+SCRIPTS: Final[Mapping[str, Callable[[Service, Memory], None]]] = {
+    "play": play_match,
+    "time": keep_time,
+    "open": wait_for_players,
+}
 
 
 def _act(script: str, where: str, folder: str) -> int:

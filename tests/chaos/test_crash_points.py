@@ -131,7 +131,15 @@ def check_timed(service: Service) -> None:
     assert service.ports.log.next_due(KINDS) is not None
 
 
-CHECKS: Final = {"play": check_played, "time": check_timed}
+def check_expired(service: Service) -> None:
+    kinds = [event.type for event in the_match(service, over=True)]
+    assert kinds == ["match_created", "seat_taken", "match_aborted", "seed_revealed"]
+    assert [len(public_page(service.ports, name, None, 9)[0]) for name in ("open", "aborted")] == [0, 1]
+    assert service.ports.index.held_seats("pl_a") == ()
+    assert service.ports.log.next_due(KINDS) is None
+
+
+CHECKS: Final = {"play": check_played, "time": check_timed, "open": check_expired}
 
 
 @pytest.mark.long

@@ -143,7 +143,11 @@ def new_match() -> dict[str, Any]:
     return {"game": "ape_town", "seats": 2, "bots": bots, "manual_start": bool(turn("start", 2))}
 
 
-BODIES: Final[Mapping[str, Mapping[str, str]]] = {"take_seat": {}, "seat_bot": {"bot": "random"}}
+BODIES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "take_seat": {},
+    "seat_bot": {"bot": "random"},
+    "free_seat": {"seat": 0},
+}
 """Of commands on a match that is there already."""
 
 
@@ -166,6 +170,20 @@ def steer(case: Any, operation: str) -> None:
             case.headers.pop("If-Match", None)
         case "start_match":
             parameters["match_id"] = match_of("ape_town", bots=["random"] * 2, manual_start=True)
+            case.headers.pop("If-Match", None)
+        case "free_seat":
+            parameters["match_id"] = match_of("ape_town", bots=["random"] * 2, manual_start=True)
+            case.body = dict(BODIES[operation])
+            case.headers.pop("If-Match", None)
+        case "ask_abort":
+            parameters["match_id"] = match_of("ape_town", bots=["random"])
+            post(f"/v1/matches/{parameters['match_id']}/seats", {})
+            case.headers.pop("If-Match", None)
+        case "take_back" | "replace_absent":
+            # Two weeks passed in these matches before this run. Each is good for one success.
+            prepared = WORLD[operation]
+            parameters["match_id"], seat = prepared[turn(f"prepared {operation}", len(prepared))]
+            case.body = {"seat": seat} if operation == "replace_absent" else case.body
             case.headers.pop("If-Match", None)
         case "leave_match":
             parameters["match_id"] = match_of("ape_town")
@@ -221,9 +239,15 @@ UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
         ]
     ),
     "act": frozenset({("idempotency-key-reused", ""), ("invalid-action", "#/action"), ("stale-version", "")}),
+    "take_seat": frozenset(
+        {("idempotency-key-reused", ""), ("stale-version", ""), ("invalid-request", "#/client_seed")}
+    ),
     "sign_up": frozenset({("invalid-request", "#/name")}),
     **dict.fromkeys(
-        ("take_seat", "seat_bot", "start_match", "leave_match"),
+        (
+            *("seat_bot", "start_match", "leave_match"),
+            *("free_seat", "ask_abort", "take_back", "replace_absent"),
+        ),
         frozenset({("idempotency-key-reused", ""), ("stale-version", "")}),
     ),
 }

@@ -86,7 +86,7 @@ def test_a_seat_may_be_handed_to_a_bot_when_its_time_is_up() -> None:
     seat = arena.match(table).seat_of(slow)
     arena.ring(table)
     assert (arena.types(table)[-1], arena.events(table)[-1].by) == ("seat_handed_over", "worker")
-    assert arena.data(table) == {"seat": seat, "player": "greedy", "kind": "bot"}
+    assert arena.data(table) == {"seat": seat, "player": "greedy", "kind": "bot", "reason": "clock"}
     arena.work(table)
     assert arena.events(table)[-1].by == "bot:greedy"
     refused("not-seated", arena.act, table, slow, {"type": "pass"})
