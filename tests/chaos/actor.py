@@ -20,14 +20,15 @@ from service.adapters.jobs import LANES
 from service.automation.bot_turns import advance
 from service.container import Service, build
 from service.match.events import MatchClock
-from service.match.model import GRACE_MS, HINT_MS, Match
+from service.match.model import ABSENCE_MS, GRACE_MS, HINT_MS, Match
 from service.match.new_match import NewMatch
 from service.match.redaction import legal_actions
 from service.observability import failpoints
 from service.repository.ports import Ports
 from service.settings import read
 from service.usecases import accounts, play
-from service.usecases.match_lifecycle import create, join, leave
+from service.usecases.match_lifecycle import create, free_seat, join, leave
+from service.usecases.mid_match import ask_abort, replace_absent, take_back
 from workers.player import Player
 from workers.sweeper import Sweeper
 
@@ -112,6 +113,24 @@ def wait_for_players(service: Service, _memory: Memory) -> None:
     _sweep(service, OPEN_MS)
 
 
+def change_seats(service: Service, _memory: Memory) -> None:
+    """A seat is freed and taken again; then one of two people is absent, comes back, and both abort the match."""
+    ports = service.ports
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=2), "create").match
+    join(ports, "pl_a", match.id, "sit a")
+    free_seat(ports, "pl_a", match.id, "free", seat=0)
+    join(ports, "pl_b", match.id, "sit b")
+    match = join(ports, "pl_a", match.id, "again").match
+    absent = match.decisions()[0].seat
+    players = ("pl_b", "pl_a")
+    replace_absent(_ahead(ports, ABSENCE_MS), players[1 - absent], match.id, "replace", seat=absent)
+    if _newest(ports, match).lost_seat_of(players[absent]) is not None:
+        work(ports, match)
+    take_back(ports, players[absent], match.id, "return")
+    for player in players:
+        ask_abort(ports, player, match.id, "abort")
+
+
 def _sweep(service: Service, ms: int) -> None:
     """One round of a sweeper that starts so much later."""
     ports = _ahead(service.ports, ms)
@@ -127,6 +146,7 @@ SCRIPTS: Final[Mapping[str, Callable[[Service, Memory], None]]] = {
     "play": play_match,
     "time": keep_time,
     "open": wait_for_players,
+    "seats": change_seats,
 }
 
 

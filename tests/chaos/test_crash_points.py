@@ -139,7 +139,23 @@ def check_expired(service: Service) -> None:
     assert service.ports.log.next_due(KINDS) is None
 
 
-CHECKS: Final = {"play": check_played, "time": check_timed, "open": check_expired}
+def check_seats(service: Service) -> None:
+    kinds = Counter(event.type for event in the_match(service, over=True) if event.by != "bot:greedy")
+    assert kinds == {
+        "match_created": 1,
+        "seat_taken": 3,
+        "seat_freed": 1,
+        "match_started": 1,
+        "seat_handed_over": 2,
+        "abort_asked": 2,
+        "match_aborted": 1,
+        "seed_revealed": 1,
+    }
+    assert [len(public_page(service.ports, name, None, 9)[0]) for name in ("open", "running", "aborted")] == [0, 0, 1]
+    assert service.ports.log.next_due(KINDS) is None
+
+
+CHECKS: Final = {"play": check_played, "time": check_timed, "open": check_expired, "seats": check_seats}
 
 
 @pytest.mark.long
