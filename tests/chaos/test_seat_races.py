@@ -41,7 +41,7 @@ Results: TypeAlias = Sequence[str]
 
 class NoLocks(MatchLocks):
     @contextmanager
-    def holding(self, match_id: MatchId) -> Iterator[None]:
+    def holding(self, match_id: MatchId) -> Iterator[None]:  # noqa: ARG002
         yield
 
 
