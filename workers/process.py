@@ -70,4 +70,7 @@ def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[H
     hints = HintTaker(service.settings.queue_url or "", service.queue_client, lanes)
     if "turns" not in lanes:
         return (hints,)  # deadlines of matches without people are enforced when their turns are played
-    return hints, Sweeper(replace(service.ports, jobs=player), Beat(service.log_client)), Upkeep(service.ports)
+    sweeper = Sweeper(
+        replace(service.ports, jobs=player), Beat(service.log_client), clock_fault=service.clock_watch.fault
+    )
+    return hints, sweeper, Upkeep(service.ports)

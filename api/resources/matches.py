@@ -91,7 +91,11 @@ class MatchesQuerySchema(strict_fields.PageSchema):
         },
     )
     game = strict_fields.String(
-        40, shortest=1, pattern="[a-z0-9_]+", metadata={"description": "Only matches of the game with this id."}
+        40,
+        shortest=1,
+        pattern="[a-z0-9_]+",
+        form="the id of a game, as GET /v1/games lists it",
+        metadata={"description": "Only matches of the game with this id."},
     )
 
 

@@ -4,7 +4,7 @@ There is a set for each status list, for the open matches of each creator, for t
 matches, and for ended matches.
 Members are stored forms of `IndexEntry` with score 0, so they sort as text. A match is added to its new list before it is
 removed from the old one: a crash in between leaves one entry too many, which readers remove. In the set of ended matches the
-score is the number of the end. In the set of a player's concluded matches it is the time of the conclusion, in
+score is a number that grows with each end. In the set of a player's concluded matches it is the time of the conclusion, in
 that of its seats the time when the seat was to be taken.
 """
 

@@ -6,6 +6,7 @@ from typing import get_args
 from events.memory_log import MemoryLog
 from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
+from service.adapters.local_limits import LocalLimits
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.ports import ENDING_MS, Games, Lane, OwnList, Player, Ports, StatusList, news_of
@@ -198,6 +199,7 @@ def local_ports(
         tickets=MemoryTickets(now),
         index=MemoryIndex(wake),
         jobs=MemoryJobs(),
+        limits=LocalLimits(),
         games=games,
         now=now,
         lost=lambda _start, _end, _silence: 0,

@@ -112,7 +112,11 @@ class BadOptions(ValueError):
 
 
 class Task(msgspec.Struct, Generic[A, V], frozen=True):
-    """Everything that a bot gets: its seat's observation and legal actions. A bot never gets a state."""
+    """Everything that a bot gets: its seat's observation and legal actions. A bot never gets a state.
+
+    `step` names the step of the rules. `legal_actions` is never empty; its entries may have patterns, which a bot resolves.
+    Public: bots in the arena get the same fields.
+    """
 
     seat: Seat
     step: str
@@ -121,10 +125,10 @@ class Task(msgspec.Struct, Generic[A, V], frozen=True):
 
 
 Bot: TypeAlias = Callable[[Task[A, V], Rng], A | None]
-"""Chooses an action.
+"""Chooses an action. This is the public protocol of bots: built-in bots and those of `moonstone arena` are such functions.
 
-The bot draws from its own `Rng`. If a bell limits the time, it may return None and is called again after the next
-event.
+The bot draws from its own `Rng`, so that a match can be repeated. If a bell limits the time, it may return None and is called
+again after the next event. A bot of the arena may also return an action in its JSON form. See HOSTING-A-BOT.md.
 """
 
 
@@ -178,17 +182,16 @@ class Game(Generic[S, A, E, O, V]):
     Yields nothing for a seat that may not act.
     """
     decide: Callable[[S, Move[A], Rng], tuple[E, ...]]
-    """Turns a move into effects. This is the only judge of actions; it raises IllegalAction."""
+    """Turns a move into effects. Only this function decides whether an action is legal; it raises IllegalAction."""
     observation: Callable[[S, Viewer], V]
     """What this viewer may know, built from an allow-list.
 
-    It is a function of the viewer's previous observation and the redacted effects.
-
-    Whatever an event showed stays in the observation at least until the next event. Times are match time in ms, as in
+    It can be computed from the viewer's previous observation and the redacted effects. What an event showed stays in the
+    observation at least until the next event. Times are match time in ms, as in
     effects.
     """
     picture: Callable[[V, Viewer, Words, Outcome | None], Picture]
-    """The table drawn for one viewer, from that viewer's observation, the words of one language, and the outcome at the
+    """Draws the table for one viewer, from that viewer's observation, the words of one language, and the outcome at the
     end. The picture depends on nothing else.
 
     Each thing that an action can name has `data-` attributes with the names and values of the action's fields: an item

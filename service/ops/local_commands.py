@@ -1,39 +1,42 @@
 """`moonstone play` and `moonstone verify`: whole matches and their files, without a server."""
 
 import gzip
-import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase, BytesIO
-from typing import Any, Final
+from typing import Final
 
 import click
 import msgspec
 
+from events.chain import FORMATS, NEWEST_FORMAT
 from events.log import MAX_BYTES
 from service.audit import client_copy, converted
 from service.audit.match_file import export, summary
 from service.audit.verify import CHECKS, Fault
 from service.audit.verify import verify as verify_file
 from service.errors import Refused
-from service.games.bots import bots_of
-from service.games.protocol import AnyGame, Outcome
+from service.games.protocol import Outcome
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
 from service.match import texts
 from service.match.model import Match
 from service.ops import simulate
-from service.ops.arguments import LocalCommand, printable
+from service.ops.arguments import LocalCommand, advice, options_of, printable, seed_of
 from service.repository.ports import Ports
 
-_SEED: Final = re.compile(r"[0-9a-f]{64}")
 _GZIP: Final = b"\x1f\x8b"
 """The first two bytes of a gzip file (RFC 1952)."""
 _MAX_BYTES: Final = 1 << 28
 """The largest size of a file, after decompression."""
 _MIN_LINE_BYTES: Final = 100
 """A shorter line counts as this many bytes, which limits the number of lines. A line with an event is longer."""
+
+
+_FORMAT_NAME: Final = FORMATS[NEWEST_FORMAT].partition("/")[0].encode()
+_LINES_WITH_FORMAT: Final = 10
+"""A converted match file names its format in one of this many lines, not always in the first."""
 
 
 @click.command(cls=LocalCommand)
@@ -55,12 +58,12 @@ def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file:
         raise click.UsageError(f"There is no game {game}. There are: {', '.join(sorted(GAMES))}.")
     rules = GAMES[game]
     try:
-        ports, match = simulate.play(rules, bots.split(","), _options(options), _seed(seed))
+        ports, match = simulate.play(rules, bots.split(","), options_of(options), seed_of(seed))
     except Refused as refusal:
         if refusal.code == "match-suspended":
             raise click.ClickException(refusal.detail) from None
-        advice = _advice(refusal, rules, bots.count(",") + 1)
-        raise click.UsageError(f"{refusal.detail} {advice}") from None
+        what = advice(refusal, rules, bots.count(",") + 1)
+        raise click.UsageError(f"{refusal.detail} {what}") from None
     if file is not None:
         _write(file, export(ports, match))
     click.echo(msgspec.json.encode(summary(match)).decode() if as_json else _outcome_text(ports, match))
@@ -86,7 +89,7 @@ def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file:
 def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIOBase, ...], seat: str | None) -> None:
     """Check a match file: its chain, draws, effects, actions and outcome.
 
-    A file that was rewritten as a whole can only be found with data that you kept of the match: pass it with --head and --feed.
+    A file that was rewritten as a whole can only be detected with data that you kept: pass it with --head and --feed.
     """
     if seat is not None and not feeds:
         raise click.UsageError("--seat names the viewer of a feed; --feed is missing.")
@@ -107,7 +110,7 @@ def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIO
     text = f"{match.id}, {match.game.info.title}, {match.head.version} events: {', '.join(verdict.checks)} hold."
     text += f" Head {match.head.version}:{match.head.hash[:16]}."
     if verdict.checks != CHECKS:
-        text += f" It was played by ruleset {match.created.ruleset}, so nothing was decided again."
+        text += f" It was played by ruleset {match.created.ruleset}, whose events cannot be decided again here."
     if heads or feeds:
         text += f" Your copies agree: heads {len(heads)}, events {sum(len(feed.events) for feed in known)}."
     click.echo(text)
@@ -142,21 +145,8 @@ def _viewer(seat: str | None, match: Match) -> Viewer:
         return None
     seats = [str(number) for number in range(len(match.seats))]
     if seat not in seats:
-        raise click.UsageError(f"--seat {seat}: the match has seats 0 to {seats[-1]}, and spectator.")
+        raise click.UsageError(f"--seat {seat}: the viewer is a seat from 0 to {seats[-1]}, or spectator.")
     return seats.index(seat)
-
-
-def _options(given: tuple[str, ...]) -> Mapping[str, Any]:
-    found: dict[str, Any] = {}
-    for option in given:
-        name, equals, value = option.partition("=")
-        if not equals or name in found:
-            raise click.UsageError(f"--option {option}: give each option once, as NAME=VALUE.")
-        try:
-            found[name] = msgspec.json.decode(value)
-        except msgspec.DecodeError:
-            found[name] = value
-    return found
 
 
 def _write(file: str, lines: Iterable[bytes]) -> None:
@@ -176,6 +166,12 @@ def _lines(file: BufferedIOBase) -> list[bytes]:
     else:
         with _unpacked("The file", start + _read(file)) as packed:
             lines = list(_bounded(packed, packed.readline(MAX_BYTES + 2)))
+    if not any(_FORMAT_NAME in line for line in lines[:_LINES_WITH_FORMAT]):
+        fault = "does not name the format of one in its first line" if lines else "is empty"
+        raise click.ClickException(
+            f"The file is not a match file: it {fault}. GET /v1/matches/ID/export gives the file of a match that is over, and "
+            f"`moonstone play --export FILE` writes one."
+        )
     if done := converted.by_its_lines(lines):
         raise click.ClickException(_converted("The file", done))
     return lines
@@ -198,7 +194,7 @@ def _converted(name: str, done: str) -> str:
 
 
 def _bounded(file: BufferedIOBase | gzip.GzipFile, line: bytes) -> Iterator[bytes]:
-    """All lines, of which `line` is the first; raises if the file is too large, so that it ends for endless input."""
+    """All lines, of which `line` is the first. A file that is too large raises, so that endless input ends too."""
     if done := converted.by_its_start(line):
         raise click.ClickException(_converted("The file", done))
     size = number = 0
@@ -221,25 +217,6 @@ def _read(file: BufferedIOBase | gzip.GzipFile) -> bytes:
 
 def _too_long() -> click.ClickException:
     return click.ClickException("The file is larger than the largest match.")
-
-
-def _seed(seed: str | None) -> bytes | None:
-    if seed is None:
-        return None
-    if not _SEED.fullmatch(seed):
-        raise click.UsageError("--seed: a seed is 64 hex digits, in lower case.")
-    return bytes.fromhex(seed)
-
-
-def _advice(refusal: Refused, rules: AnyGame, seats: int) -> str:
-    """A sentence with the values that would be valid."""
-    if refusal.code == "bot-not-found":
-        return f"There are: {', '.join(sorted(bots_of(rules)))}."
-    if refusal.facts.get("parameter") == "seats":
-        return "--bots names one bot for each seat."
-    defaults = msgspec.to_builtins(rules.options(seats, {}))
-    options = ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in defaults.items())
-    return f"The options with their defaults: {options}." if options else "It has no options."
 
 
 def _outcome_text(ports: Ports, match: Match) -> str:

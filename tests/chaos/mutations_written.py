@@ -157,8 +157,8 @@ LOBBY: Final = (
         "if False:",
         f"{_MATCHES}::test_a_player_has_only_so_many_matches_waiting"),
     Mutation("a match that is over is left", "service/match/seating.py",
-        "    check_running(match)\n    _check_present(match, seat)\n    return (Draft(\"resigned\"",
-        "    _check_present(match, seat)\n    return (Draft(\"resigned\"",
+        '    check_running(match)\n    _check_present(match, seat)\n    return (Draft("resigned"',
+        '    _check_present(match, seat)\n    return (Draft("resigned"',
         "tests/service/usecases/test_leaving.py::test_a_match_that_is_over_cannot_be_left"),
 )
 

@@ -16,7 +16,7 @@ from service.games.registry import GAMES as REGISTERED
 from tests.service.arena import ENDLESS
 from tests.service.audit import forged_events, forged_files
 from tests.service.audit.forged_events import NO_BOT
-from tests.service.audit.forged_files import Found
+from tests.service.audit.forged_format_2 import OF_FORMAT_2, Found
 from tests.service.audit.match_files import GOOD, OLD, File, Lines, toy
 from tests.service.games.toy.game import TOY
 
@@ -59,7 +59,7 @@ FORGED: Final[Mapping[str, tuple[Callable[[], Lines], Callable[[File], Found]]]]
     **{f"{forgery.kind}: {forgery.name}": (forgery.lines, forgery) for forgery in forged_events.ALL},
     **{forge.__name__: (lines, forge) for forge, lines in forged_files.ALL.items()},
 }
-ONLY_IN_FORMAT_2: Final = {*forged_files.OF_FORMAT_2, *forged_events.FORMAT_2}
+ONLY_IN_FORMAT_2: Final = {*OF_FORMAT_2, *forged_events.FORMAT_2}
 FORGERIES: Final = [
     *(pytest.param(lines, forge, id=name) for name, (lines, forge) in FORGED.items()),
     *(
