@@ -25,6 +25,7 @@ from api.resources import (
     docs,
     events,
     health,
+    lists,
     metrics,
     mine,
     pictures,
@@ -45,6 +46,7 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     catalogue.blueprint,
     players.blueprint,
     mine.blueprint,
+    lists.blueprint,
     seats.blueprint,  # matches.py adds its views to this blueprint
     actions.blueprint,
     events.blueprint,

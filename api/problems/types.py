@@ -134,6 +134,9 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "You have the maximum number of matches that have not started.",
         "Start one, or leave it; then create the next.",
     ),
+    "player-not-found": ProblemType(
+        404, "Player not found", "No player has this id.", "Use the id of a player as seats and events show it."
+    ),
     "match-not-found": ProblemType(
         404,
         "Match not found",

@@ -15,12 +15,14 @@ from service.match import randomness
 from service.match.commands import Create, Join, Leave, SeatBot, SeenHead, Start
 from service.match.decide import decide
 from service.match.due_times import due_times
+from service.match.facets import facets_of
 from service.match.fold import begin, fold
 from service.match.model import Match
 from service.match.new_match import NewMatch, check_pace, game_named
 from service.observability import failpoints
 from service.repository.ports import Ports
-from service.usecases.match_index import admit, remove_left_match, update_index
+from service.usecases import finding
+from service.usecases.match_index import admit, publish, remove_left_match, update_index
 from service.usecases.submit import Admit, Submitted, hint, player_key, put, replay, submit
 
 OPEN_MATCHES: Final = 20
@@ -52,6 +54,8 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
     events, _ = seal(head, drafts, at, randomness.new_salts(len(drafts)))
     match = fold(begin(match_id, events[0], ports.games), events[1:])
     ports.index.add(match_id, at, player, private=wanted.private)
+    publish(ports, match)
+    finding.file(ports, match)
     failpoints.point("create-indexed")
     append = Append(match_id, command_key.id, command_key.digest, head, events, due_times(match), secret_seed)
     written = put(ports, match, append)
@@ -59,6 +63,7 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
         raise Corrupt(1, "the log has a match, but not the command that created it")
     if written.match.created_at != at:  # the same request was sent twice at once, and the other one created the match
         ports.index.move(match_id, at, player, None, private=wanted.private)
+        ports.index.unfile(match_id, at, facets_of(match))
     failpoints.point("create-appended")
     hint(ports, written.match)
     return _indexed(ports, written)
@@ -94,6 +99,7 @@ def join(
     if not joined.replayed:
         # Once more, since an earlier leave of the same player may just have removed the entry.
         ports.index.enrol(player, match_id, joined.match.created_at)
+        publish(ports, joined.match, (player,))
     return joined
 
 

@@ -53,6 +53,7 @@ class World:
         self._http = self.client.app.test_client()
         self._servers = (service.log_client, service.queue_client)
         self.tokens = [self.client.sign_up(name) for name in ("Ada", "Ben")]
+        self.player = self.client.ask("/v1/me", self.tokens[0])["id"]
         self.matches = {game: self._started(game) for game in GAMES}
         self.open = self._made("ape_town", manual_start=True)
 
@@ -119,7 +120,9 @@ class World:
         """The answer, and the seconds that it took."""
         method, _, path = case.operation.partition(" ")
         match, token, body = self._good(case.operation, case.game)
-        path = path.format(**{"match_id": match, "game": case.game, "code": "match-full", **case.names})
+        path = path.format(
+            **{"match_id": match, "game": case.game, "code": "match-full", "player": self.player, **case.names}
+        )
         data = written(body, case.body) if isinstance(case.body, tuple) else case.body
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **case.headers}
         sent = {name: value for name, value in headers.items() if value is not None}

@@ -57,6 +57,7 @@ ROUTES: Final[Mapping[str, Case]] = {
     "POST /v1/me/tokens": Case({}, own(201)),
     "DELETE /v1/me/tokens/current": Case(None, own(204)),
     "GET /v1/matches": Case(None, public()),
+    "GET /v1/players/{player}/matches": Case(None, public()),
     "POST /v1/matches": Case({"game": "monkeys_on_the_moon", "seats": 2}, own(201)),
     "GET /v1/matches/{match_id}": Case(None, SIGHT),
     "GET /v1/matches/{match_id}/board.svg": Case(None, SIGHT),
@@ -109,6 +110,7 @@ class World:
         revoked = self.client.do("/v1/me/tokens", {}, seats[up])["token"]
         self.client.send("DELETE", "/v1/me/tokens/current", token=revoked)
         outsider = self.client.sign_up()
+        self.player = self.client.ask("/v1/me", outsider)["id"]
         other_match = self.client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2}, outsider)
         self.client.do(f"/v1/matches/{other_match['id']}/seats", {}, outsider)
         tokens = (None, malformed, revoked, outsider, self.client.sign_up(), seats[1 - up], seats[up])
@@ -121,6 +123,7 @@ class World:
         names = {
             "match_id": public_match if caller in {"spectator", "other seat", "own seat"} else private_match,
             "game": "monkeys_on_the_moon",
+            "player": self.player,
             "code": "match-full",
             "name": "swagger-ui.css",
         }

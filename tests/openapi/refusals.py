@@ -76,6 +76,7 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
     refusals.meet("idempotency-key-invalid", "POST", "/v1/matches", TABLE, ada, idempotency_key="a b")
     match = f"/v1/matches/{client.do('/v1/matches', {**TABLE, 'manual_start': True}, ada, idempotency_key='one')['id']}"
     refusals.meet("idempotency-key-reused", "POST", "/v1/matches", TABLE, ada, idempotency_key="one")
+    refusals.meet("player-not-found", "GET", "/v1/players/none_such/matches")
     refusals.meet("match-not-found", "GET", "/v1/matches/none-such")
     refusals.meet("version-not-found", "GET", f"{match}?version=9")
     refusals.meet("not-the-creator", "POST", f"{match}/bots", {"bot": "random"}, ben)

@@ -197,14 +197,24 @@ def steer(case: Any, operation: str) -> None:
         case "follow_own_matches":
             case.query.pop("after", None)
             case.headers.pop("Last-Event-ID", None)
-        case "list_matches" | "list_own_matches":
+        case "list_matches" | "list_own_matches" | "list_player_matches":
             case.query.pop("cursor", None)
             if "game" in case.query:
-                case.query["game"] = "ape_town"
+                case.query["game"] = "monkeys_on_the_moon"
+            if "option" in case.query:
+                case.query["option"] = ["treachery:true"]
+            if operation == "list_matches" and turn("a list of open matches", 2):
+                case.query["status"] = "open"
+            elif operation == "list_matches":
+                case.query = {name: case.query[name] for name in case.query.keys() & {"game", "limit", "status"}}
 
 
 UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
-    "list_matches": frozenset({("invalid-parameter", "cursor")}),
+    "list_matches": frozenset(
+        ("invalid-parameter", name)
+        for name in ("cursor", "seats", "free_seats", "clock", "speed", "option", "creator", "bots")
+    ),
+    "list_player_matches": frozenset({("invalid-parameter", "cursor")}),
     "list_own_matches": frozenset({("invalid-parameter", "cursor")}),
     "follow_own_matches": frozenset(("invalid-parameter", name) for name in ("after", "Last-Event-ID")),
     "watch_matches": frozenset(("invalid-parameter", name) for name in ("match", "Last-Event-ID")),

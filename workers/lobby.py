@@ -1,0 +1,58 @@
+"""The lobby: a thread that brings the lists of open matches and of players up to date after an upgrade.
+
+Processes of the previous release may run beside this one and create matches that are in none of the newer lists. So open
+matches are looked through at the start and then once a minute.
+"""
+
+import logging
+from threading import Event, Thread
+from typing import Final
+
+from events.log import LogUnavailable
+from service.automation import upgrade
+from service.repository.ports import Ports
+
+INTERVAL_S: Final = 60.0
+"""Time between two walks over the open matches."""
+RETRY_DELAY_S: Final = 1.0
+"""Pause after a failure."""
+
+_log = logging.getLogger("moonstone.lobby")
+
+
+class Lobby:
+    """A thread that runs from `start` to `stop`."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._stopped = Event()
+        self._thread = Thread(target=self._run, name="lobby", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._stopped.wait(pause):
+            try:
+                pause = self.tidy()
+            except LogUnavailable:
+                pause = RETRY_DELAY_S  # the sweeper logs it
+            except Exception:  # noqa: BLE001  (the next walk may succeed)
+                _log.exception("the lobby failed")
+                pause = INTERVAL_S
+
+    def tidy(self) -> float:
+        """Do one walk. Returns the seconds until the next one.
+
+        Raises:
+            LogUnavailable: the log does not answer.
+        """
+        filed = upgrade.refile(self._ports, lambda: not self._stopped.is_set())
+        if filed:
+            _log.info("%d open matches of another release were added to the lists", filed)
+        return INTERVAL_S
