@@ -115,6 +115,9 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "not-the-creator": ProblemType(
         403, "Not the creator", "Only the player who created the match may do this.", "Ask that player."
     ),
+    "invitation-expired": ProblemType(
+        403, "Invitation expired", "The invitation is older than its time.", "Ask the person who sent it for a new one."
+    ),
     "not-seated": ProblemType(
         403, "Not seated", "You have no seat in this match.", "Take a seat first, or watch as a spectator."
     ),

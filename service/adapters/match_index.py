@@ -92,6 +92,9 @@ class RedisIndex:
         self.enrol(creator, match_id, created_at)
         self.move(match_id, created_at, creator, "open", private=private)
 
+    def release(self, creator: str, match_id: MatchId, created_at: int) -> None:
+        send(self._client, ("ZREM", _creator_key(creator), _stored(match_id, created_at)))
+
     def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
         entry = _stored(match_id, created_at)
         own_lists: tuple[OwnList, ...] = ("all", "active")

@@ -99,6 +99,9 @@ class MemoryIndex:
         self.enrol(creator, match_id, created_at)
         self.move(match_id, created_at, creator, "open", private=private)
 
+    def release(self, creator: str, match_id: MatchId, created_at: int) -> None:
+        self._open.discard((creator, IndexEntry(created_at, match_id)))
+
     def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
         own_lists: tuple[OwnList, ...] = ("all", "active")
         for own_list in own_lists:

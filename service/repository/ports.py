@@ -112,6 +112,10 @@ class MatchIndex(Protocol):
         """Add a match that is about to be created, to the open ones and to its creator's."""
         ...
 
+    def release(self, creator: str, match_id: MatchId, created_at: int) -> None:
+        """Remove a match from the open matches of a player who did not create it after all."""
+        ...
+
     def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
         """Add a match to those of a player who is about to take a seat, and announce it on `news_of(player)`.
 

@@ -21,9 +21,9 @@ from service.match.model import Match
 from service.match.new_match import NewMatch, check_pace, game_named
 from service.observability import failpoints
 from service.repository.ports import Ports
-from service.usecases import finding
+from service.usecases import finding, invitations
 from service.usecases.match_index import admit, publish, remove_left_match, update_index
-from service.usecases.submit import Admit, Submitted, hint, player_key, put, replay, submit
+from service.usecases.submit import Admit, CommandKey, Submitted, hint, player_key, put, replay, submit
 
 OPEN_MATCHES: Final = 20
 """Maximum number of matches of one player that wait for players."""
@@ -36,8 +36,24 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
         Refused: `game-not-found`, `bot-not-found`, `invalid-options`, `too-many-open-matches`,
             `idempotency-key-reused`.
     """
-    match_id = _match_id(ports.secret, player, key)
     command_key = player_key(player, key, {"create": msgspec.to_builtins(wanted)})
+    return create_as(ports, player, wanted, match_id_of(ports.secret, player, key), command_key, seed=seed)
+
+
+def create_as(
+    ports: Ports,
+    player: str,
+    wanted: NewMatch,
+    match_id: MatchId,
+    command_key: CommandKey,
+    *,
+    seed: bytes | None = None,
+) -> Submitted:
+    """Create a match with this id, or return the one that has it, if the same command created it, whoever sent it.
+
+    Raises:
+        Refused: as `create`.
+    """
     seen = ports.log.read(match_id, last=1, command=command_key.id).seen
     if seen is not None:
         return _indexed(ports, replay(ports, ports.history.newest(match_id)[0], command_key, seen))
@@ -64,6 +80,12 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
     if written.match.created_at != at:  # the same request was sent twice at once, and the other one created the match
         ports.index.move(match_id, at, player, None, private=wanted.private)
         ports.index.unfile(match_id, at, facets_of(match))
+    if written.match.creator != player:  # another player was first
+        ports.index.release(player, match_id, at)
+        if written.match.created_at == at:
+            remove_left_match(ports, written.match, player)
+        else:
+            ports.index.dismiss(player, match_id, at)
     failpoints.point("create-appended")
     hint(ports, written.match)
     return _indexed(ports, written)
@@ -77,6 +99,7 @@ def join(
     *,
     seat: Seat | None = None,
     join_code: str | None = None,
+    invitation: str | None = None,
     client_seed: str | None = None,
     if_match: tuple[SeenHead, ...] | None = None,
 ) -> Submitted:
@@ -84,18 +107,25 @@ def join(
 
     Raises:
         Refused: `match-not-found` (also for a wrong join code), `match-not-open`, `already-seated`, `match-full`,
-            `seat-taken`, `stale-version`, `history-diverged`.
+            `seat-taken`, `stale-version`, `history-diverged`; `invitation-expired`.
     """
     command_key = player_key(player, key, {"join": {"seat": seat, "client_seed": client_seed}})
     right_code = join_code_of(ports.secret, match_id)
+    expires_at = None if invitation is None else invitations.expires_at(ports.secret, match_id, invitation)
+    is_invited = expires_at is not None and ports.now() < expires_at
     command = Join(
         player=player,
         if_match=if_match,
         seat=seat,
         client_seed=client_seed,
-        has_join_code=hmac.compare_digest((join_code or "").encode(), right_code.encode()),
+        has_join_code=is_invited or hmac.compare_digest((join_code or "").encode(), right_code.encode()),
     )
-    joined = _indexed(ports, submit(ports, match_id, command_key, command))
+    try:
+        joined = _indexed(ports, submit(ports, match_id, command_key, command))
+    except Refused as refusal:
+        if refusal.code == "match-not-found" and expires_at is not None and not is_invited:
+            raise Refused("invitation-expired", "This invitation is no longer valid; ask for a new one.") from None
+        raise
     if not joined.replayed:
         # Once more, since an earlier leave of the same player may just have removed the entry.
         ports.index.enrol(player, match_id, joined.match.created_at)
@@ -190,7 +220,8 @@ def _indexed(ports: Ports, submitted: Submitted) -> Submitted:
     return submitted
 
 
-def _match_id(secret: bytes, player: str, key: str) -> MatchId:
+def match_id_of(secret: bytes, player: str, key: str) -> MatchId:
+    """The id of the match that a player creates with a key."""
     return _short(hmac.digest(secret, canonical([player, key]), "sha256"), 26)
 
 

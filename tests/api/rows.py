@@ -171,6 +171,8 @@ ROWS: Final[Mapping[str, Row]] = {
         Ask(f"{world.path}/bots", body={"bot": bot}, method="POST") for bot in ("random", "nobody")
     ],
     "POST /v1/matches/{match_id}/start": lambda world: [Ask(f"{world.path}/start", body={}, method="POST")],
+    "POST /v1/matches/{match_id}/rematch": lambda world: [Ask(f"{world.path}/rematch", method="POST")],
+    "POST /v1/matches/{match_id}/invitations": lambda world: [Ask(f"{world.path}/invitations", body={}, method="POST")],
     "POST /v1/matches/{match_id}/leave": nothing,  # the last that a seat does, below
     "POST /v1/matches/{match_id}/actions": actions,
     "GET /healthz": nothing,

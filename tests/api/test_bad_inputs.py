@@ -83,6 +83,8 @@ class World:
                 return self.open, self.tokens[1], {"client_seed": "luck"}
             case "POST /v1/matches/{match_id}/bots":
                 return self.open, self.tokens[0], {"bot": "random"}
+            case "POST /v1/matches/{match_id}/invitations":
+                return self.open, self.tokens[0], {"expires_in": 60}
             case "POST /v1/matches/{match_id}/start":
                 return self.open, self.tokens[0], None
             case "POST /v1/matches/{match_id}/actions":

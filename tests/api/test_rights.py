@@ -74,6 +74,8 @@ ROUTES: Final[Mapping[str, Case]] = {
     "POST /v1/matches/{match_id}/bots": Case({"bot": "random"}, command(*["not-the-creator"] * 3)),
     "POST /v1/matches/{match_id}/start": Case({}, command(*["not-the-creator"] * 3)),
     "POST /v1/matches/{match_id}/leave": Case({}, command("not-seated", 200, 200)),
+    "POST /v1/matches/{match_id}/rematch": Case(None, command("not-seated", *["match-not-finished"] * 2)),
+    "POST /v1/matches/{match_id}/invitations": Case({}, command("not-seated", *["match-not-open"] * 2)),
     "POST /v1/matches/{match_id}/actions": Case("legal", command("not-seated", "not-your-turn", 201)),
     "GET /healthz": Case(None, UNCOUNTED),
     "GET /readyz": Case(None, UNCOUNTED),

@@ -170,6 +170,8 @@ def _matches(run: Run) -> None:
         pass
     run.ask("GET", f"{other}/audit")
     run.ask("GET", f"{other}/export")
+    run.ask("POST", f"{other}/rematch", token=ada)
+    run.ask("POST", f"/v1/matches/{make('third')}/invitations", {}, ada)
     run.client.container.feed.close()  # so that streams end
     for form in ("text/event-stream", "application/x-ndjson"):
         run.ask("GET", f"{match}/events?after=4", token=turn, accept=form)

@@ -1,10 +1,12 @@
 """Examples of problems: what the service answered in a run that is the same every time, by code."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 from api.problems.examples import INSTANCE
 from api.resources.matches import MAX_SEATS
 from service.automation.bot_turns import advance, suspend
+from service.usecases import invitations
 from service.usecases.match_lifecycle import OPEN_MATCHES
 from tests.api.checked import Client
 from tests.api.conftest import Container, settings
@@ -85,6 +87,11 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
     refusals.meet("match-not-running", "POST", f"{match}/actions", {"action": {"type": "take_tile", "segment": 0}}, ada)
     refusals.meet("already-seated", "POST", f"{match}/seats", {}, ada)
     refusals.meet("seat-taken", "POST", f"{match}/seats", {"seat": 0}, ben)
+    private = client.do("/v1/matches", {**TABLE, "private": True}, ada, idempotency_key="private")["id"]
+    ports = client.container.ports
+    invited = invitations.invite(replace(ports, now=lambda: 0), client.ask("/v1/me", ada)["id"], private, 60)
+    seats = f"/v1/matches/{private}/seats"
+    refusals.meet("invitation-expired", "POST", seats, {"invitation": invited.invitation}, ben)
     refusals.meet("not-seated", "POST", f"{match}/leave", {}, eve)
     client.do(f"{match}/seats", {}, ben, idempotency_key="sit")
     refusals.meet("match-full", "POST", f"{match}/seats", {}, eve)

@@ -167,6 +167,11 @@ def steer(case: Any, operation: str) -> None:
         case "start_match":
             parameters["match_id"] = match_of("ape_town", bots=["random"] * 2, manual_start=True)
             case.headers.pop("If-Match", None)
+        case "make_rematch":
+            parameters["match_id"] = WORLD["over"]
+        case "invite":
+            parameters["match_id"] = match_of("ape_town")
+            case.body = {"expires_in": 600}
         case "leave_match":
             parameters["match_id"] = match_of("ape_town")
             case.headers.pop("If-Match", None)
