@@ -33,6 +33,7 @@ from api.resources import (
     problems,
     replay,
     seats,
+    seeks,
     streams,
 )
 from service.repository.ports import LogUnavailable
@@ -47,6 +48,7 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     players.blueprint,
     mine.blueprint,
     lists.blueprint,
+    seeks.blueprint,
     seats.blueprint,  # matches.py adds its views to this blueprint
     actions.blueprint,
     events.blueprint,

@@ -16,6 +16,7 @@ from service.adapters import accounts, beat, jobs, queue_health, store, tickets
 from service.adapters.clock import wall_clock
 from service.adapters.clock_watch import ClockWatch, disagreement, offset_ms
 from service.adapters.match_index import RedisIndex
+from service.adapters.seeks import RedisSeeks
 from service.games.registry import GAMES
 from service.repository.match_history import History
 from service.repository.ports import Games, Ports
@@ -124,6 +125,7 @@ def ports_on(
         accounts=accounts.RedisAccounts(client),
         tickets=tickets.RedisTickets(client, opened.secret),
         index=RedisIndex(client),
+        seeks=RedisSeeks(client),
         jobs=jobs.NullJobs(),
         games=games,
         now=wall_clock,

@@ -1,18 +1,20 @@
-"""The lobby: a thread that brings the lists of open matches and of players up to date after an upgrade.
+"""The lobby: a thread that puts seeks together, and brings the index up to date after an upgrade.
 
 Processes of the previous release may run beside this one and create matches that are in none of the newer lists. So open
 matches are looked through at the start and then once a minute.
 """
 
 import logging
+import time
 from threading import Event, Thread
 from typing import Final
 
 from events.log import LogUnavailable
-from service.automation import upgrade
+from service.automation import pairing, upgrade
 from service.repository.ports import Ports
 
-INTERVAL_S: Final = 60.0
+SEEKS_INTERVAL_S: Final = 0.25
+REFILE_INTERVAL_S: Final = 60.0
 """Time between two walks over the open matches."""
 RETRY_DELAY_S: Final = 1.0
 """Pause after a failure."""
@@ -25,6 +27,7 @@ class Lobby:
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
+        self._refile_at = time.monotonic()
         self._stopped = Event()
         self._thread = Thread(target=self._run, name="lobby", daemon=True)
 
@@ -39,20 +42,19 @@ class Lobby:
         pause = 0.0
         while not self._stopped.wait(pause):
             try:
-                pause = self.tidy()
+                self._refile_if_due()
+                pairing.put_together(self._ports)
+                pause = SEEKS_INTERVAL_S
             except LogUnavailable:
                 pause = RETRY_DELAY_S  # the sweeper logs it
-            except Exception:  # noqa: BLE001  (the next walk may succeed)
+            except Exception:  # noqa: BLE001  (the next round may succeed)
                 _log.exception("the lobby failed")
-                pause = INTERVAL_S
+                pause = RETRY_DELAY_S
 
-    def tidy(self) -> float:
-        """Do one walk. Returns the seconds until the next one.
-
-        Raises:
-            LogUnavailable: the log does not answer.
-        """
+    def _refile_if_due(self) -> None:
+        if time.monotonic() < self._refile_at:
+            return
         filed = upgrade.refile(self._ports, lambda: not self._stopped.is_set())
         if filed:
             _log.info("%d open matches of another release were added to the lists", filed)
-        return INTERVAL_S
+        self._refile_at = time.monotonic() + REFILE_INTERVAL_S

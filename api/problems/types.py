@@ -137,6 +137,22 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "You have the maximum number of matches that have not started.",
         "Start one, or leave it; then create the next.",
     ),
+    "seek-not-found": ProblemType(
+        404,
+        "Seek not found",
+        "You have no seek with this id, it has ended, or it led to a match more than an hour ago.",
+        "`GET /v1/me/matches` lists your matches. Seek again if you still want one.",
+    ),
+    "already-seeking": ProblemType(
+        409, "Already seeking", "You have another seek; a player has one at a time.", "End it with DELETE, or wait."
+    ),
+    "too-many-seeks": ProblemType(
+        429,
+        "Too many seeks",
+        "The maximum number of players is waiting.",
+        "Send the request again later.",
+        retry_after=5,
+    ),
     "player-not-found": ProblemType(
         404, "Player not found", "No player has this id.", "Use the id of a player as seats and events show it."
     ),

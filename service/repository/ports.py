@@ -17,6 +17,7 @@ from service.match.facets import lookups as lookups
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.match_lock import MatchLocks
+from service.repository.seeks import Seeks
 
 Games: TypeAlias = Mapping[str, AnyGame]
 """The games of this service, by id."""
@@ -219,6 +220,7 @@ class Ports:
     accounts: Accounts
     tickets: Tickets
     index: MatchIndex
+    seeks: Seeks
     jobs: Jobs
     games: Games
     now: Callable[[], int]

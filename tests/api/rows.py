@@ -175,6 +175,9 @@ ROWS: Final[Mapping[str, Row]] = {
     "POST /v1/matches/{match_id}/invitations": lambda world: [Ask(f"{world.path}/invitations", body={}, method="POST")],
     "POST /v1/matches/{match_id}/leave": nothing,  # the last that a seat does, below
     "POST /v1/matches/{match_id}/actions": actions,
+    "POST /v1/seeks": nothing,
+    "GET /v1/seeks/{seek_id}": nothing,
+    "DELETE /v1/seeks/{seek_id}": nothing,
     "GET /healthz": nothing,
     "GET /readyz": nothing,
     "GET /metrics": nothing,  # what it counts is compared below

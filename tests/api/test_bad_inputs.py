@@ -83,6 +83,8 @@ class World:
                 return self.open, self.tokens[1], {"client_seed": "luck"}
             case "POST /v1/matches/{match_id}/bots":
                 return self.open, self.tokens[0], {"bot": "random"}
+            case "POST /v1/seeks":
+                return running, self.tokens[1], {"game": "ape_town", "seats": 2, "expires_in": 60}
             case "POST /v1/matches/{match_id}/invitations":
                 return self.open, self.tokens[0], {"expires_in": 60}
             case "POST /v1/matches/{match_id}/start":
@@ -123,7 +125,14 @@ class World:
         method, _, path = case.operation.partition(" ")
         match, token, body = self._good(case.operation, case.game)
         path = path.format(
-            **{"match_id": match, "game": case.game, "code": "match-full", "player": self.player, **case.names}
+            **{
+                "match_id": match,
+                "game": case.game,
+                "code": "match-full",
+                "player": self.player,
+                "seek_id": "none",
+                **case.names,
+            }
         )
         data = written(body, case.body) if isinstance(case.body, tuple) else case.body
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **case.headers}

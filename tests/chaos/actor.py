@@ -18,6 +18,7 @@ from service.adapters.beat import KEY as BEAT
 from service.adapters.beat import Beat
 from service.adapters.jobs import LANES
 from service.automation.bot_turns import advance
+from service.automation.pairing import put_together
 from service.container import Service, build
 from service.match.events import MatchClock
 from service.match.model import GRACE_MS, HINT_MS, Match
@@ -29,6 +30,7 @@ from service.settings import read
 from service.usecases import accounts, play
 from service.usecases.match_lifecycle import create, join, leave
 from service.usecases.rematch import rematch
+from service.usecases.seeking import seek
 from workers.player import Player
 from workers.sweeper import Sweeper
 
@@ -116,6 +118,17 @@ def ask_again(service: Service, memory: Memory) -> None:
         work(ports, match)
     for player in ("pl_b", "pl_a"):
         rematch(ports, player, match.id)
+
+
+def seek_and_find(service: Service, memory: Memory) -> None:
+    """Two people seek the same match; a worker puts them together, and then another one."""
+    del memory
+    ports = service.ports
+    for player in ("pl_a", "pl_b"):
+        seek(ports, player, NewMatch(game=GAME, seats=2), "seek", 600)
+        ports.seeks.see(player, ports.now())
+    for _ in range(2):
+        put_together(ports)
 
 
 def _sweep(service: Service, ms: int) -> None:

@@ -145,7 +145,16 @@ def check_asked_again(service: Service) -> None:
         assert len(own_page(service.ports, player, "public", None, 9).matches) == 2
 
 
-CHECKS: Final = {"play": check_played, "time": check_timed, "again": check_asked_again}
+def check_sought(service: Service) -> None:
+    kinds = Counter(event.type for event in the_match(service, over=False))
+    assert kinds == {"match_created": 1, "seat_taken": 2, "match_started": 1}
+    assert service.ports.seeks.waiting() == ()
+    assert service.ports.seeks.pairings() == []
+    for player in ("pl_a", "pl_b"):
+        assert len(own_page(service.ports, player, "active", None, 9).matches) == 1
+
+
+CHECKS: Final = {"play": check_played, "time": check_timed, "again": check_asked_again, "seek": check_sought}
 
 
 @pytest.mark.long

@@ -171,6 +171,9 @@ def _matches(run: Run) -> None:
     run.ask("GET", f"{other}/audit")
     run.ask("GET", f"{other}/export")
     run.ask("POST", f"{other}/rematch", token=ada)
+    sought = run.ask("POST", "/v1/seeks", {"game": GAME, "seats": 2}, ada, idempotency_key="seek")["id"]
+    run.ask("GET", f"/v1/seeks/{sought}", token=ada)
+    run.ask("DELETE", f"/v1/seeks/{sought}", token=ada)
     run.ask("POST", f"/v1/matches/{make('third')}/invitations", {}, ada)
     run.client.container.feed.close()  # so that streams end
     for form in ("text/event-stream", "application/x-ndjson"):

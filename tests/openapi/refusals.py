@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Any, Final
+from unittest import mock
 
 from api.problems.examples import INSTANCE
 from api.resources.matches import MAX_SEATS
@@ -78,6 +79,11 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
     refusals.meet("idempotency-key-invalid", "POST", "/v1/matches", TABLE, ada, idempotency_key="a b")
     match = f"/v1/matches/{client.do('/v1/matches', {**TABLE, 'manual_start': True}, ada, idempotency_key='one')['id']}"
     refusals.meet("idempotency-key-reused", "POST", "/v1/matches", TABLE, ada, idempotency_key="one")
+    refusals.meet("seek-not-found", "GET", "/v1/seeks/none_such", token=ada)
+    client.do("/v1/seeks", TABLE, ada, idempotency_key="seek")
+    refusals.meet("already-seeking", "POST", "/v1/seeks", {**TABLE, "seats": 3}, ada, idempotency_key="seek-2")
+    with mock.patch("service.usecases.seeking.MAX_SEEKS", 1):
+        refusals.meet("too-many-seeks", "POST", "/v1/seeks", TABLE, ben, idempotency_key="seek")
     refusals.meet("player-not-found", "GET", "/v1/players/none_such/matches")
     refusals.meet("match-not-found", "GET", "/v1/matches/none-such")
     refusals.meet("version-not-found", "GET", f"{match}?version=9")
