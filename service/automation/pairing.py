@@ -5,6 +5,7 @@ a process did not finish is finished by another one: nobody is seated twice, and
 """
 
 import hashlib
+import logging
 import secrets
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from typing import Final
 import msgspec
 
 from events.record import MatchId, canonical
-from service.errors import Refused
+from service.errors import Corrupt, Refused
 from service.observability import failpoints
 from service.repository.ports import Ports
 from service.repository.seeks import Pairing, Seek
@@ -22,6 +23,8 @@ from service.usecases.submit import CommandKey
 
 STREAM_GRACE_MS: Final = 30_000
 """A seek ends when its player has had no stream for this long; a client needs less to connect again."""
+
+_log = logging.getLogger("moonstone.pairing")
 
 
 def put_together(ports: Ports) -> int:
@@ -44,8 +47,20 @@ def put_together(ports: Ports) -> int:
             failpoints.point("seeks-paired")
     pairings = ports.seeks.pairings()
     for pairing in pairings:
-        ports.seeks.finish(pairing, _unseated(ports, pairing))
+        _complete(ports, pairing)
     return len(pairings)
+
+
+def _complete(ports: Ports, pairing: Pairing) -> None:
+    """Complete the match of a pairing. One that cannot be completed now is tried again until all its seeks have ended."""
+    try:
+        unseated = _unseated(ports, pairing)
+    except (Refused, Corrupt) as error:
+        if ports.now() < max(seek.expires_at for seek in pairing.seeks):
+            return
+        _log.error("match %s of a pairing cannot be completed: %s", pairing.match, error)
+        unseated = ()
+    ports.seeks.finish(pairing, unseated)
 
 
 def _new_id(ports: Ports) -> MatchId:

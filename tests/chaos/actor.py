@@ -146,6 +146,7 @@ SCRIPTS: Final[Mapping[str, Callable[[Service, Memory], None]]] = {
     "play": play_match,
     "time": keep_time,
     "again": ask_again,
+    "seek": seek_and_find,
 }
 
 
