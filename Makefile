@@ -4,7 +4,7 @@ VENV = .venv
 MUTMUT = $(VENV)/mutmut
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
-# Tests wait half of their time, for processes, disks and deadlines: four at once keep two cores busy.
+# Tests wait for processes, disks and deadlines for half of their time, so four test processes keep two cores busy.
 PYTEST = $(BIN)/python -m pytest -n 4 --dist=worksteal
 # The length of tests that have a long form, as a multiple of their length in `make test`: 40 means 200 power cuts.
 TEST_LENGTH ?= 40
@@ -37,7 +37,7 @@ again: $(STAMP) ## run the tests that failed last once more, one by one
 	@echo "A test may have failed only because of the load of the others, so it runs again alone. Please report tests that pass now."
 	@$(BIN)/python -m pytest --last-failed --last-failed-no-failures none -rA --show-capture=no
 
-# Failing tests are ignored here; `make test` reports them. A line that runs only in a race may need a second run.
+# Failing tests are ignored here; `make test` reports them. Some lines run only if two threads collide, so `coverage` may run twice.
 COVER = { $(PYTEST) -p no:cacheprovider $(MEASURE) --cov-append tests/events tests/service || test $$? = 1; }
 .coverage: $(STAMP) $(shell find events service tests -name '*.py')
 	@rm -f $@

@@ -13,7 +13,6 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import MapAdapter
 
 from api.http import access_log, bodies, compression, context, headers
-from api.http.rate_limit import Limiter, Policy
 from api.problems import documents
 from api.reference import openapi
 from api.requests import checks
@@ -36,6 +35,7 @@ from api.resources import (
     seeks,
     streams,
 )
+from service.repository.limits import Policy
 from service.repository.ports import LogUnavailable
 from service.usecases import accounts
 from service.views.catalogue import GAMES, AnyGame
@@ -85,9 +85,8 @@ class App(Flask):
         self.url_map.merge_slashes = False
         # Flask silently stops reading a chunked body at this length; one byte more than allowed shows that it is too large.
         self.config.update(MAX_CONTENT_LENGTH=bodies.MAX_BODY + 1, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
-        self.limiter = Limiter()
         self.origins = tuple(container.settings.cors_origins)
-        facts = partial(context.RequestState, container, self.limiter, alive)
+        facts = partial(context.RequestState, container, alive)
         self.app_ctx_globals_class = facts  # type: ignore[assignment]  # Flask only calls it
 
     def ensure_sync(self, func: T) -> T:
@@ -164,7 +163,7 @@ def create_app(
             partial(accounts.authenticate, container.ports),
             partial(accounts.holder, container.ports),
             partial(accounts.find_ticket, container.ports),
-            app.limiter,
+            container.ports.limits,
             by_token=Policy("token", settings.requests_by_token, checks.RATE_WINDOW),
             moves=Policy(actions.MOVES, settings.moves_by_token, checks.RATE_WINDOW),
             by_address=Policy("address", settings.requests_by_address, checks.RATE_WINDOW),

@@ -58,7 +58,7 @@ def follow(head: Head, stored: bytes) -> tuple[Event, Head]:
     The envelope must be canonical to the byte. `data` is not checked, since the hash covers it.
 
     Raises:
-        BrokenChain: the bytes are no event, or not the next one.
+        BrokenChain: the bytes are not an event, or not the one directly after `head`.
     """
     version = head.version + 1
     try:

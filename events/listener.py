@@ -64,7 +64,7 @@ class Listener:
     def _wake_thread(self) -> None:
         """End the thread's wait for a message by publishing one to it: only that thread may use its connection.
 
-        If publishing fails, the thread still looks within `_POLL_S`.
+        If publishing fails, the thread still checks for new matches within `_POLL_S`.
         """
         with suppress(RedisError, RedisClusterException):
             self._client.publish(self._own_channel, b"")

@@ -45,7 +45,7 @@ decode: Final[Callable[[bytes], Event]] = msgspec.json.Decoder(Event).decode
 """Decodes stored bytes to an event.
 
 Raises:
-    msgspec.DecodeError: the bytes are no event.
+    msgspec.DecodeError: the bytes are not an event.
 """
 
 

@@ -74,7 +74,7 @@ def is_server(url: str, schemes: tuple[str, ...]) -> bool:
             and _has_target(parts)
             and _has_valid_options(parts)
         )
-    except ValueError:  # not raised further: its text may contain part of the password
+    except ValueError:  # not re-raised: its text may contain part of the password
         return False
 
 

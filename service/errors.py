@@ -1,9 +1,9 @@
 """The exceptions of the service.
 
 Refused                     a rejected command or query; its code is stable and public
-└── (service.games) IllegalAction and BadOptions become Refused in the use case that called the rules
+└── (service.games)         IllegalAction and BadOptions of the rules are converted to Refused by their caller
 NotDue                      a command of the service itself is not due (any longer); clients never see it
-Corrupt                     a stored match breaks its hash chain or cannot be folded; it stops, other matches go on
+Corrupt                     a stored match breaks its hash chain or cannot be folded; only this match stops
 """
 
 from collections.abc import Mapping

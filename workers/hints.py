@@ -59,7 +59,7 @@ class HintTaker:
                 return
             self._worker.work(logging_level="WARNING")
         except RedisError as error:
-            _log.debug("RQ's worker cannot go on: %s", error)
+            _log.debug("RQ's worker cannot continue: %s", error)
         except Exception:  # noqa: BLE001  (damaged entries may raise anything; the next worker tries again)
             _log.exception("RQ's worker failed")
         if not self._stopped.is_set() and queue_health.fault(self._client) is None:

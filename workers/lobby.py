@@ -6,6 +6,7 @@ matches are looked through at the start and then once a minute.
 
 import logging
 import time
+from collections.abc import Callable
 from threading import Event, Thread
 from typing import Final
 
@@ -25,8 +26,10 @@ _log = logging.getLogger("moonstone.lobby")
 class Lobby:
     """A thread that runs from `start` to `stop`."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, clock_fault: Callable[[], str | None] = lambda: None) -> None:
+        """`clock_fault` returns why this process must not judge times, or None."""
         self._ports = ports
+        self._clock_fault = clock_fault
         self._refile_at = time.monotonic()
         self._stopped = Event()
         self._thread = Thread(target=self._run, name="lobby", daemon=True)
@@ -43,7 +46,8 @@ class Lobby:
         while not self._stopped.wait(pause):
             try:
                 self._refile_if_due()
-                pairing.put_together(self._ports)
+                if self._clock_fault() is None:
+                    pairing.put_together(self._ports)
                 pause = SEEKS_INTERVAL_S
             except LogUnavailable:
                 pause = RETRY_DELAY_S  # the sweeper logs it

@@ -27,6 +27,7 @@ KINDS: Final[dict[Lane, Sequence[str]]] = {"turns": ("job",), "bots": ("bots", "
 CLAIM_INTERVAL_S: Final = 0.2
 """Seconds between two claims of due matches from the log."""
 LEASE_MS: Final = 2_000
+"""How long a claimed match is reserved for the process that claimed it."""
 MAX_CLAIMED: Final = 8
 """Maximum number of matches claimed at once. Most are played within the lease."""
 RETRY_DELAY_S: Final = 0.5
@@ -164,7 +165,7 @@ class Player:
         except LogUnavailable:
             raise
         except (Refused, Corrupt) as error:
-            _log.error("match %s cannot be played on: %s", match_id, error)
+            _log.error("match %s cannot continue: %s", match_id, error)
             self._retry_delays.failed(match_id)
         except Exception:  # noqa: BLE001
             _log.exception("the job of match %s failed", match_id)

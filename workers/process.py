@@ -71,4 +71,5 @@ def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[H
     if "turns" not in lanes:
         return (hints,)  # deadlines of matches without people are enforced when their turns are played
     ports = replace(service.ports, jobs=player)
-    return hints, Sweeper(ports, Beat(service.log_client)), Lobby(ports)
+    clock_fault = service.clock_watch.fault
+    return hints, Sweeper(ports, Beat(service.log_client), clock_fault=clock_fault), Lobby(ports, clock_fault)

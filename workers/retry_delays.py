@@ -1,4 +1,4 @@
-"""How long a match that failed is skipped before it is tried again: the delay doubles with each failure."""
+"""Delays before a match that failed is tried again. The delay doubles with each failure."""
 
 import time
 from collections import OrderedDict

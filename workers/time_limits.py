@@ -7,7 +7,7 @@ from itertools import count
 from typing import Final
 
 BOT_TIMEOUT_S: Final = 1.0
-"""Many times what any of our bots needs, and less than a bot's usual pace in matches with a clock."""
+"""All bots need much less, and their usual pace in matches with a clock is longer than this."""
 TICKS_PER_TIMEOUT: Final = 2
 """Timer ticks per timeout. However long the process is stopped, it uses up at most one tick."""
 

@@ -17,7 +17,7 @@ from service.repository.ports import Lane, Ports
 
 NO_LIMIT: Final = nullcontext
 TIME_TO_PLAY_MS: Final = 1_000
-"""Added to the time that a match gets back after it waited in its lane: its bots can act before the deadline."""
+"""Milliseconds added to the time that a match gets back after it waited in its lane, so that its bots can act before the deadline."""
 TIMED_BUDGET_MS: Final = 30
 """Time limit of a job in a game with its own timer. Its bots play without pause, and other matches wait meanwhile."""
 MOVES_BESIDE_PEOPLE: Final = 2
@@ -53,7 +53,7 @@ class Turns:
         Raises:
             Refused: there is no such match, or it cannot be played by this release.
             Corrupt: its events are damaged.
-            LogUnavailable: it may be repeated.
+            LogUnavailable: the log does not answer; the call may be repeated.
         """
         with self._rules_limit():
             match, _ = self._ports.history.newest(match_id)

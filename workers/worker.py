@@ -31,7 +31,7 @@ MAINTENANCE_INTERVAL_S: Final = 60
 HEARTBEAT_INTERVAL: Final = timedelta(seconds=5)
 CHECK_INTERVAL_S: Final = 2.0
 MAX_CALL_BYTES: Final = 1024
-"""The packed call of one of our jobs takes a tenth of this."""
+"""Maximum size of the packed call of a job. Our own calls have a tenth of this size."""
 ALLOWED_FIELD_VALUES: Final = {
     b"origin": frozenset(lane.encode() for lane in LANES),
     b"status": frozenset(status.value.encode() for status in JobStatus),
@@ -136,7 +136,7 @@ class TurnWorker(SimpleWorker):
         """Disabled: a key in the queue must not suspend the workers."""
 
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
-        if pipeline is None:  # RQ calls it so between two jobs, and between two waits for a job
+        if pipeline is None:  # between two jobs, or between two waits for a job
             if self._stopping:
                 raise StopRequested
             if time.monotonic() >= self._check_at:

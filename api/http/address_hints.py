@@ -1,4 +1,4 @@
-"""Hints about a path that leads nowhere, from its form alone, so that they reveal nothing about what exists."""
+"""Hints for a 404. They depend only on the form of the path, so they do not reveal which resources exist."""
 
 import re
 from typing import Final
@@ -12,7 +12,7 @@ _LONGEST_QUOTE: Final = 40
 
 
 def hint(path: str) -> str | None:
-    """What may be wrong with a decoded path that leads nowhere; None if its form is fine."""
+    """What may be wrong with a decoded path that has no resource; None if its form is valid."""
     _, *parts = path.split("/")
     if "" in parts[:-1]:
         return "Two slashes follow each other: an id is empty, or one slash is too many."

@@ -54,7 +54,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         408,
         "Request timeout",
         "The body did not arrive within five seconds.",
-        "Send the request again, faster.",
+        "Send the request again; its whole body must arrive in time.",
         retry_after=1,
     ),
     "body-too-large": ProblemType(
@@ -75,7 +75,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "The body is JSON, but does not fit the schema of this operation.",
         "`errors` has the position of each fault; the reference has the schema.",
     ),
-    "not-found": ProblemType(404, "Not found", "There is nothing at this address.", "See /docs for all addresses."),
+    "not-found": ProblemType(404, "Not found", "There is nothing here; /docs lists all addresses.", "Correct it."),
     "method-not-allowed": ProblemType(
         405,
         "Method not allowed",
@@ -255,7 +255,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "stale-version": ProblemType(
         412,
         "Stale version",
-        "The match has moved on from the version in If-Match.",
+        "The match has a newer version than the one in If-Match.",
         "Read the match again, and send a command for its newest version.",
     ),
     "history-diverged": ProblemType(

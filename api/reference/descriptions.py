@@ -36,7 +36,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "SeenDecision.on_timeout": "The action that is taken at the deadline; shown only to the seat itself, null if the game's own bell ends the decision.",
     "bot_pace_ms": "Average time in milliseconds that a bot waits before each action; it varies from 0.5 to 1.5 times this value. At most half of `turn_seconds` or `bank_seconds`. If it is absent, bots do not wait, except in a game that keeps its own time (4 Monkeys), where they wait 2500 ms.",
     "creator": "The id of the player who created the match.",
-    "creator_name": "The name of this player.",
+    "creator_name": "The name of the player who created the match.",
     "seats": "The seats in order, each with its player.",
     "GamePage.seats": "The numbers of seats that the game can be played with.",
     "GameSummary.seats": "The numbers of seats that the game can be played with.",
@@ -47,6 +47,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "NewMatch.bots": "Names of bots, which get the lowest seats.",
     "bot": "The name of the bot, as `GET /v1/bots` lists it.",
     "created_at": "When it was created, in milliseconds since 1970 (UTC).",
+    "MatchSummary.created_at": "When the match was created, in milliseconds since 1970 (UTC).",
     "started_at": "When the match started, in milliseconds since 1970 (UTC); null before.",
     "ended_at": "When the match ended, in milliseconds since 1970 (UTC); null before.",
     "paused": "Milliseconds during which clocks were stopped. Times in observations and effects (such as `starts_at` and "
@@ -94,7 +95,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "name": "The name of the player.",
     "SeatView.name": "The name of the player or of the bot; null in a free seat.",
     "former": "The id of the player who had the seat until the time ran out and a bot took it over; null in any other seat.",
-    "former_name": "The name of this player.",
+    "former_name": "The name of the player `former`.",
     "BotView.name": "The name of the bot, as in requests.",
     "NewPlayer.name": "1 to 40 characters of any script, and emoji, by the Nickname profile of PRECIS (RFC 8266), but in NFC. "
     "Spaces at its ends are removed, and several inside become one. Refused: invisible characters, and more than two accents, "
@@ -131,7 +132,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "StreamEnd.reason": "Why the stream ends; the description of the stream lists the reasons.",
     "NoticesEnd.reason": "Why the stream ends; the description of the stream lists the reasons.",
     "ms": "Milliseconds by which all open deadlines move.",
-    "label": "The name of the bell.",
+    "label": "The name of the bell, a timer of the game itself.",
     "WatchedMatch.version": "The newest version of the match; the events after the version that the client named follow.",
     "heartbeat_ms": "Milliseconds between two heartbeats.",
     "now": "The server's clock when the stream began, in milliseconds since 1970 (UTC). Deadlines are by this clock.",
@@ -143,12 +144,12 @@ MEANINGS: Final[Mapping[str, str]] = {
     "decision": "The `id` of the decision that the action is for; optional, checked if it is present.",
     "step": "The game's name for the kind of decision.",
     "opens_at": "The earliest time at which the seat may act, in milliseconds since 1970 (UTC).",
-    "deadline": "When its time runs out, in milliseconds since 1970 (UTC); null if there is no deadline, or if it is hidden.",
+    "deadline": "When the time for the decision runs out, in milliseconds since 1970 (UTC); null if there is no deadline, or if it is hidden.",
     "actions": "All legal actions in a fixed order; an entry may contain a pattern that stands for many actions.",
     "GamePage.actions": "The types of the game's actions.",
     "effects": "The effects of the event, in order.",
     "GamePage.effects": "The types of the game's effects.",
-    "legal": "Always true; for an illegal action the answer is a problem.",
+    "legal": "Always true. An illegal action is answered with a problem instead.",
     "action_texts": "Each of `legal_actions` in words, in the same order; present with `include=legal_actions,texts`.",
     "legal_actions": "All legal actions of the viewer's seat; present with `include=legal_actions`.",
     "any_of": "The items to choose from, each at most once.",
@@ -167,7 +168,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "rules": "The rules, as text in Markdown; each clause has an id.",
     "components": "The components of the game, each value with its source.",
     # Audits
-    "checks": "The checks in order; the first fault ends the audit.",
+    "checks": "The checks in order. The audit ends at the first fault.",
     "check": "The name of the check.",
     "result": "`passed`, `failed`, `not_yet` (before the end) or `not_checked`.",
     # Problems
@@ -180,8 +181,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "pointer": "Where in the body the fault is, as a JSON pointer after `#`.",
     "parameter": "The query parameter or header that is at fault.",
     "problems": "All codes, in the order of the checks.",
-    "cause": "What causes it.",
-    "remedy": "What to do.",
+    "cause": "What causes the problem.",
+    "remedy": "What the client should do.",
 }
 
 

@@ -81,7 +81,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             name for name, field in made.fields.items() if location == "query" and isinstance(field, List)
         )
         # Most queries are optional, and most requests come without one.
-        unasked = MappingProxyType(made.load({})) if location == "query" and not options["required"] else None
+        if_absent = MappingProxyType(made.load({})) if location == "query" and not options["required"] else None
         describe = self.arguments(made, location=location, **options)
 
         def decorate(view: View) -> View:
@@ -92,8 +92,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             @wraps(view)
             def parsed(*before: Any, **path: Any) -> Response:
                 request = context.current_request()
-                if unasked is not None and not request.query_string:
-                    return view(*before, unasked, **path)
+                if if_absent is not None and not request.query_string:
+                    return view(*before, if_absent, **path)
                 try:
                     taken = made.load(_given(request, location, lists))
                 except ma.ValidationError as error:

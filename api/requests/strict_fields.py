@@ -5,7 +5,7 @@ after it has read all items. Resources use only the fields of this module; a tes
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import marshmallow as ma
@@ -25,6 +25,28 @@ _VISIBLE: Final = rf"[^{CONTROL} \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 _DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,15}")
 
 
+_MESSAGES: Final[Mapping[type[fields.Field[Any]], Mapping[str, str]]] = {
+    fields.Field: {"required": "Is required.", "null": "Must not be null."},
+    fields.String: {"invalid": "Must be a string."},
+    fields.Integer: {"invalid": "Must be an integer."},
+    fields.Boolean: {"invalid": "Must be true or false."},
+    fields.List: {"invalid": "Must be a list."},
+    fields.Nested: {"type": "Must be an object."},
+}
+"""Messages that replace those of marshmallow's classes. A class of this module may have a message of its own."""
+
+
+def _use_own_messages(field: fields.Field[Any]) -> None:
+    """Replace the messages of a field, and of the items of a list, that are still marshmallow's own."""
+    for kind, messages in _MESSAGES.items():
+        if isinstance(field, kind):
+            default = {name: kind.default_error_messages[name] for name in messages}
+            own = {name: text for name, text in messages.items() if field.error_messages[name] == default[name]}
+            field.error_messages = {**field.error_messages, **own}
+    if isinstance(field, fields.List):
+        _use_own_messages(field.inner)
+
+
 class Schema(ma.Schema):
     """A schema that refuses unknown fields."""
 
@@ -34,8 +56,10 @@ class Schema(ma.Schema):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         names = ", ".join(field.data_key or name for name, field in self.load_fields.items())
+        for field in self.load_fields.values():
+            _use_own_messages(field)
         known = f"Is unknown; the known ones are {names}."
-        self.error_messages = {**self.error_messages, "unknown": known, "type": "Not a JSON object."}
+        self.error_messages = {**self.error_messages, "unknown": known, "type": "Must be a JSON object."}
 
 
 class Integer(fields.Integer):
@@ -61,13 +85,24 @@ class Boolean(fields.Boolean):
 
 
 class String(fields.String):
-    """A string of `shortest` to `longest` characters without control characters; must match `pattern` if it is given."""
+    """A string of `shortest` to `longest` characters without control characters; must match `pattern` if it is given.
 
-    def __init__(self, longest: int, *, shortest: int = 0, pattern: str | None = None, **options: Any) -> None:
+    `form` says in words what the pattern allows.
+    """
+
+    def __init__(
+        self,
+        longest: int,
+        *,
+        shortest: int = 0,
+        pattern: str | None = None,
+        form: str = "of the form that the reference states",
+        **options: Any,
+    ) -> None:
         checks: list[validate.Validator] = [validate.Length(shortest, longest)]
         metadata = dict(options.pop("metadata", {}))
         if pattern is not None:
-            checks.append(validate.Regexp(f"^(?:{pattern})$", error="Not of the form that the reference gives."))
+            checks.append(validate.Regexp(f"^(?:{pattern})$", error=f"Must be {form}."))
         else:
             metadata["pattern"] = f"^{_NO_CONTROL}*$"
         super().__init__(validate=checks, metadata=metadata, **options)
@@ -103,18 +138,24 @@ class Choice(fields.String):
         super().__init__(validate=validate.OneOf(choices), **options)
 
 
+def _one_or_more(names: Sequence[str]) -> str:
+    return f"one or more of {', '.join(names)}, separated by commas"
+
+
 class Includes(String):
     """A query parameter with names of additional members of the answer, separated by commas."""
 
     def __init__(self, *names: str, **options: Any) -> None:
         self._names = names
         one = "|".join(names)
-        super().__init__(2 * len(",".join(names)), pattern=f"(?:{one})(?:,(?:{one}))*", **options)
+        super().__init__(
+            2 * len(",".join(names)), pattern=f"(?:{one})(?:,(?:{one}))*", form=_one_or_more(names), **options
+        )
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
         names: str = super()._deserialize(value, attr, data, **kwargs)
         if not set(names.split(",")) <= set(self._names):
-            raise ma.ValidationError(f"Must be one or more of {', '.join(self._names)}, separated by commas.")
+            raise ma.ValidationError(f"Must be {_one_or_more(self._names)}.")
         return names
 
 
@@ -140,7 +181,7 @@ class Object(fields.Field[dict[str, Any]]):
     `component` names its schema in the reference.
     """
 
-    default_error_messages = {"invalid": "Not a JSON object."}  # noqa: RUF012  (as marshmallow declares it)
+    default_error_messages = {"invalid": "Must be a JSON object."}  # noqa: RUF012  (as marshmallow declares it)
 
     def __init__(self, *, component: str | None = None, **options: Any) -> None:
         super().__init__(**options)
@@ -158,7 +199,7 @@ class Object(fields.Field[dict[str, Any]]):
 class DecimalInteger(Integer):
     """An integer in a query parameter: plain ASCII digits, no sign, no leading zero."""
 
-    default_error_messages = {"invalid": "Not a whole number in plain digits, such as 0 or 25."}  # noqa: RUF012  (as above)
+    default_error_messages = {"invalid": "Must be a whole number in plain digits, such as 0 or 25."}  # noqa: RUF012  (as above)
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> int:
         if not isinstance(value, str) or _DECIMAL.fullmatch(value) is None:

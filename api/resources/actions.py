@@ -1,4 +1,4 @@
-"""`/v1/matches/{match_id}/actions` and what may be done there."""
+"""`/v1/matches/{match_id}/actions` and `/legal-actions`: act, and list the legal actions."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -19,7 +19,7 @@ from service.usecases import play
 MOVES: Final = "moves"
 """The rate limit of actions. It is separate, so that a client that reads too much can still play."""
 
-blueprint: Final = Blueprint("actions", description="Playing: list legal actions, and act.")
+blueprint: Final = Blueprint("actions", description="List legal actions, and act.")
 
 
 class ActSchema(strict_fields.Schema):
@@ -125,7 +125,7 @@ def list_legal_actions(query: Mapping[str, Any], match_id: str) -> Response:
     list_events={"match_id": "$response.body#/match", "after": "$response.body#/version"},
 )
 def act(query: Mapping[str, Any], body: Mapping[str, Any], match_id: str) -> Response:
-    """Act. `seat` and `decision` are checked if they are present.
+    """Send an action. `seat` and `decision` are checked if they are present.
 
     The server's time of receipt counts for deadlines. Without If-Match, an action is judged by the newest version of the
     match: first come, first served. In a simultaneous game, a decision is closed by its seat's own action or by the end of

@@ -64,6 +64,7 @@ class EventQuerySchema(strict_fields.Schema):
     head = strict_fields.String(
         64,
         pattern="[0-9a-f]{16,64}",
+        form="the first 16 to 64 digits of a hash, in lower case",
         metadata={
             "description": "At least 16 digits of the hash at version `after`, as the client knows it. If the match has another "
             "hash there, the answer is `history-diverged`."
@@ -204,7 +205,7 @@ def _page(match: Match, viewer: Viewer, query: Mapping[str, Any]) -> Response:
 def _stream(match: Match, form: Form, query: Mapping[str, Any]) -> Response:
     for name in ("limit", "wait"):
         if name in query:
-            raise Refused("invalid-parameter", f"{name} is not for streams.", parameter=name)
+            raise Refused("invalid-parameter", f"{name} is only for pages, not for streams.", parameter=name)
     after = head_at(match, query["after"])
     if not after.hash.startswith(query.get("head", "")):
         raise diverged(match, after.version)

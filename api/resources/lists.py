@@ -44,7 +44,11 @@ class MatchesQuerySchema(strict_fields.PageSchema):
         },
     )
     game = strict_fields.String(
-        40, shortest=1, pattern="[a-z0-9_]+", metadata={"description": "Only matches of the game with this id."}
+        40,
+        shortest=1,
+        pattern="[a-z0-9_]+",
+        form="the id of a game, as GET /v1/games lists it",
+        metadata={"description": "Only matches of the game with this id."},
     )
     seats = strict_fields.DecimalInteger(
         1, MAX_SEATS, metadata={"description": f"Only matches with this number of seats. {_ONLY_OPEN}"}
@@ -67,7 +71,9 @@ class MatchesQuerySchema(strict_fields.PageSchema):
         },
     )
     option = strict_fields.List(
-        strict_fields.String(100, shortest=3, pattern="[a-z0-9_]+:[^\\x00-\\x1f\\x7f-\\x9f]+"),
+        strict_fields.String(
+            100, shortest=3, form="name:value, such as treachery:true", pattern="[a-z0-9_]+:[^\\x00-\\x1f\\x7f-\\x9f]+"
+        ),
         MAX_OPTIONS,
         load_default=(),
         metadata={
@@ -79,6 +85,7 @@ class MatchesQuerySchema(strict_fields.PageSchema):
         64,
         shortest=1,
         pattern="[A-Za-z0-9_]+",
+        form="the id of a player",
         metadata={"description": f"Only matches that the player with this id created. {_ONLY_OPEN}"},
     )
     bots = strict_fields.Flag(

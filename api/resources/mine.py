@@ -70,6 +70,7 @@ class OwnStreamQuerySchema(strict_fields.Schema):
     after = strict_fields.String(
         cursors.MAX_LENGTH,
         pattern="[A-Za-z0-9_-]+",
+        form="the `cursor` of a frame, unchanged",
         metadata={
             "description": "The `cursor` of the last frame that the client received: what happened since then is sent first, "
             "including ends of matches. A notice may be sent again, with the same `notice`."

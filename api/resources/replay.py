@@ -127,7 +127,7 @@ def show_diff(query: Mapping[str, Any], match_id: str) -> Response:
 
 
 def _require_version(match: Match, version: Version) -> None:
-    """Raises Refused (`version-not-found`) if the match has not come to a version."""
+    """Raises Refused (`version-not-found`) if the match does not have this version yet."""
     newest = match.head.version
     if version > newest:
         raise Refused("version-not-found", f"The match has versions 1 to {newest}.", version=newest)

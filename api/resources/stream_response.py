@@ -1,4 +1,4 @@
-"""Responses that stay open: each holds a slot among the streams of its process until it ends."""
+"""Responses that stay open: each holds a slot among the streams until it ends."""
 
 import socket
 from collections.abc import Callable, Generator
@@ -18,7 +18,7 @@ STREAMS: Final = "moonstone.streams"
 """The key of the app's open streams in `app.extensions`."""
 
 _FORMS: Final = {form.media_type: form for form in (EVENT_STREAM, NDJSON)}
-"""The first is that of a client that names none."""
+"""The first form is the default for a client without an Accept header."""
 
 _ESTABLISHED: Final = 1
 """The TCP state ESTABLISHED in Linux, the first byte of TCP_INFO."""
@@ -28,7 +28,7 @@ def streams() -> Streams:
     found = current_app.extensions.get(STREAMS)
     if found is None:
         container = context.container()
-        made = Streams(container.ports.history, container.feed, context.state().alive)
+        made = Streams(container.ports.history, container.ports.limits, container.feed, context.state().alive)
         found = current_app.extensions.setdefault(STREAMS, made)
     return cast("Streams", found)
 
@@ -45,7 +45,7 @@ def authorize() -> Callable[[], object]:
 
 
 def hung_up() -> Callable[[], bool]:
-    """A function that tells whether the client closed its connection.
+    """A function that returns whether the client closed its connection.
 
     A failing write would show this only later, and until then the stream would hold its slot.
     """

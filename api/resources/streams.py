@@ -35,7 +35,11 @@ _INCLUDED: Final = (
 
 class StreamsQuerySchema(strict_fields.Schema):
     match = strict_fields.List(
-        strict_fields.String(81, pattern="[A-Za-z0-9_-]{1,64}(?::(?:0|[1-9][0-9]{0,15}))?"),
+        strict_fields.String(
+            81,
+            pattern="[A-Za-z0-9_-]{1,64}(?::(?:0|[1-9][0-9]{0,15}))?",
+            form="the id of a match, or its id, a colon and a version, such as `id:41`",
+        ),
         MAX_MATCHES,
         shortest=1,
         required=True,

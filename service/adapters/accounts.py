@@ -17,10 +17,10 @@ CHANNEL: Final = "accounts"
 """The pub/sub channel on which the digest of a revoked token is published."""
 CACHE_SECONDS: Final = 30
 CACHE_SIZE: Final = 4096
-"""The most tokens in the cache, and the most players."""
+"""Maximum number of tokens in the cache, and of players."""
 
 _Cache: TypeAlias = OrderedDict[str, tuple[Player, float]]
-"""Players by token digest or id, and when the entry expires (monotonic)."""
+"""Players by token digest or id, and when the entry expires (seconds of `time.monotonic`)."""
 
 _decode = msgspec.json.Decoder(Player).decode
 
@@ -102,7 +102,7 @@ class RedisAccounts:
 
     def _cache(self, cache: _Cache, key: str, player: Player, seen_revocations: int) -> None:
         with self._lock:
-            # A player that was read before a message may have lost the token by it.
+            # A revocation that arrived during the read may be of this token.
             if self._listening and seen_revocations == self._revocations:
                 cache[key] = (player, time.monotonic() + CACHE_SECONDS)
                 cache.move_to_end(key)

@@ -23,6 +23,7 @@ from service.adapters import store
 
 FORMAT: Final = "moonstone-backup/1"
 BATCH: Final = 200
+"""Maximum number of commands in a pipeline, and of fields in a command."""
 _LENGTH: Final = struct.Struct(">I")
 _LEVEL: Final = 3
 _PARTS: Final = frozenset({"events", "commands", "seed", "snapshot"})
@@ -86,7 +87,7 @@ def match_keys(client: Redis | RedisCluster) -> Iterator[bytes]:
     for key in client.scan_iter(match="match:*", count=1000):
         start, _, part = key.rpartition(b":")
         if part.decode() not in _PARTS:
-            raise BadBackup(f"the key {key.decode()} is of no kind that this release knows")
+            raise BadBackup(f"the key {key.decode()} is of a kind that this release does not know")
         if start not in seen:
             seen.add(start)
             yield start
@@ -133,7 +134,7 @@ def _record(client: Redis | RedisCluster, key: bytes) -> Record | None:
     if kind == b"none":
         return None
     if kind not in _READS:
-        raise BadBackup(f"the key {key.decode(errors='replace')} is of no type that a backup knows")
+        raise BadBackup(f"the key {key.decode(errors='replace')} is of a type that a backup cannot contain")
     verb, *rest = _READS[kind]
     (value,) = send(client, (verb, key, *rest))
     match value:
@@ -223,4 +224,4 @@ def read_file(path: Path) -> Iterator[Frame]:
     except (gzip.BadGzipFile, zlib.error, EOFError, OSError, struct.error, msgspec.DecodeError) as error:
         raise BadBackup(f"{path} cannot be read: {error}") from error
     if frame != End(counts[StoredMatch], counts[Record]):
-        raise BadBackup(f"{path} was cut: not all of the backup is there")
+        raise BadBackup(f"{path} was cut off: a part of the backup is missing")

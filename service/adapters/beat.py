@@ -18,7 +18,7 @@ KEY: Final = "beat"
 OUTAGES: Final = "{beat}:outages"
 """The braces put the key into the same cluster slot as `KEY`."""
 BEAT_MS: Final = 150
-"""A beat sooner after another one, of any process, writes nothing."""
+"""Minimum time between two stored beats. An earlier beat, of any process, writes nothing."""
 GAP_MS: Final = 3_000
 """A longer gap is always an outage."""
 DOUBT_MS: Final = 250
@@ -30,9 +30,11 @@ LATE_MS: Final = 500
 sent to it in the meantime, although the senders have given up.
 """
 TRIES: Final = 5
+"""Attempts of one beat. An attempt does not count if the server reads it more than `LATE_MS` from the expected time."""
 KEEP_MS: Final = 60 * 24 * 3_600_000
+"""How long outages are kept: 60 days."""
 SHOWN_MS: Final = 60_000
-"""How long an outage is shown to processes of the previous release, which give it back to all matches at once."""
+"""How long an outage is shown to processes of the previous release, which give it back to all matches immediately."""
 
 Span: TypeAlias = tuple[int, int]
 """From and to, in milliseconds of server time."""
@@ -110,7 +112,7 @@ return spans
 class Beaten(msgspec.Struct, frozen=True):
     """The gap before a beat: its length `silence_ms`, and whether it was stored as an outage (`found`).
 
-    No deadline should be enforced for `returning_ms` more, in which players may come back from an outage.
+    `returning_ms`: for this time, players may still be reconnecting after an outage, and no deadline should be enforced.
     """
 
     found: bool
@@ -119,7 +121,7 @@ class Beaten(msgspec.Struct, frozen=True):
 
 
 class Beat:
-    """A beat may be sent twice: the second one finds no gap. For one thread only."""
+    """Writes beats and reads outages, for one thread. A beat may be sent twice: the second one finds no gap."""
 
     def __init__(self, client: Redis | RedisCluster, now: Callable[[], int] = wall_clock) -> None:
         self._client = client

@@ -31,9 +31,9 @@ _log = logging.getLogger("moonstone.heads")
 
 
 class HeadKeeper:
-    """A child of the supervisor. It ends after the processes that append, and before the log's server.
+    """A child of the supervisor, which stops it after the processes that append and before the log's server.
 
-    A thread from `start` to `stop`. It owns the client and the heads, and closes them.
+    Its thread runs from `start` to `stop`. It owns the client and the heads, and closes them.
     """
 
     name = "heads"
@@ -75,19 +75,21 @@ class HeadKeeper:
             try:
                 self._listen()
             except (LogUnavailable, RedisError, RedisClusterException) as error:
-                self._report(error)
+                self._report("the log is not available, so its heads cannot be saved (%s)", type(error).__name__)
                 pause = _RETRY_DELAY_S
             except Exception as error:  # noqa: BLE001  (for example a full disk, which may be temporary)
-                self._report(error)
+                self._report("the log's heads cannot be saved", error=error)
                 pause = self._interval_s
             else:
                 return
             if self._ending.wait(pause):
                 return
 
-    def _report(self, error: Exception) -> None:
+    def _report(self, fault: str, *facts: str, error: Exception | None = None) -> None:
+        """Log the first failure in a row. Only an unexpected `error` is logged with its traceback."""
         if not self._failing:
-            _log.warning("the log's heads cannot be saved; trying again", exc_info=error)
+            then = "the next start reads the whole log" if self._ending.is_set() else "trying again"
+            _log.warning(f"{fault}; {then}", *facts, exc_info=error)
         self._failing = True
 
     def _listen(self) -> None:

@@ -27,6 +27,7 @@ MARK: Final = "mark"
 RECENT: Final = 1_000
 """How many heads are compared at a start. They are the ones saved last, since a loss affects the newest data."""
 BATCH: Final = 500
+"""Maximum number of matches in a read."""
 
 _FORMAT: Final = 1
 _SCHEMA: Final = """
@@ -180,7 +181,7 @@ def missing(client: Redis | RedisCluster, kept: Iterable[tuple[MatchId, Head]]) 
             if not reply:
                 yield Missing(match, head.version, "the log held it and no longer does")
             elif _head(*reply[0]) != head:
-                yield Missing(match, head.version, "the log holds another event there than it held")
+                yield Missing(match, head.version, "the log now holds another event at this version")
 
 
 def lost_mark(client: Redis | RedisCluster, heads: Heads) -> bool:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from events.memory_log import MemoryLog
 from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
+from service.adapters.local_limits import LocalLimits
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.ports import (
@@ -288,6 +289,7 @@ def local_ports(
         index=MemoryIndex(wake),
         seeks=MemorySeeks(wake),
         jobs=MemoryJobs(),
+        limits=LocalLimits(),
         games=games,
         now=now,
         lost=lambda _start, _end, _silence: 0,

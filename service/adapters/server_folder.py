@@ -93,9 +93,9 @@ def keep_writers_out(folder: Path) -> None:
 def socket_path(folder: Path) -> Path:
     """The path of the Unix socket of a folder's server.
 
-    It is in the folder, unless no socket can be created there: the path is too long (107 bytes on Linux) or not UTF-8, which
-    redis-py requires, or the file system has no sockets. Then it is in a temporary folder whose name is derived from the
-    path, so that the next server on this folder finds and reuses it.
+    It is in the folder if a socket can be created there. It cannot if the path is too long (more than 107 bytes on Linux) or
+    not UTF-8, which redis-py requires, or if the file system has no sockets. Then it is in a temporary folder whose name is
+    derived from the path, so that the next server on this folder finds and reuses it.
     """
     address = folder / SOCKET
     try:

@@ -138,7 +138,7 @@ def _write(file: Path, store_id: str) -> None:
 
 def _no_file(file: Path, error: OSError) -> WrongStore:
     return WrongStore(
-        f"{file} must hold the store's id, but cannot ({error.strerror or error}); set MOONSTONE_DATA_DIR"
+        f"{file} must hold the store's id, but cannot be used ({error.strerror or error}); set MOONSTONE_DATA_DIR"
     )
 
 

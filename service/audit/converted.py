@@ -30,12 +30,12 @@ _STARTS: Final = (
 
 
 def by_its_start(start: bytes) -> str | None:
-    """How a file with these first bytes was converted; None if they show nothing."""
+    """How a file with these first bytes was converted; None if they show no conversion."""
     return next((done for sign, done in _STARTS if start.startswith(sign)), None)
 
 
 def by_its_lines(lines: Sequence[bytes]) -> str | None:
-    """How a file with these lines (including newlines) was converted; None if they show nothing."""
+    """How a file with these lines (including newlines) was converted; None if they show no conversion."""
     if lines and lines[0].strip() in {b"{", b"["}:
         return "its JSON was spread over several lines"
     for number, line in enumerate(lines, 1):

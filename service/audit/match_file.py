@@ -49,8 +49,10 @@ def split(lines: Iterable[bytes]) -> tuple[FirstLine, tuple[bytes, ...]]:
         ValueError: the first line is not the first line of a match file.
     """
     found = [line.removesuffix(b"\n") for line in lines]
+    if not found:
+        raise ValueError("the file is empty")
     try:
-        first = msgspec.json.decode(found[0] if found else b"", type=FirstLine)
+        first = msgspec.json.decode(found[0], type=FirstLine)
     except msgspec.DecodeError as error:
         raise ValueError(f"the first line is not that of a match file: {error}") from None
     if first.format != FORMAT:

@@ -47,7 +47,7 @@ def audit(ports: Ports, match: Match) -> Audit:
         results = {check: CheckResult(check, "passed") for check in _passed(ports, match)}
     except Fault as fault:
         results = {
-            # a fault in another check means that the chain has passed, since it is checked first
+            # the chain is checked first, so it has passed if the fault is in another check
             "chain": CheckResult("chain", "passed"),
             fault.check: CheckResult(fault.check, "failed", fault.version, fault.text),
         }

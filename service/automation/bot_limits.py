@@ -10,7 +10,7 @@ from events.record import MatchId
 SKIP_MS: Final = 30_000
 """How long a decision is skipped after its bot failed and there was no default action."""
 MAX_SKIPPED: Final = 1024
-"""The most decisions that are remembered; the oldest is forgotten first."""
+"""Maximum number of decisions that are remembered; the oldest is forgotten first."""
 
 Limit: TypeAlias = Callable[[], AbstractContextManager[object]]
 """Creates the context in which a bot chooses; it may end a choice that takes too long by raising an exception."""

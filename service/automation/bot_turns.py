@@ -67,7 +67,7 @@ def advance(
             failpoints.point("job-played")
             if ports.log.rearm(match.id, match.head.version, due_times(match, after=at)):
                 return False
-            # Another command came first. Try again at once: if players act all the time, a bot that waits loses every race.
+            # Another command came first. Try again at once, since a delayed bot would lose every race against busy players.
             match, _ = ports.history.newest(match_id)
         else:
             if since is not None:
@@ -87,7 +87,8 @@ def _play_next(ports: Ports, match: Match, at: int, chance_of: ChanceOf, breaker
     if not decisions:
         return score(ports, match, at)
     outage_ms = lost(ports, match, at, reopens_decisions=True)
-    # Less is not given back by itself: while players return, that would be an event of a few milliseconds before each move.
+    # A shorter outage gets no event of its own. Otherwise, while players return from an outage, each move would follow a
+    # `clock_extended` of a few milliseconds.
     if outage_ms > GRACE_MS:
         return give_back(ports, match, outage_ms, at)
     for decision in sorted(decisions, key=lambda one: (one.scheduled_at or 0, one.seat)):
@@ -111,8 +112,8 @@ def _turn(
 ) -> Sequence[Draft]:
     """A bot's action, or the default action if the bot failed or the seat's player left.
 
-    Empty if the bot chooses to wait, or if it failed, there is no default action and the decision is skipped: then the
-    game's timer ends the wait.
+    Empty if the bot chooses to wait, or if its decision is skipped because it failed and there is no default action. In both
+    cases the game's timer ends the wait.
     """
     seat = decision.seat
 

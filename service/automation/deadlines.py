@@ -19,7 +19,7 @@ MAX_DEADLINES: Final = 64
 def enforce(ports: Ports, match_id: MatchId) -> None:
     """Append the consequence of each passed deadline of a match. Time that was lost to outages is given back first.
 
-    All sweepers may do this at once: the command id follows from the decision, so each deadline counts once. If the rules
+    All sweepers may do this at once: the command id is derived from the decision, so each deadline is enforced once. If the rules
     fail, the match is suspended.
     """
     match, _ = ports.history.newest(match_id)

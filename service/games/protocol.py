@@ -178,17 +178,16 @@ class Game(Generic[S, A, E, O, V]):
     Yields nothing for a seat that may not act.
     """
     decide: Callable[[S, Move[A], Rng], tuple[E, ...]]
-    """Turns a move into effects. This is the only judge of actions; it raises IllegalAction."""
+    """Turns a move into effects. Only this function decides whether an action is legal; it raises IllegalAction."""
     observation: Callable[[S, Viewer], V]
     """What this viewer may know, built from an allow-list.
 
-    It is a function of the viewer's previous observation and the redacted effects.
-
-    Whatever an event showed stays in the observation at least until the next event. Times are match time in ms, as in
+    It can be computed from the viewer's previous observation and the redacted effects. What an event showed stays in the
+    observation at least until the next event. Times are match time in ms, as in
     effects.
     """
     picture: Callable[[V, Viewer, Words, Outcome | None], Picture]
-    """The table drawn for one viewer, from that viewer's observation, the words of one language, and the outcome at the
+    """Draws the table for one viewer, from that viewer's observation, the words of one language, and the outcome at the
     end. The picture depends on nothing else.
 
     Each thing that an action can name has `data-` attributes with the names and values of the action's fields: an item

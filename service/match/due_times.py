@@ -36,7 +36,7 @@ def _either(match: Match, after: int) -> int | None:
 
 
 def _turn_at(match: Match, after: int) -> int | None:
-    """For a job that is due at once, workers got a hint. The due entry becomes due when the hint counts as lost."""
+    """For a job that is due immediately, workers got a hint. Its due entry has the time at which the hint counts as lost."""
     job_at = match.job_at(after)
     return job_at + HINT_MS if job_at is not None and job_at <= match.at else job_at
 

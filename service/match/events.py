@@ -26,9 +26,9 @@ Ruleset: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 SHORTEST_CLOCK: Final = 5
 LONGEST_CLOCK: Final = 1_209_600
 LONGEST_INCREMENT: Final = 86_400
-"""These three are in seconds; the longest clock is two weeks."""
+"""The limits of a clock are in seconds; the longest clock is two weeks."""
 SLOWEST_PACE: Final = 60_000
-"""In milliseconds."""
+"""The largest `bot_pace_ms`."""
 
 Seconds: TypeAlias = Annotated[int, msgspec.Meta(ge=SHORTEST_CLOCK, le=LONGEST_CLOCK)]
 Increment: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=LONGEST_INCREMENT)]

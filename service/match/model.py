@@ -24,7 +24,7 @@ Expiry: TypeAlias = Literal["timer", "resigned", "seat_handed_over", "default_ac
 GRACE_MS: Final = 100
 """A deadline is enforced this long after it has passed, so that an action received in time is appended first."""
 HINT_MS: Final = 300
-"""For a job that is due at once, workers get a hint. After this time the hint counts as lost."""
+"""For a job that is due immediately, workers get a hint. After this time the hint counts as lost."""
 LATE_MS: Final = 500
 """Lateness above which a bot's turn is rescheduled: its missed turn counts as a turn without an action."""
 BOT_PACE_MS: Final = 2_500
@@ -83,8 +83,8 @@ class Folding(msgspec.Struct):
     """The mutable state of a match while its events are folded. It is not shared; the result is a `Match`.
 
     `paused` is server time minus match time, in milliseconds. `opened` is when all decisions of a sequential game opened.
-    In a simultaneous game `open_decisions` are the open decisions, and `since` is when each of them opened. `banks` is the time that
-    each seat had left before its open decision, in milliseconds; it is empty if the clock has no bank.
+    In a simultaneous game `open_decisions` are the open decisions, and `since` is when each of them opened. `banks` is the
+    time that each seat had left before its open decision, in milliseconds; it is empty if the clock has no bank.
     """
 
     id: MatchId
@@ -162,10 +162,10 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         """What a viewer sees of the table, as JSON; None before the start. Cached for each viewer."""
         if self.state is None:
             return None
-        made = self._observations
-        if viewer not in made:
-            made[viewer] = msgspec.Raw(msgspec.json.encode(self.game.observation(self.state, viewer)))
-        return made[viewer]
+        cached = self._observations
+        if viewer not in cached:
+            cached[viewer] = msgspec.Raw(msgspec.json.encode(self.game.observation(self.state, viewer)))
+        return cached[viewer]
 
     @property
     def origin(self) -> Head:
@@ -205,7 +205,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return pace // 2 + pace * jitter // 255
 
     def seat_of(self, player: str) -> Seat | None:
-        """The seat of a person, also after the person resigned, since the seat keeps its view."""
+        """The seat of a person. A person who resigned still has the seat, and its view of the match."""
         for seat, holder in enumerate(self.seats):
             if holder is not None and holder.kind == "human" and holder.player == player:
                 return seat
@@ -223,8 +223,8 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
     @property
     def is_abandoned(self) -> bool:
         """Whether all people of a match left their seats, or lost them to bots."""
-        were_there = (one is not None and (one.resigned or one.former is not None) for one in self.seats)
-        return not self.has_people and any(were_there)
+        lost_seats = (one is not None and (one.resigned or one.former is not None) for one in self.seats)
+        return not self.has_people and any(lost_seats)
 
     def is_of(self, player: str) -> bool:
         """Whether the player created the match, has a seat in it, or had one that was handed over."""
@@ -258,8 +258,8 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         if decision.seat == CLOCK:
             return "timer"
         holder, clock = self.seats[decision.seat], self.created.clock
-        is_persons = holder is not None and holder.kind == "human" and not holder.resigned
-        if clock is not None and decision.by_clock and is_persons:
+        is_human = holder is not None and holder.kind == "human" and not holder.resigned
+        if clock is not None and decision.by_clock and is_human:
             if clock.on_timeout == "resign":
                 return "resigned"
             if clock.on_timeout == "bot":

@@ -98,7 +98,7 @@ def _why_not(reason: str) -> str:
 
 
 def _check_marks(text: str) -> None:
-    """Check that each mark has a base, is not repeated at once, and that a base has not too many marks."""
+    """Check that each mark has a base, is not repeated directly, and that no base has too many marks."""
     for base, marks in _marked(text):
         if base in {"", " "}:
             raise BadName(f"Contains {_code_point(marks[0])} without a character before it that it could be on.")

@@ -44,10 +44,12 @@ def new_salts(count: int) -> list[str]:
 
 
 def commitment(server_seed: bytes) -> str:
+    """The SHA-256 of a seed in hex, which is public from the first event on."""
     return hashlib.sha256(server_seed).hexdigest()
 
 
 def match_key(server_seed: bytes, client_seeds: Sequence[str | None]) -> bytes:
+    """The key of all draws of a match, 32 bytes. `client_seeds` has one entry for each seat."""
     return hmac.digest(server_seed, canonical(list(client_seeds)), "sha256")
 
 

@@ -62,7 +62,7 @@ class SeenEvent(Situation, frozen=True):
 
 
 def see_event(match: Match, event: Event, hash_: str, viewer: Viewer) -> SeenEvent:
-    """An event without what is hidden from the viewer. Draws are never shown: effects have their public part."""
+    """An event without what is hidden from the viewer. Draws are never shown: effects contain their public part."""
     data = _shown(match, event, viewer)
     return SeenEvent(
         match=match.id,
@@ -128,7 +128,9 @@ def _see_decision(decision: OpenDecision, viewer: Viewer) -> SeenDecision:
 
 
 def viewer_of(match: Match, player: str | None, wanted: Seat | None = None) -> Viewer:
-    """The viewer that a request gets: the player's own seat, or a spectator; `wanted` may be any seat once the match is over.
+    """Whose view a request gets: that of the player's own seat, or of a spectator.
+
+    Once the match is over, `wanted` may be any seat.
 
     Raises:
         Refused: `match-not-found` for a private match that is not the player's, `not-your-seat`, `invalid-parameter`.

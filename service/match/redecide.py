@@ -77,7 +77,7 @@ def is_current(match: Match) -> bool:
 
 
 def decided_again(match: Match, event: Event, chance: Chance) -> Sequence[Draft]:
-    """The events that the command behind an event brings. `match` is the match before it; after it for the first event.
+    """The events that the command behind an event produces. `match` is the match before it; after it for the first event.
 
     Raises:
         Refused, NotDue: the command is not allowed at this point.
@@ -92,7 +92,7 @@ def decided_again(match: Match, event: Event, chance: Chance) -> Sequence[Draft]
 
 
 def _command(match: Match, event: Event) -> Command:
-    """The command that leads to an event."""
+    """The command from which an event follows."""
     match event.type:
         case "action":
             acted = msgspec.json.decode(event.data, type=_Action)

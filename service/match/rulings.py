@@ -199,7 +199,7 @@ def _too_early(match: Match, seat: Seat, at: int, refusal: TooEarly) -> Refused:
 
 
 def illegal(match: Match, seat: Seat, refusal: IllegalAction, action: Action) -> Refused:
-    """The refusal of an illegal action, with the legal ones of its seat. Its text names a few, the same type first."""
+    """The refusal of an illegal action, with the legal ones of its seat. Its text names a few of them, those of the same type first."""
     legal = match.game.legal_actions(match.state, seat)
     listed: list[Action] = []
     alike: list[Action] = []

@@ -123,7 +123,7 @@ class _Texts:
         return str(value)
 
     def _name(self, field: str, value: str) -> str:
-        """The name of a thing. One of several equal things, such as K07-2, has their common name with its id behind."""
+        """The name of a thing. One of several equal things, such as K07-2, has their common name, followed by its id."""
         kind = None if (found := self._called(field, value)) else self._kind(field, value)
         return found or (f"{kind} ({value})" if kind else value)
 
@@ -132,7 +132,10 @@ class _Texts:
         return self._texts.get(key) or self._own.get(key) or self._names.get(value)
 
     def _kind(self, field: str, value: str) -> str | None:
-        """The common name of things that differ in owner and last number: that of K07, or the words of circle-square."""
+        """The common name of equal things, whose ids differ only in the owner and the last number.
+
+        K07-2 has the name of K07, and 0:circle-square-1 has the names of both figures.
+        """
         kind, _, number = value.rpartition(":")[2].rpartition("-")
         if not number.isdigit():
             return None

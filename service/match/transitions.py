@@ -105,7 +105,7 @@ _revealed = _decoder(SeedRevealed)
 _extended = _decoder(ClockExtended)
 _aborted = _decoder(MatchAborted)
 _suspended = _decoder(MatchSuspended)
-_nothing = _decoder(MatchResumed)
+_resumed = _decoder(MatchResumed)
 
 
 def _match_started(match: Folding, event: Event) -> None:
@@ -175,7 +175,7 @@ def _match_suspended(match: Folding, event: Event) -> None:
 
 
 def _match_resumed(match: Folding, event: Event) -> None:
-    _nothing(event.data)
+    _resumed(event.data)
     if match.suspended_at is None:
         raise ValueError("the match is not suspended")
     match.status, match.paused, match.suspended_at = "running", match.paused + event.at - match.suspended_at, None

@@ -23,14 +23,15 @@ Point: TypeAlias = Literal[
 
 VARIABLE: Final = "CRASH_AT"
 KILLED: Final = 137
+"""The exit status of a process that was killed with SIGKILL, as a shell reports it (128 + 9)."""
 
 _passed: Final[Counter[str]] = Counter()
 _wanted: Final[list[str]] = list(filter(None, [os.environ.get(VARIABLE)]))
 
 
-def arm(where: str) -> None:
+def arm(point_name: str) -> None:
     """End this process at a point from now on, as `CRASH_AT` would."""
-    _wanted.append(where)
+    _wanted.append(point_name)
 
 
 def point(name: Point) -> None:

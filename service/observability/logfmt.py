@@ -70,7 +70,7 @@ class Line(logging.LogRecord):
     """A record with only the attributes that a line contains: computing the others would double the cost of a line."""
 
     def __init__(self, logger: str, level: int, message: str, fields: Mapping[str, object]) -> None:
-        now = time.time()  # noqa: TID251  # as all other records have it
+        now = time.time()  # noqa: TID251  # records of `logging` have this time too
         self.__dict__.update(
             _BLANK,
             name=logger,

@@ -19,6 +19,7 @@ from service.observability.metrics_folder import FOLDER, PROCESS
 
 _FAST: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _LATE: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0, 300.0)
+"""The buckets of histograms, in seconds."""
 
 
 def _name() -> str:
@@ -27,7 +28,7 @@ def _name() -> str:
 
 @lru_cache(maxsize=1)
 def _name_of(pid: int) -> str:
-    """Called at every count, so it is cached; the process id is the key, so that a fork gets a new value."""
+    """Cached, because it is called at every count. The process id is the key, so that a fork gets a new value."""
     return os.environ.get(PROCESS) or str(pid)
 
 
@@ -48,7 +49,7 @@ COMMANDS: Final = Counter(
 )
 CHAIN_BREAKS: Final = Counter(
     "moonstone_chain_breaks",
-    "Reads of a match that failed because its stored events are not what its chain or its types say. Must stay 0.",
+    "Reads of a match that failed because its stored events break its chain or do not fit their types. Must stay 0.",
     registry=_registry,
 )
 DUE_WAIT: Final = Histogram(
@@ -99,6 +100,13 @@ def requests(method: str, route: str, status: int) -> Histogram:
 
 REFUSALS: Final = Counter(
     "moonstone_refusals", "Requests answered with a problem, by its code.", ("code",), registry=_registry
+)
+CLOCK_OFFSET: Final = Gauge(
+    "moonstone_clock_offset_seconds",
+    "Largest difference between the clock of a process and that of the log's server. Above 1 the process is not ready, and "
+    "enforces no deadlines.",
+    multiprocess_mode="max",
+    registry=_registry,
 )
 STREAMS: Final = Gauge(
     "moonstone_streams_open", "Live streams that are open.", multiprocess_mode="sum", registry=_registry

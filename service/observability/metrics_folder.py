@@ -18,7 +18,7 @@ PROCESS: Final = "METRICS_PROCESS"
 counters never decrease and files do not pile up."""
 
 _NAME: Final = "moonstone-metrics-"
-_MEMORY: Final = "/dev/shm"  # noqa: S108  (the folder made there is this process's alone)
+_MEMORY: Final = "/dev/shm"  # noqa: S108  (only this process uses the folder that is created there)
 
 
 @contextmanager

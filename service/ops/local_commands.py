@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from events.chain import FORMAT
 from events.log import MAX_BYTES
 from service.audit import client_copy, converted
 from service.audit.match_file import export, summary
@@ -34,6 +35,11 @@ _MAX_BYTES: Final = 1 << 28
 """The largest size of a file, after decompression."""
 _MIN_LINE_BYTES: Final = 100
 """A shorter line counts as this many bytes, which limits the number of lines. A line with an event is longer."""
+
+
+_FORMAT_NAME: Final = FORMAT.partition("/")[0].encode()
+_LINES_WITH_FORMAT: Final = 10
+"""A converted match file names its format in one of this many lines, not always in the first."""
 
 
 @click.command(cls=LocalCommand)
@@ -86,7 +92,7 @@ def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file:
 def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIOBase, ...], seat: str | None) -> None:
     """Check a match file: its chain, draws, effects, actions and outcome.
 
-    A file that was rewritten as a whole can only be found with data that you kept of the match: pass it with --head and --feed.
+    A file that was rewritten as a whole can only be detected with data that you kept: pass it with --head and --feed.
     """
     if seat is not None and not feeds:
         raise click.UsageError("--seat names the viewer of a feed; --feed is missing.")
@@ -107,7 +113,7 @@ def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIO
     text = f"{match.id}, {match.game.info.title}, {match.head.version} events: {', '.join(verdict.checks)} hold."
     text += f" Head {match.head.version}:{match.head.hash[:16]}."
     if verdict.checks != CHECKS:
-        text += f" It was played by ruleset {match.created.ruleset}, so nothing was decided again."
+        text += f" It was played by ruleset {match.created.ruleset}, whose events cannot be decided again here."
     if heads or feeds:
         text += f" Your copies agree: heads {len(heads)}, events {sum(len(feed.events) for feed in known)}."
     click.echo(text)
@@ -142,7 +148,7 @@ def _viewer(seat: str | None, match: Match) -> Viewer:
         return None
     seats = [str(number) for number in range(len(match.seats))]
     if seat not in seats:
-        raise click.UsageError(f"--seat {seat}: the match has seats 0 to {seats[-1]}, and spectator.")
+        raise click.UsageError(f"--seat {seat}: the viewer is a seat from 0 to {seats[-1]}, or spectator.")
     return seats.index(seat)
 
 
@@ -176,6 +182,12 @@ def _lines(file: BufferedIOBase) -> list[bytes]:
     else:
         with _unpacked("The file", start + _read(file)) as packed:
             lines = list(_bounded(packed, packed.readline(MAX_BYTES + 2)))
+    if not any(_FORMAT_NAME in line for line in lines[:_LINES_WITH_FORMAT]):
+        fault = "does not name the format of one in its first line" if lines else "is empty"
+        raise click.ClickException(
+            f"The file is not a match file: it {fault}. GET /v1/matches/ID/export gives the file of a match that is over, and "
+            f"`moonstone play --export FILE` writes one."
+        )
     if done := converted.by_its_lines(lines):
         raise click.ClickException(_converted("The file", done))
     return lines
@@ -198,7 +210,7 @@ def _converted(name: str, done: str) -> str:
 
 
 def _bounded(file: BufferedIOBase | gzip.GzipFile, line: bytes) -> Iterator[bytes]:
-    """All lines, of which `line` is the first; raises if the file is too large, so that it ends for endless input."""
+    """All lines, of which `line` is the first. A file that is too large raises, so that endless input ends too."""
     if done := converted.by_its_start(line):
         raise click.ClickException(_converted("The file", done))
     size = number = 0

@@ -42,21 +42,21 @@ def serve(environ: Mapping[str, str], report: Callable[[str], object]) -> None:
     settings = read(environ)
     with _stop_signal() as stopped, ExitStack() as stack:
         stack.enter_context(lock(settings.data_dir))
-        known = {**environ, metrics_folder.FOLDER: stack.enter_context(metrics_folder.new_folder())}
+        child_environ = {**environ, metrics_folder.FOLDER: stack.enter_context(metrics_folder.new_folder())}
         port = _free_port(settings.host, settings.port)
         supervisor = Supervisor()
         stack.callback(supervisor.stop)
-        known |= {"MOONSTONE_PORT": str(port)}
+        child_environ |= {"MOONSTONE_PORT": str(port)}
         for name, url, durable in (("log", settings.log_url, True), ("queue", settings.queue_url, False)):
             if url is None:
                 server = Server(name, settings.data_dir / name, durable=durable)
                 _start_server(supervisor, server)
-                known[f"MOONSTONE_{name.upper()}_URL"] = server.url
-        settings = read(known)
+                child_environ[f"MOONSTONE_{name.upper()}_URL"] = server.url
+        settings = read(child_environ)
         _check(settings)
         supervisor.start(_head_keeper(settings))
-        supervisor.start(Module("api", "api", known))
-        _keep_running(supervisor, stopped, settings, known, report)
+        supervisor.start(Module("api", "api", child_environ))
+        _keep_running(supervisor, stopped, settings, child_environ, report)
 
 
 def run_workers(environ: Mapping[str, str]) -> None:

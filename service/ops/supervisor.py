@@ -31,7 +31,7 @@ _log = logging.getLogger("moonstone.supervisor")
 
 
 class Child(Protocol):
-    """A process or thread that the supervisor keeps running. Start it from the main thread: it is killed with the thread."""
+    """A process or thread that the supervisor keeps running. Start it from the main thread: it is killed when that thread ends."""
 
     name: str
 
@@ -132,8 +132,8 @@ class _Watched:
 class Supervisor:
     """Starts children in order, so that the first ones can serve the others, and stops them in reverse order.
 
-    It sends the signal to stop to all children that no other child needs, and then waits. However many of them hang, the wait
-    is one timeout.
+    `stop` first signals all children that no other child needs, and then waits for them. So the wait is one timeout, however
+    many of them hang.
     """
 
     def __init__(self) -> None:

@@ -11,6 +11,7 @@ from service.errors import Refused
 Position = TypeVar("Position")
 
 MAX_LENGTH: Final = 200
+"""Maximum number of characters in a cursor."""
 
 
 def encode(position: object) -> str:
@@ -18,7 +19,9 @@ def encode(position: object) -> str:
     return base64.urlsafe_b64encode(msgspec.json.encode(position)).rstrip(b"=").decode()
 
 
-def decode(cursor: str, shape: type[Position], parameter: str = "cursor", advice: str = "start anew") -> Position:
+def decode(
+    cursor: str, shape: type[Position], parameter: str = "cursor", advice: str = "start again without one"
+) -> Position:
     """The position in a cursor.
 
     Raises:
@@ -35,6 +38,6 @@ def decode(cursor: str, shape: type[Position], parameter: str = "cursor", advice
     return position
 
 
-def foreign(parameter: str, advice: str = "start anew") -> Refused:
+def foreign(parameter: str, advice: str = "start again without one") -> Refused:
     """The refusal of a cursor that this service did not create."""
     return Refused("invalid-parameter", f"This service did not create this cursor; {advice}.", parameter=parameter)

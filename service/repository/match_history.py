@@ -1,8 +1,8 @@
 """The read path: a match at any version, its events, and what a viewer may see of them.
 
 Recent matches are cached in the process. A read of a cached match asks the log, in one round trip, for the newest cached
-event and all events after it. If the log no longer has that event, the cache is dropped, so a store that lost events is
-never hidden by the cache. Any other read begins at a snapshot, whose event must be in the log too, so its cost does not
+event and all events after it. If the log no longer has that event, the cache is dropped, so the cache never
+hides a loss of events. Any other read begins at a snapshot, whose event must be in the log too, so its cost does not
 grow with the length of the match. Only a command may be decided on the cache alone (`expected`): the append compares the
 head with the log.
 """
@@ -174,6 +174,6 @@ class History:
         return found
 
     def events(self, match: Match, viewer: Viewer, after: Version, limit: int) -> tuple[SeenEvent, ...]:
-        """The same events as a viewer sees them."""
+        """The events that `verified` returns, as a viewer sees them."""
         verified = self.verified(match, after, limit)
         return tuple(redaction.see_event(match, event, head.hash, viewer) for event, head in verified)

@@ -15,6 +15,7 @@ from service.games.protocol import AnyGame
 from service.match.facets import Facets as Facets
 from service.match.facets import lookups as lookups
 from service.repository.index_entry import IndexEntry
+from service.repository.limits import Limits
 from service.repository.match_history import History
 from service.repository.match_lock import MatchLocks
 from service.repository.seeks import Seeks
@@ -215,6 +216,8 @@ class Jobs(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
+    """Everything that the use cases need from outside."""
+
     log: Log
     history: History
     accounts: Accounts
@@ -222,14 +225,15 @@ class Ports:
     index: MatchIndex
     seeks: Seeks
     jobs: Jobs
+    limits: Limits
     games: Games
     now: Callable[[], int]
     """Server time in milliseconds."""
     lost: Callable[[int, int, int], int]
     """Milliseconds between two server times in which the log could not accept actions, or no sweeper enforced deadlines.
 
-    The sweepers may be silent at this moment because the log is away. Their silence counts from the third argument on, in
-    milliseconds.
+    Sweepers that are silent at this moment, perhaps because the log does not answer, count as an outage if they have been
+    silent for longer than the third argument, in milliseconds.
     """
     secret: bytes
     """The store's secret. Match ids and join codes are derived from it; snapshots and tickets are sealed with it."""

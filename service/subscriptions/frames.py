@@ -28,7 +28,7 @@ Reason: TypeAlias = Literal[
 class StreamHello(Situation, frozen=True, tag="hello", tag_field="type"):
     """The first frame of a stream: the match as it is now, the server time, and the interval of heartbeats.
 
-    The members that `include` adds are in this frame if no event follows at once.
+    The members that `include` adds are in this frame if no event follows immediately.
     """
 
     match: MatchId

@@ -24,7 +24,7 @@ Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished"]
 KINDS: Final[frozenset[Kind]] = frozenset(get_args(Kind))
 
 ALWAYS_NOTIFIED: Final = frozenset({"match_started", "seat_handed_over", "match_scored", "match_aborted"})
-"""Event types that cause notices whatever came after them. An event of any type may open a decision."""
+"""Event types that cause notices even if later events followed. An event of another type causes one while its decision is open."""
 
 _handed_over: Final = msgspec.json.Decoder(SeatHandedOver).decode
 

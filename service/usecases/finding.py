@@ -18,7 +18,7 @@ from service.match.model import Match
 from service.match.new_match import game_named
 from service.repository.index_entry import IndexEntry
 from service.repository.ports import Games, Ports
-from service.usecases.match_index import MAX_READ, died, matches_at
+from service.usecases.match_index import MAX_READ, creation_failed, matches_at
 from service.views.match_views import MatchSummary, summaries
 
 
@@ -92,10 +92,10 @@ def open_page(
     all_of = wanted.facets(ports.games)
     lookup = _lookup(ports, all_of)
     found: list[Match] = []
-    looked = 0
-    while len(found) < limit and looked < MAX_READ:
+    read_count = 0
+    while len(found) < limit and read_count < MAX_READ:
         entries = ports.index.find(lookup, before, limit)
-        looked += limit
+        read_count += limit
         for entry, match in matches_at(ports, entries):
             before = entry
             has = _facets_at(ports, entry, match)
@@ -114,7 +114,7 @@ def open_page(
 def _facets_at(ports: Ports, entry: IndexEntry, match: Match | Corrupt | Refused) -> Facets | None:
     """The facets of the match of an entry, none if the entry is wrong; None if the match cannot be read, or not yet."""
     if not isinstance(match, Match):
-        return frozenset() if died(ports, match, entry.created_at) else None
+        return frozenset() if creation_failed(ports, match, entry.created_at) else None
     return facets_of(match) if match.created_at == entry.created_at else frozenset()
 
 

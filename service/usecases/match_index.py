@@ -38,10 +38,10 @@ def public_page(
     """
     batch = _batch_size(ports, game, limit)
     found: list[Match] = []
-    looked = 0
-    while len(found) < limit and looked < MAX_READ:
+    read_count = 0
+    while len(found) < limit and read_count < MAX_READ:
         entries = ports.index.page(status_list, before, batch)
-        looked += batch
+        read_count += batch
         for entry, match in matches_at(ports, entries):
             before = entry
             kept = _belonging(ports, entry, match, status_list)
@@ -65,10 +65,10 @@ def ended_page(ports: Ports, after: int, limit: int, game: str | None = None) ->
     """
     batch = _batch_size(ports, game, limit)
     found: list[Match] = []
-    looked = 0
-    while len(found) < limit and looked < MAX_READ:
+    read_count = 0
+    while len(found) < limit and read_count < MAX_READ:
         numbered = ports.index.ended(after, batch)
-        looked += batch
+        read_count += batch
         for (number, _), (_, match) in zip(numbered, matches_at(ports, [entry for _, entry in numbered]), strict=True):
             over = match if isinstance(match, Match) and match.is_over else None  # None: about to end, or a wrong entry
             if len(found) == limit or (over is None and ports.now() - number <= IN_FLIGHT_MS):
@@ -145,17 +145,17 @@ def own(
     """
     created_at, match_id = entry.created_at, entry.match_id
     if not isinstance(match, Match):
-        if died(ports, match, created_at):
+        if creation_failed(ports, match, created_at):
             ports.index.dismiss(player, match_id, created_at)
         return None
-    theirs = match.is_of(player)
-    if match.created_at != created_at or not (theirs or match.status == "open"):
+    is_own = match.is_of(player)
+    if match.created_at != created_at or not (is_own or match.status == "open"):
         ports.index.dismiss(player, match_id, created_at)
         return None
     if own_list == "active" and match.is_over:
         ports.index.conclude(player, match_id, created_at, ports.now())
         return None
-    return match if theirs else None
+    return match if is_own else None
 
 
 def admit(ports: Ports, creator: str, match_id: MatchId, created_at: int, limit: int) -> bool:
@@ -185,7 +185,7 @@ def _belonging(
     """
     created_at, match_id = entry.created_at, entry.match_id
     if not isinstance(match, Match):
-        if died(ports, match, created_at):
+        if creation_failed(ports, match, created_at):
             ports.index.move(match_id, created_at, creator, None, private=False)
         return None
     if match.created_at != created_at:
@@ -201,8 +201,8 @@ def _is_there(error: Corrupt | Refused) -> bool:
     return isinstance(error, Corrupt) or error.code != "match-not-found"
 
 
-def died(ports: Ports, error: Corrupt | Refused, created_at: int) -> bool:
-    """Whether the creation of a match failed before its append, since the log still does not have it."""
+def creation_failed(ports: Ports, error: Corrupt | Refused, created_at: int) -> bool:
+    """Whether the creation of a match failed before its append: the log does not have it after `IN_FLIGHT_MS`."""
     return not _is_there(error) and ports.now() - created_at > IN_FLIGHT_MS
 
 
@@ -279,7 +279,9 @@ def update_index(ports: Ports, match: Match, *, just_written: bool = False) -> N
 
 def update_index_of_ended(ports: Ports, matches: Iterable[Match]) -> None:
     """Put all matches that are over into their lists; those without a number get one in the order of their ends."""
-    over = [replace(match, state=None) for match in matches if match.is_over]  # saves memory: these are all of a store
+    over = [
+        replace(match, state=None) for match in matches if match.is_over
+    ]  # without states, to save memory: a store may have many
     for match in sorted(over, key=lambda one: one.ended_at or 0):
         update_index(ports, match)
 

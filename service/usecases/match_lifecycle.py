@@ -77,7 +77,7 @@ def create_as(
     written = put(ports, match, append)
     if written is None:
         raise Corrupt(1, "the log has a match, but not the command that created it")
-    if written.match.created_at != at:  # the same request was sent twice at once, and the other one created the match
+    if written.match.created_at != at:  # another copy of the request, sent at the same time, created the match
         ports.index.move(match_id, at, player, None, private=wanted.private)
         ports.index.unfile(match_id, at, facets_of(match))
     if written.match.creator != player:  # another player was first
@@ -147,8 +147,8 @@ def add_bot(
     """Give a bot a seat. Only the creator may do this. `admit_bots`: see `submit`.
 
     Raises:
-        Refused: what `admit_bots` refuses; `not-the-creator`, `bot-not-found`, `match-not-open`, `match-full`, `seat-taken`, `stale-version`,
-            `history-diverged`.
+        Refused: what `admit_bots` refuses; `not-the-creator`, `bot-not-found`, `match-not-open`, `match-full`,
+            `seat-taken`, `stale-version`, `history-diverged`.
     """
     command_key = player_key(player, key, {"bot": {"bot": bot, "seat": seat}})
     command = SeatBot(player=player, if_match=if_match, bot=bot, seat=seat)
@@ -167,7 +167,8 @@ def start(
     """Start a full match with manual start. Only the creator may do this. `admit_bots`: see `submit`.
 
     Raises:
-        Refused: what `admit_bots` refuses; `not-the-creator`, `match-not-open`, `seats-empty`, `stale-version`, `history-diverged`.
+        Refused: what `admit_bots` refuses; `not-the-creator`, `match-not-open`, `seats-empty`, `stale-version`,
+            `history-diverged`.
     """
     command_key = player_key(player, key, {"start": {}})
     command = Start(player=player, if_match=if_match)
@@ -191,7 +192,7 @@ def leave(
 
 
 def join_code_of(secret: bytes, match_id: MatchId) -> str:
-    """The code that lets a player into a private match."""
+    """The code with which a player may join a private match."""
     return _short(hmac.digest(secret, b"join:" + match_id.encode(), "sha256"), 10)
 
 
@@ -203,9 +204,10 @@ def seen_join_code(ports: Ports, match: Match, player: str) -> str | None:
 
 
 def _indexed(ports: Ports, submitted: Submitted) -> Submitted:
-    """Update the index; also on a replay, since the first attempt may have died before this.
+    """Update the index; also on a replay, since the process of the first attempt may have died before this.
 
-    A match is in the open list from its creation, and is not put back there: a slow process would undo its start.
+    An open match is left where it is: it is in the open list since its creation, and a slow process could put a match back
+    there that has started meanwhile.
     """
     match = submitted.match
     if submitted.replayed:

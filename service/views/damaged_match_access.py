@@ -1,4 +1,4 @@
-"""Access to matches that cannot be folded: who may learn that they exist. A stranger may not learn that a private one exists.
+"""Decides for matches that cannot be folded whether a player may learn that they exist: private ones are hidden from strangers.
 
 For a match that can be folded, `service.match.redaction.viewer_of` decides this.
 """
@@ -17,8 +17,8 @@ from service.repository.ports import Ports
 _PAGE: Final = 500
 
 
-class _Given(msgspec.Struct, frozen=True):
-    """The fields that all events share by which a player or bot gets a seat."""
+class _SeatTaker(msgspec.Struct, frozen=True):
+    """The fields that `seat_taken` and `seat_handed_over` share: the seat, and the player or bot that gets it."""
 
     seat: Seat
     player: str
@@ -28,9 +28,10 @@ class _Given(msgspec.Struct, frozen=True):
 def may_learn_of(ports: Ports, match_id: MatchId, player: str | None) -> bool:
     """Whether a player (None for a client without a token) may learn that the match exists.
 
-    For a public match everyone may. For a private match its creator and the people of its seats may, including seats that
-    were handed over, as far as the intact part of the chain names them. Behind a break of the chain others may have
-    joined. Then the index counts too, since a player's matches there are only those that it created or was let into.
+    Everyone may learn of a public match. A private match is known to its creator and to the people who have a seat, or had
+    one that was handed over, as far as the intact part of the chain names them. If the chain is broken, others may have
+    joined after the break. Then a player may also learn of the match if the index lists it for the player: the index lists
+    only matches that the player created or was admitted to.
     """
     stored = ports.log.read(match_id).events
     begun = _begun(match_id, stored)
@@ -80,11 +81,11 @@ def _seats(head: Head, stored: Sequence[bytes]) -> _Seats:
             if event.type == "seat_left":
                 people.pop(msgspec.json.decode(event.data, type=SeatLeft).seat, None)
             elif event.type in {"seat_taken", "seat_handed_over"}:
-                given = msgspec.json.decode(event.data, type=_Given)
-                former |= {people.pop(given.seat)} if given.seat in people else set()
-                if given.kind == "human":
-                    people[given.seat] = given.player
-                    seen.add(given.player)
+                taker = msgspec.json.decode(event.data, type=_SeatTaker)
+                former |= {people.pop(taker.seat)} if taker.seat in people else set()
+                if taker.kind == "human":
+                    people[taker.seat] = taker.player
+                    seen.add(taker.player)
     except (ValueError, RecursionError, BrokenChain):
         whole = False
     now = frozenset(people.values()) | former

@@ -38,7 +38,7 @@ from tests.service.games.matches import (
 
 T = TypeVar("T")
 
-FORKS: Final = 8
+FORKS: Final = 8 if LONG else 4
 """Places at which a twin may begin to differ, and ways to do so there, that are tried of each kind."""
 OTHER_SEED: Final = "another seed of "
 

@@ -1,5 +1,6 @@
 """Clients that send without end do not delay others: other requests stay fast, and streams continue."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -30,11 +31,22 @@ LINK: Final = 100_000_000
 busy; a network limits the rate.
 """
 
+CPUS: Final = sorted(os.sched_getaffinity(0))
+SENDERS_CPUS: Final = CPUS[:1]
+SERVER_CPUS: Final = CPUS[1:] or CPUS
+"""Senders get a processor of their own: in reality they run on other machines, and on the server's processors they would
+delay requests whatever the server does.
+"""
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with gunicorn() as running:
-        yield running
+    os.sched_setaffinity(0, SERVER_CPUS)
+    try:
+        with gunicorn() as running:
+            yield running
+    finally:
+        os.sched_setaffinity(0, CPUS)
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +105,7 @@ def _answered(server: Running) -> float:
 def sending(port: int, shape: str, count: int, rate: int = 0) -> Iterator[None]:
     words = [sys.executable, "-m", "tests.chaos.senders", str(port), shape, str(count), str(rate)]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        os.sched_setaffinity(process.pid, SENDERS_CPUS)
         assert process.stdout
         try:
             assert process.stdout.readline() == "sending\n"

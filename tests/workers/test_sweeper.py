@@ -10,7 +10,7 @@ import pytest
 
 from events.log import LogUnavailable
 from events.redis_log import send
-from service.adapters.beat import RETURN_MS, Beat
+from service.adapters.beat import RETURN_MS, Beat, Beaten
 from service.adapters.memory import MemoryJobs
 from service.automation import deadlines
 from service.automation.bot_turns import advance
@@ -301,3 +301,20 @@ def test_the_thread_outlives_a_log_that_goes_away(world: World, caplog: pytest.L
     world.log.restart()
     until(lambda: "default_action" in types(world, match), 60, "the deadline is enforced")
     running.stop()
+
+
+@pytest.mark.parametrize(("gap_ms", "level"), [(999, logging.INFO), (1000, logging.WARNING)])
+def test_an_outage_below_a_second_is_no_warning(
+    sweeper: Sweeper,
+    clock: Clock,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    gap_ms: int,
+    level: int,
+) -> None:
+    sweeper.sweep()
+    monkeypatch.setattr(sweeper._beat, "beat", lambda _longest: Beaten(True, gap_ms, 0))
+    clock.now += 200
+    with caplog.at_level(logging.INFO, "moonstone.sweeper"):
+        sweeper.sweep()
+    assert [record.levelno for record in caplog.records if f"outage of {gap_ms} ms" in record.getMessage()] == [level]

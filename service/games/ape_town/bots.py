@@ -71,8 +71,8 @@ def _value_of_placement(table: Table, tile: Tile, index: int) -> int:
         for seat in settled.sharers:
             gains[seat] += sum(found.share for found in settled.inferior)
     mine = gains.pop(table.seat)
-    hope = _future_value(table, tile, district) if tile in OWNED and not complete else 0
-    return POINT * (mine - max(gains)) + hope
+    later = _future_value(table, tile, district) if tile in OWNED and not complete else 0
+    return POINT * (mine - max(gains)) + later
 
 
 def _future_value(table: Table, tile: Tile, district: District) -> int:

@@ -27,7 +27,7 @@ class Offer(NamedTuple):
 
 
 def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
-    """The open decision; none at the end. A seat that does not answer in time takes its first legal action."""
+    """The open decision; empty at the end. A seat that does not answer in time takes its first legal action."""
     if state.step is None:
         return ()
     return (Decision(state.active, state.step, next(legal_actions(state, state.active))),)

@@ -101,7 +101,7 @@ def _boss(orangutans: list[int], lemurs_owned: list[int]) -> Boss | None:
 
 
 def _most(counts: list[int]) -> Seat | None:
-    """The seat that has more than every other one. With a tie, or if all have 0, there is none."""
+    """The seat that has more than every other seat; None if it is a tie or all have 0."""
     best = max(counts)
     return counts.index(best) if counts.count(best) == 1 else None
 

@@ -21,9 +21,10 @@ ART: Final = "art-"
 CLASS: Final = "ms-"
 """Prefix of all CSS classes. It avoids clashes with the classes of a page that contains the picture inline."""
 UNSCALED: Final = 1000
+"""The natural size of a drawing, in permille."""
 
 _NONE: Final[Data] = {}
-_HERE: Final[Point] = (0, 0)
+_ORIGIN: Final[Point] = (0, 0)
 _SPECIAL: Final = re.compile("[&<>\"']")
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that an XML document must not contain (XML 1.0, section 2.2)."""
@@ -44,7 +45,7 @@ class Element(NamedTuple):
     children: tuple["Element | str", ...] = ()
     id: str = ""
     data: Data = _NONE
-    at: Point = _HERE
+    at: Point = _ORIGIN
     scale_permille: int = UNSCALED
 
 
@@ -56,7 +57,7 @@ def group(
     css_class: str = "",
     element_id: str = "",
     data: Data = _NONE,
-    at: Point = _HERE,
+    at: Point = _ORIGIN,
     scale_permille: int = UNSCALED,
     title: str = "",
 ) -> Element:
@@ -103,7 +104,7 @@ def use(
     shape = f' href="#{ART}{art}"'
     if scale_permille != UNSCALED:
         return Element("use", css_class, shape, (), element_id, data, (x, y), scale_permille)
-    return Element("use", css_class, f'{shape} x="{x}" y="{y}"' if (x, y) != _HERE else shape, (), element_id, data)
+    return Element("use", css_class, f'{shape} x="{x}" y="{y}"' if (x, y) != _ORIGIN else shape, (), element_id, data)
 
 
 def art(name: str, *children: Element) -> Element:
@@ -142,7 +143,7 @@ def write(part: Part, into: list[str]) -> None:
         into.append(f' class="{classes(css_class)}"')
     if shape:
         into.append(shape)
-    if at != _HERE or scale_permille != UNSCALED:
+    if at != _ORIGIN or scale_permille != UNSCALED:
         scale = "" if scale_permille == UNSCALED else f" scale({scale_permille / UNSCALED:g})"
         into.append(f' transform="translate({at[0]} {at[1]}){scale}"')
     for name, value in data.items():

@@ -10,11 +10,12 @@ from service.games.kit.patterns import HINT, AnyOf
 from service.games.visibility import Action, Private, Public
 
 LARGEST_AREA: Final = max(BOX.sets)
-"""Seats around the stacks of one area."""
+"""Maximum number of seats in an area."""
 LARGEST_HAND: Final = LARGEST_AREA * max(map(len, BOX.decks))
-"""Cards that a hand can have at most: every deck of its area (FOU-11)."""
+"""Maximum number of cards in a hand: all decks of its area (FOU-11)."""
 MAX_STACKS: Final = max(len(BOX.combos_of(seats)) for seats in BOX.sets)
-"""Stacks of an area in one round, including empty ones. Each new stack begins with a different combo (FOU-3, FOU-14).
+"""Maximum number of stacks of an area in a round, including empty ones. Each new one begins with a different combo (FOU-3,
+FOU-14).
 """
 
 Cards: TypeAlias = Annotated[tuple[Id, ...], msgspec.Meta(max_length=LARGEST_HAND)]

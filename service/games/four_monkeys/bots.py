@@ -15,9 +15,9 @@ A = TypeVar("A", bound=AnyAction)
 MonkeyTask: TypeAlias = Task[AnyAction, Observation]
 
 BLUFFS: Final = (True, False, False, False, False, False)
-"""The choices from which it draws whether to bluff while more cards could still help."""
+"""While more cards could still help, the bot bluffs with probability 1/6: it draws one of these values."""
 FULL_HAND: Final = 11
-"""Number of cards in hand from which on it draws no more."""
+"""With this many cards in hand, the bot draws no more."""
 
 
 def greedy(task: MonkeyTask, rng: Rng) -> AnyAction | None:
@@ -38,13 +38,13 @@ def greedy(task: MonkeyTask, rng: Rng) -> AnyAction | None:
         return max(bananas, key=lambda action: _shown(table, action.to))
     grabs = sorted(_all(task, Grab), key=lambda grab: -BOX.combos[grab.combo].green)
     new = [grab for grab in grabs if kind_of(grab.combo) not in owned]
-    lacks = any(kind_of(stack.top) not in owned for stack in area.stacks)
-    draws = lacks and held.hand_count < FULL_HAND and any(table.seats[other].deck for other in area.seats)
+    needs_combo = any(kind_of(stack.top) not in owned for stack in area.stacks)
+    may_draw = needs_combo and held.hand_count < FULL_HAND and any(table.seats[other].deck for other in area.seats)
     return (
         _correct_grab(new, held, colours)
         or next(iter(_all(task, Reveal)), None)
         or (_bluff(new, held) if rng.pick("bluff", BLUFFS) else None)
-        or (_more_cards(task) if draws else None)
+        or (_more_cards(task) if may_draw else None)
         or _bluff(new, held)
     )
 
@@ -54,7 +54,7 @@ def _all(task: MonkeyTask, kind: type[A]) -> list[A]:
 
 
 def _best_check(checks: Sequence[Check], held: SeatView, colours: Sequence[Colour]) -> Check:
-    """A wrong combo first. A seat that is no longer the Smartest Monkey keeps its other combos unchecked."""
+    """Prefers a wrong combo: after it the seat may no longer be the Smartest Monkey, which leaves its other combos unchecked."""
     under = {tile.combo: tile.cards or () for tile in held.tiles}
     return min(checks, key=lambda action: is_correct(action.combo, under[action.combo], colours))
 

@@ -12,7 +12,7 @@ from service.games.four_monkeys.view import Observation, StackView
 from service.games.visibility import Viewer
 
 STRIP: Final = (1232, 108)
-"""Width and height."""
+"""Width and height of the panel with the stacks of an area."""
 
 
 def stacks_of(seen: Observation, number: int, viewer: Viewer, words: Words, at: Point) -> Element:

@@ -10,6 +10,7 @@ from service.games.four_monkeys.components import BOX, CardId, Colour, ComboId
 from service.games.four_monkeys.view import TileView
 
 TILE: Final = 64
+"""Width and height of a combo tile."""
 
 _SIDE: Final = {False: "green", True: "orange"}
 

@@ -14,9 +14,9 @@ import msgspec
 Schema: TypeAlias = Mapping[str, Any]
 
 MAX_VALUES: Final = 20
-"""Alternatives that a message lists at most."""
+"""Maximum number of alternatives in a message."""
 MAX_STEP_LENGTH: Final = 40
-"""Characters of a client's field name that a message shows at most."""
+"""Maximum number of characters of a client's field name in a message."""
 
 _LOCATED: Final = re.compile(r"(?s)(.*?)(?: - at (?:`key` in )?`\$([^`]*)`)?")
 _FIELD: Final = re.compile(r"(?s)Object (missing required|contains unknown) field `(.*)`")

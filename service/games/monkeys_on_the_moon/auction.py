@@ -38,7 +38,10 @@ def pass_bid(pending: Pending, seat: Seat) -> bool:
 
 
 def _ask_next(pending: Pending, seat: Seat) -> bool:
-    """Open the decision of the next seat to the left that is still in and does not lead. If there is none, the leader wins (MOM-22)."""
+    """Open the decision of the next seat to the left that is still in and does not lead (MOM-22).
+
+    If there is no such seat, the auction ends.
+    """
     auction = running_auction(pending.state)
     for other in seats_from(seat, len(pending.state.seats)):
         if other in auction.still_in and other != auction.bidder:

@@ -21,7 +21,9 @@ from service.games.visibility import Seat
 MoonTask: TypeAlias = Task[AnyAction, Observation]
 
 COIN: Final = 60
+"""The value of a coin."""
 SCORN: Final = 200
+"""The value of not holding a Scorn card."""
 STEP: Final = 4
 """The value of one step of a stone, for each Status Point by which the seat leads."""
 STATUS_POINT: Final = 25

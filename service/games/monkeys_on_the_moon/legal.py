@@ -32,7 +32,7 @@ ALLY_COIN = 2
 
 
 def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
-    """The open decision; none at the end. A seat that does not answer in time takes its first legal action."""
+    """The open decision; empty at the end. A seat that does not answer in time takes its first legal action."""
     awaited = state.awaited
     if awaited is None:
         return ()
@@ -176,8 +176,8 @@ def _bids(state: State, seat: Seat) -> Iterator[Bid]:
     own, before, after = coin_points(state, auction)
     for own_count in range(held[TRIBE_INDEX[own]] + 1):
         for before_count in range(held[TRIBE_INDEX[before]] + 1):
-            short = least - OWN_COIN * own_count - ALLY_COIN * before_count
-            enough = max(0, (short + ALLY_COIN - 1) // ALLY_COIN)
+            missing_points = least - OWN_COIN * own_count - ALLY_COIN * before_count
+            enough = max(0, (missing_points + ALLY_COIN - 1) // ALLY_COIN)
             for after_count in range(enough, held[TRIBE_INDEX[after]] + 1):
                 counts = ((own, own_count), (before, before_count), (after, after_count))
                 yield Bid({tribe: count for tribe, count in counts if count})

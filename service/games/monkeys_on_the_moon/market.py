@@ -10,7 +10,7 @@ from service.games.monkeys_on_the_moon.components import SHIP_POOL
 from service.games.monkeys_on_the_moon.view import AuctionView, Observation
 
 MARKET: Final = (852, 168)
-"""Width and height."""
+"""Width and height of the panel with the pools and the auction."""
 
 _TOP: Final = 34
 _STEP: Final = CARD[0] + 8

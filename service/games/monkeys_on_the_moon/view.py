@@ -238,13 +238,13 @@ def _sample_coins(seen: Observation, others: list[Seat], rng: Rng) -> dict[Seat,
     each = SUPPLY_AT_START + COINS_AT_START * len(seen.seats)
     own = [held.coins for held in seen.seats if held.coins is not None]
     left = {tribe: each - view.supply - sum(coins[tribe] for coins in own) for tribe, view in seen.tribes.items()}
-    pot = list(rng.shuffle("coins", tuple([tribe for tribe in TRIBES for _ in range(left[tribe])])))
+    coins_left = list(rng.shuffle("coins", tuple([tribe for tribe in TRIBES for _ in range(left[tribe])])))
     known = {seat: _known_coins(seen, seat) for seat in others}
     drawn: dict[Seat, PerTribe] = {}
     for seat in sorted(others, key=lambda seat: known[seat] == ([], TRIBES)):
         first, rest = known[seat]
         slots = [*first, *repeat(rest, seen.seats[seat].coin_count - len(first))]
-        coins = [pot.pop(next(i for i, coin in enumerate(pot) if coin in slot)) for slot in slots]
+        coins = [coins_left.pop(next(i for i, coin in enumerate(coins_left) if coin in slot)) for slot in slots]
         drawn[seat] = tuple([coins.count(tribe) for tribe in TRIBES])
     return drawn
 

@@ -18,6 +18,7 @@ SIDES: Final[dict[int, int]] = {-DOWN: 0, -RIGHT: 1, RIGHT: 2 * RIGHT + 1, DOWN:
 _ALONG: Final = (RIGHT, DOWN)
 """For `edge % 2`: the step between cells along the line of the edge."""
 _LONGEST: Final = 2
+"""The number of edges of a long wall."""
 _NEAR: Final = tuple([upright - 2 * back * step for upright, step in enumerate(_ALONG) for back in range(_LONGEST + 1)])
 """The first edges of all walls that can touch a point, minus `2 * point`."""
 

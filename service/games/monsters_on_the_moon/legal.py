@@ -33,7 +33,7 @@ _CLAUSES: Final[Mapping[Step, Clause]] = {
 
 
 def decisions(state: State) -> tuple[Decision[AnyAction], ...]:
-    """The open decisions; none at the end. A seat that does not answer in time takes its first legal action."""
+    """The open decisions; empty at the end. A seat that does not answer in time takes its first legal action."""
     step = state.step
     if step is None:
         return ()

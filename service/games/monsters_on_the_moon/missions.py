@@ -28,53 +28,53 @@ def points(display: Display, monsters: Monsters, seat: Seat, mission: MissionId,
     return BOX.missions[mission] if _FULFILLED[mission](Table(display, monsters, seat, walled)) else 0
 
 
-def _own(at: Table) -> set[Cell]:
-    return {cell for cell, square in at.display.items() if square.shows == at.monsters[at.seat]}
+def _own(table: Table) -> set[Cell]:
+    return {cell for cell, square in table.display.items() if square.shows == table.monsters[table.seat]}
 
 
-def _group_heads(at: Table) -> list[int]:
-    return [group.heads for group in groups(at.display, at.monsters[at.seat], at.walled)]
+def _group_heads(table: Table) -> list[int]:
+    return [group.heads for group in groups(table.display, table.monsters[table.seat], table.walled)]
 
 
-def _straight_line(at: Table) -> bool:
-    own = _own(at)
+def _straight_line(table: Table) -> bool:
+    own = _own(table)
     return any(own.issuperset(range(cell, cell + 4 * step, step)) for cell in own for step in (RIGHT, DOWN))
 
 
-def _square(at: Table) -> bool:
-    own = _own(at)
+def _square(table: Table) -> bool:
+    own = _own(table)
     return any(own.issuperset((cell + RIGHT, cell + DOWN, cell + DOWN + RIGHT)) for cell in own)
 
 
-def _second_home(at: Table) -> bool:
-    return sum([heads >= 4 for heads in _group_heads(at)]) >= 2
+def _second_home(table: Table) -> bool:
+    return sum([heads >= 4 for heads in _group_heads(table)]) >= 2
 
 
-def _many_colonies(at: Table) -> bool:
-    return sum([heads >= 2 for heads in _group_heads(at)]) >= 5
+def _many_colonies(table: Table) -> bool:
+    return sum([heads >= 2 for heads in _group_heads(table)]) >= 5
 
 
-def _coast(at: Table) -> bool:
-    own = _own(at)
-    return sum([any(cell + step not in at.display for step in STEPS) for cell in own]) >= 6
+def _coast(table: Table) -> bool:
+    own = _own(table)
+    return sum([any(cell + step not in table.display for step in STEPS) for cell in own]) >= 6
 
 
-def _crystal_guard(at: Table) -> bool:
-    own = _own(at)
-    crystals = [cell for cell, square in at.display.items() if square.shows == "crystal"]
+def _crystal_guard(table: Table) -> bool:
+    own = _own(table)
+    crystals = [cell for cell, square in table.display.items() if square.shows == "crystal"]
     return sum([any(cell + step in own for step in STEPS) for cell in crystals]) >= 4
 
 
-def _has_more_heads(at: Table, other: Seat) -> bool:
-    return heads_of(at.display, at.monsters[at.seat]) > heads_of(at.display, at.monsters[other])
+def _has_more_heads(table: Table, other: Seat) -> bool:
+    return heads_of(table.display, table.monsters[table.seat]) > heads_of(table.display, table.monsters[other])
 
 
-def _more_than_left(at: Table) -> bool:
-    return _has_more_heads(at, left_of(at.seat, len(at.monsters)))
+def _more_than_left(table: Table) -> bool:
+    return _has_more_heads(table, left_of(table.seat, len(table.monsters)))
 
 
-def _more_than_right(at: Table) -> bool:
-    return _has_more_heads(at, right_of(at.seat, len(at.monsters)))
+def _more_than_right(table: Table) -> bool:
+    return _has_more_heads(table, right_of(table.seat, len(table.monsters)))
 
 
 _FULFILLED: Final[Mapping[MissionId, Callable[[Table], bool]]] = {

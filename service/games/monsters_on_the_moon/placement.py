@@ -21,7 +21,7 @@ from service.games.monsters_on_the_moon.state import State, walled_edges
 from service.games.protocol import IllegalAction
 
 MAX_COVERED: Final = 2
-"""The number of its visible squares that a card may lose at once (MON-12)."""
+"""Maximum number of visible squares that a card may lose to one laid card (MON-12)."""
 _NEVER_COVERED: Final = ("armstrong", "base_camp")
 _START_CARDS: Final = ("M1", "M2", "ARM")
 

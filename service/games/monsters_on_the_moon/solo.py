@@ -8,7 +8,7 @@ from service.games.monsters_on_the_moon.groups import groups, heads_of
 from service.games.monsters_on_the_moon.squares import Display
 
 _MAX_POINTS: Final = (13, 19, 24, 28)
-"""The most points of each rank, except the best rank."""
+"""The maximum points of each rank, without the best rank."""
 
 
 def parts(display: Display) -> Mapping[str, int]:

@@ -165,7 +165,7 @@ class _WallSearch:
 
 
 def _is_compatible(span: Span, others: Collection[Span]) -> bool:
-    """Whether a wall overlaps and crosses none of the others."""
+    """Whether a wall neither overlaps nor crosses any of the others."""
     for other in others:
         if any(edge in other.edges for edge in span.edges):
             return False

@@ -58,5 +58,9 @@ def test_where_nothing_is_odd_nothing_is_added(client: Client, path: str) -> Non
     assert not any(one in detail for one in (TWO, LAST, UNFILLED, SMALL))
 
 
+def test_an_address_without_a_route_is_answered_with_where_the_routes_are_listed(client: Client) -> None:
+    assert "/docs" in problem(client.get("/v1")).document["detail"]
+
+
 def test_a_long_address_is_quoted_in_part(client: Client) -> None:
     assert len(problem(client.get("/v1/matches/{" + "x" * 1000 + "}")).document["detail"]) < 300

@@ -86,9 +86,9 @@ def test_a_wrong_write_is_refused_with_its_own_code(
 
 STONES: Final = "name, weight, round, colours, where"
 SAID: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
-    "list": ({"json": [1]}, "#: Not a JSON object."),
+    "list": ({"json": [1]}, "#: Must be a JSON object."),
     "unknown": ({"json": {"name": "x", "id": 1}}, f"#/id: Is unknown; the known ones are {STONES}."),
-    "two": ({"json": {"id": 1}}, "#/name: Missing data for required field. 1 more in `errors`."),
+    "two": ({"json": {"id": 1}}, "#/name: Is required. 1 more in `errors`."),
     "query": (
         {"json": {"name": "x"}, "query_string": {"dry": "1"}},
         "dry: Is unknown; this operation takes no parameters.",

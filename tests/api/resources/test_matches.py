@@ -86,7 +86,7 @@ def test_where_all_may_be_left_out_so_may_the_body(client: Client, ada: str) -> 
     client.do(f"{match}/bots", {"bot": "random"}, ada)
     assert client.send("POST", f"{match}/start", token=ada, data=b"", headers=untyped).status_code == 200
     said = problem(client.send("POST", f"{match}/bots", token=ada, data=b""))
-    assert said.document["detail"] == "#/bot: Missing data for required field."
+    assert said.document["detail"] == "#/bot: Is required."
 
 
 WRONG: dict[str, tuple[int, str, Json]] = {

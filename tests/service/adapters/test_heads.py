@@ -20,7 +20,7 @@ from tests.events.log_contract import build, create
 from tests.waiting import until
 
 GONE = "the log held it and no longer does"
-OTHER = "the log holds another event there than it held"
+OTHER = "the log now holds another event at this version"
 
 
 @pytest.fixture

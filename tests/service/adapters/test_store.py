@@ -69,7 +69,7 @@ def test_another_store_than_the_pinned_is_refused(client: Redis, tmp_path: Path)
 
 def test_a_folder_that_cannot_hold_the_id_is_reported(client: Redis, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(WrongStore, match=r"store-id must hold the store's id, but cannot \(Not a directory\)"):
+    with pytest.raises(WrongStore, match=r"store-id must hold the store's id, but cannot be used \(Not a directory\)"):
         open_store(client, tmp_path / "file" / "data")
 
 

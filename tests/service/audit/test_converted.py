@@ -114,19 +114,28 @@ def test_a_file_as_it_was_sent_is_no_converted_one(file: Path) -> None:
         assert run("verify", file).exit_code == 0
 
 
+NO_MATCH_FILE = (
+    "not a match file: it does not name the format of one in its first line. GET /v1/matches/ID/export gives"
+)
+
+
 @pytest.mark.parametrize(
     ("kept", "told"),
     [
-        (b"", "version 0, chain: the first line is not that of a match file"),
-        (b"<!DOCTYPE html>\n", "version 0, chain: the first line is not that of a match file"),
-        (b"[1]\n", "version 0, chain: the first line is not that of a match file"),
-        (b'{"match":"m"}\n', "version 0, chain: the first line is not that of a match file"),
+        (b"", "not a match file: it is empty."),
+        (b"<!DOCTYPE html>\n", NO_MATCH_FILE),
+        (b'<svg xmlns="http://www.w3.org/2000/svg">\n  <g/>\n</svg>\n', NO_MATCH_FILE),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", NO_MATCH_FILE),
+        (b"[1]\n", NO_MATCH_FILE),
+        (b'{\n  "name": "x"\n}\n', NO_MATCH_FILE),
+        (b'{"match":"m"}\n', NO_MATCH_FILE),
+        (b'{"format":"moonstone-match/1"}\n', "version 0, chain: the first line is not that of a match file"),
     ],
 )
 def test_what_was_never_a_match_file_is_no_converted_one(file: Path, kept: bytes, told: str) -> None:
     file.write_bytes(kept)
     done = run("verify", file)
-    assert (done.exit_code, told in done.output) == (1, True)
+    assert (done.exit_code, told in done.output, "converted" in done.output) == (1, True, False)
 
 
 @pytest.fixture

@@ -132,14 +132,14 @@ def _other_starts(table: Table) -> Sequence[Step]:
     options = game.options(table.seats, table.options)
     setups = [game.setup(table.seats, options, START, rng) for rng in _other_draws(table, {}, opening(table)[1].drawn)]
     differing = [effects for effects in setups if encode(effects) != encode(match.opening)]
-    return [_step(table, None, effects) for effects in (differing if LONG else spread(differing, 100))]
+    return [_step(table, None, effects) for effects in (differing if LONG else spread(differing, 50))]
 
 
 def _forks(table: Table) -> Iterator[tuple[Step, Step]]:
     """Some moves of the random match, with the original and with other draws."""
     plies = [ply for ply in random_match(table).plies if ply.drawn]
-    for ply in spread(plies, 6 * LENGTH):
-        for rng in spread(tuple(_other_draws(table, ply.counts, ply.drawn)), 6 * LENGTH):
+    for ply in spread(plies, 6 * LENGTH if LONG else 4):
+        for rng in spread(tuple(_other_draws(table, ply.counts, ply.drawn)), 6 * LENGTH if LONG else 4):
             effects = table.game.decide(ply.before, ply.move, rng)
             yield (ply.effects, ply.after), _step(table, ply.before, effects)
 

@@ -51,7 +51,11 @@ def umlaut(path: Path) -> None:
         ("data/log/valkey.log", folder, "no server can run in .*valkey.log: Is a directory"),
         ("data/log/url", folder, "log cannot be used .*url: Is a directory"),
         ("data/queue", file, "no server can run in .*queue: File exists"),
-        ("data/store-id", folder, "store-id must hold the store's id, but cannot .Is a directory.*MOONSTONE_DATA_DIR"),
+        (
+            "data/store-id",
+            folder,
+            "store-id must hold the store's id, but cannot be used .Is a directory.*MOONSTONE_DATA_DIR",
+        ),
         ("data/store-id", binary, "store-id holds no id of a store.*MOONSTONE_STORE_ID"),
         ("data/heads.db", folder, "heads.db holds the log.s saved heads, but cannot be used .*Is a directory"),
         ("data/heads.db", binary, "heads.db holds the log.s saved heads, but cannot be used .*not a database"),

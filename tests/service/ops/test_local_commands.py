@@ -190,7 +190,7 @@ MAX_BYTES = 1 << 20
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (LINE * (MAX_BYTES // len(LINE)), "the first line is not that of a match file"),
+        (LINE * (MAX_BYTES // len(LINE)), "is not a match file"),
         (LINE * (MAX_BYTES // len(LINE) + 1), "larger than the largest match"),
         (b"\n" * (MAX_BYTES // 100 + 1), "larger than the largest match"),
         (LINE + LONG_LINE, "Line 2 of the file is longer than the largest event"),
@@ -253,7 +253,7 @@ def test_a_file_of_an_older_ruleset_is_reported(file: Path, games: dict[str, Any
     done = run("verify", file)
     assert done.exit_code == 0
     assert "chain, effects hold." in done.output
-    assert "It was played by ruleset 1, so nothing was decided again." in done.output
+    assert "It was played by ruleset 1, whose events cannot be decided again here." in done.output
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
@@ -332,10 +332,10 @@ def test_a_feed_is_a_spectators_unless_its_seat_is_named(file: Path, feed: Path,
         (("--head", "-7:" + "0" * 64), "give VERSION:HASH"),
         (("--head", "x:" + "0" * 64), "give VERSION:HASH"),
         (("--seat", "1"), "--feed is missing"),
-        (("--seat", "2", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
-        (("--seat", "one", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
-        (("--seat", "²", "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
-        (("--seat", "9" * 5000, "--feed", "FEED"), "the match has seats 0 to 1, and spectator"),
+        (("--seat", "2", "--feed", "FEED"), "the viewer is a seat from 0 to 1, or spectator"),
+        (("--seat", "one", "--feed", "FEED"), "the viewer is a seat from 0 to 1, or spectator"),
+        (("--seat", "²", "--feed", "FEED"), "the viewer is a seat from 0 to 1, or spectator"),
+        (("--seat", "9" * 5000, "--feed", "FEED"), "the viewer is a seat from 0 to 1, or spectator"),
         (("--feed", "FILE"), "it contains something that is not an event"),
         (("--feed", "nothing"), "No such file"),
     ],

@@ -40,7 +40,7 @@ def test_before_the_start_it_shows_which_seats_are_taken() -> None:
     arena.leave(made, "host")
     left = arena.create("toy", 2)
     arena.leave(left, "host")
-    assert description(picture(arena, arena.match(left))) == "The match was broken off before it started."
+    assert description(picture(arena, arena.match(left))) == "The match was aborted before it started."
 
 
 def test_a_seat_that_was_taken_is_marked_as_changed_only_once_there_is_a_table() -> None:

@@ -40,6 +40,8 @@ from tests.service.games.monsters_on_the_moon.wall_tables import (
 )
 from tests.service.games.rng import ScriptedRng
 
+pytestmark = pytest.mark.unmeasured  # many matches or positions; other tests cover the same lines
+
 
 def areas(state: State) -> list[set[Pair]]:
     return [{coordinates_of(cell) for cell in area} for area in state.areas]

@@ -18,6 +18,8 @@ from service.games.registry import GAMES
 from tests.service.games.monsters_on_the_moon.builders import legal, pieces, play, random_match, table
 from tests.service.games.rng import ScriptedRng
 
+pytestmark = pytest.mark.unmeasured  # many matches or positions; other tests cover the same lines
+
 LAYOUTS = st.sampled_from(tuple(BOX.layouts))
 MISSIONS = st.sampled_from((None, "secret", "open"))
 

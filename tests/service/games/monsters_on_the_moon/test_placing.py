@@ -31,6 +31,8 @@ from tests.service.games.monsters_on_the_moon.builders import (
 )
 from tests.service.games.monsters_on_the_moon.wall_tables import borders, networkx_areas
 
+pytestmark = pytest.mark.unmeasured  # many matches or positions; other tests cover the same lines
+
 Lying: TypeAlias = tuple[CardId, int, int, Rotation]
 
 THREE_CARDS: Final[tuple[Lying, ...]] = (("A07", 0, 0, 0), ("A08", 3, 0, 0), ("A09", 0, 2, 0))
