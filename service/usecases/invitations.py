@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from events.record import MatchId
-from service.errors import Refused
+from service.errors import Refused, no_match
 from service.repository.ports import Ports
 
 SHORTEST_S: Final = 60
@@ -38,7 +38,7 @@ def invite(ports: Ports, player: str, match_id: MatchId, seconds: int) -> Invita
     match, _ = ports.history.newest(match_id)
     if not match.is_of(player):
         if match.created.private:
-            raise Refused("match-not-found", "There is no such match.")
+            raise no_match()
         raise Refused("not-seated", "Only the creator and the players of a match may invite to it.")
     if match.status != "open":
         raise Refused("match-not-open", "The match has started or ended.", match_status=match.status)

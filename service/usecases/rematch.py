@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from events.record import MatchId
-from service.errors import Refused
+from service.errors import Refused, no_match
 from service.games.visibility import Seat
 from service.match.model import Match, SeatHolder
 from service.match.new_match import NewMatch
@@ -35,7 +35,7 @@ def rematch(ports: Ports, player: str, match_id: MatchId, admit_bots: Admit | No
     old, _ = ports.history.newest(match_id)
     if not old.is_of(player):
         if old.created.private:
-            raise Refused("match-not-found", "There is no such match.")
+            raise no_match()
         raise Refused("not-seated", "Only the creator and the players of a match may ask for its rematch.")
     if old.status != "finished":
         raise Refused("match-not-finished", "A match that is not finished has no rematch.", match_status=old.status)

@@ -143,13 +143,14 @@ def new_match() -> dict[str, Any]:
     return {"game": "ape_town", "seats": 2, "bots": bots, "manual_start": bool(turn("start", 2))}
 
 
-def end_seek() -> None:
-    """End the seek of this player, if there is one."""
-    answer = _HTTP.post("/v1/seeks", json={"game": "ape_town", "seats": 4, "expires_in": 10})
-    if answer.is_success:
-        _HTTP.delete(f"/v1/seeks/{answer.json()['id']}")
-    elif "seek" in WORLD:
-        _HTTP.delete(f"/v1/seeks/{WORLD.pop('seek')}")
+SEEK: Final[Mapping[str, Any]] = {"game": "ape_town", "seats": 2}
+SEEK_KEY: Final = "seek"
+
+
+def sought() -> str:
+    """The id of the player's seek: the same one each time, since it follows from the key."""
+    answer = _HTTP.post("/v1/seeks", json=SEEK, headers={"Idempotency-Key": SEEK_KEY})
+    return str(answer.json()["id"]) if answer.is_success else "none"
 
 
 BODIES: Final[Mapping[str, Mapping[str, str]]] = {"take_seat": {}, "seat_bot": {"bot": "random"}}
@@ -177,12 +178,9 @@ def steer(case: Any, operation: str) -> None:
             parameters["match_id"] = match_of("ape_town", bots=["random"] * 2, manual_start=True)
             case.headers.pop("If-Match", None)
         case "seek_match":
-            case.body = {"game": "ape_town", "seats": 2}
-            case.headers.pop("Idempotency-Key", None)
-            end_seek()
+            case.body, case.headers["Idempotency-Key"] = dict(SEEK), SEEK_KEY
         case "show_seek" | "end_seek":
-            end_seek()
-            parameters["seek_id"] = WORLD["seek"] = post("/v1/seeks", {"game": "ape_town", "seats": 3})["id"]
+            parameters["seek_id"] = sought()
         case "make_rematch":
             parameters["match_id"] = WORLD["over"]
         case "invite":

@@ -154,6 +154,7 @@ def services(valkey_log_url: str, valkey_queue_url: str, tmp_path: Path) -> Iter
         service.close()
 
 
+@pytest.mark.long
 def test_two_workers_and_players_who_come_and_go_at_once_seat_everyone_once(services: list[Service]) -> None:
     for race in range(RACES):
         people, start = [f"r{race}-{number}" for number in range(7)], Barrier(9)

@@ -94,6 +94,7 @@ def service(valkey_log_url: str, valkey_queue_url: str, tmp_path: Path) -> Servi
     return build(read({f"MOONSTONE_{name}": value for name, value in environ.items()}), listen=False)
 
 
+@pytest.mark.long
 def test_all_who_ask_at_once_get_the_same_match(service: Service) -> None:
     for race in range(RACES):
         old = _over(service, f"race-{race}")
