@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache, partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 from flask import Flask, Request, Response
@@ -35,8 +35,6 @@ from api.resources import (
     seeks,
     streams,
 )
-from service.repository.limits import Policy
-from service.repository.ports import LogUnavailable
 from service.usecases import accounts
 from service.views.catalogue import GAMES, AnyGame
 
@@ -164,9 +162,9 @@ def create_app(
             partial(accounts.holder, container.ports),
             partial(accounts.find_ticket, container.ports),
             container.ports.limits,
-            by_token=Policy("token", settings.requests_by_token, checks.RATE_WINDOW),
-            moves=Policy(actions.MOVES, settings.moves_by_token, checks.RATE_WINDOW),
-            by_address=Policy("address", settings.requests_by_address, checks.RATE_WINDOW),
+            by_token=checks.rate("token", settings.requests_by_token),
+            moves=checks.rate(actions.MOVES, settings.moves_by_token),
+            by_address=checks.rate("address", settings.requests_by_address),
         ),
         checks.Bodies(deadline),
     )
@@ -189,10 +187,10 @@ def create_waiting_app(container: context.Container, alive: Callable[[], bool]) 
     app.add_url_rule("/readyz", view_func=health.readyz)
     for rule in ("/", "/<path:_>"):
         app.add_url_rule(
-            rule, "all else", _unavailable, methods=sorted(access_log.METHODS), provide_automatic_options=False
+            rule,
+            "all else",
+            documents.refuse_without_log,
+            methods=sorted(access_log.METHODS),
+            provide_automatic_options=False,
         )
     return app
-
-
-def _unavailable(_: str = "") -> NoReturn:
-    raise LogUnavailable("unavailable")

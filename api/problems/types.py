@@ -62,7 +62,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "The body is JSON, but does not fit the schema of this operation.",
         "`errors` has the position of each fault; the reference has the schema.",
     ),
-    "not-found": ProblemType(404, "Not found", "There is nothing here; /docs lists all addresses.", "Correct it."),
+    "not-found": ProblemType(404, "Not found", "Nothing is here; /docs lists all addresses.", "Correct the address."),
     "method-not-allowed": ProblemType(
         405,
         "Method not allowed",

@@ -65,6 +65,11 @@ PROBED: Final = frozenset({"/healthz", "/readyz"})
 """Health probes, also to a bare IP address, pass the host check and the rate limits, so that a busy process seems alive."""
 
 
+def rate(name: str, quota: int) -> Policy:
+    """A limit of requests in `RATE_WINDOW`."""
+    return Policy(name, quota, RATE_WINDOW)
+
+
 @dataclass(frozen=True, slots=True)
 class Callers:
     """Identifies the caller and applies the rate limits. Requests with a wrong token count for their address."""
