@@ -38,7 +38,7 @@ def rematch(ports: Ports, player: str, match_id: MatchId, admit_bots: Admit | No
             raise no_match()
         raise Refused("not-seated", "Only the creator and the players of a match may ask for its rematch.")
     if old.status != "finished":
-        raise Refused("match-not-finished", "A match that is not finished has no rematch.", match_status=old.status)
+        raise Refused("match-not-finished", "A match that is not finished has no rematch.")
     made = _found_or_created(ports, player, old)
     submitted = made
     for seat, holder in enumerate(old.seats):
@@ -67,7 +67,7 @@ def _found_or_created(ports: Ports, player: str, old: Match) -> Submitted:
         newest, _ = ports.history.newest(new_id)
         if newest.status != "aborted":
             return replace(made, match=newest)
-    raise Refused("match-over", "Every rematch of this match was aborted; create a new match.", match_status="aborted")
+    raise Refused("match-over", "Every rematch of this match was aborted; create a new match.")
 
 
 def _with_bot(ports: Ports, made: Submitted, seat: Seat, bot: str, admit_bots: Admit | None) -> Submitted:
