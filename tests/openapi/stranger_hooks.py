@@ -185,7 +185,7 @@ def steer(case: Any, operation: str) -> None:
             parameters["match_id"] = WORLD["over"]
         case "invite":
             parameters["match_id"] = match_of("ape_town")
-            case.body = {"expires_in": 600}
+            case.body = {}
         case "leave_match":
             parameters["match_id"] = match_of("ape_town")
             case.headers.pop("If-Match", None)
