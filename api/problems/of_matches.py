@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from api.problems.problem_type import ProblemType
+from api.problems.faults import ProblemType
 
 OF_MATCHES: Final[Mapping[str, ProblemType]] = {
     "match-not-open": ProblemType(

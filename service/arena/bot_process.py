@@ -1,5 +1,6 @@
-"""The process of one bot: `python -P -m service.arena.bot_process FD GAME MODULE:FUNCTION`, with a socket as FD.
+"""The process of one bot: `python -P -m service.arena.bot_process FD PARENT GAME MODULE:FUNCTION`.
 
+FD is a socket, and PARENT the id of the process that started this one.
 It sends a line when the bot is imported, and then a line for each line that it gets. What the bot itself prints goes to
 stdout and stderr as usual.
 """
@@ -26,8 +27,8 @@ _PARENT_POLL_S: Final = 1.0
 
 
 def main() -> None:
-    descriptor, game, name = sys.argv[1:]
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    descriptor, parent, game, name = sys.argv[1:]
+    threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
     with socket.socket(fileno=int(descriptor)) as connection, connection.makefile("rb") as questions:
         try:
             bot = load(name)
@@ -82,7 +83,7 @@ def _line(answer: Answer) -> bytes:
 
 
 def _end_with(parent: int) -> None:
-    """End this process when its parent has ended, even while the bot computes without end."""
+    """End this process when its parent has ended, even before this process began, and while the bot computes without end."""
     while os.getppid() == parent:
         time.sleep(_PARENT_POLL_S)
     os._exit(1)

@@ -25,6 +25,7 @@ from service.match.randomness import commitment, new_salts
 from service.match.refusals import refused
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
+from service.usecases import finding
 from service.usecases.held_seats import hold_seats
 from service.usecases.match_index import announce, withdraw
 
@@ -221,12 +222,15 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
         raise RuntimeError(f"the decided events cannot be folded and are not written: {fault}") from fault
     hold_seats(ports, match, after)
     announce(ports, match, after)
+    finding.file(ports, after, match)
     snapshot = ports.history.snapshot(after, match.head.version)
     appended = put(
         ports, after, Append(match.id, key.id, key.digest, match.head, events, due_times(after), None, snapshot)
     )
     if appended is None:
         withdraw(ports, match, after)
+    else:
+        finding.settle(ports, match, after)
     return appended
 
 

@@ -18,6 +18,7 @@ from service.adapters.beat import KEY as BEAT
 from service.adapters.beat import Beat
 from service.adapters.jobs import LANES
 from service.automation.bot_turns import advance
+from service.automation.pairing import put_together
 from service.container import Service, build
 from service.match.events import MatchClock
 from service.match.model import ABSENCE_MS, GRACE_MS, HINT_MS, Match
@@ -29,6 +30,8 @@ from service.settings import read
 from service.usecases import accounts, play
 from service.usecases.match_lifecycle import create, free_seat, join, leave
 from service.usecases.mid_match import ask_abort, replace_absent, take_back
+from service.usecases.rematch import rematch
+from service.usecases.seeking import seek
 from workers.player import Player
 from workers.sweeper import Sweeper
 
@@ -131,6 +134,32 @@ def change_seats(service: Service, _memory: Memory) -> None:
         ask_abort(ports, player, match.id, "abort")
 
 
+def ask_again(service: Service, memory: Memory) -> None:
+    """Two people leave a match with a bot, and each asks for a rematch after its end."""
+    del memory
+    ports = service.ports
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=3, bots=("random",)), "create").match
+    for player in ("pl_a", "pl_b"):
+        join(ports, player, match.id, "join")
+    for player in ("pl_a", "pl_b"):
+        leave(ports, player, match.id, "leave")
+    while _newest(ports, match).status != "finished":
+        work(ports, match)
+    for player in ("pl_b", "pl_a"):
+        rematch(ports, player, match.id)
+
+
+def seek_and_find(service: Service, memory: Memory) -> None:
+    """Two people seek the same match; a worker puts them together, and then another one."""
+    del memory
+    ports = service.ports
+    for player in ("pl_a", "pl_b"):
+        seek(ports, player, NewMatch(game=GAME, seats=2), "seek", 600)
+        ports.seeks.see(player, ports.now())
+    for _ in range(2):
+        put_together(ports)
+
+
 def _sweep(service: Service, ms: int) -> None:
     """One round of a sweeper that starts so much later."""
     ports = _ahead(service.ports, ms)
@@ -147,6 +176,8 @@ SCRIPTS: Final[Mapping[str, Callable[[Service, Memory], None]]] = {
     "time": keep_time,
     "open": wait_for_players,
     "seats": change_seats,
+    "again": ask_again,
+    "seek": seek_and_find,
 }
 
 

@@ -15,7 +15,7 @@ from events.memory_log import MemoryLog
 from events.record import Event, Head, MatchId, Version, canonical, digest
 from service.adapters.beat import Span, covered
 from service.adapters.local_limits import LocalLimits
-from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemoryTickets
+from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemorySeeks, MemoryTickets
 from service.automation.bot_turns import advance
 from service.automation.deadlines import enforce
 from service.errors import Refused
@@ -137,6 +137,7 @@ class Arena:
             accounts=MemoryAccounts(),
             tickets=MemoryTickets(lambda: self.time),
             index=self.index,
+            seeks=MemorySeeks(),
             jobs=self.jobs,
             limits=LocalLimits(),
             games=hosted,
