@@ -24,6 +24,7 @@ from api.resources import (
     docs,
     events,
     health,
+    lists,
     metrics,
     mine,
     pictures,
@@ -31,6 +32,7 @@ from api.resources import (
     problems,
     replay,
     seats,
+    seeks,
     streams,
 )
 from service.usecases import accounts
@@ -43,6 +45,8 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     catalogue.blueprint,
     players.blueprint,
     mine.blueprint,
+    lists.blueprint,
+    seeks.blueprint,
     seats.blueprint,  # matches.py adds its views to this blueprint
     actions.blueprint,
     events.blueprint,

@@ -1,15 +1,28 @@
 """Implementations of all ports in the memory of this process, for local play and for tests of the use cases."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
 from events.memory_log import MemoryLog
 from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
 from service.adapters.local_limits import LocalLimits
+from service.adapters.memory_seeks import MemorySeeks as MemorySeeks
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
-from service.repository.ports import ENDING_MS, Games, Lane, OwnList, Player, Ports, StatusList, news_of
+from service.repository.ports import (
+    ENDING_MS,
+    NO_FACETS,
+    Facets,
+    Games,
+    Lane,
+    OwnList,
+    Player,
+    Ports,
+    StatusList,
+    lookups,
+    news_of,
+)
 
 
 def _ignore(_key: str, _number: Version) -> None:
@@ -72,6 +85,9 @@ class MemoryIndex:
         self._open: set[tuple[str, IndexEntry]] = set()
         self._private: set[IndexEntry] = set()
         self._ended: dict[IndexEntry, int] = {}
+        self._held: dict[str, dict[IndexEntry, int]] = {}
+        self._published = False
+        self._filed: dict[Facets, set[IndexEntry]] = {}
 
     def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
         counted = self.open_entries(creator)
@@ -86,11 +102,19 @@ class MemoryIndex:
         self.enrol(creator, match_id, created_at)
         self.move(match_id, created_at, creator, "open", private=private)
 
+    def release(self, creator: str, match_id: MatchId, created_at: int) -> None:
+        self._open.discard((creator, IndexEntry(created_at, match_id)))
+
     def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
-        for own_list in get_args(OwnList):
+        own_lists: tuple[OwnList, ...] = ("all", "active")
+        for own_list in own_lists:
             self._own_lists.setdefault((player, own_list), set()).add(IndexEntry(created_at, match_id))
         self._enrolled += 1
         self._wake(news_of(player), self._enrolled)
+
+    def publish(self, players: Sequence[str], match_id: MatchId, created_at: int) -> None:
+        for player in players:
+            self._own_lists.setdefault((player, "public"), set()).add(IndexEntry(created_at, match_id))
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
         entry = IndexEntry(created_at, match_id)
@@ -148,6 +172,46 @@ class MemoryIndex:
     def open_entries(self, creator: str) -> Sequence[IndexEntry]:
         return sorted(entry for owner, entry in self._open if owner == creator)
 
+    def hold_seat(self, player: str, match_id: MatchId, created_at: int, at: int, limit: int) -> bool:
+        held = self._held.setdefault(player, {})
+        entry = IndexEntry(created_at, match_id)
+        if entry not in held and len(held) >= limit:
+            return False
+        held.setdefault(entry, at)
+        return True
+
+    def release_seat(self, player: str, match_id: MatchId, created_at: int) -> None:
+        self._held.get(player, {}).pop(IndexEntry(created_at, match_id), None)
+
+    def held_seats(self, player: str) -> Sequence[tuple[int, IndexEntry]]:
+        return [(at, entry) for entry, at in self._held.get(player, {}).items()]
+
+    def all_open(self) -> Iterator[IndexEntry]:
+        return iter([entry for _, entry in self._open])
+
+    def file(self, match_id: MatchId, created_at: int, facets: Facets, known: Facets = NO_FACETS) -> None:
+        for lookup in lookups(facets) - lookups(known):
+            self._filed.setdefault(lookup, set()).add(IndexEntry(created_at, match_id))
+
+    def unfile(self, match_id: MatchId, created_at: int, facets: Facets, kept: Facets = NO_FACETS) -> None:
+        for lookup in lookups(facets) - lookups(kept):
+            self._filed.get(lookup, set()).discard(IndexEntry(created_at, match_id))
+
+    def find(self, lookup: Facets, before: IndexEntry | None, limit: int) -> Sequence[IndexEntry]:
+        return _page(self._filed.get(lookup, set()), before, limit)
+
+    def counts(self, found: Sequence[Facets]) -> Sequence[int]:
+        return [len(self._filed.get(lookup, ())) for lookup in found]
+
+    def unfiled(self, entries: Sequence[IndexEntry]) -> Sequence[IndexEntry]:
+        return [entry for entry in entries if entry not in self._filed.get(NO_FACETS, ())]
+
+    def is_published(self) -> bool:
+        return self._published
+
+    def set_published(self) -> None:
+        self._published = True
+
 
 def _page(entries: Iterable[IndexEntry], before: IndexEntry | None, limit: int) -> Sequence[IndexEntry]:
     return [entry for entry in sorted(entries, reverse=True) if before is None or entry < before][:limit]
@@ -180,6 +244,7 @@ def local_ports(
         accounts=MemoryAccounts(),
         tickets=MemoryTickets(now),
         index=MemoryIndex(wake),
+        seeks=MemorySeeks(wake),
         jobs=MemoryJobs(),
         limits=LocalLimits(),
         games=games,

@@ -1,5 +1,6 @@
-"""The process of one bot: `python -P -m service.arena.bot_process FD GAME MODULE:FUNCTION`, with a socket as FD.
+"""The process of one bot: `python -P -m service.arena.bot_process FD PARENT GAME MODULE:FUNCTION`.
 
+FD is a socket, and PARENT the id of the process that started this one.
 It sends a line when the bot is imported, and then a line for each line that it gets. What the bot itself prints goes to
 stdout and stderr as usual.
 """
@@ -24,8 +25,8 @@ from service.match.randomness import Draws
 
 
 def main() -> None:
-    descriptor, game, name = sys.argv[1:]
-    end_with_parent(lambda: os.killpg(0, signal.SIGKILL))  # and what the bot has started
+    descriptor, parent, game, name = sys.argv[1:]
+    end_with_parent(int(parent), lambda: os.killpg(0, signal.SIGKILL))  # and what the bot has started
     with socket.socket(fileno=int(descriptor)) as connection, connection.makefile("rb") as questions:
         try:
             bot = load(name)

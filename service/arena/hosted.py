@@ -132,7 +132,7 @@ class _Process:
     def __init__(self, game: str, bot: str, log: str | None) -> None:
         self._socket, theirs = socket.socketpair()
         with theirs, Path(log or os.devnull).open("ab") as output:
-            words = ["-P", "-m", "service.arena.bot_process", str(theirs.fileno()), game, bot]
+            words = ["-P", "-m", "service.arena.bot_process", str(theirs.fileno()), str(os.getpid()), game, bot]
             self._process = subprocess.Popen(  # noqa: S603  (our own program)
                 [sys.executable, *words],
                 stdin=subprocess.DEVNULL,

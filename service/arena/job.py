@@ -1,4 +1,4 @@
-"""A job: a process that plays deals. `python -P -m service.arena.job` reads a JobOrder and then numbers of deals, one a line."""
+"""A job: a process that plays deals. `python -P -m service.arena.job PARENT` reads a JobOrder and then numbers of deals, one a line."""
 
 import hmac
 import os
@@ -24,7 +24,7 @@ from service.games.registry import GAMES
 def main() -> None:
     """Reports on the stdout that the process began with; whatever else is printed goes to stderr."""
     signal.signal(signal.SIGTERM, _end)
-    end_with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))
+    end_with_parent(int(sys.argv[1]), lambda: os.kill(os.getpid(), signal.SIGTERM))
     with os.fdopen(os.dup(1), "wb", buffering=0) as reports:
         os.dup2(2, 1)
 

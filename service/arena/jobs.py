@@ -31,8 +31,8 @@ class JobFailed(Exception):
 
 class _Job:
     def __init__(self, order: JobOrder) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "service.arena.job"],
+        self._process = subprocess.Popen(  # noqa: S603  (our own program)
+            [sys.executable, "-P", "-m", "service.arena.job", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,

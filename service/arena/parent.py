@@ -9,9 +9,12 @@ from typing import Final
 _POLL_S: Final = 1.0
 
 
-def end_with_parent(end: Callable[[], None]) -> None:
-    """Call `end` in another thread, about a second after the parent of this process has ended."""
-    threading.Thread(target=_watch, args=(os.getppid(), end), daemon=True).start()
+def end_with_parent(parent: int, end: Callable[[], None]) -> None:
+    """Call `end` in another thread within about a second after the parent has ended, even if it ended before this call.
+
+    parent: its process id, as the parent itself gave it to this process.
+    """
+    threading.Thread(target=_watch, args=(parent, end), daemon=True).start()
 
 
 def _watch(parent: int, end: Callable[[], None]) -> None:

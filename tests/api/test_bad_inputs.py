@@ -55,6 +55,7 @@ class World:
         self._http = self.client.app.test_client()
         self._servers = (service.log_client, service.queue_client)
         self.tokens = [self.client.sign_up(name) for name in ("Ada", "Ben")]
+        self.player = self.client.ask("/v1/me", self.tokens[0])["id"]
         self.matches = {game: self._started(game) for game in GAMES}
         self.open = self._made("ape_town", manual_start=True)
 
@@ -84,6 +85,16 @@ class World:
                 return self.open, self.tokens[1], {"client_seed": "luck"}
             case "POST /v1/matches/{match_id}/bots":
                 return self.open, self.tokens[0], {"bot": "random"}
+            case "POST /v1/matches/{match_id}/free":
+                return self.open, self.tokens[0], {"seat": 0}
+            case "POST /v1/matches/{match_id}/leave":
+                return running, self.tokens[0], {"only": "open"}
+            case "POST /v1/matches/{match_id}/replace":
+                return running, self.tokens[0], {"seat": 1}
+            case "POST /v1/seeks":
+                return running, self.tokens[1], {"game": "ape_town", "seats": 2, "expires_in": 60}
+            case "POST /v1/matches/{match_id}/invitations":
+                return self.open, self.tokens[0], {"expires_in": 60}
             case "POST /v1/matches/{match_id}/start":
                 return self.open, self.tokens[0], None
             case "POST /v1/matches/{match_id}/actions":
@@ -121,7 +132,16 @@ class World:
         """The answer, and the seconds that it took."""
         method, _, path = case.operation.partition(" ")
         match, token, body = self._good(case.operation, case.game)
-        path = path.format(**{"match_id": match, "game": case.game, "code": "match-full", **case.names})
+        path = path.format(
+            **{
+                "match_id": match,
+                "game": case.game,
+                "code": "match-full",
+                "player": self.player,
+                "seek_id": "none",
+                **case.names,
+            }
+        )
         data = written(body, case.body) if isinstance(case.body, tuple) else case.body
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **case.headers}
         sent = {name: value for name, value in headers.items() if value is not None}
