@@ -61,8 +61,3 @@ def location(error: BaseException) -> str:
         return kind
     frame, line = steps[-1]
     return f"{kind} at {frame.f_globals.get('__name__', '?')}:{line} in {frame.f_code.co_name}"
-
-
-def printable(text: str) -> str:
-    """Untrusted text with line ends and control characters replaced, so that it cannot control a terminal."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)

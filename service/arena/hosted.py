@@ -18,8 +18,8 @@ import msgspec
 
 from service.arena.deals import UNREADABLE
 from service.arena.play import Failed
-from service.errors import printable
 from service.games.protocol import AnyGame, Task
+from service.match.characters import printable
 
 START_TIMEOUT_S: Final = 60.0
 """How long the process may take to import the bot's module. Large libraries take seconds."""

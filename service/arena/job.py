@@ -17,8 +17,8 @@ from service.arena.hosted import CannotStart, Hosted
 from service.arena.parent import end_with_parent
 from service.arena.play import play
 from service.arena.record import match_file
-from service.errors import printable
 from service.games.registry import GAMES
+from service.match.characters import printable
 
 
 def main() -> None:

@@ -7,3 +7,8 @@ from typing import Final
 
 CONTROL: Final = r"\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069"
 """Written for a character class of a regular expression, in Python and in the reference (ECMA 262)."""
+
+
+def printable(text: str) -> str:
+    """Untrusted text with line ends and control characters replaced, so that it cannot control a terminal."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)

@@ -21,8 +21,9 @@ from service.arena.plot import plot
 from service.arena.sprt import Sprt
 from service.arena.standings import Standings
 from service.arena.table import table
-from service.errors import Refused, printable
+from service.errors import Refused
 from service.games.registry import GAMES
+from service.match.characters import printable
 from service.match.new_match import NewMatch, checked_options
 from service.match.randomness import new_seed
 from service.ops.arguments import LocalCommand, advice, options_of, seed_of

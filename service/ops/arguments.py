@@ -7,9 +7,10 @@ from typing import Any, Final
 import click
 import msgspec
 
-from service.errors import Refused, printable
+from service.errors import Refused
 from service.games.bots import bots_of
 from service.games.protocol import AnyGame
+from service.match.characters import printable
 from service.settings import is_text
 
 _SEED: Final = re.compile(r"[0-9a-f]{64}")

@@ -16,11 +16,12 @@ from service.audit import client_copy, converted
 from service.audit.match_file import export, summary
 from service.audit.verify import CHECKS, Fault
 from service.audit.verify import verify as verify_file
-from service.errors import Refused, printable
+from service.errors import Refused
 from service.games.protocol import Outcome
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
 from service.match import texts
+from service.match.characters import printable
 from service.match.model import Match
 from service.ops import simulate
 from service.ops.arguments import LocalCommand, advice, options_of, seed_of

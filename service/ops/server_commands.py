@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from service.errors import printable
+from service.match.characters import printable
 from service.observability.logfmt import log_to_stderr
 from service.ops import maintenance
 from service.ops import serve as running
