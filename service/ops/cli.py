@@ -1,13 +1,14 @@
-"""The command `moonstone`: `play` and `verify` run anywhere, the commands that use servers need Unix."""
+"""The command `moonstone`: `play`, `verify` and `dataset` run anywhere, the commands that use servers need Unix."""
 
 from typing import Final
 
 import click
 
 from service.ops.arguments import Command
+from service.ops.dump_commands import dataset
 from service.ops.local_commands import play, verify
 
-_ON_SERVERS: Final = ("serve", "workers", "api", "backup", "restore", "check", "resume")
+_ON_SERVERS: Final = ("serve", "workers", "api", "backup", "restore", "check", "resume", "dump")
 
 
 class _Group(click.Group):
@@ -41,8 +42,8 @@ def _refusal(name: str) -> click.Command:
 
     def refuse() -> None:
         raise click.ClickException(
-            f"`moonstone {name}` needs Linux or another Unix, such as WSL or a container; `moonstone play` and "
-            "`moonstone verify` run here."
+            f"`moonstone {name}` needs Linux or another Unix, such as WSL or a container; `moonstone play`, "
+            "`moonstone verify` and `moonstone dataset` run here."
         )
 
     anything = {"ignore_unknown_options": True, "allow_extra_args": True}
@@ -57,6 +58,7 @@ def main() -> None:
 
 main.add_command(play)
 main.add_command(verify)
+main.add_command(dataset)
 
 
 if __name__ == "__main__":
