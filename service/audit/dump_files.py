@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Annotated, BinaryIO, Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from events.log import MAX_BYTES
 from events.record import MatchId, Version, canonical, digest
@@ -82,14 +83,15 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sha256: _Sha256
     heads: _Name
     heads_sha256: _Sha256
-    prev: _Sha256 | str
+    prev: str
 
 
 class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All parts of a dump.
 
     `store` is a digest of the id of the store that it is of. `after` is the number of the newest end that was looked at,
-    and `left_out` are the matches that could not be read then. `head` is the digest of the last part's entry.
+    and `left_out` are the matches that could not be read then. `head` is the digest of the last part's entry. `checksum` is
+    the digest of the index in canonical form, with an empty `checksum`.
     """
 
     format: str
@@ -98,6 +100,7 @@ class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     left_out: tuple[MatchId, ...] = ()
     parts: tuple[Part, ...] = ()
     head: str = ""
+    checksum: str = ""
 
 
 def head_of(parts: Sequence[Part]) -> str:
@@ -175,7 +178,12 @@ class PartWriter:
 
 
 def write_index(folder: Path, index: Index) -> None:
-    replace_file(folder / INDEX, [msgspec.json.format(canonical(index)), b"\n"])
+    sealed = replace(index, checksum=_checksum(index))
+    replace_file(folder / INDEX, [msgspec.json.format(canonical(sealed)), b"\n"])
+
+
+def _checksum(index: Index) -> str:
+    return digest(canonical(replace(index, checksum="")))
 
 
 def read_index(folder: Path) -> Index | None:
@@ -195,8 +203,8 @@ def read_index(folder: Path) -> Index | None:
         raise BadDump(f"{path} has the format {index.format[:40]}; this program reads {FORMAT}")
     if [part.prev for part in index.parts] != [head_of(index.parts[:end]) for end in range(len(index.parts))]:
         raise BadDump(f"{path} was changed: its entries do not follow each other")
-    if index.head != head_of(index.parts):
-        raise BadDump(f"{path} was changed: its head is not that of its last entry")
+    if index.head != head_of(index.parts) or index.checksum != _checksum(index):
+        raise BadDump(f"{path} was changed: its head or its checksum is not that of its entries")
     return index
 
 
