@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from events.record import MatchId, Version, decode
-from service.audit.dump_files import written
+from service.audit.dump_writer import written
 from service.audit.match_file import split
 from service.errors import Corrupt, Refused
 from service.games.protocol import AnyGame

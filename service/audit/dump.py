@@ -23,13 +23,12 @@ from service.audit.dump_files import (
     FORMAT,
     BadDump,
     Index,
-    PartWriter,
     head_of,
     month_of,
     read_heads,
     read_index,
-    write_index,
 )
+from service.audit.dump_writer import PartWriter, write_index
 from service.audit.match_file import CHUNK, FirstLine
 from service.audit.verify import Fault, check_chain
 from service.repository.ports import ENDING_MS, Ports

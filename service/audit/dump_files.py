@@ -9,7 +9,6 @@ entries form a chain, so `head` is a digest of the whole dump up to its newest p
 check that the dump only grew.
 """
 
-import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,9 +24,9 @@ from events.record import MatchId, Version, canonical, digest
 from service.audit.match_file import FirstLine
 
 if sys.version_info >= (3, 14):
-    from compression import zstd
+    from compression import zstd as zstd
 else:
-    from backports import zstd
+    from backports import zstd as zstd
 
 FORMAT: Final = "moonstone-dump/1"
 INDEX: Final = "index.json"
@@ -36,19 +35,10 @@ ZSTD: Final = b"\x28\xb5\x2f\xfd"
 DAMAGED: Final = (zstd.ZstdError, EOFError)
 """What reading a damaged zstd file raises."""
 
-MAX_MATCHES: Final = 1000
-MAX_PART_BYTES: Final = 1 << 26
-"""A part that has this many matches or compressed bytes is complete."""
 MAX_MATCH_BYTES: Final = 1 << 28
 """The largest size of a match file."""
 _FIRST_LINE: Final = b'{"format":'
 """The start of the first line of a match file. The canonical form of an event starts with another field."""
-_LEVEL: Final = 9
-_COLUMNS: Final = "match,game,ended_at,version,head,offset,bytes"
-_OPTIONS: Final[dict[int, int]] = {
-    zstd.CompressionParameter.compression_level: _LEVEL,
-    zstd.CompressionParameter.checksum_flag: 1,
-}
 _Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
 _Name = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4,6}-[0-9]{2}-[0-9]{4,}\.(ndjson\.zst|heads\.csv)\Z")]
 
@@ -113,76 +103,8 @@ def month_of(ended_at: int) -> str:
     return time.strftime("%Y-%m", time.gmtime(ended_at // 1000))
 
 
-def replace_file(path: Path, content: Iterable[bytes]) -> None:
-    """Write a file so that it has either its old content or all of the new content, also after a loss of power."""
-    draft = path.with_name(f"{path.name}.part")
-    with draft.open("wb") as file:
-        file.writelines(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-class PartWriter:
-    """Collects matches in a draft of a part."""
-
-    def __init__(self, folder: Path, month: str, number: int) -> None:
-        self.month = month
-        self._path = folder / f"{month}-{number:04}.ndjson.zst"
-        self._heads = folder / f"{month}-{number:04}.heads.csv"
-        self._draft = self._path.with_name(f"{self._path.name}.part").open("wb")
-        self._hash = sha256()
-        self._rows: list[HeadRow] = []
-        self._size = 0
-
-    def close(self) -> None:
-        """Give the draft up."""
-        self._draft.close()
-
-    @property
-    def is_full(self) -> bool:
-        return len(self._rows) >= MAX_MATCHES or self._size >= MAX_PART_BYTES
-
-    def add(self, lines: Sequence[bytes], game: str, match: MatchId, ended_at: int) -> None:
-        """Add a match, given the lines of its file without newlines."""
-        frame = zstd.compress(b"".join([line + b"\n" for line in lines]), options=_OPTIONS)
-        self._draft.write(frame)
-        self._hash.update(frame)
-        self._rows.append(HeadRow(match, game, ended_at, len(lines) - 1, digest(lines[-1]), self._size, len(frame)))
-        self._size += len(frame)
-
-    def finish(self, prev: str) -> Part:
-        """Write both files; returns the entry for the index, which follows the entry with the digest `prev`."""
-        table = "".join(f"{line}\n" for line in (_COLUMNS, *(",".join(map(str, row)) for row in self._rows))).encode()
-        self._draft.flush()
-        os.fsync(self._draft.fileno())
-        self._draft.close()
-        Path(self._draft.name).replace(self._path)
-        replace_file(self._heads, [table])
-        return Part(
-            month=self.month,
-            file=self._path.name,
-            matches=len(self._rows),
-            events=sum(row.version for row in self._rows),
-            bytes=self._size,
-            sha256=self._hash.hexdigest(),
-            heads=self._heads.name,
-            heads_sha256=digest(table),
-            prev=prev,
-        )
-
-
-def write_index(folder: Path, index: Index) -> None:
-    sealed = replace(index, checksum=_checksum(index))
-    replace_file(folder / INDEX, [msgspec.json.format(canonical(sealed)), b"\n"])
-
-
-def _checksum(index: Index) -> str:
+def checksum(index: Index) -> str:
+    """The digest of an index without its checksum."""
     return digest(canonical(replace(index, checksum="")))
 
 
@@ -203,7 +125,7 @@ def read_index(folder: Path) -> Index | None:
         raise BadDump(f"{path} has the format {index.format[:40]}; this program reads {FORMAT}")
     if [part.prev for part in index.parts] != [head_of(index.parts[:end]) for end in range(len(index.parts))]:
         raise BadDump(f"{path} was changed: its entries do not follow each other")
-    if index.head != head_of(index.parts) or index.checksum != _checksum(index):
+    if index.head != head_of(index.parts) or index.checksum != checksum(index):
         raise BadDump(f"{path} was changed: its head or its checksum is not that of its entries")
     return index
 
@@ -247,11 +169,6 @@ def file_digest(path: Path) -> str:
 def opened(file: BinaryIO | Path) -> zstd.ZstdFile:
     """The decompressed content of a part, to be read as a stream."""
     return zstd.ZstdFile(file)
-
-
-def written(file: BinaryIO) -> zstd.ZstdFile:
-    """A stream that is compressed quickly into a file, for data that is soon read again."""
-    return zstd.ZstdFile(file, "w", level=1)
 
 
 def match_files(lines: Iterable[bytes]) -> Iterator[list[bytes]]:

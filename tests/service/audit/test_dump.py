@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from events.record import MatchId, digest
-from service.audit import dump, dump_files
+from service.audit import dump, dump_files, dump_writer
 from service.audit.dump import Summary, extend
 from service.audit.dump_check import Checked, check_folder, find, index_of
 from service.audit.dump_files import BadDump, bounded_lines, match_files, match_named, opened, read_heads
@@ -31,7 +31,7 @@ class Killed(BaseException):
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dump_files, "MAX_MATCHES", 2)
+    monkeypatch.setattr(dump_writer, "MAX_MATCHES", 2)
 
 
 def over(arena: Arena, *, private: bool = False) -> Match:
@@ -46,7 +46,7 @@ def aborted(arena: Arena) -> Match:
     return arena.match(made)
 
 
-def write(arena: Arena, folder: Path, report: list[str] | None = None, step: Callable[[], object] = int) -> Summary:
+def write(arena: Arena, folder: Path, report: list[str] | None = None, step: Callable[[], object] = bool) -> Summary:
     return extend(arena.ports, folder, STORE, ([] if report is None else report).append, step)
 
 
@@ -189,7 +189,7 @@ def test_a_run_that_was_killed_between_a_part_and_the_index_is_continued(
     def killed(folder: Path, index: dump_files.Index) -> None:
         if next(calls) == nth:
             raise Killed
-        dump_files.write_index(folder, index)
+        dump_writer.write_index(folder, index)
 
     with monkeypatch.context() as patch:
         patch.setattr(dump, "write_index", killed)
@@ -247,7 +247,7 @@ def test_a_missing_part_match_or_entry_is_found(tmp_path: Path) -> None:
     path.write_bytes(content)
     index = index_of(tmp_path)
     for parts, head in (((second,), index.head), ((first,), index.head), ((second, first), index.head)):
-        dump_files.write_index(tmp_path, msgspec.structs.replace(index, parts=parts, head=head))
+        dump_writer.write_index(tmp_path, msgspec.structs.replace(index, parts=parts, head=head))
         with pytest.raises(BadDump, match="was changed"):
             index_of(tmp_path)
 
@@ -263,7 +263,7 @@ def test_a_match_that_was_replaced_with_its_checksums_differs_from_the_heads(tmp
     path = folder / part.heads
     path.write_text(path.read_text().replace(read_heads(folder, part)[0].head, "0" * 64))
     forged = msgspec.structs.replace(part, heads_sha256=digest(path.read_bytes()))
-    dump_files.write_index(folder, msgspec.structs.replace(index, parts=(forged,), head=dump_files.head_of((forged,))))
+    dump_writer.write_index(folder, msgspec.structs.replace(index, parts=(forged,), head=dump_files.head_of((forged,))))
     assert [found.fault for found in faults(folder)] == ["has another head than in the table of heads"]
     assert index_of(folder).head != index_of(tmp_path).head, "whoever kept the head of the dump sees it"
 
@@ -273,7 +273,7 @@ def test_a_folder_that_is_not_of_this_dump_is_refused(tmp_path: Path) -> None:
     over(arena)
     write(arena, tmp_path)
     with pytest.raises(BadDump, match="another store"):
-        extend(arena.ports, tmp_path, digest(b"another"), [].append, int)
+        extend(arena.ports, tmp_path, digest(b"another"), print, bool)
     strange = tmp_path / "strange"
     strange.mkdir()
     (strange / "diary.txt").write_text("mine")

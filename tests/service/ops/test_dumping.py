@@ -28,8 +28,8 @@ from tests.waiting import until
 
 MATCHES: Final = 6
 SMALL_PARTS: Final = """
-from service.audit import dump_files
-dump_files.MAX_MATCHES = 1
+from service.audit import dump_writer
+dump_writer.MAX_MATCHES = 1
 from service.ops.cli import main
 main()
 """
