@@ -13,7 +13,7 @@ import click
 from events.chain import FORMAT
 from events.log import MAX_BYTES
 from service.audit import converted
-from service.audit.dump_files import ZSTD
+from service.audit.dump_files import ZSTD, match_files
 
 _GZIP: Final = b"\x1f\x8b"
 """The first two bytes of a gzip file (RFC 1952)."""
@@ -72,6 +72,8 @@ def _match_file(lines: list[bytes]) -> list[bytes]:
         )
     if done := converted.by_its_lines(lines):
         raise click.ClickException(converted_text("The file", done))
+    if next(match_files(lines)) != lines:
+        raise click.ClickException("The file has several matches: give the compressed file of the dump (.ndjson.zst).")
     return lines
 
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from service.adapters.valkey import Valkey
 from service.audit.dump_check import index_of
 from service.audit.dump_files import read_heads
+from service.audit.match_file import export
 from service.automation.bot_turns import advance
 from service.container import build
 from service.match.model import Match
@@ -135,6 +136,14 @@ def test_all_of_a_dump_a_part_of_it_and_one_match_of_it_are_verified(log: Log, d
         found = run("verify", source, "--match", match.id)
         assert (found.exit_code, found.output.startswith(line)) == (0, True), found.output
         assert run("verify", source, "--match", "a" * 26).output == f"Error: {source} has no match {'a' * 26}.\n"
+
+
+def test_the_decompressed_file_of_several_matches_is_not_taken_for_one(log: Log, tmp_path: Path) -> None:
+    file = tmp_path / "matches.ndjson"
+    file.write_bytes(b"".join(line for match in log.matches[:2] for line in export(log.ports, match)))
+    assert run("verify", file).output == (
+        "Error: The file has several matches: give the compressed file of the dump (.ndjson.zst).\n"
+    )
 
 
 def test_copies_of_a_match_are_compared_with_the_match_in_the_dump(log: Log, dumped: Path, tmp_path: Path) -> None:
