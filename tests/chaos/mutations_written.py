@@ -98,7 +98,7 @@ APPEND: Final = (
 )
 
 CHAIN: Final = (
-    Mutation("a file that was converted on its way is called broken", "service/ops/local_commands.py",
+    Mutation("a file that was converted on its way is called broken", "service/ops/match_input.py",
         "    if done := converted.by_its_lines(lines):",
         "    if done := None:",
         "tests/service/audit/test_converted.py::test_a_converted_file_is_reported_with_its_conversion"),
