@@ -16,7 +16,7 @@ from events.record import MatchId, Version, decode
 from service.audit.dump_writer import written
 from service.audit.match_file import split
 from service.errors import Corrupt, Refused
-from service.games.protocol import AnyGame
+from service.games.protocol import AnyGame, Outcome
 from service.games.visibility import Seat
 from service.match.events import DefaultReason, SeatKind
 from service.match.fold import begin, step
@@ -119,17 +119,19 @@ def rows(lines: Iterable[bytes], games: Mapping[str, AnyGame]) -> Sequence[Row]:
         raise Unusable(error.detail) from None
     if not match.is_over:
         raise Unusable(f"the match {match.id} is not over")
-    return [_row(before, one, at, match) for before, one, at in taken]
+    if match.outcome is None:  # it was aborted
+        return []
+    return [_row(before, one, at, match.outcome) for before, one, at in taken]
 
 
 _DECIDED: Final = frozenset({"action", "default_action"})
 
 
-def _row(before: Match, taken: _Taken, at: int, over: Match) -> Row:
-    seat, outcome, holder = taken.seat, over.outcome, before.seats[taken.seat]
+def _row(before: Match, taken: _Taken, at: int, outcome: Outcome) -> Row:
+    seat, holder = taken.seat, before.seats[taken.seat]
     observation = before.observation(seat)
-    if outcome is None or holder is None or observation is None:  # no fold gives such a match
-        raise Unusable(f"version {before.head.version + 1}: an action without a seat or an outcome")
+    if holder is None or observation is None:  # no fold gives such a match
+        raise Unusable(f"version {before.head.version + 1}: an action without a seat or a table")
     return Row(
         match=before.id,
         game=before.created.game,

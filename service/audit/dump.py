@@ -16,8 +16,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from events.chain import FORMAT as CHAIN_FORMAT
-from events.chain import genesis
+from events.chain import FORMATS
 from events.record import MatchId, decode
 from service.audit.dump_files import (
     FORMAT,
@@ -31,6 +30,7 @@ from service.audit.dump_files import (
 from service.audit.dump_writer import PartWriter, write_index
 from service.audit.match_file import CHUNK, FirstLine
 from service.audit.verify import Fault, check_chain
+from service.match.events import MatchCreated
 from service.repository.ports import ENDING_MS, Ports
 
 _SETTLED_MS: Final = 2 * ENDING_MS
@@ -58,14 +58,6 @@ class _Ended(NamedTuple):
     game: str
     ended_at: int
     private: bool
-
-
-class _FirstEvent(msgspec.Struct):
-    """The part of `match_created` that a dump needs; it is the same in every release."""
-
-    game: str
-    ruleset: int
-    private: bool = False
 
 
 def extend(ports: Ports, folder: Path, store: str, report: Report, step: Callable[[], object]) -> Summary:
@@ -233,17 +225,17 @@ def _read(ports: Ports, match_id: MatchId) -> _Ended | None:
     """
     stored = _stored(ports, match_id)
     try:
-        created = msgspec.json.decode(decode(stored[0]).data, type=_FirstEvent)
+        created = msgspec.json.decode(decode(stored[0]).data, type=MatchCreated)
         newest = decode(stored[-1])
     except IndexError:
         raise Fault(0, "chain", "its events are missing") from None
     except (ValueError, RecursionError):
-        raise Fault(len(stored), "chain", "is not an event") from None
+        raise Fault(len(stored), "chain", "is not an event that this release knows") from None
     if newest.type != "seed_revealed":
         return None
-    first = FirstLine(CHAIN_FORMAT, match_id, created.game, created.ruleset)
+    first = FirstLine(FORMATS[created.format_number], match_id, created.game, created.ruleset)
     check_chain(first, stored)
-    lines = (genesis(match_id, created.game, created.ruleset)[0], *stored)
+    lines = (first.line[0], *stored)
     return _Ended(lines, created.game, newest.at, created.private)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import click
 
-from events.chain import FORMAT
+from events.chain import FORMATS, NEWEST_FORMAT
 from events.log import MAX_BYTES
 from service.audit import converted
 from service.audit.dump_files import ZSTD, match_files
@@ -21,7 +21,7 @@ _MAX_BYTES: Final = 1 << 28
 """The largest size of a match file after decompression, and of a part of a dump before it."""
 _MIN_LINE_BYTES: Final = 100
 """A shorter line counts as this many bytes, which limits the number of lines. A line with an event is longer."""
-_FORMAT_NAME: Final = FORMAT.partition("/")[0].encode()
+_FORMAT_NAME: Final = FORMATS[NEWEST_FORMAT].partition("/")[0].encode()
 _LINES_WITH_FORMAT: Final = 10
 """A converted match file names its format in one of this many lines, not always in the first."""
 
