@@ -17,7 +17,9 @@ from service.audit.dump_check import Checked, check_folder, find, index_of
 from service.audit.dump_files import BadDump, bounded_lines, match_files, match_named, opened, read_heads
 from service.audit.match_file import export
 from service.match.model import Match
+from service.match.new_match import NewMatch
 from service.usecases.match_index import IN_FLIGHT_MS
+from service.usecases.match_lifecycle import create
 from tests.service.arena import Arena
 from tests.service.games.toy.game import TOY
 
@@ -291,3 +293,15 @@ def test_two_processes_cannot_write_to_one_dump(tmp_path: Path) -> None:
         write(Arena(), tmp_path)
     os.close(descriptor)
     assert write(Arena(), tmp_path) == Summary(0, 0, 0, "")
+
+
+def test_matches_of_format_1_are_in_it_too(tmp_path: Path) -> None:
+    arena = Arena()
+    wanted = NewMatch(game="toy", seats=2, bots=("high", "random"), format_number=1)
+    old = arena.play_out(create(arena.ports, "host", wanted, "old").match.id)
+    new = over(arena)
+    write(arena, tmp_path)
+    assert contents(tmp_path) == exported(arena, old, new)
+    found = find(tmp_path, old.id)
+    assert found is not None
+    assert b'"moonstone-match/1"' in found[0]
