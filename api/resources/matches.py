@@ -49,6 +49,8 @@ MADE: Final = {name: DOCUMENTED[name] for name in ("ETag", "Idempotent-Replay")}
 
 TEXTS: Final = "texts"
 """The value of `include` that requests texts."""
+VIEWS: Final = ("then", "now")
+"""The values of `view`."""
 VIEWER: Final = "The seat from which to see the match: your own, or any after the end of the match."
 
 
@@ -79,8 +81,7 @@ class LookSchema(strict_fields.Schema):
 
 class MatchQuerySchema(LookSchema):
     view = strict_fields.Choice(
-        "then",
-        "now",
+        *VIEWS,
         metadata={
             "description": "`then` (the default): what the viewer knew at that version. `now` (after the end of the match): "
             "adds what every seat knew, as `observations`."

@@ -9,7 +9,7 @@ from flask import Response
 from api.http import context, etags, languages
 from api.requests import strict_fields
 from api.requests.blueprint import Blueprint
-from api.resources.matches import LOOK_PROBLEMS, LookSchema, look
+from api.resources.matches import LOOK_PROBLEMS, VIEWS, LookSchema, look
 from service.match import texts
 from service.match.model import Match, Viewer
 from service.views import pictures
@@ -23,7 +23,7 @@ FOR_EVER: Final = "public, max-age=31536000, immutable"
 _HEADERS: Final = {
     "ETag": {
         "description": "The version, the first 16 hex digits of its hash, the revision of the drawing code, the language, and "
-        "the seat of the viewer (`s` for a spectator).",
+        "the seat of the viewer (`s` for a spectator, `all` with `view=now`).",
         "schema": {"type": "string"},
     },
     "Cache-Control": {
@@ -35,6 +35,13 @@ _HEADERS: Final = {
 
 
 class BoardQuerySchema(LookSchema):
+    view = strict_fields.Choice(
+        *VIEWS,
+        metadata={
+            "description": "`then` (the default): what the viewer knew at that version. `now` (after the end of the match): "
+            "the table as every seat knew it, one below the other; `viewer` does not matter then."
+        },
+    )
     language = strict_fields.Choice(
         *texts.LANGUAGES,
         metadata={"description": "The language of the words in it; by default that of `Accept-Language`."},
@@ -59,17 +66,19 @@ def draw_board(query: Mapping[str, Any], match_id: str) -> Response:
     The picture shows only what `GET /v1/matches/{match_id}` shows to the same viewer. Before the start it shows which seats
     are taken. An `<img>` sends no token, so it shows what a spectator sees. An element that an action can name has `data-`
     attributes with the names and values of the action's fields, on itself or on the groups around it. An `id` means the same
-    thing in every version.
+    thing in every version; with `view=now`, those of a seat begin with `view-<seat>-`.
     """
     match, viewer = look(match_id, query)
+    history = context.ports().history
+    is_now = query.get("view") == "now"
+    viewers = pictures.every_seat(history, match) if is_now else (viewer,)
     language = query.get("language") or languages.preferred()
-    drawing = f"{pictures.REVISION}-{language}-{'s' if viewer is None else viewer}"
+    drawing = f"{pictures.REVISION}-{language}-{'all' if is_now else 's' if viewer is None else viewer}"
     tags = etags.parse("If-None-Match", context.header(context.current_request(), "If-None-Match"))
     if etags.matches(tags, match.head, drawing):
         response = Response(status=HTTPStatus.NOT_MODIFIED, content_type=MEDIA_TYPE)
     else:
-        history = context.ports().history
-        picture = pictures.board(history, match, viewer, language, highlight=query["highlight"])
+        picture = pictures.board(history, match, viewers, language, highlight=query["highlight"])
         response = Response(picture, content_type=MEDIA_TYPE, headers={"Content-Security-Policy": POLICY})
     response.headers["ETag"] = etags.etag(match.head, drawing)
     response.headers["Cache-Control"] = (

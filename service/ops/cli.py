@@ -1,14 +1,15 @@
-"""The command `moonstone`: `play`, `verify` and `bot` run anywhere, the commands that use other processes need Unix."""
+"""The command `moonstone`: `play`, `verify`, `dataset` and `bot` run anywhere, other commands need Unix."""
 
 from typing import Final
 
 import click
 
 from service.ops.arguments import Command
+from service.ops.dump_commands import dataset
 from service.ops.local_commands import play, verify
 from service.ops.new_bot import bot
 
-NEED_UNIX: Final = ("arena", "serve", "workers", "api", "backup", "restore", "check", "resume")
+NEED_UNIX: Final = ("arena", "serve", "workers", "api", "backup", "restore", "check", "resume", "dump")
 
 
 class _Group(click.Group):
@@ -46,8 +47,8 @@ def _refusal(name: str) -> click.Command:
 
     def refuse() -> None:
         raise click.ClickException(
-            f"`moonstone {name}` needs Linux or another Unix, such as WSL or a container; `moonstone play` and "
-            "`moonstone verify` run here."
+            f"`moonstone {name}` needs Linux or another Unix, such as WSL or a container; `moonstone play`, "
+            "`moonstone verify` and `moonstone dataset` run here."
         )
 
     anything = {"ignore_unknown_options": True, "allow_extra_args": True}
@@ -62,6 +63,7 @@ def main() -> None:
 
 main.add_command(play)
 main.add_command(verify)
+main.add_command(dataset)
 main.add_command(bot)
 
 

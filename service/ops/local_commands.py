@@ -1,17 +1,12 @@
 """`moonstone play` and `moonstone verify`: whole matches and their files, without a server."""
 
-import gzip
-import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from io import BufferedIOBase, BytesIO
-from typing import Final
+from collections.abc import Iterable
+from io import BufferedIOBase
+from pathlib import Path
 
 import click
 import msgspec
 
-from events.chain import FORMATS, NEWEST_FORMAT
-from events.log import MAX_BYTES
 from service.audit import client_copy, converted
 from service.audit.match_file import export, summary
 from service.audit.verify import CHECKS, Fault
@@ -23,21 +18,10 @@ from service.games.visibility import Viewer
 from service.match import texts
 from service.match.characters import printable
 from service.match.model import Match
-from service.ops import simulate
+from service.ops import match_input, simulate
 from service.ops.arguments import LocalCommand, advice, options_of, seed_of
+from service.ops.dump_commands import match_lines, verify_dump
 from service.repository.ports import Ports
-
-_GZIP: Final = b"\x1f\x8b"
-"""The first two bytes of a gzip file (RFC 1952)."""
-_MAX_BYTES: Final = 1 << 28
-"""The largest size of a file, after decompression."""
-_MIN_LINE_BYTES: Final = 100
-"""A shorter line counts as this many bytes, which limits the number of lines. A line with an event is longer."""
-
-
-_FORMAT_NAME: Final = FORMATS[NEWEST_FORMAT].partition("/")[0].encode()
-_LINES_WITH_FORMAT: Final = 10
-"""A converted match file names its format in one of this many lines, not always in the first."""
 
 
 @click.command(cls=LocalCommand)
@@ -71,7 +55,8 @@ def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file:
 
 
 @click.command(cls=LocalCommand)
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=match_input.FileOrFolder("rb"))
+@click.option("--match", "match_id", metavar="ID", help="Check only this match of a dump.")
 @click.option(
     "--head",
     "heads",
@@ -87,8 +72,17 @@ def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file:
     help="A file of events that you kept, as the service sent them.",
 )
 @click.option("--seat", metavar="N", help="The viewer of the feed: a seat, or spectator.  [default: spectator]")
-def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIOBase, ...], seat: str | None) -> None:
+def verify(
+    file: BufferedIOBase | Path,
+    match_id: str | None,
+    heads: tuple[str, ...],
+    feeds: tuple[BufferedIOBase, ...],
+    seat: str | None,
+) -> None:
     """Check a match file: its chain, draws, effects, actions and outcome.
+
+    FILE may also be the folder of a dump, or one of its files of matches: then all matches in it are checked, and in a
+    folder also the index, the checksums and the tables of heads.
 
     A file that was rewritten as a whole can only be detected with data that you kept: pass it with --head and --feed.
     """
@@ -96,7 +90,13 @@ def verify(file: BufferedIOBase, heads: tuple[str, ...], feeds: tuple[BufferedIO
         raise click.UsageError("--seat names the viewer of a feed; --feed is missing.")
     wanted = [_head(head) for head in heads]
     known = [_feed(feed) for feed in feeds]
-    lines = _lines(file)
+    source = match_input.source_of(file)
+    if match_id is None and not isinstance(source, list):
+        if wanted or known:
+            raise click.UsageError("A dump has many matches: name the one of --head and --feed with --match.")
+        verify_dump(source, GAMES)
+        return
+    lines = match_lines(source, match_id)
     try:
         verdict = verify_file(lines, GAMES)
         viewer = _viewer(seat, verdict.match)
@@ -129,12 +129,9 @@ def _head(given: str) -> client_copy.KeptHead:
 
 def _feed(file: BufferedIOBase) -> client_copy.Feed:
     name = f"--feed {getattr(file, 'name', '')}"
-    content = _read(file)
-    if content.startswith(_GZIP):
-        with _unpacked(name, content) as packed:
-            content = _read(packed)
+    content = match_input.unpacked(name, match_input.read(file))
     if done := converted.by_its_start(content):
-        raise click.UsageError(_converted(f"{name}: it", done))
+        raise click.UsageError(match_input.converted_text(f"{name}: it", done))
     try:
         return client_copy.read_feed(content)
     except ValueError as error:
@@ -157,67 +154,6 @@ def _write(file: str, lines: Iterable[bytes]) -> None:
     except OSError as error:
         error.filename = file  # if the disk is full, the system's error does not name the file
         raise
-
-
-def _lines(file: BufferedIOBase) -> list[bytes]:
-    """The lines of a match file, which may be gzip-compressed, as the service sends it."""
-    start = file.readline(MAX_BYTES + 2)
-    if not start.startswith(_GZIP):
-        lines = list(_bounded(file, start))
-    else:
-        with _unpacked("The file", start + _read(file)) as packed:
-            lines = list(_bounded(packed, packed.readline(MAX_BYTES + 2)))
-    if not any(_FORMAT_NAME in line for line in lines[:_LINES_WITH_FORMAT]):
-        fault = "does not name the format of one in its first line" if lines else "is empty"
-        raise click.ClickException(
-            f"The file is not a match file: it {fault}. GET /v1/matches/ID/export gives the file of a match that is over, and "
-            f"`moonstone play --export FILE` writes one."
-        )
-    if done := converted.by_its_lines(lines):
-        raise click.ClickException(_converted("The file", done))
-    return lines
-
-
-@contextmanager
-def _unpacked(name: str, content: bytes) -> Iterator[gzip.GzipFile]:
-    try:
-        with gzip.open(BytesIO(content)) as packed:
-            yield packed
-    except (OSError, EOFError, zlib.error) as error:
-        raise click.ClickException(f"{name} is gzip, but damaged: {error}.") from None
-
-
-def _converted(name: str, done: str) -> str:
-    return (
-        f"{name} was converted on its way: {done}. Fetch it again and keep it byte for byte, because the "
-        f"hashes are computed from these bytes."
-    )
-
-
-def _bounded(file: BufferedIOBase | gzip.GzipFile, line: bytes) -> Iterator[bytes]:
-    """All lines, of which `line` is the first. A file that is too large raises, so that endless input ends too."""
-    if done := converted.by_its_start(line):
-        raise click.ClickException(_converted("The file", done))
-    size = number = 0
-    while line:
-        size, number = size + max(len(line), _MIN_LINE_BYTES), number + 1
-        if len(line) > MAX_BYTES + 1:
-            raise click.ClickException(f"Line {number} of the file is longer than the largest event.")
-        if size > _MAX_BYTES:
-            raise _too_long()
-        yield line
-        line = file.readline(MAX_BYTES + 2)
-
-
-def _read(file: BufferedIOBase | gzip.GzipFile) -> bytes:
-    content = file.read(_MAX_BYTES + 1)
-    if len(content) > _MAX_BYTES:
-        raise _too_long()
-    return content
-
-
-def _too_long() -> click.ClickException:
-    return click.ClickException("The file is larger than the largest match.")
 
 
 def _outcome_text(ports: Ports, match: Match) -> str:

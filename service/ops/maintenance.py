@@ -51,7 +51,7 @@ def backup(environ: Mapping[str, str], target: Path, report: Report) -> None:
         CannotOperate: the file exists, or the log cannot be read.
     """
     settings = read(environ)
-    with _errors_as_sentences(), log_of(settings) as client:
+    with errors_as_sentences(), log_of(settings) as client:
         if target.is_dir():
             target /= f"moonstone-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.backup"
         if target.exists():
@@ -93,7 +93,7 @@ def restore(environ: Mapping[str, str], source: Path, report: Report) -> bool:
         CannotOperate: the store is not empty, or the file is not a complete backup.
     """
     settings = read(environ)
-    with _errors_as_sentences(), ExitStack() as stack:
+    with errors_as_sentences(), ExitStack() as stack:
         if not source.is_file():
             raise CannotOperate(f"{source} is not a regular file; it is read twice, so write it to one first")
         for _ in backups.read_file(source):
@@ -140,7 +140,7 @@ def check(environ: Mapping[str, str], report: Report) -> bool:
         CannotOperate: the log cannot be read.
     """
     settings = read(environ)
-    with _errors_as_sentences(), log_of(settings) as client:
+    with errors_as_sentences(), log_of(settings) as client:
         ports = ports_of(client, settings.store_id)
         whole = _check(ports, client, report)
         return _compare(client, settings.data_dir / heads.FILE, report) and whole
@@ -206,7 +206,7 @@ def resume(environ: Mapping[str, str], match_id: str, report: Report) -> None:
         CannotOperate: there is no such match, or it is not suspended.
     """
     settings = read(environ)
-    with _errors_as_sentences(), log_of(settings) as client:
+    with errors_as_sentences(), log_of(settings) as client:
         ports = ports_of(client, settings.store_id)
         if not ports.log.read(match_id).events:
             raise CannotOperate(f"there is no match {match_id} in this store")
@@ -261,7 +261,7 @@ def _read_url(file: Path) -> str:
 
 
 @contextmanager
-def _errors_as_sentences() -> Iterator[None]:
+def errors_as_sentences() -> Iterator[None]:
     """Raise errors of the servers and of files as `CannotOperate`."""
     try:
         yield

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -13,11 +14,14 @@ from service.observability.logfmt import log_to_stderr
 from service.ops import maintenance
 from service.ops import serve as running
 from service.ops.arguments import Command
+from service.ops.dumping import write_dump
 from service.settings import FILES, PREFIX, VARIABLES, BadSetting, read, servers
 
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., None])
 
+_NICENESS: Final = 15
+"""A dump runs at this much lower a priority than the service."""
 _VARIABLES: Final = {variable.setting: variable for variable in VARIABLES}
 
 
@@ -97,6 +101,20 @@ def resume(match: str, **given: str | None) -> None:
     _with_clear_errors(lambda: maintenance.resume(_environ(given), match, _print))
 
 
+@click.command(cls=Command)
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@_options_for("data_dir")
+def dump(folder: Path, **given: str | None) -> None:
+    """Add all public matches that ended since the last run to the dump in FOLDER. The service may be running.
+
+    A run that was stopped or killed is continued. Exit 1 names each match that could not be read.
+    """
+    os.nice(_NICENESS)
+    bar = partial(click.progressbar, label="matches", file=sys.stderr, show_pos=True)
+    whole = _with_clear_errors(lambda: write_dump(_environ(given), folder, _print, lambda length: bar(length=length)))
+    sys.exit(0 if whole else 1)
+
+
 def _print(text: str) -> None:
     click.echo(printable(text))
 
@@ -110,5 +128,5 @@ def _with_clear_errors(run: Callable[[], T]) -> T:
 
 
 COMMANDS: Final[Mapping[str, click.Command]] = {
-    command.name or "": command for command in (serve, workers, api, backup, restore, check, resume)
+    command.name or "": command for command in (serve, workers, api, backup, restore, check, resume, dump)
 }

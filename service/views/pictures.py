@@ -1,38 +1,62 @@
 """The picture of a match at one version, drawn from the observation of one viewer only."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from service.games.drawing.changes import mark_changes
-from service.games.drawing.page import Picture, document
+from service.games.drawing.page import Picture, document, one_below_the_other
 from service.games.drawing.style import POLICY_SOURCE as POLICY_SOURCE
 from service.games.drawing.waiting import waiting
 from service.games.drawing.words import picture_words
-from service.games.visibility import Viewer
+from service.games.visibility import Seat, Viewer
 from service.match.model import Match
+from service.match.redaction import require_over
 from service.repository.match_history import History
 
 _SUFFIXES: Final = frozenset({".py", ".json", ".css"})
 
 
-def board(history: History, match: Match, viewer: Viewer, language: str, *, highlight: bool) -> str:
+def board(history: History, match: Match, viewers: Sequence[Viewer], language: str, *, highlight: bool) -> str:
     """The table as an SVG document. `highlight` marks what the event of this version changed.
 
-    Before the start, the picture shows which seats are taken.
+    With several `viewers`, it is drawn once for each of them, one below the other. Before the start, the picture shows which
+    seats are taken.
 
     Raises:
         Corrupt: the version before cannot be folded.
     """
-    picture = _picture(match, viewer, language)
-    if highlight and match.state is not None:
-        before = history.at(match.id, match.head.version - 1)
-        if before.state is not None:
-            picture = mark_changes(_picture(before, viewer, language), picture)
-    return document(picture)
+    before = _before(history, match, highlight=highlight)
+    pictures = [_picture(before, match, viewer, language) for viewer in viewers]
+    return document(pictures[0] if len(pictures) == 1 else one_below_the_other(pictures))
 
 
-def _picture(match: Match, viewer: Viewer, language: str) -> Picture:
+def every_seat(history: History, match: Match) -> tuple[Seat, ...]:
+    """All seats, as viewers of a match that is over now.
+
+    Raises:
+        Refused: `not-your-seat`: the match is not over.
+    """
+    require_over(history.newest(match.id)[0])
+    return tuple(range(len(match.seats)))
+
+
+def _before(history: History, match: Match, *, highlight: bool) -> Match | None:
+    """The match one version earlier, if changes are to be marked and there was a table."""
+    if not highlight or match.state is None:
+        return None
+    before = history.at(match.id, match.head.version - 1)
+    return None if before.state is None else before
+
+
+def _picture(before: Match | None, match: Match, viewer: Viewer, language: str) -> Picture:
+    """One viewer's picture, with what changed since `before` marked."""
+    drawn = _drawn(match, viewer, language)
+    return drawn if before is None else mark_changes(_drawn(before, viewer, language), drawn)
+
+
+def _drawn(match: Match, viewer: Viewer, language: str) -> Picture:
     words = picture_words(match.game.texts, language)
     if match.state is None:
         taken = [holder is not None for holder in match.seats]

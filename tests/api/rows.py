@@ -85,6 +85,7 @@ def pictures(world: World) -> Iterator[Ask]:
         yield Ask(f"{path}?version={version}&highlight=true")
     for seat in range(world.table.seats + 1):
         yield Ask(f"{path}?viewer={seat}")
+    yield from (Ask(f"{path}?view=now"), Ask(f"{path}?view=now&viewer=0&version=1", {"If-None-Match": "*"}))
     yield from (Ask(path, GERMAN), Ask(f"{path}?language=de&highlight=true", GZIP), Ask(path, method="HEAD"))
     yield Ask(path, {"If-None-Match": world.etag(world.version)})
     yield Ask(f"{path}?version={world.version + 1}")

@@ -13,7 +13,20 @@ from service.adapters.valkey import Valkey
 from service.container import build
 from service.games.registry import GAMES
 from service.settings import read
-from tests.benchmarks import arena, bot_answers, http, lists, loop, notices, pictures, reads, real_time, rules, streams
+from tests.benchmarks import (
+    arena,
+    bot_answers,
+    dumping,
+    http,
+    lists,
+    loop,
+    notices,
+    pictures,
+    reads,
+    real_time,
+    rules,
+    streams,
+)
 from tests.benchmarks.table import LOG, Table
 
 MATCHES: Final = 50
@@ -137,10 +150,31 @@ def _bells(table: Table, folder: Path) -> None:
     table.row(f"{MATCHES} matches with paced bots: the latest bell", bells.latest, "ms late", beside)
 
 
+def _dump(table: Table, folder: Path) -> None:
+    with (
+        Valkey.start(folder / "log", durable=True) as log,
+        Valkey.start(folder / "queue", durable=False) as queue,
+        (folder / LOG).open("ab") as log_file,
+    ):
+        environ = {
+            "MOONSTONE_LOG_URL": log.url,
+            "MOONSTONE_QUEUE_URL": queue.url,
+            "MOONSTONE_DATA_DIR": str(folder),
+        }
+        service = build(read(environ), listen=False)
+        found = dumping.compare(service, environ, log_file, folder)
+        service.close()
+    beside = f"{found.beside:,.0f}/s of {found.alone:,.0f}/s; a dump copies {found.matches_per_second:.0f} matches/s; aim 0.90"
+    table.row("actions beside a running dump", found.beside / found.alone, "of alone", beside, digits=2)
+    beside = f"{found.beside_p99:.1f} ms, alone {found.alone_p99:.1f} ms; {found.dumps} dumps"
+    table.row("their p99 beside a running dump", found.beside_p99 / found.alone_p99, "of alone", beside, digits=2)
+
+
 PARTS: Final[Mapping[str, Callable[[Table, Path], None]]] = {
     "rules": _rules,
     "pictures": _pictures,
     "http": _http,
+    "dump": _dump,
     "streams": _streams,
     "loop": _loop,
     "bots": _bots,

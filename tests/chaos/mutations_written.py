@@ -98,7 +98,7 @@ APPEND: Final = (
 )
 
 CHAIN: Final = (
-    Mutation("a file that was converted on its way is called broken", "service/ops/local_commands.py",
+    Mutation("a file that was converted on its way is called broken", "service/ops/match_input.py",
         "    if done := converted.by_its_lines(lines):",
         "    if done := None:",
         "tests/service/audit/test_converted.py::test_a_converted_file_is_reported_with_its_conversion"),
@@ -146,8 +146,8 @@ COMMAND: Final = (
         "    if seat is None:\n        seat = 0\n    if False:\n        if match.was_of(command.player):",
         _REFUSED),
     Mutation("the log has a match before the index does", "service/usecases/match_lifecycle.py",
-        '    ports.index.add(match_id, at, player, private=wanted.private)\n    failpoints.point("create-indexed")\n',
-        '    failpoints.point("create-indexed")\n',
+        "    ports.index.add(match_id, at, player, private=wanted.private)\n    publish(ports, match)\n",
+        "    publish(ports, match)\n",
         "tests/service/usecases/test_match_index.py::test_a_match_is_listed_where_it_belongs_through_its_life"),
 )
 

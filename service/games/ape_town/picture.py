@@ -160,7 +160,8 @@ def _prices(seen: Observation) -> list[Element]:
     for price, shown in enumerate(seen.display):
         (x, y), (right, down) = segment_position(shown.segment)
         kind = "price" if price <= seen.seats[seen.active].money else "price dear"
-        prices.append(frame.badge(x + 31 * right, y + 31 * down, price, kind))
+        aside = 22 if down == 1 else 0  # in the top row, the tile has its value at the inner edge
+        prices.append(frame.badge(x + 31 * right + aside, y + 31 * down, price, kind))
     return prices
 
 

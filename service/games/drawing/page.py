@@ -1,11 +1,11 @@
 """A whole picture: its size, its description in words, its elements, and its SVG document."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from service.games.drawing.style import STYLE
-from service.games.drawing.svg import ART, CLASS, Element, escaped, rect, write
+from service.games.drawing.svg import ART, CLASS, Element, escaped, group, rect, write
 
 _REFERENCE: Final = re.compile(f' href="#{ART}([^"]+)"')
 
@@ -26,6 +26,31 @@ class Picture(NamedTuple):
     description: str
     art: Mapping[str, Element]
     body: tuple[Element, ...]
+
+
+def one_below_the_other(pictures: Sequence[Picture]) -> Picture:
+    """One picture of several of the same table; the ids of the n-th begin with `view-<n>-`, from 0."""
+    first = pictures[0]
+    tops = [sum(above.height for above in pictures[:number]) for number in range(len(pictures))]
+    return first._replace(
+        width=max(picture.width for picture in pictures),
+        height=tops[-1] + pictures[-1].height,
+        description="\n".join(picture.description for picture in pictures),
+        body=tuple(
+            group(
+                *[_renamed(element, f"view-{number}-") for element in picture.body],
+                element_id=f"view-{number}",
+                at=(0, top),
+            )
+            for number, (picture, top) in enumerate(zip(pictures, tops, strict=True))
+        ),
+    )
+
+
+def _renamed(element: Element, prefix: str) -> Element:
+    """The element with a prefix before each id in it. References to drawings stay, since all pictures share them."""
+    children = tuple([child if isinstance(child, str) else _renamed(child, prefix) for child in element.children])
+    return element._replace(id=element.id and prefix + element.id, children=children)
 
 
 def document(picture: Picture) -> str:

@@ -190,7 +190,12 @@ def _own(held: SeatView, words: Words) -> list[Element]:
     return [
         group(use("purse"), data={"with": "coin"}, at=(632, 36), title=words["with.coin"]),
         text(650, 41, words["picture.coins"], "label"),
-        group(use("scorn", scale_permille=700), data={"with": "scorn"}, at=(740, 36), title=words["with.scorn"]),
+        group(
+            use("scorn", css_class="muted", scale_permille=700),
+            data={"with": "scorn"},
+            at=(740, 36),
+            title=words["with.scorn"],
+        ),
         text(756, 41, words["picture.scorn"], "label"),
         *coins,
         *hand,

@@ -21,7 +21,7 @@ _HEADS: Final[Mapping[Monster, tuple[Element, ...]]] = {
     "witch": (
         path("M-15 16Q-18 -2 -10 -6H10Q18 -2 15 16L10 8H-10z", "fur-rust"),
         circle(0, 4, 11, "witch-skin"),
-        path("M-19 -3Q0 -10 19 -3L9 -7L3 -21L-9 -7z", "black"),
+        path("M-19 -3Q0 -10 19 -3L9 -7L3 -21L-9 -7z", "black rimmed"),
         path("M-9 -6Q0 -9 9 -6L8 -9Q0 -11 -8 -9z", "nose"),
         circle(-4, 2, 2, "black"),
         circle(4, 2, 2, "black"),
@@ -33,7 +33,7 @@ _HEADS: Final[Mapping[Monster, tuple[Element, ...]]] = {
         ellipse(-13, 0, 3, 5, "pale"),
         ellipse(13, 0, 3, 5, "pale"),
         ellipse(0, 0, 13, 16, "pale"),
-        path("M-14 0Q-16 -18 0 -18Q16 -18 14 0Q10 -9 5 -8L0 -2L-5 -8Q-10 -9 -14 0z", "black"),
+        path("M-14 0Q-16 -18 0 -18Q16 -18 14 0Q10 -9 5 -8L0 -2L-5 -8Q-10 -9 -14 0z", "black rimmed"),
         circle(-5, 1, 2, "nose"),
         circle(5, 1, 2, "nose"),
         path("M-6 8H6", "stroke-dark"),

@@ -72,6 +72,8 @@ def _awaited(seen: Observation) -> list[Seat]:
 
 
 def _status(seen: Observation, awaited: list[Seat], viewer: Viewer, words: Words, outcome: Outcome | None) -> str:
+    if not seen.options.walls:  # the text of the step names walls
+        words = {**words, "step.place_card": words["picture.place_card"]}
     status_text = frame.status(awaited, seen.step, viewer, words, outcome)
     if seen.rating is None:
         return status_text

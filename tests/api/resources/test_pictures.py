@@ -58,6 +58,20 @@ def test_after_the_end_everybody_may_look_from_every_seat(client: Client, over: 
     assert client.get(board(over), over.ben_token).text == seen[1] != seen[0]
 
 
+def test_after_the_end_one_picture_shows_what_every_seat_knew(client: Client, over: Table, going: Table) -> None:
+    both = client.get(board(over, "?view=now&version=10"))
+    seen = [client.get(board(over, f"?viewer={seat}&version=10")).text for seat in (0, 1)]
+    cards = [set(re.findall('data-card="([^"]+)"', text)) for text in (both.text, *seen)]
+    assert cards[0] == cards[1] | cards[2] != cards[1]
+    assert client.get(board(over, "?view=now&version=10&viewer=1")).text == both.text
+    assert client.get(board(over, "?view=then&version=10&viewer=1")).text == seen[1]
+    assert both.headers["ETag"].endswith('-en-all"')
+    for token in (None, going.ben_token):
+        for tag in (None, "*"):
+            response = client.get(board(going, "?view=now"), token, **({"if_none_match": tag} if tag else {}))
+            assert problem(response).code == "not-your-seat"
+
+
 @pytest.mark.parametrize(
     ("which", "query", "with_token", "kept"),
     [
@@ -69,6 +83,9 @@ def test_after_the_end_everybody_may_look_from_every_seat(client: Client, over: 
         ("over", "?version=9&viewer=1", False, FOR_EVER),
         ("over", "?version=9", True, FOR_EVER),
         ("over", "?viewer=0", False, NEVER),
+        ("over", "?version=9&view=now", False, FOR_EVER),
+        ("over", "?view=now", False, NEVER),
+        ("private", "?version=9&view=now", True, NEVER),
         ("private", "?version=9&viewer=1", True, NEVER),
     ],
 )
@@ -134,7 +151,7 @@ def test_it_is_compressed_if_the_client_accepts_it(client: Client, going: Table)
     assert len(packed.get_data()) < 20_000
 
 
-@pytest.mark.parametrize("query", ["?language=fr", "?highlight=yes", "?version=0", "?viewer=x", "?size=9"])
+@pytest.mark.parametrize("query", ["?language=fr", "?highlight=yes", "?version=0", "?viewer=x", "?view=all", "?size=9"])
 def test_what_is_wrong_with_a_query_is_said(client: Client, going: Table, query: str) -> None:
     assert problem(client.get(board(going, query))).code == "invalid-parameter"
     assert problem(client.get(board(going, "?version=9999"))).code == "version-not-found"

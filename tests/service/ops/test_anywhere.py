@@ -72,7 +72,10 @@ def test_the_commands_are_listed() -> None:
     ],
 )
 def test_what_needs_unix_says_so_in_a_sentence(words: tuple[str, ...]) -> None:
-    where = "needs Linux or another Unix, such as WSL or a container; `moonstone play` and `moonstone verify` run here."
+    where = (
+        "needs Linux or another Unix, such as WSL or a container; `moonstone play`, `moonstone verify` and `moonstone "
+        "dataset` run here."
+    )
     assert run(*words) == (1, f"Error: `moonstone {words[0]}` {where}\n")
 
 

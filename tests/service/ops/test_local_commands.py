@@ -23,7 +23,7 @@ from service.games.monsters_on_the_moon.game import GAME as MONSTERS
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.match.redaction import see_event
-from service.ops import local_commands
+from service.ops import local_commands, match_input
 from service.ops.cli import main
 from tests.service.audit.match_files import File
 from tests.service.games.toy.game import TOY
@@ -200,7 +200,7 @@ MAX_BYTES = 1 << 20
 def test_a_file_larger_than_any_match_is_refused(
     file: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str, *, packed: bool
 ) -> None:
-    monkeypatch.setattr(local_commands, "_MAX_BYTES", MAX_BYTES)
+    monkeypatch.setattr(match_input, "_MAX_BYTES", MAX_BYTES)
     file.write_bytes(gzip.compress(content) if packed else content)
     done = run("verify", file)
     assert (done.exit_code, message in done.output, done.output.count("\n")) == (1, True, 1)
@@ -216,7 +216,7 @@ def test_a_file_larger_than_any_match_is_refused(
 def test_a_file_without_an_end_is_not_read_for_ever(
     file: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
 ) -> None:
-    monkeypatch.setattr(local_commands, "_MAX_BYTES", MAX_BYTES)
+    monkeypatch.setattr(match_input, "_MAX_BYTES", MAX_BYTES)
     done = run("verify", *[file if word == "FILE" else word for word in words])
     assert (done.exit_code, message in done.output) == (1, True)
 

@@ -7,15 +7,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from service.games.drawing.changes import CHANGED
-from service.games.drawing.svg import CLASS
+from service.games.drawing.svg import ART, CLASS
 from service.games.visibility import Viewer
 from service.match.model import Match
 from service.views import pictures
-from tests.service.arena import Arena
+from tests.service.arena import Arena, refused
 
 
 def picture(arena: Arena, match: Match, viewer: Viewer = None, language: str = "en", *, highlight: bool = False) -> str:
-    return pictures.board(arena.ports.history, match, viewer, language, highlight=highlight)
+    return pictures.board(arena.ports.history, match, (viewer,), language, highlight=highlight)
 
 
 def description(drawn: str) -> str:
@@ -86,6 +86,34 @@ def test_any_version_can_be_drawn_again_and_is_the_same() -> None:
         arena.wait(1_000)
     for version, drawn in known:
         assert picture(arena, arena.ports.history.at(table, version), 0, highlight=True) == drawn
+
+
+def test_every_seat_is_drawn_below_the_other_with_ids_of_its_own() -> None:
+    arena = Arena()
+    table = arena.opened("ada", "ben")
+    going = arena.match(table)
+    refused("not-your-seat", pictures.every_seat, arena.ports.history, going)
+    arena.play_out(table)
+    viewers = pictures.every_seat(arena.ports.history, going)
+    assert viewers == (0, 1)
+    drawn = pictures.board(arena.ports.history, going, viewers, "en", highlight=True)
+    alone = [picture(arena, going, seat, highlight=True) for seat in viewers]
+    assert re.findall('data-card="[^"]+"', drawn) == [
+        card for one in alone for card in re.findall('data-card="[^"]+"', one)
+    ]
+    names = [one.get("id", "") for one in ET.fromstring(drawn).iter() if one.get("id")]
+    assert len(names) == len(set(names))
+    ids = [[f"view-{seat}-{name}" for name in own_ids(one)] for seat, one in enumerate(alone)]
+    assert own_ids(drawn) == ["view-0", *ids[0], "view-1", *ids[1]]
+    assert description(drawn) == "\n".join(map(description, alone))
+    heights = [int(ET.fromstring(one).get("height", "")) for one in (drawn, *alone)]
+    assert heights[0] == sum(heights[1:])
+
+
+def own_ids(drawn: str) -> list[str]:
+    """The ids of a picture, without those of reusable drawings."""
+    names = [one.get("id", "") for one in ET.fromstring(drawn).iter()]
+    return [name for name in names if name and not name.startswith(ART)]
 
 
 def test_the_revision_names_the_code_that_draws() -> None:

@@ -1,10 +1,17 @@
 """The picture of Ape Town."""
 
+import re
+from math import hypot
+
 import pytest
+from msgspec.structs import replace
 
 from service.games.ape_town.actions import TakeTile
 from service.games.ape_town.board import OUTLINES, segment_position
+from service.games.ape_town.components import BOX
 from service.games.ape_town.game import GAME
+from service.games.ape_town.picture import _prices
+from service.games.drawing.svg import Element
 from service.games.protocol import Outcome
 from tests.service.games.ape_town.builders import (
     DEAL,
@@ -94,3 +101,16 @@ def test_the_changes_of_a_turn_are_marked(segment: int) -> None:
     found = changed(GAME, before, play(before, TakeTile(segment)))
     paid = {"segment-0", "seat-0-money"} if segment else set()
     assert found == {f"segment-{segment}-tile", *paid}
+
+
+@pytest.mark.parametrize("segment", range(len(BOX.track)))
+def test_a_price_hides_neither_the_value_nor_the_money_of_its_segment(segment: int) -> None:
+    seen = GAME.observation(table(), None)
+    (badge,) = _prices(replace(seen, display=(replace(seen.display[0], segment=segment),)))
+    circle = badge.children[0]
+    assert isinstance(circle, Element)
+    x, y, radius = map(int, re.findall(r"\d+", circle.shape))
+    (middle_x, middle_y), (right, down) = segment_position(segment)
+    assert hypot(x - middle_x, y - middle_y - 25 * 0.85) > radius + 7 * 0.85, "the value"
+    assert hypot(x - middle_x - 20 * (right or 1), y - middle_y + 20 * (down or -1)) > radius + 11, "the money"
+    assert max(abs(x - middle_x), abs(y - middle_y)) <= 31, "it would seem to be of another segment"

@@ -135,6 +135,12 @@ def test_before_the_gifts_nothing_lies_there_and_a_card_may_be_laid_aside() -> N
     assert drawn(GAME, given, 1).texts()[1] == "You · seat 1: Give one of your two cards to the seat on your right."
 
 
+def test_walls_are_named_only_where_there_are_walls() -> None:
+    without, with_walls = (drawn(GAME, state).texts()[1] for state in (table(), table(options=WALLS)))
+    assert without.endswith(": Lay a card. Before it, you may place a spaceship.")
+    assert with_walls.endswith("If you have walls, you may lay walls and no card.")
+
+
 def test_the_track_shows_points_markers_and_plates_left() -> None:
     state = with_holdings(table(4), 2, field=4, plates=1, crystals=4)
     picture = drawn(GAME, state)
