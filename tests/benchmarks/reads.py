@@ -48,7 +48,7 @@ class Reader:
         self.feed = service.feed
         self._service = service
         self.ports = service.ports
-        self.client = Client(self, hasty=True)
+        self.client = Client(self, unchecked=True)
 
     def readiness(self) -> tuple[str, ...]:
         return ()

@@ -198,13 +198,13 @@ ROWS: Final = (
     Row(
         28,
         "a token is wrong, revoked or another's",
-        ("tests/api/test_rights.py::test_each_caller_may_do_what_is_theirs",),
+        ("tests/api/test_rights.py::test_each_caller_gets_the_expected_answer",),
     ),
     Row(
         29,
         "somebody asks for secrets",
         (
-            "tests/api/resources/test_observation.py::test_what_one_may_not_know_changes_no_answer_of_a_whole_match",
+            "tests/api/resources/test_observation.py::test_hidden_information_changes_no_answer_during_a_whole_match",
             "tests/api/test_nothing_leaks.py::test_worlds_that_differ_in_hidden_information_get_the_same_answers",
             "tests/api/test_nothing_leaks.py::test_bots_workers_and_long_polls_get_the_same_in_both_worlds",
             "tests/api/test_nothing_leaks_live.py::test_streams_and_long_polls_stay_the_same_in_both_worlds",
@@ -228,9 +228,9 @@ ROWS: Final = (
         34,
         "a body is larger than it says, or than allowed, or never ends",
         (
-            "tests/api/server/test_gunicorn.py::test_a_request_of_that_shape_gets_its_status",
-            "tests/api/server/test_gunicorn.py::test_a_body_as_large_as_may_be_is_read_to_its_end",
-            "tests/api/server/test_gunicorn.py::test_what_follows_a_body_that_is_shorter_than_it_should_be_is_no_request",
+            "tests/api/server/test_gunicorn.py::test_each_request_gets_its_status",
+            "tests/api/server/test_gunicorn.py::test_a_body_of_the_maximum_size_is_read_to_its_end",
+            "tests/api/server/test_gunicorn.py::test_bytes_after_the_content_length_are_not_a_request",
             "tests/api/server/test_gunicorn.py::test_a_body_that_ends_early_is_refused",
             "tests/api/server/test_gunicorn.py::test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes",
             f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_no_others",
@@ -241,17 +241,17 @@ ROWS: Final = (
         36,
         "JSON is hostile",
         (
-            "tests/api/http/test_strict_json.py::test_json_that_readers_disagree_on_is_refused",
+            "tests/api/http/test_strict_json.py::test_json_that_parsers_disagree_on_is_refused",
             "tests/api/http/test_strict_json.py::test_a_request_with_an_invalid_body_gets_one_problem",
             "tests/api/http/test_strict_json.py::test_any_bytes_are_a_value_or_bad_json",
-            "tests/api/http/test_strict_json.py::test_sixteen_kilobytes_of_malice_take_milliseconds",
+            "tests/api/http/test_strict_json.py::test_the_worst_sixteen_kilobytes_are_parsed_in_milliseconds",
         ),
     ),
     Row(
         37,
         "a body has thousands of faults",
         (
-            "tests/api/problems/test_documents.py::test_ten_kilobytes_of_faults_get_a_short_answer",
+            "tests/api/problems/test_documents.py::test_a_body_with_many_faults_gets_a_short_answer",
             "tests/api/requests/test_strict_fields.py::test_a_list_that_is_too_long_is_refused_before_its_items_are_read",
         ),
     ),
@@ -316,7 +316,7 @@ ROWS: Final = (
         "one address floods the service with matches of bots alone",
         (
             "tests/workers/test_flood.py::test_a_bot_answers_a_person_as_fast_beside_a_flood_of_matches_of_bots",
-            "tests/api/requests/test_admission.py::test_an_address_begins_only_so_many_matches_of_bots_alone_whichever_way",
+            "tests/api/requests/test_admission.py::test_matches_with_only_bots_are_limited_by_address_however_they_start",
         ),
     ),
     Row(

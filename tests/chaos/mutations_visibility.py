@@ -8,7 +8,7 @@ _SIGHT: Final = "tests/service/repository/test_match_history_sight.py"
 _PICTURES: Final = "tests/api/resources/test_pictures.py"
 _MATCHES: Final = "tests/service/usecases/test_match_lifecycle.py"
 _BAD_INPUTS: Final = "tests/api/test_bad_inputs.py::test_a_bad_input_gets_its_problem_at_once_and_changes_nothing"
-_SHAPES: Final = "tests/api/server/test_gunicorn.py::test_a_request_of_that_shape_gets_its_status"
+_SHAPES: Final = "tests/api/server/test_gunicorn.py::test_each_request_gets_its_status"
 _WORLDS: Final = "tests/api/test_nothing_leaks.py"
 _ALIKE: Final = f"{_WORLDS}::test_worlds_that_differ_in_hidden_information_get_the_same_answers"
 
@@ -17,11 +17,11 @@ SIGHT: Final = (
     Mutation("a picture of a seat is kept by caches", "api/resources/pictures.py",
         "    return viewer is None or",
         "    return True or",
-        f"{_PICTURES}::test_what_everybody_may_see_for_ever_may_be_kept_for_ever"),
+        f"{_PICTURES}::test_a_picture_that_everybody_may_always_see_may_be_cached_forever"),
     Mutation("a picture of a private match is kept by caches", "api/resources/pictures.py",
         'if match.created.private or "version" not in query:',
         'if "version" not in query:',
-        f"{_PICTURES}::test_what_everybody_may_see_for_ever_may_be_kept_for_ever"),
+        f"{_PICTURES}::test_a_picture_that_everybody_may_always_see_may_be_cached_forever"),
     Mutation("pictures escape nothing", "service/games/drawing/svg.py",
         "return words.translate(_ENTITIES) if _SPECIAL.search(words) else words",
         "return words",
@@ -37,7 +37,7 @@ SIGHT: Final = (
     Mutation("a seat sees more than a spectator in a stream of several matches", "service/subscriptions/match_stream.py",
         "viewer = viewer_of(match, self._player, self._seat)",
         "viewer = viewer_of(match, self._player, self._seat) if self._numbered else 1",
-        "tests/api/resources/test_streams.py::test_seats_see_as_spectators_do"),
+        "tests/api/resources/test_streams.py::test_a_seated_player_gets_what_a_spectator_gets"),
     Mutation("older events have a list of legal actions", "service/subscriptions/situation.py",
         "if include.legal_actions and is_newest and",
         "if include.legal_actions and",
@@ -121,7 +121,7 @@ WORLDS: Final = (
     Mutation("a client is told that texts in another language are those it has", "api/resources/matches.py",
         '    if TEXTS in query.get("include", ""):\n        return None\n    tags',
         "    tags",
-        "tests/api/resources/test_languages.py::test_a_text_that_a_client_never_had_is_not_answered_with_304"),
+        "tests/api/resources/test_languages.py::test_an_answer_with_texts_is_never_304"),
 )
 INPUT: Final = (
     Mutation("a ticket is believed whoever wrote it", "service/adapters/tickets.py",
@@ -143,7 +143,7 @@ INPUT: Final = (
     Mutation("requests that came together are served at once", "api/server/connection.py",
         "        if not self._has_waited:\n",
         "        if False:\n",
-        "tests/api/server/test_connection.py::test_requests_that_came_together_are_served_with_pauses"),
+        "tests/api/server/test_connection.py::test_other_work_runs_between_requests_that_arrived_together"),
     Mutation("chunks may be all framing", "api/server/connection.py",
         "            if self.limit < 0:\n",
         "            if False:\n",
@@ -163,11 +163,11 @@ INPUT: Final = (
     Mutation("every address of an IPv6 host is counted for itself", "api/http/client_address.py",
         "_NETWORK_BITS: Final = 64",
         "_NETWORK_BITS: Final = 128",
-        "tests/api/http/test_client_address.py::test_an_address_behind_a_proxy_passes_no_limit_by_its_spellings"),
+        "tests/api/http/test_client_address.py::test_another_spelling_of_an_address_does_not_pass_its_limit"),
     Mutation("a key that nothing knows is ignored", "api/requests/checks.py",
         "        if KEY not in operation.headers and",
         "        if False and",
-        "tests/api/requests/test_checks.py::test_a_wrong_write_is_refused_with_its_own_code"),
+        "tests/api/requests/test_checks.py::test_each_fault_of_a_write_is_refused_with_its_own_code"),
     Mutation("a parameter given twice counts once", "api/requests/checks.py",
         "if len(values) > 1",
         "if False",

@@ -155,7 +155,7 @@ LOBBY: Final = (
     Mutation("a player makes any number of matches", "service/usecases/match_lifecycle.py",
         "if not admit(ports, player, match_id, at, OPEN_MATCHES):",
         "if False:",
-        f"{_MATCHES}::test_a_player_has_only_so_many_matches_waiting"),
+        f"{_MATCHES}::test_the_open_matches_of_a_player_are_limited"),
     Mutation("a match that is over is left", "service/match/decide.py",
         "    check_running(match)\n    holder = match.seats[seat]\n",
         "    holder = match.seats[seat]\n",

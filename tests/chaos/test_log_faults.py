@@ -290,7 +290,7 @@ def test_row_47_requests_without_a_free_connection_fail_in_time_and_the_next_one
     narrow = connect(played.log.url, connections=2)
     log = RedisLog(narrow)
     ports = replace(played.service.ports, log=log, history=History(log, GAMES, played.service.ports.secret))
-    client = Client(replace(played.service, ports=ports), hasty=True)
+    client = Client(replace(played.service, ports=ports), unchecked=True)
 
     def ask(_: int) -> tuple[int, float]:
         began = time.monotonic()

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 import yaml
 
-from tests.api.raw import CLOSE, GET, HOST, PATIENCE, ROOT, Running, gunicorn
+from tests.api.raw import CLOSE, GET, HOST, TIMEOUT_S, ROOT, Running, gunicorn
 from tests.chaos.senders import CREATIONS, SHAPES, SLOW_HEADERS
 from tests.length import LONG
 from tests.ports import free_port
@@ -71,7 +71,7 @@ def proxied(server: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with subprocess.Popen([nginx, "-p", folder, "-e", "errors", "-c", "nginx.conf"]) as process:
         front = server._replace(port=port)
         try:
-            until(lambda: _is_up(front), PATIENCE, "nginx answers")
+            until(lambda: _is_up(front), TIMEOUT_S, "nginx answers")
             yield front
         finally:
             process.terminate()
@@ -134,7 +134,7 @@ class Stream(threading.Thread):
 
     def close(self) -> None:
         self._client.shutdown(2)
-        self.join(PATIENCE)
+        self.join(TIMEOUT_S)
         self._client.close()
 
 

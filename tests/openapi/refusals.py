@@ -1,4 +1,4 @@
-"""Examples of problems: what the service answered in a run that is the same every time, by code."""
+"""Examples of problems, recorded by code in a deterministic run of the service."""
 
 from typing import Any, Final
 
@@ -10,17 +10,17 @@ from tests.api.checked import Client
 from tests.api.conftest import Container, settings
 
 GAME: Final = "ape_town"
-TABLE: Final = {"game": GAME, "seats": 2}
+NEW_MATCH: Final = {"game": GAME, "seats": 2}
 
 
 class Refusals:
-    """The problems that were met so far."""
+    """Sends requests, and records the problems by code."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self.met: dict[str, dict[str, Any]] = {}
+        self.found: dict[str, dict[str, Any]] = {}
 
-    def meet(
+    def record(
         self,
         code: str,
         method: str,
@@ -30,13 +30,13 @@ class Refusals:
         data: bytes | None = None,
         **headers: str,
     ) -> None:
-        """Keep the answer to a request, which must have this code."""
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        answer = self._client.send(method, path, body, token=token, data=data, headers=named)
+        """Send a request and record its problem, which must have this code."""
+        header_names = {name.replace("_", "-"): value for name, value in headers.items()}
+        answer = self._client.send(method, path, body, token=token, data=data, headers=header_names)
         document: dict[str, Any] = answer.get_json()
         assert document["code"] == code, document
-        assert code not in self.met, f"{code} is met twice"
-        self.met[code] = document | {"instance": INSTANCE}
+        assert code not in self.found, f"{code} is recorded twice"
+        self.found[code] = document | {"instance": INSTANCE}
 
 
 def collect(client: Client) -> dict[str, dict[str, Any]]:
@@ -48,49 +48,53 @@ def collect(client: Client) -> dict[str, dict[str, Any]]:
     _tables(refusals, client, ada, ben, eve)
     _play(refusals, client, ada, ben)
     _too_many(refusals, client, eve)
-    return dict(sorted(refusals.met.items()))
+    return dict(sorted(refusals.found.items()))
 
 
 def _requests(refusals: Refusals) -> None:
     players = ("POST", "/v1/players")
-    refusals.meet("bad-json", *players, data=b'{"name": 1.5}')
-    refusals.meet("invalid-request", *players, {"name": "", "colour": "red"})
-    refusals.meet("body-too-large", *players, {"name": "A" * 20_000})
-    refusals.meet("unsupported-media-type", *players, {"name": "Ada"}, content_type="text/plain")
-    refusals.meet("invalid-parameter", "GET", "/v1/matches?limit=0")
-    refusals.meet("not-found", "GET", "/problems/none-such")
-    refusals.meet("method-not-allowed", "DELETE", "/v1/games")
-    refusals.meet("not-acceptable", "GET", "/problems", accept="image/png")
+    refusals.record("bad-json", *players, data=b'{"name": 1.5}')
+    refusals.record("invalid-request", *players, {"name": "", "colour": "red"})
+    refusals.record("body-too-large", *players, {"name": "A" * 20_000})
+    refusals.record("unsupported-media-type", *players, {"name": "Ada"}, content_type="text/plain")
+    refusals.record("invalid-parameter", "GET", "/v1/matches?limit=0")
+    refusals.record("not-found", "GET", "/problems/none-such")
+    refusals.record("method-not-allowed", "DELETE", "/v1/games")
+    refusals.record("not-acceptable", "GET", "/problems", accept="image/png")
 
 
 def _callers(refusals: Refusals) -> None:
-    refusals.meet("token-missing", "GET", "/v1/me")
-    refusals.meet("token-invalid", "GET", "/v1/me", token="moon_none-such")
-    refusals.meet("ticket-invalid", "GET", "/v1/me/stream?ticket=none-such")
+    refusals.record("token-missing", "GET", "/v1/me")
+    refusals.record("token-invalid", "GET", "/v1/me", token="moon_none-such")
+    refusals.record("ticket-invalid", "GET", "/v1/me/stream?ticket=none-such")
 
 
 def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) -> None:
-    refusals.meet("game-not-found", "POST", "/v1/matches", {"game": "chess", "seats": 2}, ada)
-    refusals.meet("bot-not-found", "POST", "/v1/matches", {**TABLE, "bots": ["deep_blue"]}, ada)
-    refusals.meet("invalid-options", "POST", "/v1/matches", {**TABLE, "seats": MAX_SEATS}, ada)
-    refusals.meet("idempotency-key-invalid", "POST", "/v1/matches", TABLE, ada, idempotency_key="a b")
-    match = f"/v1/matches/{client.do('/v1/matches', {**TABLE, 'manual_start': True}, ada, idempotency_key='one')['id']}"
-    refusals.meet("idempotency-key-reused", "POST", "/v1/matches", TABLE, ada, idempotency_key="one")
-    refusals.meet("match-not-found", "GET", "/v1/matches/none-such")
-    refusals.meet("version-not-found", "GET", f"{match}?version=9")
-    refusals.meet("not-the-creator", "POST", f"{match}/bots", {"bot": "random"}, ben)
-    refusals.meet("seats-empty", "POST", f"{match}/start", {}, ada)
+    refusals.record("game-not-found", "POST", "/v1/matches", {"game": "chess", "seats": 2}, ada)
+    refusals.record("bot-not-found", "POST", "/v1/matches", {**NEW_MATCH, "bots": ["deep_blue"]}, ada)
+    refusals.record("invalid-options", "POST", "/v1/matches", {**NEW_MATCH, "seats": MAX_SEATS}, ada)
+    refusals.record("idempotency-key-invalid", "POST", "/v1/matches", NEW_MATCH, ada, idempotency_key="a b")
+    match = (
+        f"/v1/matches/{client.do('/v1/matches', {**NEW_MATCH, 'manual_start': True}, ada, idempotency_key='one')['id']}"
+    )
+    refusals.record("idempotency-key-reused", "POST", "/v1/matches", NEW_MATCH, ada, idempotency_key="one")
+    refusals.record("match-not-found", "GET", "/v1/matches/none-such")
+    refusals.record("version-not-found", "GET", f"{match}?version=9")
+    refusals.record("not-the-creator", "POST", f"{match}/bots", {"bot": "random"}, ben)
+    refusals.record("seats-empty", "POST", f"{match}/start", {}, ada)
     client.do(f"{match}/seats", {"seat": 0}, ada, idempotency_key="sit")
-    refusals.meet("match-not-running", "POST", f"{match}/actions", {"action": {"type": "take_tile", "segment": 0}}, ada)
-    refusals.meet("already-seated", "POST", f"{match}/seats", {}, ada)
-    refusals.meet("seat-taken", "POST", f"{match}/seats", {"seat": 0}, ben)
-    refusals.meet("not-seated", "POST", f"{match}/leave", {}, eve)
+    refusals.record(
+        "match-not-running", "POST", f"{match}/actions", {"action": {"type": "take_tile", "segment": 0}}, ada
+    )
+    refusals.record("already-seated", "POST", f"{match}/seats", {}, ada)
+    refusals.record("seat-taken", "POST", f"{match}/seats", {"seat": 0}, ben)
+    refusals.record("not-seated", "POST", f"{match}/leave", {}, eve)
     client.do(f"{match}/seats", {}, ben, idempotency_key="sit")
-    refusals.meet("match-full", "POST", f"{match}/seats", {}, eve)
+    refusals.record("match-full", "POST", f"{match}/seats", {}, eve)
 
 
 def _play(refusals: Refusals, client: Client, ada: str, ben: str) -> None:
-    id_ = client.do("/v1/matches", TABLE, ada, idempotency_key="two")["id"]
+    id_ = client.do("/v1/matches", NEW_MATCH, ada, idempotency_key="two")["id"]
     match, ports = f"/v1/matches/{id_}", client.container.ports
     for token in (ada, ben):
         client.do(f"{match}/seats", {}, token, idempotency_key="sit-two")
@@ -99,39 +103,39 @@ def _play(refusals: Refusals, client: Client, ada: str, ben: str) -> None:
     legal, tag = listed[turn]["actions"][0], client.get(match).headers["ETag"]
     free = min(set(range(40)) - {action["segment"] for action in listed[turn]["actions"]})
     play = ("POST", f"{match}/actions")
-    refusals.meet("match-not-open", "POST", f"{match}/bots", {"bot": "random"}, ada)
+    refusals.record("match-not-open", "POST", f"{match}/bots", {"bot": "random"}, ada)
     seat = client.ask(match, other)["viewer"]
-    refusals.meet("not-your-seat", *play, {"action": legal, "seat": seat}, turn)
-    refusals.meet("match-not-finished", "GET", f"{match}/export")
-    refusals.meet("invalid-action", *play, {"action": {"type": "steal"}}, turn)
-    refusals.meet("illegal-action", *play, {"action": {"type": "take_tile", "segment": free}}, turn)
-    refusals.meet("not-your-turn", *play, {"action": legal}, other)
-    refusals.meet("decision-closed", *play, {"action": legal, "decision": "0:1"}, turn)
+    refusals.record("not-your-seat", *play, {"action": legal, "seat": seat}, turn)
+    refusals.record("match-not-finished", "GET", f"{match}/export")
+    refusals.record("invalid-action", *play, {"action": {"type": "steal"}}, turn)
+    refusals.record("illegal-action", *play, {"action": {"type": "take_tile", "segment": free}}, turn)
+    refusals.record("not-your-turn", *play, {"action": legal}, other)
+    refusals.record("decision-closed", *play, {"action": legal, "decision": "0:1"}, turn)
     client.do(f"{match}/actions", {"action": legal}, turn, idempotency_key="move")
-    refusals.meet("stale-version", *play, {"action": legal}, turn, if_match=tag)
-    refusals.meet("history-diverged", "GET", f"{match}/events?after=1&head=0123456789abcdef")
+    refusals.record("stale-version", *play, {"action": legal}, turn, if_match=tag)
+    refusals.record("history-diverged", "GET", f"{match}/events?after=1&head=0123456789abcdef")
     suspend(ports, ports.history.newest(id_)[0], "example")
-    refusals.meet("match-suspended", *play, {"action": legal}, turn)
-    over = client.do("/v1/matches", {**TABLE, "bots": ["random"]}, ada, idempotency_key="three")["id"]
-    client.do(f"/v1/matches/{over}/seats", {}, ada, idempotency_key="sit-three")
-    client.do(f"/v1/matches/{over}/leave", {}, ada, idempotency_key="leave-three")
-    while advance(ports, over, moves=1000):
+    refusals.record("match-suspended", *play, {"action": legal}, turn)
+    finished = client.do("/v1/matches", {**NEW_MATCH, "bots": ["random"]}, ada, idempotency_key="three")["id"]
+    client.do(f"/v1/matches/{finished}/seats", {}, ada, idempotency_key="sit-three")
+    client.do(f"/v1/matches/{finished}/leave", {}, ada, idempotency_key="leave-three")
+    while advance(ports, finished, moves=1000):
         pass
-    refusals.meet("match-over", "POST", f"/v1/matches/{over}/leave", {}, ada)
+    refusals.record("match-finished", "POST", f"/v1/matches/{finished}/leave", {}, ada)
 
 
 def _too_many(refusals: Refusals, client: Client, eve: str) -> None:
     for number in range(OPEN_MATCHES):
-        client.do("/v1/matches", TABLE, eve, idempotency_key=f"match-{number}")
-    refusals.meet("too-many-open-matches", "POST", "/v1/matches", TABLE, eve)
-    bots = {**TABLE, "bots": ["random"] * 2}
-    busy = Refusals(Client(Container(settings(bot_matches_waiting=1)), hasty=True))
+        client.do("/v1/matches", NEW_MATCH, eve, idempotency_key=f"match-{number}")
+    refusals.record("too-many-open-matches", "POST", "/v1/matches", NEW_MATCH, eve)
+    bots = {**NEW_MATCH, "bots": ["random"] * 2}
+    busy = Refusals(Client(Container(settings(bot_matches_waiting=1)), unchecked=True))
     someone = busy._client.sign_up()
     busy._client.do("/v1/matches", bots, someone)
-    busy.meet("bots-busy", "POST", "/v1/matches", bots, someone)
-    refusals.met |= busy.met
-    narrow = Refusals(Client(Container(settings(sign_ups_by_address=1)), hasty=True))
+    busy.record("bots-busy", "POST", "/v1/matches", bots, someone)
+    refusals.found |= busy.found
+    narrow = Refusals(Client(Container(settings(sign_ups_by_address=1)), unchecked=True))
     narrow._client.sign_up()
-    narrow.meet("rate-limited", "POST", "/v1/players", {"name": "Ada"})
-    # A slow machine has a second less to wait.
-    refusals.met["rate-limited"] = narrow.met["rate-limited"] | {"retry_after": 600}
+    narrow.record("rate-limited", "POST", "/v1/players", {"name": "Ada"})
+    # On a slow machine the wait is a second shorter: record a fixed one.
+    refusals.found["rate-limited"] = narrow.found["rate-limited"] | {"retry_after": 600}

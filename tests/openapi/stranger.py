@@ -28,14 +28,14 @@ from service.usecases.match_lifecycle import create
 from tests.length import LONG
 from tests.openapi.tools import HERE, REFERENCE, ROOT
 
-ENOUGH: Final = 10 if LONG else 2
-"""How often each operation must have succeeded."""
-CHAINS: Final = 30
-"""How many chains of linked requests are tried at least."""
+MIN_SUCCESSES: Final = 10 if LONG else 2
+"""Number of successes that each operation must have."""
+MIN_CHAINS: Final = 30
+"""Minimum number of chains of linked requests."""
 LIMITS: Final = tuple(
     variable.name for variable in settings.VARIABLES if re.search("_BY_(TOKEN|ADDRESS|CALLER)$", variable.name)
 )
-"""All settings that say how often one may ask; a stranger that tries everything asks more often than any client."""
+"""All settings of rate limits: schemathesis sends more requests than any client."""
 
 World: TypeAlias = dict[str, Any]
 
@@ -45,13 +45,13 @@ class Report:
     failed: bool
     text: str
     answers: Counter[str]
-    """`<operation> <status> <media type>`, how often."""
+    """Number of answers by `<operation> <status> <media type>`."""
 
     def __add__(self, other: "Report") -> "Report":
         return Report(self.failed or other.failed, self.text + other.text, self.answers + other.answers)
 
     def succeeded(self) -> Counter[str]:
-        """How often each operation did."""
+        """Number of successes by operation."""
         return Counter(
             {
                 name: sum(n for answer, n in self.answers.items() if answer.startswith(f"{name} 2"))
@@ -59,32 +59,32 @@ class Report:
             }
         )
 
-    def lacks(self) -> list[str]:
-        """Operations that succeeded too rarely, answers of success that none ever had, and what was left out."""
-        rare = [f"{name} succeeded {count} times" for name, count in self.succeeded().items() if count < ENOUGH]
-        never = [f"{answer} never came" for answer in sorted(answers_of_success() - self.answers.keys())]
+    def gaps(self) -> list[str]:
+        """Operations with too few successes, successful answers that never occurred, and operations and checks that were left out."""
+        rare = [f"{name} succeeded {count} times" for name, count in self.succeeded().items() if count < MIN_SUCCESSES]
+        never = [f"{answer} never occurred" for answer in sorted(answers_of_success() - self.answers.keys())]
         whole = f"  Tested: {len(operations())}\n" in self.text
         return rare + never + ([] if whole else ["operations were left out"]) + switched_off()
 
 
 @cache
 def operations() -> Mapping[str, Any]:
-    """What the reference says of each."""
+    """The operations of the reference by id."""
     paths = yaml.load(REFERENCE.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["paths"]
     return {one["operationId"]: one for methods in paths.values() for one in methods.values() if "operationId" in one}
 
 
 def switched_off() -> list[str]:
-    """Whatever schemathesis.toml leaves out: it may say which statuses a check expects, and nothing else of checks."""
+    """Keys of schemathesis.toml that could switch something off: of a check, it may only set the expected statuses."""
     config = tomllib.loads((HERE / "schemathesis.toml").read_text(encoding="utf-8"))
     sections = [config, *config["operations"]]
-    said = {key for one in sections for key in one} - {"checks", "operations", "warnings", "include-operation-id"}
-    told = {key for one in sections for check in one.get("checks", {}).values() for key in check}
-    return sorted(f"schemathesis.toml says {key}" for key in said | (told - {"expected-statuses"}))
+    keys = {key for one in sections for key in one} - {"checks", "operations", "warnings", "include-operation-id"}
+    of_checks = {key for one in sections for check in one.get("checks", {}).values() for key in check}
+    return sorted(f"schemathesis.toml sets {key}" for key in keys | (of_checks - {"expected-statuses"}))
 
 
 def answers_of_success() -> set[str]:
-    """`<operation> <status> <media type>` of all that the reference promises."""
+    """`<operation> <status> <media type>` of all successful answers in the reference."""
     return {
         f"{name} {status} {form}".rstrip()
         for name, operation in operations().items()
@@ -96,7 +96,7 @@ def answers_of_success() -> set[str]:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[World]:
-    """A running service with a little world in it: its address, a player's token, and what there is to see."""
+    """A running service: its address, a player's token, a finished match, and the games."""
     with Valkey.start(folder / "log", durable=True) as log, Valkey.start(folder / "queue", durable=False) as queue:
         environ = {
             "MOONSTONE_LOG_URL": log.url,
@@ -104,7 +104,7 @@ def serving(folder: Path) -> Iterator[World]:
             "MOONSTONE_DATA_DIR": str(folder / "store"),
             **dict.fromkeys(LIMITS, "1000000"),
         }
-        over = _play_one(environ)
+        finished = _play_one(environ)
         with subprocess.Popen(
             [sys.executable, "-m", "tests.openapi.server"],
             cwd=ROOT,
@@ -118,13 +118,19 @@ def serving(folder: Path) -> Iterator[World]:
                 url = f"http://127.0.0.1:{int(process.stdout.readline())}"
                 token = httpx.post(f"{url}/v1/players", json={"name": "Ada"}).raise_for_status().json()["token"]
                 games = [game["id"] for game in httpx.get(f"{url}/v1/games").json()["games"]]
-                yield {"url": url, "token": token, "over": over.id, "over_version": over.head.version, "games": games}
+                yield {
+                    "url": url,
+                    "token": token,
+                    "finished": finished.id,
+                    "finished_version": finished.head.version,
+                    "games": games,
+                }
             finally:
                 process.terminate()
 
 
 def _play_one(environ: Mapping[str, str]) -> Match:
-    """A match of bots that is over."""
+    """A finished match between bots."""
     service = build(settings.read(environ), listen=False)
     match = create(service.ports, "pl_host", NewMatch(game="ape_town", seats=2, bots=("random",) * 2), "create").match
     while advance(service.ports, match.id, moves=1000):
@@ -135,12 +141,12 @@ def _play_one(environ: Mapping[str, str]) -> Match:
 
 
 def run(world: World, examples: int, seed: int, *, seconds: float) -> Report:
-    """All of schemathesis, then again of what has too few inputs to succeed often; at most so many seconds each time."""
+    """Run all of schemathesis, then again the operations with too few successes; each run takes at most `seconds`."""
     alone = ("--phases", "examples,coverage,fuzzing" if LONG else "examples,fuzzing", "--max-examples", str(examples))
-    linked = ("--phases", "stateful", "--max-examples", str(max(examples, CHAINS)))
+    linked = ("--phases", "stateful", "--max-examples", str(max(examples, MIN_CHAINS)))
     report = _once(world, *alone, seed=seed, seconds=seconds) + _once(world, *linked, seed=seed, seconds=seconds)
-    for again in range(1, ENOUGH):
-        rare = {one.partition(" ")[0] for one in report.lacks()}
+    for again in range(1, MIN_SUCCESSES):
+        rare = {one.partition(" ")[0] for one in report.gaps()}
         if report.failed or not rare:
             break
         chosen = [part for name in sorted(rare) for part in ("--include-operation-id", name)]

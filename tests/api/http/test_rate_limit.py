@@ -48,7 +48,7 @@ def test_after_the_window_the_whole_quota_is_back(clock: Clock) -> None:
     assert limiter.take(TEN, "anna").remaining == 9
 
 
-def test_keys_and_policies_are_counted_apart(clock: Clock) -> None:
+def test_keys_and_policies_are_counted_separately(clock: Clock) -> None:
     limiter = rate_limit.Limiter(clock)
     for _ in range(11):
         limiter.take(TEN, "anna")
@@ -64,18 +64,18 @@ def test_the_number_of_keys_is_bounded_and_the_newest_are_kept(clock: Clock) -> 
     assert limiter.take(rate_limit.Policy("once", 1, 1000), str(rate_limit.MAX_KEYS + 9)).wait > 0
 
 
-def test_keys_whose_debt_is_paid_are_forgotten_first(clock: Clock) -> None:
+def test_keys_with_a_full_quota_are_forgotten_first(clock: Clock) -> None:
     limiter = rate_limit.Limiter(clock)
     once = rate_limit.Policy("once", 1, 1000)
-    limiter.take(rate_limit.Policy("once", 1, 5000), "in debt")
+    limiter.take(rate_limit.Policy("once", 1, 5000), "used up")
     for number in range(rate_limit.MAX_KEYS - 1):
         limiter.take(once, str(number))
     clock.now += 1001
     limiter.take(once, "one more")
-    assert set(limiter._full_again_at) == {("once", "in debt"), ("once", "one more")}
+    assert set(limiter._full_again_at) == {("once", "used up"), ("once", "one more")}
 
 
-def test_a_refusal_takes_a_moment_and_nothing_else_does(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_refusal_pauses_before_the_answer(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(time, "sleep", pauses.append)
     limiter = rate_limit.Limiter(clock)
