@@ -153,7 +153,8 @@ def _contents(server: Redis | RedisCluster) -> Contents:
             pipeline.dump(key)
             pipeline.pttl(key)
         found = pipeline.execute()
-    return {key: (found[2 * at], found[2 * at + 1] >= 0) for at, key in enumerate(keys)}
+    # A key may expire between KEYS and DUMP; its dump is then None.
+    return {key: (found[2 * at], found[2 * at + 1] >= 0) for at, key in enumerate(keys) if found[2 * at] is not None}
 
 
 def changed(before: Sequence[Contents], after: Sequence[Contents]) -> Sequence[bytes | str]:

@@ -27,7 +27,7 @@ class Served(msgspec.Struct, frozen=True):
 
 
 def _factory(_deadline: Deadline, _alive: Callable[[], bool]) -> Flask:
-    # These imports import ssl, which must not be imported before gevent has patched (api.server.gunicorn).
+    # These modules import ssl, which must not be imported before gevent's patches (api.server.gunicorn).
     from tests.api.checked import Client  # noqa: PLC0415
     from tests.service.games.monsters_on_the_moon.largest import largest_display  # noqa: PLC0415
 

@@ -21,7 +21,7 @@ HERE: Final = Path(__file__).parent
 def preloaded(folder: Path, source: str, environ: Mapping[str, str]) -> Path:
     """A script in `folder` that runs the server with a shim in LD_PRELOAD."""
     if shutil.which("gcc") is None:
-        pytest.skip("there is no gcc here, which the shim needs")
+        pytest.skip("gcc is not installed, which compiles the shim")
     shim, script = folder / f"{source}.so", folder / source
     subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-o", shim, HERE / f"{source}.c", "-ldl"], check=True)
     words = " ".join(f"'{name}={value}'" for name, value in {**environ, "LD_PRELOAD": str(shim)}.items())
@@ -52,17 +52,17 @@ class PowerCut:
         """Make every sync take this many milliseconds."""
         self._slow.write_text(str(ms), encoding="ascii")
 
-    def cut(self, least: int = 0) -> int:
+    def cut(self, at_least: int = 0) -> int:
         """Cut the power at a moment that loses at least this many bytes; returns how many. The server stays down."""
 
-        def would_cost_it() -> bool:
+        def loses_enough() -> bool:
             os.kill(self.server.pid, signal.SIGSTOP)
-            if sum(file.size - file.synced for file in self._files().values()) >= least:
+            if sum(file.size - file.synced for file in self._files().values()) >= at_least:
                 return True
             os.kill(self.server.pid, signal.SIGCONT)
             return False
 
-        until(would_cost_it, 60, f"{least} bytes are not on the disk")
+        until(loses_enough, 60, f"{at_least} bytes are not on the disk")
         self.server.kill()
         files = self._files()
         for path, file in files.items():
@@ -76,7 +76,7 @@ class PowerCut:
         until(
             lambda: all(file.synced >= marks.get(path, 0) for path, file in self._files().items()),
             60,
-            "all is on the disk",
+            "everything is on the disk",
         )
 
     def _files(self) -> Mapping[Path, Written]:
@@ -92,17 +92,17 @@ class PowerCut:
         return found
 
 
-class Displaced:
+class LogWithWrongClock:
     """A log whose server has a wrong clock."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
         self._offset = folder / "offset"
-        self.move(0)
+        self.set_offset(0)
         binary = preloaded(folder, "clockjump", {"CLOCK_OFFSET": str(self._offset)})
         self.server = Valkey.start(folder / "log", durable=True, binary=binary)
 
-    def move(self, seconds: int) -> None:
-        """Set the difference of the server's clock."""
+    def set_offset(self, seconds: int) -> None:
+        """Set the difference of the server's clock from the true time."""
         with self._offset.open("r+b" if self._offset.exists() else "wb") as file:
             file.write(struct.pack("q", seconds))

@@ -123,8 +123,8 @@ class World:
     def answer(self, request: Request, match: str, token: str | None) -> tuple[int, list[tuple[str, str]], bytes]:
         """Status, headers and body of an answer, without the ids of the request and the match."""
         answer = self.send(request, match, token)
-        request = answer.headers.pop("X-Request-Id")
-        body = answer.get_data().replace(request.encode(), b"").replace(match.encode(), b"")
+        request_id = answer.headers.pop("X-Request-Id")
+        body = answer.get_data().replace(request_id.encode(), b"").replace(match.encode(), b"")
         return answer.status_code, sorted(answer.headers.items()), body
 
 

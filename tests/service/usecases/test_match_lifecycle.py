@@ -134,7 +134,7 @@ def test_crashed_creations_and_unannounced_starts_block_no_player(monkeypatch: p
     assert len(arena.index.open_entries("host")) == 2
 
 
-def test_the_open_matches_of_a_player_are_limited() -> None:
+def test_a_player_has_only_so_many_matches_waiting() -> None:
     arena = Arena()
     tables = [arena.create() for _ in range(OPEN_MATCHES)]
     refused("too-many-open-matches", arena.create)
