@@ -33,7 +33,7 @@ def test_the_import_contracts_hold() -> None:
 @pytest.mark.parametrize(
     "path", [path for path in SOURCES if path.parts[-2] != "tests"], ids=lambda path: str(path.relative_to(ROOT))
 )
-def test_a_file_can_be_read_in_one_sitting(path: Path) -> None:
+def test_no_file_is_too_long(path: Path) -> None:
     is_test = path.is_relative_to(ROOT / "tests")
     allowed = TEST_BUDGET if is_test else BUDGET
     assert len(path.read_text(encoding="utf-8").splitlines()) <= allowed
@@ -67,6 +67,6 @@ def test_the_import_contracts_name_every_game() -> None:
     assert sorted(named["Inside a game the fold never decides"]) == expected
 
 
-def test_no_generic_package_shadows_ours() -> None:
+def test_no_dependency_has_the_name_of_our_package_events() -> None:
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     assert not re.search(r"^events==", lock, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Every invalid request gets its documented problem with the position of the fault, at once, and changes nothing."""
+"""Every invalid request gets its documented problem with the position of the fault immediately, and changes nothing."""
 
 import io
 import json
@@ -199,7 +199,7 @@ def test_there_are_hundreds_of_cases_and_some_for_every_operation() -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_a_bad_input_gets_its_problem_at_once_and_changes_nothing(world: World, operation: str) -> None:
+def test_a_bad_input_gets_its_problem_immediately_and_changes_nothing(world: World, operation: str) -> None:
     before = world.contents()
     faults = []
     for case in (case for case in cases() if case.operation == operation):

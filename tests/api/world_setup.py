@@ -118,7 +118,7 @@ class WorldSetup:
     def create_pair(self, pair: Pair, *, bot: Seat | None = None, private: bool = False) -> tuple[World, World]:
         """Create both matches of a pair, with new players and, if `bot` is a seat, the recording bot there.
 
-        They are the newest matches in every list. Afterwards the clock stands at the time of their last events.
+        They are the newest matches in every list. Afterwards the clock shows the time of their last events.
         """
         self._created += 1
         self.time = self._created

@@ -1,5 +1,5 @@
 """Many watchers of streams: the delay until the last of them has an event, the cost of idle streams, and their effect
-on slowdown_of_others' moves.
+on others' moves.
 
 `python -m tests.benchmarks.streams` starts a log, a queue and the API with two workers, and prints the figures. The
 clients are one thread of this process, on the same processors as the servers. It waits for all sockets together, and

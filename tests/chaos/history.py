@@ -1,7 +1,7 @@
 """Records what clients sent and received, and checks it against the matches in the log at the end.
 
 Every answer names the command's version, so no search is needed. Each acknowledged command is at its version, once (I1, I2).
-Versions have no gap (I3). A command that ended before another one began has a lower version. A version that a client record_read
+Versions have no gap (I3). A command that ended before another one began has a lower version. A version that a client saw
 never disappears.
 """
 
@@ -28,7 +28,7 @@ class Command(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A version of a match that a client record_read as the newest; `head` is the start of its hash."""
+    """A version of a match that a client saw as the newest; `head` is the start of its hash."""
 
     client: str
     match: str

@@ -172,7 +172,7 @@ ROWS: Final = (
     Row(
         23,
         "a command is sent twice",
-        (_ONCE, f"{_ACTIONS}::test_a_command_sent_by_many_at_once_is_carried_out_once"),
+        (_ONCE, f"{_ACTIONS}::test_a_command_sent_many_times_simultaneously_is_applied_once"),
     ),
     Row(
         24,
@@ -188,14 +188,14 @@ ROWS: Final = (
         "a command is sent again much later",
         (
             _ONCE,
-            f"{_ACTIONS}::test_the_same_key_gets_the_same_receipt_however_much_came_after",
+            f"{_ACTIONS}::test_the_same_key_gets_the_same_receipt_after_any_number_of_later_events",
             "tests/service/usecases/test_play.py::test_a_retry_long_after_later_moves_gives_the_original_receipt",
         ),
     ),
     Row(
         26,
         "a command names an old version",
-        (f"{_ACTIONS}::test_if_match_lets_an_action_pass_only_on_the_version_that_was_seen",),
+        (f"{_ACTIONS}::test_if_match_accepts_an_action_only_at_the_version_that_was_seen",),
     ),
     Row(
         28,
@@ -216,7 +216,7 @@ ROWS: Final = (
         30,
         "a stream is cut",
         (
-            "tests/api/resources/test_stream_response.py::test_two_watchers_with_different_sights_follow_a_match_over_cuts_and_kills",
+            "tests/api/resources/test_stream_response.py::test_two_clients_with_different_views_follow_a_match_despite_disconnections_and_kills",
         ),
     ),
     Row(31, "a stream's client never reads", (_SLOW_CLIENTS,)),
@@ -238,7 +238,7 @@ ROWS: Final = (
             "tests/api/server/test_gunicorn.py::test_a_body_of_the_maximum_size_is_read_to_its_end",
             "tests/api/server/test_gunicorn.py::test_bytes_after_the_content_length_are_not_a_request",
             "tests/api/server/test_gunicorn.py::test_a_body_that_ends_early_is_refused",
-            "tests/api/server/test_gunicorn.py::test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes",
+            "tests/api/server/test_gunicorn.py::test_the_answer_to_a_request_that_is_not_read_completely_arrives_and_closes_the_connection",
             f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_no_other_clients",
             f"{_SENDERS}::test_row_34_clients_that_send_without_a_pause_delay_no_other_clients_behind_nginx",
         ),

@@ -7,7 +7,7 @@ from tests.chaos.mutations_written import Mutation
 _SIGHT: Final = "tests/service/repository/test_match_history_sight.py"
 _PICTURES: Final = "tests/api/resources/test_pictures.py"
 _MATCHES: Final = "tests/service/usecases/test_match_lifecycle.py"
-_BAD_INPUTS: Final = "tests/api/test_bad_inputs.py::test_a_bad_input_gets_its_problem_at_once_and_changes_nothing"
+_BAD_INPUTS: Final = "tests/api/test_bad_inputs.py::test_a_bad_input_gets_its_problem_immediately_and_changes_nothing"
 _REQUESTS: Final = "tests/api/server/test_gunicorn.py::test_each_request_gets_its_status"
 _WORLDS: Final = "tests/api/test_nothing_leaks.py"
 _SAME_ANSWERS: Final = f"{_WORLDS}::test_worlds_that_differ_in_hidden_information_get_the_same_answers"
@@ -41,7 +41,7 @@ SIGHT: Final = (
     Mutation("older events have a list of legal actions", "service/subscriptions/situation.py",
         "if include.legal_actions and is_newest and",
         "if include.legal_actions and",
-        "tests/api/resources/test_include.py::test_the_newest_event_has_the_viewer_s_own_list_and_no_other_has_one"),
+        "tests/api/resources/test_include.py::test_only_the_newest_event_has_legal_actions_and_only_those_of_the_viewer"),
     Mutation("a player who left gets notices with legal actions", "service/subscriptions/notices.py",
         "    if holder is None or holder.resigned:\n        return frozenset()\n",
         "    if holder is None:\n        return frozenset()\n",
@@ -155,11 +155,11 @@ INPUT: Final = (
     Mutation("a connection is reset while the client still sends", "api/server/gunicorn.py",
         "                sock.linger()\n",
         "                pass\n",
-        "tests/api/server/test_gunicorn.py::test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes"),
+        "tests/api/server/test_gunicorn.py::test_the_answer_to_a_request_that_is_not_read_completely_arrives_and_closes_the_connection"),
     Mutation("a ticket opens any number of streams", "api/resources/stream_response.py",
         "        _use_ticket()\n",
         "",
-        "tests/api/resources/test_tickets.py::test_a_ticket_opens_one_stream_and_no_second"),
+        "tests/api/resources/test_tickets.py::test_a_ticket_opens_only_one_stream"),
     Mutation("every address of an IPv6 network is counted separately", "api/http/client_address.py",
         "_NETWORK_BITS: Final = 64",
         "_NETWORK_BITS: Final = 128",

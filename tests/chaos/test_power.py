@@ -35,7 +35,7 @@ OPTIONS: Final = {"auto-aof-rewrite-min-size": "64kb", "auto-aof-rewrite-percent
 
 
 class Table:
-    """A running service running load, and the history of its clients."""
+    """A running service under load, and the history of its clients."""
 
     def __init__(self, port: int, log: Valkey, history: History) -> None:
         self.history = history

@@ -62,7 +62,7 @@ def test_a_correct_program_compiles_and_a_wrong_one_does_not(types: Path) -> Non
     assert found["wrong"] != []
 
 
-def test_ordinary_client_code_compiles_and_mistakes_do_not(types: Path) -> None:
+def test_ordinary_client_code_compiles_and_mistakes_in_it_do_not(types: Path) -> None:
     program = (HERE / "client.ts").read_text(encoding="utf-8")
     mistakes = [number for number, line in enumerate(program.splitlines(), 2) if EXPECTED_ERROR.search(line)]
     errors = check(types, right=program, wrong=EXPECTED_ERROR.sub("//", program))

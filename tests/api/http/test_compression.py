@@ -75,7 +75,7 @@ def test_a_match_file_is_compressed(client: Client, finished: Table) -> None:
     assert packed.headers["ETag"] == f"W/{plain.headers['ETag']}"
 
 
-def test_a_weak_tag_is_a_condition_like_the_strong_one(client: Client, table: Table) -> None:
+def test_a_weak_tag_in_a_condition_counts_like_the_strong_one(client: Client, table: Table) -> None:
     tag = client.get(address(table), **GZIP).headers["ETag"]
     same = client.get(address(table), if_none_match=tag, **GZIP)
     assert (same.status_code, same.headers["ETag"], same.headers["Vary"]) == (304, tag, "Accept-Encoding")

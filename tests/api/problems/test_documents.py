@@ -38,7 +38,7 @@ def test_every_http_error_is_a_problem_with_its_status(app: Flask, status: int) 
     assert problem(raising(app, default_exceptions[status]()).get("/raise")).status == status
 
 
-def test_a_wrong_method_names_the_right_ones(app: Flask) -> None:
+def test_the_answer_to_a_wrong_method_names_the_allowed_ones(app: Flask) -> None:
     response = raising(app, MethodNotAllowed(["GET"])).get("/raise")
     assert problem(response).code == "method-not-allowed"
     assert response.headers["Allow"] == "GET"
@@ -163,7 +163,7 @@ def test_a_refusal_for_a_part_of_a_request_names_the_part() -> None:
         ("invalid-options", {"pointer": "#/viewer", "detail": "No."}),
     ],
 )
-def test_a_fault_in_a_named_part_looks_like_one_that_a_schema_finds(
+def test_a_fault_in_a_named_part_has_the_form_of_a_fault_that_a_schema_finds(
     app: Flask, code: str, error: dict[str, str]
 ) -> None:
     document = problem(raising(app, Refused(code, "No.", parameter="viewer")).get("/raise")).document
@@ -248,7 +248,7 @@ def play_until_to_move(client: Client, match: str, token: str) -> None:
         advance(client.container.ports, match)
 
 
-def test_the_list_of_problems_has_them_all(whole_app: Flask) -> None:
+def test_the_list_of_problems_is_complete(whole_app: Flask) -> None:
     client = whole_app.test_client()
     assert [entry["code"] for entry in client.get("/problems").get_json()["problems"]] == list(PROBLEM_TYPES)
     assert client.get("/problems", headers={"Accept": "text/html"}).get_data(as_text=True).count("<li>") == len(

@@ -132,7 +132,7 @@ IN_ORDER: Final[list[tuple[str, Mapping[str, str | None]]]] = [
 ]
 
 
-def test_the_checks_run_in_their_documented_order() -> None:
+def test_the_checks_run_in_a_fixed_order() -> None:
     client = client_with(allowed_hosts=("moon.example",))
     given: dict[str, str | None] = {"Host": "elsewhere", "Authorization": "Bearer y"}
     for code, corrected in IN_ORDER:
@@ -207,7 +207,7 @@ def test_head_options_and_wrong_methods(client: FlaskClient) -> None:
     assert "POST" in response.headers["Allow"]
 
 
-def test_too_many_requests_get_the_time_of_the_next_try() -> None:
+def test_requests_over_the_limit_get_the_time_of_the_next_try() -> None:
     client = client_with(requests_by_token=2, requests_by_address=1)
     anna = [client.get("/v1/stones", headers=ANNA) for _ in range(3)]
     assert [response.status_code for response in anna] == [200, 200, 429]
@@ -274,7 +274,7 @@ def test_browsers_of_the_configured_origins_may_call(origins: tuple[str, ...], a
     assert exposed <= set(call.headers["Access-Control-Expose-Headers"].split(", "))
 
 
-def test_a_problem_can_be_read_by_a_browser_too(client: FlaskClient) -> None:
+def test_a_problem_has_the_headers_for_browsers_too(client: FlaskClient) -> None:
     assert client.get("/nowhere", headers=PREFLIGHT).headers["Access-Control-Allow-Origin"] == "*"
 
 

@@ -36,7 +36,7 @@ def test_a_receipt_has_the_event_and_the_next_decisions(table: Seated) -> None:
     assert view.get_json()["decisions"] == receipt["decisions"]
 
 
-def test_the_same_key_gets_the_same_receipt_however_much_came_after(table: Seated) -> None:
+def test_the_same_key_gets_the_same_receipt_after_any_number_of_later_events(table: Seated) -> None:
     body = {"action": table.actions()[0]}
     first = table.act(body, idempotency_key="move-1")
     while table.client.ask(table.path)["decisions"][0]["seat"] == first.get_json()["event"]["data"]["seat"]:
@@ -51,7 +51,7 @@ def test_the_same_key_gets_the_same_receipt_however_much_came_after(table: Seate
     assert table.client.log(table.match) == before
 
 
-def test_a_command_sent_by_many_at_once_is_carried_out_once(table: Seated) -> None:
+def test_a_command_sent_many_times_simultaneously_is_applied_once(table: Seated) -> None:
     body = {"action": table.actions()[0]}
     barrier = threading.Barrier(8)
 
@@ -94,7 +94,7 @@ def test_an_illegal_action_gets_its_reason_its_clause_and_the_legal_actions(tabl
     assert refusal.document["version"] == 4
 
 
-def test_if_match_lets_an_action_pass_only_on_the_version_that_was_seen(table: Seated) -> None:
+def test_if_match_accepts_an_action_only_at_the_version_that_was_seen(table: Seated) -> None:
     old, new = (table.client.get(f"{table.path}?version={version}").headers["ETag"] for version in (3, 4))
     body = {"action": table.actions()[0]}
     stale = table.act(body, if_match=old)
@@ -140,7 +140,7 @@ class Clock:
         return self.now
 
 
-def test_after_the_deadline_the_clock_decides() -> None:
+def test_after_the_deadline_the_default_action_is_played() -> None:
     clock = Clock()
     container = Container(unlimited(), local_ports(GAMES, clock))
     table = seated(container, clock={"turn_seconds": 30})

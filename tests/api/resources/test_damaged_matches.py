@@ -1,4 +1,6 @@
-"""Every route of a match that cannot be folded: its players and creator get the fault, strangers get `match-not-found`."""
+"""Every route of a match that cannot be folded: its players and creator get the fault. If it is private, strangers
+get `match-not-found`.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -139,7 +141,7 @@ def test_strangers_get_match_not_found_for_a_damaged_private_match(damage: str) 
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_its_creator_and_its_seats_get_the_fault(damage: str) -> None:
+def test_the_creator_and_the_seats_get_the_fault_of_a_damaged_private_match(damage: str) -> None:
     world = World(damage, private=True)
     for token in (world.creator, world.seat):
         for request in world.requests():
@@ -156,7 +158,7 @@ def test_its_creator_and_its_seats_get_the_fault(damage: str) -> None:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_only_lists_of_its_own_players_contain_it(damage: str) -> None:
+def test_only_the_lists_of_its_own_players_contain_a_damaged_match(damage: str) -> None:
     world = World(damage, private=True)
     for token in (None, world.stranger, world.creator, world.seat):
         for status in ("open", "running", "finished"):

@@ -195,7 +195,7 @@ def test_a_stream_is_neither_cached_nor_buffered(client: FlaskClient, finished: 
 
 
 @pytest.mark.parametrize("form", [SSE, NDJSON])
-def test_a_stream_goes_on_after_the_version_that_is_named(
+def test_a_stream_continues_after_the_version_in_the_query(
     client: FlaskClient, container: Container, finished: Table, form: str
 ) -> None:
     text = whole_stream(client, path(finished, "?after=30"), form).text

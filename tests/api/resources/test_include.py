@@ -61,7 +61,7 @@ def viewers(match: Seated) -> tuple[str | None, ...]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_event_has_what_was_open_right_after_it(match: Seated, form: str) -> None:
+def test_every_event_has_the_decisions_that_were_open_right_after_it(match: Seated, form: str) -> None:
     for token in viewers(match):
         _, events = frames(match, "include=texts,decisions", token, form)
         assert [event["version"] for event in events] == list(range(1, len(events) + 1))
@@ -74,7 +74,7 @@ def test_every_event_has_what_was_open_right_after_it(match: Seated, form: str) 
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_newest_event_has_the_viewer_s_own_list_and_no_other_has_one(match: Seated, form: str) -> None:
+def test_only_the_newest_event_has_legal_actions_and_only_those_of_the_viewer(match: Seated, form: str) -> None:
     lists = []
     for token in viewers(match):
         view = match.client.ask(f"{match.path}?include=legal_actions,texts", token)
@@ -91,7 +91,7 @@ def test_the_newest_event_has_the_viewer_s_own_list_and_no_other_has_one(match: 
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_client_that_has_all_events_gets_the_open_decisions_at_once(match: Seated, form: str) -> None:
+def test_a_client_that_has_all_events_gets_the_open_decisions_immediately(match: Seated, form: str) -> None:
     for token in viewers(match):
         view = match.client.ask(f"{match.path}?include=legal_actions,texts", token)
         first, events = frames(match, f"include={ALL}&after={view['version']}", token, form)

@@ -134,7 +134,7 @@ def test_legal_actions_and_receipts_have_texts_on_request(headers: dict[str, str
     assert first == without_texts
 
 
-def test_a_page_with_texts_leads_to_a_page_with_texts(client: Client, table: Table) -> None:
+def test_the_next_page_after_one_with_texts_has_texts(client: Client, table: Table) -> None:
     page = client.ask(f"/v1/matches/{table.match_id}/events?include=texts&limit=2")
     assert client.ask(page["next"])["events"][0]["text"]
 

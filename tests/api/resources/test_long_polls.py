@@ -75,7 +75,7 @@ def test_a_wait_without_an_event_ends_with_an_empty_page(client: Client, table: 
     assert (page["events"], page["next"], page["version"]) == ([], None, view["version"])
 
 
-def test_a_long_poll_of_a_match_that_is_over_returns_at_once(client: Client, table: Table) -> None:
+def test_a_long_poll_of_a_finished_match_returns_immediately(client: Client, table: Table) -> None:
     table.finish(client.container.ports)
     page, took = poll(client, table, newest(client, table)["version"])
     assert took < IMMEDIATELY_S
@@ -89,7 +89,7 @@ def test_a_long_poll_with_the_tag_of_the_newest_version_gets_304(client: Client,
     assert client.get(path, if_none_match=tag).status_code == 304
 
 
-def test_a_long_poll_with_another_head_is_answered_at_once(client: Client, table: Table) -> None:
+def test_a_long_poll_with_another_head_is_answered_immediately(client: Client, table: Table) -> None:
     version = newest(client, table)["version"]
     began = time.monotonic()
     refusal = problem(client.get(f"/v1/matches/{table.match_id}/events?after={version}&head={'0' * 16}&wait=30"))

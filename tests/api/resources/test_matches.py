@@ -172,7 +172,7 @@ def test_the_last_seat_starts_the_match(client: Client, ada: str, ben: str) -> N
     assert problem(client.post(f"{path}/seats", {}, client.sign_up())).code == "match-not-open"
 
 
-def test_a_seat_taken_twice_with_one_key_is_one_seat_however_much_came_after(client: Client, ada: str) -> None:
+def test_a_seat_taken_twice_with_one_key_is_taken_once_even_after_later_events(client: Client, ada: str) -> None:
     path = f"/v1/matches/{make(client, ada)['id']}"
     first = client.post(f"{path}/seats", {}, ada, idempotency_key="sit")
     client.do(f"{path}/bots", {"bot": "random"}, ada)

@@ -63,13 +63,15 @@ def test_a_version_is_a_plain_number(client: Client, running: Table, version: st
     assert problem(client.get(path(running, f"?version={version}"))).code == "invalid-parameter"
 
 
-def test_a_version_that_is_not_there_yet_is_not_found(client: Client, running: Table) -> None:
+def test_a_future_version_is_not_found(client: Client, running: Table) -> None:
     newest = client.ask(path(running))["version"]
-    said = problem(client.get(path(running, f"?version={newest + 1}")))
-    assert (said.status, said.code, said.document["version"]) == (404, "version-not-found", newest)
+    refusal = problem(client.get(path(running, f"?version={newest + 1}")))
+    assert (refusal.status, refusal.code, refusal.document["version"]) == (404, "version-not-found", newest)
 
 
-def test_another_seat_s_view_is_open_only_after_the_end(client: Client, running: Table, finished: Table) -> None:
+def test_the_view_of_another_seat_is_accessible_only_after_the_end(
+    client: Client, running: Table, finished: Table
+) -> None:
     assert client.ask(path(running), running.ben_token)["viewer"] == 1
     assert client.ask(path(running, "?viewer=1"), running.ben_token)["viewer"] == 1
     assert client.ask(path(running), running.anna_token)["viewer"] is None
@@ -95,7 +97,7 @@ def test_a_caller_with_the_current_etag_gets_304(client: Client, running: Table)
     assert problem(client.get(path(running), if_none_match="x")).code == "invalid-parameter"
 
 
-def test_legal_actions_come_with_the_match_or_by_themselves(client: Client) -> None:
+def test_legal_actions_can_be_read_with_the_match_or_alone(client: Client) -> None:
     token = client.sign_up()
     match = client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random"]}, token)["id"]
     client.do(f"/v1/matches/{match}/seats", {}, token)

@@ -45,7 +45,7 @@ def test_a_picture_is_an_svg_document_that_may_use_its_own_style_and_nothing_els
     assert len(response.get_data()) < 80_000
 
 
-def test_it_shows_what_the_viewer_may_know(client: Client, running: Table) -> None:
+def test_a_picture_shows_only_what_the_viewer_may_know(client: Client, running: Table) -> None:
     own, spectators = client.get(board(running), running.ben_token), client.get(board(running))
     hand = client.ask(f"/v1/matches/{running.match_id}", running.ben_token)["observation"]["seats"][1]["hand"]
     assert hand
@@ -55,7 +55,7 @@ def test_it_shows_what_the_viewer_may_know(client: Client, running: Table) -> No
     assert problem(client.get(board(running, "?viewer=0"), running.ben_token)).code == "not-your-seat"
 
 
-def test_after_the_end_everybody_may_look_from_every_seat(client: Client, finished: Table) -> None:
+def test_after_the_end_everybody_may_see_the_view_of_every_seat(client: Client, finished: Table) -> None:
     seen = [client.get(board(finished, f"?viewer={seat}")).text for seat in (0, 1)]
     assert client.get(board(finished), finished.ben_token).text == seen[1] != seen[0]
 
@@ -108,7 +108,7 @@ def test_a_tag_names_the_drawing_the_language_and_the_viewer(client: Client, run
         ("?language=de", "en", "de", False),
     ],
 )
-def test_the_language_is_that_of_the_address_or_else_the_callers(
+def test_the_language_is_that_of_the_query_or_else_of_accept_language(
     client: Client, running: Table, query: str, accepted: str, language: str, varies: bool
 ) -> None:
     response = client.get(board(running, query), accept_language=accepted)
@@ -123,14 +123,14 @@ def test_highlight_marks_what_the_event_of_the_version_changed(client: Client, f
     assert client.get(board(finished, "?version=10")).text == drawn[0]
 
 
-def test_before_the_start_it_shows_the_free_seats(client: Client, running: Table) -> None:
+def test_before_the_start_a_picture_shows_the_free_seats(client: Client, running: Table) -> None:
     assert (
         description(client.get(board(running, "?version=1")).get_data())
         == "Waiting for players: 0 of 2 seats are taken."
     )
 
 
-def test_it_is_compressed_if_the_client_accepts_it(client: Client, running: Table) -> None:
+def test_a_picture_is_compressed_if_the_client_accepts_it(client: Client, running: Table) -> None:
     packed = Client(client.container, unchecked=True).get(board(running), accept_encoding="gzip")
     assert packed.headers["Content-Encoding"] == "gzip"
     assert packed.headers["ETag"].startswith("W/")

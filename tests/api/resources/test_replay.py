@@ -106,6 +106,6 @@ def test_before_the_end_no_viewer_sees_what_every_seat_knows(client: Client, run
         assert problem(answer)[:2] == (403, "not-your-seat")
 
 
-def test_an_unknown_parameter_is_answered_with_the_names_that_are_sent(client: Client, running: Table) -> None:
+def test_the_answer_to_an_unknown_parameter_names_the_known_ones(client: Client, running: Table) -> None:
     answer = client.get(f"/v1/matches/{running.match_id}/diff?first=3")
     assert "from, to, viewer" in answer.get_data(as_text=True)

@@ -64,7 +64,7 @@ def expected(service: Service, table: Table, viewer: Viewer) -> list[Any]:
     return [msgspec.json.decode(msgspec.json.encode(event)) for event in events]
 
 
-def test_two_watchers_with_different_sights_follow_a_match_over_cuts_and_kills(
+def test_two_clients_with_different_views_follow_a_match_despite_disconnections_and_kills(
     server: Server, service: Service, table: Table
 ) -> None:
     """Every event arrives once and in order, despite disconnections, kill -9 of workers and reloads of the server."""
@@ -171,7 +171,7 @@ def test_closed_streams_are_no_longer_counted(server: Server, service: Service, 
     until(lambda: open_now() == 0, 60, "all are closed")
 
 
-def test_a_server_that_stops_says_so_to_every_stream(environ: Mapping[str, str], service: Service) -> None:
+def test_a_server_that_stops_sends_an_end_frame_to_every_stream(environ: Mapping[str, str], service: Service) -> None:
     table = set_table(service.ports)
     tokens = [accounts.sign_up(service.ports, "Watcher")[1] for _ in range(13)] * 8
     with serving(environ) as server, ExitStack() as clients:

@@ -111,9 +111,9 @@ def test_missing_private_and_damaged_matches_get_the_same_answer(client: Client)
     assert isinstance(ports.log, MemoryLog)
     for table in (broken, private_and_broken):
         ports.log._matches[table.match_id].events.append(b"{}")
-    none = "a" * len(public.match_id)
+    missing = "a" * len(public.match_id)
     details = set()
-    for match in (private.match_id, broken.match_id, private_and_broken.match_id, none):
+    for match in (private.match_id, broken.match_id, private_and_broken.match_id, missing):
         for token in (None, private.anna_token):
             found = problem(client.get(address_of(public.match_id, match), token))
             assert (found.status, found.code) == (404, "match-not-found")
@@ -152,7 +152,7 @@ def test_a_future_version_gets_history_diverged(client: Client, tables: list[Tab
     assert (found.status, found.code) == (409, "history-diverged")
 
 
-def test_it_counts_as_one_stream_and_a_ticket_opens_it() -> None:
+def test_a_stream_of_several_matches_counts_once_and_accepts_a_ticket() -> None:
     client = Client(unchecked=True)
     tables = [set_table(client.container.ports) for _ in range(2)]
     ticket = client.do("/v1/stream-tickets", token=tables[0].ben_token)["ticket"]

@@ -47,7 +47,7 @@ def ticket(client: Client, token: str) -> str:
 
 @pytest.mark.parametrize("form", ["text/event-stream", "application/x-ndjson"])
 @pytest.mark.parametrize("path", ["/v1/me/stream", "/v1/matches/{}/events"])
-def test_a_ticket_opens_one_stream_and_no_second(client: Client, token: str, match: str, path: str, form: str) -> None:
+def test_a_ticket_opens_only_one_stream(client: Client, token: str, match: str, path: str, form: str) -> None:
     address = f"{path.format(match)}?ticket={ticket(client, token)}"
     assert b"restart" in client.get(address, accept=form).get_data()
     assert problem(client.get(address, accept=form)).code == "ticket-invalid"
@@ -86,7 +86,7 @@ def test_a_refused_stream_does_not_use_up_its_ticket(client: Client, token: str,
     assert client.get(stream, accept="text/event-stream").status_code == 200
 
 
-def test_of_two_streams_that_open_at_once_with_a_ticket_one_is_refused(
+def test_one_of_two_streams_that_open_simultaneously_with_a_ticket_is_refused(
     client: Client, token: str, match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = ticket(client, token)
@@ -98,7 +98,7 @@ def test_of_two_streams_that_open_at_once_with_a_ticket_one_is_refused(
     assert client.app.extensions[STREAMS].open == 0
 
 
-def test_a_ticket_opens_nothing_else(client: Client, token: str, match: str) -> None:
+def test_a_ticket_opens_only_streams(client: Client, token: str, match: str) -> None:
     for path in ("/v1/me", "/v1/me/matches", f"/v1/matches/{match}", f"/v1/matches/{match}/events"):
         refusal = problem(client.get(f"{path}?ticket={ticket(client, token)}"))
         assert refusal.status in {400, 401}, path
@@ -133,7 +133,7 @@ def test_a_ticket_of_a_revoked_token_is_invalid(client: Client, token: str) -> N
     assert problem(client.get(f"/v1/me/stream?ticket={made}")).code == "token-invalid"
 
 
-def test_a_stream_by_ticket_counts_among_those_of_its_token(client: Client, token: str) -> None:
+def test_a_stream_opened_by_a_ticket_counts_for_its_token(client: Client, token: str) -> None:
     responses = [
         client.get(f"/v1/me/stream?ticket={ticket(client, token)}", accept="text/event-stream") for _ in range(2)
     ]

@@ -155,7 +155,7 @@ PROBES: Final = {
 
 
 @pytest.mark.parametrize("probe", PROBES, ids=bytes.decode)
-def test_load_balancers_may_ask_for_health_without_a_host(server: Running, probe: bytes) -> None:
+def test_health_checks_need_no_host(server: Running, probe: bytes) -> None:
     assert server.send(probe + CLOSE + b"\r\n").status == PROBES[probe]
 
 
@@ -170,7 +170,7 @@ UNREAD: Final = {
 
 
 @pytest.mark.parametrize(("status", "request_"), UNREAD.values(), ids=UNREAD.keys())
-def test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes(
+def test_the_answer_to_a_request_that_is_not_read_completely_arrives_and_closes_the_connection(
     server: Running, status: int, request_: bytes
 ) -> None:
     with server.connect() as client:
