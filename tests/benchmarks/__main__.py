@@ -35,12 +35,12 @@ def _rules(table: Table, folder: Path) -> None:
         actions = rules.random_play(game, seats, 10)
         table.row(f"{game_id}: random play, {seats} seats", actions, "actions/s", f"aim {rate:,}")
         events, ms = rules.rebuild(game, seats, 200)
-        table.row(f"{game_id}: {events} events rebuild_ms", ms, "ms", f"aim {rebuild_ms} ms", digits=2)
+        table.row(f"{game_id}: {events} events rebuilt", ms, "ms", f"aim {rebuild_ms} ms", digits=2)
         table.row(f"{game_id}: verify", rules.verify_rate(game, seats), "events/s", "aim 5,000")
     monsters = GAMES["monsters_on_the_moon"]
     table.row("with walls: random play, 4 seats", rules.random_play(monsters, 4, 3, WALLS), "actions/s", "aim 150")
     events, ms = rules.rebuild(monsters, 4, 200, WALLS)
-    table.row(f"with walls: {events} events rebuild_ms", ms, "ms", "aim 3.0 ms", digits=2)
+    table.row(f"with walls: {events} events rebuilt", ms, "ms", "aim 3.0 ms", digits=2)
     for what, listed, aim in (("actions", lists.cards(), 10), ("walls", lists.walls(), 15)):
         table.row(f"monsters_on_the_moon: {listed.length} legal {what}", listed.ms, "ms", f"aim {aim} ms", digits=1)
     answer = lists.over_http(folder)
@@ -82,16 +82,16 @@ def _http(table: Table, folder: Path) -> None:
 
 def _streams(table: Table, folder: Path) -> None:
     with streams.running(folder) as service:
-        held, crowd = service.idle_cost(), service.fan_out()
+        idle, fan_out = service.idle_cost(), service.fan_out()
         table.row(
-            f"an event at the last of {crowd.watchers:,} watchers, p99",
-            crowd.last_p99,
+            f"an event at the last of {fan_out.watchers:,} watchers, p99",
+            fan_out.last_p99,
             "ms",
-            f"median {crowd.last_p50:.0f} ms, {crowd.delivery_us:.0f} µs CPU each; aim 250 ms",
+            f"median {fan_out.last_p50:.0f} ms, {fan_out.delivery_us:.0f} µs CPU each; aim 250 ms",
         )
-        table.row("its move answered meanwhile, p99", crowd.answer_p99, "ms", f"median {crowd.answer_p50:.0f} ms")
-        beside = f"{held.kib:.0f} KiB each; the slowest move beside them {held.slowest:.0f} ms"
-        table.row(f"{held.streams:,} idle streams", held.cpu, "% of a core", beside)
+        table.row("its move answered meanwhile, p99", fan_out.answer_p99, "ms", f"median {fan_out.answer_p50:.0f} ms")
+        note = f"{idle.kib:.0f} KiB each; the slowest move beside them {idle.slowest:.0f} ms"
+        table.row(f"{idle.streams:,} idle streams", idle.cpu, "% of a core", note)
         table.row(
             f"a move beside {streams.IDLE_OF_OTHERS} idle streams of others",
             service.slowdown_of_others(),
@@ -113,8 +113,8 @@ def _loop(table: Table, folder: Path) -> None:
     floor = found.pop("floor")
     for stream, aim in (("notices with lists", 2.0), ("events with lists", 2.0), ("events", 3.0)):
         cost = found[stream]
-        beside = f"{cost.total / floor.total:.1f} of the bare floor's {floor.total:.2f} ms; {cost.stores:.2f} ms in stores; aim {aim} ms"
-        table.row(f"processor time a move, {loop.MATCHES} matches, {stream}", cost.total, "ms", beside, digits=2)
+        note = f"{cost.total / floor.total:.1f} of the bare floor's {floor.total:.2f} ms; {cost.stores:.2f} ms in stores; aim {aim} ms"
+        table.row(f"processor time a move, {loop.MATCHES} matches, {stream}", cost.total, "ms", note, digits=2)
 
 
 def _bots(table: Table, folder: Path) -> None:
@@ -125,14 +125,14 @@ def _bots(table: Table, folder: Path) -> None:
 def _concurrent_actions(table: Table, folder: Path) -> None:
     figures = real_time.concurrent_actions(folder)
     table.row("8 clients in one match: answered actions", figures.rate, "a second", "aim 150")
-    table.row("8 clients in one match: accepted", 100 * figures.accepted, "%", "aim a third")
+    table.row("8 clients in one match: accepted", 100 * figures.accepted, "%", "aim 33 %")
     table.row("8 clients in one match: p99", figures.p99, "ms", "aim 100 ms")
 
 
 def _bells(table: Table, folder: Path) -> None:
     bells = real_time.bells(folder, MATCHES)
-    beside = f"{bells.count} bells, {bells.bot_actions:.0f} bots' actions/s; aim 500 ms"
-    table.row(f"{MATCHES} matches with paced bots: the latest bell", bells.latest, "ms late", beside)
+    note = f"{bells.count} bells, {bells.bot_actions:.0f} bots' actions/s; aim 500 ms"
+    table.row(f"{MATCHES} matches with paced bots: the latest bell", bells.latest, "ms late", note)
 
 
 PARTS: Final[Mapping[str, Callable[[Table, Path], None]]] = {

@@ -187,16 +187,16 @@ class MeasuredService:
         return sum(pages) * _PAGE / 1024
 
     def fan_out(self, watchers: int = WATCHERS, events: int = EVENTS) -> FanOut:
-        moves, crowd = self.moves(watchers), Streams(self.server, self.tokens)
-        crowd.watch(moves.path, watchers)
-        crowd.drain(0.5)
+        moves, opened = self.moves(watchers), Streams(self.server, self.tokens)
+        opened.watch(moves.path, watchers)
+        opened.drain(0.5)
         before = self.cpu()
         times = []
         for _ in range(events):
-            times.append(crowd.follow(moves))
-            crowd.drain(PAUSE_S)
+            times.append(opened.follow(moves))
+            opened.drain(PAUSE_S)
         spent = self.cpu() - before
-        crowd.close()
+        opened.close()
         answers, lasts = (sorted(column) for column in zip(*times, strict=True))
         worst = int(0.99 * (events - 1))
         return FanOut(
@@ -211,33 +211,33 @@ class MeasuredService:
         """
         ratios = []
         for number in range(ROUNDS):
-            moves, crowd = self.moves(number), Streams(self.server, self.tokens)
+            moves, opened = self.moves(number), Streams(self.server, self.tokens)
             alone = [moves.milliseconds() for _ in range(MOVES_PER_PART)]
             path, version = self.idle_path()
-            crowd.watch(path, IDLE_OF_OTHERS, version)
-            crowd.drain(0.3)
+            opened.watch(path, IDLE_OF_OTHERS, version)
+            opened.drain(0.3)
             beside = [moves.milliseconds() for _ in range(MOVES_PER_PART)]
-            crowd.close()
-            crowd.drain(HANG_UP_CHECK_S + 0.3)
+            opened.close()
+            opened.drain(HANG_UP_CHECK_S + 0.3)
             alone += [moves.milliseconds() for _ in range(MOVES_PER_PART)]
             ratios.append(median(beside) / median(alone))
         return median(ratios)
 
     def idle_cost(self, streams: int = IDLE) -> IdleCost:
-        crowd, moves = Streams(self.server, self.tokens), self.moves(IDLE)
+        opened, moves = Streams(self.server, self.tokens), self.moves(IDLE)
         kib = self.kib()
         path, version = self.idle_path()
-        crowd.watch(path, streams, version)
+        opened.watch(path, streams, version)
         kib = self.kib() - kib
-        crowd.drain(1)
+        opened.drain(1)
         before = self.cpu()
-        crowd.drain(HEARTBEATS_S)
+        opened.drain(HEARTBEATS_S)
         spent = (self.cpu() - before) / HEARTBEATS_S
         slowest = 0.0
         for _ in range(MOVES_PER_PART):
             slowest = max(slowest, moves.milliseconds())
-            crowd.drain(0.1)
-        crowd.close()
+            opened.drain(0.1)
+        opened.close()
         return IdleCost(streams, 100 * spent, kib / streams, slowest)
 
 

@@ -60,7 +60,7 @@ class TestedServer:
             names={
                 "match_id": (running, running, waiting, "x", running[:-1]),
                 "game": ("ape_town", "four_monkeys", "x"),
-                "code": ("match-running", "x"),
+                "code": ("match-full", "x"),
             },
             tokens=(ada, ben, eve, "", eve[:-1] + "_"),
             bodies={

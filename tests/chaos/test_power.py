@@ -34,7 +34,7 @@ MIN_LOSS: Final = 16_384
 OPTIONS: Final = {"auto-aof-rewrite-min-size": "64kb", "auto-aof-rewrite-percentage": "50"}
 
 
-class Table:
+class ServiceUnderLoad:
     """A running service under load, and the history of its clients."""
 
     def __init__(self, port: int, log: Valkey, history: History) -> None:
@@ -88,7 +88,7 @@ class Table:
 
 
 @contextmanager
-def table(folder: Path, log: Valkey, queue_url: str, **settings: str) -> Iterator[Table]:
+def table(folder: Path, log: Valkey, queue_url: str, **settings: str) -> Iterator[ServiceUnderLoad]:
     environ = {
         "MOONSTONE_LOG_URL": log.url,
         "MOONSTONE_QUEUE_URL": queue_url,
@@ -99,14 +99,14 @@ def table(folder: Path, log: Valkey, queue_url: str, **settings: str) -> Iterato
         **settings,
     }
     with serving(environ) as server:
-        running = Table(server.port, log, History())
+        running = ServiceUnderLoad(server.port, log, History())
         try:
             yield running
         finally:
             running.stop()
 
 
-def cause_faults(running: Table, times: int, cause_fault: Callable[[], object], log: Valkey) -> list[float]:
+def cause_faults(running: ServiceUnderLoad, times: int, cause_fault: Callable[[], object], log: Valkey) -> list[float]:
     """Cause a fault of the log repeatedly, each time at another moment, and keep it down for a while.
 
     Returns for each fault the seconds from the restart until a command was answered.
@@ -177,7 +177,7 @@ def test_row_01_and_02_a_log_that_is_killed_or_loses_its_power_keeps_every_ackno
     history = running.history
     print(
         f"{FAULTS} times {fault}: {history.acknowledged} commands, {history.retries} retries, {history.replays} replays, "
-        f"recovery_s in {recovery_s[FAULTS // 2]:.2f} s (median), {recovery_s[-1]:.2f} s at most"
+        f"recovered in {recovery_s[FAULTS // 2]:.2f} s (median), {recovery_s[-1]:.2f} s at most"
     )
     assert history.faults(stored) == []
     assert recovery_s[-1] < 3

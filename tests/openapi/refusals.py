@@ -121,7 +121,7 @@ def _play(refusals: Refusals, client: Client, ada: str, ben: str) -> None:
     client.do(f"/v1/matches/{finished}/leave", {}, ada, idempotency_key="leave-three")
     while advance(ports, finished, moves=1000):
         pass
-    refusals.record("match-finished", "POST", f"/v1/matches/{finished}/leave", {}, ada)
+    refusals.record("match-over", "POST", f"/v1/matches/{finished}/leave", {}, ada)
 
 
 def _too_many(refusals: Refusals, client: Client, eve: str) -> None:

@@ -34,7 +34,7 @@ MISSING: Final = "a" * 26
 DAMAGES: Final[Mapping[str, tuple[Callable[[tuple[bytes, ...]], tuple[bytes, ...]], str]]] = {
     "a broken chain": (torn(3), "match-corrupt"),
     "no first event": (torn(0), "match-corrupt"),
-    "a later damage of event": (lambda stored: resealed(stored, -1, type="match_paused"), "engine-too-old"),
+    "a later type of event": (lambda stored: resealed(stored, -1, type="match_paused"), "engine-too-old"),
     "a later field of an event": (with_field("data"), "engine-too-old"),
     "a later field of every event": (with_field(None), "engine-too-old"),
 }
