@@ -18,6 +18,7 @@ from service.match.model import Match
 from service.observability import metrics
 from service.observability.logfmt import Logfmt
 from service.usecases import submit
+from tests.api.limits_reset import reset_limits
 from tests.api.world_setup import World, WorldSetup, mask
 from tests.api.worlds import Pair, Step, alike_moves
 from tests.service.games.matches import spread, ways
@@ -95,7 +96,7 @@ class Comparison:
     def _fetch(self, request: Request, token: str | None) -> Answer:
         """A response as it was received."""
         # Answers show how much of a rate limit is left: reset the limits, so that this is the same in both worlds.
-        self._setup.app.limiter._full_again_at.clear()
+        reset_limits(self._setup.ports.limits)
         headers = dict(request.headers) | ({"Authorization": f"Bearer {token}"} if token else {})
         data = None if request.body is None else msgspec.json.encode(request.body)
         if data is not None:

@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from events.record import Event
 from service.games.visibility import Seat
 from service.repository import cursors
 from tests.api.comparison import Comparison, Request, Row
@@ -118,6 +119,12 @@ def lists(_: World) -> Iterator[Request]:
     yield Request("/v1/matches?status=open&limit=2")
     yield Request("/v1/matches?status=finished&limit=2")
     yield Request("/v1/matches?status=ended&limit=2")
+    yield Request("/v1/matches?free_seats=1&bots=false&limit=2")
+
+
+def players_matches(world: World) -> Iterator[Request]:
+    creator = msgspec.json.decode(world.events[0], type=Event).by.partition(":")[2]
+    yield from (Request(f"/v1/players/{player}/matches?limit=2") for player in (creator, "pl_nobody"))
 
 
 def actions(world: World) -> Iterator[Request]:
@@ -156,6 +163,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "POST /v1/me/tokens": no_request,
     "DELETE /v1/me/tokens/current": no_request,
     "GET /v1/matches": lists,
+    "GET /v1/players/{player}/matches": players_matches,
     "POST /v1/matches": no_request,
     "GET /v1/matches/{match_id}": observation,
     "GET /v1/matches/{match_id}/board.svg": pictures,
@@ -175,8 +183,15 @@ ROWS: Final[Mapping[str, Row]] = {
         Request(f"{world.path}/bots", body={"bot": bot}, method="POST") for bot in ("random", "nobody")
     ],
     "POST /v1/matches/{match_id}/start": lambda world: [Request(f"{world.path}/start", body={}, method="POST")],
+    "POST /v1/matches/{match_id}/rematch": lambda world: [Request(f"{world.path}/rematch", method="POST")],
+    "POST /v1/matches/{match_id}/invitations": lambda world: [
+        Request(f"{world.path}/invitations", body={}, method="POST")
+    ],
     "POST /v1/matches/{match_id}/leave": no_request,  # sent last, by Comparison.leave
     "POST /v1/matches/{match_id}/actions": actions,
+    "POST /v1/seeks": no_request,
+    "GET /v1/seeks/{seek_id}": no_request,
+    "DELETE /v1/seeks/{seek_id}": no_request,
     "GET /healthz": no_request,
     "GET /readyz": no_request,
     "GET /metrics": no_request,  # Comparison.compare reads the metrics itself

@@ -25,9 +25,7 @@ _KILLED_OR_CUT: Final = (
     f"{_POWER}::test_row_01_and_02_a_log_that_is_killed_or_loses_its_power_keeps_every_acknowledged_command"
 )
 _KILLS: Final = "tests/e2e/test_whole_match.py::test_kills_lose_nothing_acknowledged_and_apply_nothing_twice"
-_NO_WRITES: Final = (
-    f"{_LOG}::test_row_12_and_18_a_log_that_accepts_no_writes_is_reported_with_the_reason_and_reads_continue"
-)
+_NO_WRITES: Final = f"{_LOG}::test_row_12_and_18_a_log_that_accepts_no_writes_says_why_and_reads_continue"
 _UPGRADE: Final = "tests/chaos/test_upgrade.py"
 _WORKERS: Final = "tests/workers/test_process.py"
 _DAMAGE: Final = "tests/workers/test_queue_damage.py"
@@ -151,7 +149,11 @@ ROWS: Final = (
             "tests/events/test_redis_faults.py::test_functions_that_are_flushed_all_the_time_cost_no_more_than_a_repeat",
         ),
     ),
-    Row(20, "the log's clock jumps", (f"{_PROCESSES}::test_row_20_a_jump_of_the_logs_clock_costs_no_player_a_turn",)),
+    Row(
+        20,
+        "the log's clock jumps",
+        (f"{_PROCESSES}::test_row_20_a_jump_of_the_logs_clock_enforces_nothing_and_costs_no_player_a_turn",),
+    ),
     Row(
         21,
         "a process's clock jumps",
@@ -225,11 +227,7 @@ ROWS: Final = (
         "one match has very many streams",
         (f"{_PROCESSES}::test_row_32_many_streams_of_one_match_slow_its_appends_only_a_little",),
     ),
-    Row(
-        33,
-        "clients send an incomplete request",
-        (_SLOW_CLIENTS, f"{_SENDERS}::test_row_33_slow_headers_delay_no_other_clients"),
-    ),
+    Row(33, "requests are incomplete", (_SLOW_CLIENTS, f"{_SENDERS}::test_row_33_slow_headers_delay_no_other_clients")),
     Row(
         34,
         "a body is larger than it says, or than allowed, or never ends",

@@ -91,7 +91,7 @@ def test_row_04_a_log_that_comes_back_empty_is_not_served(played: Played) -> Non
 
 
 @pytest.mark.parametrize(("reason", "fail", "repair"), REFUSALS, ids=[reason for reason, _, _ in REFUSALS])
-def test_row_12_and_18_a_log_that_accepts_no_writes_is_reported_with_the_reason_and_reads_continue(
+def test_row_12_and_18_a_log_that_accepts_no_writes_says_why_and_reads_continue(
     played: Played, reason: str, fail: Callable[[Redis], object], repair: Callable[[Redis], object]
 ) -> None:
     played.act("k1")

@@ -1,10 +1,13 @@
 """Examples of problems, recorded by code in a deterministic run of the service."""
 
+from dataclasses import replace
 from typing import Any, Final
+from unittest import mock
 
 from api.problems.examples import INSTANCE
 from api.resources.matches import MAX_SEATS
 from service.automation.bot_turns import advance, suspend
+from service.usecases import invitations
 from service.usecases.match_lifecycle import OPEN_MATCHES
 from tests.api.checked import Client
 from tests.api.conftest import Container, settings
@@ -78,6 +81,12 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
         f"/v1/matches/{client.do('/v1/matches', {**NEW_MATCH, 'manual_start': True}, ada, idempotency_key='one')['id']}"
     )
     refusals.record("idempotency-key-reused", "POST", "/v1/matches", NEW_MATCH, ada, idempotency_key="one")
+    refusals.record("seek-not-found", "GET", "/v1/seeks/none_such", token=ada)
+    client.do("/v1/seeks", NEW_MATCH, ada, idempotency_key="seek")
+    refusals.record("already-seeking", "POST", "/v1/seeks", {**NEW_MATCH, "seats": 3}, ada, idempotency_key="seek-2")
+    with mock.patch("service.usecases.seeking.MAX_SEEKS", 1):
+        refusals.record("too-many-seeks", "POST", "/v1/seeks", NEW_MATCH, ben, idempotency_key="seek")
+    refusals.record("player-not-found", "GET", "/v1/players/none_such/matches")
     refusals.record("match-not-found", "GET", "/v1/matches/none-such")
     refusals.record("version-not-found", "GET", f"{match}?version=9")
     refusals.record("not-the-creator", "POST", f"{match}/bots", {"bot": "random"}, ben)
@@ -88,6 +97,11 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
     )
     refusals.record("already-seated", "POST", f"{match}/seats", {}, ada)
     refusals.record("seat-taken", "POST", f"{match}/seats", {"seat": 0}, ben)
+    private = client.do("/v1/matches", {**NEW_MATCH, "private": True}, ada, idempotency_key="private")["id"]
+    ports = client.container.ports
+    invited = invitations.invite(replace(ports, now=lambda: 0), client.ask("/v1/me", ada)["id"], private, 60)
+    seats = f"/v1/matches/{private}/seats"
+    refusals.record("invitation-expired", "POST", seats, {"invitation": invited.invitation}, ben)
     refusals.record("not-seated", "POST", f"{match}/leave", {}, eve)
     client.do(f"{match}/seats", {}, ben, idempotency_key="sit")
     refusals.record("match-full", "POST", f"{match}/seats", {}, eve)

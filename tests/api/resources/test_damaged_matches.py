@@ -14,6 +14,7 @@ from service.adapters.memory import local_ports
 from service.games.registry import GAMES
 from tests.api.checked import UNLIMITED, Client, documented
 from tests.api.conftest import Container, problem, settings
+from tests.api.limits_reset import reset_limits
 from tests.api.test_rights import ROUTES
 from tests.service.arena import WatchedLog
 from tests.service.views.test_damaged_match_access import resealed, torn
@@ -113,7 +114,7 @@ class World:
         # The reference does not list HEAD, so these answers are not checked.
         client = self.unchecked if request.method == "HEAD" else self.client
         # Answers show how much of a rate limit is left: reset the limits, so that this is always the same.
-        client.app.limiter._full_again_at.clear()
+        reset_limits(client.container.ports.limits)
         return client.send(
             request.method,
             request.path.format(match_id=match),
