@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.length import LENGTH, LONG
-from tests.openapi.stranger import run, serving
+from tests.openapi.schemathesis_run import run, serving
 
 
 @pytest.mark.long

@@ -117,7 +117,7 @@ def serving(folder: Path) -> Iterator[World]:
             assert process.stdout
             try:
                 url = f"http://127.0.0.1:{int(process.stdout.readline())}"
-                games = [game["id"] for game in httpx.get(f"{url}/v1/games").json()["games"]]
+                games = [game["id"] for game in httpx.get(f"{url}/v1/games", timeout=60).json()["games"]]
                 yield {
                     "url": url,
                     "token": token,
@@ -160,9 +160,9 @@ def _once(world: World, *arguments: str, seed: int, seconds: float) -> Report:
     with tempfile.TemporaryDirectory() as folder:
         answers = Path(folder) / "answers.json"
         environ = {
-            "STRANGER_WORLD": msgspec.json.encode(world).decode(),
-            "STRANGER_ANSWERS": str(answers),
-            "SCHEMATHESIS_HOOKS": "tests.openapi.stranger_hooks",
+            "SCHEMATHESIS_WORLD": msgspec.json.encode(world).decode(),
+            "SCHEMATHESIS_ANSWERS": str(answers),
+            "SCHEMATHESIS_HOOKS": "tests.openapi.schemathesis_hooks",
             "PYTHONPATH": str(ROOT),
         }
         done = subprocess.run(

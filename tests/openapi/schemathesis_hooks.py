@@ -21,7 +21,7 @@ from schemathesis.generation.meta import TestPhase
 
 World = dict[str, Any]
 
-WORLD: Final[World] = msgspec.json.decode(os.environ["STRANGER_WORLD"])
+WORLD: Final[World] = msgspec.json.decode(os.environ["SCHEMATHESIS_WORLD"])
 _HTTP: Final = httpx.Client(base_url=WORLD["url"], headers={"Authorization": f"Bearer {WORLD['token']}"}, timeout=30)
 _turns: Final = Counter[str]()
 
@@ -290,4 +290,4 @@ def after_call(_context: Any, case: Any, response: Any) -> None:
         _answered[f"{operation_of(case)} {response.status_code} {form}".rstrip()] += 1
 
 
-atexit.register(lambda: Path(os.environ["STRANGER_ANSWERS"]).write_bytes(msgspec.json.encode(_answered)))
+atexit.register(lambda: Path(os.environ["SCHEMATHESIS_ANSWERS"]).write_bytes(msgspec.json.encode(_answered)))
