@@ -144,6 +144,17 @@ def leave(world: World) -> Iterator[Request]:
     yield Request(f"{world.path}/leave", body={}, method="POST")
 
 
+STALE: Final = {"If-Match": f'"1-{"0" * 16}"'}
+
+
+def refused_commands(name: str, body: object) -> Row:
+    """A command that would change the match, and is refused."""
+    return lambda world: [
+        Request(f"{world.path}/{name}", headers | GERMAN, body, "POST")
+        for headers in (STALE, {"If-Match": '"none-of-ours"'})
+    ]
+
+
 ROWS: Final[Mapping[str, Row]] = {
     "GET /": no_request,
     "GET /v1/games": no_request,
@@ -183,11 +194,21 @@ ROWS: Final[Mapping[str, Row]] = {
         Request(f"{world.path}/bots", body={"bot": bot}, method="POST") for bot in ("random", "nobody")
     ],
     "POST /v1/matches/{match_id}/start": lambda world: [Request(f"{world.path}/start", body={}, method="POST")],
+    "POST /v1/matches/{match_id}/leave": lambda world: [
+        Request(f"{world.path}/leave", GERMAN, {"only": "open"}, "POST")
+    ],  # Comparison.leave sends it without `only`
+    "POST /v1/matches/{match_id}/free": lambda world: [
+        Request(f"{world.path}/free", GERMAN, {"seat": seat}, "POST") for seat in range(world.table.seats + 1)
+    ],
+    "POST /v1/matches/{match_id}/abort": refused_commands("abort", {}),
+    "POST /v1/matches/{match_id}/return": lambda world: [Request(f"{world.path}/return", GERMAN, {}, "POST")],
+    "POST /v1/matches/{match_id}/replace": lambda world: [
+        Request(f"{world.path}/replace", GERMAN, {"seat": seat}, "POST") for seat in range(world.table.seats + 1)
+    ],
     "POST /v1/matches/{match_id}/rematch": lambda world: [Request(f"{world.path}/rematch", method="POST")],
     "POST /v1/matches/{match_id}/invitations": lambda world: [
         Request(f"{world.path}/invitations", body={}, method="POST")
     ],
-    "POST /v1/matches/{match_id}/leave": no_request,  # sent last, by Comparison.leave
     "POST /v1/matches/{match_id}/actions": actions,
     "POST /v1/seeks": no_request,
     "GET /v1/seeks/{seek_id}": no_request,

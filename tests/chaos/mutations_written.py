@@ -133,7 +133,7 @@ COMMAND: Final = (
         "match.head.version, last == wrote_on",
         "match.head.version, True",
         "tests/service/usecases/test_submit.py::test_a_match_to_which_only_this_process_writes_costs_one_round_trip"),
-    Mutation("an action is never too late", "service/match/model.py",
+    Mutation("an action is never too late", "service/match/open_decision.py",
         "self.deadline is not None and at >= self.deadline",
         "self.deadline is not None and at < 0",
         "tests/service/usecases/test_play_refusals.py::test_an_action_is_in_time_until_a_millisecond_before_the_deadline"),
@@ -156,9 +156,9 @@ LOBBY: Final = (
         "if not admit(ports, player, match_id, at, OPEN_MATCHES):",
         "if False:",
         f"{_MATCHES}::test_a_player_has_only_so_many_matches_waiting"),
-    Mutation("a finished match can be left", "service/match/decide.py",
-        "    check_running(match)\n    holder = match.seats[seat]\n",
-        "    holder = match.seats[seat]\n",
+    Mutation("a finished match can be left", "service/match/seating.py",
+        '    check_running(match)\n    _check_present(match, seat)\n    return (Draft("resigned"',
+        '    _check_present(match, seat)\n    return (Draft("resigned"',
         "tests/service/usecases/test_leaving.py::test_a_match_that_is_over_cannot_be_left"),
 )
 

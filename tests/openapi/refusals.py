@@ -7,8 +7,10 @@ from unittest import mock
 from api.problems.examples import INSTANCE
 from api.resources.matches import MAX_SEATS
 from service.automation.bot_turns import advance, suspend
+from service.automation.deadlines import enforce
+from service.match.new_match import NewMatch
 from service.usecases import invitations
-from service.usecases.match_lifecycle import OPEN_MATCHES
+from service.usecases.match_lifecycle import OPEN_MATCHES, create
 from tests.api.checked import Client
 from tests.api.conftest import Container, settings
 
@@ -50,6 +52,7 @@ def collect(client: Client) -> dict[str, dict[str, Any]]:
     _callers(refusals)
     _tables(refusals, client, ada, ben, eve)
     _play(refusals, client, ada, ben)
+    _seats_of_others(refusals, client, ada, ben)
     _too_many(refusals, client, eve)
     return dict(sorted(refusals.found.items()))
 
@@ -92,6 +95,7 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
     refusals.record("not-the-creator", "POST", f"{match}/bots", {"bot": "random"}, ben)
     refusals.record("seats-empty", "POST", f"{match}/start", {}, ada)
     client.do(f"{match}/seats", {"seat": 0}, ada, idempotency_key="sit")
+    refusals.record("seat-free", "POST", f"{match}/free", {"seat": 1}, ada)
     refusals.record(
         "match-not-running", "POST", f"{match}/actions", {"action": {"type": "take_tile", "segment": 0}}, ada
     )
@@ -121,6 +125,7 @@ def _play(refusals: Refusals, client: Client, ada: str, ben: str) -> None:
     seat = client.ask(match, other)["viewer"]
     refusals.record("not-your-seat", *play, {"action": legal, "seat": seat}, turn)
     refusals.record("match-not-finished", "GET", f"{match}/export")
+    refusals.record("seat-not-absent", "POST", f"{match}/replace", {"seat": 1 - seat}, other)
     refusals.record("invalid-action", *play, {"action": {"type": "steal"}}, turn)
     refusals.record("illegal-action", *play, {"action": {"type": "take_tile", "segment": free}}, turn)
     refusals.record("not-your-turn", *play, {"action": legal}, other)
@@ -138,9 +143,27 @@ def _play(refusals: Refusals, client: Client, ada: str, ben: str) -> None:
     refusals.record("match-over", "POST", f"/v1/matches/{finished}/leave", {}, ada)
 
 
+def _seats_of_others(refusals: Refusals, client: Client, ada: str, ben: str) -> None:
+    ports = client.container.ports
+    clocked = {**NEW_MATCH, "clock": {"turn_seconds": 60, "on_timeout": "bot"}}
+    id_ = client.do("/v1/matches", clocked, ada, idempotency_key="four")["id"]
+    for token in (ada, ben):
+        client.do(f"/v1/matches/{id_}/seats", {}, token, idempotency_key="sit-four")
+    slow = (ada, ben)[client.ask(f"/v1/matches/{id_}")["decisions"][0]["seat"]]
+    enforce(replace(ports, now=lambda: ports.now() + 3_600_000), id_)
+    refusals.record("bot-deciding", "POST", f"/v1/matches/{id_}/return", {}, slow)
+    old = NewMatch(GAME, 2, format_number=1)
+    match = create(ports, client.ask("/v1/me", ada)["id"], old, "five").match
+    refusals.record("match-too-old", "POST", f"/v1/matches/{match.id}/free", {"seat": 0}, ada)
+
+
 def _too_many(refusals: Refusals, client: Client, eve: str) -> None:
     for number in range(OPEN_MATCHES):
-        client.do("/v1/matches", NEW_MATCH, eve, idempotency_key=f"match-{number}")
+        made = client.do("/v1/matches", NEW_MATCH, eve, idempotency_key=f"match-{number}")
+        client.do(f"/v1/matches/{made['id']}/seats", {}, eve, idempotency_key="sit")
+    host = client.sign_up("Host")
+    last = client.do("/v1/matches", NEW_MATCH, host, idempotency_key="last")["id"]
+    refusals.record("too-many-seats", "POST", f"/v1/matches/{last}/seats", {}, eve)
     refusals.record("too-many-open-matches", "POST", "/v1/matches", NEW_MATCH, eve)
     bots = {**NEW_MATCH, "bots": ["random"] * 2}
     busy = Refusals(Client(Container(settings(bot_matches_waiting=1)), unchecked=True))

@@ -11,7 +11,7 @@ from marshmallow import fields
 from api.app import RESOURCES
 from api.requests import strict_fields
 from api.requests.blueprint import Blueprint
-from service.match import decide
+from service.match import chosen_text
 from tests.api.conftest import small_api
 
 OURS = (
@@ -126,7 +126,7 @@ def test_the_api_the_audit_and_the_reference_accept_the_same_client_seeds() -> N
     differing = []
     for character in map(chr, (*range(0xD800), *range(0xE000, 0x10000), 0x1F411)):
         is_refused = strict_fields._CONTROL.search(character) is not None
-        if (decide.CLIENT_SEED.fullmatch(character) is None) != is_refused or (
+        if (chosen_text.IN_FORMAT_1.fullmatch(character) is None) != is_refused or (
             pattern.fullmatch(character) is None
         ) != is_refused:
             differing.append(character)
