@@ -103,6 +103,8 @@ def playing(log: Valkey, queue_url: str, data_dir: Path) -> Iterator[Played]:
         "REQUESTS_BY_ADDRESS": str(MANY),
         "REQUESTS_BY_TOKEN": str(MANY),
         "MOVES_BY_TOKEN": str(MANY),
+        "SIGN_UPS_BY_ADDRESS": str(MANY),
+        "CREATIONS_BY_ADDRESS": str(MANY),
     }
     service = build(read({f"MOONSTONE_{name}": value for name, value in environ.items()}))
     client = Client(service)

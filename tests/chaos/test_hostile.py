@@ -35,7 +35,7 @@ RESET: Final = struct.pack("ii", 1, 0)
 ANSWER: Final = re.compile(rb"HTTP/1\.[01] (\d{3}) [^\r]*\r\n(.*?)\r\n\r\n", re.DOTALL)
 
 
-class TestedServer:
+class AttackedServer:
     """A running server with two matches, and a client that sends attacks."""
 
     def __init__(self, server: live.Server, stores: tuple[Redis, ...]) -> None:
@@ -61,6 +61,8 @@ class TestedServer:
                 "match_id": (running, running, waiting, "x", running[:-1]),
                 "game": ("ape_town", "four_monkeys", "x"),
                 "code": ("match-full", "x"),
+                "player": ("pl_nobody", "x"),
+                "seek_id": ("x",),
             },
             tokens=(ada, ben, eve, "", eve[:-1] + "_"),
             bodies={
@@ -142,7 +144,7 @@ class TestedServer:
 
 
 @pytest.fixture
-def tested(tmp_path: Path) -> Iterator[TestedServer]:
+def tested(tmp_path: Path) -> Iterator[AttackedServer]:
     with ExitStack() as stack:
         log = stack.enter_context(Valkey.start(tmp_path / "log", durable=True))
         queue = stack.enter_context(Valkey.start(tmp_path / "queue", durable=False))
@@ -150,7 +152,7 @@ def tested(tmp_path: Path) -> Iterator[TestedServer]:
         environ |= {name.upper(): str(MANY) for name in UNLIMITED}
         server = stack.enter_context(live.serving({f"MOONSTONE_{name}": value for name, value in environ.items()}))
         stores = tuple(stack.enter_context(Redis.from_url(one.url, protocol=2)) for one in (log, queue))
-        tested_server = TestedServer(server, stores)
+        tested_server = AttackedServer(server, stores)
         workers = server.workers
         yield tested_server
         tested_server.close()
@@ -158,7 +160,7 @@ def tested(tmp_path: Path) -> Iterator[TestedServer]:
 
 
 @pytest.mark.long
-def test_hostile_requests_get_no_5xx_change_nothing_and_do_not_hang(tested: TestedServer) -> None:
+def test_hostile_requests_get_no_5xx_change_nothing_and_do_not_hang(tested: AttackedServer) -> None:
     attacker = Attacker(tested.target, SEED)
     before = tested.contents()
 
@@ -179,7 +181,13 @@ def test_hostile_requests_get_no_5xx_change_nothing_and_do_not_hang(tested: Test
 
 def test_an_attack_depends_only_on_the_seed_and_its_number() -> None:
     bodies = {f"POST /v1/matches/{{match_id}}/{end}": {"action": {"type": "pass"}} for end in ("actions", "seats")}
-    target = Target({"match_id": ("m",), "game": ("g",), "code": ("c",)}, ("t",), bodies, "m", "t")
+    target = Target(
+        {"match_id": ("m",), "game": ("g",), "code": ("c",), "player": ("p",), "seek_id": ("s",)},
+        ("t",),
+        bodies,
+        "m",
+        "t",
+    )
     made = [[Attacker(target, SEED).attack(number) for number in range(300)] for _ in range(2)]
     assert made[0] == made[1]
     assert len({attack.kind for attack in made[0]}) == 11

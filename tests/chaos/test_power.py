@@ -95,6 +95,7 @@ def table(folder: Path, log: Valkey, queue_url: str, **settings: str) -> Iterato
         "MOONSTONE_DATA_DIR": str(folder / "data"),
         "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
         "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+        "MOONSTONE_SIGN_UPS_BY_ADDRESS": "1000000",
         "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
         **settings,
     }
