@@ -1,4 +1,4 @@
-"""What all tests share: real Valkey servers, one of each kind for each process, started when a test first asks."""
+"""Fixtures of all tests: real Valkey servers, one of each kind per test process, started when a test first needs them."""
 
 import sys
 import threading
@@ -16,11 +16,11 @@ from service.adapters.valkey import Valkey
 from tests.ports import free_port, tcp_url
 
 SLOTS = 16384
-"""Of every cluster."""
+"""The number of hash slots of every cluster."""
 MEASURED = {Path(__file__).parent / folder for folder in ("events", "service")}
-"""The folders whose tests have to cover the rules, the log, and the reading and writing of matches."""
+"""The folders whose tests are traced: they must cover the rules, the log, and the reading and writing of matches."""
 
-# A busy machine is no failure.
+# A slow example on a busy machine is not a failure.
 settings.register_profile("moonstone", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("moonstone")
 
@@ -33,7 +33,7 @@ def is_measured(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Run a test that does not count for coverage without the tracer, which makes rules three times as slow.
+    """Run a test that does not count for coverage without the tracer, which makes the rules three times as slow.
 
     The marker `no_cover` of pytest-cov is not enough: in a worker of xdist it stops only one of two tracers.
     """
@@ -50,21 +50,21 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def valkey_log_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that is set up as a log. Matches of other tests may be there: use ids of your own, or empty it first."""
+    """A server that is set up as a log. It may have matches of other tests: use unique ids, or empty it first."""
     with Valkey.start(tmp_path_factory.mktemp("log"), durable=True) as server:
         yield server.url
 
 
 @pytest.fixture(scope="session")
 def valkey_queue_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server that is set up as a queue: it keeps nothing."""
+    """A server that is set up as a queue: it stores nothing on disk."""
     with Valkey.start(tmp_path_factory.mktemp("queue"), durable=False) as server:
         yield server.url
 
 
 @pytest.fixture(scope="session")
 def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], str]]:
-    """Makes a cluster of so many servers, and gives the URL of one."""
+    """A function that starts a cluster of this many servers, and returns the URL of one."""
     with ExitStack() as stack:
 
         def node() -> Valkey:
@@ -76,9 +76,9 @@ def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int
             nodes = [node() for _ in range(size)]
             clients = [stack.enter_context(Redis.from_url(node.url, protocol=2)) for node in nodes]
             first, bus = (clients[0].config_get(name)[name] for name in ("port", "cluster-port"))
-            for place, client in enumerate(clients):
-                client.cluster("ADDSLOTSRANGE", SLOTS * place // size, SLOTS * (place + 1) // size - 1)
-                client.cluster("SET-CONFIG-EPOCH", place + 1)
+            for number, client in enumerate(clients):
+                client.cluster("ADDSLOTSRANGE", SLOTS * number // size, SLOTS * (number + 1) // size - 1)
+                client.cluster("SET-CONFIG-EPOCH", number + 1)
                 client.cluster("MEET", "127.0.0.1", first, bus)
             while not all(is_whole(client, size) for client in clients):
                 time.sleep(0.02)
@@ -88,5 +88,5 @@ def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int
 
 
 def is_whole(client: Redis, size: int) -> bool:
-    told = client.cluster("INFO")
-    return bool(told["cluster_state"] == "ok" and told["cluster_size"] == str(size))
+    info = client.cluster("INFO")
+    return bool(info["cluster_state"] == "ok" and info["cluster_size"] == str(size))

@@ -1,4 +1,4 @@
-"""How long the tests that are marked `long` last: `make test` runs their short form, `make long` one so many times as long."""
+"""The length of tests marked `long`: `make test` runs the short form (1); `make long` sets TEST_LENGTH to a multiple."""
 
 import os
 from typing import Final

@@ -1,4 +1,4 @@
-"""`moonstone serve` as a process, and what tests do with it."""
+"""`moonstone serve` as a process: start it, find its processes, and kill them."""
 
 import os
 import signal
@@ -38,7 +38,8 @@ class Serving:
     def kill(self, part: str, folder: str = "") -> int:
         """Send SIGKILL to the youngest process whose command line has this part: a worker, not the process that forked it.
 
-        Of the two servers, which have one command line, the one that works in `folder`. The process that is no more.
+        `folder` is the working directory of the process: it distinguishes the two servers, which have the same command line.
+        Returns the process id.
         """
         found = {pid: began(pid) for pid in self.pids(part) if _works_in(pid, folder)}
         victim = max(found, key=found.__getitem__)
@@ -47,7 +48,7 @@ class Serving:
 
 
 def _children(pid: int) -> list[int]:
-    """Of all threads of a process; none if it has ended."""
+    """The child processes of all threads of a process; none if it has ended."""
     found: list[int] = []
     with suppress(OSError):
         for children in [*Path(f"/proc/{pid}/task").glob("*/children")]:
@@ -83,7 +84,7 @@ def _works_in(pid: int, folder: str) -> bool:
 
 @contextmanager
 def serving(folder: Path, stderr: IO[bytes] | None = None, /, **settings: str) -> Iterator[Serving]:
-    """The whole service on a data folder and a free port; it logs to our stderr, or to `stderr`."""
+    """The whole service on a data folder and a free port. It logs to `stderr`, by default to the stderr of the tests."""
     process = subprocess.Popen(
         [*COMMAND, "serve", "--port", "0", "--data-dir", str(folder / "data")],
         env={**os.environ, "PYTHONPATH": str(ROOT), **settings},

@@ -1,4 +1,4 @@
-"""The structure of the code: imports lead downwards, files are short, folders of games are alike."""
+"""The structure of the code: imports lead to lower layers, files are short, all folders of games have the same files."""
 
 import re
 import subprocess
@@ -24,7 +24,7 @@ FOLDER_SHAPE = {
 }  # fmt: skip
 
 
-def test_imports_point_down() -> None:
+def test_the_import_contracts_hold() -> None:
     command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
@@ -33,9 +33,9 @@ def test_imports_point_down() -> None:
 @pytest.mark.parametrize(
     "path", [path for path in SOURCES if path.parts[-2] != "tests"], ids=lambda path: str(path.relative_to(ROOT))
 )
-def test_a_file_can_be_read_in_one_sitting(path: Path) -> None:
-    of_tests = path.is_relative_to(ROOT / "tests")
-    allowed = TEST_BUDGET if of_tests else BUDGET
+def test_no_file_is_too_long(path: Path) -> None:
+    is_test = path.is_relative_to(ROOT / "tests")
+    allowed = TEST_BUDGET if is_test else BUDGET
     assert len(path.read_text(encoding="utf-8").splitlines()) <= allowed
 
 
@@ -45,7 +45,7 @@ def test_every_package_file_is_empty_and_no_name_is_vague() -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_game_is_a_folder_of_the_house_shape(game: str) -> None:
+def test_the_folder_of_a_game_has_all_files(game: str) -> None:
     folder = ROOT / "service" / "games" / game
     names = {path.name for path in folder.iterdir() if path.name != "__pycache__"}
     assert names >= FOLDER_SHAPE
@@ -67,6 +67,6 @@ def test_the_import_contracts_name_every_game() -> None:
     assert sorted(named["Inside a game the fold never decides"]) == expected
 
 
-def test_no_generic_package_shadows_ours() -> None:
+def test_no_dependency_has_the_name_of_our_package_events() -> None:
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     assert not re.search(r"^events==", lock, re.MULTILINE)

@@ -37,13 +37,13 @@ def test_every_image_is_pinned_to_a_release() -> None:
     assert [image for image in images if not PINNED.fullmatch(image)] == []
 
 
-def test_what_the_image_copies_is_there_and_let_in() -> None:
-    let_in = [line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").split() if line[0] == "!"]
+def test_every_source_that_the_image_copies_exists_and_is_not_ignored() -> None:
+    allowed = [line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").split() if line[0] == "!"]
     sources = [source for line in instructions("COPY") for source in line.split()[:-1]]
     assert sources
     for source in sources:
         assert (ROOT / source).exists()
-        assert any(fnmatch(source, pattern) for pattern in let_in)
+        assert any(fnmatch(source, pattern) for pattern in allowed)
     packages = re.findall(r"include = \[(.*)\]", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))[0]
     assert {name.strip('" *') for name in packages.split(",")} <= set(sources)
 
@@ -57,7 +57,7 @@ def test_nothing_runs_as_root() -> None:
         assert "build" in service or "unprivileged" in service["image"] or re.fullmatch(r"\d+:\d+", service["user"])
 
 
-def test_every_part_has_a_health_check_and_waits_for_those_of_what_it_needs() -> None:
+def test_every_service_has_a_health_check_and_waits_until_those_it_needs_are_healthy() -> None:
     assert instructions("HEALTHCHECK")
     checked = {name for name, service in SERVICES.items() if "healthcheck" in service or "build" in service}
     assert checked == set(SERVICES)
@@ -67,7 +67,7 @@ def test_every_part_has_a_health_check_and_waits_for_those_of_what_it_needs() ->
             assert how == {"condition": "service_healthy"}
 
 
-def test_every_variable_is_a_setting_with_a_value_that_it_can_have() -> None:
+def test_every_variable_is_a_setting_with_a_valid_value() -> None:
     image = dict(pair.split("=") for line in instructions("ENV") for pair in line.split())
     environ = {**image, **SERVICES["app"]["environment"]}
     ours = {name: value for name, value in environ.items() if name.startswith("MOONSTONE_")}
@@ -82,7 +82,7 @@ def test_every_variable_is_a_setting_with_a_value_that_it_can_have() -> None:
     assert settings.proxies == 1
 
 
-def test_the_log_is_set_up_as_the_service_wants_it_and_kept() -> None:
+def test_the_log_is_durable_and_has_a_volume() -> None:
     assert options("log").items() >= DURABLE.items()
     assert SERVICES["log"]["volumes"] == ["log:/data"]
     assert options("queue")["appendonly"] == "no"
@@ -97,7 +97,7 @@ def test_every_network_volume_and_file_is_defined_and_used(kind: str) -> None:
     assert used == set(COMPOSE[kind])
 
 
-def test_streams_pass_the_proxy_unbuffered_metrics_do_not_and_clients_keep_their_address() -> None:
+def test_the_proxy_does_not_buffer_streams_hides_metrics_and_forwards_client_addresses() -> None:
     nginx = COMPOSE["configs"]["nginx"]["content"].replace("$$", "$")
     assert "$" not in COMPOSE["configs"]["nginx"]["content"].replace("$$", "")
     for line in (

@@ -62,7 +62,7 @@ def test_every_command_of_make_in_the_docs_is_a_target() -> None:
 
 
 def promises() -> Iterator[tuple[str, str]]:
-    """Each promise of the table in CONTRIBUTING, with a test; the rows below a promise's first leave it out."""
+    """Each promise of the table in CONTRIBUTING with a test. Only the first row of a promise repeats its text."""
     table = CONTRIBUTING.partition("| promise | test |\n")[2].partition("\n\n")[0]
     promise = ""
     for row in table.splitlines()[1:]:
@@ -94,7 +94,7 @@ def test_the_readme_names_every_game(game: str) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_every_clause_of_the_rules_is_named_by_a_test(game: str) -> None:
+def test_every_clause_of_the_rules_has_a_test(game: str) -> None:
     clauses = {
         match.lower().replace("-", "_")
         for match in re.findall(r"^- \*{0,2}([A-Z]{3}-\d+)", GAMES[game].rules, re.MULTILINE)
@@ -136,16 +136,16 @@ def test_the_draws_of_every_game_are_documented(game: str) -> None:
     assert "\n## Draws\n" in GAMES[game].rules
 
 
-def test_the_characters_that_no_client_seed_has_are_documented() -> None:
+def test_the_characters_that_a_client_seed_must_not_have_are_documented() -> None:
     sentence = re.search(r"\*\*control character\*\*: (.*?)\.\n", VERIFYING, re.DOTALL)
     assert sentence is not None
     ranges = re.findall(r"U\+([0-9A-F]+)(?: to U\+([0-9A-F]+))?", " ".join(sentence[1].split()))
-    said = {code for first, last in ranges for code in range(int(first, 16), int(last or first, 16) + 1)}
-    assert said == {code for code in range(0x110000) if re.match(f"[{CONTROL}]", chr(code))}
+    documented_codes = {code for first, last in ranges for code in range(int(first, 16), int(last or first, 16) + 1)}
+    assert documented_codes == {code for code in range(0x110000) if re.match(f"[{CONTROL}]", chr(code))}
 
 
 class Recorder:
-    """An Rng that records each list before a draw from it, by the name of the draw in VERIFYING.md."""
+    """An Rng that records the list before each draw, by the name of the draw in VERIFYING.md."""
 
     def __init__(self) -> None:
         self.drawn: dict[str, tuple[Any, ...]] = {}
@@ -176,23 +176,23 @@ def test_each_list_is_documented_with_its_first_and_last_item(game: str, seats: 
     rules.setup(seats, rules.options(seats, options), 0, rng)
     rows = draws_in_verifying(rules)
     for name, items in rng.drawn.items():
-        row = rows[general(name)]
+        row = rows[without_numbers(name)]
         if items == tuple(range(seats)):
             assert "the seats, ascending" in row
-        elif general(name) != "shuffle `deck:S`" or name == "shuffle `deck:1`":
+        elif without_numbers(name) != "shuffle `deck:S`" or name == "shuffle `deck:1`":
             first, last = (f"`{item}`" if isinstance(item, str) else str(item) for item in (items[0], items[-1]))
             assert f"{first} … {last}, {len(items)}" in row, name
 
 
 def draws_in_verifying(game: AnyGame) -> dict[str, str]:
-    """The draws of a game: by kind and label, the list that is drawn from."""
+    """The draws of a game: the documented list by kind and label."""
     section = re.split(r"\n(?=`\w+`, in `match_started`:|\[games.mjs\])", VERIFYING)
     (own,) = [part for part in section if part.startswith(f"`{game.info.id}`, in `match_started`:")]
     rows = re.findall(r"^\d\. ((?:shuffle|pick) `[^`]+`)(.*?\.)$", own, re.MULTILINE | re.DOTALL)
     return {name: " ".join(row.split()) for name, row in rows}
 
 
-def general(label: str) -> str:
+def without_numbers(label: str) -> str:
     """The label with letters instead of a seat and an area."""
     return re.sub(r"combos:\d", "combos:A", re.sub(r"deck:\d", "deck:S", label))
 
@@ -203,11 +203,11 @@ def test_every_label_of_a_match_is_documented(table: Table) -> None:
     rng = Recorder()
     table.game.score(random_match(table).states[-1], rng)
     scored = {name.split("`")[1] for name in rng.drawn}
-    assert {general(draw.label) for ply in random_match(table).plies for draw in ply.drawn} | scored <= known
+    assert {without_numbers(draw.label) for ply in random_match(table).plies for draw in ply.drawn} | scored <= known
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-def test_what_differs_between_games_is_documented(game: AnyGame) -> None:
+def test_seats_options_bots_and_breakdown_of_every_game_are_documented(game: AnyGame) -> None:
     def listed(names: Iterable[str]) -> str:
         return ", ".join(f"`{name}`" for name in names) or "–"
 
@@ -221,7 +221,7 @@ def test_what_differs_between_games_is_documented(game: AnyGame) -> None:
 @pytest.mark.parametrize(
     "page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "HOSTING-A-BOT.md", "service/VERIFYING.md"]
 )
-def test_every_link_of_a_page_leads_somewhere(page: str) -> None:
+def test_every_link_of_a_page_has_a_target(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("https://")]
     for link in links:

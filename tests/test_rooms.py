@@ -1,4 +1,4 @@
-"""Imports between packages ("rooms") lead only from upper layers ("floors") to lower ones."""
+"""Imports between packages lead only from upper layers to lower ones, and there are not too many."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -9,41 +9,41 @@ import grimp
 import pytest
 
 PACKAGES: Final = ("api", "service", "events", "workers")
-MOST_FLOORS: Final = 10
-MOST_ARROWS: Final = 120
+MAX_LAYERS: Final = 10
+MAX_IMPORTS: Final = 120
 
 
-def room(module: str) -> str:
-    """The room of a module: `events` and `workers` are one each; in `api` and `service` each package or top module is one."""
+def package_of(module: str) -> str:
+    """The package of a module: `events` and `workers` count as one each; in `api` and `service` each subpackage or module counts."""
     first, *rest = module.split(".")
     return ".".join([first, *rest[:1]]) if first in {"api", "service"} else first
 
 
 @pytest.fixture(scope="module")
-def arrows() -> Mapping[str, frozenset[str]]:
-    """The rooms that each room imports."""
+def imports() -> Mapping[str, frozenset[str]]:
+    """The packages that each package imports."""
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     modules = graph.modules - {"api", "service"}
     return {
         name: frozenset(
-            room(imported)
+            package_of(imported)
             for module in modules
-            if room(module) == name
+            if package_of(module) == name
             for imported in graph.find_modules_directly_imported_by(module) & modules
         )
         - {name}
-        for name in {room(module) for module in modules}
+        for name in {package_of(module) for module in modules}
     }
 
 
-def test_no_imports_lead_in_a_circle(arrows: Mapping[str, frozenset[str]]) -> None:
-    assert set(TopologicalSorter(arrows).static_order()) == set(arrows)
+def test_there_are_no_circular_imports(imports: Mapping[str, frozenset[str]]) -> None:
+    assert set(TopologicalSorter(imports).static_order()) == set(imports)
 
 
-def test_the_house_has_few_floors_and_few_arrows(arrows: Mapping[str, frozenset[str]]) -> None:
+def test_there_are_few_layers_and_few_imports_between_packages(imports: Mapping[str, frozenset[str]]) -> None:
     @cache
-    def floor(name: str) -> int:
-        return 1 + max(map(floor, arrows[name]), default=0)
+    def layer(name: str) -> int:
+        return 1 + max(map(layer, imports[name]), default=0)
 
-    assert max(map(floor, arrows)) <= MOST_FLOORS
-    assert sum(map(len, arrows.values())) <= MOST_ARROWS
+    assert max(map(layer, imports)) <= MAX_LAYERS
+    assert sum(map(len, imports.values())) <= MAX_IMPORTS

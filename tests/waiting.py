@@ -19,10 +19,9 @@ def until(found: Callable[[], T | None], seconds: float, what: str) -> T:
 
 
 def in_time(measured: Callable[[], float], seconds: float, what: str, tries: int = 3) -> None:
-    """Require that something takes less than this many seconds; `measured` does it and returns how many it took.
+    """Require that something takes less than this many seconds; `measured` does it and returns the seconds that it took.
 
-    What took longer is tried again: a machine that was busy with something else for a moment is no fault of ours, and
-    what is too slow by itself is so each time.
+    If it took longer, it is tried again, because the machine may have been busy; code that is too slow fails every time.
     """
     took: list[float] = []
     while not took or (took[-1] >= seconds and len(took) < tries):

@@ -1,7 +1,6 @@
 """Invalid inputs, generated from the reference: every field and parameter of every operation with every possible fault.
 
-Nothing here names a field. What a field must not be is asked of its schema: a new field has its cases, and a bound that is
-lifted loses them.
+The cases follow from the schemas, and no field is named here: a new field gets its cases by itself.
 """
 
 import json
@@ -9,31 +8,31 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from tests.api.bad_values import edges, fits, resolved, sample, unfit
+from tests.api.bad_values import beyond_bounds, fits, invalid_values, resolved, sample
 from tests.api.checked import Json, reference
 
 GAMES: Final = ("ape_town", "four_monkeys", "monkeys_on_the_moon", "monsters_on_the_moon")
-Place: TypeAlias = tuple[str | int, ...]
+Path: TypeAlias = tuple[str | int, ...]
 
 
 class Edit(NamedTuple):
-    """What stands at a place of the body instead: raw text, which need not be JSON; None for nothing."""
+    """Replaces the value at a path of the body by raw text, which need not be JSON; None removes it."""
 
-    place: Place
+    path: Path
     text: str | None
 
 
 class Case(NamedTuple):
-    """A request that is right but for one thing. `game`: of which game its match is. `body`: bytes, edits of a good one, or
-    None for none at all.
+    """A request that is valid except for one fault.
 
-    `codes` are the problems that it may get; `where` is what `errors` must name, a pointer or a parameter.
+    `codes` are the accepted problem codes; `location` is the pointer or parameter that `errors` must name. `body` is raw bytes,
+    or edits of a valid body, or None for no body. `game` is the game of its match.
     """
 
     operation: str
     fault: str
     codes: frozenset[str]
-    where: str | None = None
+    location: str | None = None
     query: str = ""
     headers: Mapping[str, str | None] = {}
     body: bytes | tuple[Edit, ...] | None = ()
@@ -41,22 +40,22 @@ class Case(NamedTuple):
     game: str = "ape_town"
 
 
-NO_JSON: Final[Mapping[str, str]] = {
+INVALID_JSON: Final[Mapping[str, str]] = {
     "NaN": "NaN",
     "Infinity": "-Infinity",
     "1e999": "1e999",
     "a fraction": "1.0",
     "an exponent": "1e2",
-    "an integer beyond all": str(2**53),
+    "an integer beyond the safe range": str(2**53),
     "4,000 digits": "1" * 4000,
     "NUL": '"a\\u0000b"',
     "half a surrogate pair": '"\\ud800"',
     "a raw control character": '"a\tb"',
     "16 levels": "[" * 16 + "]" * 16,
-    "nothing": "",
+    "no value": "",
     "a single quote": "'a'",
 }
-WORDS: Final = (
+QUERY_VALUES: Final = (
     "",
     "x",
     "-1",
@@ -74,10 +73,10 @@ WORDS: Final = (
     "\0",
     "é" * 201,
 )
-"""Of queries, percent-encoded before they are sent."""
-NOTHING: Final = "&"
-"""A query without parameters, those that its operation requires neither."""
-HEADERS: Final = (
+"""Values of query parameters, which are percent-encoded before they are sent."""
+NO_PARAMETERS: Final = "&"
+"""A query that has no parameters, not even those that the operation requires."""
+HEADER_VALUES: Final = (
     "",
     " ",
     "a b",
@@ -96,56 +95,58 @@ HEADERS: Final = (
 )
 
 
-def of_field(operation: str, place: Place, schema: Json, code: str, **case: Any) -> Iterator[Case]:
-    pointer = "#/" + "/".join(map(str, place))
+def of_field(operation: str, path: Path, schema: Json, code: str, **case: Any) -> Iterator[Case]:
+    pointer = "#/" + "/".join(map(str, path))
     earlier = case.pop("earlier", ())
-    for fault, text in NO_JSON.items():
-        yield Case(operation, f"{pointer} {fault}", frozenset({"bad-json"}), body=(*earlier, Edit(place, text)), **case)
-    for fault, text in unfit(schema):
+    for fault, text in INVALID_JSON.items():
+        yield Case(operation, f"{pointer} {fault}", frozenset({"bad-json"}), body=(*earlier, Edit(path, text)), **case)
+    for fault, text in invalid_values(schema):
         yield Case(
-            operation, f"{pointer} {fault}", frozenset({code}), pointer, body=(*earlier, Edit(place, text)), **case
+            operation, f"{pointer} {fault}", frozenset({code}), pointer, body=(*earlier, Edit(path, text)), **case
         )
 
 
-def of_object(operation: str, place: Place, schema: Json) -> Iterator[Case]:
+def of_object(operation: str, path: Path, schema: Json) -> Iterator[Case]:
     """Faults of an object of the body and of all its fields."""
     refused = frozenset({"invalid-request"})
-    pointer = "#" + "".join(f"/{step}" for step in place)
-    edit = Edit((*place, "surprise"), "1")
+    pointer = "#" + "".join(f"/{step}" for step in path)
+    edit = Edit((*path, "surprise"), "1")
     yield Case(operation, f"{pointer} an unknown field", refused, f"{pointer}/surprise", body=(edit,))
     for name, field in schema["properties"].items():
-        at = (*place, name)
+        at = (*path, name)
         text = json.dumps(sample(field))
         twice = Edit(at, f'{text}, "{name}": {text}')
         yield Case(operation, f"{pointer}/{name} twice", frozenset({"bad-json"}), body=(twice,))
         if name in schema.get("required", ()):
             yield Case(operation, f"{pointer}/{name} missing", refused, f"{pointer}/{name}", body=(Edit(at, None),))
-        kinds = resolved(field).get("anyOf", [field])
-        if len(kinds) == len(GAMES):
+        alternatives = resolved(field).get("anyOf", [field])
+        if len(alternatives) == len(GAMES):
             yield from of_games(operation, at, field)
         else:
             yield from of_field(operation, at, field, "invalid-request")
-            for kind in map(resolved, kinds):
-                if "properties" in kind:
-                    yield from of_object(operation, at, kind)
+            for alternative in map(resolved, alternatives):
+                if "properties" in alternative:
+                    yield from of_object(operation, at, alternative)
 
 
-def of_games(operation: str, place: Place, schema: Json) -> Iterator[Case]:
-    """Of an object that each game has another schema for: whatever is no object, then the fields of each game's."""
+def of_games(operation: str, path: Path, schema: Json) -> Iterator[Case]:
+    """Faults of an object whose schema depends on the game: values that are not objects, then faulty fields for each game."""
     for text in ("null", "[]", '"x"', "1", "true"):
-        body = (Edit(place, text),)
-        yield Case(operation, f"{place[-1]} {text}", frozenset({"invalid-request"}), f"#/{place[-1]}", body=body)
+        body = (Edit(path, text),)
+        yield Case(operation, f"{path[-1]} {text}", frozenset({"invalid-request"}), f"#/{path[-1]}", body=body)
     for game, own in zip(GAMES, resolved(schema)["anyOf"], strict=True):
-        kinds = resolved(own).get("oneOf", [own])
+        alternatives = resolved(own).get("oneOf", [own])
         code = "invalid-action" if "oneOf" in resolved(own) else "invalid-options"
-        for kind in map(resolved, kinds):
-            whole = sample(kind)
-            assert fits(kind, whole)
-            edits: list[tuple[str, str]] = [(fault, text) for fault, text in unfit(kind) if text.startswith("{")]
+        for alternative in map(resolved, alternatives):
+            whole = sample(alternative)
+            assert fits(alternative, whole)
+            edits: list[tuple[str, str]] = [
+                (fault, text) for fault, text in invalid_values(alternative) if text.startswith("{")
+            ]
             for fault, text in edits:
                 earlier = (Edit(("game",), json.dumps(game)),) if code == "invalid-options" else ()
-                body = (*earlier, Edit(place, text))
-                yield Case(operation, f"{game} {fault}", frozenset({code}), f"#/{place[-1]}", body=body, game=game)
+                body = (*earlier, Edit(path, text))
+                yield Case(operation, f"{game} {fault}", frozenset({code}), f"#/{path[-1]}", body=body, game=game)
 
 
 BODIES: Final[Mapping[str, bytes]] = {
@@ -158,10 +159,10 @@ BODIES: Final[Mapping[str, bytes]] = {
     "raw NUL": b"{}\0",
     "deep": b"[" * 8000,
     "a comment": b"{} // x",
-    "a comma too many": b'{"a": 1,}',
+    "a trailing comma": b'{"a": 1,}',
     "a form": b"name=x",
 }
-NO_OBJECTS: Final = (b"null", b"[]", b'"x"', b"1", b"true", b"[{}]")
+NOT_OBJECTS: Final = (b"null", b"[]", b'"x"', b"1", b"true", b"[{}]")
 MEDIA_TYPES: Final = (
     *(None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml"),
     *(
@@ -175,12 +176,12 @@ MEDIA_TYPES: Final = (
 
 
 def of_framing(operation: str, schema: Json | None) -> Iterator[Case]:
-    """Faults of a body as such, or of a body where there should be none."""
+    """Faults of a body as a whole, or a body of an operation that takes none."""
     if not operation.startswith("POST"):
         yield Case(operation, "a body", frozenset({"bad-request"}), body=b"{}")
-        yield Case(operation, "chunks", frozenset({"bad-request"}), headers={"Transfer-Encoding": "chunked"})
+        yield Case(operation, "a chunked body", frozenset({"bad-request"}), headers={"Transfer-Encoding": "chunked"})
     coding = {"Transfer-Encoding": "gzip, chunked"}
-    yield Case(operation, "a coding", frozenset({"bad-request"}), headers=coding, body=b"{}")
+    yield Case(operation, "a transfer coding", frozenset({"bad-request"}), headers=coding, body=b"{}")
     yield Case(operation, "too large", frozenset({"body-too-large"}), body=b"{" + b" " * 16_384 + b"}")
     if not operation.startswith("POST"):
         return
@@ -200,7 +201,7 @@ def of_framing(operation: str, schema: Json | None) -> Iterator[Case]:
             yield Case(operation, fault, frozenset({"bad-json"}), body=body)
         else:
             yield Case(operation, fault, frozenset({"invalid-request"}), "#", body=body)
-    for body in NO_OBJECTS:
+    for body in NOT_OBJECTS:
         yield Case(operation, body.decode(), frozenset({"invalid-request"}), "#", body=body)
 
 
@@ -219,48 +220,48 @@ def of_parameter(operation: str, parameter: Json) -> Iterator[Case]:
                 yield Case(operation, f"{name} twice", refused, name, query=f"{name}=1&{name}=1")
             yield Case(operation, f"{name} not UTF-8", refused, name, query=f"{name}=%ff%fe")
             if parameter.get("required"):
-                yield Case(operation, f"{name} missing", refused, name, query=NOTHING)
-            for word in (*WORDS, *(str(edge) for edge in edges(schema))):
-                if not any(fits(schema, value) for value in read(word, schema)) or "cursor" in name:
-                    yield Case(operation, f"{name}={word[:40]!r}", refused, name, query=f"{name}={percent(word)}")
+                yield Case(operation, f"{name} missing", refused, name, query=NO_PARAMETERS)
+            for value in (*QUERY_VALUES, *(str(edge) for edge in beyond_bounds(schema))):
+                if not any(fits(schema, meaning) for meaning in read(value, schema)) or "cursor" in name:
+                    yield Case(operation, f"{name}={value[:40]!r}", refused, name, query=f"{name}={percent(value)}")
         case "header":
             code = "idempotency-key-invalid" if name == "Idempotency-Key" else "invalid-parameter"
-            for word in (one for one in HEADERS if not fits(schema, one.strip())):
+            for value in (one for one in HEADER_VALUES if not fits(schema, one.strip())):
                 headers = {"Accept": "text/event-stream"} if name == "Last-Event-ID" else {}
                 yield Case(
-                    operation, f"{name}: {word[:40]!r}", frozenset({code}), name, headers={**headers, name: word}
+                    operation, f"{name}: {value[:40]!r}", frozenset({code}), name, headers={**headers, name: value}
                 )
         case "path":
             codes = frozenset({"match-not-found", "game-not-found", "player-not-found", "seek-not-found", "not-found"})
-            for word in ("x", "%00", "%ff", "%20", "..", "x" * 300, "%0d%0a", "%F0%9F%90%92", "{}"):
-                yield Case(operation, f"{name} {word[:40]}", codes, names={name: word})
+            for value in ("x", "%00", "%ff", "%20", "..", "x" * 300, "%0d%0a", "%F0%9F%90%92", "{}"):
+                yield Case(operation, f"{name} {value[:40]}", codes, names={name: value})
 
 
 def of_list(operation: str, name: str, schema: Json) -> Iterator[Case]:
     """Faults of a parameter that may be repeated."""
     good = sample(schema["items"])
-    lists = [[good] * (schema["maxItems"] + 1), [good, good], *([good, word] for word in ("", " ", "\0", "x" * 300))]
-    for words in lists:
-        query = "&".join(f"{name}={percent(word)}" for word in words)
-        fault = f"{name} {len(words)} times, {words[-1][:40]!r} the last"
+    lists = [[good] * (schema["maxItems"] + 1), [good, good], *([good, value] for value in ("", " ", "\0", "x" * 300))]
+    for values in lists:
+        query = "&".join(f"{name}={percent(value)}" for value in values)
+        fault = f"{name} {len(values)} times, {values[-1][:40]!r} last"
         yield Case(operation, fault, frozenset({"invalid-parameter"}), name, query=query)
 
 
-def read(word: str, schema: Json) -> Iterator[object]:
-    """What a word of a query may mean."""
+def read(value: str, schema: Json) -> Iterator[object]:
+    """The typed values that the text of a query parameter may stand for."""
     match resolved(schema)["type"]:
-        case "integer" if word.isascii() and word.isdigit() and word == str(int(word)):
-            yield int(word)
-        case "boolean" if word in {"true", "false"}:
-            yield word == "true"
+        case "integer" if value.isascii() and value.isdigit() and value == str(int(value)):
+            yield int(value)
+        case "boolean" if value in {"true", "false"}:
+            yield value == "true"
         case "string":
-            yield word
+            yield value
         case "array":
-            yield [word]
+            yield [value]
 
 
-def percent(word: str) -> str:
-    return "".join(f"%{byte:02x}" for byte in word.encode())
+def percent(value: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in value.encode())
 
 
 @cache
@@ -272,35 +273,35 @@ def cases() -> tuple[Case, ...]:
 def _cases() -> Iterator[Case]:
     for path, methods in reference()["paths"].items():
         for method in (verb for verb in methods if verb != "parameters"):
-            told, operation = methods[method], f"{method.upper()} {path}"
-            for parameter in (*methods.get("parameters", ()), *told.get("parameters", ())):
+            described, operation = methods[method], f"{method.upper()} {path}"
+            for parameter in (*methods.get("parameters", ()), *described.get("parameters", ())):
                 yield from of_parameter(operation, parameter)
-            if method != "get" and not any(one["name"] == "Idempotency-Key" for one in told.get("parameters", ())):
+            if method != "get" and not any(one["name"] == "Idempotency-Key" for one in described.get("parameters", ())):
                 headers, refused = {"Idempotency-Key": "a"}, frozenset({"invalid-parameter"})
-                yield Case(operation, "a key", refused, "Idempotency-Key", headers=headers)
+                yield Case(operation, "an Idempotency-Key", refused, "Idempotency-Key", headers=headers)
             yield Case(operation, "?surprise", frozenset({"invalid-parameter"}), "surprise", query="surprise=1")
-            yield from of_framing(operation, (schema := body_schema(told)))
+            yield from of_framing(operation, (schema := body_schema(described)))
             if schema is not None:
                 yield from of_object(operation, (), resolved(schema))
-            yield from of_caller(operation, told)
+            yield from of_caller(operation, described)
 
 
-def body_schema(told: Json) -> Json | None:
-    schema: Json | None = told.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+def body_schema(described: Json) -> Json | None:
+    schema: Json | None = described.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
     return schema
 
 
-def of_caller(operation: str, told: Json) -> Iterator[Case]:
+def of_caller(operation: str, described: Json) -> Iterator[Case]:
     is_probe = operation.split()[1] in {"/healthz", "/readyz"}
     for host in (*(() if is_probe else ("",)), "a b", "moon/", "moon:x", "moon:65536", "moon@evil", "é"):
         yield Case(operation, f"Host: {host!r}", frozenset({"bad-host"}), headers={"Host": host})
-    if "429" in told["responses"] and not is_probe:
+    if "429" in described["responses"] and not is_probe:
         for token in ("", "x", "Bearer", "Bearer  ", "Basic eDp5", "Bearer é", "Bearer x y", f"Bearer {'x' * 300}"):
             headers = {"Authorization": token}
             yield Case(operation, f"Authorization: {token[:40]!r}", frozenset({"token-invalid"}), headers=headers)
-    if {"ticket": []} in told["security"]:
+    if {"ticket": []} in described["security"]:
         for ticket in ("", "x", "x" * 65, "%ff"):
-            codes, nobody = frozenset({"ticket-invalid"}), {"Authorization": None}
-            yield Case(operation, f"ticket {ticket}", codes, headers=nobody, query=f"ticket={ticket}")
-    if "406" in told["responses"]:
+            codes, no_token = frozenset({"ticket-invalid"}), {"Authorization": None}
+            yield Case(operation, f"ticket {ticket}", codes, headers=no_token, query=f"ticket={ticket}")
+    if "406" in described["responses"]:
         yield Case(operation, "Accept", frozenset({"not-acceptable"}), headers={"Accept": "image/png"})

@@ -1,4 +1,4 @@
-"""Values that do not fit a schema: other types, and values just beyond each bound."""
+"""Values that are invalid for a schema: other types, and values just beyond each bound."""
 
 import json
 from collections.abc import Iterator
@@ -22,19 +22,19 @@ def fits(schema: Json, value: object) -> bool:
     return validator(schema).is_valid(value)
 
 
-def kinds_of(schema: Json) -> list[str]:
-    """The types that a value may have; where null is one of them, it is not the first."""
+def types_of(schema: Json) -> list[str]:
+    """The types that a value may have; null is never the first of several."""
     return [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
 
 
 def sample(schema: Json) -> Any:
-    """A value that fits."""
+    """A valid value of a schema."""
     schema = resolved(schema)
     if "enum" in schema:
         return schema["enum"][0]
     for kind in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
         return sample(kind)
-    match kinds_of(schema)[0]:
+    match types_of(schema)[0]:
         case "integer":
             return max(schema.get("minimum", 0), 0)
         case "string":
@@ -46,11 +46,11 @@ def sample(schema: Json) -> Any:
     return {name: sample(schema["properties"][name]) for name in schema.get("required", ())}
 
 
-def edges(schema: Json) -> Iterator[object]:
-    """Just beyond each bound of a schema, and of each kind of what it may be."""
+def beyond_bounds(schema: Json) -> Iterator[object]:
+    """Values just beyond each bound of a schema and of each of its alternatives."""
     schema = resolved(schema)
     for kind in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        yield from edges(kind)
+        yield from beyond_bounds(kind)
     for bound, value in schema.items():
         match bound:
             case "minimum" | "maximum":
@@ -65,26 +65,26 @@ def edges(schema: Json) -> Iterator[object]:
                 yield from (str(one).upper() + " " for one in value)
                 yield from (f"{one}" for one in value if not isinstance(one, str))
             case "items":
-                yield from ([one] for one in (*VALUES, *edges(value)))
+                yield from ([one] for one in (*VALUES, *beyond_bounds(value)))
             case "additionalProperties" if isinstance(value, dict):
-                yield from ({"x": one} for one in (*VALUES, *edges(value)))
+                yield from ({"x": one} for one in (*VALUES, *beyond_bounds(value)))
             case "properties":
-                yield from unfit_objects(schema)
+                yield from invalid_objects(schema)
 
 
-def unfit_objects(schema: Json) -> Iterator[Json]:
+def invalid_objects(schema: Json) -> Iterator[Json]:
     whole = sample(schema)
     yield {**whole, "surprise": 1}
     for name in whole:
         yield {other: value for other, value in whole.items() if other != name}
     for name, field in schema["properties"].items():
-        yield from ({**whole, name: value} for value in (*VALUES, *edges(field)))
+        yield from ({**whole, name: value} for value in (*VALUES, *beyond_bounds(field)))
 
 
-def unfit(schema: Json) -> Iterator[tuple[str, str]]:
-    """Raw JSON that a field must not be, with a name."""
+def invalid_values(schema: Json) -> Iterator[tuple[str, str]]:
+    """Invalid values of a field: a name for the case, and the raw JSON."""
     seen = set()
-    for value in (*VALUES, *edges(schema)):
+    for value in (*VALUES, *beyond_bounds(schema)):
         text = json.dumps(value)
         if text not in seen and not fits(schema, value):
             seen.add(text)

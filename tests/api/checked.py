@@ -27,7 +27,7 @@ UNLIMITED: Final = {
 }
 """Settings without rate limits."""
 SOMETIMES: Final = {"Idempotent-Replay", "X-Accel-Buffering"}
-"""Headers that only some answers of their status have."""
+"""Headers that not every response of a status has."""
 LOCATED: Final = {
     "invalid-request",
     "invalid-parameter",
@@ -40,18 +40,18 @@ LOCATED: Final = {
 
 @cache
 def reference() -> Json:
-    """The committed file."""
+    """The committed openapi.yaml."""
     loaded: Json = yaml.load((ROOT / "openapi.yaml").read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return loaded
 
 
 def documented(rule: Rule) -> str:
-    """A route's path as the reference writes it."""
+    """The path of a route in the form that openapi.yaml uses."""
     return "".join(f"{{{part}}}" if is_argument else part for is_argument, part in rule._trace)[1:]
 
 
 def validator(schema: Json) -> jsonschema_rs.Draft202012Validator:
-    """Of a schema that may name components of the reference."""
+    """A validator of a schema, which may refer to components of the reference."""
     return _compiled(msgspec.json.encode(schema))
 
 
@@ -63,9 +63,9 @@ def _compiled(schema: bytes) -> jsonschema_rs.Draft202012Validator:
 @cache
 def _validator(path: str, method: str, status: str, media_type: str) -> jsonschema_rs.Draft202012Validator:
     responses = reference()["paths"][path][method]["responses"]
-    assert status in responses, f"{method} {path} does not say that it answers {status}"
+    assert status in responses, f"{method} {path}: {status} is not documented"
     content = responses[status].get("content", {})
-    assert media_type in content, f"{method} {path} does not say that it answers {status} in {media_type}"
+    assert media_type in content, f"{method} {path}: {media_type} is not documented for {status}"
     return validator(content[media_type]["schema"])
 
 
@@ -74,37 +74,37 @@ def check(app: Flask, method: str, path: str, response: TestResponse) -> None:
     found, _ = app.url_map.bind("moon").match(path.partition("?")[0], method, return_rule=True)
     written, verb, status = documented(found), method.lower(), str(response.status_code)
     body = response.get_data()
-    told = reference()["paths"][written][verb]["responses"]
+    documented_responses = reference()["paths"][written][verb]["responses"]
     if not body:
-        assert "content" not in told[status]
+        assert "content" not in documented_responses[status]
         assert "Content-Type" not in response.headers
     else:
         _validator(written, verb, status, response.content_type).validate(_value(response.content_type, body))
     if response.status_code >= 400:
         problem = msgspec.json.decode(body)
         code = problem["code"]
-        assert f"`{code}`" in told[status]["description"], f"{verb} {written} does not say that it answers {code}"
-        places = [error.keys() & {"pointer", "parameter"} for error in problem.get("errors", ())]
-        assert all(len(place) == 1 for place in places)
-        assert places or code not in LOCATED, f"{verb} {written} does not say where it met {code}"
+        assert f"`{code}`" in documented_responses[status]["description"], f"{verb} {written}: {code} is not documented"
+        positions = [error.keys() & {"pointer", "parameter"} for error in problem.get("errors", ())]
+        assert all(len(position) == 1 for position in positions)
+        assert positions or code not in LOCATED, f"{verb} {written}: {code} has no position of the fault"
     else:
-        missing = set(told[status].get("headers", ())) - set(response.headers.keys()) - SOMETIMES
-        assert not missing, f"{verb} {written} answers without {missing}"
+        missing = set(documented_responses[status].get("headers", ())) - set(response.headers.keys()) - SOMETIMES
+        assert not missing, f"{verb} {written}: headers {missing} are missing"
 
 
 def _value(media_type: str, body: bytes) -> Any:
-    """What the schema of a body speaks of: a JSON value, or else its text."""
+    """The value that the schema of a body describes: parsed JSON, or text for other media types."""
     return msgspec.json.decode(body) if "json" in media_type else body.decode()
 
 
 class Client:
-    """Requests to an app on a container, by default on a log in memory and without limits.
+    """Sends requests to an app on a container, by default with a log in memory and without rate limits.
 
-    `hasty`: answers are not checked, where a test asks for thousands that others ask for too.
+    `unchecked` skips the validation, for tests that send thousands of requests which other tests check.
     """
 
-    def __init__(self, container: AnyContainer | None = None, *, hasty: bool = False) -> None:
-        self._hasty = hasty
+    def __init__(self, container: AnyContainer | None = None, *, unchecked: bool = False) -> None:
+        self._unchecked = unchecked
         self.container = container or Container(settings(**UNLIMITED))
         self.app = create_app(self.container)
         self._http = self.app.test_client()
@@ -119,7 +119,7 @@ class Client:
         data: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> TestResponse:
-        """An answer, checked; `data` are the bytes of a body that `body` could not be."""
+        """Send a request and validate the response; `data` is a raw body, for one that `body` cannot express."""
         sent = dict(headers or {})
         if token is not None:
             sent.setdefault("Authorization", f"Bearer {token}")
@@ -127,22 +127,22 @@ class Client:
             sent.setdefault("Content-Type", "application/json")
             data = msgspec.json.encode({} if body is None else body) if data is None else data
         response = self._http.open(path, method=method, data=data, headers=sent)
-        if not self._hasty:
+        if not self._unchecked:
             check(self.app, method, path, response)
         return response
 
     def get(self, path: str, token: str | None = None, **headers: str) -> TestResponse:
-        return self.send("GET", path, token=token, headers=named(headers))
+        return self.send("GET", path, token=token, headers=header_names(headers))
 
     def post(self, path: str, body: object = None, token: str | None = None, **headers: str) -> TestResponse:
-        return self.send("POST", path, body, token=token, headers=named(headers))
+        return self.send("POST", path, body, token=token, headers=header_names(headers))
 
     def ask(self, path: str, token: str | None = None) -> Json:
-        """The JSON of an answer of success."""
+        """GET: the JSON of a successful response."""
         return _succeeded(self.get(path, token))
 
     def do(self, path: str, body: object = None, token: str | None = None, **headers: str) -> Json:
-        """As `ask`, of a POST."""
+        """POST: the JSON of a successful response."""
         return _succeeded(self.post(path, body, token, **headers))
 
     def sign_up(self, name: str = "Somebody") -> str:
@@ -155,8 +155,8 @@ class Client:
         return self.container.ports.log.read(match).events
 
 
-def named(headers: Mapping[str, str]) -> Mapping[str, str]:
-    """Headers from keywords: if_match for If-Match."""
+def header_names(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Headers from keyword arguments: if_match is If-Match."""
     return {name.replace("_", "-"): value for name, value in headers.items()}
 
 

@@ -1,4 +1,4 @@
-"""A small API for tests: one resource with a body, a query, and without both."""
+"""A small API for tests: stones, with a list that takes a query, an addition that takes a body, and one route without either."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ from service.usecases import accounts
 
 ANNA: Final = Player("pl_anna", "Anna", 0)
 TOKEN: Final = f"{accounts.PREFIX}{'A' * 43}{accounts._check('A' * 43)}"
-"""Of Anna, in every container."""
+"""Anna's token, valid in every `Container`."""
 
 
 def settings(**wanted: Any) -> Settings:
@@ -70,7 +70,7 @@ class Stones(msgspec.Struct, frozen=True):
     limit: int
 
 
-def stones_blueprint() -> Blueprint:
+def small_api() -> Blueprint:
     stones = Blueprint("stones", description="Stones.")
 
     @stones.at("/v1/stones")
@@ -102,7 +102,7 @@ def stones_blueprint() -> Blueprint:
 
 @pytest.fixture
 def app() -> Flask:
-    return create_app(Container(), resources=(stones_blueprint(),))
+    return create_app(Container(), resources=(small_api(),))
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def client(app: Flask) -> FlaskClient:
     return app.test_client()
 
 
-class Said(NamedTuple):
+class Problem(NamedTuple):
     """The problem document of a response, after a check of the members that all problems have."""
 
     status: int
@@ -118,7 +118,7 @@ class Said(NamedTuple):
     document: dict[str, Any]
 
 
-def problem(response: Any) -> Said:
+def problem(response: Any) -> Problem:
     assert response.content_type == "application/problem+json"
     document = msgspec.json.decode(response.get_data(), type=dict[str, Any])
     assert document["status"] == response.status_code
@@ -126,4 +126,4 @@ def problem(response: Any) -> Said:
     assert document["type"] in {f"/problems/{document['code']}", "about:blank"}
     assert document["title"]
     assert document["detail"]
-    return Said(response.status_code, document["code"], document)
+    return Problem(response.status_code, document["code"], document)

@@ -38,7 +38,7 @@ def get(port: int, path: str, headers: Mapping[str, str]) -> Iterator[http.clien
 
 
 class Source(Protocol):
-    """What a follower asks."""
+    """The server that a follower reads from."""
 
     def get(
         self, path: str, headers: Mapping[str, str] | None = None, /
@@ -60,7 +60,7 @@ class Server(NamedTuple):
         return [int(pid) for pid in children.read_text("ascii").split()]
 
     def settle(self, workers: int = WORKERS) -> None:
-        """Wait until all workers answer: one that starts asks the log something of its own, and ends all if that is away."""
+        """Wait until all workers answer. A worker reads from the log when it starts, and the server stops if the log is down."""
         answered: set[int] = set()
 
         def all_of_them() -> bool:
@@ -117,11 +117,11 @@ def frames(response: http.client.HTTPResponse) -> Iterator[Frame]:
 
 
 class Follower(threading.Thread):
-    """Follows a match as an EventSource does: connects again from its last event until it is told of the end."""
+    """Follows a match as an EventSource does: it reconnects after its last event, until the stream reports the end."""
 
     def __init__(self, server: Source, match_id: MatchId, token: str | None = None) -> None:
         super().__init__(daemon=True)
-        self.told: list[Any] = []
+        self.events: list[Any] = []
         self.ids: list[str | None] = []
         self.ends: list[str] = []
         self.connections = 0
@@ -136,8 +136,8 @@ class Follower(threading.Thread):
                 self._connect()
 
     def _connect(self) -> None:
-        came_to = {"Last-Event-ID": self.ids[-1] or ""} if self.ids else {}
-        with self._server.get(self._path, self._headers | came_to) as response:
+        last_id = {"Last-Event-ID": self.ids[-1] or ""} if self.ids else {}
+        with self._server.get(self._path, self._headers | last_id) as response:
             assert response.status == 200, response.read()
             self.connections += 1
             first = None
@@ -147,7 +147,7 @@ class Follower(threading.Thread):
                 if frame.event == "end":
                     self.ends.append(frame.data["reason"])
                 elif frame.id is not None:
-                    self.told.append(frame.data)
+                    self.events.append(frame.data)
                     self.ids.append(frame.id)
-                    if self.cut_after and len(self.told) % self.cut_after == 0:
+                    if self.cut_after and len(self.events) % self.cut_after == 0:
                         return

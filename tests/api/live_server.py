@@ -19,7 +19,7 @@ def count() -> Response:
 
 
 def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
-    # They import redis, which must not come before gevent's patches.
+    # These import redis, which must not be imported before gevent's patches.
     from api.app import create_app  # noqa: PLC0415
     from service import container, settings  # noqa: PLC0415
 

@@ -13,8 +13,8 @@ from typing import IO, Final, NamedTuple
 from tests.api.conftest import TOKEN
 
 ROOT: Final = Path(__file__).parents[2]
-PATIENCE: Final = 60
-"""Seconds; a generous timeout for steps whose duration is not tested."""
+TIMEOUT_S: Final = 60
+"""A generous timeout for steps whose duration is not tested."""
 
 GET: Final = b"GET /v1/stones HTTP/1.1\r\n"
 POST: Final = f"POST /v1/stones HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
@@ -35,7 +35,7 @@ class Running(NamedTuple):
     log: IO[bytes]
 
     def lines(self) -> list[str]:
-        """All log lines so far. The process writes to the same file, so its place there must not move."""
+        """All log lines so far. Read with `pread`: the process writes to the same file and shares its position."""
         return os.pread(self.log.fileno(), 16 << 20, 0).decode().splitlines()
 
     def workers(self) -> list[int]:
@@ -43,10 +43,10 @@ class Running(NamedTuple):
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(pid) for pid in children.read_text("ascii").split()]
 
-    def connect(self, timeout: float = PATIENCE) -> socket.socket:
+    def connect(self, timeout: float = TIMEOUT_S) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
-    def send(self, request: bytes, timeout: float = PATIENCE) -> Reply:
+    def send(self, request: bytes, timeout: float = TIMEOUT_S) -> Reply:
         """The reply to raw bytes, after which the server closes or the body is complete."""
         with self.connect(timeout) as client:
             client.sendall(request)
@@ -64,7 +64,7 @@ def read_reply(client: socket.socket) -> Reply:
 
 
 def _started(log: IO[bytes]) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.api.stones_server"]
+    command = [sys.executable, "-m", "tests.api.small_api_server"]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True)
 
 
@@ -75,6 +75,6 @@ def gunicorn() -> Iterator[Running]:
         try:
             yield Running(process, int(process.stdout.readline()), log)
             process.terminate()
-            assert process.wait(PATIENCE) == 0
+            assert process.wait(TIMEOUT_S) == 0
         finally:
             process.kill()

@@ -15,7 +15,7 @@ from service.usecases import accounts
 from service.usecases.match_lifecycle import create, join, join_code_of, leave
 
 SEED: Final = bytes(range(32))
-"""Of the match and of its bot: every table sees the same play."""
+"""The seed of the match and of its bot, so that every table plays the same moves."""
 
 
 class Table(NamedTuple):
@@ -29,7 +29,7 @@ class Table(NamedTuple):
     chance_of: Callable[[int], Rng]
 
     def play(self, ports: Ports, moves: int = 1) -> Match:
-        """The match after some more turns, or after its end."""
+        """Play up to this many turns of the bot, and return the match."""
         advance(ports, self.match_id, moves=moves, chance_of=self.chance_of)
         return ports.history.newest(self.match_id)[0]
 

@@ -1,4 +1,4 @@
-"""Every invalid request gets its documented problem with the position of the fault, at once, and changes nothing."""
+"""Every invalid request gets its documented problem with the position of the fault immediately, and changes nothing."""
 
 import io
 import json
@@ -14,22 +14,22 @@ from werkzeug.test import TestResponse
 
 from service.container import Service, build
 from service.settings import read
-from tests.api.bad_inputs import GAMES, NOTHING, Case, Edit, cases
+from tests.api.bad_inputs import GAMES, NO_PARAMETERS, Case, Edit, cases
 from tests.api.checked import MANY, UNLIMITED, Client, reference, validator
 from tests.api.conftest import problem
-from tests.api.counts import forget
+from tests.api.limits_reset import reset_limits
 
 OPERATIONS: Final = tuple(
     f"{verb.upper()} {path}" for path, verbs in reference()["paths"].items() for verb in verbs if verb != "parameters"
 )
 PROBLEM: Final = validator(reference()["components"]["schemas"]["Problem"])
 Contents: TypeAlias = Mapping[bytes | str, tuple[bytes, bool]]
-"""Each key of a server with its dump, and whether it expires."""
+"""For each key of a server: its dump, and whether it expires."""
 LARGEST: Final = 4096
 """Maximum size of a response in bytes, for requests of any length."""
-LONGEST: Final = 0.1
-"""Seconds."""
-MARK: Final = "\x00"
+LONGEST_S: Final = 0.1
+"""Maximum time of a response."""
+MARKER: Final = "\x00"
 
 
 @pytest.fixture(scope="module")
@@ -41,17 +41,17 @@ def service(valkey_log_url: str, valkey_queue_url: str, tmp_path_factory: pytest
         **{name.upper(): str(MANY) for name in UNLIMITED},
     }
     with Redis.from_url(valkey_log_url) as log:
-        log.flushall()  # tests of other things may have left theirs
+        log.flushall()  # remove the keys of other tests
     built = build(read({f"MOONSTONE_{name}": value for name, value in environ.items()}))
     yield built
     built.close()
 
 
 class World:
-    """A running match of each game, whose seats are two people's, and one that waits for its second player."""
+    """A running match of two players for each game, and one that waits for its second player."""
 
     def __init__(self, service: Service) -> None:
-        self.client = Client(service, hasty=True)
+        self.client = Client(service, unchecked=True)
         self._http = self.client.app.test_client()
         self._servers = (service.log_client, service.queue_client)
         self.tokens = [self.client.sign_up(name) for name in ("Ada", "Ben")]
@@ -71,9 +71,9 @@ class World:
             self.client.do(f"/v1/matches/{match}/seats", {}, token)
         return match
 
-    @cache  # noqa: B019  (it ends with its tests)
+    @cache  # noqa: B019  (the world lives as long as the tests)
     def _good(self, operation: str, game: str) -> tuple[str, str, Any]:
-        """The match, the token and the body of a request of an operation that would be answered with success."""
+        """The match, the token and the body of a valid request of an operation."""
         running = self.matches[game]
         match operation:
             case "POST /v1/players":
@@ -105,31 +105,31 @@ class World:
         return running, self.tokens[0], None
 
     def fault(self, case: Case) -> str | None:
-        """The faults of the response to a case."""
+        """What is wrong with the response to a case; None if it is right."""
         response, seconds = self._send(case)
-        if seconds > LONGEST:  # the machine may have been busy
+        if seconds > LONGEST_S:  # the machine may have been busy
             seconds = min(self._send(case)[1] for _ in range(3))
-        if seconds > LONGEST:
+        if seconds > LONGEST_S:
             return f"it took {seconds * 1000:.0f} ms"
         if response.status_code < 400:
-            return f"it is answered {response.status_code}"
+            return f"the status is {response.status_code}"
         if len(response.get_data()) > LARGEST:
-            return f"it is answered with {len(response.get_data())} bytes"
+            return f"the response has {len(response.get_data())} bytes"
         status, code, document = problem(response)
         if code not in case.codes:
             return f"{code}: {document['detail']} {document.get('errors')}"
         method, _, path = case.operation.partition(" ")
-        told = reference()["paths"][path][method.lower()]["responses"]
-        if f"`{code}`" not in told.get(str(status), {}).get("description", ""):
+        documented = reference()["paths"][path][method.lower()]["responses"]
+        if f"`{code}`" not in documented.get(str(status), {}).get("description", ""):
             return f"{status} {code} is not in the reference"
         PROBLEM.validate(document)
         found = [error.get("pointer", error.get("parameter")) for error in document.get("errors", ())]
-        if case.where is None or any(one == case.where or one.startswith(f"{case.where}/") for one in found):
+        if case.location is None or any(one == case.location or one.startswith(f"{case.location}/") for one in found):
             return None
         return f"{code} points at {found}"
 
     def _send(self, case: Case) -> tuple[TestResponse, float]:
-        """The answer, and the seconds that it took."""
+        """The response, and the seconds that it took."""
         method, _, path = case.operation.partition(" ")
         match, token, body = self._good(case.operation, case.game)
         path = path.format(
@@ -142,11 +142,11 @@ class World:
                 **case.names,
             }
         )
-        data = written(body, case.body) if isinstance(case.body, tuple) else case.body
+        data = edited(body, case.body) if isinstance(case.body, tuple) else case.body
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **case.headers}
         sent = {name: value for name, value in headers.items() if value is not None}
-        forget(self.client.container.ports.limits)
-        # The client leaves the length out where bytes are none, but not where a stream is empty.
+        reset_limits(self.client.container.ports.limits)
+        # For an empty stream the client sends a Content-Length of 0; for empty bytes it would leave the header out.
         stream = None if data is None else io.BytesIO(data)
         began = time.perf_counter()
         query = _with_required(case, match)
@@ -160,24 +160,25 @@ class World:
 
 
 def _with_required(case: Case, match: str) -> str:
-    """The query of a case with the parameters that its operation requires, each of which takes a match."""
+    """The query of a case, with the required parameters added; each of them takes a match."""
     method, _, path = case.operation.partition(" ")
-    told = reference()["paths"][path][method.lower()].get("parameters", ())
-    names = [one["name"] for one in told if one["in"] == "query" and one.get("required")]
-    lacking = [name for name in names if case.query != NOTHING and f"{name}=" not in case.query]
+    parameters = reference()["paths"][path][method.lower()].get("parameters", ())
+    names = [one["name"] for one in parameters if one["in"] == "query" and one.get("required")]
+    lacking = [name for name in names if case.query != NO_PARAMETERS and f"{name}=" not in case.query]
     return "&".join([case.query, *(f"{name}={match}" for name in lacking)]).lstrip("&")
 
 
 def _contents(server: Redis | RedisCluster) -> Contents:
-    # A request with a bad input counts in the limits like any other.
+    # Requests with bad inputs count in the rate limits too.
     counts = re.compile(b"limit:|api:processes")
     keys = sorted(key for key in map(bytes, server.scan_iter()) if not counts.match(key))
-    with server.pipeline() as asked:
+    with server.pipeline() as pipeline:
         for key in keys:
-            asked.dump(key)
-            asked.pttl(key)
-        found = asked.execute()
-    return {key: (found[2 * at], found[2 * at + 1] >= 0) for at, key in enumerate(keys)}
+            pipeline.dump(key)
+            pipeline.pttl(key)
+        found = pipeline.execute()
+    # A key may expire between KEYS and DUMP; its dump is then None.
+    return {key: (found[2 * at], found[2 * at + 1] >= 0) for at, key in enumerate(keys) if found[2 * at] is not None}
 
 
 def changed(before: Sequence[Contents], after: Sequence[Contents]) -> Sequence[bytes | str]:
@@ -195,34 +196,34 @@ def world(service: Service) -> World:
     return World(service)
 
 
-def written(body: Any, edits: tuple[Edit, ...]) -> bytes | None:
-    """A body with raw text at some places."""
+def edited(body: Any, edits: tuple[Edit, ...]) -> bytes | None:
+    """A body with raw text at the paths of the edits."""
     if body is None:
         return None
     body = json.loads(json.dumps(body))
     texts: list[str] = []
-    for place, text in edits:
+    for path, text in edits:
         target = body
-        for step in place[:-1]:
+        for step in path[:-1]:
             target = target.setdefault(step, {}) if isinstance(step, str) else target[step]
         if text is None:
-            del target[place[-1]]
+            del target[path[-1]]
         else:
-            target[place[-1]] = f"{MARK}{len(texts)}"
+            target[path[-1]] = f"{MARKER}{len(texts)}"
             texts.append(text)
     whole = json.dumps(body)
     for number, text in enumerate(texts):
-        whole = whole.replace(json.dumps(f"{MARK}{number}"), text)
+        whole = whole.replace(json.dumps(f"{MARKER}{number}"), text)
     return whole.encode()
 
 
-def test_there_are_hundreds_and_every_operation_has_some() -> None:
+def test_there_are_hundreds_of_cases_and_some_for_every_operation() -> None:
     assert len(cases()) >= 300
     assert {case.operation for case in cases()} == set(OPERATIONS)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_a_bad_input_gets_its_problem_at_once_and_changes_nothing(world: World, operation: str) -> None:
+def test_a_bad_input_gets_its_problem_immediately_and_changes_nothing(world: World, operation: str) -> None:
     before = world.contents()
     faults = []
     for case in (case for case in cases() if case.operation == operation):
@@ -232,4 +233,4 @@ def test_a_bad_input_gets_its_problem_at_once_and_changes_nothing(world: World, 
             fault, before = f"{keys} changed", after
         if fault:
             faults.append(f"{case.fault}: {fault}")
-    assert not faults, "\n".join((f"{len(faults)} of {operation}", *faults))
+    assert not faults, "\n".join((f"{len(faults)} faults of {operation}", *faults))

@@ -1,4 +1,4 @@
-"""First come, first served on a real gunicorn with two workers: several players want the same tile at once."""
+"""First come, first served, on a real gunicorn with two workers: several players grab the same tile at the same time."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from service.usecases import accounts, match_lifecycle
 from tests.api.live import Server, serving
 
 SEATS: Final = 8
-"""At two tables of four: in each of them four want the same tile."""
+"""Two tables of four seats; at each table all four want the same tile."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Two API processes have one limit together; each connection goes to either of them."""
+"""Two API processes share each limit. Requests go to both of them."""
 
 import http.client
 import os
@@ -66,7 +66,7 @@ def pair(valkey_log_url: str, tmp_path: Path) -> Iterator[Pair]:
         yield Pair(servers, queue.pid, token)
 
 
-def test_two_processes_have_one_limit_of_sign_ups_creations_moves_and_streams(pair: Pair) -> None:
+def test_two_processes_share_the_limits_of_sign_ups_creations_and_moves(pair: Pair) -> None:
     with ThreadPoolExecutor(8) as pool:
         signed_up = list(
             pool.map(lambda n: pair.send(n, "/v1/players", {"name": f"P{n}"}).status, range(SIGN_UPS + 10))
@@ -92,7 +92,7 @@ def test_two_processes_have_one_limit_of_sign_ups_creations_moves_and_streams(pa
 
 
 def opened(stack: ExitStack, servers: Sequence[Server], token: str, number: int) -> Sequence[int]:
-    """Open so many streams at once, on the servers in turn. The ports of those that are open until the stack is closed."""
+    """Open `number` streams simultaneously, on the servers in turn. Returns the ports of those that were accepted."""
 
     def open_one(which: int) -> int | None:
         port = servers[which % len(servers)].port
@@ -108,7 +108,7 @@ def opened(stack: ExitStack, servers: Sequence[Server], token: str, number: int)
         return [port for port in pool.map(open_one, range(number)) if port is not None]
 
 
-def test_twenty_streams_at_once_open_exactly_the_limit_and_those_of_a_killed_process_are_free_after_ten_seconds(
+def test_of_twenty_simultaneous_streams_the_limit_is_accepted_and_those_of_a_killed_process_are_free_after_ten_seconds(
     pair: Pair,
 ) -> None:
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Nothing leaks: of two matches that differ only in what a viewer cannot know, every answer to it is the same to the byte.
+"""Nothing leaks: for two matches that differ only in what a viewer cannot know, its answers are the same to the byte.
 
 Every route of the service has a row of requests; sizes, headers, framing, log lines and counts are compared too.
 """
@@ -16,9 +16,9 @@ from redis.client import PubSub
 from service.automation import bot_turns
 from service.usecases import submit
 from tests.api.checked import documented
-from tests.api.overheard import Comparison
-from tests.api.rows import ROWS, leave, nothing, told_alike
-from tests.api.stage import Stage, World, environment, mask, served
+from tests.api.comparison import Comparison
+from tests.api.rows import ROWS, compare_pair, leave, no_request
+from tests.api.world_setup import World, WorldSetup, environment, mask, served
 from tests.api.worlds import pairs
 from tests.length import LONG
 from tests.service.games.matches import Table, draws
@@ -45,80 +45,80 @@ FURTHER: Final = frozenset(
     }
 )
 """The tables that only the long form adds."""
-HELD: Final = tuple(table for table in TABLES if table.name in SHORT or (LONG and table.name in FURTHER))
-"""Small tables, at which twins are soon found; larger ones hide nothing more."""
+COMPARED: Final = tuple(table for table in TABLES if table.name in SHORT or (LONG and table.name in FURTHER))
+"""Small tables, for which pairs are found quickly; larger ones have no other hidden information."""
 
 
 @pytest.fixture(scope="module")
-def stage(valkey_log_url: str, valkey_queue_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def setup(valkey_log_url: str, valkey_queue_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorldSetup]:
     Redis.from_url(valkey_log_url).flushall()
     with served(environment(valkey_log_url, valkey_queue_url, tmp_path_factory.mktemp("data"))) as service:
-        yield Stage(service)
+        yield WorldSetup(service)
 
 
-def test_every_route_has_a_row(stage: Stage) -> None:
-    rules = stage.app.url_map.iter_rules()
+def test_every_route_has_a_row(setup: WorldSetup) -> None:
+    rules = setup.app.url_map.iter_rules()
     routes = {f"{method} {documented(rule)}" for rule in rules for method in (rule.methods or set())}
     assert {route for route in routes if route.split()[0] not in {"HEAD", "OPTIONS"}} == set(ROWS)
-    silent = {route for route, row in ROWS.items() if "{match_id}" in route and row is nothing}
-    assert silent == set()
+    without_requests = {route for route, row in ROWS.items() if "{match_id}" in route and row is no_request}
+    assert without_requests == set()
 
 
 def test_every_game_is_compared() -> None:
-    assert {table.game.info.id for table in HELD} == {table.game.info.id for table in TABLES}
+    assert {table.game.info.id for table in COMPARED} == {table.game.info.id for table in TABLES}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("table", HELD, ids=lambda table: table.name)
-def test_worlds_that_differ_in_hidden_information_get_the_same_answers(stage: Stage, table: Table) -> None:
+@pytest.mark.parametrize("table", COMPARED, ids=lambda table: table.name)
+def test_worlds_that_differ_in_hidden_information_get_the_same_answers(setup: WorldSetup, table: Table) -> None:
     assert {viewer for pair in pairs(table) for viewer in pair.viewers} == {None, *range(table.seats)}
-    assert [seat for pair in pairs(table) for seat in told_alike(stage, pair)], "nobody could move"
+    assert [seat for pair in pairs(table) for seat in compare_pair(setup, pair)], "no seat could move"
 
 
-def test_strangers_get_the_same_answers_for_a_private_and_a_missing_match(stage: Stage) -> None:
-    pair = pairs(HELD[0])[0]
-    world, _ = stage.lay(pair, private=True)
-    both = Comparison(stage, pair, world, dataclasses.replace(world, id="a" * len(world.id)))
-    both.compare([*ROWS.values(), leave], {**both.nobody, "passer-by": stage.passer_by.token})
+def test_strangers_get_the_same_answers_for_a_private_and_a_missing_match(setup: WorldSetup) -> None:
+    pair = pairs(COMPARED[0])[0]
+    world, _ = setup.create_pair(pair, private=True)
+    both = Comparison(setup, pair, world, dataclasses.replace(world, id="a" * len(world.id)))
+    both.compare([*ROWS.values(), leave], {**both.anonymous, "stranger": setup.stranger.token})
 
 
-@pytest.mark.parametrize("table", HELD, ids=lambda table: table.name)
-def test_bots_workers_and_long_polls_get_the_same_in_both_worlds(stage: Stage, table: Table) -> None:
-    """The input of a bot, its job in the queue, and what is published after its move."""
+@pytest.mark.parametrize("table", COMPARED, ids=lambda table: table.name)
+def test_bots_workers_and_long_polls_get_the_same_in_both_worlds(setup: WorldSetup, table: Table) -> None:
+    """Compare the input of a bot, its job in the queue, and the messages published after its move."""
     to_move = [(pair, seat) for pair in pairs(table) for seat in pair.seats_to_move()]
     for pair, seat in to_move[:3]:
-        both = Comparison(stage, pair, *stage.lay(pair, bot=seat), bot=seat)
-        stage.time = max(stage.time, *(one.opens_at for one in stage.match(both.here).decisions()))
-        told = [_worked(stage, world) for world in (both.here, both.there)]
-        assert told[0] == told[1]
-        assert told[0].tasks, "the bot has to move"
-        assert len(told[0].jobs) == 1
+        both = Comparison(setup, pair, *setup.create_pair(pair, bot=seat), bot=seat)
+        setup.time = max(setup.time, *(one.opens_at for one in setup.match(both.here).decisions()))
+        results = [_traffic(setup, world) for world in (both.here, both.there)]
+        assert results[0] == results[1]
+        assert results[0].tasks, "the bot has to move"
+        assert len(results[0].jobs) == 1
     assert to_move
 
 
-class Worked(NamedTuple):
+class Traffic(NamedTuple):
     tasks: list[bytes]
     jobs: list[Mapping[str, bytes]]
     published: list[tuple[bytes, bytes]]
 
 
-def _worked(stage: Stage, world: World) -> Worked:
-    """Everything that is sent to others than the log while a bot moves."""
-    queue, masks = Redis.from_url(stage.service.settings.queue_url or ""), world.masks()
+def _traffic(setup: WorldSetup, world: World) -> Traffic:
+    """Everything that the service sends while a bot moves, except to the log."""
+    queue, masks = Redis.from_url(setup.service.settings.queue_url or ""), world.masks()
     queue.flushall()
-    stage.tasks.clear()
-    with published(stage.service.settings.log_url or "") as heard:
-        submit.hint(stage.ports, stage.match(world))
+    setup.tasks.clear()
+    with published(setup.service.settings.log_url or "") as messages:
+        submit.hint(setup.ports, setup.match(world))
         chance = draws("a bot's own")
-        bot_turns.advance(stage.ports, world.id, moves=1, chance_of=lambda _: chance)
-        told = [(mask(channel, masks), mask(said, masks)) for channel, said in heard()]
+        bot_turns.advance(setup.ports, world.id, moves=1, chance_of=lambda _: chance)
+        sent = [(mask(channel, masks), mask(data, masks)) for channel, data in messages()]
     jobs = [_job(queue, key, masks) for key in queue.scan_iter("rq:job:*")]
     queue.close()
-    return Worked([*stage.tasks], jobs, told)
+    return Traffic([*setup.tasks], jobs, sent)
 
 
 def _job(queue: Redis, key: bytes, masks: Mapping[bytes, bytes]) -> Mapping[str, bytes]:
-    """All that stands in the queue for a job, but when it was put there."""
+    """The fields of a job in the queue, except its times."""
     found: Mapping[Any, Any] = queue.hgetall(key)
     texts = {name: zlib.decompress(value) if name == b"data" else value for name, value in found.items()}
     return {name.decode(): mask(value, masks) for name, value in texts.items() if not name.endswith(b"_at")}
@@ -126,19 +126,19 @@ def _job(queue: Redis, key: bytes, masks: Mapping[bytes, bytes]) -> Mapping[str,
 
 @contextmanager
 def published(url: str) -> Iterator[Callable[[], list[tuple[bytes, bytes]]]]:
-    """All messages of all channels of a server, each with its channel, until they are asked for."""
+    """Yield a function that returns all messages so far, each with its channel."""
     client = Redis.from_url(url, protocol=2)
     subscription: PubSub = client.pubsub()  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
     subscription.psubscribe("*")
     subscription.get_message(timeout=5)
 
-    def heard() -> list[tuple[bytes, bytes]]:
+    def received() -> list[tuple[bytes, bytes]]:
         client.publish("end", "")
         found: list[tuple[bytes, bytes]] = []
         while (message := subscription.get_message(timeout=5)) and message["channel"] != b"end":
             found.append((message["channel"], message["data"]))
         return found
 
-    yield heard
+    yield received
     subscription.close()
     client.close()

@@ -8,13 +8,13 @@ import pytest
 from service.usecases import accounts
 from tests.api.checked import Client, documented
 
-CALLERS: Final = ("nobody", "malformed", "revoked", "outsider", "spectator", "other seat", "own seat")
-"""Without a token; with a token that is none; with one of the seat that is up, but revoked; a player of another match, for
-whom this one is private; a player without a seat; the seat that is not up; the seat that is."""
+CALLERS: Final = ("anonymous", "malformed", "revoked", "outsider", "spectator", "other seat", "own seat")
+"""Without a token; with a malformed token; with a revoked token of the seat to move; a player of another match, who asks for a
+private match; a player without a seat; the seat that is not to move; the seat to move."""
 
 
 class Case(NamedTuple):
-    """A request, and what each caller is answered: a code, or the status of success."""
+    """A request, and the expected answer to each caller: the code of a problem, or the status of success."""
 
     body: object
     expected: tuple[int | str, ...]
@@ -24,8 +24,8 @@ class Case(NamedTuple):
 WRONG: Final = ("token-invalid",) * 2
 """Malformed and revoked tokens get the same response."""
 
-UNCOUNTED: Final = (200,) * 7
-"""Routes for machines, which ignore tokens."""
+PROBE: Final = (200,) * 7
+"""Health checks, which ignore tokens."""
 
 
 def public(status: int = 200) -> tuple[int | str, ...]:
@@ -37,8 +37,8 @@ def own(status: int | str) -> tuple[int | str, ...]:
     return ("token-missing", *WRONG, status, status, status, status)
 
 
-SIGHT: Final = ("match-not-found", *WRONG, "match-not-found", 200, 200, 200)
-"""Of a private match for the first four, of a public one for the others."""
+READ: Final = ("match-not-found", *WRONG, "match-not-found", 200, 200, 200)
+"""Reading a match: the first four callers ask for a private match, the others for a public one."""
 
 
 def command(*seated: int | str) -> tuple[int | str, ...]:
@@ -59,17 +59,17 @@ ROUTES: Final[Mapping[str, Case]] = {
     "GET /v1/matches": Case(None, public()),
     "GET /v1/players/{player}/matches": Case(None, public()),
     "POST /v1/matches": Case({"game": "monkeys_on_the_moon", "seats": 2}, own(201)),
-    "GET /v1/matches/{match_id}": Case(None, SIGHT),
-    "GET /v1/matches/{match_id}/board.svg": Case(None, SIGHT),
-    "GET /v1/matches/{match_id}/timeline": Case(None, SIGHT),
-    "GET /v1/matches/{match_id}/diff": Case(None, SIGHT),
-    "GET /v1/matches/{match_id}/legal-actions": Case(None, SIGHT),
-    "GET /v1/matches/{match_id}/events": Case(None, SIGHT),
+    "GET /v1/matches/{match_id}": Case(None, READ),
+    "GET /v1/matches/{match_id}/board.svg": Case(None, READ),
+    "GET /v1/matches/{match_id}/timeline": Case(None, READ),
+    "GET /v1/matches/{match_id}/diff": Case(None, READ),
+    "GET /v1/matches/{match_id}/legal-actions": Case(None, READ),
+    "GET /v1/matches/{match_id}/events": Case(None, READ),
     "GET /v1/matches/{match_id}/export": Case(
         None, ("match-not-found", *WRONG, "match-not-found", *["match-not-finished"] * 3)
     ),
-    "GET /v1/matches/{match_id}/audit": Case(None, SIGHT),
-    "GET /v1/streams": Case(None, SIGHT, "?match={match_id}"),
+    "GET /v1/matches/{match_id}/audit": Case(None, READ),
+    "GET /v1/streams": Case(None, READ, "?match={match_id}"),
     "POST /v1/matches/{match_id}/seats": Case({}, command(*["match-not-open"] * 3)),
     "POST /v1/matches/{match_id}/bots": Case({"bot": "random"}, command(*["not-the-creator"] * 3)),
     "POST /v1/matches/{match_id}/start": Case({}, command(*["not-the-creator"] * 3)),
@@ -84,8 +84,8 @@ ROUTES: Final[Mapping[str, Case]] = {
     "POST /v1/seeks": Case({"game": "monkeys_on_the_moon", "seats": 2}, own(201)),
     "GET /v1/seeks/{seek_id}": Case(None, own("seek-not-found")),
     "DELETE /v1/seeks/{seek_id}": Case(None, own("seek-not-found")),
-    "GET /healthz": Case(None, UNCOUNTED),
-    "GET /readyz": Case(None, UNCOUNTED),
+    "GET /healthz": Case(None, PROBE),
+    "GET /readyz": Case(None, PROBE),
     "GET /metrics": Case(None, public()),
     "GET /problems": Case(None, public()),
     "GET /problems/{code}": Case(None, public()),
@@ -102,7 +102,7 @@ class World:
     """Two running matches of two people, one of them private, whose creator has no seat."""
 
     def __init__(self) -> None:
-        self.client = Client(hasty=True)
+        self.client = Client(unchecked=True)
         creator = self.client.sign_up("Creator")
         seats = [self.client.sign_up(f"Seat {seat}") for seat in range(2)]
         self.matches = []
@@ -114,9 +114,9 @@ class World:
                 self.client.do(f"/v1/matches/{match['id']}/seats", code, token)
             self.matches.append(match["id"])
         view = self.client.ask(f"/v1/matches/{self.matches[0]}")
-        up = view["decisions"][0]["seat"]
+        to_move = view["decisions"][0]["seat"]
         malformed = f"{accounts.PREFIX}{'x' * 49}"
-        revoked = self.client.do("/v1/me/tokens", {}, seats[up])["token"]
+        revoked = self.client.do("/v1/me/tokens", {}, seats[to_move])["token"]
         self.client.send("DELETE", "/v1/me/tokens/current", token=revoked)
         outsider = self.client.sign_up()
         seeker = self.client.sign_up()
@@ -124,7 +124,7 @@ class World:
         self.player = self.client.ask("/v1/me", outsider)["id"]
         other_match = self.client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2}, outsider)
         self.client.do(f"/v1/matches/{other_match['id']}/seats", {}, outsider)
-        tokens = (None, malformed, revoked, outsider, self.client.sign_up(), seats[1 - up], seats[up])
+        tokens = (None, malformed, revoked, outsider, self.client.sign_up(), seats[1 - to_move], seats[to_move])
         self.tokens: Mapping[str, str | None] = dict(zip(CALLERS, tokens, strict=True))
 
     def ask(self, route: str, caller: str) -> int | str:
@@ -141,8 +141,8 @@ class World:
         }
         body = ROUTES[route].body
         if body == "legal":
-            where = f"/v1/matches/{public_match}/legal-actions"
-            body = {"action": self.client.ask(where, self.tokens["own seat"])["actions"][0]}
+            legal_path = f"/v1/matches/{public_match}/legal-actions"
+            body = {"action": self.client.ask(legal_path, self.tokens["own seat"])["actions"][0]}
         address = (path + ROUTES[route].query).format(**names)
         with self.client.send(method, address, body, token=self.tokens[caller]) as response:
             code: str = response.get_json()["code"] if response.status_code >= 400 else ""
@@ -150,12 +150,12 @@ class World:
 
 
 def test_every_route_has_expectations() -> None:
-    rules = Client(hasty=True).app.url_map.iter_rules()
+    rules = Client(unchecked=True).app.url_map.iter_rules()
     routes = {f"{method} {documented(rule)}" for rule in rules for method in (rule.methods or set())}
     assert {route for route in routes if route.split()[0] not in {"HEAD", "OPTIONS"}} == set(ROUTES)
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_each_caller_may_do_what_is_theirs(route: str) -> None:
+def test_each_caller_gets_the_expected_answer(route: str) -> None:
     world = World()
     assert tuple(world.ask(route, caller) for caller in CALLERS) == ROUTES[route].expected

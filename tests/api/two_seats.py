@@ -8,7 +8,7 @@ from tests.api.conftest import Container, settings
 
 
 class Seated(NamedTuple):
-    """A running match of Ada and Ben; `turn` is the token of whom it waits for, `other` the other one."""
+    """A running match of Ada and Ben; `turn` is the token of the player to move, `other` that of the other player."""
 
     client: Client
     path: str
@@ -30,8 +30,8 @@ def seated(container: Container | None = None, **wanted: object) -> Seated:
     match = client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2, **wanted}, ada)["id"]
     path = f"/v1/matches/{match}"
     client.do(f"{path}/seats", {}, ada)
-    waits_for = client.do(f"{path}/seats", {}, ben)["decisions"][0]["seat"]
-    return Seated(client, path, match, *((ada, ben) if waits_for == 0 else (ben, ada)))
+    to_move = client.do(f"{path}/seats", {}, ben)["decisions"][0]["seat"]
+    return Seated(client, path, match, *((ada, ben) if to_move == 0 else (ben, ada)))
 
 
 def unlimited() -> Settings:

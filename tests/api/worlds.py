@@ -1,7 +1,7 @@
 """Pairs of matches that differ only in what a viewer cannot know, as the events that a service would have recorded.
 
-Chance fell otherwise without the viewer seeing it, or another seat chose otherwise in private; from there on both go the
-same way, by moves that look the same, for as long as the viewer cannot tell them apart.
+At the fork, a random draw that the viewer does not see has another outcome, or another seat makes another private choice.
+After it, both matches continue with moves that look the same, for as long as the viewer cannot tell the matches apart.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,14 +39,14 @@ from tests.service.games.matches import (
 T = TypeVar("T")
 
 FORKS: Final = 8 if LONG else 4
-"""Places at which a twin may begin to differ, and ways to do so there, that are tried of each kind."""
+"""For each kind of fork: the maximum number of events at which one is tried, and of alternatives tried at each."""
 OTHER_SEED: Final = "another seed of "
 
 _encode: Final = msgspec.json.encode
 
 
 class OtherDraws:
-    """Draws of which the n-th comes out otherwise: two items of a shuffle swapped, or another item picked; `drawn` has it so."""
+    """Draws of which the n-th has another outcome: two items of a shuffle are swapped, or another item is picked."""
 
     def __init__(self, rng: Rng, nth: int, one: int, other: int) -> None:
         self._rng, self._nth, self._one, self._other = rng, nth, one, other
@@ -68,8 +68,8 @@ class OtherDraws:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """One event of a story: the move that led to it (None for the start), what followed, and the state after that."""
+class Step:
+    """One event of a history: the move that caused it (None for the start), its effects, and the state after them."""
 
     at: int
     move: Move[Any] | None
@@ -78,16 +78,16 @@ class Page:
     state: Any
 
     def draft(self) -> Draft:
-        kept = self.drawn or UNSET
+        drawn = self.drawn or UNSET
         if self.move is None:
             return Draft("match_started", "worker", canonical(MatchStarted(self.drawn, self.effects)))
         if self.move.seat == CLOCK:
-            return Draft("timer", "worker", canonical(Rang(self.move.action.label, self.effects, kept)))
-        acted = Acted(self.move.seat, self.move.action, self.effects, kept)
+            return Draft("timer", "worker", canonical(Rang(self.move.action.label, self.effects, drawn)))
+        acted = Acted(self.move.seat, self.move.action, self.effects, drawn)
         return Draft("action", f"seat:{self.move.seat}", canonical(acted))
 
     def look(self, table: Table, viewer: Viewer) -> bytes:
-        """All that a viewer sees: the action, its effects, and the table after it."""
+        """All that a viewer sees: the action, its effects, and the observation after them."""
         done = None if self.move is None else (self.move.seat, redact(self.move.action, viewer, self.move.seat))
         followed = [redact(effect, viewer) for effect in self.effects]
         return _encode((done, followed, table.game.observation(self.state, viewer)))
@@ -95,13 +95,13 @@ class Page:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two match histories of the same length that look the same to each of the `viewers`; they differ from page `fork` on."""
+    """Two match histories of the same length that look the same to each of the `viewers`; they differ from step `fork` on."""
 
     table: Table
     kind: str
     viewers: tuple[Viewer, ...]
-    here: tuple[Page, ...]
-    there: tuple[Page, ...]
+    here: tuple[Step, ...]
+    there: tuple[Step, ...]
     fork: int
 
     def seats_to_move(self) -> tuple[Seat, ...]:
@@ -109,16 +109,17 @@ class Pair:
         return tuple(seat for seat in deciding(self.table, self.here[-1].state) if seat in self.viewers)
 
     def __str__(self) -> str:
-        who = ",".join("spectator" if viewer is None else str(viewer) for viewer in self.viewers)
-        return f"{self.table.name}, {self.kind} {self.fork}-{len(self.here)}, for {who}"
+        viewers = ",".join("spectator" if viewer is None else str(viewer) for viewer in self.viewers)
+        return f"{self.table.name}, {self.kind} {self.fork}-{len(self.here)}, for {viewers}"
 
 
 @cache
 def pairs(table: Table) -> tuple[Pair, ...]:
-    """Pairs that last long: of each kind one that nobody can tell apart and one that some seat can, and for each viewer one.
+    """Pairs of the table, chosen from all that were found.
 
-    Each seat also has a pair that another seat can tell apart, if there is any; the best are those where it is asked.
-    In the short form there is one of each kind, and for each viewer one of each of those two sorts.
+    For each kind of fork: a pair that no viewer can tell apart, and one that some seat can. For each viewer: a pair that no
+    viewer can tell apart, and one that another seat can, if there is any. Pairs in which the viewer has to decide come first,
+    then longer ones. The short form leaves out pairs that add no kind or viewer.
     """
     viewers: tuple[Viewer, ...] = (None, *range(table.seats))
     found = [twin for viewer in viewers for twin in _twins(table, viewer)]
@@ -134,53 +135,53 @@ def pairs(table: Table) -> tuple[Pair, ...]:
 
 
 def _fewest(pairs: Iterable[Pair], viewers: int) -> tuple[Pair, ...]:
-    """The pairs that cover something which earlier pairs do not."""
-    shown: set[object] = set()
-    kept = []
+    """The pairs that cover a kind or a viewer which earlier pairs do not."""
+    covered: set[object] = set()
+    chosen = []
     for pair in pairs:
         is_known = len(pair.viewers) < viewers
-        shows = {pair.kind, *((viewer, is_known) for viewer in pair.viewers)}
-        if not shows <= shown:
-            shown |= shows
-            kept.append(pair)
-    return tuple(kept)
+        covers = {pair.kind, *((viewer, is_known) for viewer in pair.viewers)}
+        if not covers <= covered:
+            covered |= covers
+            chosen.append(pair)
+    return tuple(chosen)
 
 
 def alike_moves(table: Table, move: Move[Any], viewer: Viewer, there: Any) -> Iterator[Move[Any]]:
-    """Moves of the same seat, in a state that looks the same to the viewer, that look as this one does."""
+    """Moves of the same seat that look like this one to the viewer, in a state that also looks the same."""
     yield move
     if move.seat not in (viewer, CLOCK):
         seen = _encode(redact(move.action, viewer, move.seat))
         legal = spread(tuple(table.game.legal_actions(there, move.seat)), 60)
-        for action in distinct(way for entry in legal for way in ways(entry)):
+        for action in distinct(action for entry in legal for action in ways(entry)):
             if action != move.action and _encode(redact(action, viewer, move.seat)) == seen:
                 yield Move(move.seat, action, move.at)
 
 
-def _recorded(table: Table) -> tuple[Page, ...]:
+def _recorded(table: Table) -> tuple[Step, ...]:
     """The random match as recorded events."""
     match = random_match(table)
-    pages = [Page(START, None, match.opening, tuple(opening(table)[1].drawn), match.start)]
+    steps = [Step(START, None, match.opening, tuple(opening(table)[1].drawn), match.start)]
     for ply in match.plies:
-        pages.append(Page(max(pages[-1].at, ply.move.at), ply.move, ply.effects, ply.drawn, ply.after))
-    return tuple(pages)
+        steps.append(Step(max(steps[-1].at, ply.move.at), ply.move, ply.effects, ply.drawn, ply.after))
+    return tuple(steps)
 
 
-def _played(table: Table, before: Page, ply: Ply, move: Move[Any], rng: Any) -> Page | None:
-    """The page of a move made instead of a ply's; None if it is refused."""
-    told = verdict(table, Position(before.state, move.at, ply.counts), move, rng)
-    if isinstance(told, Refusal):
+def _played(table: Table, before: Step, ply: Ply, move: Move[Any], rng: Any) -> Step | None:
+    """The step that results if `move` replaces the move of a ply; None if the rules refuse it."""
+    effects = verdict(table, Position(before.state, move.at, ply.counts), move, rng)
+    if isinstance(effects, Refusal):
         return None
-    after = fold(table.game, before.state, told)
-    return Page(max(before.at, move.at), move, told, tuple(rng.drawn), after)
+    after = fold(table.game, before.state, effects)
+    return Step(max(before.at, move.at), move, effects, tuple(rng.drawn), after)
 
 
 def _twins(table: Table, viewer: Viewer) -> Iterator[Pair]:
     recorded, plies = _recorded(table), random_match(table).plies
-    looks = [page.look(table, viewer) for page in recorded]
+    looks = [step.look(table, viewer) for step in recorded]
     for kind, fork, first in _forks(table, viewer, recorded):
         there = list(recorded[:fork])
-        twin: Page | None = first
+        twin: Step | None = first
         while twin is not None and twin.look(table, viewer) == looks[len(there)]:
             there.append(twin)
             more = len(there) < len(recorded)
@@ -188,11 +189,11 @@ def _twins(table: Table, viewer: Viewer) -> Iterator[Pair]:
         last = _end(table, viewer, recorded, there, fork)
         if last:
             here, other = recorded[:last], tuple(there[:last])
-            yield Pair(table, kind, _unable(table, here, other), here, other, fork)
+            yield Pair(table, kind, _unaware(table, here, other), here, other, fork)
 
 
-def _forks(table: Table, viewer: Viewer, recorded: tuple[Page, ...]) -> Iterator[tuple[str, int, Page]]:
-    """Where and how a twin may begin to differ: a kind, the number of its first own page, and that page."""
+def _forks(table: Table, viewer: Viewer, recorded: tuple[Step, ...]) -> Iterator[tuple[str, int, Step]]:
+    """The ways to fork: the kind, the number of the first step that differs, and that step."""
     plies = random_match(table).plies
     chance = draws(f"forks for {viewer}")
     options = table.game.options(table.seats, table.options)
@@ -202,12 +203,12 @@ def _forks(table: Table, viewer: Viewer, recorded: tuple[Page, ...]) -> Iterator
             rng = OtherDraws(draws(key(table)), nth, one, chance.pick("other", range(size)))
             effects = table.game.setup(table.seats, options, START, rng)
             state = fold(table.game, None, effects)
-            yield "opening", 0, Page(START, None, effects, tuple(rng.drawn), state)
+            yield "opening", 0, Step(START, None, effects, tuple(rng.drawn), state)
     for number, ply in spread([(number, ply) for number, ply in enumerate(plies, 1) if ply.drawn], FORKS):
         for one, other in ((0, 1), (0, -1), (-2, -1)):
             changed = OtherDraws(draws(key(table), ply.counts), 0, one, other)
-            if page := _played(table, recorded[number - 1], ply, ply.move, changed):
-                yield "chance", number, page
+            if step := _played(table, recorded[number - 1], ply, ply.move, changed):
+                yield "chance", number, step
     private = [
         (number, ply)
         for number, ply in enumerate(plies, 1)
@@ -216,38 +217,40 @@ def _forks(table: Table, viewer: Viewer, recorded: tuple[Page, ...]) -> Iterator
     for number, ply in spread(private, FORKS):
         others = (move for move in alike_moves(table, ply.move, viewer, ply.before) if move != ply.move)
         for move in spread(tuple(others), FORKS):
-            if page := _played(table, recorded[number - 1], ply, move, draws(key(table), ply.counts)):
-                yield "choice", number, page
+            if step := _played(table, recorded[number - 1], ply, move, draws(key(table), ply.counts)):
+                yield "choice", number, step
 
 
-def _follow(table: Table, viewer: Viewer, ply: Ply, there: Page, look: bytes) -> Page | None:
-    """The twin's next page: what others do there and how chance falls may be otherwise, if it looks as it should."""
+def _follow(table: Table, viewer: Viewer, ply: Ply, there: Step, look: bytes) -> Step | None:
+    """The twin's next step. Other seats' moves and random draws may differ from the recorded ones if it looks the same."""
     for move in alike_moves(table, ply.move, viewer, there.state):
         for seed in (OTHER_SEED + key(table), key(table)):
-            page = _played(table, there, ply, move, draws(seed, ply.counts))
-            if page is None:
+            step = _played(table, there, ply, move, draws(seed, ply.counts))
+            if step is None:
                 break
-            if page.look(table, viewer) == look:
-                return page
+            if step.look(table, viewer) == look:
+                return step
     return None
 
 
-def _end(table: Table, viewer: Viewer, here: Sequence[Page], there: Sequence[Page], fork: int) -> int:
-    """How many pages to tell: the match goes on, the worlds differ, and if it can be the viewer is asked; 0 for none.
+def _end(table: Table, viewer: Viewer, here: Sequence[Step], there: Sequence[Step], fork: int) -> int:
+    """The number of steps in the pair; 0 if there is none.
 
-    The last pages are left out, so that somebody may move and the worlds still look the same.
+    At its end the match runs, the states differ, and the viewer has to decide if possible.
+
+    The last steps are left out if possible, so that a further move exists after which the worlds still look the same.
     """
     differing = [
         number
         for number, (one, other) in enumerate(zip(here, there, strict=False), 1)
         if number > fork and _encode(one.state) != _encode(other.state) and table.game.decisions(one.state)
     ]
-    asked = [number for number in differing if viewer in deciding(table, here[number - 1].state)]
-    early = [number for number in asked or differing if number <= len(there) - 4]
-    return max(early or asked or differing, default=0)
+    to_move = [number for number in differing if viewer in deciding(table, here[number - 1].state)]
+    early = [number for number in to_move or differing if number <= len(there) - 4]
+    return max(early or to_move or differing, default=0)
 
 
-def _unable(table: Table, here: Sequence[Page], there: Sequence[Page]) -> tuple[Viewer, ...]:
+def _unaware(table: Table, here: Sequence[Step], there: Sequence[Step]) -> tuple[Viewer, ...]:
     """The viewers that cannot distinguish the two histories."""
     both = [(one, other) for one, other in zip(here, there, strict=True) if one is not other]
     viewers: tuple[Viewer, ...] = (None, *range(table.seats))

@@ -31,40 +31,40 @@ from tests.benchmarks.table import LOG, Table
 
 MATCHES: Final = 50
 
-AIMS: Final = {
+TARGETS: Final = {
     "monkeys_on_the_moon": (3_000, 1.0),
     "ape_town": (6_000, 1.6),
     "four_monkeys": (3_000, 1.0),
     "monsters_on_the_moon": (500, 1.0),
 }
-"""Random actions per second, and milliseconds for a rebuild."""
+"""Targets by game: random actions per second, and milliseconds to rebuild a match."""
 WALLS: Final = {"walls": True}
 
 
 def _rules(table: Table, folder: Path) -> None:
-    for game_id, (pace, rebuilt) in AIMS.items():
+    for game_id, (rate, rebuild_ms) in TARGETS.items():
         game = GAMES[game_id]
         seats = max(seats for seats in game.info.seats if seats <= 4)
         actions = rules.random_play(game, seats, 10)
-        table.row(f"{game_id}: random play, {seats} seats", actions, "actions/s", f"aim {pace:,}")
+        table.row(f"{game_id}: random play, {seats} seats", actions, "actions/s", f"aim {rate:,}")
         events, ms = rules.rebuild(game, seats, 200)
-        table.row(f"{game_id}: {events} events rebuilt", ms, "ms", f"aim {rebuilt} ms", digits=2)
-        table.row(f"{game_id}: verify", rules.verifying(game, seats), "events/s", "aim 5,000")
+        table.row(f"{game_id}: {events} events rebuilt", ms, "ms", f"aim {rebuild_ms} ms", digits=2)
+        table.row(f"{game_id}: verify", rules.verify_rate(game, seats), "events/s", "aim 5,000")
     monsters = GAMES["monsters_on_the_moon"]
     table.row("with walls: random play, 4 seats", rules.random_play(monsters, 4, 3, WALLS), "actions/s", "aim 150")
     events, ms = rules.rebuild(monsters, 4, 200, WALLS)
     table.row(f"with walls: {events} events rebuilt", ms, "ms", "aim 3.0 ms", digits=2)
     for what, listed, aim in (("actions", lists.cards(), 10), ("walls", lists.walls(), 15)):
         table.row(f"monsters_on_the_moon: {listed.length} legal {what}", listed.ms, "ms", f"aim {aim} ms", digits=1)
-    sent = lists.sent(folder)
-    table.row(f"the list of actions as JSON over HTTP, {sent.kib} KiB", sent.ms, "ms", "aim 40 ms", digits=1)
+    answer = lists.over_http(folder)
+    table.row(f"the list of actions as JSON over HTTP, {answer.kib} KiB", answer.ms, "ms", "aim 40 ms", digits=1)
 
 
 def _pictures(table: Table, _folder: Path) -> None:
-    for game_id in AIMS:
+    for game_id in TARGETS:
         drawn = pictures.worst(game_id)
         table.row(
-            f"{game_id}: a picture at worst", drawn.ms, "ms", f"{drawn.size / 1000:.0f} kB; aim 10 ms, 80 kB", digits=1
+            f"{game_id}: the slowest picture", drawn.ms, "ms", f"{drawn.size / 1000:.0f} kB; aim 10 ms, 80 kB", digits=1
         )
 
 
@@ -81,7 +81,7 @@ def _http(table: Table, folder: Path) -> None:
         }
         service = build(read(environ), listen=False)
         for kind, (ours, floor) in http.compare(service, environ, log_file).items():
-            aim = "aim 0.50" if kind == "actions" else "aim 0.50; the floor asks no log"
+            aim = "aim 0.50" if kind == "actions" else "aim 0.50; the floor does not read the log"
             table.row(
                 f"{kind} over HTTP, durable",
                 ours,
@@ -89,27 +89,31 @@ def _http(table: Table, folder: Path) -> None:
                 f"floor {floor:,.0f}/s: {ours / floor:.2f} of it, {aim}",
             )
         for answer in reads.readings(service):
-            table.row(answer.what, answer.ms, "ms", answer.beside, digits=1)
+            table.row(answer.what, answer.ms, "ms", answer.note, digits=1)
         service.close()
 
 
 def _streams(table: Table, folder: Path) -> None:
-    with streams.house(folder) as house:
-        held, crowd = house.held(), house.fan_out()
+    with streams.running(folder) as service:
+        idle, fan_out = service.idle_cost(), service.fan_out()
         table.row(
-            f"an event at the last of {crowd.watchers:,} watchers, p99",
-            crowd.last_p99,
+            f"an event at the last of {fan_out.watchers:,} watchers, p99",
+            fan_out.last_p99,
             "ms",
-            f"median {crowd.last_p50:.0f} ms, {crowd.delivery_us:.0f} µs CPU each; aim 250 ms",
+            f"median {fan_out.last_p50:.0f} ms, {fan_out.delivery_us:.0f} µs CPU each; aim 250 ms",
         )
-        table.row("its move answered meanwhile, p99", crowd.answer_p99, "ms", f"median {crowd.answer_p50:.0f} ms")
-        beside = f"{held.kib:.0f} KiB each; the slowest move beside them {held.slowest:.0f} ms"
-        table.row(f"{held.streams:,} idle streams", held.cpu, "% of a core", beside)
+        table.row("its move answered meanwhile, p99", fan_out.answer_p99, "ms", f"median {fan_out.answer_p50:.0f} ms")
+        note = f"{idle.kib:.0f} KiB each; the slowest move beside them {idle.slowest:.0f} ms"
+        table.row(f"{idle.streams:,} idle streams", idle.cpu, "% of a core", note)
         table.row(
-            f"a move beside {streams.OTHERS} idle streams of others", house.others(), "of alone", "aim 1.20", digits=2
+            f"a move beside {streams.IDLE_OF_OTHERS} idle streams of others",
+            service.slowdown_of_others(),
+            "of alone",
+            "aim 1.20",
+            digits=2,
         )
         for running in (1, MATCHES):
-            delay = notices.delay(house.server, house.service, running)
+            delay = notices.delay(service.server, service.service, running)
             what = f"your_turn after the receipt, {running} running matches"
             table.row(
                 what, delay.p50, "ms", f"aim 10 ms; p99 {delay.p99:.0f}, aim 50 ms; {delay.turns} turns", digits=1
@@ -120,10 +124,10 @@ def _loop(table: Table, folder: Path) -> None:
     with (folder / LOG).open("ab") as log:
         found = loop.costs(folder, log)
     floor = found.pop("floor")
-    for way, aim in (("notices with lists", 2.0), ("events with lists", 2.0), ("events", 3.0)):
-        cost = found[way]
-        beside = f"{cost.total / floor.total:.1f} of the bare floor's {floor.total:.2f} ms; {cost.stores:.2f} ms in stores; aim {aim} ms"
-        table.row(f"processor time a move, {loop.MATCHES} matches, {way}", cost.total, "ms", beside, digits=2)
+    for stream, aim in (("notices with lists", 2.0), ("events with lists", 2.0), ("events", 3.0)):
+        cost = found[stream]
+        note = f"{cost.total / floor.total:.1f} of the bare floor's {floor.total:.2f} ms; {cost.stores:.2f} ms in stores; aim {aim} ms"
+        table.row(f"processor time a move, {loop.MATCHES} matches, {stream}", cost.total, "ms", note, digits=2)
 
 
 def _bots(table: Table, folder: Path) -> None:
@@ -133,21 +137,21 @@ def _bots(table: Table, folder: Path) -> None:
 
 def _arena(table: Table, _folder: Path) -> None:
     ours, bare = arena.rates()
-    beside = f"bare rules and bots {bare:,.0f}/s: {ours / bare:.2f} of it, aim 0.80"
-    table.row("arena, ape_town, greedy against random, 2 jobs", ours, "matches/s", beside)
+    note = f"bare rules and bots {bare:,.0f}/s: {ours / bare:.2f} of it, aim 0.80"
+    table.row("arena, ape_town, greedy against random, 2 jobs", ours, "matches/s", note)
 
 
-def _rush(table: Table, folder: Path) -> None:
-    rush = real_time.rush(folder)
-    table.row("8 clients in one match: answered actions", rush.rate, "a second", "aim 150")
-    table.row("8 clients in one match: accepted", 100 * rush.accepted, "%", "aim a third")
-    table.row("8 clients in one match: p99", rush.p99, "ms", "aim 100 ms")
+def _concurrent_actions(table: Table, folder: Path) -> None:
+    figures = real_time.concurrent_actions(folder)
+    table.row("8 clients in one match: answered actions", figures.rate, "a second", "aim 150")
+    table.row("8 clients in one match: accepted", 100 * figures.accepted, "%", "aim 33 %")
+    table.row("8 clients in one match: p99", figures.p99, "ms", "aim 100 ms")
 
 
 def _bells(table: Table, folder: Path) -> None:
     bells = real_time.bells(folder, MATCHES)
-    beside = f"{bells.count} bells, {bells.bot_actions:.0f} bots' actions/s; aim 500 ms"
-    table.row(f"{MATCHES} matches with paced bots: the latest bell", bells.latest, "ms late", beside)
+    note = f"{bells.count} bells, {bells.bot_actions:.0f} bots' actions/s; aim 500 ms"
+    table.row(f"{MATCHES} matches with paced bots: the latest bell", bells.latest, "ms late", note)
 
 
 def _dump(table: Table, folder: Path) -> None:
@@ -179,18 +183,20 @@ PARTS: Final[Mapping[str, Callable[[Table, Path], None]]] = {
     "loop": _loop,
     "bots": _bots,
     "arena": _arena,
-    "rush": _rush,
+    "rush": _concurrent_actions,
     "bells": _bells,
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there too")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all if none is named")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows to this file")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; without any, all parts run"
+    )
     wanted = parser.parse_args()
     if unknown := set(wanted.parts) - PARTS.keys():
-        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+        parser.error(f"unknown part: {', '.join(sorted(unknown))}")
     table = Table()
     for name in wanted.parts or PARTS:
         with tempfile.TemporaryDirectory() as folder, table.part(name, Path(folder) / LOG):

@@ -1,4 +1,4 @@
-"""The speed of the arena beside that of the bare rules and bots: matches a second of two processes."""
+"""The speed of the arena, compared with the bare rules and bots: matches per second of two processes."""
 
 import subprocess
 import sys
@@ -22,13 +22,13 @@ ROUNDS: Final = 3
 
 
 def rates() -> tuple[float, float]:
-    """Matches a second by the arena, and by the bare rules in as many processes; the best of some rounds, in turns."""
+    """Matches per second of the arena and of the bare rules in as many processes: the best of several alternating rounds."""
     pairs = [(_by_arena(), _by_rules()) for _ in range(ROUNDS)]
     return max(arena for arena, _ in pairs), max(bare for _, bare in pairs)
 
 
 def _by_arena() -> float:
-    """From one deal to a later one, while the jobs are busy before and after."""
+    """Measured over deals in the middle of a contest, while all jobs are busy."""
     contest = Contest(GAME.info.id, BOTS, {}, bytes(32).hex(), 1000)
     with closing(deals(JobOrder(contest), PROCESSES, None, {})) as played:
         for _ in range(2 * PROCESSES):
@@ -52,7 +52,7 @@ def _by_rules() -> float:
 
 
 def play_bare(number: int) -> None:
-    """A match by nothing but the rules and the bots."""
+    """Play a match with only the rules and the bots."""
     key = number.to_bytes(32, "big")
     rng, chance = Draws(lambda: key, {}), Draws(lambda: key, {})
     bots = [bots_of(GAME)[BOTS[(seat + number) % 2]] for seat in range(2)]

@@ -1,7 +1,7 @@
-"""The speed of the log on a durable server of its own: `python -m tests.benchmarks.bench_log`.
+"""The speed of the log on its own durable server: `python -m tests.benchmarks.bench_log`.
 
-Appends are compared with bare XADDs of the same bytes, in turns within one run. Only their ratio can be compared
-between machines.
+Appends are compared with bare XADDs of the same bytes, alternately in one run. Only their ratio can be compared between
+machines.
 """
 
 import tempfile
@@ -25,14 +25,14 @@ DATA = b'{"action":{"cell":[3,5],"tile":"banana","type":"place_tile"},"effects":
 )
 
 
-def drafted(match: MatchId, count: int) -> tuple[Head, tuple[bytes, ...]]:
+def sealed_events(match: MatchId, count: int) -> tuple[Head, tuple[bytes, ...]]:
     _, head = genesis(match, "toy", 1)
     stored, _ = seal(head, [Draft("action", "seat:1", DATA)] * count, 1_800_000_000_000, ["5a" * 16] * count)
     return head, stored
 
 
-def appended(url: str, match: MatchId) -> None:
-    head, stored = drafted(match, EVENTS)
+def append_all(url: str, match: MatchId) -> None:
+    head, stored = sealed_events(match, EVENTS)
     with connect(url) as client:
         log = RedisLog(client)
         for n, event in enumerate(stored):
@@ -41,8 +41,8 @@ def appended(url: str, match: MatchId) -> None:
             head = Head(n + 1, digest(event))
 
 
-def added(url: str, match: MatchId) -> None:
-    _, stored = drafted(match, EVENTS)
+def xadd_all(url: str, match: MatchId) -> None:
+    _, stored = sealed_events(match, EVENTS)
     with connect(url) as client:
         for n, event in enumerate(stored, 1):
             client.xadd(f"bare:{match}", {"e": event}, id=f"{n}-0")
@@ -58,7 +58,7 @@ def rate(work: Callable[[str, MatchId], None], url: str, name: str, writers: int
     return writers * EVENTS / (time.perf_counter() - start)
 
 
-def milliseconds(work: Callable[[], object]) -> float:
+def median_ms(work: Callable[[], object]) -> float:
     times = []
     for _ in range(50):
         start = time.perf_counter()
@@ -72,31 +72,31 @@ def main() -> None:
         for writers in (1, 4):
             appends, xadds = [], []
             for turn in range(ROUNDS):
-                appends.append(rate(appended, server.url, f"a{writers}-{turn}-", writers))
-                xadds.append(rate(added, server.url, f"x{writers}-{turn}-", writers))
+                appends.append(rate(append_all, server.url, f"a{writers}-{turn}-", writers))
+                xadds.append(rate(xadd_all, server.url, f"x{writers}-{turn}-", writers))
             ratio = median(append / xadd for append, xadd in zip(appends, xadds, strict=True))
             print(f"{writers} writers: {median(appends):.0f} appends/s, {median(xadds):.0f} XADD/s, ratio {ratio:.2f}")
         with connect(server.url) as client:
             log = RedisLog(client)
-            start, stored = drafted("read", READ)
-            for place in range(0, READ, 50):
-                head = Head(place, digest(stored[place - 1]) if place else start.hash)
-                log.append(Append("read", f"c{place}", "d", head, stored[place : place + 50]))
+            start, stored = sealed_events("read", READ)
+            for first in range(0, READ, 50):
+                head = Head(first, digest(stored[first - 1]) if first else start.hash)
+                log.append(Append("read", f"c{first}", "d", head, stored[first : first + 50]))
 
             def folded(events: tuple[bytes, ...]) -> None:
                 head = start
                 for event in events:
                     _, head = follow(head, event)
 
-            print(f"read of {READ} events: {milliseconds(lambda: log.read('read', command='c0')):.2f} ms")
-            print(f"follow of {READ} events: {milliseconds(lambda: folded(stored)):.2f} ms")
-            print(f"both: {milliseconds(lambda: folded(log.read('read').events)):.2f} ms")
+            print(f"read of {READ} events: {median_ms(lambda: log.read('read', command='c0')):.2f} ms")
+            print(f"follow of {READ} events: {median_ms(lambda: folded(stored)):.2f} ms")
+            print(f"both: {median_ms(lambda: folded(log.read('read').events)):.2f} ms")
             for name, sweep in (
                 ("next_due", lambda: log.next_due(("job", "clock"))),
                 ("claim of nothing", lambda: log.claim("job", -1, 1, 100)),
                 ("overdue of nothing", lambda: log.overdue("clock", -1, 100)),
             ):
-                print(f"{name}: {milliseconds(sweep):.2f} ms")
+                print(f"{name}: {median_ms(sweep):.2f} ms")
 
 
 if __name__ == "__main__":

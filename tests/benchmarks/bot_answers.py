@@ -11,7 +11,7 @@ from tests.benchmarks.table import LOG
 from tests.serving import serving
 
 GAME = "monkeys_on_the_moon"
-UNHURRIED = {
+NO_RATE_LIMITS = {
     "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
     "MOONSTONE_MOVES_BY_TOKEN": "1000000",
     "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
@@ -25,10 +25,10 @@ def answers(folder: Path, matches: int) -> tuple[float, float, int]:
     Both times are stamped by the server: `at` of the bot's event minus `at` of the person's event before it. The
     client's own time is not included.
     """
-    taken: list[int] = []
+    times_ms: list[int] = []
     with (
         (folder / LOG).open("ab") as log,
-        serving(folder, log, **UNHURRIED) as served,
+        serving(folder, log, **NO_RATE_LIMITS) as served,
         httpx.Client(base_url=served.url) as http,
     ):
         http.headers["Authorization"] = f"Bearer {http.post('/v1/players', json={'name': 'Ada'}).json()['token']}"
@@ -38,12 +38,12 @@ def answers(folder: Path, matches: int) -> tuple[float, float, int]:
             http.post(f"/v1/matches/{match}/seats", json={})
             _play(http, match)
             events = http.get(f"/v1/matches/{match}/events?limit=500").json()["events"]
-            taken += [
+            times_ms += [
                 after["at"] - before["at"]
                 for before, after in pairwise(events)
                 if before["by"] == "seat:1" and after["by"] == "bot:greedy"
             ]
-    return median(taken), quantiles(taken, n=100)[98], len(taken)
+    return median(times_ms), quantiles(times_ms, n=100)[98], len(times_ms)
 
 
 def _play(http: httpx.Client, match: str) -> None:

@@ -1,4 +1,4 @@
-"""The cost of 20 open matches by one and by two filters, among 100 and among 100,000 open matches, and what the lists take.
+"""The time to find 20 open matches by one and by two filters, among 100 and 100,000 open matches, and the memory of the index.
 
 `python -m tests.benchmarks.finding` prints a table. The aim is a ratio of 2 at most.
 """
@@ -20,7 +20,7 @@ from service.repository.index_entry import IndexEntry
 from service.settings import read
 from service.usecases import accounts
 from service.usecases.finding import Wanted, open_page
-from tests.benchmarks.reads import BATCH, START, copied, put
+from tests.benchmarks.reads import BATCH, START, copy, store_commands
 from tests.service.arena import Arena
 
 MONKEYS: Final = "monkeys_on_the_moon"
@@ -53,14 +53,14 @@ def kinds() -> list[tuple[list[Any], Facets]]:
 
 
 def fill(service: Service, prefix: str, count: int) -> None:
-    """Store open matches of all kinds, in turn, with all entries of the index."""
+    """Store open matches of all kinds, alternately, with all their entries of the index."""
     player, _ = accounts.sign_up(service.ports, "Ada")
     every = kinds()
     commands: list[Command] = []
     for number in range(count):
         events, facets = every[number * 7 % len(every)]
         match, at = f"{prefix}-{number}", START + number
-        commands += put(match, copied(events, match, f"player:{player.id}", at - events[0].at))
+        commands += store_commands(match, copy(events, match, f"player:{player.id}", at - events[0].at))
         entry = IndexEntry(at, match).stored
         own = frozenset(one for one in facets if not one.startswith("creator="))
         commands += [("ZADD", f"index:find:{'&'.join(sorted(lookup))}", 0, entry) for lookup in lookups(own)]

@@ -18,8 +18,8 @@ from events.record import Head
 from service.match.randomness import new_salts
 
 WORKERS = 2
-_OWN = "floor-"
-"""Before the id of a match, for the service may have played it in the same log."""
+_PREFIX = "floor-"
+"""Prefix of match ids, because the service may have stored a match with the same id in this log."""
 
 
 class ActionSchema(Schema):
@@ -28,7 +28,7 @@ class ActionSchema(Schema):
 
 
 def create_floor(log_url: str) -> Flask:
-    # This import imports redis, which must not be imported before gevent has patched (api.server.gunicorn).
+    # This module imports redis, which must not be imported before gevent's patches (api.server.gunicorn).
     from events.redis_log import WAKE_CHANNEL, RedisLog, connect  # noqa: PLC0415
 
     client = connect(log_url)
@@ -45,7 +45,7 @@ def create_floor(log_url: str) -> Flask:
     @app.post("/v1/matches/<match>/actions")
     def append(match: str) -> Response:
         body = schema.load(request.get_json())
-        own = _OWN + match
+        own = _PREFIX + match
         head = heads.get(match) or genesis(own, "floor", 1)[1]
         draft = Draft("action", f"seat:{body['seat']}", msgspec.json.encode(body, order="sorted"))
         events, after = seal(head, [draft], 0, new_salts(1))
@@ -58,7 +58,7 @@ def create_floor(log_url: str) -> Flask:
     def follow(match: str) -> Response:
         def lines() -> Iterator[bytes]:
             with client.pubsub() as subscription:  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
-                subscription.subscribe(WAKE_CHANNEL + _OWN + match)
+                subscription.subscribe(WAKE_CHANNEL + _PREFIX + match)
                 while True:
                     message = subscription.get_message(timeout=1)
                     if message is not None and message["type"] == "message":
@@ -69,7 +69,7 @@ def create_floor(log_url: str) -> Flask:
         return Response(lines(), mimetype="application/x-ndjson")
 
     @app.get("/v1/matches/<match>")
-    def look(match: str) -> Response:
+    def read(match: str) -> Response:
         return Response(msgspec.json.encode({"match": match}), mimetype="application/json")
 
     return app

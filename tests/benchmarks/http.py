@@ -25,8 +25,8 @@ from tests.ports import free_port
 GAME = "monkeys_on_the_moon"
 CONNECTIONS = 16
 ROUNDS = 3
-LOOKS = 5
-"""Runs in a round. The distribution of connections over workers is random and has a large effect."""
+READ_ROUNDS = 5
+"""Runs with reads in each round: the random distribution of connections over workers has a large effect on them."""
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def serving(
 
 
 def action_scripts(service: Service, series: str) -> list[list[bytes]]:
-    """Whole two-seat matches, one for each connection, decided beforehand with the seeds that the server will use."""
+    """The requests of whole matches of two seats, one match per connection, computed beforehand with the seeds of the server."""
     return [script(service, f"{series}-{number}", number) for number in range(CONNECTIONS)]
 
 
@@ -85,8 +85,8 @@ class _Action(msgspec.Struct):
     action: msgspec.Raw
 
 
-def looks(scripts: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
-    """The same number of requests for observations, of the same matches by the same players."""
+def reads_like(scripts: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
+    """As many requests for observations of the same matches, by the same players."""
     found = []
     for script in scripts:
         head = script[0].split(b"\r\n")
@@ -100,8 +100,8 @@ def compare(service: Service, environ: Mapping[str, str], log: IO[bytes]) -> dic
     """Requests per second of the service and of the baseline, as medians of alternating rounds: `actions` and
     `observations`.
     """
-    ours: dict[str, list[float]] = {"actions": [], "observations": []}
-    floor: dict[str, list[float]] = {"actions": [], "observations": []}
+    service_rates: dict[str, list[float]] = {"actions": [], "observations": []}
+    floor_rates: dict[str, list[float]] = {"actions": [], "observations": []}
     port = free_port()
     env = {
         **environ,
@@ -118,10 +118,10 @@ def compare(service: Service, environ: Mapping[str, str], log: IO[bytes]) -> dic
     ):
         for number in range(ROUNDS):
             scripts = action_scripts(service, f"round-{number}")
-            reads = [("observations", looks(scripts))] * LOOKS
+            reads = [("observations", reads_like(scripts))] * READ_ROUNDS
             for kind, load in (("actions", scripts), *reads):
-                for rates, at in ((ours, port), (floor, floor_port)):
+                for rates, at in ((service_rates, port), (floor_rates, floor_port)):
                     answers = drive(at, load)
                     assert set(answers.statuses) <= {200, 201}, answers.statuses
                     rates[kind].append(answers.rate)
-    return {kind: (median(ours[kind]), median(floor[kind])) for kind in ours}
+    return {kind: (median(service_rates[kind]), median(floor_rates[kind])) for kind in service_rates}

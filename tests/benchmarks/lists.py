@@ -26,8 +26,8 @@ class Listed(msgspec.Struct, frozen=True):
     ms: float
 
 
-class Sent(msgspec.Struct, frozen=True):
-    """The size of an answer (bytes), and the time (ms) from its request to its last byte, as a median."""
+class OverHttp(msgspec.Struct, frozen=True):
+    """The size of an answer (KiB), and the time (ms) from its request to its last byte, as a median."""
 
     kib: int
     ms: float
@@ -50,7 +50,7 @@ def _listed(state: State) -> Listed:
     return Listed(len(found), 1000 * min(times))
 
 
-def sent(folder: Path) -> Sent:
+def over_http(folder: Path) -> OverHttp:
     """Request the list of `cards` as JSON over a socket."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
@@ -63,4 +63,4 @@ def sent(folder: Path) -> Sent:
         size = len(httpx.get(address + served.path, headers=headers).content)
         answers = drive(port, [[request("GET", served.path, headers)] * REPEATS])
     assert answers.statuses == {httpx.codes.OK: REPEATS}, answers.statuses
-    return Sent(size // 1024, answers.percentile(0.5))
+    return OverHttp(size // 1024, answers.percentile(0.5))

@@ -27,11 +27,11 @@ class Served(msgspec.Struct, frozen=True):
 
 
 def _factory(_deadline: Deadline, _alive: Callable[[], bool]) -> Flask:
-    # These imports import ssl, which must not be imported before gevent has patched (api.server.gunicorn).
+    # These modules import ssl, which must not be imported before gevent's patches (api.server.gunicorn).
     from tests.api.checked import Client  # noqa: PLC0415
     from tests.service.games.monsters_on_the_moon.largest import largest_display  # noqa: PLC0415
 
-    client = Client(hasty=True)
+    client = Client(unchecked=True)
     tokens = [client.sign_up(f"Player {seat}") for seat in range(SEATS)]
     match_id = client.do("/v1/matches", {"game": GAME.info.id, "seats": SEATS}, tokens[0])["id"]
     for token in tokens:

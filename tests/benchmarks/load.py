@@ -20,7 +20,7 @@ class Answers(msgspec.Struct, frozen=True):
         return len(self.latencies) / self.seconds
 
     def percentile(self, share: float) -> float:
-        """The latency (ms) of this share of the answers."""
+        """The latency (ms) that this share of the answers did not exceed."""
         return sorted(self.latencies)[int(share * (len(self.latencies) - 1))] * 1000
 
 

@@ -59,7 +59,7 @@ class _Lines:
     def read(self) -> list[dict[str, Any]]:
         got = self.socket.recv(65536)
         if not got:
-            raise RuntimeError(f"cut off after {self._buffer!r}")
+            raise RuntimeError(f"the connection was closed after {self._buffer!r}")
         *lines, self._buffer = (self._buffer + got).split(b"\n")
         if self._buffer.startswith(b"{") and self._buffer.endswith(b"}"):  # a response, which ends without a newline
             lines, self._buffer = [*lines, self._buffer], b""
@@ -131,7 +131,7 @@ def _play(tables: Sequence[_Table]) -> int:
                 table, read = key.data
                 if not table.is_over:
                     read()
-            # The server closes idle connections, which must not look like an interruption.
+            # The server closes idle connections of finished matches; this must not count as an interruption.
             for key in [key for key in ready.get_map().values() if key.data[0].is_over]:
                 ready.unregister(key.fileobj)
     for table in tables:
@@ -141,7 +141,7 @@ def _play(tables: Sequence[_Table]) -> int:
 
 
 def _time_out() -> Iterator[Any]:
-    raise TimeoutError(f"nothing came for {_TIMEOUT_S:.0f} s")
+    raise TimeoutError(f"no data for {_TIMEOUT_S:.0f} s")
 
 
 def _seconds(pids: Sequence[int]) -> float:

@@ -15,12 +15,12 @@ from service.usecases import accounts, match_lifecycle
 from tests.api.live import Server
 from tests.benchmarks.http import GAME, script
 from tests.benchmarks.load import request
-from tests.benchmarks.streams import PATIENCE, Moves
+from tests.benchmarks.streams import TIMEOUT_S, Moves
 
 TURNS: Final = 200
-"""Number of turns that are measured, at most."""
-BETWEEN: Final = 0.005
-"""Seconds between two moves, so that the streams are idle again."""
+"""Maximum number of turns that are measured."""
+PAUSE_S: Final = 0.005
+"""The pause between two moves, after which the streams are idle again."""
 
 
 class Delay(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class Player:
     """A player's stream of notices, as lines of JSON."""
 
     def __init__(self, server: Server, token: str) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
+        self.socket = socket.create_connection(("127.0.0.1", server.port), TIMEOUT_S)
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/x-ndjson"}
         self.socket.sendall(request("GET", "/v1/me/stream", headers))
         self._buffer = b""
@@ -45,10 +45,10 @@ class Player:
             self.read()
 
     def read(self) -> None:
-        got = self.socket.recv(65536)
-        if not got:
+        received = self.socket.recv(65536)
+        if not received:
             raise RuntimeError(f"the stream was cut: {self._buffer!r}")
-        *lines, self._buffer = (self._buffer + got).split(b"\n")
+        *lines, self._buffer = (self._buffer + received).split(b"\n")
         # Chunk sizes of the chunked encoding are lines that are not JSON objects.
         self._lines += [msgspec.json.decode(line) for line in lines if line.startswith(b'{"')]
 
@@ -59,7 +59,7 @@ class Player:
 
 
 def delay(server: Server, service: Service, running: int) -> Delay:
-    """Two players have `running` matches with each other, and play one of them."""
+    """The delay for two players who have `running` matches with each other and play one of them."""
     requests = script(service, f"noticed-{running}", running)
     tokens = list(dict.fromkeys(_token(sent) for sent in requests))
     _start_more(service, tokens, running - 1)
@@ -68,7 +68,7 @@ def delay(server: Server, service: Service, running: int) -> Delay:
     delays: list[float] = []
     for following in requests[1 : TURNS + 1]:
         delays.append(_delay(moves, players[_token(following)]))
-        time.sleep(BETWEEN)
+        time.sleep(PAUSE_S)
         _drain(players)
     for player in players.values():
         player.socket.close()
@@ -79,9 +79,9 @@ def delay(server: Server, service: Service, running: int) -> Delay:
 def _delay(moves: Moves, player: Player) -> float:
     moves.send()
     answered = noticed = 0.0
-    deadline = time.perf_counter() + PATIENCE
+    deadline = time.perf_counter() + TIMEOUT_S
     while not (answered and noticed):
-        ready, _, _ = select.select([moves.socket, player.socket], [], [], PATIENCE)
+        ready, _, _ = select.select([moves.socket, player.socket], [], [], TIMEOUT_S)
         now = time.perf_counter()
         if now > deadline:
             raise TimeoutError("no notice of a turn")

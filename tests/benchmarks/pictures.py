@@ -1,4 +1,4 @@
-"""The time and the size of pictures: the worst case of all tables at which the laws test a game, for any viewer."""
+"""The time and the size of pictures: the maximum over all tables that the laws of games use, and over all viewers."""
 
 import time
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 def worst(game_id: str) -> Drawn:
-    """The worst figures of a game, from an observation to the document."""
+    """The largest figures of a game; the time is from the observation to the document."""
     drawn = [_drawn(GAMES[game_id], state, seats) for state, seats in _states(game_id)]
     return Drawn(max(one.ms for one in drawn), max(one.size for one in drawn))
 

@@ -40,7 +40,7 @@ SALT: Final = "5a" * 16
 class Reader:
     """The API without sockets, on the log of a service.
 
-    `forget` empties its caches as a new process would, except for its connections.
+    `empty_caches` empties its caches as a new process would, except for its connections.
     """
 
     def __init__(self, service: Service) -> None:
@@ -48,7 +48,7 @@ class Reader:
         self.feed = service.feed
         self._service = service
         self.ports = service.ports
-        self.client = Client(self, hasty=True)
+        self.client = Client(self, unchecked=True)
 
     def readiness(self) -> tuple[str, ...]:
         return ()
@@ -56,7 +56,7 @@ class Reader:
     def warnings(self) -> tuple[str, ...]:
         return ()
 
-    def forget(self) -> None:
+    def empty_caches(self) -> None:
         ports = self._service.ports
         games = {**GAMES, TOY.info.id: TOY}
         self.ports = replace(ports, games=games, history=History(ports.log, games, ports.secret))
@@ -74,7 +74,7 @@ class Reader:
 
     def _timed(self, path: str, token: str | None, *, cold: bool) -> float:
         if cold:
-            self.forget()
+            self.empty_caches()
         began = time.perf_counter()
         self.client.ask(path, token)
         return 1000 * (time.perf_counter() - began)
@@ -85,10 +85,10 @@ class Reading(msgspec.Struct, frozen=True):
 
     what: str
     ms: float
-    beside: str
+    note: str
 
 
-def copied(events: Sequence[Event], match: MatchId, by: str, at: int) -> tuple[bytes, ...]:
+def copy(events: Sequence[Event], match: MatchId, by: str, at: int) -> tuple[bytes, ...]:
     """The events of a match as those of another match, with another player and time, chained again."""
     created = msgspec.json.decode(events[0].data)
     _, head = genesis(match, created["game"], created["ruleset"])
@@ -100,8 +100,8 @@ def copied(events: Sequence[Event], match: MatchId, by: str, at: int) -> tuple[b
     return tuple(found)
 
 
-def put(match: MatchId, stored: Sequence[bytes]) -> Iterator[Command]:
-    """The commands that store a match in the log, without what only the next writer needs."""
+def store_commands(match: MatchId, stored: Sequence[bytes]) -> Iterator[Command]:
+    """The commands that store the events of a match in the log, without the keys that only a writer needs."""
     for version, event in enumerate(stored, 1):
         yield ("XADD", key(match, "events"), f"{version}-0", "e", event, "h", digest(event))
 
@@ -120,25 +120,27 @@ def readings(service: Service) -> Iterator[Reading]:
 
 
 def _rebuilds(service: Service) -> Iterator[Reading]:
-    """The time to read a match that is not in a process's cache, from a snapshot on."""
+    """The time to read a match that is not in the cache of a process, from its newest snapshot."""
     for game in (GAME, "four_monkeys"):
         events = played(game, 4)[:EVENTS]
-        _send(service, list(put(game, copied(events, game, "player:nobody", START))))
-        taken = []
+        _send(service, list(store_commands(game, copy(events, game, "player:nobody", START))))
+        times_ms = []
         for _ in range(REPEATS + 1):
             history = History(service.ports.log, GAMES, service.ports.secret)
             began = time.perf_counter()
             history.newest(game)
-            taken.append(1000 * (time.perf_counter() - began))
+            times_ms.append(1000 * (time.perf_counter() - began))
         # The first read stores the snapshots.
         yield Reading(
-            f"{game}: {len(events)} events had from the log", median(taken[1:]), f"aim 1.0 ms; once {taken[0]:.1f}"
+            f"{game}: {len(events)} events read from the log",
+            median(times_ms[1:]),
+            f"aim 1.0 ms; once {times_ms[0]:.1f}",
         )
 
 
 def _versions(service: Service, reader: Reader) -> Iterator[Reading]:
     events = played(TOY.info.id, tricks=LONG)[:LONG]
-    _send(service, list(put("long", copied(events, "long", "player:nobody", START))))
+    _send(service, list(store_commands("long", copy(events, "long", "player:nobody", START))))
     early, late = (f"/v1/matches/long?version={version}" for version in (EARLY, LONG - 1))
     yield Reading(f"a match of {LONG} events without snapshots, cold", reader.first("/v1/matches/long"), "once")
     for state, ask in (("cold", reader.cold), ("warm", reader.warm)):
@@ -159,7 +161,7 @@ def _pages(service: Service, reader: Reader) -> Iterator[Reading]:
             entries: list[int | str] = []
             for number in range(first, min(first + BATCH, count)):
                 match, at = f"{status_list}-{number}", START + number
-                commands += put(match, copied(events, match, f"player:{player.id}", at))
+                commands += store_commands(match, copy(events, match, f"player:{player.id}", at))
                 entries += [0, IndexEntry(at + events[0].at, match).stored]
             indices = (f"index:{status_list}", f"index:of:{player.id}:all")
             _send(service, [*commands, *(("ZADD", index, *entries) for index in indices)])
@@ -179,7 +181,7 @@ def _pages(service: Service, reader: Reader) -> Iterator[Reading]:
         path = f"/v1/matches?status=ended&limit={PAGE}&cursor={cursors.encode(number)}"
         yield Reading(f"ended, {name} page of {FINISHED // PAGE:,}, cold", reader.cold(path), "aim 50 ms")
     path = f"/v1/matches?status=open&limit={PAGE}&game=ape_town"
-    yield Reading("a page of a game of which there is none, cold", reader.cold(path), "200 matches looked at")
+    yield Reading("a page of a game without matches, cold", reader.cold(path), "reads 200 matches")
     for name, number in (("first", MATCHES), ("last", PAGE)):
         cursor = index_entry.encode(IndexEntry(START + number, ""))
         path = f"/v1/me/matches?limit={PAGE}&cursor={cursor}"

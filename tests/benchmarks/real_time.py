@@ -21,25 +21,25 @@ from tests.benchmarks.table import LOG
 from tests.serving import serving
 
 GAME: Final = "four_monkeys"
-UNHURRIED: Final = {
+NO_RATE_LIMITS: Final = {
     "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
     "MOONSTONE_MOVES_BY_TOKEN": "1000000",
     "MOONSTONE_SIGN_UPS_BY_ADDRESS": "1000000",
 }
 SEATS: Final = 8
-SECONDS: Final = 6.0
-SUPPLY: Final = 400
-"""Accepted actions after which the load ends. A match has not many more before all stops are used up."""
+DURATION_S: Final = 6.0
+MAX_ACCEPTED: Final = 400
+"""Accepted actions after which the load ends. A match has few more before all stops are used up."""
 ROUND_MS: Final = 30_000
 PACE_MS: Final = 4_000
 """With the default of 2,500 ms, bots own ten combos before the bell, and stop the round."""
-PATIENCE: Final = 12.0
-"""Seconds to wait for a bell after the last deadline."""
+BELL_TIMEOUT_S: Final = 12.0
+"""Maximum time to wait for the next bell."""
 
 Json = dict[str, Any]
 
 
-class Rush(msgspec.Struct, frozen=True):
+class ConcurrentActions(msgspec.Struct, frozen=True):
     """Answered actions per second, the share that was accepted, and the 99th percentile of the latency (ms)."""
 
     rate: float
@@ -53,11 +53,11 @@ class Bells(msgspec.Struct, frozen=True):
     count: int
     latest: int
     bot_actions: float
-    """Per second, in all matches together."""
+    """Actions of bots per second, in all matches together."""
 
 
 class Client(threading.Thread):
-    """Chooses actions from the answers alone, without further reads."""
+    """A player that chooses its actions mostly from the answers to its last ones, with few further reads."""
 
     def __init__(self, url: str, path: str, token: str, seat: int) -> None:
         super().__init__(daemon=True)
@@ -74,7 +74,7 @@ class Client(threading.Thread):
         self._others: list[Json] = []
         self.until = 0.0
         self.others: list[Client] = []
-        self.taken: list[float] = []
+        self.latencies: list[float] = []
         self.accepted = 0
 
     def warm_up(self) -> None:
@@ -83,19 +83,19 @@ class Client(threading.Thread):
             self._ask("POST", "/actions?dry_run=true", b'{"action":{"type":"stop"}}')
 
     def run(self) -> None:
-        self._look()
-        while time.perf_counter() < self.until and sum(client.accepted for client in self.others) < SUPPLY:
+        self._read_legal()
+        while time.perf_counter() < self.until and sum(client.accepted for client in self.others) < MAX_ACCEPTED:
             began = time.perf_counter()
             status, answer = self._ask("POST", "/actions", json.dumps({"action": self._choose()}).encode())
-            self.taken.append(time.perf_counter() - began)
+            self.latencies.append(time.perf_counter() - began)
             if status == httpx.codes.CREATED:
                 self.accepted += 1
                 for effect in answer["event"]["data"]["effects"]:
-                    self._note(effect)
+                    self._apply(effect)
             elif "legal" in answer:
-                self._learn(answer["legal"])
+                self._take_list(answer["legal"])
             else:
-                self._look()
+                self._read_legal()
         self._socket.close()
 
     def _ask(self, method: str, path: str, body: bytes = b"") -> tuple[int, Json]:
@@ -109,10 +109,10 @@ class Client(threading.Thread):
             rest += self._socket.recv(65536)
         return int(head[9:12]), msgspec.json.decode(rest)
 
-    def _look(self) -> None:
-        self._learn(self._ask("GET", "/legal-actions")[1]["actions"])
+    def _read_legal(self) -> None:
+        self._take_list(self._ask("GET", "/legal-actions")[1]["actions"])
 
-    def _learn(self, legal: list[Json]) -> None:
+    def _take_list(self, legal: list[Json]) -> None:
         grabs = [action for action in legal if action["type"] == "grab"]
         self._grabs = {action["stack"]: action["combo"] for action in grabs}
         self._hand = list(grabs[0]["cards"]["any_of"]) if grabs else []
@@ -128,10 +128,10 @@ class Client(threading.Thread):
         action = self._chance.pick("action", actions)
         return {**action, "cards": self._hand[:1]} if action["type"] == "grab" else action
 
-    def _note(self, effect: Json) -> None:
+    def _apply(self, effect: Json) -> None:
         kind = effect["type"]
         if kind == "round_opened":
-            self._look()
+            self._read_legal()
         elif effect.get("seat") != self._seat:
             return
         elif kind == "tile_grabbed":
@@ -151,34 +151,34 @@ class Client(threading.Thread):
             self._hand = []
 
 
-def rush(folder: Path) -> Rush:
+def concurrent_actions(folder: Path) -> ConcurrentActions:
     """Eight clients in one match. Each sends its next action as soon as the last one is answered."""
     with (
         (folder / LOG).open("ab") as log,
-        serving(folder, log, **UNHURRIED) as served,
+        serving(folder, log, **NO_RATE_LIMITS) as served,
         httpx.Client(base_url=served.url) as http,
     ):
         tokens = [http.post("/v1/players", json={"name": f"P{seat}"}).json()["token"] for seat in range(SEATS)]
-        signed = [{"Authorization": f"Bearer {token}"} for token in tokens]
+        headers_of_players = [{"Authorization": f"Bearer {token}"} for token in tokens]
         wanted = {"game": GAME, "seats": SEATS, "options": {"countdown_seconds": 0}}
-        path = f"/v1/matches/{http.post('/v1/matches', json=wanted, headers=signed[0]).json()['id']}"
-        for headers in signed:
+        path = f"/v1/matches/{http.post('/v1/matches', json=wanted, headers=headers_of_players[0]).json()['id']}"
+        for headers in headers_of_players:
             http.post(f"{path}/seats", json={}, headers=headers).raise_for_status()
         clients = [Client(served.url, path, token, seat) for seat, token in enumerate(tokens)]
         for client in clients:
             client.warm_up()
         began = time.perf_counter()
         for client in clients:
-            client.until, client.others = began + SECONDS, clients
+            client.until, client.others = began + DURATION_S, clients
             client.start()
         for client in clients:
-            client.join(SECONDS + 10)
+            client.join(DURATION_S + 10)
         seconds = time.perf_counter() - began
-    taken = [one for client in clients for one in client.taken]
-    return Rush(
-        rate=len(taken) / seconds,
-        accepted=sum(client.accepted for client in clients) / len(taken),
-        p99=1000 * quantiles(taken, n=100)[98],
+    latencies = [one for client in clients for one in client.latencies]
+    return ConcurrentActions(
+        rate=len(latencies) / seconds,
+        accepted=sum(client.accepted for client in clients) / len(latencies),
+        p99=1000 * quantiles(latencies, n=100)[98],
     )
 
 
@@ -186,7 +186,7 @@ def bells(folder: Path, matches: int) -> Bells:
     """Run this many matches of seven greedy bots and an idle person, until the first bell of each."""
     with (
         (folder / LOG).open("ab") as log,
-        serving(folder, log, **UNHURRIED) as served,
+        serving(folder, log, **NO_RATE_LIMITS) as served,
         httpx.Client(base_url=served.url, timeout=20) as http,
     ):
         http.headers["Authorization"] = f"Bearer {http.post('/v1/players', json={'name': 'Ada'}).json()['token']}"
@@ -202,7 +202,7 @@ def bells(folder: Path, matches: int) -> Bells:
             paths.append(f"/v1/matches/{http.post('/v1/matches', json=wanted).json()['id']}")
             http.post(f"{paths[-1]}/seats", json={}).raise_for_status()
         time.sleep(ROUND_MS / 1000)
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + BELL_TIMEOUT_S
         late: list[int] = []
         actions = 0
         while paths and time.monotonic() < until:
@@ -214,7 +214,7 @@ def bells(folder: Path, matches: int) -> Bells:
                 paths.pop(0)
                 late.append(_lateness(events, rung[0]))
                 actions += sum(event["by"] == "bot:greedy" and event["at"] < rung[0]["at"] for event in events)
-                until = time.monotonic() + PATIENCE
+                until = time.monotonic() + BELL_TIMEOUT_S
     if paths:
         raise TimeoutError(f"{len(paths)} bells did not ring")
     return Bells(len(late), max(late), 1000 * actions / ROUND_MS)

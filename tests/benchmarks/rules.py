@@ -16,7 +16,7 @@ from service.match.randomness import Draws
 from service.ops.simulate import play
 
 REPEATS = 5
-NOTHING: Final[Mapping[str, object]] = {}
+NO_OPTIONS: Final[Mapping[str, object]] = {}
 PACE_MS: Final = 600
 """Match time (ms) between two actions in a timed game, over all seats."""
 
@@ -31,7 +31,7 @@ def timed(run: Callable[[], int]) -> float:
     return median(rates)
 
 
-def random_play(game: AnyGame, seats: int, matches: int, options: Mapping[str, object] = NOTHING) -> float:
+def random_play(game: AnyGame, seats: int, matches: int, options: Mapping[str, object] = NO_OPTIONS) -> float:
     """Actions per second of uniformly random matches. Every legal list is consumed completely."""
     seeds = iter(range(1_000_000))
 
@@ -67,7 +67,7 @@ def _bell(decisions: Sequence[Decision[Any]]) -> Move[Any]:
     return Move(CLOCK, Ring(clock.step), clock.deadline or 0)
 
 
-def rebuild(game: AnyGame, seats: int, events: int, options: Mapping[str, object] = NOTHING) -> tuple[int, float]:
+def rebuild(game: AnyGame, seats: int, events: int, options: Mapping[str, object] = NO_OPTIONS) -> tuple[int, float]:
     """Milliseconds to read the first events of a match from a log and fold them, with the chain checked and nothing
     cached.
     """
@@ -85,7 +85,7 @@ def rebuild(game: AnyGame, seats: int, events: int, options: Mapping[str, object
     return len(stored), 1000 / timed(run)
 
 
-def verifying(game: AnyGame, seats: int) -> float:
+def verify_rate(game: AnyGame, seats: int) -> float:
     """Events per second through all checks of the audit."""
     ports, match = play(game, [RANDOM] * seats, {}, bytes(31) + b"\x01")
     lines = list(export(ports, match))

@@ -2,7 +2,7 @@
 on others' moves.
 
 `python -m tests.benchmarks.streams` starts a log, a queue and the API with two workers, and prints the figures. The
-clients are one thread of this process, on the same processors as the servers. It waits for all sockets at once, and
+clients are one thread of this process, on the same processors as the servers. It waits for all sockets together, and
 takes the time before it reads.
 """
 
@@ -33,18 +33,16 @@ from tests.benchmarks.load import request
 
 WATCHERS: Final = 1000
 IDLE: Final = 2000
-OTHERS: Final = 200
+IDLE_OF_OTHERS: Final = 200
 EVENTS: Final = 40
 ROUNDS: Final = 3
-PART: Final = 20
-"""Number of moves."""
-HEARTBEATS: Final = 5.5
-"""Seconds in which every stream sends at least one heartbeat."""
-PAUSE: Final = 0.02
-"""Seconds between two events."""
-PATIENCE: Final = 10.0
-A_TOKEN: Final = 8
-"""Streams that are opened together. Numbers of streams are multiples of it."""
+MOVES_PER_PART: Final = 20
+HEARTBEATS_S: Final = 5.5
+"""A time in which every stream sends at least one heartbeat."""
+PAUSE_S: Final = 0.02
+TIMEOUT_S: Final = 10.0
+STREAMS_PER_TOKEN: Final = 8
+"""Streams that are opened together with one token. All numbers of streams are multiples of it."""
 
 _TICK: Final = os.sysconf("SC_CLK_TCK")
 _PAGE: Final = os.sysconf("SC_PAGESIZE")
@@ -63,7 +61,7 @@ class FanOut(msgspec.Struct, frozen=True):
     delivery_us: float
 
 
-class Held(msgspec.Struct, frozen=True):
+class IdleCost(msgspec.Struct, frozen=True):
     """The cost of idle streams: per cent of one core for all, KiB for each; and the slowest move beside them (ms)."""
 
     streams: int
@@ -83,7 +81,7 @@ class Moves:
     @cached_property
     def socket(self) -> socket.socket:
         """Opened on first use, because the server closes idle connections."""
-        client = socket.create_connection(("127.0.0.1", self._server.port), PATIENCE)
+        client = socket.create_connection(("127.0.0.1", self._server.port), TIMEOUT_S)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return client
 
@@ -107,7 +105,7 @@ class Moves:
         return 1000 * (time.perf_counter() - began)
 
 
-class Crowd:
+class Streams:
     """Open streams, each of which has received all events so far."""
 
     def __init__(self, server: Server, tokens: Iterator[str]) -> None:
@@ -117,12 +115,14 @@ class Crowd:
         self._ready = select.epoll()
 
     def watch(self, path: str, streams: int, after: int = 0) -> None:
-        for _ in range(0, streams, A_TOKEN):
+        for _ in range(0, streams, STREAMS_PER_TOKEN):
             headers = {"Accept": "text/event-stream", "Authorization": f"Bearer {next(self._tokens)}"}
-            asked = [socket.create_connection(("127.0.0.1", self._server.port), PATIENCE) for _ in range(A_TOKEN)]
-            for client in asked:
+            clients = [
+                socket.create_connection(("127.0.0.1", self._server.port), TIMEOUT_S) for _ in range(STREAMS_PER_TOKEN)
+            ]
+            for client in clients:
                 client.sendall(request("GET", f"{path}/events?after={after}", headers))
-            for client in asked:
+            for client in clients:
                 if not client.recv(65536).startswith(b"HTTP/1.1 200"):
                     raise RuntimeError("a stream was refused")
                 self.streams[client.fileno()] = client
@@ -138,17 +138,17 @@ class Crowd:
     def follow(self, moves: Moves) -> tuple[float, float]:
         """Milliseconds until the answer to the next move, and until the last stream has its event."""
         self._ready.register(moves.socket, select.EPOLLIN)
-        answered, mine = 0.0, moves.socket.fileno()
+        answered, own = 0.0, moves.socket.fileno()
         left = set(self.streams)
         began = time.perf_counter()
         moves.send()
         while left or not answered:
-            ready = self._ready.poll(PATIENCE)
+            ready = self._ready.poll(TIMEOUT_S)
             now = time.perf_counter()
-            if now - began > PATIENCE:
+            if now - began > TIMEOUT_S:
                 raise TimeoutError(f"{len(left)} watchers did not get the event; the move's answer took {answered} s")
             for stream, _ in ready:
-                if stream == mine:
+                if stream == own:
                     moves.receive()
                     answered = now
                 elif b'"type":"action"' in os.read(stream, 65536):
@@ -162,8 +162,8 @@ class Crowd:
         self.streams.clear()
 
 
-class House:
-    """A server and its clients."""
+class MeasuredService:
+    """A running server, its service, and the measurements of its streams."""
 
     def __init__(self, server: Server, service: Service) -> None:
         self.server = server
@@ -187,23 +187,23 @@ class House:
         return sum(pages) * _PAGE / 1024
 
     def fan_out(self, watchers: int = WATCHERS, events: int = EVENTS) -> FanOut:
-        moves, crowd = self.moves(watchers), Crowd(self.server, self.tokens)
-        crowd.watch(moves.path, watchers)
-        crowd.drain(0.5)
+        moves, opened = self.moves(watchers), Streams(self.server, self.tokens)
+        opened.watch(moves.path, watchers)
+        opened.drain(0.5)
         before = self.cpu()
         times = []
         for _ in range(events):
-            times.append(crowd.follow(moves))
-            crowd.drain(PAUSE)
+            times.append(opened.follow(moves))
+            opened.drain(PAUSE_S)
         spent = self.cpu() - before
-        crowd.close()
+        opened.close()
         answers, lasts = (sorted(column) for column in zip(*times, strict=True))
         worst = int(0.99 * (events - 1))
         return FanOut(
             watchers, median(answers), answers[worst], median(lasts), lasts[worst], 1e6 * spent / (events * watchers)
         )
 
-    def others(self) -> float:
+    def slowdown_of_others(self) -> float:
         """The time of a move with idle streams of other matches, relative to that without them; a median of rounds.
 
         The first and the last part of a round have no idle streams, so a change of the machine's load affects both
@@ -211,38 +211,38 @@ class House:
         """
         ratios = []
         for number in range(ROUNDS):
-            moves, crowd = self.moves(number), Crowd(self.server, self.tokens)
-            alone = [moves.milliseconds() for _ in range(PART)]
+            moves, opened = self.moves(number), Streams(self.server, self.tokens)
+            alone = [moves.milliseconds() for _ in range(MOVES_PER_PART)]
             path, version = self.idle_path()
-            crowd.watch(path, OTHERS, version)
-            crowd.drain(0.3)
-            beside = [moves.milliseconds() for _ in range(PART)]
-            crowd.close()
-            crowd.drain(HANG_UP_CHECK_S + 0.3)
-            alone += [moves.milliseconds() for _ in range(PART)]
+            opened.watch(path, IDLE_OF_OTHERS, version)
+            opened.drain(0.3)
+            beside = [moves.milliseconds() for _ in range(MOVES_PER_PART)]
+            opened.close()
+            opened.drain(HANG_UP_CHECK_S + 0.3)
+            alone += [moves.milliseconds() for _ in range(MOVES_PER_PART)]
             ratios.append(median(beside) / median(alone))
         return median(ratios)
 
-    def held(self, streams: int = IDLE) -> Held:
-        crowd, moves = Crowd(self.server, self.tokens), self.moves(IDLE)
+    def idle_cost(self, streams: int = IDLE) -> IdleCost:
+        opened, moves = Streams(self.server, self.tokens), self.moves(IDLE)
         kib = self.kib()
         path, version = self.idle_path()
-        crowd.watch(path, streams, version)
+        opened.watch(path, streams, version)
         kib = self.kib() - kib
-        crowd.drain(1)
+        opened.drain(1)
         before = self.cpu()
-        crowd.drain(HEARTBEATS)
-        spent = (self.cpu() - before) / HEARTBEATS
+        opened.drain(HEARTBEATS_S)
+        spent = (self.cpu() - before) / HEARTBEATS_S
         slowest = 0.0
-        for _ in range(PART):
+        for _ in range(MOVES_PER_PART):
             slowest = max(slowest, moves.milliseconds())
-            crowd.drain(0.1)
-        crowd.close()
-        return Held(streams, 100 * spent, kib / streams, slowest)
+            opened.drain(0.1)
+        opened.close()
+        return IdleCost(streams, 100 * spent, kib / streams, slowest)
 
 
 @contextmanager
-def house(folder: Path) -> Iterator[House]:
+def running(folder: Path) -> Iterator[MeasuredService]:
     with ExitStack() as stack:
         log = stack.enter_context(Valkey.start(folder / "log", durable=True))
         queue = stack.enter_context(Valkey.start(folder / "queue", durable=False))
@@ -255,17 +255,18 @@ def house(folder: Path) -> Iterator[House]:
         }
         service = build(settings.read(environ), listen=False)
         stack.callback(service.close)
-        yield House(stack.enter_context(serving(environ)), service)
+        yield MeasuredService(stack.enter_context(serving(environ)), service)
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, house(Path(folder)) as measured:
+    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as measured:
         for watchers in (1, 100, 500, WATCHERS):
             print(msgspec.json.encode(measured.fan_out(watchers)).decode(), flush=True)
         print(
-            f"moves with {OTHERS} idle streams of other matches take {measured.others():.2f} times as long", flush=True
+            f"moves with {IDLE_OF_OTHERS} idle streams of other matches take {measured.slowdown_of_others():.2f} times as long",
+            flush=True,
         )
-        print(msgspec.json.encode(measured.held()).decode())
+        print(msgspec.json.encode(measured.idle_cost()).decode())
 
 
 if __name__ == "__main__":

@@ -12,20 +12,20 @@ from typing import Final
 import msgspec
 
 LOG: Final = "servers.log"
-"""The file, in the folder of a part, to which its servers write."""
+"""The name of the file to which the servers of a part write, in the folder of the part."""
 
 _CLEAR: Final = "\r\x1b[K"
 _LOG_LINES: Final = 20
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A figure with its unit, and a description of what to compare it with."""
+    """A figure with its unit, and a note with what to compare it with."""
 
     part: str
     what: str
     value: float
     unit: str
-    beside: str
+    note: str
 
 
 class Table:
@@ -36,10 +36,10 @@ class Table:
         self._seconds: dict[str, float] = {}
         self._part = ""
 
-    def row(self, what: str, value: float, unit: str, beside: str = "", *, digits: int = 0) -> None:
-        self._rows.append(Row(self._part, what, value, unit, beside))
+    def row(self, what: str, value: float, unit: str, note: str = "", *, digits: int = 0) -> None:
+        self._rows.append(Row(self._part, what, value, unit, note))
         self._progress("")
-        print(f"{what:<58} {f'{value:,.{digits}f} {unit}':>22}   {beside}", flush=True)
+        print(f"{what:<58} {f'{value:,.{digits}f} {unit}':>22}   {note}", flush=True)
         self._progress(f"{self._part} …")
 
     @contextmanager

@@ -1,8 +1,8 @@
 """`python -m tests.chaos.actor`: plays scripts on a store, each in a new child process.
 
-Each input line is `<script> <point> <data folder>`. The child ends at that point of `service.observability.failpoints`, or at
-the script's end, and its exit code is printed. A script can be repeated after a crash: its commands have fixed keys, and a
-file keeps what its clients chose.
+Each input line is `<script> <point> <data folder>`. The child process ends at that point of `service.observability.failpoints`,
+or at the end of the script, and its exit code is printed. A script can be repeated after a crash: its commands have fixed keys,
+and the choices of its clients are stored in files.
 """
 
 import os
@@ -37,15 +37,15 @@ from workers.sweeper import Sweeper
 
 GAME: Final = "monkeys_on_the_moon"
 TURN_SECONDS: Final = 60
-SILENCE_MS: Final = 30_000
+OUTAGE_MS: Final = 30_000
 OPEN_MS: Final = 60_000
-NOWHERE: Final = "-"
-AWAIT: Final = 60
+NO_CRASH: Final = "-"
+MAX_JOBS: Final = 60
 """More jobs than any match needs."""
 
 
-class Memory:
-    """What a client remembers when the service dies."""
+class ClientMemory:
+    """Stores the choices of a client, so that it makes the same ones after a crash of the service."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -66,13 +66,13 @@ def _newest(ports: Ports, match: Match) -> Match:
 
 
 def work(ports: Ports, match: Match) -> None:
-    """Run jobs until one finds nothing left to play. On a slow machine a turn takes more than one."""
+    """Run jobs until one finds nothing to play. On a slow machine a turn takes more than one job."""
     while advance(ports, match.id):
         pass
     advance(ports, match.id)
 
 
-def play_match(service: Service, memory: Memory) -> None:
+def play_match(service: Service, memory: ClientMemory) -> None:
     """One person against a bot: signs up, plays two turns, leaves; then the bot and default actions play to the end."""
     ports = service.ports
     accounts.sign_up(ports, "Ada")
@@ -83,8 +83,8 @@ def play_match(service: Service, memory: Memory) -> None:
         chosen = memory.once(key, lambda: next(iter(legal_actions(_newest(ports, match), 1))))
         play.act(ports, "pl_a", match.id, play.ActionRequest(chosen), key)
     leave(ports, "pl_a", match.id, "leave")
-    for _ in range(AWAIT):
-        # One worker finds the job due in the log and claims it, then another takes it.
+    for _ in range(MAX_JOBS):
+        # One worker claims the job that is due in the log, then another one runs it.
         Player(_ahead(ports, HINT_MS), LANES, lambda _: None)._claim_due()
         if _newest(ports, match).status == "finished":
             return
@@ -92,22 +92,22 @@ def play_match(service: Service, memory: Memory) -> None:
     sys.exit("the match does not end")
 
 
-def keep_time(service: Service, memory: Memory) -> None:
-    """Two people with a clock: for a while no sweeper runs, then one does; later their time runs out."""
+def keep_time(service: Service, memory: ClientMemory) -> None:
+    """Two people with a clock: no sweeper runs for a while, then one does; later a turn runs out."""
     ports = service.ports
     clock = MatchClock(turn_seconds=TURN_SECONDS)
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, clock=clock), "create").match
     join(ports, "pl_a", match.id, "sit a")
     join(ports, "pl_b", match.id, "sit b")
-    # As if the last beat were long ago: always the same time, however often this script runs.
-    _beaten(service, memory.once("quiet", lambda: ports.now() - SILENCE_MS))
-    _sweep(service, SILENCE_MS)
-    # As if another sweeper had run since, so that a slow machine causes no outage of its own.
+    # Pretend that the last beat was long ago: at the same time in every run of this script.
+    _beaten(service, memory.once("quiet", lambda: ports.now() - OUTAGE_MS))
+    _sweep(service, OUTAGE_MS)
+    # Pretend that another sweeper has run since, so that a slow machine causes no second outage.
     _beaten(service, ports.now())
-    _sweep(service, TURN_SECONDS * 1000 + 2 * SILENCE_MS + GRACE_MS)
+    _sweep(service, TURN_SECONDS * 1000 + 2 * OUTAGE_MS + GRACE_MS)
 
 
-def wait_for_players(service: Service, _memory: Memory) -> None:
+def wait_for_players(service: Service, _memory: ClientMemory) -> None:
     """One person waits for another until the match expires."""
     ports = service.ports
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, open_ms=OPEN_MS), "create").match
@@ -116,7 +116,7 @@ def wait_for_players(service: Service, _memory: Memory) -> None:
     _sweep(service, OPEN_MS)
 
 
-def change_seats(service: Service, _memory: Memory) -> None:
+def change_seats(service: Service, _memory: ClientMemory) -> None:
     """A seat is freed and taken again; then one of two people is absent, comes back, and both abort the match."""
     ports = service.ports
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2), "create").match
@@ -134,7 +134,7 @@ def change_seats(service: Service, _memory: Memory) -> None:
         ask_abort(ports, player, match.id, "abort")
 
 
-def ask_again(service: Service, memory: Memory) -> None:
+def ask_for_rematches(service: Service, memory: ClientMemory) -> None:
     """Two people leave a match with a bot, and each asks for a rematch after its end."""
     del memory
     ports = service.ports
@@ -149,8 +149,8 @@ def ask_again(service: Service, memory: Memory) -> None:
         rematch(ports, player, match.id)
 
 
-def seek_and_find(service: Service, memory: Memory) -> None:
-    """Two people seek the same match; a worker puts them together, and then another one."""
+def pair_seeks(service: Service, memory: ClientMemory) -> None:
+    """Two people seek the same match; one worker pairs them, and then another worker tries it again."""
     del memory
     ports = service.ports
     for player in ("pl_a", "pl_b"):
@@ -161,7 +161,7 @@ def seek_and_find(service: Service, memory: Memory) -> None:
 
 
 def _sweep(service: Service, ms: int) -> None:
-    """One round of a sweeper that starts so much later."""
+    """One round of a sweeper that starts this much later."""
     ports = _ahead(service.ports, ms)
     beat = Beat(service.log_client, ports.now)
     Sweeper(replace(ports, lost=beat.lost), beat).sweep()
@@ -171,23 +171,23 @@ def _beaten(service: Service, at: int) -> None:
     service.log_client.hset(BEAT, "at", at)
 
 
-SCRIPTS: Final[Mapping[str, Callable[[Service, Memory], None]]] = {
+SCRIPTS: Final[Mapping[str, Callable[[Service, ClientMemory], None]]] = {
     "play": play_match,
     "time": keep_time,
     "open": wait_for_players,
     "seats": change_seats,
-    "again": ask_again,
-    "seek": seek_and_find,
+    "again": ask_for_rematches,
+    "seek": pair_seeks,
 }
 
 
-def _act(script: str, where: str, folder: str) -> int:
+def _act(script: str, point: str, folder: str) -> int:
     child = os.fork()
     if not child:
         service = build(read({**os.environ, "MOONSTONE_DATA_DIR": folder}), listen=False)
-        if where != NOWHERE:
-            failpoints.arm(where)
-        SCRIPTS[script](service, Memory(Path(folder)))
+        if point != NO_CRASH:
+            failpoints.arm(point)
+        SCRIPTS[script](service, ClientMemory(Path(folder)))
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from tests.chaos.history import HASH_SHOWN, Done, History, Shown
+from tests.chaos.history import HASH_PREFIX, Command, History, Seen
 
 Json: TypeAlias = dict[str, Any]
 
@@ -28,7 +28,7 @@ class Answer(NamedTuple):
 
 
 class Client:
-    """One player over HTTP. `port`: of the server, or a function that gives the one to ask next."""
+    """One player over HTTP. `port` is the port of the server, or a function that returns the port for the next request."""
 
     def __init__(self, port: int | Callable[[], int], name: str, history: History) -> None:
         self.name = name
@@ -48,10 +48,10 @@ class Client:
             answer = self.once(method, path, body, key)
             if answer is not None and answer.status != 503:
                 if answer.status > 499:
-                    self._history.wonder(f"I5: {method} {path} got {answer}")
+                    self._history.report(f"I5: {method} {path} got {answer}")
                 return answer
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{self.name}: {method} {path} got no answer but {answer}")
+                raise TimeoutError(f"{self.name}: {method} {path} got no final answer, but {answer}")
             self._history.retried()
             time.sleep(RETRY_DELAY_S)
 
@@ -70,7 +70,7 @@ class Client:
             self.close()
             return None
         if response.status == 503 and not (response.headers["Retry-After"] and content["code"].startswith("store-")):
-            self._history.wonder(f"I5: a 503 that says nothing: {content}")
+            self._history.report(f"I5: a 503 without Retry-After or a code: {content}")
         replayed = response.headers["Idempotent-Replay"] == "true"
         return Answer(response.status, content, response.headers["ETag"] or "", replayed)
 
@@ -89,13 +89,13 @@ class Client:
             while answer.body.get("code") == "version-conflict":
                 answer = self.ask("POST", f"/v1/matches/{match}/{path}", body, key)
         except TimeoutError:
-            self._history.did(Done(match, kind, by, began, time.monotonic(), None, None))
+            self._history.record_command(Command(match, kind, by, began, time.monotonic(), None, None))
             raise
         if answer.replayed:
             self._history.replayed()
         if answer.status < 300:
             receipt = answer.body["version"], answer.body["head"]
-            self._history.did(Done(match, kind, by, began, time.monotonic(), *receipt))
+            self._history.record_command(Command(match, kind, by, began, time.monotonic(), *receipt))
         return answer
 
     @property
@@ -103,13 +103,15 @@ class Client:
         """The key of the command that was sent last."""
         return f"{self.name}-{self._serial}"
 
-    def look(self, match: str, query: str = "") -> Json:
+    def read(self, match: str, query: str = "") -> Json:
         began = time.monotonic()
         answer = self.ask("GET", f"/v1/matches/{match}{query}")
         if answer.status != 200:
-            self._history.wonder(f"I1: match {match} is {answer.body.get('code')}")
-            raise Gone
-        self._history.saw(Shown(self.name, match, began, answer.body["version"], answer.body["head"][:HASH_SHOWN]))
+            self._history.report(f"I1: match {match} is {answer.body.get('code')}")
+            raise MatchGone
+        self._history.record_read(
+            Seen(self.name, match, began, answer.body["version"], answer.body["head"][:HASH_PREFIX])
+        )
         return answer.body
 
 
@@ -120,30 +122,30 @@ class Witness:
         self._client = client
         wanted = {"game": "monkeys_on_the_moon", "seats": 2, "manual_start": True}
         self._path = f"/v1/matches/{client.ask('POST', '/v1/matches', wanted, 'mine').body['id']}"
-        ways: tuple[tuple[str, Json | None], ...] = (("seats", {}), ("leave", None))
-        self._ways = cycle(ways)
+        commands: tuple[tuple[str, Json | None], ...] = (("seats", {}), ("leave", None))
+        self._commands = cycle(commands)
         self._acted = 0
 
     def act(self) -> Callable[[], bool]:
-        """Act once, then repeat it with the same key; whether the repeats get the same answer."""
+        """Send the next command. The returned function sends it again and says whether the answer is the same."""
         self._acted += 1
-        way, body = next(self._ways)
-        send = partial(self._client.ask, "POST", f"{self._path}/{way}", body, f"mine-{self._acted}")
+        route, body = next(self._commands)
+        send = partial(self._client.ask, "POST", f"{self._path}/{route}", body, f"mine-{self._acted}")
         first = send()
         return lambda: first.status < 300 and send() == first._replace(replayed=True)
 
-    def is_told_to_wait(self) -> bool:
-        """Whether a read of the match is answered at once, with a 503."""
+    def gets_503(self) -> bool:
+        """Whether a read of the match immediately gets a 503."""
         self._client.close()  # the server may have closed an idle connection
         answer = self._client.once("GET", self._path)
         return answer is not None and answer.status == 503
 
 
-class Gone(Exception):
+class MatchGone(Exception):
     """A match that existed is missing."""
 
 
-class Busy(Thread):
+class ClientThread(Thread):
     """A thread that repeats one step until it is stopped."""
 
     def __init__(self, stopped: Event, history: History) -> None:
@@ -154,18 +156,18 @@ class Busy(Thread):
     def run(self) -> None:
         while not self._stopped.is_set():
             try:
-                with suppress(Gone):
+                with suppress(MatchGone):
                     self.act()
-            except Exception as error:  # noqa: BLE001  (raised by the test that joins the thread)
-                self.history.wonder(f"{type(self).__name__} failed: {error!r}")
+            except Exception as error:  # noqa: BLE001  (the test fails on it)
+                self.history.report(f"{type(self).__name__} failed: {error!r}")
                 return
 
     def act(self) -> None:
         raise NotImplementedError
 
 
-class Sitter(Busy):
-    """Takes and leaves a seat in one of some matches again and again, in a race with others."""
+class Sitter(ClientThread):
+    """Takes and leaves seats in several matches repeatedly, in a race with others."""
 
     def __init__(self, client: Client, matches: Sequence[str], stopped: Event, first: int) -> None:
         super().__init__(stopped, client._history)
@@ -182,15 +184,15 @@ class Sitter(Busy):
         else:
             answer = client.command(match, "leave", None, "seat_left", f"seat:{seat}")
         if answer.status > 299:
-            self.history.wonder(f"I1: {client.name} in seat {seat} got {answer.body}")
-        seats = client.look(match)["seats"] if answer.status > 299 or seat is None else ()
+            self.history.report(f"I1: {client.name} in seat {seat} got {answer.body}")
+        seats = client.read(match)["seats"] if answer.status > 299 or seat is None else ()
         self._seats.pop(match, None)
         for one in seats:
             if one["player"] == client.id:
                 self._seats[match] = one["seat"]
 
 
-class Pair(Busy):
+class Pair(ClientThread):
     """Two players who play one match after another against each other."""
 
     def __init__(self, clients: Sequence[Client], stopped: Event) -> None:
@@ -214,7 +216,7 @@ class Pair(Busy):
                 body = {"action": legal["actions"][legal["version"] % len(legal["actions"])]}
                 answer = client.command(self._match, "actions", body, "action", f"seat:{seat}")
                 if answer.status > 299:
-                    self.history.wonder(f"I1: {client.name} got {answer.body}")
-                client.look(self._match)
+                    self.history.report(f"I1: {client.name} got {answer.body}")
+                client.read(self._match)
                 return
         self._match = ""

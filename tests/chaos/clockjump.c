@@ -1,4 +1,4 @@
-/* Preloaded into a server: its time of day is off by the seconds that the file CLOCK_OFFSET holds, as 8 bytes. */
+/* Preloaded into a server: shifts its wall clock by the seconds in the file CLOCK_OFFSET, an integer of 8 bytes. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -10,17 +10,17 @@
 #include <unistd.h>
 
 static int64_t offset(void) {
-  static volatile int64_t *told;
-  static int asked;
-  if (!asked) {
-    asked = 1;
+  static volatile int64_t *offset_s;
+  static int is_opened;
+  if (!is_opened) {
+    is_opened = 1;
     const char *name = getenv("CLOCK_OFFSET");
     int fd = name ? open(name, O_RDONLY) : -1;
     void *map = fd < 0 ? MAP_FAILED : mmap(NULL, 8, PROT_READ, MAP_SHARED, fd, 0);
-    if (map != MAP_FAILED) told = map;
+    if (map != MAP_FAILED) offset_s = map;
     if (fd >= 0) close(fd);
   }
-  return told ? *told : 0;
+  return offset_s ? *offset_s : 0;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {

@@ -1,4 +1,4 @@
-"""Servers that a test may break, and the service on them."""
+"""Matches on a log that the test may break."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple, TypeAlias
 
 from events.record import Event, Version
 
-HASH_SHOWN: Final = 16
+HASH_PREFIX: Final = 16
 
 
-class Done(NamedTuple):
+class Command(NamedTuple):
     """A command, with the times in seconds of its first try and its answer; `version` and `head` are None without an answer."""
 
     match: str
@@ -27,7 +27,7 @@ class Done(NamedTuple):
     head: str | None
 
 
-class Shown(NamedTuple):
+class Seen(NamedTuple):
     """A version of a match that a client saw as the newest; `head` is the start of its hash."""
 
     client: str
@@ -44,24 +44,24 @@ Stored: TypeAlias = Mapping[str, Sequence[tuple[Event, str]]]
 class History:
     def __init__(self) -> None:
         self._lock = Lock()
-        self.commands: list[Done] = []
-        self.looks: list[Shown] = []
-        self.surprises: list[str] = []
-        """Record an answer that must never be sent."""
+        self.commands: list[Command] = []
+        self.reads: list[Seen] = []
+        self.violations: list[str] = []
+        """Answers and results that must never occur."""
         self.retries = 0
         self.replays = 0
 
-    def did(self, command: Done) -> None:
+    def record_command(self, command: Command) -> None:
         with self._lock:
             self.commands.append(command)
 
-    def saw(self, look: Shown) -> None:
+    def record_read(self, read: Seen) -> None:
         with self._lock:
-            self.looks.append(look)
+            self.reads.append(read)
 
-    def wonder(self, surprise: str) -> None:
+    def report(self, violation: str) -> None:
         with self._lock:
-            self.surprises.append(surprise)
+            self.violations.append(violation)
 
     def retried(self) -> None:
         with self._lock:
@@ -79,7 +79,7 @@ class History:
     def faults(self, stored: Stored) -> list[str]:
         """All contradictions; empty if every promise was kept."""
         return [
-            *self.surprises,
+            *self.violations,
             *_gaps(stored),
             *self._lost(stored),
             *self._doubled(stored),
@@ -93,18 +93,18 @@ class History:
                 continue
             found = stored.get(command.match, ())[command.version - 1 : command.version]
             if [(event.type, event.by, hash_) for event, hash_ in found] != [(command.kind, command.by, command.head)]:
-                yield f"I1: acknowledged and not there: {command}"
+                yield f"I1: acknowledged but missing: {command}"
 
     def _doubled(self, stored: Stored) -> Iterator[str]:
-        places = Counter((command.match, command.version) for command in self.commands if command.version is not None)
-        yield from (f"I2: two commands at one place: {place}" for place, count in places.items() if count > 1)
+        versions = Counter((command.match, command.version) for command in self.commands if command.version is not None)
+        yield from (f"I2: two commands at one version: {version}" for version, count in versions.items() if count > 1)
         sent = Counter((command.match, command.kind, command.by) for command in self.commands)
         for match, events in stored.items():
             kinds = Counter((match, event.type, event.by) for event, _ in events)
-            asked = {kind for _, kind, _ in sent}
+            sent_kinds = {kind for _, kind, _ in sent}
             for key, count in kinds.items():
-                if key[1] in asked and count > sent[key] and not key[2].startswith("bot:"):
-                    yield f"I2: {key} stands there {count} times and was sent {sent[key]} times"
+                if key[1] in sent_kinds and count > sent[key] and not key[2].startswith("bot:"):
+                    yield f"I2: {key} was stored {count} times and sent {sent[key]} times"
 
     def _out_of_order(self) -> Iterator[str]:
         latest: dict[str, float] = {}
@@ -112,19 +112,19 @@ class History:
             if command.version is None:
                 continue
             if command.ended < latest.get(command.match, 0):
-                yield f"order: ended before one began that has a lower version: {command}"
+                yield f"order: a command that began after this one ended has a lower version: {command}"
             latest[command.match] = max(latest.get(command.match, 0), command.began)
 
     def _gone(self, stored: Stored) -> Iterator[str]:
         newest: dict[tuple[str, str], Version] = {}
-        for look in self.looks:  # those of one client are in order, since it sends one request at a time
-            before = newest.get((look.client, look.match), 0)
-            if look.version < before:
-                yield f"I1: went back from version {before}: {look}"
-            newest[look.client, look.match] = look.version
-            found = stored.get(look.match, ())[look.version - 1 : look.version]
-            if [hash_[:HASH_SHOWN] for _, hash_ in found] != [look.head]:
-                yield f"I1: shown and not there: {look}"
+        for read in self.reads:  # reads of one client are in order, since it sends one request at a time
+            before = newest.get((read.client, read.match), 0)
+            if read.version < before:
+                yield f"I1: the version fell from {before}: {read}"
+            newest[read.client, read.match] = read.version
+            found = stored.get(read.match, ())[read.version - 1 : read.version]
+            if [hash_[:HASH_PREFIX] for _, hash_ in found] != [read.head]:
+                yield f"I1: seen but missing: {read}"
 
 
 def _gaps(stored: Stored) -> Iterator[str]:

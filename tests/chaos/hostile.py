@@ -1,6 +1,6 @@
 """Hostile requests, generated from a seed: damaged valid requests, wrong framing, floods, incomplete requests, noise.
 
-None of them may change anything. So each write is one that its sender may not do, a dry run, or invalid by an unknown
+None of them may change anything. So each write is forbidden for its sender, a dry run, or invalid because of an unknown
 parameter or field. If its bytes are damaged at random, it has both, so that the result is never a valid command.
 """
 
@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random  # noqa: TID251  # it decides nothing in a match
 from typing import Any, Final, NamedTuple
 
-from tests.api.bad_inputs import HEADERS, NO_JSON, WORDS, percent
+from tests.api.bad_inputs import HEADER_VALUES, INVALID_JSON, QUERY_VALUES, percent
 from tests.api.bad_values import VALUES
 from tests.api.checked import reference
 
-POISON: Final = "surprise"
+UNKNOWN: Final = "surprise"
 """The name of a parameter and a field that no operation has."""
 
 
@@ -23,7 +23,7 @@ class Attack(NamedTuple):
     kind: str
     pieces: tuple[bytes, ...]
     then: str = "ends"
-    """`ends`: it sends no more and reads all answers; `goes`: it closes the connection; `lingers`: it keeps it open and silent."""
+    """`ends`: it sends nothing more and reads all answers; `closes`: it closes the connection; `lingers`: it keeps it open."""
 
     @property
     def sent(self) -> bytes:
@@ -31,19 +31,19 @@ class Attack(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What an enemy knows: the names that paths have, tokens, and bodies of which each operation would take one.
+    """What an attacker knows: values for the path parameters, tokens, and a valid body for each operation.
 
-    `full` is a running match, and `stranger` the token of a player without a seat there.
+    `running` is a running match, and `stranger` the token of a player without a seat there.
     """
 
     names: Mapping[str, Sequence[str]]
     tokens: Sequence[str]
     bodies: Mapping[str, Any]
-    full: str
+    running: str
     stranger: str
 
 
-class Enemy:
+class Attacker:
     """`attack(number)` depends only on the seed and the number, so that a failing attack can be repeated alone."""
 
     def __init__(self, target: Target, seed: int) -> None:
@@ -57,8 +57,8 @@ class Enemy:
         }
         self._kinds: tuple[Callable[[Random], Attack], ...] = (
             *(
-                self._spoilt,
-                self._spoilt,
+                self._damaged,
+                self._damaged,
                 self._field,
                 self._field,
                 self._field,
@@ -66,7 +66,7 @@ class Enemy:
                 self._query,
                 self._query,
             ),
-            *(self._framing, self._flood, self._noise, self._half, self._slow, self._pipeline, self._method),
+            *(self._framing, self._flood, self._noise, self._incomplete, self._slow, self._pipeline, self._method),
         )
 
     def attack(self, number: int) -> Attack:
@@ -82,40 +82,42 @@ class Enemy:
         query: str = "",
         headers: Sequence[tuple[str, str]] = (),
         body: bytes | None = None,
-        poisoned: bool = True,
-        denied: bool = False,
+        has_unknown: bool = True,
+        forbidden: bool = False,
     ) -> bytes:
-        """`denied`: a request by `stranger` about the full match."""
+        """`forbidden`: the sender is `stranger`, who has no seat in the running match; `has_unknown`: it has an unknown parameter and field."""
         verb, template = operation or random.choice(list(self._operations))
         names = {name: random.choice(values) for name, values in self._target.names.items()}
         token = random.choice(self._target.tokens)
-        if denied:
-            names, token = {**names, "match_id": self._target.full}, self._target.stranger
+        if forbidden:
+            names, token = {**names, "match_id": self._target.running}, self._target.stranger
         lines = [("Host", "moon"), *([("Authorization", f"Bearer {token}")] if token else [])]
-        words = [query] if query else []
-        if verb != "GET" and poisoned:
-            words.append(f"{POISON}=1")
+        parameters = [query] if query else []
+        if verb != "GET" and has_unknown:
+            parameters.append(f"{UNKNOWN}=1")
         if verb == "POST":
             if body is None:
                 fields = self._target.bodies.get(f"POST {template}", {})
-                body = json.dumps({**fields, POISON: 1} if poisoned else fields).encode()
+                body = json.dumps({**fields, UNKNOWN: 1} if has_unknown else fields).encode()
             lines.append(("Content-Type", "application/json"))
         if body is not None:
             lines.append(("Content-Length", str(len(body))))
         changed = {name.lower() for name, _ in headers}
         lines = [(name, value) for name, value in lines if name.lower() not in changed] + list(headers)
-        head = f"{method or verb} {template.format(**names)}{'?' if words else ''}{'&'.join(words)} HTTP/1.1\r\n"
+        head = (
+            f"{method or verb} {template.format(**names)}{'?' if parameters else ''}{'&'.join(parameters)} HTTP/1.1\r\n"
+        )
         head += "".join(f"{name}: {value}\r\n" for name, value in lines)
         return head.encode("utf-8", "surrogatepass") + b"\r\n" + (body or b"")
 
-    def _denied(self, random: Random, **wrong: Any) -> bytes:
-        """A command in a match by a player without a seat there, valid except for one error."""
+    def _forbidden(self, random: Random, **wrong: Any) -> bytes:
+        """A command in a match by a player without a seat there, valid except for `wrong`."""
         at = [("POST", f"/v1/matches/{{match_id}}/{end}") for end in ("actions", "seats", "bots", "start", "leave")]
-        return self._request(random, random.choice(at), poisoned=False, denied=True, **wrong)
+        return self._request(random, random.choice(at), has_unknown=False, forbidden=True, **wrong)
 
-    def _spoilt(self, random: Random) -> Attack:
-        """The bytes with a few of them changed, removed, doubled or inserted."""
-        text = bytearray(random.choice((self._request, self._denied))(random))
+    def _damaged(self, random: Random) -> Attack:
+        """A request in which a few bytes are changed, removed, doubled or inserted."""
+        text = bytearray(random.choice((self._request, self._forbidden))(random))
         for _ in range(random.randint(1, 2)):
             at, length = random.randrange(len(text)), random.choice((1, 1, 2, 8, 40))
             match random.randrange(4):
@@ -130,15 +132,15 @@ class Enemy:
                         (b"\0", b"\r\n", b"\n", b" ", b"%00", b"\xff", b'"', b"{", b":", b"/..")
                     )
             text = text or bytearray(b"x")
-        return Attack("spoilt", (bytes(text),))
+        return Attack("damaged", (bytes(text),))
 
     def _field(self, random: Random) -> Attack:
-        """A body with something wrong in it, or that is not JSON: of a dry run, of a stranger, or with an invalid field."""
-        way = random.choice(("dry run", "stranger", "poison"))
-        wanted = {"dry run": "/actions", "stranger": "/{match_id}/", "poison": ""}[way]
+        """A body with an invalid value, or that is not JSON: of a dry run, of a stranger, or with an unknown field."""
+        reason = random.choice(("dry run", "stranger", "unknown"))
+        wanted = {"dry run": "/actions", "stranger": "/{match_id}/", "unknown": ""}[reason]
         operation = random.choice([one for one in self._target.bodies if wanted in one])
-        body = self._target.bodies[operation] | ({POISON: 1} if way == "poison" else {})
-        text = self._wrong(random, body).encode()
+        body = self._target.bodies[operation] | ({UNKNOWN: 1} if reason == "unknown" else {})
+        text = self._invalid_json(random, body).encode()
         if random.random() < 0.3:
             at = random.randrange(len(text) + 1)
             text = text[:at] + random.choice((b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\0", b"\xef\xbb\xbf")) + text[at:]
@@ -146,15 +148,15 @@ class Enemy:
         request = self._request(
             random,
             (verb, path),
-            query="dry_run=true" if way == "dry run" else "",
+            query="dry_run=true" if reason == "dry run" else "",
             body=text,
-            poisoned=False,
-            denied=way == "stranger",
+            has_unknown=False,
+            forbidden=reason == "stranger",
         )
         return Attack("field", (request,))
 
     @staticmethod
-    def _wrong(random: Random, body: Any) -> str:
+    def _invalid_json(random: Random, body: Any) -> str:
         """A body as JSON with one invalid value."""
         whole: Any = json.loads(json.dumps(body))
         holder, name = whole, random.choice(list(whole))
@@ -163,7 +165,7 @@ class Enemy:
             name = random.choice(list(holder))
         if random.random() < 0.2:
             name = random.choice(("", "\0", "é" * 300, "__proto__", "a/b~c", "action", "seat"))
-        raw = random.choice((*NO_JSON.values(), *(json.dumps(value) for value in VALUES)))
+        raw = random.choice((*INVALID_JSON.values(), *(json.dumps(value) for value in VALUES)))
         holder[name] = "\x00here"
         return json.dumps(whole).replace(json.dumps("\x00here"), raw)
 
@@ -181,7 +183,7 @@ class Enemy:
             "Script_Name",
         )
         values = (
-            *HEADERS,
+            *HEADER_VALUES,
             "é" * 99,
             "a" * 3000,
             "Bearer " + "A" * 43,
@@ -192,14 +194,16 @@ class Enemy:
             "bytes=0-",
         )
         headers = [(random.choice((*names, *more, *rest)), random.choice(values)) for _ in range(random.randint(1, 3))]
-        request = random.choice((self._request, self._denied))(random, headers=headers)
+        request = random.choice((self._request, self._forbidden))(random, headers=headers)
         return Attack("header", (request,))
 
     def _query(self, random: Random) -> Attack:
         operation = random.choice([one for one, known in self._operations.items() if known and one[0] == "GET"])
-        names = [*self._operations[operation] * 3, "ticket", POISON]
-        words = [f"{random.choice(names)}={percent(random.choice(WORDS))}" for _ in range(random.randint(1, 3))]
-        return Attack("query", (self._request(random, operation, query="&".join(words)),))
+        names = [*self._operations[operation] * 3, "ticket", UNKNOWN]
+        parameters = [
+            f"{random.choice(names)}={percent(random.choice(QUERY_VALUES))}" for _ in range(random.randint(1, 3))
+        ]
+        return Attack("query", (self._request(random, operation, query="&".join(parameters)),))
 
     def _method(self, random: Random) -> Attack:
         """A method, a target or an HTTP version that the server does not support."""
@@ -218,7 +222,7 @@ class Enemy:
             "A" * 40,
             "Ü",
         )
-        request = self._request(random, method=random.choice(methods), query=f"{POISON}=1")
+        request = self._request(random, method=random.choice(methods), query=f"{UNKNOWN}=1")
         if random.random() < 0.4:
             targets = (
                 "*",
@@ -290,19 +294,19 @@ class Enemy:
         )
         return Attack("noise", (random.choice(begins) + random.randbytes(random.choice((1, 20, 300, 5_000))),))
 
-    def _half(self, random: Random) -> Attack:
+    def _incomplete(self, random: Random) -> Attack:
         request = self._request(random)
         return Attack(
-            "half", (request[: random.randrange(1, len(request))],), random.choice(("ends", "goes", "lingers"))
+            "incomplete", (request[: random.randrange(1, len(request))],), random.choice(("ends", "closes", "lingers"))
         )
 
     def _slow(self, random: Random) -> Attack:
         request = self._request(random)
         cuts = sorted(random.sample(range(1, len(request)), 4))
         pieces = tuple(request[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(request)], strict=True))
-        return Attack("slow", pieces, random.choice(("ends", "goes")))
+        return Attack("slow", pieces, random.choice(("ends", "closes")))
 
     def _pipeline(self, random: Random) -> Attack:
-        kinds = (self._spoilt, self._field, self._header, self._query, self._framing)
+        kinds = (self._damaged, self._field, self._header, self._query, self._framing)
         parts = [random.choice(kinds)(random).sent for _ in range(random.randint(2, 6))]
-        return Attack("pipeline", (b"".join(parts),), random.choice(("ends", "ends", "goes")))
+        return Attack("pipeline", (b"".join(parts),), random.choice(("ends", "ends", "closes")))

@@ -23,7 +23,7 @@ def _copy(folder: Path) -> None:
         shutil.copy(ROOT / name, folder / name)
 
 
-def _answer(folder: Path, *tests: str) -> int:
+def _exit_code(folder: Path, *tests: str) -> int:
     command = [sys.executable, "-m", "pytest", "-q", "-x", *tests]
     environ = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(command, cwd=folder, env=environ, capture_output=True, check=False).returncode
@@ -34,18 +34,18 @@ def survivors() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _copy(folder)
-        if code := _answer(folder, *sorted({mutation.test for mutation in MUTATIONS})):
-            yield f"the tests do not pass without a mutation (pytest answers {code})"
+        if code := _exit_code(folder, *sorted({mutation.test for mutation in MUTATIONS})):
+            yield f"the tests do not pass without a mutation (exit code {code} of pytest)"
             return
         for mutation in MUTATIONS:
             file = folder / mutation.file
             whole = file.read_text(encoding="utf-8")
             file.write_text(whole.replace(mutation.old, mutation.new), encoding="utf-8")
-            code = _answer(folder, mutation.test)
+            code = _exit_code(folder, mutation.test)
             file.write_text(whole, encoding="utf-8")
             print(f"{'found' if code == FOUND else 'SURVIVES'}: {mutation.fault}", flush=True)
             if code != FOUND:
-                yield f"{mutation.fault}: {mutation.test} answers {code}"
+                yield f"{mutation.fault}: {mutation.test} has exit code {code}"
 
 
 if __name__ == "__main__":

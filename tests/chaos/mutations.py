@@ -1,4 +1,4 @@
-"""Tests of the tests: faults in the sources, each of which must make a named test fail (`make mutations`)."""
+"""Mutations: faults in the sources, each of which must make a named test fail (`make mutations`)."""
 
 from typing import Final
 

@@ -26,7 +26,7 @@ RULESET: Final = 1
 
 @dataclass(slots=True)
 class Played:
-    """`match` and `other` are two matches of the same two people; `acknowledged`: the versions in the receipts."""
+    """`match` and `other` are matches of the same two people; `acknowledged` has the versions of all receipts of `match`."""
 
     log: Valkey
     service: Service
@@ -52,7 +52,7 @@ class Played:
         return f"/v1/matches/{self.match}"
 
     def turn(self, match: str | None = None) -> tuple[str, Json]:
-        """The seat whose turn it is, and a legal action."""
+        """The token of the player to move, and a body with a legal action."""
         path = f"/v1/matches/{match or self.match}"
         seat = self.client.ask(path)["decisions"][0]["seat"]
         legal = self.client.ask(f"{path}/legal-actions", self.tokens[seat])["actions"]
@@ -63,7 +63,7 @@ class Played:
         return self.client.post(f"{self.path}/actions", body, token, idempotency_key=key)
 
     def accepted(self, turn: tuple[str, Json], key: str) -> TestResponse:
-        """Take an action; returns its receipt."""
+        """Send an action that must be accepted; return its receipt."""
         answer = self.send(turn, key)
         assert answer.status_code == 201, answer.get_data(as_text=True)
         self.acknowledged.append(answer.get_json()["version"])
@@ -73,15 +73,18 @@ class Played:
         self.accepted(self.turn(), key)
 
     def refused(self, turn: tuple[str, Json], key: str) -> str:
-        """The code of a 503, which must have Retry-After (I5)."""
+        """Send an action that must get a 503 with Retry-After (I5); return its code."""
         answer = self.send(turn, key)
         status, code, _ = problem(answer)
         assert status == 503
         assert int(answer.headers["Retry-After"]) > 0
         return code
 
-    def stands(self) -> list[Event]:
-        """The match's events; checks the chain (I3), and that they are the acknowledged actions at their versions (I1) and no others (I2)."""
+    def checked_events(self) -> list[Event]:
+        """The events of the match.
+
+        Checks the chain (I3), and that its actions are the acknowledged ones at their versions (I1) and no others (I2).
+        """
         _, head = genesis(self.match, GAME, RULESET)
         events = []
         for stored in self.service.ports.log.read(self.match).events:
@@ -100,6 +103,8 @@ def playing(log: Valkey, queue_url: str, data_dir: Path) -> Iterator[Played]:
         "REQUESTS_BY_ADDRESS": str(MANY),
         "REQUESTS_BY_TOKEN": str(MANY),
         "MOVES_BY_TOKEN": str(MANY),
+        "SIGN_UPS_BY_ADDRESS": str(MANY),
+        "CREATIONS_BY_ADDRESS": str(MANY),
     }
     service = build(read({f"MOONSTONE_{name}": value for name, value in environ.items()}))
     client = Client(service)

@@ -1,7 +1,7 @@
-/* Preloaded into a server: tells what a power cut would leave, and can make the disk slow.
+/* Preloaded into a server: records which bytes would survive a power failure, and can make the disk slow.
  *
- * POWERCUT_LOG   a file that gets a line "<size> <path>" for every file that was synced: so much of it is on the disk.
- * SLOW_DISK      a file that holds how long every sync takes, in milliseconds; one that is under way follows it. */
+ * POWERCUT_LOG   a file that gets a line "<size> <path>" after each sync of a file: so many of its bytes are on the disk.
+ * SLOW_DISK      a file with the duration of every sync in milliseconds; a running sync follows changes of it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static void record(int fd, long long size) {
   close(out);
 }
 
-static int slowness(void) {
+static int sync_duration_ms(void) {
   const char *name = getenv("SLOW_DISK");
   FILE *file = name ? fopen(name, "r") : NULL;
   int ms = 0;
@@ -34,17 +34,17 @@ static int slowness(void) {
   return ms;
 }
 
-static void dawdle(void) {
-  for (int waited = 0; waited < slowness(); waited += 10) usleep(10 * 1000);
+static void delay(void) {
+  for (int waited = 0; waited < sync_duration_ms(); waited += 10) usleep(10 * 1000);
 }
 
 static int synced(const char *name, int fd) {
   int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
   struct stat before;
   int known = fstat(fd, &before) == 0 && S_ISREG(before.st_mode);
-  if (known) dawdle();
+  if (known) delay();
   int failed = real(fd);
-  if (!failed && known) record(fd, before.st_size); /* what came while it ran may be lost */
+  if (!failed && known) record(fd, before.st_size); /* bytes written during the sync may be lost */
   return failed;
 }
 

@@ -31,7 +31,7 @@ class Shape(NamedTuple):
 
 SHAPES: Final[Mapping[str, Shape]] = {
     "a body that is too large": Shape(POST + HOST + JSON + LONG),
-    "a body for no address": Shape(b"POST /nowhere HTTP/1.1\r\n" + HOST + JSON + LONG),
+    "a body for an unknown route": Shape(b"POST /nowhere HTTP/1.1\r\n" + HOST + JSON + LONG),
     "more than a short body": Shape(b"POST /nowhere HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: 16000\r\n\r\n"),
     "endless chunks": Shape(
         POST + HOST + JSON + b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\n%b\r\n" % (len(PART), PART)
@@ -39,16 +39,16 @@ SHAPES: Final[Mapping[str, Shape]] = {
     "chunks that are mostly framing": Shape(
         POST + HOST + JSON + b"Transfer-Encoding: chunked\r\n\r\n", (b"1;%b\r\nx\r\n" % (b"a" * 3000)) * 20
     ),
-    "a body that no GET takes": Shape(GET + HOST + LONG),
+    "a body of a GET": Shape(GET + HOST + LONG),
     "an endless header": Shape(GET + HOST + b"A: "),
     "no HTTP": Shape(b""),
-    "requests at once": Shape(b"", b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n" + 999 * (GET + HOST + b"\r\n")),
+    "requests without pauses": Shape(b"", b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n" + 999 * (GET + HOST + b"\r\n")),
 }
 
 SLOW_HEADERS: Final = "slow headers"
 CREATIONS: Final = "new matches"
 _MATCH: Final = b'{"game":"ape_town","seats":2}'
-OTHERS: Final[Mapping[str, Shape]] = {
+FIXED_RATE_SHAPES: Final[Mapping[str, Shape]] = {
     SLOW_HEADERS: Shape(GET + HOST + b"A: ", b"a", pause_s=0.05),
     CREATIONS: Shape(
         b"",
@@ -59,7 +59,7 @@ OTHERS: Final[Mapping[str, Shape]] = {
 """Shapes with a fixed rate."""
 
 
-def send_for_ever(port: int, shape: Shape, rate: int, started: threading.Barrier) -> None:
+def send_without_end(port: int, shape: Shape, rate: int, started: threading.Barrier) -> None:
     is_new = True
     while True:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port)) as client:
@@ -81,7 +81,9 @@ def main() -> None:
     started = threading.Barrier(int(count) + 1)
     for _ in range(int(count)):
         threading.Thread(
-            target=send_for_ever, args=(int(port), {**SHAPES, **OTHERS}[name], int(rate), started), daemon=True
+            target=send_without_end,
+            args=(int(port), {**SHAPES, **FIXED_RATE_SHAPES}[name], int(rate), started),
+            daemon=True,
         ).start()
     started.wait()
     sys.stdout.write("sending\n")

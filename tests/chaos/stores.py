@@ -21,7 +21,7 @@ HERE: Final = Path(__file__).parent
 def shim(folder: Path, source: str) -> Path:
     """A library in `folder` for LD_PRELOAD."""
     if shutil.which("gcc") is None:
-        pytest.skip("there is no gcc here, which the shim needs")
+        pytest.skip("gcc is not installed, which compiles the shim")
     made = folder / f"{source}.so"
     subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-o", made, HERE / f"{source}.c", "-ldl"], check=True)
     return made
@@ -59,17 +59,17 @@ class PowerCut:
         """Make every sync take this many milliseconds."""
         self._slow.write_text(str(ms), encoding="ascii")
 
-    def cut(self, least: int = 0) -> int:
+    def cut(self, at_least: int = 0) -> int:
         """Cut the power at a moment that loses at least this many bytes; returns how many. The server stays down."""
 
-        def would_cost_it() -> bool:
+        def loses_enough() -> bool:
             os.kill(self.server.pid, signal.SIGSTOP)
-            if sum(file.size - file.synced for file in self._files().values()) >= least:
+            if sum(file.size - file.synced for file in self._files().values()) >= at_least:
                 return True
             os.kill(self.server.pid, signal.SIGCONT)
             return False
 
-        until(would_cost_it, 60, f"{least} bytes are not on the disk")
+        until(loses_enough, 60, f"{at_least} bytes are not on the disk")
         self.server.kill()
         files = self._files()
         for path, file in files.items():
@@ -83,7 +83,7 @@ class PowerCut:
         until(
             lambda: all(file.synced >= marks.get(path, 0) for path, file in self._files().items()),
             60,
-            "all is on the disk",
+            "everything is on the disk",
         )
 
     def _files(self) -> Mapping[Path, Written]:
@@ -100,25 +100,25 @@ class PowerCut:
 
 
 class WrongClock:
-    """The environment of processes whose clock is off by some seconds."""
+    """The environment of processes whose clock differs from the true time by some seconds."""
 
     def __init__(self, folder: Path, seconds: int = 0) -> None:
         folder.mkdir(exist_ok=True)
         self._offset = folder / "offset"
-        self.move(seconds)
+        self.set_offset(seconds)
         self.environ = {"CLOCK_OFFSET": str(self._offset), "LD_PRELOAD": str(shim(folder, "clockjump"))}
 
-    def move(self, seconds: int) -> None:
-        """Set the difference of their clock, also while they run."""
+    def set_offset(self, seconds: int) -> None:
+        """Set the difference of their clock from the true time, also while they run."""
         with self._offset.open("r+b" if self._offset.exists() else "wb") as file:
             file.write(struct.pack("q", seconds))
 
 
-class Displaced:
+class LogWithWrongClock:
     """A log whose server has a wrong clock."""
 
     def __init__(self, folder: Path) -> None:
         clock = WrongClock(folder)
         binary = preloaded(folder, "clockjump", clock.environ)
         self.server = Valkey.start(folder / "log", durable=True, binary=binary)
-        self.move = clock.move
+        self.set_offset = clock.set_offset

@@ -1,6 +1,6 @@
-"""`python -m tests.chaos.survivors`: whether mutmut left no more mutants alive than are known to say nothing.
+"""`python -m tests.chaos.survivors` fails if more mutants of mutmut survived than are allowed here.
 
-`mutmut show NAME` prints one; what a test should have found gets the test, and its file a smaller number here.
+`mutmut show NAME` prints a mutant. If a test should have found it, write the test, and lower the number of its module here.
 """
 
 import subprocess
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-MOST: Final[Mapping[str, int]] = {
+MAX_ALIVE: Final[Mapping[str, int]] = {
     "events.chain": 8,
     "service.games.visibility": 8,
     "service.match.decide": 15,
@@ -19,12 +19,12 @@ MOST: Final[Mapping[str, int]] = {
     "service.match.transitions": 28,
     "service.usecases.submit": 59,
 }
-"""Mutants of a module that may live: words in a message, `strict` of a `zip`, sizes of caches, pauses, failpoints."""
+"""Number of mutants that may survive, by module: they change messages, `strict` of a `zip`, cache sizes, pauses, failpoints."""
 FOUND: Final = {"killed", "timeout"}
 
 
 def alive(results: str) -> Mapping[str, Counter[str]]:
-    """By module, how many mutants have which status, of those that no test found; `results` is what mutmut prints."""
+    """Numbers of surviving mutants by module and status; `results` is the output of `mutmut results`."""
     counts: dict[str, Counter[str]] = {}
     for line in filter(None, map(str.strip, results.splitlines())):
         name, _, status = line.rpartition(": ")
@@ -35,9 +35,9 @@ def alive(results: str) -> Mapping[str, Counter[str]]:
 
 def too_many(counts: Mapping[str, Counter[str]]) -> Iterator[str]:
     for module, found in sorted(counts.items()):
-        if found.total() > MOST.get(module, 0):
-            told = ", ".join(f"{number} {status}" for status, number in sorted(found.items()))
-            yield f"{module}: {told}; {MOST.get(module, 0)} at most may live"
+        if found.total() > MAX_ALIVE.get(module, 0):
+            statuses = ", ".join(f"{number} {status}" for status, number in sorted(found.items()))
+            yield f"{module}: {statuses}; {MAX_ALIVE.get(module, 0)} at most may survive"
 
 
 def main() -> None:
@@ -45,8 +45,8 @@ def main() -> None:
         [sys.executable, "-m", "mutmut", "results"], capture_output=True, text=True, check=True
     ).stdout
     counts = alive(listed)
-    for module in MOST:
-        print(f"{module}: {counts.get(module, Counter()).total()} of {MOST[module]} live")
+    for module in MAX_ALIVE:
+        print(f"{module}: {counts.get(module, Counter()).total()} of {MAX_ALIVE[module]} survive")
     sys.exit("\n".join(too_many(counts)) or None)
 
 

@@ -8,11 +8,11 @@ from math import inf
 from threading import Event
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from tests.chaos.clients import Answer, Busy, Client, Json
+from tests.chaos.clients import Answer, Client, ClientThread, Json
 from tests.chaos.history import History
 
 Plan: TypeAlias = Literal["people", "bots", "leaves", "goes away"]
-"""How a match is played: by people, with or without bots; by bots alone; one person resigns; or one stops playing."""
+"""How a match is played: by people, with or without bots; only by bots; until one person resigns; or until one stops playing."""
 
 TURN_SECONDS: Final = 20
 """The clock of a match in which a person stops playing. All others act much sooner."""
@@ -80,7 +80,7 @@ class RepeatingPlayer(Client):
             again = self.ask("POST", f"/v1/matches/{match}/{path}", body, self.last_key)
             self._history.replayed()
             if again != answer._replace(replayed=True):
-                self._history.wonder(f"I2: {answer} became {again} when it was sent again")
+                self._history.report(f"I2: {answer} became {again} when it was sent again")
         return answer
 
 
@@ -157,14 +157,14 @@ class Table:
         return False
 
     def _refresh(self, viewer: Client, query: str = "") -> Json:
-        view = viewer.look(self.match, query)
+        view = viewer.read(self.match, query)
         self.version, self.status = view["version"], view["status"]
         if self._absent is not None and self._plan == "goes away":
             former = {seat["former"] for seat in view["seats"]} - {None}
             if former == {self._absent.id}:
                 self._plan = "people"
             elif former:
-                self._history.wonder(f"{self.match}: the wrong seat was handed over, that of {former}")
+                self._history.report(f"{self.match}: the wrong seat was handed over, that of {former}")
         return view
 
     def _act(self, person: Client) -> bool:
@@ -178,14 +178,14 @@ class Table:
             self.version = max(self.version, answer.body["version"])
             return True
         if not (self.order.game.races and answer.status == 409):
-            self._history.wonder(f"I1: in match {self.match} {person.name} got {answer.body} for {action}")
+            self._history.report(f"I1: in match {self.match} {person.name} got {answer.body} for {action}")
         return False
 
     def _leave(self, person: Client) -> None:
         seat = self._refresh(person)["viewer"]
         answer = person.command(self.match, "leave", None, "resigned", f"seat:{seat}")
         if answer.status > 299:
-            self._history.wonder(f"I1: {person.name} could not leave match {self.match}: {answer.body}")
+            self._history.report(f"I1: {person.name} could not leave match {self.match}: {answer.body}")
         self._plan = "people"
 
 
@@ -194,7 +194,7 @@ def choice(value: Any) -> Any:
     return value["any_of"][: value["min"]] if isinstance(value, dict) and "any_of" in value else value
 
 
-class Driver(Busy):
+class Driver(ClientThread):
     """Creates the ordered matches and plays them in turn. Its two players have seats in all of them, its host in none."""
 
     def __init__(self, stage: Stage, number: int, history: History, stopped: Event) -> None:

@@ -23,19 +23,19 @@ from service.observability.failpoints import KILLED, VARIABLE, Point
 from service.settings import read
 from service.usecases.finding import Wanted, open_page
 from service.usecases.match_index import own_page, public_page
-from tests.chaos.actor import NOWHERE, SCRIPTS
+from tests.chaos.actor import NO_CRASH, SCRIPTS
 from tests.e2e.conftest import UNHURRIED
 from tests.e2e.test_whole_match import exported, play_on, table
 from tests.length import LENGTH, LONG
 from tests.serving import serving
 
 ROOT: Final = Path(__file__).parents[2]
-TIMES: Final = 2 * LENGTH
-"""Points that are passed several times: the crash comes at one of these passes."""
+PASSES: Final = 2 * LENGTH
+"""The crash occurs at one of the first passes of a point, up to this one."""
 
-EVERY: Final = 20
+CRASH_AFTER: Final = 20
 """In a whole service, each process crashes at its point after this many passes."""
-DURING: Final[tuple[Point, ...]] = ("append-written", "append-decided", "command-hinted")
+POINTS_OF_PROCESSES: Final[tuple[Point, ...]] = ("append-written", "append-decided", "command-hinted")
 
 Play = Callable[[str, str, Path], int]
 
@@ -61,8 +61,8 @@ def play(environ: dict[str, str]) -> Iterator[Play]:
     assert actor.stdout
     stdin, stdout = actor.stdin, actor.stdout
 
-    def play(script: str, where: str, folder: Path) -> int:
-        stdin.write(f"{script} {where} {folder}\n")
+    def play(script: str, point: str, folder: Path) -> int:
+        stdin.write(f"{script} {point} {folder}\n")
         stdin.flush()
         return int(stdout.readline())
 
@@ -73,12 +73,12 @@ def play(environ: dict[str, str]) -> Iterator[Play]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("point", get_args(Point))
-def test_a_crash_at_a_point_is_healed_by_the_next_try(
+def test_the_next_try_repairs_a_crash_at_any_point(
     play: Play, environ: dict[str, str], valkey_log_url: str, tmp_path: Path, point: Point
 ) -> None:
     crashes = Counter[str]()
     for script in SCRIPTS:
-        for number in range(1, TIMES + 1):
+        for number in range(1, PASSES + 1):
             folder = tmp_path / f"{script}-{number}"
             folder.mkdir()
             with Redis.from_url(valkey_log_url) as client:
@@ -87,7 +87,7 @@ def test_a_crash_at_a_point_is_healed_by_the_next_try(
             assert code in {0, KILLED}
             if code:
                 crashes[script] += 1
-                assert play(script, NOWHERE, folder) == 0
+                assert play(script, NO_CRASH, folder) == 0
             service = build(read({**environ, "MOONSTONE_DATA_DIR": str(folder)}), listen=False)
             CHECKS[script](service)
             service.close()
@@ -96,20 +96,20 @@ def test_a_crash_at_a_point_is_healed_by_the_next_try(
     assert crashes, "no script passes this point"
 
 
-def the_match(service: Service, *, over: bool) -> list[Event]:
+def only_match(service: Service, *, is_finished: bool) -> list[Event]:
     """The events of the only match; a finished match is verified with all draws and decisions."""
     ((key,),) = send(service.log_client, ("KEYS", "match:*:events"))
     match_id = key.decode().split(":")[2]
     game = GAMES["monkeys_on_the_moon"].info
     line, _ = genesis(match_id, game.id, game.ruleset)
     stored = service.ports.log.read(match_id).events
-    if over:
+    if is_finished:
         verify([line, *stored], GAMES)
     return [msgspec.json.decode(entry, type=Event) for entry in stored]
 
 
 def check_played(service: Service) -> None:
-    events = the_match(service, over=True)
+    events = only_match(service, is_finished=True)
     people = Counter((event.type, event.by) for event in events if event.by in {"seat:1", "player:pl_a"})
     assert people == {
         ("match_created", "player:pl_a"): 1,
@@ -127,13 +127,13 @@ def check_played(service: Service) -> None:
 
 
 def check_timed(service: Service) -> None:
-    kinds = Counter(event.type for event in the_match(service, over=False))
+    kinds = Counter(event.type for event in only_match(service, is_finished=False))
     assert (kinds["clock_extended"], kinds["default_action"]) == (1, 1)
     assert service.ports.log.next_due(KINDS) is not None
 
 
 def check_expired(service: Service) -> None:
-    kinds = [event.type for event in the_match(service, over=True)]
+    kinds = [event.type for event in only_match(service, is_finished=True)]
     assert kinds == ["match_created", "seat_taken", "match_aborted", "seed_revealed"]
     assert [len(public_page(service.ports, name, None, 9)[0]) for name in ("open", "aborted")] == [0, 1]
     assert service.ports.index.held_seats("pl_a") == ()
@@ -141,7 +141,7 @@ def check_expired(service: Service) -> None:
 
 
 def check_seats(service: Service) -> None:
-    kinds = Counter(event.type for event in the_match(service, over=True) if event.by != "bot:greedy")
+    kinds = Counter(event.type for event in only_match(service, is_finished=True) if event.by != "bot:greedy")
     assert kinds == {
         "match_created": 1,
         "seat_taken": 3,
@@ -156,7 +156,7 @@ def check_seats(service: Service) -> None:
     assert service.ports.log.next_due(KINDS) is None
 
 
-def check_asked_again(service: Service) -> None:
+def check_rematch(service: Service) -> None:
     keys = send(service.log_client, ("KEYS", "match:*:events"))[0]
     found = [service.ports.history.newest(key.decode().split(":")[2])[0] for key in keys]
     assert sorted(match.status for match in found) == ["finished", "running"]
@@ -169,8 +169,8 @@ def check_asked_again(service: Service) -> None:
         assert len(own_page(service.ports, player, "public", None, 9).matches) == 2
 
 
-def check_sought(service: Service) -> None:
-    kinds = Counter(event.type for event in the_match(service, over=False))
+def check_seeks(service: Service) -> None:
+    kinds = Counter(event.type for event in only_match(service, is_finished=False))
     assert kinds == {"match_created": 1, "seat_taken": 2, "match_started": 1}
     assert service.ports.seeks.waiting() == ()
     assert service.ports.seeks.pairings() == []
@@ -183,18 +183,18 @@ CHECKS: Final = {
     "time": check_timed,
     "open": check_expired,
     "seats": check_seats,
-    "again": check_asked_again,
-    "seek": check_sought,
+    "again": check_rematch,
+    "seek": check_seeks,
 }
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("point", DURING if LONG else DURING[:1])
-def test_a_service_whose_processes_die_again_and_again_plays_a_whole_match(tmp_path: Path, point: Point) -> None:
-    crashing = {**UNHURRIED, VARIABLE: f"{point}:{EVERY}"}
+@pytest.mark.parametrize("point", POINTS_OF_PROCESSES if LONG else POINTS_OF_PROCESSES[:1])
+def test_a_service_whose_processes_crash_repeatedly_plays_a_whole_match(tmp_path: Path, point: Point) -> None:
+    crashing = {**UNHURRIED, VARIABLE: f"{point}:{CRASH_AFTER}"}
     with serving(tmp_path, **crashing) as served, table(served.url) as (match, players):
         acknowledged = play_on(match, players, lambda _: None)
         events = exported(players[0], match)
     by_people = [event["version"] for event in events if event["type"] == "action" and event["by"].startswith("seat:")]
     assert sorted(acknowledged.values()) == by_people
-    assert len(events) > 3 * EVERY
+    assert len(events) > 3 * CRASH_AFTER

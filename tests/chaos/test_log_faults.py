@@ -1,4 +1,4 @@
-"""A player's requests while the log is down, full, slow, hanging or wrong: each gets an error, nothing is lost or doubled."""
+"""Requests while the log is down, full, slow, hanging or damaged: each gets an error, and nothing is lost or applied twice."""
 
 import os
 import shutil
@@ -72,7 +72,7 @@ def test_row_03_a_log_that_is_loading_its_file_is_reported_as_loading(
             client.config_set("key-load-delay", 0)
         until(lambda: ready(played), 60, "the log is loaded")
         played.accepted(turn, "k2")
-        played.stands()
+        played.checked_events()
 
 
 def test_row_04_a_log_that_comes_back_empty_is_not_served(played: Played) -> None:
@@ -90,9 +90,9 @@ def test_row_04_a_log_that_comes_back_empty_is_not_served(played: Played) -> Non
         assert client.dbsize() == 0
 
 
-@pytest.mark.parametrize(("reason", "fail", "cure"), REFUSALS, ids=[reason for reason, _, _ in REFUSALS])
-def test_row_12_and_18_a_log_that_takes_no_writes_says_why_and_reading_goes_on(
-    played: Played, reason: str, fail: Callable[[Redis], object], cure: Callable[[Redis], object]
+@pytest.mark.parametrize(("reason", "fail", "repair"), REFUSALS, ids=[reason for reason, _, _ in REFUSALS])
+def test_row_12_and_18_a_log_that_accepts_no_writes_says_why_and_reads_continue(
+    played: Played, reason: str, fail: Callable[[Redis], object], repair: Callable[[Redis], object]
 ) -> None:
     played.act("k1")
     turn, before = played.turn(), played.client.ask(played.path)
@@ -101,10 +101,10 @@ def test_row_12_and_18_a_log_that_takes_no_writes_says_why_and_reading_goes_on(
         for _ in range(2):
             assert played.refused(turn, "k2") == f"store-{reason}"
         assert played.client.ask(played.path) == before
-        played.stands()
-        cure(client)
+        played.checked_events()
+        repair(client)
     played.accepted(turn, "k2")
-    played.stands()
+    played.checked_events()
 
 
 @pytest.fixture
@@ -138,16 +138,16 @@ def test_row_13_a_full_disk_is_reported_and_nothing_acknowledged_is_lost(
                 refused = turn, key
                 break
             played.acknowledged.append(answer.get_json()["version"])
-        assert refused is not None, "the disk never was full"
-        assert log.wait(30), "a log that cannot write ends"
+        assert refused is not None, "the disk was never full"
+        assert log.wait(30), "a log that cannot write stops"
         filler.unlink()
         log.restart()
         until(lambda: ready(played), 30, "the log is back")
         played.accepted(*refused)
-        played.stands()
+        played.checked_events()
 
 
-def test_row_14_a_slow_disk_is_reported_in_time_and_a_repeat_doubles_nothing(
+def test_row_14_a_slow_disk_is_reported_in_time_and_a_repeat_is_not_applied_twice(
     tmp_path: Path, play_on: Callable[[Valkey], Played]
 ) -> None:
     store = PowerCut(tmp_path / "slow", {})
@@ -163,15 +163,15 @@ def test_row_14_a_slow_disk_is_reported_in_time_and_a_repeat_doubles_nothing(
             took = time.monotonic() - began
             store.slow_down(0)
             answer = played.accepted(turn, key)
-            assert answer.headers["Idempotent-Replay"] == "true"  # the first try was written after all
+            assert answer.headers["Idempotent-Replay"] == "true"  # the first try was written in spite of the error
             return took
 
         played.act("first")
         in_time(seconds, 5, "an error after three")
-        played.stands()
+        played.checked_events()
 
 
-def test_row_15_a_hanging_log_is_reported_in_time_and_a_repeat_doubles_nothing(played: Played) -> None:
+def test_row_15_a_hanging_log_is_reported_in_time_and_a_repeat_is_not_applied_twice(played: Played) -> None:
     keys = count()
 
     def seconds() -> float:
@@ -187,22 +187,22 @@ def test_row_15_a_hanging_log_is_reported_in_time_and_a_repeat_doubles_nothing(p
 
     played.act("first")
     in_time(seconds, 5, "an error after three")
-    played.stands()
+    played.checked_events()
 
 
-def test_row_19_functions_that_were_flushed_come_back_unseen(played: Played) -> None:
+def test_row_19_flushed_functions_are_loaded_again_without_an_error(played: Played) -> None:
     with Redis.from_url(played.log.url) as client:
         for number in range(3):
             client.function_flush()
             played.act(f"k{number}")
-    played.stands()
+    played.checked_events()
 
 
 RACES: Final = 5 * LENGTH
 
 
 @pytest.mark.long
-def test_row_22_of_many_writers_on_one_version_one_wins_and_all_others_get_an_error(played: Played) -> None:
+def test_row_22_one_of_many_writers_at_one_version_succeeds_and_the_others_get_an_error(played: Played) -> None:
     with ThreadPoolExecutor(8) as pool:
         for race in range(RACES):
             view = played.client.ask(played.path)
@@ -222,14 +222,14 @@ def test_row_22_of_many_writers_on_one_version_one_wins_and_all_others_get_an_er
                 return answer.status_code
 
             assert sorted(pool.map(write, range(8))) == [201, *[412] * 7]
-    played.stands()
+    played.checked_events()
 
 
-FLIPPED: Final = {"action": b'"type":"action"', "salt": b'"salt":"'}
+CHANGED_FIELDS: Final = {"action": b'"type":"action"', "salt": b'"salt":"'}
 
 
-@pytest.mark.parametrize("what", FLIPPED)
-def test_row_38_a_byte_changed_in_the_logs_file_stops_its_match_and_no_other(played: Played, what: str) -> None:
+@pytest.mark.parametrize("field", CHANGED_FIELDS)
+def test_row_38_a_byte_changed_in_the_logs_file_stops_its_match_and_no_other(played: Played, field: str) -> None:
     played.act("k1")
     played.act("k2")
     turn = played.turn()
@@ -237,8 +237,8 @@ def test_row_38_a_byte_changed_in_the_logs_file_stops_its_match_and_no_other(pla
     played.log.kill()
     (file,) = (played.log.data_dir / "appendonlydir").glob("*.incr.aof")
     content = bytearray(file.read_bytes())
-    place = content.index(newest) + newest.index(FLIPPED[what]) + len(FLIPPED[what]) - 2
-    content[place] ^= 1
+    position = content.index(newest) + newest.index(CHANGED_FIELDS[field]) + len(CHANGED_FIELDS[field]) - 2
+    content[position] ^= 1
     file.write_bytes(content)
     played.log.restart()
     assert played.refused(turn, "k3") == "match-corrupt"
@@ -250,7 +250,7 @@ def test_row_38_a_byte_changed_in_the_logs_file_stops_its_match_and_no_other(pla
     assert answer.status_code == 201
 
 
-def test_row_39_an_event_of_a_later_version_stops_its_match_and_is_not_skipped(played: Played) -> None:
+def test_row_39_an_event_of_a_later_release_stops_its_match_and_is_not_skipped(played: Played) -> None:
     played.act("k1")
     turn = played.turn()
     stored = played.service.ports.log.read(played.match).events[-1]
@@ -269,7 +269,7 @@ def test_row_39_an_event_of_a_later_version_stops_its_match_and_is_not_skipped(p
     assert played.client.post(f"/v1/matches/{played.other}/actions", body, token).status_code == 201
 
 
-def test_row_41_a_short_match_keeps_but_events_commands_and_seed_and_a_foreign_snapshot_is_ignored(
+def test_row_41_a_short_match_stores_only_events_commands_and_seed_and_a_foreign_snapshot_is_ignored(
     played: Played,
 ) -> None:
     played.act("k1")
@@ -281,23 +281,23 @@ def test_row_41_a_short_match_keeps_but_events_commands_and_seed_and_a_foreign_s
         played.redis.set(f"match:{tag}:{played.match}:{name}", b'{"version":99,"state":{}}')
     assert played.client.ask(played.path) == before
     played.act("k2")
-    played.stands()
+    played.checked_events()
 
 
 def test_row_47_requests_without_a_free_connection_fail_in_time_and_the_next_ones_are_served(
     played: Played,
 ) -> None:
-    narrow = connect(played.log.url, connections=2)
-    log = RedisLog(narrow)
+    two_connections = connect(played.log.url, connections=2)
+    log = RedisLog(two_connections)
     ports = replace(played.service.ports, log=log, history=History(log, GAMES, played.service.ports.secret))
-    client = Client(replace(played.service, ports=ports), hasty=True)
+    client = Client(replace(played.service, ports=ports), unchecked=True)
 
     def ask(_: int) -> tuple[int, float]:
         began = time.monotonic()
         return client.get(played.path).status_code, time.monotonic() - began
 
     def seconds() -> float:
-        """How long the requests waited that found no free connection."""
+        """Seconds that the requests without a free connection waited."""
         with ThreadPoolExecutor(20) as threads, hanging(played.log):
             answers = sorted(threads.map(ask, range(20)), key=itemgetter(1))
         assert {status for status, _ in answers} == {503}
@@ -305,4 +305,4 @@ def test_row_47_requests_without_a_free_connection_fail_in_time_and_the_next_one
         return answers[-3][1]  # the last two had a connection, and waited for the log itself
 
     in_time(seconds, 2, "an error after one and a half")
-    narrow.close()
+    two_connections.close()

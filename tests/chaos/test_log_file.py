@@ -18,21 +18,21 @@ _TORN: Final = b"*5\r\n$4\r\nXADD\r\n$30\r\nmatch:{p1"
 """The beginning of a command whose rest was not written."""
 
 
-def test_row_40_what_a_loss_of_power_leaves_is_cut_off_and_other_damage_is_not_served(
+def test_row_40_an_incomplete_end_after_a_power_failure_is_cut_off_and_other_damage_is_not_served(
     played: Played, caplog: pytest.LogCaptureFixture
 ) -> None:
     (file,) = (played.log.data_dir / "appendonlydir").glob("*.incr.aof")
-    for number, left in enumerate((_TORN, bytes(3), bytes(64 << 10), _TORN + bytes(4096))):
+    for number, rest in enumerate((_TORN, bytes(3), bytes(64 << 10), _TORN + bytes(4096))):
         played.act(f"k{number}")
         played.log.kill()
-        found = file.read_bytes() + left
+        found = file.read_bytes() + rest
         file.write_bytes(found)
         caplog.clear()
         played.log.restart()
-        (said,) = (record.getMessage() for record in caplog.records if record.name == "moonstone.valkey")
-        assert f"{file} ended in {len(left)} bytes that are no complete command" in said
-        assert file.with_name(said.rpartition(" ")[2]).read_bytes() == found
-        played.stands()
+        (warning,) = (record.getMessage() for record in caplog.records if record.name == "moonstone.valkey")
+        assert f"{file} ended in {len(rest)} bytes that are no complete command" in warning
+        assert file.with_name(warning.rpartition(" ")[2]).read_bytes() == found
+        played.checked_events()
 
     turn = (played.turn()[0], {"action": {"type": "none"}})
     played.log.kill()
@@ -55,7 +55,7 @@ def test_row_40_what_a_loss_of_power_leaves_is_cut_off_and_other_damage_is_not_s
     played.log.restart()
     until(lambda: ready(played), 30, "the log is back")
     played.act("k9")
-    played.stands()
+    played.checked_events()
 
 
 _BASE: Final = "appendonly.aof.1.base.rdb"
@@ -83,7 +83,7 @@ def test_row_40_a_file_that_the_server_cannot_read_is_reported_without_its_conte
         assert "hidden" not in str(failed.value)
 
 
-def changed(file: Path, place: int, byte: bytes) -> None:
+def changed(file: Path, position: int, byte: bytes) -> None:
     content = bytearray(file.read_bytes())
-    content[place : place + 1 or None] = byte
+    content[position : position + 1 or None] = byte
     file.write_bytes(content)

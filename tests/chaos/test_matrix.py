@@ -36,7 +36,7 @@ def exists(node: str) -> bool:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"row {row.number}")
-def test_every_test_of_a_row_is_there(row: Row) -> None:
+def test_every_test_of_a_row_exists(row: Row) -> None:
     assert row.tests
     assert [node for node in row.tests if not exists(node)] == []
 

@@ -7,7 +7,7 @@ from tests.chaos.mutations_written import ROOT, Mutation
 from tests.chaos.test_matrix import functions
 
 
-def test_there_are_enough_and_no_two_are_the_same() -> None:
+def test_there_are_enough_mutations_and_no_two_are_the_same() -> None:
     assert len({(mutation.file, mutation.old, mutation.new) for mutation in MUTATIONS}) == len(MUTATIONS) >= 20
 
 

@@ -56,7 +56,7 @@ UNLIMITED: Final = dict.fromkeys(
 
 
 class Case(NamedTuple):
-    """A match: its clock, when its deadline is, and whether a client acts before it counts.
+    """A match: its clock, when its deadline is, and whether a client acts before it is enforced.
 
     `soon`: the client retries without a pause while the answer is 503. `late`: it waits for the time in `Retry-After`.
     """
@@ -94,7 +94,7 @@ class Table:
     def begin(self) -> None:
         """Let the second player join, which starts the match."""
         self._guest.ask("POST", f"/v1/matches/{self.match}/seats", {}, "sit")
-        view = self._guest.look(self.match)
+        view = self._guest.read(self.match)
         decision = next(one for one in view["decisions"] if isinstance(one["seat"], int) and one["deadline"])
         self.seat: int = decision["seat"]
         self.deadline = decision["deadline"]
@@ -145,9 +145,9 @@ def take_log_down(log: Valkey, fault: Fault, seconds: float) -> float:
     return time.monotonic() - began
 
 
-def at(moment_s: float, do: Callable[[], Any]) -> Any:
+def at(time_s: float, do: Callable[[], Any]) -> Any:
     """Call a function at a time of the wall clock, in seconds."""
-    time.sleep(max(0.0, moment_s - wall_clock() / 1000))
+    time.sleep(max(0.0, time_s - wall_clock() / 1000))
     return do()
 
 
@@ -207,7 +207,7 @@ def test_row_55_an_outage_of_any_length_costs_no_player_time(
         for pair in clients:
             for client in pair:
                 client.close()
-    assert history.surprises == []
+    assert history.violations == []
     files = {
         table.match: tuple(
             line.rstrip(b"\n")

@@ -1,5 +1,6 @@
-"""A log that is killed or loses its power while clients play: no acknowledged command is lost or carried out twice. The same
-check without a fault finds nothing, and with a log that is not durable it finds the loss.
+"""A log that is killed or loses its power while clients play: no acknowledged command is lost or applied twice.
+
+The same check finds nothing without a fault, and it finds the loss of a log that is not durable.
 """
 
 import time
@@ -24,16 +25,16 @@ from tests.chaos.stores import PowerCut
 from tests.length import LENGTH
 from tests.waiting import until
 
-CUTS: Final = 5 * LENGTH
-BETWEEN: Final = 8
+FAULTS: Final = 5 * LENGTH
+COMMANDS_BETWEEN_FAULTS: Final = 8
 """The least number of acknowledged commands between two faults."""
-LOST: Final = 16_384
-"""Bytes; more than all concurrent commands together."""
+MIN_LOSS: Final = 16_384
+"""Minimum loss in bytes; more than all concurrent commands together."""
 # The file is rewritten often, so that faults also happen during a rewrite.
 OPTIONS: Final = {"auto-aof-rewrite-min-size": "64kb", "auto-aof-rewrite-percentage": "50"}
 
 
-class Table:
+class ServiceUnderLoad:
     """A running service under load, and the history of its clients."""
 
     def __init__(self, port: int, log: Valkey, history: History) -> None:
@@ -50,13 +51,13 @@ class Table:
         for one in self._busy:
             one.start()
 
-    def goes_on(self, commands: int) -> None:
+    def wait_for(self, commands: int) -> None:
         """Wait until this many more commands are acknowledged."""
         mark = self.history.acknowledged
         until(lambda: self.history.acknowledged >= mark + commands, 300, f"{commands} commands are acknowledged")
 
     def kinds(self) -> set[str]:
-        """The histories of all clients."""
+        """The kinds of commands that were acknowledged so far."""
         return {command.kind for command in self.history.commands if command.version is not None}
 
     def stop(self) -> None:
@@ -87,42 +88,43 @@ class Table:
 
 
 @contextmanager
-def table(folder: Path, log: Valkey, queue_url: str, **settings: str) -> Iterator[Table]:
+def table(folder: Path, log: Valkey, queue_url: str, **settings: str) -> Iterator[ServiceUnderLoad]:
     environ = {
         "MOONSTONE_LOG_URL": log.url,
         "MOONSTONE_QUEUE_URL": queue_url,
         "MOONSTONE_DATA_DIR": str(folder / "data"),
         "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
         "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+        "MOONSTONE_SIGN_UPS_BY_ADDRESS": "1000000",
         "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
         **settings,
     }
     with serving(environ) as server:
-        under = Table(server.port, log, History())
+        running = ServiceUnderLoad(server.port, log, History())
         try:
-            yield under
+            yield running
         finally:
-            under.stop()
+            running.stop()
 
 
-def disturb(under: Table, times: int, strike: Callable[[], object], log: Valkey) -> list[float]:
-    """Cause a fault of the log again and again, each time at a random moment, and keep it down for a while.
+def cause_faults(running: ServiceUnderLoad, times: int, cause_fault: Callable[[], object], log: Valkey) -> list[float]:
+    """Cause a fault of the log repeatedly, each time at another moment, and keep it down for a while.
 
-    Returns for each fault how many seconds it took until a command was answered again.
+    Returns for each fault the seconds from the restart until a command was answered.
     """
-    healed = []
+    recovery_s = []
     for number in range(times):
-        under.goes_on(BETWEEN)
-        is_answered_again = under.witness.act()
+        running.wait_for(COMMANDS_BETWEEN_FAULTS)
+        is_answered_again = running.witness.act()
         time.sleep(number * 37 % 100 / 500)
-        strike()
-        assert under.witness.is_told_to_wait()
+        cause_fault()
+        assert running.witness.gets_503()
         time.sleep(number * 61 % 100 / 500)
         log.restart()
         began = time.monotonic()
         assert is_answered_again()
-        healed.append(time.monotonic() - began)
-    return healed
+        recovery_s.append(time.monotonic() - began)
+    return recovery_s
 
 
 @pytest.fixture
@@ -143,12 +145,16 @@ def test_a_control_run_without_faults_is_clean(
     tmp_path: Path, power: Callable[..., PowerCut], valkey_queue_url: str
 ) -> None:
     log = power()
-    with table(tmp_path, log.server, valkey_queue_url) as under:
+    with table(tmp_path, log.server, valkey_queue_url) as running:
         for _ in range(LENGTH):
-            under.goes_on(60)
-        until(lambda: {"seat_taken", "seat_left", "action"} <= under.kinds(), 60, "everything is done")
-        stored = under.end()
-    history = under.history
+            running.wait_for(60)
+        until(
+            lambda: {"seat_taken", "seat_left", "action"} <= running.kinds(),
+            60,
+            "all kinds of commands are acknowledged",
+        )
+        stored = running.end()
+    history = running.history
     print(f"no fault: {history.acknowledged} commands, {history.retries} retries")
     assert history.faults(stored) == []
     answered = {(command.match, command.version) for command in history.commands}
@@ -160,37 +166,37 @@ def test_a_control_run_without_faults_is_clean(
 
 @pytest.mark.long
 @pytest.mark.parametrize("fault", ["kill", "cut"])
-def test_row_01_and_02_a_log_that_is_killed_or_loses_its_power_keeps_what_it_acknowledged(
+def test_row_01_and_02_a_log_that_is_killed_or_loses_its_power_keeps_every_acknowledged_command(
     tmp_path: Path, power: Callable[..., PowerCut], valkey_queue_url: str, fault: str
 ) -> None:
     log = power()
-    strikes: dict[str, Callable[[], object]] = {"kill": log.server.kill, "cut": log.cut}
-    with table(tmp_path, log.server, valkey_queue_url) as under:
-        healed = sorted(disturb(under, CUTS, strikes[fault], log.server))
-        under.goes_on(BETWEEN)
-        stored = under.end()
-    history = under.history
+    faults: dict[str, Callable[[], object]] = {"kill": log.server.kill, "cut": log.cut}
+    with table(tmp_path, log.server, valkey_queue_url) as running:
+        recovery_s = sorted(cause_faults(running, FAULTS, faults[fault], log.server))
+        running.wait_for(COMMANDS_BETWEEN_FAULTS)
+        stored = running.end()
+    history = running.history
     print(
-        f"{CUTS} times {fault}: {history.acknowledged} commands, {history.retries} retries, {history.replays} replays, "
-        f"healed in {healed[CUTS // 2]:.2f} s (median), {healed[-1]:.2f} s at most"
+        f"{FAULTS} times {fault}: {history.acknowledged} commands, {history.retries} retries, {history.replays} replays, "
+        f"recovered in {recovery_s[FAULTS // 2]:.2f} s (median), {recovery_s[-1]:.2f} s at most"
     )
     assert history.faults(stored) == []
-    assert healed[-1] < 3
+    assert recovery_s[-1] < 3
 
 
-def test_row_02_a_log_that_is_synced_every_second_loses_and_is_found_out(
+def test_row_02_the_loss_of_a_log_that_is_synced_every_second_is_found(
     tmp_path: Path, power: Callable[..., PowerCut], valkey_queue_url: str
 ) -> None:
     # Without a rewrite, in which the server itself would wait for the slow disk.
     log = power(**{"appendfsync": "everysec", "auto-aof-rewrite-percentage": "0"})
-    with table(tmp_path, log.server, valkey_queue_url, MOONSTONE_ALLOW_VOLATILE="1") as under:
-        under.goes_on(BETWEEN)
+    with table(tmp_path, log.server, valkey_queue_url, MOONSTONE_ALLOW_VOLATILE="1") as running:
+        running.wait_for(COMMANDS_BETWEEN_FAULTS)
         log.settle()  # so that the store's id and the players are on the disk
         log.slow_down(60_000)  # long enough that nothing more reaches the disk in this test
-        under.goes_on(BETWEEN)
-        assert log.cut(least=LOST) >= LOST
+        running.wait_for(COMMANDS_BETWEEN_FAULTS)
+        assert log.cut(at_least=MIN_LOSS) >= MIN_LOSS
         log.slow_down(0)
         log.server.restart()
-        under.goes_on(BETWEEN)
-        stored = under.end()
-    assert [fault for fault in under.history.faults(stored) if fault.startswith("I1: acknowledged and not there")]
+        running.wait_for(COMMANDS_BETWEEN_FAULTS)
+        stored = running.end()
+    assert [fault for fault in running.history.faults(stored) if fault.startswith("I1: acknowledged but missing")]

@@ -25,7 +25,7 @@ from service.settings import read
 from tests.api.live import Server, serving
 from tests.chaos.clients import Client
 from tests.chaos.history import History
-from tests.chaos.stores import Displaced
+from tests.chaos.stores import LogWithWrongClock
 from tests.length import LENGTH
 from tests.ports import free_port, tcp_url
 from tests.waiting import in_time, until
@@ -33,7 +33,7 @@ from tests.workers.world import World
 
 KILLS: Final = 2 * LENGTH
 SENDERS: Final = 16
-WAYS: Final = ("seats", "leave")
+COMMANDS: Final = ("seats", "leave")
 BODIES: Final[tuple[dict[str, object] | None, ...]] = ({}, None)
 
 
@@ -55,7 +55,7 @@ def log(tmp_path: Path) -> Iterator[Valkey]:
         yield server
 
 
-def is_asked(log_url: str) -> bool:
+def has_waiting_request(log_url: str) -> bool:
     """Whether a request waits in the TCP socket of the stopped server."""
     waiting = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
     port = f":{int(log_url.rpartition(':')[2].partition('/')[0]):04X}"
@@ -64,7 +64,7 @@ def is_asked(log_url: str) -> bool:
 
 
 @pytest.mark.long
-def test_row_05_a_worker_killed_in_mid_request_leaves_one_event_and_a_repeat_gets_its_answer(
+def test_row_05_a_repeat_of_a_request_whose_worker_was_killed_gets_its_answer_and_there_is_one_event(
     tmp_path: Path, log: Valkey, valkey_queue_url: str
 ) -> None:
     log_url = tcp_url(log)
@@ -80,16 +80,16 @@ def test_row_05_a_worker_killed_in_mid_request_leaves_one_event_and_a_repeat_get
                 server.settle()
                 os.kill(log.pid, signal.SIGSTOP)
                 request = pool.submit(
-                    client.ask, "POST", f"{path}/{WAYS[number % 2]}", BODIES[number % 2], f"k{number}"
+                    client.ask, "POST", f"{path}/{COMMANDS[number % 2]}", BODIES[number % 2], f"k{number}"
                 )
-                until(lambda: is_asked(log_url), 60, "the log is asked")
+                until(lambda: has_waiting_request(log_url), 60, "a request reaches the log")
                 server.kill_workers()
                 os.kill(log.pid, signal.SIGCONT)
                 began = time.monotonic()
                 assert request.result(60).status in {200, 201}
                 took.append(time.monotonic() - began)
         assert min(took) < 15, took  # a client that does not notice the end of the connection waits for 20 s
-        assert history.surprises == []
+        assert history.violations == []
         assert history.retries >= KILLS
         last = client.ask("GET", path).body
         events = client.ask("GET", f"{path}/events").body["events"]
@@ -99,15 +99,15 @@ def test_row_05_a_worker_killed_in_mid_request_leaves_one_event_and_a_repeat_get
     assert people == [("seat_taken", "seat_left")[number % 2] for number in range(KILLS)]
 
 
-class Asker:
-    """Sends commands of two players to a running server, and records the answers."""
+class Sender:
+    """Sends commands of two players, each many times simultaneously, and records the answers."""
 
     def __init__(self, server: Server) -> None:
-        # Each time a new connection: the server may close an idle one in the moment in which it is used again.
-        alone = httpx.Limits(max_keepalive_connections=0)
-        self._http = httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=60, limits=alone)
+        # A new connection for each request: the server may close an idle one just when it is used again.
+        no_reuse = httpx.Limits(max_keepalive_connections=0)
+        self._http = httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=60, limits=no_reuse)
         self.tokens = [self._http.post("/v1/players", json={"name": name}).json()["token"] for name in ("Ada", "Ben")]
-        self.kept: list[tuple[tuple[str, object, int, str], httpx.Response]] = []
+        self.sent: list[tuple[tuple[str, object, int, str], httpx.Response]] = []
 
     def get(self, path: str, player: int) -> Any:
         return self._http.get(path, headers={"Authorization": f"Bearer {self.tokens[player]}"}).json()
@@ -116,9 +116,9 @@ class Asker:
         headers = {"Authorization": f"Bearer {self.tokens[player]}", "Idempotency-Key": key}
         return self._http.post(path, json=body, headers=headers)
 
-    def at_once(self, path: str, body: object, player: int) -> Any:
-        """Send a command many times at once; returns the answer, which must be the same for all."""
-        command = path, body, player, f"k{len(self.kept)}"
+    def send_simultaneously(self, path: str, body: object, player: int) -> Any:
+        """Send a command many times simultaneously; return the answer, which must be the same for all."""
+        command = path, body, player, f"k{len(self.sent)}"
         barrier = Barrier(SENDERS)
 
         def send(_: int) -> httpx.Response:
@@ -130,7 +130,7 @@ class Asker:
         assert {receipt_of(answer) for answer in answers} == {receipt_of(answers[0])}
         assert answers[0].is_success
         assert ["Idempotent-Replay" in answer.headers for answer in answers].count(False) == 1
-        self.kept.append((command, answers[0]))
+        self.sent.append((command, answers[0]))
         return answers[0].json()
 
     def close(self) -> None:
@@ -141,19 +141,19 @@ def receipt_of(answer: httpx.Response) -> tuple[int, bytes, str | None]:
     return answer.status_code, answer.content, answer.headers.get("ETag")
 
 
-def test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_comes(
+def test_row_23_and_24_and_25_a_command_is_applied_once_however_often_and_late_it_is_sent(
     tmp_path: Path, log: Valkey, valkey_queue_url: str
 ) -> None:
-    with serving(environment(log.url, valkey_queue_url, tmp_path)) as server, closing(Asker(server)) as asker:
-        path = f"/v1/matches/{asker.at_once('/v1/matches', {'game': 'ape_town', 'seats': 2}, 0)['id']}"
+    with serving(environment(log.url, valkey_queue_url, tmp_path)) as server, closing(Sender(server)) as sender:
+        path = f"/v1/matches/{sender.send_simultaneously('/v1/matches', {'game': 'ape_town', 'seats': 2}, 0)['id']}"
         for player in range(2):
-            asker.at_once(f"{path}/seats", {"client_seed": str(player)}, player)
+            sender.send_simultaneously(f"{path}/seats", {"client_seed": str(player)}, player)
         for _ in range(6):
-            player = asker.get(path, 0)["decisions"][0]["seat"]
-            legal = asker.get(f"{path}/legal-actions", player)["actions"]
-            asker.at_once(f"{path}/actions", {"action": legal[0]}, player)
-        asker.at_once(f"{path}/leave", {}, 0)
-        events = asker.get(f"{path}/events", 1)
+            player = sender.get(path, 0)["decisions"][0]["seat"]
+            legal = sender.get(f"{path}/legal-actions", player)["actions"]
+            sender.send_simultaneously(f"{path}/actions", {"action": legal[0]}, player)
+        sender.send_simultaneously(f"{path}/leave", {}, 0)
+        events = sender.get(f"{path}/events", 1)
         assert [event["type"] for event in events["events"]] == [
             *("match_created", "seat_taken", "seat_taken", "match_started"),
             *["action"] * 6,
@@ -161,8 +161,8 @@ def test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_co
         ]
         server.kill_workers()  # their caches are lost with them
         server.settle()
-        for command, first in asker.kept:
-            again = asker.post(*command)
+        for command, first in sender.sent:
+            again = sender.post(*command)
             assert receipt_of(again) == receipt_of(first)
             assert again.headers["Idempotent-Replay"] == "true"
             _, _, player, key = command
@@ -173,27 +173,27 @@ def test_row_23_and_24_and_25_a_command_counts_once_however_often_and_late_it_co
                 (f"{path}/actions", {"action": {"type": "another"}, "seat": player}),
                 (f"{path}/leave", {}),
             )
-            for where, body in others:
+            for other_path, body in others:
                 # A key is scoped to its match, and the key of a creation to its player.
-                if (where, body) != command[:2] and (where == "/v1/matches") == (command[0] == "/v1/matches"):
-                    refused = asker.post(where, body, player, key)
+                if (other_path, body) != command[:2] and (other_path == "/v1/matches") == (command[0] == "/v1/matches"):
+                    refused = sender.post(other_path, body, player, key)
                     assert (refused.status_code, refused.json()["code"]) == (422, "idempotency-key-reused")
-        assert asker.get(f"{path}/events", 1) == events
+        assert sender.get(f"{path}/events", 1) == events
 
 
-def defaulted(world: World, match: Match) -> Event | None:
+def default_action(world: World, match: Match) -> Event | None:
     """The first default action of a match."""
     return next((event for event in world.events(match) if event.type == "default_action"), None)
 
 
-def test_row_10_deadlines_are_kept_with_no_queue_at_all(world: World) -> None:
+def test_row_10_deadlines_are_enforced_without_a_queue(world: World) -> None:
     world.queue.kill()
     world.worker()
     until(lambda: world.service.log_client.exists("beat"), 60, "a sweeper runs")
     matches = [world.people(clock=seconds) for seconds in (5, 6, 7)]
     late = []
     for match in matches:
-        event = until(partial(defaulted, world, match), 60, "the deadline is enforced")
+        event = until(partial(default_action, world, match), 60, "the deadline is enforced")
         deadline = world.service.ports.history.at(match.id, event.version - 1).decisions()[0].deadline
         assert deadline is not None
         late.append(event.at - deadline)
@@ -203,10 +203,10 @@ def test_row_10_deadlines_are_kept_with_no_queue_at_all(world: World) -> None:
 
 
 @pytest.mark.parametrize("hours", [-1, 2])
-def test_row_20_a_jump_of_the_logs_clock_enforces_nothing_and_costs_no_player_the_turn(
+def test_row_20_a_jump_of_the_logs_clock_enforces_nothing_and_costs_no_player_a_turn(
     tmp_path: Path, hours: int
 ) -> None:
-    store = Displaced(tmp_path / "displaced")
+    store = LogWithWrongClock(tmp_path / "displaced")
     with store.server, Valkey.start(tmp_path / "queue", durable=False) as queue, ExitStack() as stack:
         environ = environment(store.server.url, queue.url, tmp_path)
         service = build(read(environ), listen=False)
@@ -216,13 +216,13 @@ def test_row_20_a_jump_of_the_logs_clock_enforces_nothing_and_costs_no_player_th
         world.worker()
         until(lambda: service.log_client.exists("beat"), 60, "a sweeper runs")
         match = world.people(clock=5)
-        store.move(3600 * hours)
-        until(lambda: is_off(service, 3600 * hours), 60, "the log's clock has jumped")
+        store.set_offset(3600 * hours)
+        until(lambda: is_displaced(service, 3600 * hours), 60, "the log's clock has jumped")
         others = [world.people(clock=60) for _ in range(3)]
         until(lambda: service.ports.now() > match.at + 7_000, 60, "the deadline is over")
         assert "default_action" not in [one.type for one in world.events(match)]
-        store.move(0)
-        event = until(partial(defaulted, world, match), 60, "a true deadline counts")
+        store.set_offset(0)
+        event = until(partial(default_action, world, match), 60, "a real deadline is enforced")
         deadline = service.ports.history.at(match.id, event.version - 1).decisions()[0].deadline
         assert deadline is not None
         assert deadline + GRACE_MS <= event.at
@@ -231,19 +231,21 @@ def test_row_20_a_jump_of_the_logs_clock_enforces_nothing_and_costs_no_player_th
             assert world.newest(other).paused < 60_000
 
 
-def is_off(service: Service, seconds: int) -> bool:
+def is_displaced(service: Service, seconds: int) -> bool:
     (now,) = send(service.log_client, ("TIME",))
     return abs(int(now[0]) - service.ports.now() // 1000 - seconds) < 60
 
 
 WATCHERS: Final = 60 if LENGTH == 1 else 500
-A_HOLDER: Final = 8
+STREAMS_PER_ADDRESS: Final = 8
 """The number of streams from one address."""
 
 
 def watch(server: Server, match: str, number: int) -> socket.socket:
     """A stream from one of many addresses of this machine."""
-    client = socket.create_connection(("127.0.0.1", server.port), 60, (f"127.0.1.{1 + number // A_HOLDER}", 0))
+    client = socket.create_connection(
+        ("127.0.0.1", server.port), 60, (f"127.0.1.{1 + number // STREAMS_PER_ADDRESS}", 0)
+    )
     client.sendall(
         f"GET /v1/matches/{match}/events HTTP/1.1\r\nHost: moon\r\nAccept: text/event-stream\r\n\r\n".encode()
     )
@@ -259,7 +261,7 @@ def read_to(client: socket.socket, version: int) -> None:
 
 
 @pytest.mark.long
-def test_row_32_many_watchers_of_one_match_cost_its_appends_little(
+def test_row_32_many_streams_of_one_match_slow_its_appends_only_a_little(
     tmp_path: Path, log: Valkey, valkey_queue_url: str
 ) -> None:
     environ = environment(log.url, valkey_queue_url, tmp_path)

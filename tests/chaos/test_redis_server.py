@@ -47,7 +47,7 @@ class TestRedisLogOnRedis(LogContract):
             yield RedisLog(client)
 
 
-def test_the_server_is_redis_7_or_newer_and_keeps_what_it_acknowledges(redis_url: str) -> None:
+def test_the_server_is_redis_7_or_newer_and_durable(redis_url: str) -> None:
     with connect(redis_url) as client:
         info = client.info("server")
         assert int(info["redis_version"].split(".")[0]) >= 7
@@ -55,7 +55,7 @@ def test_the_server_is_redis_7_or_newer_and_keeps_what_it_acknowledges(redis_url
         assert check_durability(client) == ()
 
 
-def quick(service: Service, game: str) -> Match:
+def fast_match(service: Service, game: str) -> Match:
     """A match of bots without thinking time."""
     options = {"countdown_seconds": 0} if game == "four_monkeys" else {}
     clock = MatchClock(bot_pace_ms=0)
@@ -67,7 +67,7 @@ def is_over(world: World, match: Match) -> bool:
     return world.newest(match).server_seed is not None
 
 
-def test_whole_matches_are_played_and_stand_every_check(tmp_path: Path) -> None:
+def test_whole_matches_are_played_and_pass_every_check(tmp_path: Path) -> None:
     binary = Path(BINARY)
     with (
         Valkey.start(tmp_path / "log", durable=True, binary=binary) as log,
@@ -84,7 +84,7 @@ def test_whole_matches_are_played_and_stand_every_check(tmp_path: Path) -> None:
         world = World(log, queue, service, environ)
         worker = world.worker()
         stack.callback(world.end)
-        matches = [quick(service, game) for game in sorted(GAMES) * LENGTH]
+        matches = [fast_match(service, game) for game in sorted(GAMES) * LENGTH]
         log.restart()
         for match in matches:
             until(partial(is_over, world, match), 60 * LENGTH, f"{match.id} ends")

@@ -13,20 +13,20 @@ from typing import Final
 import pytest
 import yaml
 
-from tests.api.raw import CLOSE, GET, HOST, PATIENCE, ROOT, Running, gunicorn
+from tests.api.raw import CLOSE, GET, HOST, ROOT, TIMEOUT_S, Running, gunicorn
 from tests.chaos.senders import CREATIONS, SHAPES, SLOW_HEADERS
 from tests.length import LONG
 from tests.ports import free_port
 from tests.waiting import until
 
-SHORT: Final = ("a body that is too large", "endless chunks", "an endless header", "requests at once")
+SHORT: Final = ("a body that is too large", "endless chunks", "an endless header", "requests without pauses")
 """One shape for each code path that reads a request."""
 COUNTS: Final = (1, 2, 10) if LONG else (2,)
-TRIES: Final = 5
+MAX_TRIES: Final = 5
 REQUESTS: Final = 100
-SHORTEST_S: Final = 0.003
-"""A 95th percentile below this counts as this much, which is the noise of a busy machine."""
-LINK: Final = 100_000_000
+NOISE_S: Final = 0.003
+"""Shorter 95th percentiles count as this, because they are noise on a busy machine."""
+NGINX_RATE: Final = 100_000_000
 """Bytes per second of all senders to nginx. Over loopback nginx would read rejected bodies so fast that it keeps two cores
 busy; a network limits the rate.
 """
@@ -53,17 +53,17 @@ def server() -> Iterator[Running]:
 def proxied(server: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """The server behind nginx, configured as in compose.yaml."""
     if (nginx := shutil.which("nginx")) is None:
-        pytest.skip("there is no nginx here")
+        pytest.skip("nginx is not installed")
     folder = tmp_path_factory.mktemp("nginx")
     port = free_port()
     site: str = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["configs"]["nginx"]["content"]
-    for stands, wanted in (
+    for old, wanted in (
         ("$$", "$"),
         ("listen 8080", f"listen 127.0.0.1:{port}"),
         ("http://app:8080", f"http://127.0.0.1:{server.port}"),
     ):
-        assert stands in site
-        site = site.replace(stands, wanted)
+        assert old in site
+        site = site.replace(old, wanted)
     (folder / "nginx.conf").write_text(
         "daemon off; worker_processes 1; pid nginx.pid; events {} http { access_log off; " + _temporary() + site + "}",
         encoding="utf-8",
@@ -71,7 +71,7 @@ def proxied(server: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with subprocess.Popen([nginx, "-p", folder, "-e", "errors", "-c", "nginx.conf"]) as process:
         front = server._replace(port=port)
         try:
-            until(lambda: _is_up(front), PATIENCE, "nginx answers")
+            until(lambda: _is_up(front), TIMEOUT_S, "nginx answers")
             yield front
         finally:
             process.terminate()
@@ -90,10 +90,10 @@ def _is_up(front: Running) -> bool:
 
 def p95(server: Running) -> float:
     """The 95th percentile of the answer times of requests in seconds, each on a new connection."""
-    return sorted(_answered(server) for _ in range(REQUESTS))[REQUESTS * 95 // 100]
+    return sorted(_answer_time_s(server) for _ in range(REQUESTS))[REQUESTS * 95 // 100]
 
 
-def _answered(server: Running) -> float:
+def _answer_time_s(server: Running) -> float:
     began = time.monotonic()
     assert server.send(GET + HOST + CLOSE + b"\r\n", timeout=5).status == 200
     took = time.monotonic() - began
@@ -134,20 +134,20 @@ class Stream(threading.Thread):
 
     def close(self) -> None:
         self._client.shutdown(2)
-        self.join(PATIENCE)
+        self.join(TIMEOUT_S)
         self._client.close()
 
 
-def delayed(server: Running, under_load: Callable[[], float]) -> float:
-    """How many times longer others wait than without the senders; the least of some tries, since the machine is shared."""
+def slowdown(server: Running, under_load: Callable[[], float]) -> float:
+    """How many times longer other clients wait than without the senders. Repeated while it is too long, since the machine is shared."""
     ratios: list[float] = []
-    while not ratios or (ratios[-1] > 2 and len(ratios) < TRIES):
+    while not ratios or (ratios[-1] > 2 and len(ratios) < MAX_TRIES):
         alone = p95(server)
-        ratios.append(max(under_load(), SHORTEST_S) / max(alone, SHORTEST_S))
+        ratios.append(max(under_load(), NOISE_S) / max(alone, NOISE_S))
     return ratios[-1]
 
 
-def hold(server: Running, shape: str, count: int, rate: int = 0) -> None:
+def check_other_clients(server: Running, shape: str, count: int, rate: int = 0) -> None:
     with ExitStack() as stack:
         stream = Stream(server)
         stack.callback(stream.close)
@@ -158,7 +158,7 @@ def hold(server: Running, shape: str, count: int, rate: int = 0) -> None:
             with sending(server.port, shape, count, rate):
                 return p95(server)
 
-        assert delayed(server, under_load) <= 2
+        assert slowdown(server, under_load) <= 2
         assert (stream.is_over, server.workers()) == (False, workers)
         assert stream.longest_gap_s < 2
 
@@ -166,23 +166,25 @@ def hold(server: Running, shape: str, count: int, rate: int = 0) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES if LONG else SHORT)
 @pytest.mark.parametrize("count", COUNTS)
-def test_row_34_clients_that_send_without_a_pause_delay_no_others(server: Running, shape: str, count: int) -> None:
-    hold(server, shape, count)
+def test_row_34_clients_that_send_without_a_pause_delay_no_other_clients(
+    server: Running, shape: str, count: int
+) -> None:
+    check_other_clients(server, shape, count)
 
 
-def test_row_33_slow_headers_delay_no_others(server: Running) -> None:
-    hold(server, SLOW_HEADERS, 200)
+def test_row_33_slow_headers_delay_no_other_clients(server: Running) -> None:
+    check_other_clients(server, SLOW_HEADERS, 200)
 
 
-def test_players_who_create_matches_without_end_delay_no_others(server: Running) -> None:
-    hold(server, CREATIONS, 10)
+def test_players_who_create_matches_without_end_delay_no_other_clients(server: Running) -> None:
+    check_other_clients(server, CREATIONS, 10)
 
 
 @pytest.mark.long
 @pytest.mark.skipif(not LONG, reason="only in the long form")
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "requests at once"])
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "requests without pauses"])
 @pytest.mark.parametrize("count", COUNTS)
-def test_row_34_clients_that_send_without_a_pause_delay_no_others_behind_nginx(
+def test_row_34_clients_that_send_without_a_pause_delay_no_other_clients_behind_nginx(
     proxied: Running, shape: str, count: int
 ) -> None:
-    hold(proxied, shape, count, LINK // count)
+    check_other_clients(proxied, shape, count, NGINX_RATE // count)

@@ -108,10 +108,10 @@ class Matches:
             self._drivers[number % DRIVERS].orders.append(order)
 
     def wait(self, done: Callable[[Table], bool], what: str) -> None:
-        """Wait until `done` is true for all tables. Fails at once if a client got a response that breaks a guarantee."""
+        """Wait until `done` is true for all tables. Fails immediately if a client got a response that breaks a guarantee."""
 
         def is_done() -> bool:
-            assert self.history.surprises == []
+            assert self.history.violations == []
             return not any(driver.orders for driver in self._drivers) and all(map(done, self.tables))
 
         try:
@@ -259,9 +259,7 @@ def _posted(port: int, path: str, body: object, token: str | None = None) -> tup
 
 @pytest.mark.long
 @pytest.mark.skipif(not LONG, reason="only in the long form")
-def test_row_54_matches_go_on_while_one_release_takes_over_from_another(
-    tmp_path: Path, environ: Mapping[str, str]
-) -> None:
+def test_row_54_matches_continue_while_one_release_replaces_another(tmp_path: Path, environ: Mapping[str, str]) -> None:
     with (
         two_releases(tmp_path, environ, NEW_SETTINGS) as (old, new),
         Redis.from_url(environ["MOONSTONE_LOG_URL"], protocol=2) as log,
@@ -295,7 +293,7 @@ def test_row_54_matches_go_on_while_one_release_takes_over_from_another(
             assert sorted(summary.id for summary in listed) == sorted(events)
             files = list(exported(service, events, tmp_path))
         for follower in followers:
-            assert [event["version"] for event in follower.told] == list(range(1, len(follower.told) + 1))
+            assert [event["version"] for event in follower.events] == list(range(1, len(follower.events) + 1))
             assert follower.ends[-1] == "finished"
         old.verify(files)
         new.verify(files)

@@ -1,10 +1,10 @@
-// Ordinary client code on the generated types, with every default of their generator: what must compile, and what must not.
+// Ordinary client code on the types, generated with default settings. Lines after `@ts-expect-error` must not compile.
 import type { components, operations } from "./moonstone";
 
 type Schemas = components["schemas"];
 type Match = Schemas["MatchView"];
 
-// What may be left out of a request
+// Optional members of requests
 export const matches: Schemas["NewMatch"][] = [
   { game: "ape_town", seats: 2 },
   { game: "ape_town", seats: 2, clock: { turn_seconds: 30 } },
@@ -27,7 +27,7 @@ export const actions: Schemas["Act"][] = [
   { action: { type: "replenish", mode: "extra", draw_from: 3 } },
   // @ts-expect-error: there is no such action
   { action: { type: "grasp", stack: 0 } },
-  // @ts-expect-error: a choice is sent, never the pattern of a legal list
+  // @ts-expect-error: an action has a choice, not the pattern of a legal list
   { action: { type: "grab", stack: 0, combo: "C1", cards: { any_of: ["a", "b"], min: 1, max: 2 } } },
 ];
 export const queries: [operations["list_matches"]["parameters"]["query"], operations["act"]["parameters"]["query"]] = [
@@ -35,7 +35,7 @@ export const queries: [operations["list_matches"]["parameters"]["query"], operat
   {},
 ];
 
-// What may be missing in an answer
+// Optional members of answers
 export function faults(problem: Schemas["Problem"]): string[] | undefined {
   // @ts-expect-error: most problems have no errors
   problem.errors.map((error) => error.detail);
@@ -49,7 +49,7 @@ export function retried(problem: Schemas["Problem"]): number | undefined {
 }
 export const points = (effect: Schemas["MonstersOnTheMoonPointsScored"]): number => effect.points * (effect.factor ?? 1);
 
-// What is always there, though its class has a default for it
+// Members that are always present, although their Python class has a default
 export function options(match: Match | Schemas["MatchSummary"] | Schemas["OwnMatch"] | Schemas["MatchCreated"]): string {
   if ("walls" in match.options) {
     const walls: boolean = match.options.walls;
@@ -63,7 +63,7 @@ export const monsters = ({ observation }: Match): boolean =>
   observation?.game === "monsters_on_the_moon" && observation.options.walls;
 export const faulty = (audit: Schemas["Audit"]): (number | null)[] => audit.checks.map((check) => check.version);
 
-// What is any object
+// Objects with any members
 export const sizes = (game: Schemas["GamePage"]): unknown[] => [game.components["tiles"], game.options["$ref"]];
 export const kinds = (file: operations["export_match"]["responses"][200]["content"]["application/x-ndjson"]): unknown[] =>
   file.map((line) => line["type"]);

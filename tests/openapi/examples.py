@@ -1,7 +1,7 @@
-"""Examples of all answers, from a run of the service that is the same every time: of success here, of problems in refusals.
+"""Records examples of all answers in a deterministic run of the service: successes here, problems in `refusals`.
 
-`python -m tests.openapi.examples` writes them to api/reference/examples.json and api/problems/examples.json, from where they come
-into openapi.yaml and the pages of problems.
+`python -m tests.openapi.examples` writes them to api/reference/examples.json and api/problems/examples.json;
+openapi.yaml and the pages of problems read them there.
 """
 
 import hashlib
@@ -30,10 +30,10 @@ GAME: Final = "ape_town"
 NOW: Final = 1_767_225_600_000
 """1 January 2026."""
 SHORTENED: Final = frozenset({"show_game", "list_problems", "show_metrics", "draw_board"})
-"""Operations whose answers are too long to be repeated whole."""
+"""Operations whose examples are shortened because the answers are long."""
 
-_LONGEST: Final = 400
-"""Characters of a line in an example that is shortened."""
+_LONGEST_LINE: Final = 400
+"""Maximum characters of a line in a shortened example."""
 
 Examples = dict[str, dict[str, dict[str, Any]]]
 """By operation, status and media type."""
@@ -41,7 +41,7 @@ Examples = dict[str, dict[str, dict[str, Any]]]
 
 @contextmanager
 def without_chance() -> Iterator[None]:
-    """Every secret is drawn from a counter, every moment is a second after the one before."""
+    """Derive every secret from a counter, so that each run has the same ones."""
     drawn = itertools.count()
 
     def token_bytes(length: int = 32) -> bytes:
@@ -55,29 +55,29 @@ def without_chance() -> Iterator[None]:
 
 
 class Run:
-    """What was answered, as examples of operations."""
+    """Sends requests, and records the answers as examples of their operations."""
 
     def __init__(self) -> None:
-        moments = itertools.count(NOW, 1000)
+        times = itertools.count(NOW, 1000)
         self.waited_ms = 0
         container = Container(unlimited(), None)
-        container.ports = local_ports(GAMES, lambda: next(moments) + self.waited_ms, wake=container.feed.wake)
-        self.client = Client(container, hasty=True)
+        container.ports = local_ports(GAMES, lambda: next(times) + self.waited_ms, wake=container.feed.wake)
+        self.client = Client(container, unchecked=True)
         self.found: Examples = {}
 
     def ask(self, method: str, path: str, body: object = None, token: str | None = None, **headers: str) -> Any:
-        """The JSON of an answer, kept as the example of its operation if it is the first of its kind."""
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        with self.client.send(method, path, body, token=token, headers=named) as response:
+        """Send a request. The first answer of each operation, status and media type becomes the example; return its JSON."""
+        header_names = {name.replace("_", "-"): value for name, value in headers.items()}
+        with self.client.send(method, path, body, token=token, headers=header_names) as response:
             assert response.status_code < 300, response.get_data(as_text=True)
             media_type = response.mimetype or ""
             value = _value(media_type, response)
         rule, _ = self.client.app.url_map.bind("moon").match(path.partition("?")[0], method, return_rule=True)
         operation = reference()["paths"][documented(rule)][method.lower()]["operationId"]
         if value is not None:
-            kept = self.found.setdefault(operation, {}).setdefault(str(response.status_code), {})
+            recorded = self.found.setdefault(operation, {}).setdefault(str(response.status_code), {})
             example = {"summary": "Shortened", "value": _cut(value)} if operation in SHORTENED else {"value": value}
-            kept.setdefault(media_type, example)
+            recorded.setdefault(media_type, example)
         return value
 
 
@@ -99,18 +99,18 @@ def _cut(value: Any) -> Any:
         case str():
             lines = value.splitlines(keepends=True)
             value = "".join(lines[:2]) if len(lines) > 3 else value
-            return value if len(value) < _LONGEST else f"{value[:_LONGEST]}…"
+            return value if len(value) < _LONGEST_LINE else f"{value[:_LONGEST_LINE]}…"
         case list():
             return [_cut(item) for item in value[:2]]
         case dict():
             # A linter would follow the references of a JSON Schema in an example.
-            kept = ((name, item) for name, item in value.items() if not name.startswith("$"))
-            return {name: _cut(item) for name, item in itertools.islice(kept, 12)}
+            items = ((name, item) for name, item in value.items() if not name.startswith("$"))
+            return {name: _cut(item) for name, item in itertools.islice(items, 12)}
     return value
 
 
 def _frame(stream: str) -> dict[str, str]:
-    """The first server-sent event of a stream that has an id, or the first."""
+    """The first server-sent event with an id; without any, the first one."""
     frames = [
         dict(line.split(": ", 1) for line in block.splitlines() if ": " in line and not line.startswith("retry"))
         for block in stream.split("\n\n")
@@ -131,7 +131,7 @@ def collect() -> Examples:
 def _players_and_pages(run: Run) -> None:
     for path in ("/v1/games", f"/v1/games/{GAME}", "/v1/bots", "/healthz", "/readyz", "/metrics"):
         run.ask("GET", path)
-    # The page of a problem that no run has: it holds no example that this run is about to make.
+    # The example on this page is not from a run, so recording it does not depend on an earlier run.
     for path in ("/problems", "/problems/too-late"):
         run.ask("GET", path)
         run.ask("GET", path, accept="text/html")
@@ -170,8 +170,8 @@ def _matches(run: Run) -> None:
     run.ask("POST", f"{match}/actions", {"action": action}, turn, idempotency_key="move-1")
     run.ask("GET", f"{match}/events?after=4&limit=2&include=texts", token=turn)
     run.ask("POST", f"{match}/leave", {}, ben, idempotency_key="leave")
-    over = other.rpartition("/")[2]
-    while advance(run.client.container.ports, over, moves=1000):
+    finished = other.rpartition("/")[2]
+    while advance(run.client.container.ports, finished, moves=1000):
         pass
     run.ask("GET", f"{other}/audit")
     run.ask("GET", f"{other}/export")
@@ -184,7 +184,7 @@ def _matches(run: Run) -> None:
     for form in ("text/event-stream", "application/x-ndjson"):
         run.ask("GET", f"{match}/events?after=4", token=turn, accept=form)
         run.ask("GET", "/v1/me/stream", token=ada, accept=form)
-        run.ask("GET", f"/v1/streams?match={over}:20&include=decisions", accept=form)
+        run.ask("GET", f"/v1/streams?match={finished}:20&include=decisions", accept=form)
 
 
 def _absence(run: Run) -> None:
@@ -205,7 +205,7 @@ def _absence(run: Run) -> None:
 
 
 def collect_problems() -> dict[str, dict[str, Any]]:
-    """Problems by code, of a run of their own."""
+    """Problems by code, from a separate run."""
     with without_chance():
         return refusals.collect(Run().client)
 

@@ -51,9 +51,9 @@ def join(anonymous: Client, **httpx_args: Any) -> AuthenticatedClient:
 def play(
     client: AuthenticatedClient, game: str, seats: int, choose: Callable[[int], int], wait: Callable[[str], None]
 ) -> int:
-    """Play one match against bots to its end; how many actions that took.
+    """Play one match against bots to its end; return the number of actions.
 
-    `choose` picks a place in a list of that length; `wait` is called with the match where others are to act.
+    `choose` returns an index into a list of the given length; `wait` is called with the match id while others are to act.
     """
     made = create_match.sync(client=client, body=NewMatch(game=game, seats=seats, bots=["random"] * (seats - 1)))
     seated = take_seat.sync(match_id=_view(made).id, client=client, body=TakeSeat(client_seed="a stranger's"))
@@ -79,8 +79,8 @@ def play(
     return played
 
 
-def look_back(client: AuthenticatedClient, match: str) -> tuple[int, list[str]]:
-    """How many events a match that is over has, each read once, and the checks that it stood."""
+def read_finished(client: AuthenticatedClient, match: str) -> tuple[int, list[str]]:
+    """Read all events of a finished match page by page; return their number, and the names of the checks of its audit."""
     seen, after = 0, 0
     while True:
         page = list_events.sync(match_id=match, client=client, after=after, limit=50, include="texts")
@@ -105,7 +105,7 @@ def look(client: AuthenticatedClient, match: str) -> MatchView:
 
 
 def matches(client: AuthenticatedClient) -> list[str]:
-    """The player's matches, the last made first."""
+    """The player's matches, newest first."""
     listed = list_own_matches.sync(client=client)
     if not isinstance(listed, OwnMatchList):
         raise TypeError(listed)
@@ -121,9 +121,9 @@ def _view(answer: object) -> MatchView:
 
 
 def _chosen(value: Any, choose: Callable[[int], int]) -> Any:
-    """A field of an action, with the choice made that a pattern leaves open."""
+    """A field of an action; if it is a pattern, one of the possible choices."""
     if not (isinstance(value, dict) and "any_of" in value):
         return value
     size = value["min"] + choose(value["max"] - value["min"] + 1)
     first = choose(len(value["any_of"]))
-    return [value["any_of"][(first + place) % len(value["any_of"])] for place in range(size)]
+    return [value["any_of"][(first + offset) % len(value["any_of"])] for offset in range(size)]

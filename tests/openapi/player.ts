@@ -1,4 +1,4 @@
-// A stranger's client as its compiler sees it: what the generated types let it write, and what they keep it from.
+// A client program on the generated types. The test also compiles it with a typing error, which the types must reject.
 import type { components, paths } from "./moonstone";
 
 type Schemas = components["schemas"];
@@ -14,7 +14,7 @@ export function bid(view: View): Body | null {
   return turn?.step === "bid" ? { action: { type: "bid", coins: { red: 1 } }, decision: turn.id } : null;
 }
 
-export function tell(event: Schemas["SeenEvent"]): string {
+export function describe(event: Schemas["SeenEvent"]): string {
   switch (event.type) {
     case "match_started":
       return event.data.effects.map((effect) => effect.type).join(", ");
@@ -25,6 +25,6 @@ export function tell(event: Schemas["SeenEvent"]): string {
   }
 }
 
-export function told(problem: Schemas["Problem"]): string {
+export function summary(problem: Schemas["Problem"]): string {
   return `${problem.status} ${problem.code}: ${problem.detail}`;
 }

@@ -1,4 +1,4 @@
-"""Examples of problems: what the service answered in a run that is the same every time, by code."""
+"""Examples of problems, recorded by code in a deterministic run of the service."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -15,17 +15,17 @@ from tests.api.checked import Client
 from tests.api.conftest import Container, settings
 
 GAME: Final = "ape_town"
-TABLE: Final = {"game": GAME, "seats": 2}
+NEW_MATCH: Final = {"game": GAME, "seats": 2}
 
 
 class Refusals:
-    """The problems that were met so far."""
+    """Sends requests, and records the problems by code."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self.met: dict[str, dict[str, Any]] = {}
+        self.found: dict[str, dict[str, Any]] = {}
 
-    def meet(
+    def record(
         self,
         code: str,
         method: str,
@@ -35,13 +35,13 @@ class Refusals:
         data: bytes | None = None,
         **headers: str,
     ) -> None:
-        """Keep the answer to a request, which must have this code."""
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        answer = self._client.send(method, path, body, token=token, data=data, headers=named)
+        """Send a request and record its problem, which must have this code."""
+        header_names = {name.replace("_", "-"): value for name, value in headers.items()}
+        answer = self._client.send(method, path, body, token=token, data=data, headers=header_names)
         document: dict[str, Any] = answer.get_json()
         assert document["code"] == code, document
-        assert code not in self.met, f"{code} is met twice"
-        self.met[code] = document | {"instance": INSTANCE}
+        assert code not in self.found, f"{code} is recorded twice"
+        self.found[code] = document | {"instance": INSTANCE}
 
 
 def collect(client: Client) -> dict[str, dict[str, Any]]:
@@ -54,61 +54,65 @@ def collect(client: Client) -> dict[str, dict[str, Any]]:
     _play(refusals, client, ada, ben)
     _seats_of_others(refusals, client, ada, ben)
     _too_many(refusals, client, eve)
-    return dict(sorted(refusals.met.items()))
+    return dict(sorted(refusals.found.items()))
 
 
 def _requests(refusals: Refusals) -> None:
     players = ("POST", "/v1/players")
-    refusals.meet("bad-json", *players, data=b'{"name": 1.5}')
-    refusals.meet("invalid-request", *players, {"name": "", "colour": "red"})
-    refusals.meet("body-too-large", *players, {"name": "A" * 20_000})
-    refusals.meet("unsupported-media-type", *players, {"name": "Ada"}, content_type="text/plain")
-    refusals.meet("invalid-parameter", "GET", "/v1/matches?limit=0")
-    refusals.meet("not-found", "GET", "/problems/none-such")
-    refusals.meet("method-not-allowed", "DELETE", "/v1/games")
-    refusals.meet("not-acceptable", "GET", "/problems", accept="image/png")
+    refusals.record("bad-json", *players, data=b'{"name": 1.5}')
+    refusals.record("invalid-request", *players, {"name": "", "colour": "red"})
+    refusals.record("body-too-large", *players, {"name": "A" * 20_000})
+    refusals.record("unsupported-media-type", *players, {"name": "Ada"}, content_type="text/plain")
+    refusals.record("invalid-parameter", "GET", "/v1/matches?limit=0")
+    refusals.record("not-found", "GET", "/problems/none-such")
+    refusals.record("method-not-allowed", "DELETE", "/v1/games")
+    refusals.record("not-acceptable", "GET", "/problems", accept="image/png")
 
 
 def _callers(refusals: Refusals) -> None:
-    refusals.meet("token-missing", "GET", "/v1/me")
-    refusals.meet("token-invalid", "GET", "/v1/me", token="moon_none-such")
-    refusals.meet("ticket-invalid", "GET", "/v1/me/stream?ticket=none-such")
+    refusals.record("token-missing", "GET", "/v1/me")
+    refusals.record("token-invalid", "GET", "/v1/me", token="moon_none-such")
+    refusals.record("ticket-invalid", "GET", "/v1/me/stream?ticket=none-such")
 
 
 def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) -> None:
-    refusals.meet("game-not-found", "POST", "/v1/matches", {"game": "chess", "seats": 2}, ada)
-    refusals.meet("bot-not-found", "POST", "/v1/matches", {**TABLE, "bots": ["deep_blue"]}, ada)
-    refusals.meet("invalid-options", "POST", "/v1/matches", {**TABLE, "seats": MAX_SEATS}, ada)
-    refusals.meet("idempotency-key-invalid", "POST", "/v1/matches", TABLE, ada, idempotency_key="a b")
-    match = f"/v1/matches/{client.do('/v1/matches', {**TABLE, 'manual_start': True}, ada, idempotency_key='one')['id']}"
-    refusals.meet("idempotency-key-reused", "POST", "/v1/matches", TABLE, ada, idempotency_key="one")
-    refusals.meet("seek-not-found", "GET", "/v1/seeks/none_such", token=ada)
-    client.do("/v1/seeks", TABLE, ada, idempotency_key="seek")
-    refusals.meet("already-seeking", "POST", "/v1/seeks", {**TABLE, "seats": 3}, ada, idempotency_key="seek-2")
+    refusals.record("game-not-found", "POST", "/v1/matches", {"game": "chess", "seats": 2}, ada)
+    refusals.record("bot-not-found", "POST", "/v1/matches", {**NEW_MATCH, "bots": ["deep_blue"]}, ada)
+    refusals.record("invalid-options", "POST", "/v1/matches", {**NEW_MATCH, "seats": MAX_SEATS}, ada)
+    refusals.record("idempotency-key-invalid", "POST", "/v1/matches", NEW_MATCH, ada, idempotency_key="a b")
+    match = (
+        f"/v1/matches/{client.do('/v1/matches', {**NEW_MATCH, 'manual_start': True}, ada, idempotency_key='one')['id']}"
+    )
+    refusals.record("idempotency-key-reused", "POST", "/v1/matches", NEW_MATCH, ada, idempotency_key="one")
+    refusals.record("seek-not-found", "GET", "/v1/seeks/none_such", token=ada)
+    client.do("/v1/seeks", NEW_MATCH, ada, idempotency_key="seek")
+    refusals.record("already-seeking", "POST", "/v1/seeks", {**NEW_MATCH, "seats": 3}, ada, idempotency_key="seek-2")
     with mock.patch("service.usecases.seeking.MAX_SEEKS", 1):
-        refusals.meet("too-many-seeks", "POST", "/v1/seeks", TABLE, ben, idempotency_key="seek")
-    refusals.meet("player-not-found", "GET", "/v1/players/none_such/matches")
-    refusals.meet("match-not-found", "GET", "/v1/matches/none-such")
-    refusals.meet("version-not-found", "GET", f"{match}?version=9")
-    refusals.meet("not-the-creator", "POST", f"{match}/bots", {"bot": "random"}, ben)
-    refusals.meet("seats-empty", "POST", f"{match}/start", {}, ada)
+        refusals.record("too-many-seeks", "POST", "/v1/seeks", NEW_MATCH, ben, idempotency_key="seek")
+    refusals.record("player-not-found", "GET", "/v1/players/none_such/matches")
+    refusals.record("match-not-found", "GET", "/v1/matches/none-such")
+    refusals.record("version-not-found", "GET", f"{match}?version=9")
+    refusals.record("not-the-creator", "POST", f"{match}/bots", {"bot": "random"}, ben)
+    refusals.record("seats-empty", "POST", f"{match}/start", {}, ada)
     client.do(f"{match}/seats", {"seat": 0}, ada, idempotency_key="sit")
-    refusals.meet("seat-free", "POST", f"{match}/free", {"seat": 1}, ada)
-    refusals.meet("match-not-running", "POST", f"{match}/actions", {"action": {"type": "take_tile", "segment": 0}}, ada)
-    refusals.meet("already-seated", "POST", f"{match}/seats", {}, ada)
-    refusals.meet("seat-taken", "POST", f"{match}/seats", {"seat": 0}, ben)
-    private = client.do("/v1/matches", {**TABLE, "private": True}, ada, idempotency_key="private")["id"]
+    refusals.record("seat-free", "POST", f"{match}/free", {"seat": 1}, ada)
+    refusals.record(
+        "match-not-running", "POST", f"{match}/actions", {"action": {"type": "take_tile", "segment": 0}}, ada
+    )
+    refusals.record("already-seated", "POST", f"{match}/seats", {}, ada)
+    refusals.record("seat-taken", "POST", f"{match}/seats", {"seat": 0}, ben)
+    private = client.do("/v1/matches", {**NEW_MATCH, "private": True}, ada, idempotency_key="private")["id"]
     ports = client.container.ports
     invited = invitations.invite(replace(ports, now=lambda: 0), client.ask("/v1/me", ada)["id"], private, 60)
     seats = f"/v1/matches/{private}/seats"
-    refusals.meet("invitation-expired", "POST", seats, {"invitation": invited.invitation}, ben)
-    refusals.meet("not-seated", "POST", f"{match}/leave", {}, eve)
+    refusals.record("invitation-expired", "POST", seats, {"invitation": invited.invitation}, ben)
+    refusals.record("not-seated", "POST", f"{match}/leave", {}, eve)
     client.do(f"{match}/seats", {}, ben, idempotency_key="sit")
-    refusals.meet("match-full", "POST", f"{match}/seats", {}, eve)
+    refusals.record("match-full", "POST", f"{match}/seats", {}, eve)
 
 
 def _play(refusals: Refusals, client: Client, ada: str, ben: str) -> None:
-    id_ = client.do("/v1/matches", TABLE, ada, idempotency_key="two")["id"]
+    id_ = client.do("/v1/matches", NEW_MATCH, ada, idempotency_key="two")["id"]
     match, ports = f"/v1/matches/{id_}", client.container.ports
     for token in (ada, ben):
         client.do(f"{match}/seats", {}, token, idempotency_key="sit-two")
@@ -117,58 +121,58 @@ def _play(refusals: Refusals, client: Client, ada: str, ben: str) -> None:
     legal, tag = listed[turn]["actions"][0], client.get(match).headers["ETag"]
     free = min(set(range(40)) - {action["segment"] for action in listed[turn]["actions"]})
     play = ("POST", f"{match}/actions")
-    refusals.meet("match-not-open", "POST", f"{match}/bots", {"bot": "random"}, ada)
+    refusals.record("match-not-open", "POST", f"{match}/bots", {"bot": "random"}, ada)
     seat = client.ask(match, other)["viewer"]
-    refusals.meet("not-your-seat", *play, {"action": legal, "seat": seat}, turn)
-    refusals.meet("match-not-finished", "GET", f"{match}/export")
-    refusals.meet("seat-not-absent", "POST", f"{match}/replace", {"seat": 1 - seat}, other)
-    refusals.meet("invalid-action", *play, {"action": {"type": "steal"}}, turn)
-    refusals.meet("illegal-action", *play, {"action": {"type": "take_tile", "segment": free}}, turn)
-    refusals.meet("not-your-turn", *play, {"action": legal}, other)
-    refusals.meet("decision-closed", *play, {"action": legal, "decision": "0:1"}, turn)
+    refusals.record("not-your-seat", *play, {"action": legal, "seat": seat}, turn)
+    refusals.record("match-not-finished", "GET", f"{match}/export")
+    refusals.record("seat-not-absent", "POST", f"{match}/replace", {"seat": 1 - seat}, other)
+    refusals.record("invalid-action", *play, {"action": {"type": "steal"}}, turn)
+    refusals.record("illegal-action", *play, {"action": {"type": "take_tile", "segment": free}}, turn)
+    refusals.record("not-your-turn", *play, {"action": legal}, other)
+    refusals.record("decision-closed", *play, {"action": legal, "decision": "0:1"}, turn)
     client.do(f"{match}/actions", {"action": legal}, turn, idempotency_key="move")
-    refusals.meet("stale-version", *play, {"action": legal}, turn, if_match=tag)
-    refusals.meet("history-diverged", "GET", f"{match}/events?after=1&head=0123456789abcdef")
+    refusals.record("stale-version", *play, {"action": legal}, turn, if_match=tag)
+    refusals.record("history-diverged", "GET", f"{match}/events?after=1&head=0123456789abcdef")
     suspend(ports, ports.history.newest(id_)[0], "example")
-    refusals.meet("match-suspended", *play, {"action": legal}, turn)
-    over = client.do("/v1/matches", {**TABLE, "bots": ["random"]}, ada, idempotency_key="three")["id"]
-    client.do(f"/v1/matches/{over}/seats", {}, ada, idempotency_key="sit-three")
-    client.do(f"/v1/matches/{over}/leave", {}, ada, idempotency_key="leave-three")
-    while advance(ports, over, moves=1000):
+    refusals.record("match-suspended", *play, {"action": legal}, turn)
+    finished = client.do("/v1/matches", {**NEW_MATCH, "bots": ["random"]}, ada, idempotency_key="three")["id"]
+    client.do(f"/v1/matches/{finished}/seats", {}, ada, idempotency_key="sit-three")
+    client.do(f"/v1/matches/{finished}/leave", {}, ada, idempotency_key="leave-three")
+    while advance(ports, finished, moves=1000):
         pass
-    refusals.meet("match-over", "POST", f"/v1/matches/{over}/leave", {}, ada)
+    refusals.record("match-over", "POST", f"/v1/matches/{finished}/leave", {}, ada)
 
 
 def _seats_of_others(refusals: Refusals, client: Client, ada: str, ben: str) -> None:
     ports = client.container.ports
-    clocked = {**TABLE, "clock": {"turn_seconds": 60, "on_timeout": "bot"}}
+    clocked = {**NEW_MATCH, "clock": {"turn_seconds": 60, "on_timeout": "bot"}}
     id_ = client.do("/v1/matches", clocked, ada, idempotency_key="four")["id"]
     for token in (ada, ben):
         client.do(f"/v1/matches/{id_}/seats", {}, token, idempotency_key="sit-four")
     slow = (ada, ben)[client.ask(f"/v1/matches/{id_}")["decisions"][0]["seat"]]
     enforce(replace(ports, now=lambda: ports.now() + 3_600_000), id_)
-    refusals.meet("bot-deciding", "POST", f"/v1/matches/{id_}/return", {}, slow)
+    refusals.record("bot-deciding", "POST", f"/v1/matches/{id_}/return", {}, slow)
     old = NewMatch(GAME, 2, format_number=1)
     match = create(ports, client.ask("/v1/me", ada)["id"], old, "five").match
-    refusals.meet("match-too-old", "POST", f"/v1/matches/{match.id}/free", {"seat": 0}, ada)
+    refusals.record("match-too-old", "POST", f"/v1/matches/{match.id}/free", {"seat": 0}, ada)
 
 
 def _too_many(refusals: Refusals, client: Client, eve: str) -> None:
     for number in range(OPEN_MATCHES):
-        made = client.do("/v1/matches", TABLE, eve, idempotency_key=f"match-{number}")
+        made = client.do("/v1/matches", NEW_MATCH, eve, idempotency_key=f"match-{number}")
         client.do(f"/v1/matches/{made['id']}/seats", {}, eve, idempotency_key="sit")
     host = client.sign_up("Host")
-    last = client.do("/v1/matches", TABLE, host, idempotency_key="last")["id"]
-    refusals.meet("too-many-seats", "POST", f"/v1/matches/{last}/seats", {}, eve)
-    refusals.meet("too-many-open-matches", "POST", "/v1/matches", TABLE, eve)
-    bots = {**TABLE, "bots": ["random"] * 2}
-    busy = Refusals(Client(Container(settings(bot_matches_waiting=1)), hasty=True))
+    last = client.do("/v1/matches", NEW_MATCH, host, idempotency_key="last")["id"]
+    refusals.record("too-many-seats", "POST", f"/v1/matches/{last}/seats", {}, eve)
+    refusals.record("too-many-open-matches", "POST", "/v1/matches", NEW_MATCH, eve)
+    bots = {**NEW_MATCH, "bots": ["random"] * 2}
+    busy = Refusals(Client(Container(settings(bot_matches_waiting=1)), unchecked=True))
     someone = busy._client.sign_up()
     busy._client.do("/v1/matches", bots, someone)
-    busy.meet("bots-busy", "POST", "/v1/matches", bots, someone)
-    refusals.met |= busy.met
-    narrow = Refusals(Client(Container(settings(sign_ups_by_address=1)), hasty=True))
+    busy.record("bots-busy", "POST", "/v1/matches", bots, someone)
+    refusals.found |= busy.found
+    narrow = Refusals(Client(Container(settings(sign_ups_by_address=1)), unchecked=True))
     narrow._client.sign_up()
-    narrow.meet("rate-limited", "POST", "/v1/players", {"name": "Ada"})
-    # A slow machine has a second less to wait.
-    refusals.met["rate-limited"] = narrow.met["rate-limited"] | {"retry_after": 600}
+    narrow.record("rate-limited", "POST", "/v1/players", {"name": "Ada"})
+    # On a slow machine the wait is a second shorter: record a fixed one.
+    refusals.found["rate-limited"] = narrow.found["rate-limited"] | {"retry_after": 600}

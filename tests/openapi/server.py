@@ -1,6 +1,6 @@
-"""The API on the servers that the environment names, for a client that asks anything: prints its port.
+"""The API for schemathesis, on the servers that the environment names: prints its port.
 
-Streams end soon, for such a client reads each answer to its end, and nobody has too many matches waiting.
+Streams end soon, because schemathesis reads every answer to its end, and the number of open matches is not limited.
 """
 
 import os
@@ -14,7 +14,7 @@ from api.server.gunicorn import Server
 
 
 def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
-    # They import redis, which must not come before gevent's patches.
+    # These import redis, which must not be imported before gevent's patches.
     from api.app import create_app  # noqa: PLC0415
     from api.resources import events  # noqa: PLC0415
     from service import container, settings  # noqa: PLC0415
@@ -28,8 +28,8 @@ def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
     return create_app(container.build(settings.read(os.environ)), deadline=deadline, alive=alive)
 
 
-class Patient(Server):
-    """Ends no idle connection: it might do so in the moment in which the client uses it again."""
+class PatientServer(Server):
+    """Keeps idle connections open: it could close one just when the client uses it again."""
 
     def load_config(self) -> None:
         super().load_config()
@@ -42,4 +42,4 @@ def announce(_: str, port: int) -> None:
 
 
 if __name__ == "__main__":
-    Patient(factory, host="127.0.0.1", port=0, workers=1, on_ready=announce).run()
+    PatientServer(factory, host="127.0.0.1", port=0, workers=1, on_ready=announce).run()

@@ -14,7 +14,7 @@ from tests.openapi.examples import collect, collect_problems, render
 
 
 def contents() -> list[tuple[str, str, str, dict[str, Any]]]:
-    """Operation, status, media type, and what the reference says of such an answer."""
+    """Operation, status, media type and content of every answer in the reference."""
     return [
         (operation["operationId"], status, media_type, content)
         for methods in reference()["paths"].values()
@@ -25,33 +25,33 @@ def contents() -> list[tuple[str, str, str, dict[str, Any]]]:
     ]
 
 
-def test_the_committed_examples_are_what_a_run_gives() -> None:
+def test_the_committed_examples_are_those_of_a_run() -> None:
     assert openapi.EXAMPLES.read_bytes() == render(collect()), "make openapi"
     assert examples.RECORDED.read_bytes() == render(collect_problems()), "make openapi"
 
 
-NOT_MET: Final = {
-    "bad-request": "a client that hangs up; no answer of it is seen whole",
-    "bad-host": "said before any route is known",
-    "request-timeout": "five seconds",
+NOT_RECORDED: Final = {
+    "bad-request": "needs a client that closes its connection",
+    "bad-host": "answered before the route is known",
+    "request-timeout": "takes five seconds",
     "forbidden": "there are no scopes yet",
     "too-many-streams": "needs a server whose streams stay open",
-    "match-not-suspended": "only `moonstone resume` asks for it",
-    "too-early": "a matter of seconds",
-    "too-late": "a matter of milliseconds",
-    "version-conflict": "needs commands that come at the same time",
+    "match-not-suspended": "only `moonstone resume` gets it",
+    "too-early": "needs exact timing",
+    "too-late": "needs exact timing",
+    "version-conflict": "needs simultaneous commands",
     "match-corrupt": "a fault of the store",
     "engine-too-old": "a fault of the store",
     "not-ready": "a fault of the store",
-    "internal-error": "a fault that nobody foresaw",
+    "internal-error": "an unexpected fault",
 }
-"""Why the examples of these are not from a run, as those of an unavailable store."""
+"""Codes without a recorded example, with the reason. Codes `store-…` have none either."""
 
 
-def test_every_problem_was_met_but_for_those_that_no_run_can_show() -> None:
-    met = msgspec.json.decode(examples.RECORDED.read_bytes()).keys()
-    rest = PROBLEM_TYPES.keys() - met
-    assert {code for code in rest if not code.startswith("store-")} == NOT_MET.keys()
+def test_every_other_problem_has_a_recorded_example() -> None:
+    recorded = msgspec.json.decode(examples.RECORDED.read_bytes()).keys()
+    rest = PROBLEM_TYPES.keys() - recorded
+    assert {code for code in rest if not code.startswith("store-")} == NOT_RECORDED.keys()
     assert examples.FACTS.keys() <= rest
 
 
@@ -59,7 +59,7 @@ def test_every_answer_has_an_example() -> None:
     assert [where for *where, content in contents() if not content.get("examples")] == []
 
 
-def test_every_code_that_an_answer_may_have_is_shown() -> None:
+def test_every_documented_code_has_an_example_with_its_status() -> None:
     for operation, status, media_type, content in contents():
         if media_type == MEDIA_TYPE:
             for code, example in content["examples"].items():
@@ -71,7 +71,7 @@ def test_every_code_that_an_answer_may_have_is_shown() -> None:
     ("operation", "media_type", "content"),
     [(name, media_type, content) for name, _, media_type, content in contents() if media_type != MEDIA_TYPE],
 )
-def test_an_example_is_what_its_schema_says(operation: str, media_type: str, content: dict[str, Any]) -> None:
+def test_an_example_is_valid_by_its_schema(operation: str, media_type: str, content: dict[str, Any]) -> None:
     (example,) = content["examples"].values()
     value = msgspec.json.decode(msgspec.json.encode(example["value"]))
     validator(content["schema"]).validate(value)

@@ -37,15 +37,15 @@ def test_spectral_finds_nothing() -> None:
 
 
 def of_one_path(path: str) -> Json:
-    """What the reference says of one path, and the components that this needs: the whole takes a linter long."""
+    """The reference reduced to one path and the components that it needs, because linting all of it takes long."""
     whole = reference()
     named: set[tuple[str, str]] = set()
-    at_hand: list[object] = [paths := {path: whole["paths"][path]}]
-    while at_hand:
-        for kind, name in re.findall(r"'#/components/(\w+)/([\w-]+)'", str(at_hand.pop())):
+    remaining: list[object] = [paths := {path: whole["paths"][path]}]
+    while remaining:
+        for kind, name in re.findall(r"'#/components/(\w+)/([\w-]+)'", str(remaining.pop())):
             if (kind, name) not in named:
                 named.add((kind, name))
-                at_hand.append(whole["components"][kind][name])
+                remaining.append(whole["components"][kind][name])
     components = {
         kind: {name: one for name, one in members.items() if (kind, name) in named}
         for kind, members in whole["components"].items()
@@ -53,7 +53,7 @@ def of_one_path(path: str) -> Json:
     return copy.deepcopy({**whole, "paths": paths, "components": components})
 
 
-def test_both_would_find_something(tmp_path: Path) -> None:
+def test_both_linters_find_a_fault(tmp_path: Path) -> None:
     part = of_one_path("/healthz")
     del part["info"]["contact"]
     del part["paths"]["/healthz"]["get"]["operationId"]

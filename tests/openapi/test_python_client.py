@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    # Of all answers only the file of a match and a picture are in media types that the generator does not know.
+    # The generator does not know two media types: of match files and of pictures.
     assert (done.stdout + done.stderr).count("WARNING") == 2
     assert "application/x-ndjson" in done.stdout + done.stderr
     (made / "player.py").write_text((HERE / "player.py").read_text(encoding="utf-8"), encoding="utf-8")
@@ -66,11 +66,11 @@ def player(folder: Path) -> Iterator[ModuleType]:
 
 
 @pytest.mark.long
-def test_the_client_and_a_program_on_it_type_check(folder: Path) -> None:
-    """The program against the signatures of the client; in the long form the bodies of the client too."""
+def test_the_client_and_a_program_that_uses_it_type_check(folder: Path) -> None:
+    """The short form checks only the program against the signatures of the client."""
     config = folder / "mypy.ini"
-    # The generator's own client.py passes *args on to httpx, whatever the reference says.
-    # And it reads a stream, which has no other form than text, as one object.
+    # The generated client.py passes *args to httpx, and follow_own_matches reads a stream as one object; neither
+    # type-checks, whatever the reference contains.
     config.write_text(
         f"[mypy]\nstrict = true\n[mypy-{PACKAGE}.client,{PACKAGE}.api.mine.follow_own_matches]\n"
         "disable_error_code = arg-type\n"
@@ -83,7 +83,7 @@ def test_the_client_and_a_program_on_it_type_check(folder: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-class House(Arena):
+class HostedGames(Arena):
     """A service with every game, whose time advances when a player waits."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class House(Arena):
 
 
 def chooser(seed: int) -> Callable[[int], int]:
-    """Another place each time, and the same ones in every run."""
+    """A function that returns pseudo-random indexes, the same ones in every run."""
     state = seed
 
     def choose(length: int) -> int:
@@ -117,19 +117,19 @@ def chooser(seed: int) -> Callable[[int], int]:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_client_plays_whole_matches(player: Any, game: str) -> None:
-    house = House()
-    house.wait(1)
-    transport = httpx.WSGITransport(app=house.app)
+    service = HostedGames()
+    service.wait(1)
+    transport = httpx.WSGITransport(app=service.app)
     client_class = importlib.import_module(PACKAGE).Client
     stranger = player.join(
         client_class(base_url="http://moonstone", httpx_args={"transport": transport}), transport=transport
     )
     seats = sorted(GAMES[game].info.seats)
     for number, count in enumerate({seats[0], seats[-1]}):
-        assert player.play(stranger, game, max(2, count), chooser(number), house.pass_time) > 0
-        house.wait(1)
+        assert player.play(stranger, game, max(2, count), chooser(number), service.pass_time) > 0
+        service.wait(1)
     for match in player.matches(stranger):
-        seen, checks = player.look_back(stranger, match)
-        assert (seen, house.match(match).status) == (house.version(match), "finished")
+        seen, checks = player.read_finished(stranger, match)
+        assert (seen, service.match(match).status) == (service.version(match), "finished")
         assert "outcome" in checks
         assert type(player.look(stranger, match).options).__name__ == f"{pascal(game)}OptionsSeen"

@@ -1,5 +1,6 @@
-"""The types that openapi-typescript makes of the reference, with its defaults: what programs on them may do, and whether
-answers are of their types. A compiler finds more than a schema does: members that the reference does not name, too.
+"""The TypeScript types that openapi-typescript generates from the reference: client programs and answers fit them.
+
+The compiler also finds members of answers that the reference does not name, which a JSON Schema allows.
 """
 
 import itertools
@@ -21,7 +22,7 @@ from tests.api.two_seats import unlimited
 from tests.openapi.examples import NOW
 from tests.openapi.tools import HERE, REFERENCE, run
 
-MUST_NOT: Final = re.compile(r"// @ts-expect-error:")
+EXPECTED_ERROR: Final = re.compile(r"// @ts-expect-error:")
 EMPTY: Final = {"ApeTownOptions", "ApeTownOptionsSeen", "MatchResumed"}
 """Components that have no members."""
 OPTIONS: Final[dict[str, dict[str, Any]]] = {
@@ -29,8 +30,8 @@ OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "monkeys_on_the_moon": {"treachery": True, "maximum_scorn": True},
     "monsters_on_the_moon": {"walls": True, "missions": "secret"},
 }
-LONGEST: Final = 5000
-"""Looks at the log, of which a match takes far fewer."""
+MAX_READS: Final = 5000
+"""Maximum number of reads of a match; a match needs far fewer."""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def types(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check(types: Path, **programs: str) -> dict[str, list[str]]:
-    """What is wrong with each of some programs, as `<line> <code>`."""
+    """The errors of each program, as `<line> <code>`."""
     paths = {name: types.parent / f"{name}.ts" for name in programs}
     for name, program in programs.items():
         paths[name].write_text(program, encoding="utf-8")
@@ -54,25 +55,25 @@ def check(types: Path, **programs: str) -> dict[str, list[str]]:
     return found
 
 
-def test_a_right_program_on_the_types_compiles_and_a_wrong_one_does_not(types: Path) -> None:
+def test_a_correct_program_compiles_and_a_wrong_one_does_not(types: Path) -> None:
     program = (HERE / "player.ts").read_text(encoding="utf-8")
     found = check(types, right=program, wrong=program.replace('"bid"', '"bit"'))
     assert found["right"] == []
     assert found["wrong"] != []
 
 
-def test_ordinary_client_code_compiles_and_mistakes_do_not(types: Path) -> None:
+def test_ordinary_client_code_compiles_and_mistakes_in_it_do_not(types: Path) -> None:
     program = (HERE / "client.ts").read_text(encoding="utf-8")
-    mistakes = [number for number, line in enumerate(program.splitlines(), 2) if MUST_NOT.search(line)]
-    told = check(types, right=program, wrong=MUST_NOT.sub("//", program))
-    assert told["right"] == []
-    found = told["wrong"]
+    mistakes = [number for number, line in enumerate(program.splitlines(), 2) if EXPECTED_ERROR.search(line)]
+    errors = check(types, right=program, wrong=EXPECTED_ERROR.sub("//", program))
+    assert errors["right"] == []
+    found = errors["wrong"]
     assert [int(line.split()[0]) for line in found] == mistakes
-    # Types that do not fit, members that are missing or unknown, and what may be undefined; not a slip of the pen.
+    # Wrong types, missing and unknown members, and values that may be undefined; no syntax errors.
     assert {line.split()[1] for line in found} == {"TS2322", "TS2741", "TS2353", "TS2339", "TS18048"}
 
 
-def test_only_what_has_no_members_is_an_object_without_any(types: Path) -> None:
+def test_only_components_without_members_are_empty_objects(types: Path) -> None:
     text = types.read_text(encoding="utf-8")
     assert set(re.findall(r"(\w+): Record<string, never>", text)) == EMPTY
     assert text.count("Record<string, never>") == len(EMPTY) + len(["webhooks", "$defs"])
@@ -91,29 +92,29 @@ def examples() -> Iterator[tuple[str, object]]:
         for method, operation in methods.items():
             for status, response in operation["responses"].items() if method != "parameters" else ():
                 for media_type, content in response.get("content", {}).items():
-                    place = (path, method, "responses", status, "content", media_type)
+                    keys = (path, method, "responses", status, "content", media_type)
                     for example in (one for one in content["examples"].values() if "value" in one):
-                        yield "paths" + "".join(f'["{step}"]' for step in place), example["value"]
+                        yield "paths" + "".join(f'["{key}"]' for key in keys), example["value"]
     for example in reference()["components"]["examples"].values():
         yield 'Schemas["Problem"]', example["value"]
 
 
-def test_every_example_is_of_its_type(types: Path) -> None:
+def test_every_example_has_its_type(types: Path) -> None:
     found = list(examples())
     assert len(found) > len(reference()["paths"])
     assert check(types, examples=program_of(iter(found))) == {"examples": []}
 
 
-def played(game: str) -> Iterator[tuple[str, object]]:
-    """What is answered of a match of bots to its end: to who looks from a seat, and to a spectator."""
-    moments = itertools.count(NOW, 500)
+def answers_of_match(game: str) -> Iterator[tuple[str, object]]:
+    """Types and answers about a match between bots, for a seat and for a spectator, until its end."""
+    times = itertools.count(NOW, 500)
     container = Container(unlimited(), None)
-    ports = container.ports = local_ports(GAMES, lambda: next(moments), wake=container.feed.wake)
-    client = Client(container, hasty=True)
+    ports = container.ports = local_ports(GAMES, lambda: next(times), wake=container.feed.wake)
+    client = Client(container, unchecked=True)
     token = client.sign_up()
     wanted = {"game": game, "seats": 2, "bots": ["greedy", "random"], "options": OPTIONS.get(game, {})}
     match = f"/v1/matches/{client.do('/v1/matches', wanted, token)['id']}"
-    for _ in range(LONGEST):
+    for _ in range(MAX_READS):
         if client.ask(match)["status"] == "finished":
             break
         advance(ports, match.rpartition("/")[2], moves=1)
@@ -123,7 +124,7 @@ def played(game: str) -> Iterator[tuple[str, object]]:
     yield 'Schemas["Audit"]', client.ask(f"{match}/audit")
     for version in range(2, last, last // 10):
         seen = client.ask(f"{match}?include=legal_actions,texts&viewer=0&version={version}")
-        # One by one, for a list of unlike literals is soon more than the compiler takes.
+        # One constant for each: a long list of different literals is too complex for the compiler.
         yield from (('Schemas["ActionSeen"]', action) for action in seen.pop("legal_actions")[:3])
         yield 'Schemas["MatchView"]', seen
     for viewer in ("viewer=0&include=texts&", ""):
@@ -135,5 +136,5 @@ def played(game: str) -> Iterator[tuple[str, object]]:
             yield 'Schemas["SeenEvent"]', event
 
 
-def test_what_is_answered_of_a_match_of_any_game_is_of_its_type(types: Path) -> None:
-    assert check(types, **{game: program_of(played(game)) for game in GAMES}) == {game: [] for game in GAMES}
+def test_all_answers_about_a_match_have_their_types(types: Path) -> None:
+    assert check(types, **{game: program_of(answers_of_match(game)) for game in GAMES}) == {game: [] for game in GAMES}

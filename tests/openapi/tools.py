@@ -1,4 +1,4 @@
-"""npm's tools as package-lock.json names them, on the Node of a PyPI package; installed once into build/."""
+"""The npm packages of package-lock.json, run with the Node of a PyPI package; installed once into build/."""
 
 import fcntl
 import hashlib
@@ -21,13 +21,13 @@ _FILES: Final = ("package.json", "package-lock.json", ".npmrc")
 
 
 def installed() -> Path:
-    """The folder of node_modules, filled if it is not there yet. Several processes may ask at once."""
+    """The folder node_modules, installed if it is missing. Several processes may call this at the same time."""
     digest = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in _FILES)).hexdigest()[:16]
     folder = BUILD / f"openapi-tools-{digest}"
     BUILD.mkdir(exist_ok=True)
     with (BUILD / "openapi-tools.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "whole").exists():
+        if not (folder / "complete").exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             for name in _FILES:
@@ -35,12 +35,12 @@ def installed() -> Path:
             npm = _NODE / "lib/node_modules/npm/bin/npm-cli.js"
             done = _node(str(npm), "ci", cwd=folder)
             assert done.returncode == 0, done.stderr
-            (folder / "whole").touch()
+            (folder / "complete").touch()
     return folder / "node_modules"
 
 
 def run(tool: str, *arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """A tool by the path of its program in node_modules."""
+    """Run a tool, given by the path of its program in node_modules."""
     return _node(str(installed() / tool), *arguments, cwd=cwd)
 
 

@@ -26,7 +26,7 @@ from service.settings import BadSetting, Settings, read
 from service.usecases import accounts
 from service.usecases.match_index import public_page
 from service.usecases.match_lifecycle import create
-from tests.chaos.stores import Displaced
+from tests.chaos.stores import LogWithWrongClock
 from tests.waiting import until
 
 
@@ -149,14 +149,14 @@ def test_readiness_reports_what_happened_to_the_log_since_the_start(
 def test_readiness_reports_clocks_that_differ(
     settings: Callable[..., Settings], tmp_path: Path, seconds: int, side: str
 ) -> None:
-    displaced = Displaced(tmp_path / "displaced")
+    displaced = LogWithWrongClock(tmp_path / "displaced")
     with displaced.server as log:
         service = build(settings(log.url))
         assert service.readiness() == ()
-        displaced.move(seconds)
+        displaced.set_offset(seconds)
         (fault,) = until(service.readiness, 30, "the log's clock has moved")
         assert re.fullmatch(rf"this machine's clock is (29|30)\.\d s {side} the log server's; .*", fault)
-        displaced.move(0)
+        displaced.set_offset(0)
         until(lambda: service.readiness() == (), 30, "it is back")
         service.close()
 

@@ -1,4 +1,4 @@
-"""One host is one address, however a proxy writes it."""
+"""All spellings of a host's address count as one address for rate limits."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_requests_are_counted_by_host(text: str, counted_as: str) -> None:
         "::ffff:192.0.2.1",
     ],
 )
-def test_an_address_behind_a_proxy_passes_no_limit_by_its_spellings(spelling: str) -> None:
+def test_another_spelling_of_an_address_does_not_pass_its_limit(spelling: str) -> None:
     container = Container(settings(proxies=1, sign_ups_by_address=4))
     client = create_app(container).test_client()
     mixed = ("192.0.2.1", spelling) if "192" in spelling else (spelling,)
@@ -61,13 +61,15 @@ def test_an_address_behind_a_proxy_passes_no_limit_by_its_spellings(spelling: st
 
 
 @pytest.mark.parametrize("bots", [[], ["random", "random"]])
-def test_matches_of_many_players_are_counted_by_their_network(bots: list[str]) -> None:
+def test_new_matches_of_many_players_in_one_network_are_counted_together(bots: list[str]) -> None:
     container = Container(settings(proxies=1, creations_by_address=2, bot_matches_by_address=2))
     client = create_app(container).test_client()
     answers = []
     for number in range(4):
-        here = {"X-Forwarded-For": f"[2001:db8::{number}]:4711"}
-        token = client.post("/v1/players", json={"name": "Ada"}, headers=here).get_json()["token"]
+        forwarded = {"X-Forwarded-For": f"[2001:db8::{number}]:4711"}
+        token = client.post("/v1/players", json={"name": "Ada"}, headers=forwarded).get_json()["token"]
         wanted = {"game": "ape_town", "seats": 2, "bots": bots}
-        answers.append(client.post("/v1/matches", json=wanted, headers={**here, "Authorization": f"Bearer {token}"}))
+        answers.append(
+            client.post("/v1/matches", json=wanted, headers={**forwarded, "Authorization": f"Bearer {token}"})
+        )
     assert [answer.status_code for answer in answers] == [201] * 2 + [429] * 2

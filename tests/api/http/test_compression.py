@@ -15,7 +15,7 @@ GZIP: Final = {"accept_encoding": "gzip"}
 
 @pytest.fixture(scope="module")
 def client() -> Client:
-    return Client(hasty=True)
+    return Client(unchecked=True)
 
 
 @pytest.fixture(scope="module")
@@ -26,18 +26,18 @@ def table(client: Client) -> Table:
 
 
 @pytest.fixture(scope="module")
-def over(client: Client) -> Table:
+def finished(client: Client) -> Table:
     ended = set_table(client.container.ports)
     ended.finish(client.container.ports)
     return ended
 
 
-def where(table: Table, rest: str = "") -> str:
+def address(table: Table, rest: str = "") -> str:
     return f"/v1/matches/{table.match_id}{rest}"
 
 
-def test_an_answer_is_the_same_compressed(client: Client, table: Table) -> None:
-    plain, packed = client.get(where(table)), client.get(where(table), **GZIP)
+def test_a_compressed_answer_decompresses_to_the_plain_one(client: Client, table: Table) -> None:
+    plain, packed = client.get(address(table)), client.get(address(table), **GZIP)
     assert "Content-Encoding" not in plain.headers
     assert packed.headers["Content-Encoding"] == "gzip"
     assert len(packed.get_data()) == int(packed.headers["Content-Length"]) < len(plain.get_data())
@@ -49,43 +49,43 @@ def test_an_answer_is_the_same_compressed(client: Client, table: Table) -> None:
 
 @pytest.mark.parametrize("accepted", ["identity", "gzip;q=0", "br", "", "*;q=0"])
 def test_a_client_that_does_not_accept_gzip_gets_plain_bytes(client: Client, table: Table, accepted: str) -> None:
-    assert "Content-Encoding" not in client.get(where(table), accept_encoding=accepted).headers
+    assert "Content-Encoding" not in client.get(address(table), accept_encoding=accepted).headers
 
 
 @pytest.mark.parametrize("accepted", ["gzip", "br, gzip;q=0.5", "*"])
 def test_a_client_that_accepts_gzip_gets_it(client: Client, table: Table, accepted: str) -> None:
-    assert client.get(where(table), accept_encoding=accepted).headers["Content-Encoding"] == "gzip"
+    assert client.get(address(table), accept_encoding=accepted).headers["Content-Encoding"] == "gzip"
 
 
-def test_small_answers_are_left_as_they_are(client: Client) -> None:
+def test_small_answers_are_not_compressed(client: Client) -> None:
     response = client.get("/healthz", **GZIP)
     assert len(response.get_data()) < SMALLEST
     assert "Content-Encoding" not in response.headers
 
 
 @pytest.mark.parametrize("form", ["text/event-stream", "application/x-ndjson"])
-def test_streams_are_never_compressed(client: Client, over: Table, form: str) -> None:
-    assert "Content-Encoding" not in client.get(where(over, "/events"), accept=form, **GZIP).headers
+def test_streams_are_never_compressed(client: Client, finished: Table, form: str) -> None:
+    assert "Content-Encoding" not in client.get(address(finished, "/events"), accept=form, **GZIP).headers
 
 
-def test_a_match_file_is_compressed(client: Client, over: Table) -> None:
-    plain, packed = client.get(where(over, "/export")), client.get(where(over, "/export"), **GZIP)
+def test_a_match_file_is_compressed(client: Client, finished: Table) -> None:
+    plain, packed = client.get(address(finished, "/export")), client.get(address(finished, "/export"), **GZIP)
     assert gzip.decompress(packed.get_data()) == plain.get_data()
     assert len(packed.get_data()) < len(plain.get_data())
     assert packed.headers["ETag"] == f"W/{plain.headers['ETag']}"
 
 
-def test_a_weak_tag_is_a_condition_like_the_strong_one(client: Client, table: Table) -> None:
-    tag = client.get(where(table), **GZIP).headers["ETag"]
-    same = client.get(where(table), if_none_match=tag, **GZIP)
+def test_a_weak_tag_in_a_condition_counts_like_the_strong_one(client: Client, table: Table) -> None:
+    tag = client.get(address(table), **GZIP).headers["ETag"]
+    same = client.get(address(table), if_none_match=tag, **GZIP)
     assert (same.status_code, same.headers["ETag"], same.headers["Vary"]) == (304, tag, "Accept-Encoding")
-    refused = client.post(where(table, "/actions"), {"action": {"type": "pass"}}, table.ben_token, if_match=tag)
+    refused = client.post(address(table, "/actions"), {"action": {"type": "pass"}}, table.ben_token, if_match=tag)
     assert refused.status_code != 412
 
 
 def test_a_problem_is_compressed_too(client: Client, table: Table) -> None:
     body = {f"unknown{number}": 1 for number in range(30)}
-    response = client.post(where(table, "/actions"), body, table.ben_token, **GZIP)
+    response = client.post(address(table, "/actions"), body, table.ben_token, **GZIP)
     assert response.status_code == 422
     assert msgspec.json.decode(gzip.decompress(response.get_data()))["code"] == "invalid-request"
 

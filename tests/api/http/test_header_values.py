@@ -27,7 +27,7 @@ def authenticate(token: str) -> str:
 
 
 @pytest.mark.parametrize("header", ["Bearer moon_anna", "bearer moon_anna", "BEARER  moon_anna "])
-def test_a_bearer_token_is_its_player(header: str) -> None:
+def test_a_bearer_token_identifies_its_player(header: str) -> None:
     assert auth.identify(header, authenticate) == "anna"
 
 
@@ -75,20 +75,20 @@ def test_a_request_without_a_header_has_no_caller() -> None:
         ('"a,b"', "a,b"),
     ],
 )
-def test_an_idempotency_key_is_taken_bare_or_quoted(header: str, key: str) -> None:
+def test_an_idempotency_key_is_accepted_bare_or_quoted(header: str, key: str) -> None:
     assert idempotency.key(header) == key
 
 
 @pytest.mark.parametrize(
     "header", ["", '""', "a" * 65, "a b", "é", '"abc', 'a"b', "a\\b", '"', '"a"b"', "a\tb", "a,b", "a, b", '"a","b"']
 )
-def test_another_idempotency_key_is_refused(header: str) -> None:
+def test_a_malformed_idempotency_key_is_refused(header: str) -> None:
     with pytest.raises(Refused) as refusal:
         idempotency.key(header)
     assert refusal.value.code == "idempotency-key-invalid"
 
 
-def test_a_missing_idempotency_key_is_made_anew() -> None:
+def test_a_missing_idempotency_key_is_replaced_by_a_random_one() -> None:
     made = {idempotency.key(None) for _ in range(10)}
     assert len(made) == 10
     assert all(idempotency.key(key) == key for key in made)
@@ -115,7 +115,7 @@ def test_an_etag_holds_the_version_and_sixteen_digits_of_the_head() -> None:
         (None, False),
     ],
 )
-def test_tags_match_whether_weak_listed_or_any(header: str | None, matches: bool) -> None:
+def test_weak_tags_lists_of_tags_and_the_asterisk_match(header: str | None, matches: bool) -> None:
     assert etags.matches(etags.parse("If-Match", header), HEAD) is matches
 
 
@@ -152,14 +152,14 @@ def test_a_tag_of_another_format_has_no_version(tag: str) -> None:
 
 
 @given(st.tuples(st.integers(0, 2**53), st.text(max_size=20)))
-def test_a_cursor_comes_back_as_the_position_it_was_made_of(position: tuple[int, str]) -> None:
+def test_a_cursor_decodes_to_the_position_that_it_encodes(position: tuple[int, str]) -> None:
     cursor = cursors.encode(position)
     assert re.fullmatch("[A-Za-z0-9_-]+", cursor)
     assert cursors.decode(cursor, tuple[int, str]) == position
 
 
 @given(st.text(max_size=30))
-def test_any_other_cursor_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_cursor_is_refused(text: str) -> None:
     if _is_cursor(text):
         assert cursors.encode(cursors.decode(text, tuple[int, str])) == text
     else:
@@ -176,8 +176,8 @@ def _is_cursor(text: str) -> bool:
         return False
 
 
-def readers() -> list[tuple[str, str, str, Any]]:
-    """Method, path, header and an Accept for each form, of every operation that reads a header which can be malformed."""
+def operations_with_headers() -> list[tuple[str, str, str, Any]]:
+    """Method, path, header and media type, for every operation that reads one of these headers."""
     return [
         (method, path, parameter["name"], form)
         for path, methods in reference()["paths"].items()
@@ -189,15 +189,15 @@ def readers() -> list[tuple[str, str, str, Any]]:
     ]
 
 
-@pytest.mark.parametrize(("method", "path", "header", "form"), readers())
-def test_a_malformed_header_is_refused_by_all_that_read_it_in_every_form_before_they_look(
+@pytest.mark.parametrize(("method", "path", "header", "form"), operations_with_headers())
+def test_every_operation_refuses_a_malformed_header_before_it_looks_for_the_match(
     method: str, path: str, header: str, form: str
 ) -> None:
     client = Client()
     path = path.replace("{match_id}", "nothing")
     headers = {header: MALFORMED[header], "Accept": form}
-    said = problem(
+    found = problem(
         client.send(method.upper(), path, {} if method == "post" else None, token=client.sign_up(), headers=headers)
     )
-    assert said.code in {"invalid-parameter", "idempotency-key-invalid"}
-    assert [error["parameter"] for error in said.document["errors"]] == [header]
+    assert found.code in {"invalid-parameter", "idempotency-key-invalid"}
+    assert [error["parameter"] for error in found.document["errors"]] == [header]

@@ -11,7 +11,7 @@ from service.repository.limits import Allowance, Policy
 TEN = Policy("ten", quota=10, window=5)
 
 
-def test_a_refusal_takes_a_moment_and_nothing_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_refusal_pauses_before_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(time, "sleep", pauses.append)
     rate_limit.check(Allowance(TEN, remaining=3, reset=1, wait=0))

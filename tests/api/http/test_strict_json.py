@@ -1,4 +1,4 @@
-"""Strict JSON: what is taken parses the same everywhere; all else is BadJSON, quickly."""
+"""Strict JSON: an accepted text has the same value for every parser; any other raises BadJSON quickly."""
 
 import json
 import time
@@ -56,7 +56,7 @@ REFUSED = {
     "comment": b"{}//",
 }
 
-TAKEN: dict[bytes, JSON] = {
+ACCEPTED: dict[bytes, JSON] = {
     b"{}": {},
     b' {"a" : [1, -3, true, false, null]}\n': {"a": [1, -3, True, False, None]},
     b'"\xc3\xa9\\ud83d\\ude00\\n"': "é😀\n",
@@ -68,7 +68,7 @@ TAKEN: dict[bytes, JSON] = {
 
 
 @pytest.mark.parametrize("body", REFUSED.values(), ids=REFUSED.keys())
-def test_json_that_readers_disagree_on_is_refused(body: bytes) -> None:
+def test_json_that_parsers_disagree_on_is_refused(body: bytes) -> None:
     with pytest.raises(BadJSON) as refusal:
         loads(body)
     assert len(str(refusal.value)) < 100
@@ -82,8 +82,8 @@ def test_a_request_with_an_invalid_body_gets_one_problem(client: FlaskClient, bo
     assert len(answer.get_data()) < 1024
 
 
-@pytest.mark.parametrize(("body", "value"), TAKEN.items())
-def test_plain_json_is_taken(body: bytes, value: JSON) -> None:
+@pytest.mark.parametrize(("body", "value"), ACCEPTED.items())
+def test_plain_json_is_accepted(body: bytes, value: JSON) -> None:
     assert loads(body) == value
 
 
@@ -125,11 +125,11 @@ _values = st.recursive(
 
 
 @given(_values, st.booleans())
-def test_what_a_client_may_send_comes_back_equal(value: JSON, ascii_only: bool) -> None:
+def test_any_valid_value_is_parsed_to_an_equal_value(value: JSON, ascii_only: bool) -> None:
     assert loads(json.dumps(value, ensure_ascii=ascii_only).encode()) == value
 
 
-WORST = {
+SLOWEST = {
     "escaped quotes without an end": b'[[[[[[[[[[[[[[[[["' + b'\\"' * 8000,
     "letters and backslashes": b"[" * 17 + b'"' + b"a\\" * 8000,
     "quotes and brackets": b'"' * 8000 + b"[" * 8000,
@@ -138,10 +138,10 @@ WORST = {
 }
 
 
-@pytest.mark.parametrize("body", [*WORST.values(), *REFUSED.values()], ids=[*WORST, *REFUSED])
-def test_sixteen_kilobytes_of_malice_take_milliseconds(body: bytes) -> None:
+@pytest.mark.parametrize("body", [*SLOWEST.values(), *REFUSED.values()], ids=[*SLOWEST, *REFUSED])
+def test_the_worst_sixteen_kilobytes_are_parsed_in_milliseconds(body: bytes) -> None:
     taken = []
-    for _ in range(9):  # a shared machine may hold some of them up
+    for _ in range(9):  # other processes may slow some of them down
         began = time.thread_time()
         _refuses_or_loads(body[:16_384])
         taken.append(time.thread_time() - began)

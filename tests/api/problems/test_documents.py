@@ -38,56 +38,56 @@ def test_every_http_error_is_a_problem_with_its_status(app: Flask, status: int) 
     assert problem(raising(app, default_exceptions[status]()).get("/raise")).status == status
 
 
-def test_a_wrong_method_names_the_right_ones(app: Flask) -> None:
+def test_the_answer_to_a_wrong_method_names_the_allowed_ones(app: Flask) -> None:
     response = raising(app, MethodNotAllowed(["GET"])).get("/raise")
     assert problem(response).code == "method-not-allowed"
     assert response.headers["Allow"] == "GET"
 
 
 @pytest.mark.parametrize("code", PROBLEM_TYPES)
-def test_every_code_answers_with_its_status(app: Flask, code: str) -> None:
+def test_every_code_has_its_status(app: Flask, code: str) -> None:
     response = raising(app, Refused(code, "No.", why="because", version=3, head="ab" * 32)).get("/raise")
-    said = problem(response)
-    assert (said.code, said.status) == (code, PROBLEM_TYPES[code].status)
-    assert said.document["detail"] == "No."
-    assert said.document["why"] == "because"
+    found = problem(response)
+    assert (found.code, found.status) == (code, PROBLEM_TYPES[code].status)
+    assert found.document["detail"] == "No."
+    assert found.document["why"] == "because"
     assert response.headers["ETag"] == f'"3-{"ab" * 8}"'
-    assert said.document["retryable"] == ("Retry-After" in response.headers)
-    assert ("WWW-Authenticate" in response.headers) == (said.status == 401)
+    assert found.document["retryable"] == ("Retry-After" in response.headers)
+    assert ("WWW-Authenticate" in response.headers) == (found.status == 401)
 
 
 @pytest.mark.parametrize("reason", get_args(Unavailability))
-def test_a_log_that_cannot_answer_is_503_with_a_time_to_return(app: Flask, reason: Unavailability) -> None:
+def test_an_unavailable_log_is_503_with_retry_after(app: Flask, reason: Unavailability) -> None:
     response = raising(app, LogUnavailable(reason)).get("/raise")
     assert problem(response)[:2] == (503, f"store-{reason}")
     assert int(response.headers["Retry-After"]) > 0
 
 
 def test_the_problem_of_a_corrupt_match_has_the_version(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
-    said = problem(raising(app, Corrupt(7, "another hash")).get("/raise"))
-    assert (said.status, said.code, said.document["version"]) == (503, "match-corrupt", 7)
-    assert "another hash" not in str(said.document)
+    found = problem(raising(app, Corrupt(7, "another hash")).get("/raise"))
+    assert (found.status, found.code, found.document["version"]) == (503, "match-corrupt", 7)
+    assert "another hash" not in str(found.document)
     assert "another hash" in caplog.text
 
 
 def test_the_answer_to_an_unforeseen_error_has_only_its_id(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
-    said = problem(raising(app, KeyError("a secret seed")).get("/raise"))
-    assert (said.status, said.code) == (500, "internal-error")
-    assert "secret" not in str(said.document)
+    found = problem(raising(app, KeyError("a secret seed")).get("/raise"))
+    assert (found.status, found.code) == (500, "internal-error")
+    assert "secret" not in str(found.document)
     lines = [Logfmt().format(record) for record in caplog.records]
     (line,) = (
-        line for line in lines if said.document["instance"].removeprefix("urn:uuid:") in line and "error=" in line
+        line for line in lines if found.document["instance"].removeprefix("urn:uuid:") in line and "error=" in line
     )
     assert line.endswith('KeyError"')
     assert "secret" not in line
 
 
-def test_facts_never_replace_the_members_of_every_problem(app: Flask) -> None:
-    said = problem(raising(app, Refused("match-full", "No.", status="open", instance="x")).get("/raise"))
-    assert said.status == 409
+def test_facts_never_replace_the_members_that_all_problems_have(app: Flask) -> None:
+    found = problem(raising(app, Refused("match-full", "No.", status="open", instance="x")).get("/raise"))
+    assert found.status == 409
 
 
-def test_errors_point_at_their_places() -> None:
+def test_errors_have_the_pointer_or_parameter_of_the_fault() -> None:
     messages = {"seats": ["Too few."], "bots": {1: {"na/me~": ["Bad.", "Worse."]}}, "_schema": ["Odd."]}
     assert [(error.pointer, error.detail) for error in field_errors(messages, in_body=True)] == [
         ("#/seats", "Too few."),
@@ -108,18 +108,18 @@ def test_errors_point_at_their_places() -> None:
         {"x" * 10_000: 1, "name": "x"},
     ],
 )
-def test_ten_kilobytes_of_faults_get_a_short_answer(client: FlaskClient, body: dict[str, object]) -> None:
+def test_a_body_with_many_faults_gets_a_short_answer(client: FlaskClient, body: dict[str, object]) -> None:
     response = client.post("/v1/stones", json=body, headers={"Authorization": f"Bearer {TOKEN}"})
-    said = problem(response)
-    assert (said.status, said.code) == (422, "invalid-request")
-    assert len(said.document["errors"]) <= 20
+    found = problem(response)
+    assert (found.status, found.code) == (422, "invalid-request")
+    assert len(found.document["errors"]) <= 20
     assert len(response.get_data()) < 4096
     assert "x" * 200 not in response.get_data(as_text=True)
 
 
 @cache
 def refusals() -> tuple[tuple[str, str, ast.Call], ...]:
-    """Every `Refused(…)` and `refused(…)` in the sources, with where it stands and its code, if it is written there."""
+    """Every call of `Refused` and `refused` in the sources: its position, its code (empty if it is no literal), and the call."""
     return tuple(
         (f"{path.relative_to(ROOT)}:{node.lineno}", _code(node), node)
         for path in SOURCES
@@ -134,17 +134,21 @@ def _code(call: ast.Call) -> str:
 
 
 def test_every_refusal_in_the_sources_has_a_code_of_the_table() -> None:
-    codes = {place: code for place, code, _ in refusals() if code}
-    assert codes.keys() >= {place for place, _, call in refusals() if ast.unparse(call.func) == "refused"} != set()
-    assert {place: code for place, code in codes.items() if code not in PROBLEM_TYPES} == {}
+    codes = {position: code for position, code, _ in refusals() if code}
+    assert (
+        codes.keys() >= {position for position, _, call in refusals() if ast.unparse(call.func) == "refused"} != set()
+    )
+    assert {position: code for position, code in codes.items() if code not in PROBLEM_TYPES} == {}
 
 
-def test_no_refusal_has_a_fact_named_like_a_member_of_every_problem() -> None:
+def test_no_fact_of_a_refusal_is_named_like_a_member_that_all_problems_have() -> None:
     members = set(Problem.__struct_fields__)
-    assert [place for place, _, call in refusals() if any(keyword.arg in members for keyword in call.keywords)] == []
+    assert [
+        position for position, _, call in refusals() if any(keyword.arg in members for keyword in call.keywords)
+    ] == []
 
 
-def test_a_refusal_of_a_part_of_a_request_names_the_part() -> None:
+def test_a_refusal_for_a_part_of_a_request_names_the_part() -> None:
     located = [call for _, code, call in refusals() if code in LOCATED]
     assert len(located) > 10
     assert [
@@ -159,7 +163,7 @@ def test_a_refusal_of_a_part_of_a_request_names_the_part() -> None:
         ("invalid-options", {"pointer": "#/viewer", "detail": "No."}),
     ],
 )
-def test_a_fault_in_a_named_part_looks_like_one_that_a_schema_finds(
+def test_a_fault_in_a_named_part_has_the_form_of_a_fault_that_a_schema_finds(
     app: Flask, code: str, error: dict[str, str]
 ) -> None:
     document = problem(raising(app, Refused(code, "No.", parameter="viewer")).get("/raise")).document
@@ -176,9 +180,9 @@ def whole_app() -> Flask:
 def test_every_code_has_a_page_for_people_and_for_programs(whole_app: Flask, code: str) -> None:
     kind = PROBLEM_TYPES[code]
     client = whole_app.test_client()
-    told = client.get(f"/problems/{code}").get_json()
-    assert told.pop("example")["code"] == code
-    assert told == {
+    document = client.get(f"/problems/{code}").get_json()
+    assert document.pop("example")["code"] == code
+    assert document == {
         "code": code,
         "status": kind.status,
         "title": kind.title,
@@ -194,35 +198,35 @@ def test_every_code_has_a_page_for_people_and_for_programs(whole_app: Flask, cod
 
 
 def facts_of(code: str) -> list[tuple[str, set[str]]]:
-    """Which facts the sources tell with a code, and where; those that come together under one name are left out."""
+    """Position and names of the facts of each refusal with a code, without facts passed as `**mapping`."""
     return [
-        (place, {keyword.arg for keyword in call.keywords if keyword.arg})
-        for place, found, call in refusals()
+        (position, {keyword.arg for keyword in call.keywords if keyword.arg})
+        for position, found, call in refusals()
         if found == code
     ]
 
 
 @pytest.mark.parametrize("code", PROBLEM_TYPES)
-def test_every_code_s_example_is_one_that_the_service_might_answer(app: Flask, whole_app: Flask, code: str) -> None:
+def test_the_example_of_every_code_is_a_possible_answer(app: Flask, whole_app: Flask, code: str) -> None:
     example = whole_app.test_client().get(f"/problems/{code}").get_json()["example"]
     validator({"$ref": "#/components/schemas/Problem"}).validate(example)
     own = {name: example[name] for name in example if name not in Problem.__struct_fields__}
     answered = problem(raising(app, Refused(code, example["detail"], **own)).get("/raise")).document
     assert {**answered, "instance": "", "errors": []} == {**example, "instance": "", "errors": []}
-    told = facts_of(code)
-    if any(facts for _, facts in told):
-        assert any(facts <= own.keys() | {"parameter"} for _, facts in told)
+    in_sources = facts_of(code)
+    if any(facts for _, facts in in_sources):
+        assert any(facts <= own.keys() | {"parameter"} for _, facts in in_sources)
 
 
-def test_an_example_has_every_fact_that_the_sources_tell(whole_app: Flask) -> None:
-    """A fact that only some refusals of a code have is in its example too, but for where in a request it lies."""
+def test_an_example_has_every_fact_of_its_code_in_the_sources(whole_app: Flask) -> None:
+    """Facts that only some refusals of a code have are in the example too, except for the position in the request."""
     client = whole_app.test_client()
     for code in PROBLEM_TYPES:
         example = client.get(f"/problems/{code}").get_json()["example"]
-        for place, facts in facts_of(code):
-            # `moonstone play` alone tells the version of a suspended match.
-            if not place.startswith("service/ops/simulate.py"):
-                assert facts - example.keys() <= {"parameter"}, place
+        for position, facts in facts_of(code):
+            # Only `moonstone play` adds the version of a suspended match.
+            if not position.startswith("service/ops/simulate.py"):
+                assert facts - example.keys() <= {"parameter"}, position
 
 
 def test_an_example_of_a_refusal_by_the_rules_has_every_member() -> None:
@@ -230,21 +234,21 @@ def test_an_example_of_a_refusal_by_the_rules_has_every_member() -> None:
     token = client.sign_up()
     match = client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random"]}, token)
     client.do(f"/v1/matches/{match['id']}/seats", {}, token)
-    play_until_asked(client, match["id"], token)
+    play_until_to_move(client, match["id"], token)
     wrong = {"action": {"type": "leave_behind", "tribe": "red"}}
     answered = problem(client.post(f"/v1/matches/{match['id']}/actions", wrong, token)).document
     example = client.ask("/problems/illegal-action")["example"]
     assert answered["code"] == "illegal-action"
-    # What the rules met is told where they have more to say than their code.
+    # `facts` is present only if the reason of the rules has parameters.
     assert answered.keys() - {"facts"} == example.keys() - {"facts"}
 
 
-def play_until_asked(client: Client, match: str, token: str) -> None:
+def play_until_to_move(client: Client, match: str, token: str) -> None:
     while not client.ask(f"/v1/matches/{match}/legal-actions", token)["actions"]:
         advance(client.container.ports, match)
 
 
-def test_the_list_of_problems_has_them_all(whole_app: Flask) -> None:
+def test_the_list_of_problems_is_complete(whole_app: Flask) -> None:
     client = whole_app.test_client()
     assert [entry["code"] for entry in client.get("/problems").get_json()["problems"]] == list(PROBLEM_TYPES)
     assert client.get("/problems", headers={"Accept": "text/html"}).get_data(as_text=True).count("<li>") == len(
@@ -252,7 +256,7 @@ def test_the_list_of_problems_has_them_all(whole_app: Flask) -> None:
     )
 
 
-def test_a_page_in_another_form_or_of_another_code_is_a_problem(whole_app: Flask) -> None:
+def test_an_unknown_code_or_media_type_gets_a_problem(whole_app: Flask) -> None:
     client = whole_app.test_client()
     assert problem(client.get("/problems/none-such")).code == "not-found"
     assert problem(client.get("/problems/match-full", headers={"Accept": "image/png"})).code == "not-acceptable"

@@ -10,7 +10,7 @@ from tests.api.checked import reference
 
 
 def sent_strings(schema: Any, seen: set[str]) -> Iterator[dict[str, Any]]:
-    """Every schema of a string, or of a name, in what a body may hold."""
+    """The schema of every string, and of every property name, that a request body may contain."""
     match schema:
         case {"$ref": str(target)}:
             if target not in seen:
@@ -28,7 +28,7 @@ def sent_strings(schema: Any, seen: set[str]) -> Iterator[dict[str, Any]]:
                 yield from sent_strings(inner, seen)
 
 
-def test_a_string_that_is_sent_is_one_of_a_few_or_has_characters_that_strict_json_takes() -> None:
+def test_every_string_of_a_body_is_an_enum_or_excludes_characters_that_strict_json_refuses() -> None:
     bodies = [
         operation["requestBody"]
         for methods in reference()["paths"].values()
@@ -41,7 +41,7 @@ def test_a_string_that_is_sent_is_one_of_a_few_or_has_characters_that_strict_jso
 
 
 def own_properties() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Component, name and schema of each property that is no word of a game's, and no component of its own."""
+    """Component, name and schema of each inline property, without those of the games."""
     games = tuple(game.title().replace("_", "") for game in GAMES)
     for component, schema in reference()["components"]["schemas"].items():
         if not component.startswith(games):
@@ -55,7 +55,7 @@ def properties_of(component: str, schema: dict[str, Any]) -> Iterator[tuple[str,
             yield from properties_of(component, inner)
 
 
-def test_every_property_and_parameter_that_is_no_game_s_is_described() -> None:
+def test_every_property_and_parameter_outside_the_games_is_described() -> None:
     properties = list(own_properties())
     assert len(properties) > 200
     assert [f"{component}.{name}" for component, name, schema in properties if not schema.get("description")] == []
@@ -73,7 +73,7 @@ def test_every_property_and_parameter_that_is_no_game_s_is_described() -> None:
     ] == []
 
 
-def test_the_glossary_has_no_word_that_nothing_is_called() -> None:
+def test_the_descriptions_have_no_unused_entry() -> None:
     named = {name for _, name, _ in own_properties()} | {
         f"{component}.{name}" for component, name, _ in own_properties()
     }

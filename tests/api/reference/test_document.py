@@ -20,12 +20,12 @@ from service.games.protocol import GameInfo
 from service.games.visibility import Action, Effect, Private, Public, Secret, redact
 from service.match.model import BOT_PACE_MS
 from tests.api.checked import Client, documented
-from tests.api.conftest import Container, stones_blueprint
+from tests.api.conftest import Container, small_api
 
 ROOT: Final = Path(__file__).parents[3]
 
 
-class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where
     a stone lies.
     """
@@ -37,7 +37,7 @@ class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class PlaceStone(Action, frozen=True, tag="place_stone"):
     """Put a stone down."""
 
-    place: Public[Place]
+    point: Public[Point]
     colour: Private[str]
     note: Public[str | None] = None
 
@@ -47,14 +47,14 @@ class PassTurn(Action, frozen=True, tag="pass_turn"):
 
 
 class TakeStones(Action, frozen=True, tag="take_stones"):
-    """Take some stones back; a legal list may say which in one pattern."""
+    """Take some stones back; a legal list may give the choices as one pattern."""
 
     stones: Public[tuple[str, ...] | AnyOf]
 
 
 class StonePlaced(Effect, frozen=True, tag="stone_placed"):
     seat: Public[int]
-    place: Public[Place]
+    point: Public[Point]
     colour: Private[str]
     token: Secret[int]
 
@@ -62,10 +62,10 @@ class StonePlaced(Effect, frozen=True, tag="stone_placed"):
 class View(msgspec.Struct, frozen=True, tag_field="game", tag="toy_stones"):
     """What a viewer knows."""
 
-    stones: tuple[Place, ...]
+    stones: tuple[Point, ...]
 
 
-class Wishes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class StoneOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     size: int = 9
 
 
@@ -74,7 +74,7 @@ INFO: Final[GameInfo[Any, Any, Any, Any]] = GameInfo(
     title="Stones",
     ruleset=1,
     seats=(2,),
-    options=Wishes,
+    options=StoneOptions,
     actions=(PlaceStone, PassTurn, TakeStones),
     effects=(StonePlaced,),
     observation=View,
@@ -90,7 +90,7 @@ class FakeGame(msgspec.Struct):
 @pytest.fixture(scope="module")
 def reference() -> dict[str, Any]:
     games: Any = {"toy_stones": FakeGame(INFO)}
-    return openapi.document(describe((stones_blueprint(),), games))
+    return openapi.document(describe((small_api(),), games))
 
 
 def accepts(reference: dict[str, Any], component: str, value: object) -> bool:
@@ -99,7 +99,7 @@ def accepts(reference: dict[str, Any], component: str, value: object) -> bool:
     return validator.is_valid(msgspec.json.decode(msgspec.json.encode(value)))
 
 
-def test_the_committed_file_is_what_the_code_makes() -> None:
+def test_the_committed_file_is_what_the_code_generates() -> None:
     assert (ROOT / "openapi.yaml").read_text(encoding="utf-8") == openapi.render(openapi.document(describe()))
 
 
@@ -121,8 +121,8 @@ def test_names_begin_with_the_game(reference: dict[str, Any]) -> None:
         "ToyStonesOptionsSeen",
         "ToyStonesPassTurn",
         "ToyStonesPassTurnSeen",
-        "ToyStonesPlace",
-        "ToyStonesPlaceSeen",
+        "ToyStonesPoint",
+        "ToyStonesPointSeen",
         "ToyStonesPlaceStone",
         "ToyStonesPlaceStoneSeen",
         "ToyStonesStonePlaced",
@@ -147,13 +147,13 @@ def test_a_union_has_a_required_tag(reference: dict[str, Any]) -> None:
     }
     assert "type" in place_stone["required"]
     assert place_stone["description"] == "Put a stone down."
-    assert schemas["ToyStonesPlace"]["description"] == "Where a stone lies."
+    assert schemas["ToyStonesPoint"]["description"] == "Where a stone lies."
     assert schemas["Observation"]["discriminator"]["propertyName"] == "game"
 
 
-ACTION: Final = PlaceStone(Place(1), "red")
+ACTION: Final = PlaceStone(Point(1), "red")
 PATTERN: Final = AnyOf(("a", "b", "c"), 1, 2)
-EFFECT: Final = StonePlaced(0, Place(1), "red", 5)
+EFFECT: Final = StonePlaced(0, Point(1), "red", 5)
 
 
 @pytest.mark.parametrize(
@@ -161,9 +161,9 @@ EFFECT: Final = StonePlaced(0, Place(1), "red", 5)
     [
         ("Action", ACTION, True),
         ("Action", PassTurn(), True),
-        ("Action", {"type": "place_stone", "place": {"row": 1}}, False),
+        ("Action", {"type": "place_stone", "point": {"row": 1}}, False),
         ("Action", {**msgspec.to_builtins(ACTION), "extra": 1}, False),
-        ("Action", {**msgspec.to_builtins(ACTION), "place": {"row": 1, "extra": 1}}, False),
+        ("Action", {**msgspec.to_builtins(ACTION), "point": {"row": 1, "extra": 1}}, False),
         ("Action", {**msgspec.to_builtins(ACTION), "type": "resign"}, False),
         ("Action", TakeStones(("a", "b")), True),
         ("Action", TakeStones(PATTERN), False),
@@ -172,15 +172,15 @@ EFFECT: Final = StonePlaced(0, Place(1), "red", 5)
         ("Pattern", PATTERN, True),
         ("Pattern", {"any_of": ["a"]}, False),
         ("ActionSeen", redact(ACTION, None, 0), True),
-        ("ActionSeen", {**msgspec.to_builtins(ACTION), "extra": 1, "place": {"row": 1, "column": 0, "extra": 1}}, True),
-        ("ActionSeen", {**msgspec.to_builtins(ACTION), "place": {"row": 1}}, False),
-        ("Action", {**msgspec.to_builtins(ACTION), "place": {"row": 1}}, True),
+        ("ActionSeen", {**msgspec.to_builtins(ACTION), "extra": 1, "point": {"row": 1, "column": 0, "extra": 1}}, True),
+        ("ActionSeen", {**msgspec.to_builtins(ACTION), "point": {"row": 1}}, False),
+        ("Action", {**msgspec.to_builtins(ACTION), "point": {"row": 1}}, True),
         ("ActionSeen", {"type": "place_stone"}, False),
         ("Effect", EFFECT, True),
         ("Effect", redact(EFFECT, None), True),
         ("Effect", redact(EFFECT, 0), True),
         ("Effect", {"type": "stone_placed", "seat": 1}, False),
-        ("Observation", View((Place(1, 2),)), True),
+        ("Observation", View((Point(1, 2),)), True),
         ("Observation", {"stones": []}, False),
         ("Observation", {"game": "chess", "stones": []}, False),
         ("Options", {}, True),
@@ -189,7 +189,7 @@ EFFECT: Final = StonePlaced(0, Place(1), "red", 5)
         ("OptionsSeen", {}, False),
     ],
 )
-def test_the_schemas_accept_what_the_service_means(
+def test_the_schemas_accept_exactly_what_the_service_accepts_and_sends(
     reference: dict[str, Any], component: str, value: object, is_valid: bool
 ) -> None:
     assert accepts(reference, component, value) is is_valid
@@ -238,7 +238,7 @@ def test_the_reference_has_every_route_of_the_app_and_no_other() -> None:
     assert {(path, method) for path, methods in paths.items() for method in methods if method != "parameters"} == served
 
 
-def test_every_operation_has_a_name_a_summary_and_says_whether_it_wants_a_token() -> None:
+def test_every_operation_has_a_name_and_a_summary_and_documents_its_authentication() -> None:
     paths = openapi.document(describe())["paths"]
     operations = [one for methods in paths.values() for method, one in methods.items() if method != "parameters"]
     names = [operation["operationId"] for operation in operations]
@@ -249,12 +249,12 @@ def test_every_operation_has_a_name_a_summary_and_says_whether_it_wants_a_token(
         wanted = operation.get("security", [])
         by_ticket = {"ticket": []} in wanted
         assert [one for one in wanted if one != {"ticket": []}] in ([], [{"bearer": []}], [{"bearer": []}, {}])
-        told = operation["responses"]["401"]["description"]
-        assert ("`token-missing`" in told) == (wanted != [] and {} not in wanted)
-        assert ("`ticket-invalid`" in told) == by_ticket
+        codes = operation["responses"]["401"]["description"]
+        assert ("`token-missing`" in codes) == (wanted != [] and {} not in wanted)
+        assert ("`ticket-invalid`" in codes) == by_ticket
 
 
-def test_no_member_has_a_default_but_in_words(reference: dict[str, Any]) -> None:
+def test_defaults_are_in_descriptions_and_not_in_schemas(reference: dict[str, Any]) -> None:
     """Code generators expect a member with a default to be always present."""
     described = openapi.document(describe())["components"]["schemas"]
     members = [inner for schema in described.values() for inner in schema.get("properties", {}).values()]
@@ -263,11 +263,11 @@ def test_no_member_has_a_default_but_in_words(reference: dict[str, Any]) -> None
     own = reference["components"]["schemas"]
     assert own["ToyStonesOptions"]["properties"]["size"] == {"type": "integer", "description": "Default: `9`."}
     assert own["ToyStonesOptionsSeen"]["properties"]["size"] == {"type": "integer"}
-    said = [described["NewMatch"]["properties"][name]["description"] for name in ("bots", "private")]
-    assert [one.rpartition(". ")[2] for one in said] == ["Default: `[]`.", "Default: `false`."]
+    descriptions = [described["NewMatch"]["properties"][name]["description"] for name in ("bots", "private")]
+    assert [one.rpartition(". ")[2] for one in descriptions] == ["Default: `[]`.", "Default: `false`."]
 
 
-def test_what_is_always_sent_is_required_and_what_is_left_out_is_never_null() -> None:
+def test_members_that_are_always_sent_are_required_and_optional_ones_are_never_null() -> None:
     described = openapi.document(describe())["components"]["schemas"]
     assert described["CheckResult"]["required"] == ["check", "result", "version", "detail"]
     assert described["FieldError"]["required"] == ["detail"]
@@ -278,8 +278,7 @@ def test_what_is_always_sent_is_required_and_what_is_left_out_is_never_null() ->
             assert schema["required"] == list(schema["properties"])
 
 
-def test_an_answer_leaves_nothing_undescribed() -> None:
-    """Every member of an answer has a schema that says something of it."""
+def test_every_member_of_an_answer_has_a_schema() -> None:
     described = openapi.document(describe())["components"]["schemas"]
     blank = [
         f"{name}.{member}"
@@ -292,11 +291,11 @@ def test_an_answer_leaves_nothing_undescribed() -> None:
 
 def test_an_observation_without_its_game_is_refused() -> None:
     with pytest.raises(TypeError, match="needs tag_field='game'"):
-        components.of_game(replace(INFO, observation=Place))
+        components.of_game(replace(INFO, observation=Point))
 
 
 def operations() -> list[tuple[str, str]]:
-    """Methods and paths of the reference, with a name in the place of each parameter."""
+    """Methods and paths of the reference, with `x` for each parameter."""
     paths = yaml.load((ROOT / "openapi.yaml").read_bytes(), yaml.CSafeLoader)["paths"]
     return [
         (verb.upper(), re.sub(r"{.*?}", "x", path))
@@ -306,19 +305,19 @@ def operations() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("method", "path"), operations())
-def test_the_reference_names_what_every_operation_of_a_kind_refuses(method: str, path: str) -> None:
-    """The client holds each problem against the reference."""
+def test_the_reference_has_the_problems_that_all_operations_of_a_method_share(method: str, path: str) -> None:
+    """The client checks each problem against the reference."""
     client = Client()
     token = client.sign_up()
-    odd = [client.send(method, f"{path}?oddity=1", token=token)]
+    refused = [client.send(method, f"{path}?oddity=1", token=token)]
     if method == "POST":
-        odd += [
+        refused += [
             client.send(method, path, token=token, data=b"[]"),
             client.send(method, path, token=token, data=b"{}", headers={"Content-Type": "text/plain"}),
             client.send(method, path, token=token, data=b"{}", headers={"Transfer-Encoding": "gzip"}),
             client.send(method, path, token=token, data=b" " * 20_000),
         ]
-    assert [answer.status_code for answer in odd] == [400, 422, 415, 400, 413][: len(odd)]
+    assert [answer.status_code for answer in refused] == [400, 422, 415, 400, 413][: len(refused)]
 
 
 def test_the_reference_states_the_default_pace_of_bots() -> None:

@@ -1,4 +1,4 @@
-"""Limits of new matches: by address, for matches of bots alone, and for the whole service."""
+"""Limits for new matches: by address, for matches with only bots, and for the whole service."""
 
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ def make(client: Client, token: str, **wanted: Any) -> Json:
     return client.do("/v1/matches", {**GAME, **wanted}, token)
 
 
-def test_an_address_makes_only_so_many_matches_in_a_minute_with_however_many_players() -> None:
+def test_new_matches_are_limited_by_address_whichever_player_creates_them() -> None:
     client = Client(Container(settings(creations_by_address=3, proxies=1)))
     answers = [client.post("/v1/matches", GAME, client.sign_up()) for _ in range(5)]
     assert [answer.status_code for answer in answers] == [201, 201, 201, 429, 429]
@@ -35,7 +35,7 @@ def test_an_address_makes_only_so_many_matches_in_a_minute_with_however_many_pla
         ({"seats": 2, "bots": ["random"]}, ("bots", {"bot": "random"}), 201),
     ],
 )
-def test_an_address_begins_only_so_many_matches_of_bots_alone_whichever_way(
+def test_matches_with_only_bots_are_limited_by_address_however_they_start(
     match: dict[str, Any], then: tuple[str, dict[str, str]] | None, status: int
 ) -> None:
     client = Client(Container(settings(bot_matches_by_address=2)))
@@ -48,7 +48,7 @@ def test_an_address_begins_only_so_many_matches_of_bots_alone_whichever_way(
     answers = [begin(client.sign_up()) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [status, status, 429, 429]
     assert answers[-1].headers["RateLimit-Policy"] == '"bot-matches";q=2;w=600'
-    # Matches with people begin all the same, in each of these ways.
+    # Matches with people are not limited, however they start.
     ada = client.sign_up()
     for manual in (False, True):
         made = make(client, ada, seats=3, bots=["random"], manual_start=manual)["id"]
@@ -59,12 +59,12 @@ def test_an_address_begins_only_so_many_matches_of_bots_alone_whichever_way(
         assert client.ask(f"/v1/matches/{made}")["status"] == "running"
 
 
-def test_no_match_of_bots_alone_begins_while_as_many_as_allowed_wait_for_a_worker() -> None:
+def test_no_match_with_only_bots_starts_while_too_many_wait_for_a_worker() -> None:
     client = Client(Container(settings(bot_matches_waiting=2)))
     ada = client.sign_up()
     made = [make(client, ada, **BOTS)["id"] for _ in range(2)]
-    told = problem(client.post("/v1/matches", {**GAME, **BOTS}, ada))
-    assert (told.status, told.code) == (503, "bots-busy")
+    refusal = problem(client.post("/v1/matches", {**GAME, **BOTS}, ada))
+    assert (refusal.status, refusal.code) == (503, "bots-busy")
     make(client, ada, seats=2, bots=["random"])
     while advance(client.container.ports, made[0]):
         pass
@@ -76,5 +76,5 @@ def test_these_limits_reveal_nothing_of_a_private_match_to_a_stranger() -> None:
     ada, eve = client.sign_up(), client.sign_up()
     hidden = make(client, ada, seats=2, bots=["random"], private=True)["id"]
     make(client, ada, **BOTS)
-    said = [client.post(f"/v1/matches/{match}/bots", {"bot": "random"}, eve) for match in (hidden, "none-such")]
-    assert {problem(answer).code for answer in said} == {"match-not-found"}
+    answers = [client.post(f"/v1/matches/{match}/bots", {"bot": "random"}, eve) for match in (hidden, "none-such")]
+    assert {problem(answer).code for answer in answers} == {"match-not-found"}

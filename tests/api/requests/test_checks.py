@@ -11,18 +11,18 @@ from flask.testing import FlaskClient
 from api.app import create_app
 from service.usecases import accounts
 from tests.api.checked import Client
-from tests.api.conftest import ANNA as ANNA_HERSELF
-from tests.api.conftest import TOKEN, Container, problem, settings, stones_blueprint
+from tests.api.conftest import ANNA as ANNA_PLAYER
+from tests.api.conftest import TOKEN, Container, problem, settings, small_api
 
 ANNA: Final = {"Authorization": f"Bearer {TOKEN}"}
 JSON: Final = {"Content-Type": "application/json"}
 
 
 def client_with(**wanted: Any) -> FlaskClient:
-    return create_app(Container(settings(**wanted)), resources=(stones_blueprint(),)).test_client()
+    return create_app(Container(settings(**wanted)), resources=(small_api(),)).test_client()
 
 
-def test_a_good_request_gets_its_answer(client: FlaskClient) -> None:
+def test_a_valid_request_is_answered(client: FlaskClient) -> None:
     response = client.post("/v1/stones", json={"name": "agate"}, headers=ANNA)
     assert (response.status_code, response.content_type) == (201, "application/json")
     assert response.get_data() == b'{"name":"agate","weight":1}'
@@ -44,7 +44,7 @@ REFUSED: Final[Mapping[str, tuple[int, str, Mapping[str, Any]]]] = {
     "too large": (413, "body-too-large", {"data": b" " * 16_385, "headers": JSON}),
     "form": (415, "unsupported-media-type", {"data": {"name": "x"}}),
     "text": (415, "unsupported-media-type", {"data": b"{}", "headers": {"Content-Type": "text/plain"}}),
-    "json of a kind": (
+    "another JSON type": (
         415,
         "unsupported-media-type",
         {"data": b"{}", "headers": {"Content-Type": "application/x+json"}},
@@ -66,7 +66,7 @@ REFUSED: Final[Mapping[str, tuple[int, str, Mapping[str, Any]]]] = {
     "unknown": (422, "invalid-request", {"json": {"name": "x", "id": 1}}),
     "type": (422, "invalid-request", {"json": {"name": "x", "weight": "5"}}),
     "query": (400, "invalid-parameter", {"json": {"name": "x"}, "query_string": {"dry": "1"}}),
-    "no key is known": (
+    "idempotency key where none is known": (
         400,
         "invalid-parameter",
         {"json": {"name": "x"}, "headers": {"Idempotency-Key": "a"}},
@@ -77,7 +77,7 @@ REFUSED: Final[Mapping[str, tuple[int, str, Mapping[str, Any]]]] = {
 
 
 @pytest.mark.parametrize(("status", "code", "request_"), REFUSED.values(), ids=REFUSED.keys())
-def test_a_wrong_write_is_refused_with_its_own_code(
+def test_each_fault_of_a_write_is_refused_with_its_own_code(
     client: FlaskClient, status: int, code: str, request_: Mapping[str, Any]
 ) -> None:
     headers = {**({} if code == "token-missing" else ANNA), **request_.get("headers", {})}
@@ -85,7 +85,7 @@ def test_a_wrong_write_is_refused_with_its_own_code(
 
 
 STONES: Final = "name, weight, round, colours, where"
-SAID: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
+DETAILS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "list": ({"json": [1]}, "#: Must be a JSON object."),
     "unknown": ({"json": {"name": "x", "id": 1}}, f"#/id: Is unknown; the known ones are {STONES}."),
     "two": ({"json": {"id": 1}}, "#/name: Is required. 1 more in `errors`."),
@@ -96,11 +96,11 @@ SAID: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
 }
 
 
-@pytest.mark.parametrize(("request_", "said"), SAID.values(), ids=SAID.keys())
-def test_the_sentence_says_where_the_first_fault_is_and_what_would_be_right(
-    client: FlaskClient, request_: Mapping[str, Any], said: str
+@pytest.mark.parametrize(("request_", "detail"), DETAILS.values(), ids=DETAILS.keys())
+def test_the_detail_has_the_position_of_the_first_fault_and_what_would_be_right(
+    client: FlaskClient, request_: Mapping[str, Any], detail: str
 ) -> None:
-    assert problem(client.post("/v1/stones", **request_, headers=ANNA)).document["detail"] == said
+    assert problem(client.post("/v1/stones", **request_, headers=ANNA)).document["detail"] == detail
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_the_sentence_says_where_the_first_fault_is_and_what_would_be_right(
         'application/json; profile="https://moon.example/a;b"; charset=UTF8; v=1',
     ],
 )
-def test_json_in_utf_8_is_taken_however_it_is_written(client: FlaskClient, media_type: str) -> None:
+def test_every_spelling_of_the_json_media_type_in_utf_8_is_accepted(client: FlaskClient, media_type: str) -> None:
     response = client.post("/v1/stones", data=b'{"name":"x"}', content_type=media_type, headers=ANNA)
     assert response.status_code == 201
 
@@ -132,11 +132,11 @@ IN_ORDER: Final[list[tuple[str, Mapping[str, str | None]]]] = [
 ]
 
 
-def test_checks_come_in_their_order() -> None:
+def test_the_checks_run_in_a_fixed_order() -> None:
     client = client_with(allowed_hosts=("moon.example",))
     given: dict[str, str | None] = {"Host": "elsewhere", "Authorization": "Bearer y"}
-    for code, mended in IN_ORDER:
-        given |= mended
+    for code, corrected in IN_ORDER:
+        given |= corrected
         headers = {name: value for name, value in given.items() if value is not None}
         response = client.post("/v1/stones", headers=headers, data=b"{]")
         assert problem(response).code == code
@@ -171,8 +171,8 @@ def test_probes_may_use_a_bare_address_but_not_an_invalid_host(path: str) -> Non
     client = Client(Container(settings(allowed_hosts=("moon.example",))))
     assert client.get(path, host="10.0.0.7:8080").status_code == 200
     assert problem(client.get(path, host="moon.example/")).code == "bad-host"
-    said = problem(client.get("/v1/games", host="10.0.0.7:8080"))
-    assert said.document["detail"] == "The Host header does not name a host of this service: 10.0.0.7:8080"
+    found = problem(client.get("/v1/games", host="10.0.0.7:8080"))
+    assert found.document["detail"] == "The Host header does not name a host of this service: 10.0.0.7:8080"
 
 
 @pytest.mark.parametrize(
@@ -186,9 +186,9 @@ def test_probes_may_use_a_bare_address_but_not_an_invalid_host(path: str) -> Non
     ],
 )
 def test_a_wrong_query_names_its_parameter(client: FlaskClient, query: str, parameter: str) -> None:
-    said = problem(client.get(f"/v1/stones?{query}"))
-    assert (said.status, said.code) == (400, "invalid-parameter")
-    assert {error["parameter"] for error in said.document["errors"]} == {parameter}
+    found = problem(client.get(f"/v1/stones?{query}"))
+    assert (found.status, found.code) == (400, "invalid-parameter")
+    assert {error["parameter"] for error in found.document["errors"]} == {parameter}
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/v1/stones/", "//v1/stones", "/v1/stones/polish/x"])
@@ -207,7 +207,7 @@ def test_head_options_and_wrong_methods(client: FlaskClient) -> None:
     assert "POST" in response.headers["Allow"]
 
 
-def test_too_many_requests_get_the_time_of_the_next_try() -> None:
+def test_requests_over_the_limit_get_the_time_of_the_next_try() -> None:
     client = client_with(requests_by_token=2, requests_by_address=1)
     anna = [client.get("/v1/stones", headers=ANNA) for _ in range(3)]
     assert [response.status_code for response in anna] == [200, 200, 429]
@@ -217,10 +217,10 @@ def test_too_many_requests_get_the_time_of_the_next_try() -> None:
     assert int(anna[2].headers["Retry-After"]) in range(1, 11)
 
 
-def test_a_player_is_counted_by_whatever_token_and_however_it_is_written() -> None:
+def test_all_tokens_of_a_player_and_all_spellings_count_together() -> None:
     container = Container(settings(requests_by_token=3, requests_by_address=1))
-    client = create_app(container, resources=(stones_blueprint(),)).test_client()
-    other = accounts.add_token(container.ports, ANNA_HERSELF)
+    client = create_app(container, resources=(small_api(),)).test_client()
+    other = accounts.add_token(container.ports, ANNA_PLAYER)
     headers = [f"Bearer {TOKEN}", f"bearer   {TOKEN}", f"BEARER {other}", f"Bearer {TOKEN} "]
     answers = [client.get("/v1/stones", headers={"Authorization": header}) for header in headers]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
@@ -233,7 +233,7 @@ def test_wrong_tokens_count_against_their_address() -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/stones", "/nowhere", "/openapi.yaml", "/docs", "/docs/start.js"])
-def test_every_answer_carries_the_headers_of_all(client: FlaskClient, path: str) -> None:
+def test_every_answer_has_the_common_headers(client: FlaskClient, path: str) -> None:
     with client.get(path) as response:
         assert response.headers["X-Content-Type-Options"] == "nosniff"
         assert response.headers["Content-Security-Policy"].startswith("default-src 'none'")
@@ -274,7 +274,7 @@ def test_browsers_of_the_configured_origins_may_call(origins: tuple[str, ...], a
     assert exposed <= set(call.headers["Access-Control-Expose-Headers"].split(", "))
 
 
-def test_a_problem_can_be_read_by_a_browser_too(client: FlaskClient) -> None:
+def test_a_problem_has_the_headers_for_browsers_too(client: FlaskClient) -> None:
     assert client.get("/nowhere", headers=PREFLIGHT).headers["Access-Control-Allow-Origin"] == "*"
 
 
@@ -288,7 +288,7 @@ def test_the_reference_page_needs_no_other_host(app: Flask) -> None:
     assert problem(client.get("/docs/oauth2-redirect.html")).code == "not-found"
 
 
-def test_the_front_door_leads_to_the_reference(app: Flask) -> None:
+def test_the_root_redirects_to_the_reference(app: Flask) -> None:
     client = app.test_client()
     answer = client.get("/")
     assert (answer.status_code, answer.headers["Location"]) == (302, "docs")
@@ -297,7 +297,7 @@ def test_the_front_door_leads_to_the_reference(app: Flask) -> None:
 
 @pytest.mark.parametrize("name", ["If-Modified-Since", "If-Unmodified-Since", "If-Range"])
 @pytest.mark.parametrize("year", ["9" * 20, "10000"])
-def test_an_invalid_date_is_no_condition(client: FlaskClient, name: str, year: str) -> None:
+def test_a_condition_with_an_invalid_date_is_ignored(client: FlaskClient, name: str, year: str) -> None:
     for date in (
         f"Mon, 01 Jan {year} 00:00:00 GMT",
         f"Mon, {year} Jan 2026 00:00:00 GMT",
@@ -308,7 +308,7 @@ def test_an_invalid_date_is_no_condition(client: FlaskClient, name: str, year: s
                 assert answer.status_code in {200, 206}
 
 
-def test_the_reference_is_not_sent_twice(client: FlaskClient) -> None:
+def test_a_client_that_has_the_reference_gets_304(client: FlaskClient) -> None:
     first = client.get("/openapi.yaml")
     again = client.get("/openapi.yaml", headers={"If-None-Match": first.headers["ETag"]})
     assert (first.content_type, again.status_code) == ("application/yaml", 304)

@@ -12,7 +12,7 @@ from api.app import RESOURCES
 from api.requests import strict_fields
 from api.requests.blueprint import Blueprint
 from service.match import chosen_text
-from tests.api.conftest import stones_blueprint
+from tests.api.conftest import small_api
 
 OURS = (
     strict_fields.Integer,
@@ -28,7 +28,7 @@ OURS = (
 
 
 def loose(schema: ma.Schema, path: str) -> Iterator[str]:
-    """The paths of fields that take more than they say, and of schemas that take unknown fields."""
+    """The paths of fields that are not strict, and of schemas that accept unknown fields."""
     if schema.unknown != ma.RAISE:
         yield path
     for name, field in schema.fields.items():
@@ -52,7 +52,7 @@ def schemas_of(blueprint: Blueprint) -> Iterator[ma.Schema]:
                     yield parameter["schema"]
 
 
-@pytest.mark.parametrize("blueprint", [*RESOURCES, stones_blueprint()], ids=lambda blueprint: blueprint.name)
+@pytest.mark.parametrize("blueprint", [*RESOURCES, small_api()], ids=lambda blueprint: blueprint.name)
 def test_every_schema_is_strict(blueprint: Blueprint) -> None:
     assert [path for schema in schemas_of(blueprint) for path in loose(schema, type(schema).__name__)] == []
 
@@ -69,7 +69,7 @@ class Loose(ma.Schema):
         unknown = ma.INCLUDE
 
 
-def test_the_lint_finds_every_loose_field() -> None:
+def test_the_check_finds_every_loose_field() -> None:
     names = ["", "/number", "/switch", "/text", "/items", "/inner/*", "/raw"]
     assert list(loose(Loose(), "Loose")) == ["Loose" + name for name in names]
 
@@ -105,10 +105,10 @@ FIELDS: dict[str, tuple[fields.Field[Any], list[object], list[object]]] = {
 
 
 @pytest.mark.parametrize(("field", "good", "bad"), FIELDS.values(), ids=FIELDS.keys())
-def test_a_field_takes_its_own_type_only(field: fields.Field[Any], good: list[object], bad: list[object]) -> None:
+def test_a_field_accepts_only_its_own_type(field: fields.Field[Any], good: list[object], bad: list[object]) -> None:
     for value in good:
-        taken = field.deserialize(value)
-        assert taken == value or str(taken).lower() == value
+        accepted = field.deserialize(value)
+        assert accepted == value or str(accepted).lower() == value
     for value in bad:
         with pytest.raises(ma.ValidationError):
             field.deserialize(value)
@@ -120,17 +120,17 @@ def test_a_list_that_is_too_long_is_refused_before_its_items_are_read() -> None:
     assert len(str(refusal.value.messages)) < 100
 
 
-def test_a_client_seed_that_the_api_takes_is_one_for_the_audit_and_for_the_reference_too() -> None:
+def test_the_api_the_audit_and_the_reference_accept_the_same_client_seeds() -> None:
     field = strict_fields.String(64, shortest=1)
     pattern = re.compile(field.metadata["pattern"])
-    told_apart = []
+    differing = []
     for character in map(chr, (*range(0xD800), *range(0xE000, 0x10000), 0x1F411)):
         is_refused = strict_fields._CONTROL.search(character) is not None
         if (chosen_text.IN_FORMAT_1.fullmatch(character) is None) != is_refused or (
             pattern.fullmatch(character) is None
         ) != is_refused:
-            told_apart.append(character)
-    assert told_apart == []
+            differing.append(character)
+    assert differing == []
     assert [one for one in "a\u202eb\u2066\x85\x00" if strict_fields._CONTROL.search(one)] == list(
         "\u202e\u2066\x85\x00"
     )

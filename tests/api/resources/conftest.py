@@ -1,4 +1,4 @@
-"""A client, and two matches to read: one that is running and one that is over."""
+"""A client, and two matches to read: a running and a finished one."""
 
 import pytest
 
@@ -12,14 +12,14 @@ def client() -> Client:
 
 
 @pytest.fixture(scope="module")
-def going(client: Client) -> Table:
+def running(client: Client) -> Table:
     table = set_table(client.container.ports)
     table.play(client.container.ports, 20)
     return table
 
 
 @pytest.fixture(scope="module")
-def over(client: Client) -> Table:
+def finished(client: Client) -> Table:
     table = set_table(client.container.ports)
     table.finish(client.container.ports)
     return table

@@ -1,4 +1,4 @@
-"""Actions are applied once however often they are sent, and only to the version that the player saw."""
+"""An action is applied once however often it is sent, and with If-Match only to the version that the player saw."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -36,7 +36,7 @@ def test_a_receipt_has_the_event_and_the_next_decisions(table: Seated) -> None:
     assert view.get_json()["decisions"] == receipt["decisions"]
 
 
-def test_the_same_key_gets_the_same_receipt_however_much_came_after(table: Seated) -> None:
+def test_the_same_key_gets_the_same_receipt_after_any_number_of_later_events(table: Seated) -> None:
     body = {"action": table.actions()[0]}
     first = table.act(body, idempotency_key="move-1")
     while table.client.ask(table.path)["decisions"][0]["seat"] == first.get_json()["event"]["data"]["seat"]:
@@ -51,7 +51,7 @@ def test_the_same_key_gets_the_same_receipt_however_much_came_after(table: Seate
     assert table.client.log(table.match) == before
 
 
-def test_a_command_sent_by_many_at_once_is_carried_out_once(table: Seated) -> None:
+def test_a_command_sent_many_times_simultaneously_is_applied_once(table: Seated) -> None:
     body = {"action": table.actions()[0]}
     barrier = threading.Barrier(8)
 
@@ -68,7 +68,7 @@ def test_a_command_sent_by_many_at_once_is_carried_out_once(table: Seated) -> No
     assert len(table.client.log(table.match)) == 5
 
 
-def test_a_dry_run_says_what_would_be_said_and_changes_nothing(table: Seated) -> None:
+def test_a_dry_run_gets_the_answer_of_a_real_run_and_changes_nothing(table: Seated) -> None:
     before = table.client.log(table.match)
     legal = table.actions()
     for action in legal:
@@ -84,17 +84,17 @@ def test_a_dry_run_says_what_would_be_said_and_changes_nothing(table: Seated) ->
 
 
 def test_an_illegal_action_gets_its_reason_its_clause_and_the_legal_actions(table: Seated) -> None:
-    said = problem(table.act({"action": {"type": "pass"}}))
-    assert (said.status, said.code) == (409, "illegal-action")
-    assert said.document["clause"].startswith("MOM-")
-    assert said.document["reason"]
-    assert said.document["legal"] == table.actions()
-    assert sum(said.document["legal_counts"].values()) == len(table.actions())
-    assert said.document["decisions"] == table.client.ask(table.path, table.turn)["decisions"]
-    assert said.document["version"] == 4
+    refusal = problem(table.act({"action": {"type": "pass"}}))
+    assert (refusal.status, refusal.code) == (409, "illegal-action")
+    assert refusal.document["clause"].startswith("MOM-")
+    assert refusal.document["reason"]
+    assert refusal.document["legal"] == table.actions()
+    assert sum(refusal.document["legal_counts"].values()) == len(table.actions())
+    assert refusal.document["decisions"] == table.client.ask(table.path, table.turn)["decisions"]
+    assert refusal.document["version"] == 4
 
 
-def test_if_match_lets_an_action_pass_only_on_the_version_that_was_seen(table: Seated) -> None:
+def test_if_match_accepts_an_action_only_at_the_version_that_was_seen(table: Seated) -> None:
     old, new = (table.client.get(f"{table.path}?version={version}").headers["ETag"] for version in (3, 4))
     body = {"action": table.actions()[0]}
     stale = table.act(body, if_match=old)
@@ -109,7 +109,7 @@ def test_if_match_lets_an_action_pass_only_on_the_version_that_was_seen(table: S
         dry = table.client.post(f"{table.path}/actions?dry_run=true", body, table.turn, if_match=header)
         assert dry.status_code == 200
     assert table.act(body, if_match=f"{old}, W/{new}").status_code == 201
-    # Who names no version acts on the newest.
+    # Without If-Match an action applies to the newest version.
     turn = table.client.ask(table.path)["decisions"][0]["seat"]
     token = table.turn if turn == table.client.ask(table.path, table.turn)["viewer"] else table.other
     legal = table.client.ask(f"{table.path}/legal-actions", token)["actions"]
@@ -124,7 +124,7 @@ def test_a_key_used_again_for_another_action_is_refused(table: Seated) -> None:
     assert table.client.log(table.match) == before
 
 
-def test_an_action_names_its_decision_and_its_seat_if_it_likes(table: Seated) -> None:
+def test_an_action_may_name_its_decision_and_its_seat(table: Seated) -> None:
     view = table.client.ask(table.path, table.turn)
     decision = view["decisions"][0]["id"]
     wanted = {"action": table.actions()[0], "decision": decision, "seat": view["viewer"]}
@@ -140,7 +140,7 @@ class Clock:
         return self.now
 
 
-def test_after_the_deadline_the_clock_decides() -> None:
+def test_after_the_deadline_the_default_action_is_played() -> None:
     clock = Clock()
     container = Container(unlimited(), local_ports(GAMES, clock))
     table = seated(container, clock={"turn_seconds": 30})
@@ -161,7 +161,7 @@ def test_a_player_who_left_cannot_act(table: Seated) -> None:
 
 
 class CountedLog(MemoryLog):
-    """Counts what would be a round trip."""
+    """Records every call that would be a round trip to a real log."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -180,7 +180,7 @@ class CountedLog(MemoryLog):
         return super().seed(match)
 
 
-def test_an_action_costs_two_round_trips_to_the_log_and_a_look_one() -> None:
+def test_an_action_makes_two_round_trips_to_the_log_and_a_read_one() -> None:
     log = CountedLog()
     table = seated(Container(unlimited(), local_ports(GAMES, log=log)))
     action = table.actions()[0]
@@ -192,7 +192,7 @@ def test_an_action_costs_two_round_trips_to_the_log_and_a_look_one() -> None:
     assert log.trips == ["read"]
 
 
-def test_moves_are_counted_apart_from_all_other_requests() -> None:
+def test_moves_are_counted_separately_from_all_other_requests() -> None:
     client = Client(Container(settings(requests_by_token=3, moves_by_token=2, requests_by_address=1000)))
     token = client.sign_up()
     for path in ("/v1/me", "/v1/games", "/v1/bots"):

@@ -46,7 +46,7 @@ def test_after_the_end_everything_is_checked(client: Client, table: Table) -> No
 
 
 @pytest.mark.parametrize("finished", [False, True])
-def test_a_changed_event_is_found_though_its_match_is_remembered(
+def test_a_changed_event_is_found_although_its_match_is_in_the_cache(
     client: Client, log: MemoryLog, table: Table, finished: bool
 ) -> None:
     ports = client.container.ports
@@ -59,7 +59,7 @@ def test_a_changed_event_is_found_though_its_match_is_remembered(
     assert {checks[check]["result"] for check in CHECKS[1:]} == {"not_checked" if finished else "not_yet"}
 
 
-def test_a_forged_outcome_is_named_though_its_chain_is_whole(client: Client, log: MemoryLog, table: Table) -> None:
+def test_a_forged_outcome_is_named_although_its_chain_is_valid(client: Client, log: MemoryLog, table: Table) -> None:
     match = table.finish(client.container.ports)
     file = File(tuple(line[:-1] for line in export(client.container.ports, match)))
     at = file.find("match_scored")
@@ -81,11 +81,11 @@ def test_a_forged_outcome_is_named_though_its_chain_is_whole(client: Client, log
     ]
 
 
-def test_audits_are_limited_more_than_the_rest() -> None:
+def test_audits_have_a_stricter_limit_than_other_requests() -> None:
     client = Client(Container(settings(audits_by_caller=2, requests_by_address=MANY)))
-    where = f"/v1/matches/{set_table(client.container.ports).match_id}"
-    answers = [client.get(f"{where}/audit") for _ in range(3)]
+    path = f"/v1/matches/{set_table(client.container.ports).match_id}"
+    answers = [client.get(f"{path}/audit") for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert problem(answers[-1]).code == "rate-limited"
     assert answers[0].headers["RateLimit-Policy"] == '"audits";q=2;w=60'
-    assert client.get(where).status_code == 200
+    assert client.get(path).status_code == 200

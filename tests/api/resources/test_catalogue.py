@@ -18,7 +18,7 @@ def test_all_games_are_listed(client: Client) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_game_s_page_has_all_that_a_client_needs(client: Client, game: str) -> None:
+def test_the_page_of_a_game_has_rules_texts_components_and_options(client: Client, game: str) -> None:
     response = client.get(f"/v1/games/{game}")
     page = response.get_json()
     assert "public" in response.headers["Cache-Control"]
@@ -27,15 +27,15 @@ def test_a_game_s_page_has_all_that_a_client_needs(client: Client, game: str) ->
     assert page["components"]
     assert page["seats"] == list(GAMES[game].info.seats)
     jsonschema_rs.meta.validate(page["options"])
-    takes = jsonschema_rs.Draft202012Validator(page["options"]).is_valid
-    assert takes({})
-    assert not takes({"no_such_option": 1})
+    is_valid = jsonschema_rs.Draft202012Validator(page["options"]).is_valid
+    assert is_valid({})
+    assert not is_valid({"no_such_option": 1})
 
 
 def test_the_problem_of_an_unknown_game_lists_the_games(client: Client) -> None:
-    said = problem(client.get("/v1/games/chess"))
-    assert (said.status, said.code) == (404, "game-not-found")
-    assert said.document["games"] == sorted(GAMES)
+    refusal = problem(client.get("/v1/games/chess"))
+    assert (refusal.status, refusal.code) == (404, "game-not-found")
+    assert refusal.document["games"] == sorted(GAMES)
 
 
 def test_every_bot_of_every_game_is_listed(client: Client) -> None:

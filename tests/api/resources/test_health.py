@@ -17,34 +17,34 @@ class WithoutQueue(Container):
         return ("the queue does not answer",)
 
 
-def test_a_process_that_is_well_says_so() -> None:
+def test_a_healthy_process_is_alive_and_ready() -> None:
     client = Client()
     assert client.ask("/healthz") == {"status": "alive"}
     assert client.ask("/readyz") == {"status": "ready", "warnings": []}
 
 
-def test_a_process_without_its_queue_is_ready_and_says_what_is_wrong() -> None:
+def test_a_process_without_its_queue_is_ready_with_a_warning() -> None:
     assert Client(WithoutQueue()).ask("/readyz") == {"status": "ready", "warnings": ["the queue does not answer"]}
 
 
-def test_a_process_that_cannot_serve_lives_but_is_not_ready() -> None:
+def test_a_process_that_cannot_serve_is_alive_but_not_ready() -> None:
     client = Client(Faulty())
     assert client.ask("/healthz") == {"status": "alive"}
     response = client.get("/readyz")
-    said = problem(response)
-    assert (said.status, said.code) == (503, "not-ready")
-    assert said.document["faults"] == list(Faulty().readiness())
+    refusal = problem(response)
+    assert (refusal.status, refusal.code) == (503, "not-ready")
+    assert refusal.document["faults"] == list(Faulty().readiness())
     assert "Retry-After" in response.headers
 
 
-def test_a_process_that_is_being_stopped_lives_but_is_not_ready() -> None:
+def test_a_process_that_is_being_stopped_is_alive_but_not_ready() -> None:
     client = create_app(Container(), alive=lambda: False).test_client()
     assert client.get("/healthz").status_code == 200
-    said = problem(client.get("/readyz"))
-    assert (said.status, said.code) == (503, "not-ready")
-    assert said.document["faults"] == ["the process is being stopped"]
+    refusal = problem(client.get("/readyz"))
+    assert (refusal.status, refusal.code) == (503, "not-ready")
+    assert refusal.document["faults"] == ["the process is being stopped"]
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-def test_no_cache_may_answer_for_the_process(path: str) -> None:
+def test_health_checks_are_never_cached(path: str) -> None:
     assert Client().get(path).headers["Cache-Control"] == "no-store"

@@ -14,11 +14,11 @@ WRITES: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "start": ("anna", {}),
     "leave": ("carl", {}),
 }
-"""By route: who may do it in the open match, and with what body."""
+"""By route: the player who may write in the open match, and the body."""
 
 
 class Table:
-    """An open match of three seats, started by hand: anna made it, carl sits in it, and a bot has the second seat."""
+    """An open match of three seats, started by hand: anna created it, carl has a seat, and so has a bot."""
 
     def __init__(self, *, full: bool = False) -> None:
         self.client = Client()
@@ -39,7 +39,7 @@ class Table:
 
 
 @pytest.mark.parametrize("route", WRITES)
-def test_a_write_happens_only_on_the_version_that_was_seen(route: str) -> None:
+def test_a_write_is_applied_only_to_the_version_that_was_seen(route: str) -> None:
     table = Table(full=route == "start")
     newest = table.etag
     old = table.client.get(f"{table.path}?version=1").headers["ETag"]
@@ -53,7 +53,7 @@ def test_a_write_happens_only_on_the_version_that_was_seen(route: str) -> None:
     assert table.write(route, f"{old}, W/{newest}").status_code in {200, 201}
 
 
-def test_a_leave_meant_for_the_open_match_resigns_no_running_one() -> None:
+def test_a_leave_that_was_meant_for_the_open_match_does_not_resign_the_running_one() -> None:
     client = Client()
     anna, ben = client.sign_up("anna"), client.sign_up("ben")
     path = f"/v1/matches/{client.do('/v1/matches', {'game': 'ape_town', 'seats': 2}, anna)['id']}"

@@ -1,4 +1,4 @@
-"""What frames say besides their events: what a look at the match at their version says, to the same viewer."""
+"""`include` adds to events what reading the match at their version shows to the same viewer."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -20,18 +20,18 @@ MOVES: Final = 12
 
 @pytest.fixture(scope="module")
 def match() -> Seated:
-    """A match in mid-play in which time runs."""
+    """A running match with a clock."""
     found = seated(clock={"bank_seconds": 600, "increment_seconds": 5})
     tokens = (found.turn, found.other)
     for _ in range(MOVES):
         views = [found.client.ask(f"{found.path}?include=legal_actions", token) for token in tokens]
-        place = next(place for place, view in enumerate(views) if view["legal_actions"])
-        found.act({"action": views[place]["legal_actions"][0]}, tokens[place])
+        seat = next(seat for seat, view in enumerate(views) if view["legal_actions"])
+        found.act({"action": views[seat]["legal_actions"][0]}, tokens[seat])
     return found
 
 
 def frames(match: Seated, query: str, token: str | None, form: str) -> tuple[Json, Sequence[Json]]:
-    """What comes first, and the events after it to the newest: a page itself, or the hello of a stream."""
+    """The page or the `hello` of the stream, and all its events up to the newest."""
     path = f"{match.path}/events?{query}"
     if form == PAGE:
         page = match.client.ask(f"{path}&limit=500", token)
@@ -46,9 +46,9 @@ def frames(match: Seated, query: str, token: str | None, form: str) -> tuple[Jso
 def _until(version: int, pieces: Iterator[bytes]) -> Iterator[Json]:
     for piece in pieces:
         for line in piece.split(b"\n"):
-            told = line.removeprefix(b"data: ")
-            if told.startswith(b"{"):
-                frame = msgspec.json.decode(told)
+            text = line.removeprefix(b"data: ")
+            if text.startswith(b"{"):
+                frame = msgspec.json.decode(text)
                 yield frame
                 if frame["version"] == version and frame["type"] != "hello":
                     return
@@ -61,7 +61,7 @@ def viewers(match: Seated) -> tuple[str | None, ...]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_event_has_what_was_open_right_after_it(match: Seated, form: str) -> None:
+def test_every_event_has_the_decisions_that_were_open_right_after_it(match: Seated, form: str) -> None:
     for token in viewers(match):
         _, events = frames(match, "include=texts,decisions", token, form)
         assert [event["version"] for event in events] == list(range(1, len(events) + 1))
@@ -74,7 +74,7 @@ def test_every_event_has_what_was_open_right_after_it(match: Seated, form: str) 
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_newest_event_has_the_viewer_s_own_list_and_no_other_has_one(match: Seated, form: str) -> None:
+def test_only_the_newest_event_has_legal_actions_and_only_those_of_the_viewer(match: Seated, form: str) -> None:
     lists = []
     for token in viewers(match):
         view = match.client.ask(f"{match.path}?include=legal_actions,texts", token)
@@ -91,7 +91,7 @@ def test_the_newest_event_has_the_viewer_s_own_list_and_no_other_has_one(match: 
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_client_that_has_all_events_gets_the_open_decisions_at_once(match: Seated, form: str) -> None:
+def test_a_client_that_has_all_events_gets_the_open_decisions_immediately(match: Seated, form: str) -> None:
     for token in viewers(match):
         view = match.client.ask(f"{match.path}?include=legal_actions,texts", token)
         first, events = frames(match, f"include={ALL}&after={view['version']}", token, form)
@@ -101,7 +101,7 @@ def test_a_client_that_has_all_events_gets_the_open_decisions_at_once(match: Sea
         }
 
 
-def test_a_match_that_is_over_has_no_open_decision() -> None:
+def test_a_finished_match_has_no_open_decision() -> None:
     client = Client()
     table = set_table(client.container.ports)
     head = table.finish(client.container.ports).head
@@ -113,7 +113,7 @@ def test_a_match_that_is_over_has_no_open_decision() -> None:
     assert (rest["events"], rest["decisions"], "legal_actions" in rest) == ([], [], False)
 
 
-def test_the_next_address_of_a_page_keeps_include(match: Seated) -> None:
+def test_the_next_page_has_the_same_include(match: Seated) -> None:
     page = match.client.ask(f"{match.path}/events?limit=3&include={ALL}", match.turn)
     assert "legal_actions" not in page["events"][-1]
     whole = list(page["events"])
@@ -124,7 +124,7 @@ def test_the_next_address_of_a_page_keeps_include(match: Seated) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["", "decision", "decisions,", "texts legal_actions", "all", "decisions,,texts"])
-def test_names_of_nothing_are_refused(match: Seated, wanted: str) -> None:
-    said = problem(match.client.get(f"{match.path}/events?include={wanted}"))
-    assert (said.code, said.document["errors"][0]["parameter"]) == ("invalid-parameter", "include")
-    assert "decisions, legal_actions, texts" in said.document["detail"]
+def test_unknown_names_are_refused(match: Seated, wanted: str) -> None:
+    refusal = problem(match.client.get(f"{match.path}/events?include={wanted}"))
+    assert (refusal.code, refusal.document["errors"][0]["parameter"]) == ("invalid-parameter", "include")
+    assert "decisions, legal_actions, texts" in refusal.document["detail"]

@@ -1,4 +1,4 @@
-"""Lists of public matches over HTTP: filters, a player's matches, and what is refused."""
+"""Lists of public matches over HTTP: filters, the matches of a player, and refused queries."""
 
 import pytest
 
@@ -8,8 +8,8 @@ from tests.api.conftest import problem
 MONKEYS = {"game": "monkeys_on_the_moon", "seats": 2}
 
 
-def test_filters_alone_and_together_list_the_matches_that_fit() -> None:
-    client = Client(hasty=True)
+def test_filters_alone_and_together_list_the_matching_matches() -> None:
+    client = Client(unchecked=True)
     ada, ben = client.sign_up("Ada"), client.sign_up("Ben")
     slow = {**MONKEYS, "clock": {"turn_seconds": 86_400}, "options": {"treachery": True}}
     first = client.do("/v1/matches", slow, ada)["id"]
@@ -43,14 +43,14 @@ def test_filters_alone_and_together_list_the_matches_that_fit() -> None:
         ("clock=slow", "clock"),
     ],
 )
-def test_a_filter_that_cannot_be_is_refused_by_its_name(query: str, parameter: str) -> None:
-    found = problem(Client(hasty=True).get(f"/v1/matches?{query}"))
+def test_an_invalid_filter_is_refused_and_named(query: str, parameter: str) -> None:
+    found = problem(Client(unchecked=True).get(f"/v1/matches?{query}"))
     assert (found.status, found.code) == (400, "invalid-parameter")
     assert [error["parameter"] for error in found.document["errors"]] == [parameter]
 
 
 def test_pages_of_a_filtered_list_continue_after_the_last_match() -> None:
-    client = Client(hasty=True)
+    client = Client(unchecked=True)
     ada = client.sign_up("Ada")
     made = [client.do("/v1/matches", {**MONKEYS, "seats": 2 + number % 2}, ada)["id"] for number in range(8)]
     found: list[str] = []
@@ -64,8 +64,8 @@ def test_pages_of_a_filtered_list_continue_after_the_last_match() -> None:
     assert sorted(found) == sorted(made[::2])
 
 
-def test_anyone_sees_a_player_s_public_matches_and_nobody_the_private_ones() -> None:
-    client = Client(hasty=True)
+def test_the_matches_of_a_player_are_the_public_ones_for_every_viewer() -> None:
+    client = Client(unchecked=True)
     ada, ben = client.sign_up("Ada"), client.sign_up("Ben")
     public, private = (client.do("/v1/matches", {**MONKEYS, "private": hidden}, ada) for hidden in (False, True))
     for match in (public, private):

@@ -15,9 +15,9 @@ from tests.api.conftest import problem
 from tests.api.table import Table, set_table
 from tests.waiting import until
 
-AT_ONCE: Final = 10
-"""Seconds; far less than the time that a request would wait."""
-WAIT: Final = 20
+IMMEDIATELY_S: Final = 10
+"""Far less than a request would wait."""
+WAIT_S: Final = 20
 
 
 @pytest.fixture
@@ -34,18 +34,18 @@ def newest(client: Client, table: Table) -> Json:
     return client.ask(f"/v1/matches/{table.match_id}")
 
 
-def poll(client: Client, table: Table, after: int, wait: int = WAIT, token: str | None = None) -> tuple[Json, float]:
+def poll(client: Client, table: Table, after: int, wait: int = WAIT_S, token: str | None = None) -> tuple[Json, float]:
     began = time.monotonic()
     page = client.ask(f"/v1/matches/{table.match_id}/events?after={after}&wait={wait}", token)
     return page, time.monotonic() - began
 
 
 @contextmanager
-def once_it_waits(client: Client, act: Callable[[], object]) -> Iterator[None]:
-    """Something that another does once a request waits, and never before."""
+def while_a_request_waits(client: Client, act: Callable[[], object]) -> Iterator[None]:
+    """Call `act` in another thread as soon as a request waits."""
 
     def run() -> None:
-        until(lambda: client.container.feed._waiters, AT_ONCE, "a request waits")
+        until(lambda: client.container.feed._waiters, IMMEDIATELY_S, "a request waits")
         act()
 
     thread = threading.Thread(target=run)
@@ -56,51 +56,51 @@ def once_it_waits(client: Client, act: Callable[[], object]) -> Iterator[None]:
 
 def test_an_empty_page_waits_until_something_happens(client: Client, table: Table) -> None:
     version = newest(client, table)["version"]
-    with once_it_waits(client, lambda: table.play(client.container.ports)):
+    with while_a_request_waits(client, lambda: table.play(client.container.ports)):
         page, took = poll(client, table, version)
-    assert took < AT_ONCE
+    assert took < IMMEDIATELY_S
     assert [event["version"] for event in page["events"]][:1] == [version + 1]
 
 
 def test_a_page_with_events_does_not_wait(client: Client, table: Table) -> None:
     page, took = poll(client, table, newest(client, table)["version"] - 1)
-    assert took < AT_ONCE
+    assert took < IMMEDIATELY_S
     assert len(page["events"]) == 1
 
 
-def test_a_wait_that_brings_nothing_ends_with_an_empty_page(client: Client, table: Table) -> None:
+def test_a_wait_without_an_event_ends_with_an_empty_page(client: Client, table: Table) -> None:
     view = newest(client, table)
     page, took = poll(client, table, view["version"], wait=1)
     assert took >= 1
     assert (page["events"], page["next"], page["version"]) == ([], None, view["version"])
 
 
-def test_a_long_poll_of_a_match_that_is_over_returns_at_once(client: Client, table: Table) -> None:
+def test_a_long_poll_of_a_finished_match_returns_immediately(client: Client, table: Table) -> None:
     table.finish(client.container.ports)
     page, took = poll(client, table, newest(client, table)["version"])
-    assert took < AT_ONCE
+    assert took < IMMEDIATELY_S
     assert page["events"] == []
 
 
-def test_a_version_that_is_known_can_be_waited_on_with_its_tag(client: Client, table: Table) -> None:
+def test_a_long_poll_with_the_tag_of_the_newest_version_gets_304(client: Client, table: Table) -> None:
     view = newest(client, table)
     tag = f'"{view["version"]}-{view["head"][:16]}"'
     path = f"/v1/matches/{table.match_id}/events?after={view['version']}&wait=1"
     assert client.get(path, if_none_match=tag).status_code == 304
 
 
-def test_a_long_poll_with_another_head_is_answered_at_once(client: Client, table: Table) -> None:
+def test_a_long_poll_with_another_head_is_answered_immediately(client: Client, table: Table) -> None:
     version = newest(client, table)["version"]
     began = time.monotonic()
-    said = problem(client.get(f"/v1/matches/{table.match_id}/events?after={version}&head={'0' * 16}&wait=30"))
-    assert (said.code, time.monotonic() - began < AT_ONCE) == ("history-diverged", True)
+    refusal = problem(client.get(f"/v1/matches/{table.match_id}/events?after={version}&head={'0' * 16}&wait=30"))
+    assert (refusal.code, time.monotonic() - began < IMMEDIATELY_S) == ("history-diverged", True)
 
 
-def test_a_server_that_stops_sends_its_waiters_away(client: Client, table: Table) -> None:
+def test_a_server_that_stops_answers_waiting_requests(client: Client, table: Table) -> None:
     version = newest(client, table)["version"]
-    with once_it_waits(client, client.container.feed.close):
+    with while_a_request_waits(client, client.container.feed.close):
         page, took = poll(client, table, version)
-    assert took < AT_ONCE
+    assert took < IMMEDIATELY_S
     assert page["events"] == []
 
 
@@ -111,8 +111,8 @@ def test_a_token_that_is_revoked_during_a_long_poll_gets_nothing(client: Client,
         client.send("DELETE", "/v1/me/tokens/current", token=table.ben_token)
         table.play(client.container.ports)
 
-    with once_it_waits(client, revoke_and_play):
-        response = client.get(f"/v1/matches/{table.match_id}/events?after={version}&wait={WAIT}", table.ben_token)
+    with while_a_request_waits(client, revoke_and_play):
+        response = client.get(f"/v1/matches/{table.match_id}/events?after={version}&wait={WAIT_S}", table.ben_token)
     assert problem(response).code == "token-invalid"
 
 

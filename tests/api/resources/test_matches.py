@@ -32,7 +32,7 @@ def make(client: Client, token: str, **wanted: Any) -> Json:
     return client.do("/v1/matches", {**GAME, **wanted}, token)
 
 
-def test_a_new_match_waits_for_players_and_says_where_it_is(client: Client, ada: str) -> None:
+def test_a_new_match_waits_for_players_and_has_a_location(client: Client, ada: str) -> None:
     response = client.post("/v1/matches", {**GAME, "options": {"treachery": True}, "clock": {"turn_seconds": 60}}, ada)
     match = response.get_json()
     assert response.headers["Location"] == f"/v1/matches/{match['id']}"
@@ -50,7 +50,7 @@ def test_a_match_of_bots_starts_by_itself(client: Client, ada: str) -> None:
     assert [(seat["name"], seat["kind"]) for seat in match["seats"]] == [("random", "bot"), ("greedy", "bot")]
 
 
-def test_the_same_key_makes_one_match(client: Client, ada: str, ben: str) -> None:
+def test_the_same_key_creates_one_match(client: Client, ada: str, ben: str) -> None:
     first, again = (client.post("/v1/matches", GAME, ada, idempotency_key='"k"') for _ in range(2))
     assert first.get_json() == again.get_json()
     assert (first.status_code, again.status_code) == (201, 201)
@@ -62,7 +62,7 @@ def test_the_same_key_makes_one_match(client: Client, ada: str, ben: str) -> Non
     assert client.do("/v1/matches", GAME, ben, idempotency_key="k")["id"] != first.get_json()["id"]
 
 
-def test_what_a_match_shows_as_null_may_be_sent_as_null(client: Client, ada: str) -> None:
+def test_fields_that_a_match_shows_as_null_may_be_sent_as_null(client: Client, ada: str) -> None:
     shown = make(client, ada, clock=None)
     assert shown["clock"] is None
     assert client.ask(f"/v1/matches/{shown['id']}")["clock"] is None
@@ -74,19 +74,19 @@ def test_what_a_match_shows_as_null_may_be_sent_as_null(client: Client, ada: str
 
 
 @pytest.mark.parametrize("body", [{"client_seed": None}, {"join_code": None}])
-def test_what_no_match_shows_as_null_is_refused_as_null(client: Client, ada: str, body: Json) -> None:
-    said = problem(client.post(f"/v1/matches/{make(client, ada)['id']}/seats", body, ada))
-    assert said[:2] == (422, "invalid-request")
+def test_fields_that_no_match_shows_as_null_are_refused_as_null(client: Client, ada: str, body: Json) -> None:
+    refusal = problem(client.post(f"/v1/matches/{make(client, ada)['id']}/seats", body, ada))
+    assert refusal[:2] == (422, "invalid-request")
 
 
-def test_where_all_may_be_left_out_so_may_the_body(client: Client, ada: str) -> None:
+def test_a_body_without_required_fields_may_be_left_out(client: Client, ada: str) -> None:
     match = f"/v1/matches/{make(client, ada, manual_start=True)['id']}"
     untyped = {"Content-Type": ""}
     assert client.send("POST", f"{match}/seats", token=ada, data=b"", headers=untyped).status_code == 201
     client.do(f"{match}/bots", {"bot": "random"}, ada)
     assert client.send("POST", f"{match}/start", token=ada, data=b"", headers=untyped).status_code == 200
-    said = problem(client.send("POST", f"{match}/bots", token=ada, data=b""))
-    assert said.document["detail"] == "#/bot: Is required."
+    refusal = problem(client.send("POST", f"{match}/bots", token=ada, data=b""))
+    assert refusal.document["detail"] == "#/bot: Is required."
 
 
 WRONG: dict[str, tuple[int, str, Json]] = {
@@ -118,7 +118,7 @@ def test_an_empty_clock_means_no_clock(client: Client, ada: str) -> None:
         assert client.do("/v1/matches", wanted, ada)["clock"] is None
 
 
-def test_a_clock_that_would_never_count_is_refused_and_says_where(client: Client, ada: str) -> None:
+def test_a_clock_without_effect_is_refused_with_its_pointer(client: Client, ada: str) -> None:
     wanted = {"game": "four_monkeys", "seats": 2, "clock": {"turn_seconds": 60, "on_timeout": "resign"}}
     refusal = problem(client.post("/v1/matches", wanted, ada))
     assert refusal[:2] == (422, "invalid-options")
@@ -172,7 +172,7 @@ def test_the_last_seat_starts_the_match(client: Client, ada: str, ben: str) -> N
     assert problem(client.post(f"{path}/seats", {}, client.sign_up())).code == "match-not-open"
 
 
-def test_a_seat_taken_twice_with_one_key_is_one_seat_however_much_came_after(client: Client, ada: str) -> None:
+def test_a_seat_taken_twice_with_one_key_is_taken_once_even_after_later_events(client: Client, ada: str) -> None:
     path = f"/v1/matches/{make(client, ada)['id']}"
     first = client.post(f"{path}/seats", {}, ada, idempotency_key="sit")
     client.do(f"{path}/bots", {"bot": "random"}, ada)
@@ -266,7 +266,7 @@ def test_matches_are_listed_by_status_newest_first_in_pages(client: Client, ada:
     assert client.ask("/v1/matches?status=finished") == {"matches": [], "next": None}
 
 
-def test_what_was_broken_off_and_what_one_game_has_are_lists_too(client: Client, ada: str) -> None:
+def test_matches_are_listed_by_any_status_and_by_game(client: Client, ada: str) -> None:
     wanted = {"aborted": GAME, "open": {"game": "ape_town", "seats": 2}}
     made = {status: client.do("/v1/matches", wanted[status], ada)["id"] for status in wanted}
     client.do(f"/v1/matches/{made['aborted']}/leave", {}, ada)
@@ -277,7 +277,7 @@ def test_what_was_broken_off_and_what_one_game_has_are_lists_too(client: Client,
     assert problem(client.get("/v1/matches?game=chess")).document["games"] == sorted(client.container.ports.games)
 
 
-def test_a_client_that_keeps_next_reads_every_end_once(client: Client, ada: str) -> None:
+def test_a_client_that_stores_next_reads_every_finished_match_once(client: Client, ada: str) -> None:
     made = [make(client, ada)["id"] for _ in range(3)]
     path = "/v1/matches?status=ended&limit=2"
     page = client.ask(path)
@@ -297,14 +297,14 @@ def test_a_wrong_list_is_refused(client: Client, query: str) -> None:
     assert problem(client.get(f"/v1/matches?{query}"))[:2] == (400, "invalid-parameter")
 
 
-def test_a_player_has_only_so_many_matches_waiting(client: Client, ada: str) -> None:
+def test_the_open_matches_of_a_player_are_limited(client: Client, ada: str) -> None:
     made = [make(client, ada)["id"] for _ in range(OPEN_MATCHES)]
     assert problem(client.post("/v1/matches", GAME, ada))[:2] == (429, "too-many-open-matches")
     client.do(f"/v1/matches/{made[0]}/leave", token=ada)
     make(client, ada)
 
 
-def test_a_player_makes_only_so_many_matches_in_a_minute() -> None:
+def test_the_new_matches_of_a_player_per_minute_are_limited() -> None:
     client = Client(Container(settings(creations_by_token=2)))
     ada = client.sign_up()
     answers = [client.post("/v1/matches", GAME, ada) for _ in range(3)]

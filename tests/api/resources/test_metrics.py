@@ -1,4 +1,4 @@
-"""`/metrics` and the access log: who may read the metrics, and what both contain."""
+"""`/metrics` and the access log: the callers that may read metrics, and the contents of both."""
 
 import logging
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from service.match.new_match import NewMatch
 from service.observability.logfmt import Logfmt
 from service.usecases.match_lifecycle import create, join
 from service.usecases.submit import CommandKey, append
-from tests.api.conftest import TOKEN, Container, problem, settings, stones_blueprint
+from tests.api.conftest import TOKEN, Container, problem, settings, small_api
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ from tests.api.conftest import TOKEN, Container, problem, settings, stones_bluep
         ({"metrics": "none"}, "127.0.0.1", {}, 404),
     ],
 )
-def test_metrics_are_for_the_operators_programs(
+def test_metrics_are_readable_only_from_allowed_addresses_without_a_proxy(
     wanted: Mapping[str, Any], address: str, headers: Mapping[str, str], status: int
 ) -> None:
     client = create_app(Container(settings(**wanted))).test_client()
@@ -53,7 +53,7 @@ def test_metrics_are_for_the_operators_programs(
         assert "moonstone_chain_breaks_total" in answer.text
 
 
-def told(text: str) -> Mapping[str, float]:
+def samples(text: str) -> Mapping[str, float]:
     return {
         " ".join([sample.name, *(f"{name}={value}" for name, value in sorted(sample.labels.items()))]): sample.value
         for family in text_string_to_metric_families(text)
@@ -64,15 +64,15 @@ def told(text: str) -> Mapping[str, float]:
 def test_requests_are_counted_by_route_and_never_by_their_content(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    client = create_app(Container(), resources=(health.blueprint, metrics.blueprint, stones_blueprint())).test_client()
-    before = told(client.get("/metrics").text)
+    client = create_app(Container(), resources=(health.blueprint, metrics.blueprint, small_api())).test_client()
+    before = samples(client.get("/metrics").text)
     me = {"Authorization": f"Bearer {TOKEN}"}
     with caplog.at_level(logging.INFO, "moonstone.access"):
         client.post("/v1/stones", json={"name": "opal"}, headers=me)
         client.post("/v1/stones", json={"name": "boulder"}, headers=me)
         client.open(f"/{TOKEN}?token={TOKEN}", method="BREW", headers=me)
         client.get("/healthz")
-    after = told(client.get("/metrics").text)
+    after = samples(client.get("/metrics").text)
     gained = {name: value - before.get(name, 0) for name, value in after.items()}
     for labels in (
         "method=POST route=/v1/stones status=201",
@@ -96,33 +96,35 @@ def test_overdue_seconds_are_shown_while_the_log_answers() -> None:
     now = 1_000
     ports = local_ports(GAMES, now=lambda: now)
     client = create_app(Container(ports=ports)).test_client()
-    assert told(client.get("/metrics").text)["moonstone_overdue_seconds"] == 0
+    assert samples(client.get("/metrics").text)["moonstone_overdue_seconds"] == 0
     create(ports, "pl_a", NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random", "random")), "key")
     now = 4_500
-    found = told(client.get("/metrics").text)
+    found = samples(client.get("/metrics").text)
     assert (found["moonstone_overdue_seconds"], found["moonstone_bot_matches_waiting"]) == (0, 1)
     clock = MatchClock(turn_seconds=5)
     match = create(ports, "pl_a", NewMatch(game="monsters_on_the_moon", seats=1, clock=clock), "key 2").match
     join(ports, "pl_a", match.id, "join")
     now = 60_000
-    found = told(client.get("/metrics").text)
+    found = samples(client.get("/metrics").text)
     due = ports.log.next_due(("job", "clock"))
     assert due is not None
     assert (found["moonstone_overdue_seconds"], found["moonstone_bot_matches_waiting"]) == ((now - due) / 1000, 1)
-    client = create_app(Container(ports=local_ports(GAMES, log=Away()))).test_client()
-    assert not {"moonstone_overdue_seconds", "moonstone_bot_matches_waiting"} & told(client.get("/metrics").text).keys()
+    client = create_app(Container(ports=local_ports(GAMES, log=UnavailableLog()))).test_client()
+    assert (
+        not {"moonstone_overdue_seconds", "moonstone_bot_matches_waiting"} & samples(client.get("/metrics").text).keys()
+    )
 
 
-class Away(MemoryLog):
+class UnavailableLog(MemoryLog):
     def count_due(self, kind: str, until: int) -> int:
         del kind, until
         raise LogUnavailable("unavailable")
 
 
-def test_a_command_is_counted_by_what_became_of_it() -> None:
+def test_commands_are_counted_by_result() -> None:
     ports = local_ports(GAMES)
     client = create_app(Container(ports=ports)).test_client()
-    before = told(client.get("/metrics").text)
+    before = samples(client.get("/metrics").text)
     wanted = NewMatch(game="monkeys_on_the_moon", seats=2)
     match = create(ports, "pl_a", wanted, "create").match
     create(ports, "pl_a", wanted, "create")
@@ -134,7 +136,7 @@ def test_a_command_is_counted_by_what_became_of_it() -> None:
         append(ports, match, CommandKey("late", "late"), [Draft("seat_left", "worker", b'{"seat":0}')], match.at)
         is None
     )
-    after = told(client.get("/metrics").text)
+    after = samples(client.get("/metrics").text)
     gained = {name: value - before.get(name, 0) for name, value in after.items()}
     results = {"appended": 2, "replayed": 2, "reused": 1, "conflict": 1}
     assert {result: gained[f"moonstone_commands_total result={result}"] for result in results} == results

@@ -1,4 +1,4 @@
-"""Players and tokens: created, shown once, revoked at once."""
+"""Players and their tokens: creation, and revocation with immediate effect."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def client() -> Client:
     return Client()
 
 
-def test_a_new_player_is_whose_its_token_is(client: Client) -> None:
+def test_the_token_of_a_new_player_identifies_it(client: Client) -> None:
     made = client.do("/v1/players", {"name": "  Ada 🌙  "})
     assert made["player"]["name"] == "Ada 🌙"
     response = client.get("/v1/me", made["token"])
@@ -19,7 +19,7 @@ def test_a_new_player_is_whose_its_token_is(client: Client) -> None:
     assert made["token"] not in response.get_data(as_text=True)
 
 
-def test_every_call_makes_another_player(client: Client) -> None:
+def test_every_call_creates_another_player(client: Client) -> None:
     made = [client.do("/v1/players", {"name": "Ada"}) for _ in range(2)]
     assert len({one["player"]["id"] for one in made}) == len({one["token"] for one in made}) == 2
 
@@ -29,24 +29,24 @@ def test_a_name_may_be_any_text(client: Client, name: str) -> None:
     assert client.do("/v1/players", {"name": name})["player"]["name"] == name
 
 
-def test_a_name_that_cannot_be_seen_is_refused_by_its_code_point(client: Client) -> None:
-    said = problem(client.post("/v1/players", {"name": "\u3164"}))
-    assert (said.status, said.code) == (422, "invalid-request")
-    assert "U+3164 (HANGUL FILLER), which cannot be seen" in said.document["detail"]
-    assert "U+3164 (HANGUL FILLER), which cannot be seen" in said.document["errors"][0]["detail"]
+def test_an_invisible_name_is_refused_and_its_character_named(client: Client) -> None:
+    refusal = problem(client.post("/v1/players", {"name": "\u3164"}))
+    assert (refusal.status, refusal.code) == (422, "invalid-request")
+    assert "U+3164 (HANGUL FILLER), which cannot be seen" in refusal.document["detail"]
+    assert "U+3164 (HANGUL FILLER), which cannot be seen" in refusal.document["errors"][0]["detail"]
 
 
 @pytest.mark.parametrize(
     "name", ["", "   ", "x" * 41, "a\nb", "a\u0000b", "\u0085", "a\u202eb", "\u2066a", 7, None, ["Ada"], True]
 )
-def test_another_name_is_refused(client: Client, name: object) -> None:
-    said = problem(client.post("/v1/players", {"name": name}))
-    assert said.status in {400, 422}
-    if said.code == "invalid-request":
-        assert said.document["errors"][0]["pointer"] == "#/name"
+def test_an_invalid_name_is_refused(client: Client, name: object) -> None:
+    refusal = problem(client.post("/v1/players", {"name": name}))
+    assert refusal.status in {400, 422}
+    if refusal.code == "invalid-request":
+        assert refusal.document["errors"][0]["pointer"] == "#/name"
 
 
-def test_a_second_token_is_the_same_player_and_outlives_the_first(client: Client) -> None:
+def test_a_second_token_identifies_the_same_player_and_outlives_the_first(client: Client) -> None:
     made = client.do("/v1/players", {"name": "Ada"})
     second = client.do("/v1/me/tokens", token=made["token"])["token"]
     gone = client.send("DELETE", "/v1/me/tokens/current", token=made["token"])
@@ -55,7 +55,7 @@ def test_a_second_token_is_the_same_player_and_outlives_the_first(client: Client
     assert client.ask("/v1/me", second) == made["player"]
 
 
-def test_an_address_makes_only_so_many_players() -> None:
+def test_new_players_are_limited_by_address() -> None:
     client = Client(Container(settings(sign_ups_by_address=2, requests_by_address=MANY)))
     answers = [client.post("/v1/players", {"name": "Ada"}) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [201, 201, 429]

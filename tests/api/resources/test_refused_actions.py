@@ -19,7 +19,7 @@ BAD: Final[Mapping[str, tuple[int, str, Mapping[str, Any]]]] = {
     "list": (422, "invalid-request", {"body": [1]}),
     "no such action": (422, "invalid-action", {"body": {"action": {"type": "resign"}}}),
     "action without a type": (422, "invalid-action", {"body": {"action": {}}}),
-    "field of no action": (422, "invalid-action", {"body": {"action": {"type": "pass", "to": 1}}}),
+    "unknown field of an action": (422, "invalid-action", {"body": {"action": {"type": "pass", "to": 1}}}),
     "type in a list": (422, "invalid-action", {"body": {"action": {"type": ["pass"]}}}),
     "card of another type": (422, "invalid-action", {"body": {"action": {"type": "select_monkey", "card": 7}}}),
     "huge number": (400, "bad-json", {"data": b'{"action":{"type":"pass","n":1e400}}'}),
@@ -55,8 +55,8 @@ BAD: Final[Mapping[str, tuple[int, str, Mapping[str, Any]]]] = {
 
 
 @pytest.fixture(scope="module")
-def still() -> Iterator[Seated]:
-    """A match in which nothing happens."""
+def unchanged() -> Iterator[Seated]:
+    """A match that must not change during these tests."""
     table = seated()
     before = table.client.log(table.match)
     yield table
@@ -64,25 +64,25 @@ def still() -> Iterator[Seated]:
 
 
 @pytest.mark.parametrize(("status", "code", "given"), BAD.values(), ids=BAD.keys())
-def test_a_wrong_action_has_a_problem_of_its_own_and_changes_nothing(
-    still: Seated, status: int, code: str, given: Mapping[str, Any]
+def test_each_wrong_action_gets_its_problem_and_changes_nothing(
+    unchanged: Seated, status: int, code: str, given: Mapping[str, Any]
 ) -> None:
-    tokens = {"turn": still.turn, "other": still.other, "stranger": still.client.sign_up()}
+    tokens = {"turn": unchanged.turn, "other": unchanged.other, "stranger": unchanged.client.sign_up()}
     token = given.get("token", "turn")
     body = given.get("body", {"action": {"type": "pass"}})
     if isinstance(body, dict) and body.get("seat") == "other":
-        body = {**body, "seat": 1 - still.client.ask(still.path, still.turn)["viewer"]}
-    before = still.client.log(still.match)
-    response = still.client.send(
+        body = {**body, "seat": 1 - unchanged.client.ask(unchanged.path, unchanged.turn)["viewer"]}
+    before = unchanged.client.log(unchanged.match)
+    response = unchanged.client.send(
         "POST",
-        given.get("path", still.path) + "/actions" + given.get("query", ""),
+        given.get("path", unchanged.path) + "/actions" + given.get("query", ""),
         body,
         token=tokens.get(token, token),
         data=given.get("data"),
         headers=given.get("headers"),
     )
     assert problem(response)[:2] == (status, code)
-    assert still.client.log(still.match) == before
+    assert unchanged.client.log(unchanged.match) == before
 
 
 @pytest.mark.parametrize(
@@ -98,11 +98,11 @@ def test_a_wrong_action_has_a_problem_of_its_own_and_changes_nothing(
     ],
 )
 def test_an_invalid_action_gets_a_pointer_and_the_allowed_values(
-    still: Seated, action: Mapping[str, Any], pointer: str, right: str
+    unchanged: Seated, action: Mapping[str, Any], pointer: str, right: str
 ) -> None:
-    said = problem(still.client.post(f"{still.path}/actions", {"action": action}, still.turn))
-    assert said[:2] == (422, "invalid-action")
-    (error,) = said.document["errors"]
+    refusal = problem(unchanged.client.post(f"{unchanged.path}/actions", {"action": action}, unchanged.turn))
+    assert refusal[:2] == (422, "invalid-action")
+    (error,) = refusal.document["errors"]
     assert error["pointer"] == pointer
     assert right in error["detail"]
 
@@ -129,19 +129,21 @@ def finished_match(table: Seated) -> str:
 
 
 @pytest.mark.parametrize(
-    ("bring", "code", "leaving"),
+    ("prepare", "code", "leave_code"),
     [
         (open_match, "match-not-running", None),
         (suspended_match, "match-suspended", "match-suspended"),
         (finished_match, "match-over", "match-over"),
     ],
 )
-def test_only_a_running_match_can_be_played(bring: Callable[[Seated], str], code: str, leaving: str | None) -> None:
+def test_only_a_running_match_can_be_played(
+    prepare: Callable[[Seated], str], code: str, leave_code: str | None
+) -> None:
     table = seated()
-    path = f"/v1/matches/{bring(table)}"
+    path = f"/v1/matches/{prepare(table)}"
     for query in ("", "?dry_run=true"):
         answer = table.client.post(f"{path}/actions{query}", {"action": {"type": "pass"}}, table.turn)
         assert problem(answer)[:2] == (409, code)
     assert table.client.ask(f"{path}/legal-actions", table.turn)["actions"] == []
-    if leaving is not None:
-        assert problem(table.client.post(f"{path}/leave", token=table.turn)).code == leaving
+    if leave_code is not None:
+        assert problem(table.client.post(f"{path}/leave", token=table.turn)).code == leave_code

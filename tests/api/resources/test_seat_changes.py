@@ -16,7 +16,7 @@ SEVEN_DAYS = {"turn_seconds": 604_800, "on_timeout": "default_action"}
 
 @pytest.fixture
 def client() -> Client:
-    return Client(Container(settings(open_hours=2)), hasty=True)
+    return Client(Container(settings(open_hours=2)), unchecked=True)
 
 
 def make(client: Client, token: str, **wanted: Any) -> str:

@@ -64,10 +64,10 @@ def expected(service: Service, table: Table, viewer: Viewer) -> list[Any]:
     return [msgspec.json.decode(msgspec.json.encode(event)) for event in events]
 
 
-def test_two_watchers_with_different_sights_follow_a_match_over_cuts_and_kills(
+def test_two_clients_with_different_views_follow_a_match_despite_disconnections_and_kills(
     server: Server, service: Service, table: Table
 ) -> None:
-    """Every event once and in order, over disconnects in the middle, kill -9 of workers and reloads of the server."""
+    """Every event arrives once and in order, despite disconnections, kill -9 of workers and reloads of the server."""
     watchers = [Follower(server, table.match_id), Follower(server, table.match_id, table.ben_token)]
     watchers[0].cut_after = 7
     for watcher in watchers:
@@ -87,70 +87,68 @@ def test_two_watchers_with_different_sights_follow_a_match_over_cuts_and_kills(
     for watcher in watchers:
         watcher.join(60)
         assert not watcher.is_alive()
-    spectator, ben = [watcher.told for watcher in watchers]
+    spectator, ben = [watcher.events for watcher in watchers]
     assert spectator == expected(service, table, None)
     assert ben == expected(service, table, 1)
     assert spectator != ben
     assert [event["hash"] for event in spectator] == [event["hash"] for event in ben]
-    assert watchers[0].ids == watchers[1].ids == [str(place + 1) for place in range(len(ben))]
+    assert watchers[0].ids == watchers[1].ids == [str(version + 1) for version in range(len(ben))]
     assert all(watcher.ends[-1] == "finished" for watcher in watchers)
     assert {reason for watcher in watchers for reason in watcher.ends[:-1]} == {"restart"}
     assert watchers[0].connections >= len(spectator) // 8
     assert watchers[1].connections > 3
     until(
         lambda: old.isdisjoint(server.workers), 60, "the old workers end"
-    )  # else they would take the next test's connections
+    )  # otherwise they would accept connections of the next test
 
 
 def follows(watcher: Follower, turns: int) -> None:
-    until(lambda: len(watcher.told) >= turns, 60, f"{turns} events are told")
+    until(lambda: len(watcher.events) >= turns, 60, f"{turns} events arrive")
 
 
 def reload(server: Server, watcher: Follower) -> None:
-    """Reload the server, and wait until a stream of an old worker has ended by it: the match might be over before."""
+    """Reload the server, and wait until a stream of an old worker has ended, because the match might end first."""
     ends = len(watcher.ends)
     server.process.send_signal(signal.SIGHUP)
     until(lambda: len(watcher.ends) > ends, 60, "a reload ends streams")
 
 
-def test_a_worker_has_room_for_more_than_its_streams(server: Server) -> None:
+def test_a_worker_accepts_more_connections_than_streams(server: Server) -> None:
     assert LIMITS["worker_connections"] > MAX_STREAMS_PER_PROCESS
     limits = Path(f"/proc/{server.workers[0]}/limits").read_text("ascii")
     ((soft, hard),) = re.findall(r"Max open files +(\w+) +(\w+)", limits)
     assert soft == hard
 
 
-def test_a_stream_begins_with_hello_and_shows_life_while_nothing_happens(server: Server, table: Table) -> None:
+def test_a_stream_begins_with_hello_and_sends_heartbeats_while_nothing_happens(server: Server, table: Table) -> None:
     with server.get(f"/v1/matches/{table.match_id}/events", SSE) as response:
         stream = frames(response)
         hello = next(stream)
         assert (hello.event, hello.data["status"], hello.data["heartbeat_ms"]) == ("hello", "running", 5000)
         assert all(next(stream).id is not None for _ in range(hello.data["version"]))
-        # It is five, and three before the first; a machine that is busy at either end is so at times.
+        # A heartbeat comes after five seconds, the first after three; on a busy machine some come early or late.
         assert any(1 < silence(stream) < 10 for _ in range(3))
 
 
 def silence(stream: Iterator[Frame]) -> float:
-    """Seconds until the next sign of life."""
+    """Seconds until the next heartbeat."""
     began = time.monotonic()
     assert not next(stream).event
     return time.monotonic() - began
 
 
-def test_lines_go_on_live_and_end_with_a_line_of_their_own(server: Server, service: Service, table: Table) -> None:
+def test_a_stream_of_lines_is_live_and_ends_with_an_end_line(server: Server, service: Service, table: Table) -> None:
     with server.get(f"/v1/matches/{table.match_id}/events", {"Accept": "application/x-ndjson"}) as response:
         assert response.getheader("Content-Type") == "application/x-ndjson"
         hello = msgspec.json.decode(response.readline())
         assert (hello["type"], hello["match"], hello["status"]) == ("hello", table.match_id, "running")
         table.finish(service.ports)
-        *told, end = [msgspec.json.decode(line) for line in response if line != b"\n"]
-    assert told == expected(service, table, None)
-    assert end == {"type": "end", "reason": "finished", "version": told[-1]["version"], "head": told[-1]["hash"]}
+        *events, end = [msgspec.json.decode(line) for line in response if line != b"\n"]
+    assert events == expected(service, table, None)
+    assert end == {"type": "end", "reason": "finished", "version": events[-1]["version"], "head": events[-1]["hash"]}
 
 
-def test_streams_that_are_opened_and_closed_leave_nothing_behind(
-    server: Server, service: Service, table: Table
-) -> None:
+def test_closed_streams_are_no_longer_counted(server: Server, service: Service, table: Table) -> None:
     match, _ = service.ports.history.newest(table.match_id)
     tokens = [accounts.sign_up(service.ports, "Watcher")[1] for _ in range(25)]
     counts: dict[int, int] = {}
@@ -173,7 +171,7 @@ def test_streams_that_are_opened_and_closed_leave_nothing_behind(
     until(lambda: open_now() == 0, 60, "all are closed")
 
 
-def test_a_server_that_stops_says_so_to_every_stream(environ: Mapping[str, str], service: Service) -> None:
+def test_a_server_that_stops_sends_an_end_frame_to_every_stream(environ: Mapping[str, str], service: Service) -> None:
     table = set_table(service.ports)
     tokens = [accounts.sign_up(service.ports, "Watcher")[1] for _ in range(13)] * 8
     with serving(environ) as server, ExitStack() as clients:
@@ -191,7 +189,7 @@ def test_a_server_that_stops_says_so_to_every_stream(environ: Mapping[str, str],
             while next(stream).id != str(match.head.version):
                 pass
         server.process.terminate()
-        # One that does not end by itself is cut, and tells no end.
+        # A stream that had to be cut would have no `end` frame.
         ends = [[frame for frame in stream if frame.event == "end"] for stream in streams]
         clients.close()
         assert server.process.wait(60) == 0

@@ -21,8 +21,8 @@ SECRET = bytes(32)
 
 @pytest.fixture
 def client() -> Client:
-    made = Client(hasty=True)
-    made.container.feed.close()  # a stream ends as soon as it has begun
+    made = Client(unchecked=True)
+    made.container.feed.close()  # streams end immediately
     return made
 
 
@@ -33,7 +33,7 @@ def token(client: Client) -> str:
 
 @pytest.fixture
 def match(client: Client, token: str) -> str:
-    """A private one of the player."""
+    """The id of a private match of the player."""
     made: str = client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2, "private": True}, token)["id"]
     return made
 
@@ -46,35 +46,35 @@ def ticket(client: Client, token: str) -> str:
 
 
 @pytest.mark.parametrize("form", ["text/event-stream", "application/x-ndjson"])
-@pytest.mark.parametrize("where", ["/v1/me/stream", "/v1/matches/{}/events"])
-def test_a_ticket_opens_one_stream_and_no_second(client: Client, token: str, match: str, where: str, form: str) -> None:
-    address = f"{where.format(match)}?ticket={ticket(client, token)}"
+@pytest.mark.parametrize("path", ["/v1/me/stream", "/v1/matches/{}/events"])
+def test_a_ticket_opens_only_one_stream(client: Client, token: str, match: str, path: str, form: str) -> None:
+    address = f"{path.format(match)}?ticket={ticket(client, token)}"
     assert b"restart" in client.get(address, accept=form).get_data()
     assert problem(client.get(address, accept=form)).code == "ticket-invalid"
 
 
-UNOPENED: Final = {
+NO_STREAM: Final = {
     "HEAD": ({"method": "HEAD"}, 200),
-    "no such form": ({"headers": {"Accept": "image/png"}}, 406),
-    "a parameter that is none": ({"more": "&surprise=1"}, 400),
-    "a method that it has not": ({"method": "DELETE"}, 405),
+    "an unknown media type": ({"headers": {"Accept": "image/png"}}, 406),
+    "an unknown parameter": ({"more": "&surprise=1"}, 400),
+    "an unknown method": ({"method": "DELETE"}, 405),
 }
 
 
-@pytest.mark.parametrize(("request_", "status"), UNOPENED.values(), ids=UNOPENED.keys())
-@pytest.mark.parametrize("where", ["/v1/me/stream", "/v1/matches/{}/events"])
-def test_a_request_that_opens_no_stream_uses_no_ticket(
-    client: Client, token: str, match: str, where: str, request_: Mapping[str, Any], status: int
+@pytest.mark.parametrize(("request_", "status"), NO_STREAM.values(), ids=NO_STREAM.keys())
+@pytest.mark.parametrize("path", ["/v1/me/stream", "/v1/matches/{}/events"])
+def test_a_request_that_opens_no_stream_does_not_use_up_its_ticket(
+    client: Client, token: str, match: str, path: str, request_: Mapping[str, Any], status: int
 ) -> None:
-    address = f"{where.format(match)}?ticket={ticket(client, token)}"
+    address = f"{path.format(match)}?ticket={ticket(client, token)}"
     headers = {"Accept": "text/event-stream", **request_.get("headers", {})}
-    odd = client.send(request_.get("method", "GET"), address + request_.get("more", ""), headers=headers)
-    assert odd.status_code == status
+    response = client.send(request_.get("method", "GET"), address + request_.get("more", ""), headers=headers)
+    assert response.status_code == status
     assert client.get(address, accept="text/event-stream").status_code == 200
     assert problem(client.get(address, accept="text/event-stream")).code == "ticket-invalid"
 
 
-def test_a_stream_that_is_refused_uses_no_ticket(client: Client, token: str, match: str) -> None:
+def test_a_refused_stream_does_not_use_up_its_ticket(client: Client, token: str, match: str) -> None:
     made = ticket(client, token)
     for path, code in (
         (f"/v1/matches/{match}/events?limit=1", "invalid-parameter"),
@@ -86,23 +86,25 @@ def test_a_stream_that_is_refused_uses_no_ticket(client: Client, token: str, mat
     assert client.get(stream, accept="text/event-stream").status_code == 200
 
 
-def test_of_two_streams_that_open_at_once_with_a_ticket_one_is_refused(
+def test_one_of_two_streams_that_open_simultaneously_with_a_ticket_is_refused(
     client: Client, token: str, match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = ticket(client, token)
-    monkeypatch.setattr(client.container.ports.tickets, "redeem", lambda _: None)  # the other was first
+    monkeypatch.setattr(
+        client.container.ports.tickets, "redeem", lambda _: None
+    )  # as if the other stream had been first
     for path in ("/v1/me/stream", f"/v1/matches/{match}/events"):
         assert problem(client.get(f"{path}?ticket={made}", accept="text/event-stream")).code == "ticket-invalid"
     assert client.app.extensions[STREAMS].open == 0
 
 
-def test_a_ticket_opens_nothing_else(client: Client, token: str, match: str) -> None:
+def test_a_ticket_opens_only_streams(client: Client, token: str, match: str) -> None:
     for path in ("/v1/me", "/v1/me/matches", f"/v1/matches/{match}", f"/v1/matches/{match}/events"):
-        said = problem(client.get(f"{path}?ticket={ticket(client, token)}"))
-        assert said.status in {400, 401}, path
-        assert said.code in {"invalid-parameter", "token-missing", "match-not-found"}
-    said = problem(client.post(f"/v1/matches/{match}/leave?ticket={ticket(client, token)}"))
-    assert said.code == "token-missing"
+        refusal = problem(client.get(f"{path}?ticket={ticket(client, token)}"))
+        assert refusal.status in {400, 401}, path
+        assert refusal.code in {"invalid-parameter", "token-missing", "match-not-found"}
+    refusal = problem(client.post(f"/v1/matches/{match}/leave?ticket={ticket(client, token)}"))
+    assert refusal.code == "token-missing"
     used = ticket(client, token)
     assert problem(client.get("/v1/me", used)).code == "token-invalid"
 
@@ -114,31 +116,31 @@ def test_a_wrong_ticket_is_never_treated_as_a_missing_ticket(client: Client, mat
         assert problem(response).code == "ticket-invalid"
 
 
-def test_a_token_in_an_address_is_no_ticket(client: Client, token: str) -> None:
+def test_a_token_is_not_accepted_as_a_ticket(client: Client, token: str) -> None:
     assert problem(client.get(f"/v1/me/stream?ticket={token}")).code == "ticket-invalid"
 
 
-def test_where_both_are_sent_the_token_counts_and_the_ticket_stays_good(client: Client, token: str) -> None:
+def test_a_token_takes_precedence_over_a_ticket_which_remains_valid(client: Client, token: str) -> None:
     made = ticket(client, token)
     assert client.get(f"/v1/me/stream?ticket={made}", token).status_code == 200
     assert problem(client.get(f"/v1/me/stream?ticket={made}", "moon_wrong")).code == "token-invalid"
     assert client.get(f"/v1/me/stream?ticket={made}").status_code == 200
 
 
-def test_a_ticket_falls_with_its_token(client: Client, token: str) -> None:
+def test_a_ticket_of_a_revoked_token_is_invalid(client: Client, token: str) -> None:
     made = ticket(client, token)
     client.send("DELETE", "/v1/me/tokens/current", token=token)
     assert problem(client.get(f"/v1/me/stream?ticket={made}")).code == "token-invalid"
 
 
-def test_a_stream_by_ticket_counts_among_those_of_its_token(client: Client, token: str) -> None:
+def test_a_stream_opened_by_a_ticket_counts_for_its_token(client: Client, token: str) -> None:
     responses = [
         client.get(f"/v1/me/stream?ticket={ticket(client, token)}", accept="text/event-stream") for _ in range(2)
     ]
     assert [response.headers["RateLimit-Policy"].partition(";")[0] for response in responses] == ['"token"'] * 2
 
 
-def test_a_ticket_grows_old() -> None:
+def test_a_ticket_expires() -> None:
     arena = Arena()
     tickets = [issue_ticket(arena.ports, "t") for _ in range(2)]
     arena.wait(TICKET_SECONDS * 1000 - 1)
@@ -148,14 +150,14 @@ def test_a_ticket_grows_old() -> None:
         redeem_ticket(arena.ports, tickets[1])
 
 
-@pytest.mark.parametrize("where", ["memory", "redis"])
-def test_a_ticket_is_kept_by_its_digest_and_redeemed_once(where: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("store", ["memory", "redis"])
+def test_a_ticket_is_stored_as_its_digest_and_redeemed_once(store: str, request: pytest.FixtureRequest) -> None:
     tickets: Tickets = MemoryTickets(lambda: 0)
-    if where == "redis":
+    if store == "redis":
         client = connect(request.getfixturevalue("valkey_queue_url"))
         tickets = RedisTickets(client, SECRET)
     tickets.keep(digest_of("secret"), "t", 30)
-    if where == "redis":
+    if store == "redis":
         assert 28 <= client.ttl(f"ticket:{digest_of('secret')}") <= 30
         assert not client.keys("*secret*")
     assert [tickets.find(digest_of("secret")) for _ in range(2)] == ["t", "t"]
@@ -167,16 +169,16 @@ def test_write_access_to_the_queue_is_not_enough_for_a_ticket(valkey_queue_url: 
     client = connect(valkey_queue_url)
     tickets, theirs, mine = RedisTickets(client, SECRET), digest_of("theirs"), digest_of("mine")
 
-    def kept(ticket: str, token: str, tickets: RedisTickets = tickets) -> bytes:
+    def stored(ticket: str, token: str, tickets: RedisTickets = tickets) -> bytes:
         tickets.keep(ticket, token, 30)
-        return bytes(client.get(f"ticket:{ticket}"))  # type: ignore[arg-type]  # its types are of both kinds of client
+        return bytes(client.get(f"ticket:{ticket}"))  # type: ignore[arg-type]  # typed for synchronous and asynchronous clients alike
 
-    token, own = kept(theirs, digest_of("their token")), kept(mine, digest_of("my token"))
+    token, own = stored(theirs, digest_of("their token")), stored(mine, digest_of("my token"))
     forged = [
-        token,  # copied to a ticket of one's own
+        token,  # copied to the attacker's own ticket
         token[:64],
         token[:64] + own[64:],
-        kept(mine, digest_of("their token"), RedisTickets(client, b"guessed")),
+        stored(mine, digest_of("their token"), RedisTickets(client, b"guessed")),
         b"",
         b":",
         b"\xff" + token,
@@ -190,7 +192,7 @@ def test_write_access_to_the_queue_is_not_enough_for_a_ticket(valkey_queue_url: 
     assert [tickets.redeem(mine), tickets.redeem(theirs)] == [digest_of("my token"), digest_of("their token")]
 
 
-def test_where_no_ticket_can_be_kept_the_service_says_so() -> None:
+def test_an_unreachable_queue_is_reported_as_unavailable() -> None:
     tickets = RedisTickets(connect("redis://127.0.0.1:1"), SECRET)
     with pytest.raises(Exception, match="unavailable"):
         tickets.keep("a", "b", 1)

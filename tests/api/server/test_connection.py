@@ -1,4 +1,4 @@
-"""A client's connection does not block others; tested without a server."""
+"""A connection does not block other connections. Tested without a server."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -20,7 +20,7 @@ def ends() -> Iterator[tuple[Connection, socket]]:
 
 
 def test_two_readers_of_buffered_bytes_take_turns(ends: tuple[Connection, socket]) -> None:
-    """A timer fires too; without the switch it could not before everything is read."""
+    """Without the switch, one reader would read everything before the other starts."""
     order: list[str] = []
 
     def read(name: str, connection: Connection) -> None:
@@ -47,7 +47,7 @@ def test_no_more_is_received_than_allowed(ends: tuple[Connection, socket]) -> No
         connection.recv(10)
 
 
-def test_requests_that_came_together_are_served_with_pauses(ends: tuple[Connection, socket]) -> None:
+def test_other_work_runs_between_requests_that_arrived_together(ends: tuple[Connection, socket]) -> None:
     connection, client = ends
     ticks: list[None] = []
 
@@ -60,14 +60,14 @@ def test_requests_that_came_together_are_served_with_pauses(ends: tuple[Connecti
     client.sendall(b"x")
     connection.recv(10)
     connection.take_turn()
-    came_alone = len(ticks)
+    after_first = len(ticks)
     connection.take_turn()
-    assert len(ticks) > came_alone + 1
+    assert len(ticks) > after_first + 1
     other.kill()
 
 
 def received(client: socket) -> list[bytes]:
-    """What has arrived, by message: a client that reads packets sees what was sent together."""
+    """The messages that have arrived; on this kind of socket, each `send` is one message."""
     client.setblocking(False)
     found = []
     try:
@@ -78,7 +78,7 @@ def received(client: socket) -> list[bytes]:
     return found
 
 
-def test_the_head_of_an_answer_is_sent_with_what_follows_it_and_alone_where_nothing_does() -> None:
+def test_the_head_of_an_answer_is_sent_together_with_the_first_part_of_its_body() -> None:
     server, client = socketpair(type=SOCK_SEQPACKET)
     with server, client:
         connection = Connection(server)
@@ -100,4 +100,4 @@ def test_the_head_of_an_answer_is_sent_with_what_follows_it_and_alone_where_noth
         connection.hold_head()
         connection.sendall(b"head")
         server.close()
-        connection.flush()  # of a connection that was closed meanwhile nothing is left to send
+        connection.flush()  # the connection is closed: nothing is sent

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from api.http.headers import DEFAULTS
-from tests.api.raw import CLOSE, GET, HOST, JSON, PATIENCE, POST, Running, gunicorn, read_reply
+from tests.api.raw import CLOSE, GET, HOST, JSON, POST, TIMEOUT_S, Running, gunicorn, read_reply
 from tests.waiting import until
 
 
@@ -22,16 +22,16 @@ def server() -> Iterator[Running]:
 
 STONE: Final = b'{"weight":1,"name":"agate"}'
 CHUNKED: Final = POST + HOST + JSON + b"Transfer-Encoding: chunked\r\n"
-LAST: Final = b"0\r\n\r\n"
+LAST_CHUNK: Final = b"0\r\n\r\n"
 
 
 def padded(size: int) -> bytes:
-    """A good body of so many bytes."""
+    """A valid body of `size` bytes."""
     return STONE.replace(b",", b"," + b" " * (size - len(STONE)))
 
 
 def chunks(*pieces: bytes | int) -> bytes:
-    """The end of a head, and chunks of some bytes or of single ones."""
+    """The empty line after a head, and a chunk for each piece (bytes, or a single byte)."""
     whole = (bytes([piece]) if isinstance(piece, int) else piece for piece in pieces)
     return b"\r\n" + b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in whole)
 
@@ -39,7 +39,7 @@ def chunks(*pieces: bytes | int) -> bytes:
 ABSOLUTE: Final = b"GET http://%b/v1/stones HTTP/1.1\r\n"
 """The host in such a target counts, whatever the Host header says (RFC 9112, 3.2.2)."""
 
-SHAPES: Final = {
+REQUESTS: Final = {
     "good": (200, GET + HOST + CLOSE + b"\r\n"),
     "a path of a proxy": (200, GET + HOST + CLOSE + b"SCRIPT_NAME: /moon\r\n\r\n"),
     "a path of a proxy, cut off": (404, GET.replace(b"/v1", b"/v2/v1") + HOST + CLOSE + b"SCRIPT_NAME: /v2\r\n\r\n"),
@@ -65,28 +65,31 @@ SHAPES: Final = {
     "one byte too many": (413, POST + HOST + JSON + CLOSE + b"Content-Length: 16385\r\n\r\n" + b" " * 16_385),
     "more than its length": (400, POST + HOST + JSON + CLOSE + b"Content-Length: 4\r\n\r\n" + STONE),
     "no length": (422, POST + HOST + JSON + CLOSE + b"\r\n"),
-    "chunked": (201, CHUNKED + CLOSE + chunks(STONE) + LAST),
-    "chunked, byte by byte": (201, CHUNKED + CLOSE + chunks(*STONE) + LAST),
+    "chunked": (201, CHUNKED + CLOSE + chunks(STONE) + LAST_CHUNK),
+    "chunked, byte by byte": (201, CHUNKED + CLOSE + chunks(*STONE) + LAST_CHUNK),
     "chunked, with extensions": (201, CHUNKED + CLOSE + b"\r\n1b;a=b;c\r\n" + STONE + b"\r\n0;d\r\n\r\n"),
     "chunked, with a trailer": (201, CHUNKED + CLOSE + chunks(STONE) + b"0\r\nA: b\r\n\r\n"),
-    "chunked, empty": (422, CHUNKED + CLOSE + b"\r\n" + LAST),
-    "chunked, as large as may be": (201, CHUNKED + CLOSE + chunks(padded(16_384)) + LAST),
-    "chunked, one byte too many": (413, CHUNKED + CLOSE + chunks(padded(16_385)) + LAST),
-    "chunked, too large in small chunks": (413, CHUNKED + CLOSE + chunks(*padded(20_000)) + LAST),
-    "chunked, mostly framing": (413, CHUNKED + CLOSE + chunks(*padded(16_384)) + LAST),
-    "chunked, mostly extensions": (413, CHUNKED + CLOSE + b"\r\n" + (b"1;" + b"a" * 3000 + b"\r\n{\r\n") * 100 + LAST),
-    "chunked and compressed": (400, CHUNKED.replace(b"chunked", b"gzip, chunked") + CLOSE + chunks(STONE) + LAST),
+    "chunked, empty": (422, CHUNKED + CLOSE + b"\r\n" + LAST_CHUNK),
+    "chunked, maximum size": (201, CHUNKED + CLOSE + chunks(padded(16_384)) + LAST_CHUNK),
+    "chunked, one byte too many": (413, CHUNKED + CLOSE + chunks(padded(16_385)) + LAST_CHUNK),
+    "chunked, too large in small chunks": (413, CHUNKED + CLOSE + chunks(*padded(20_000)) + LAST_CHUNK),
+    "chunked, mostly framing": (413, CHUNKED + CLOSE + chunks(*padded(16_384)) + LAST_CHUNK),
+    "chunked, mostly extensions": (
+        413,
+        CHUNKED + CLOSE + b"\r\n" + (b"1;" + b"a" * 3000 + b"\r\n{\r\n") * 100 + LAST_CHUNK,
+    ),
+    "chunked and compressed": (400, CHUNKED.replace(b"chunked", b"gzip, chunked") + CLOSE + chunks(STONE) + LAST_CHUNK),
     "chunks without a size": (400, CHUNKED + CLOSE + b"\r\nx\r\n\r\n"),
-    "chunks with a sign": (400, CHUNKED + CLOSE + b"\r\n+1b\r\n" + STONE + b"\r\n" + LAST),
-    "chunks longer than they say": (400, CHUNKED + CLOSE + b"\r\n1a\r\n" + STONE + b"\r\n" + LAST),
-    "chunks with a trailer that is none": (400, CHUNKED + CLOSE + chunks(STONE) + b"0\r\nHost: sun\r\n\r\n"),
-    "chunks that no GET takes": (400, GET + HOST + CLOSE + b"Transfer-Encoding: chunked\r\n\r\n" + LAST),
-    "chunks in HTTP/1.0": (400, CHUNKED.replace(b"/1.1", b"/1.0") + chunks(STONE) + LAST),
+    "chunks with a sign": (400, CHUNKED + CLOSE + b"\r\n+1b\r\n" + STONE + b"\r\n" + LAST_CHUNK),
+    "chunks longer than they say": (400, CHUNKED + CLOSE + b"\r\n1a\r\n" + STONE + b"\r\n" + LAST_CHUNK),
+    "chunks with a forbidden trailer": (400, CHUNKED + CLOSE + chunks(STONE) + b"0\r\nHost: sun\r\n\r\n"),
+    "chunks in a GET": (400, GET + HOST + CLOSE + b"Transfer-Encoding: chunked\r\n\r\n" + LAST_CHUNK),
+    "chunks in HTTP/1.0": (400, CHUNKED.replace(b"/1.1", b"/1.0") + chunks(STONE) + LAST_CHUNK),
 }
 
 
-@pytest.mark.parametrize(("status", "request_"), SHAPES.values(), ids=SHAPES.keys())
-def test_a_request_of_that_shape_gets_its_status(server: Running, status: int, request_: bytes) -> None:
+@pytest.mark.parametrize(("status", "request_"), REQUESTS.values(), ids=REQUESTS.keys())
+def test_each_request_gets_its_status(server: Running, status: int, request_: bytes) -> None:
     reply = server.send(request_)
     assert reply.status == status
     assert "gunicorn/" not in reply.headers.get("server", "")
@@ -100,12 +103,12 @@ def test_a_request_of_that_shape_gets_its_status(server: Running, status: int, r
     assert reply.headers["access-control-allow-origin"] == "*"
 
 
-def test_a_body_as_large_as_may_be_is_read_to_its_end(server: Running) -> None:
+def test_a_body_of_the_maximum_size_is_read_to_its_end(server: Running) -> None:
     reply = server.send(POST + HOST + JSON + CLOSE + b"Content-Length: 16384\r\n\r\n" + padded(16_384))
     assert (reply.status, json.loads(reply.body)) == (201, json.loads(STONE))
 
 
-def test_what_follows_a_body_that_is_shorter_than_it_should_be_is_no_request(server: Running) -> None:
+def test_bytes_after_the_content_length_are_not_a_request(server: Running) -> None:
     with server.connect() as client, client.makefile("rb") as stream:
         client.sendall(POST + HOST + JSON + b"Content-Length: %d\r\n\r\n" % len(STONE) + STONE + b"  {}\r\n\r\n")
         assert stream.readline().split()[1] == b"201"
@@ -132,7 +135,7 @@ def test_a_body_that_ends_early_is_refused(server: Running, body: bytes) -> None
         (b"HTTP/0.9", b"HTTP/1.1 400"),
     ],
 )
-def test_a_request_is_answered_in_a_version_that_is_spoken_here(server: Running, asked: bytes, answered: bytes) -> None:
+def test_a_request_is_answered_in_a_supported_version_of_http(server: Running, asked: bytes, answered: bytes) -> None:
     with server.connect() as client:
         client.sendall(b"GET /v1/stones " + asked + b"\r\n" + HOST + CLOSE + b"\r\n")
         assert client.recv(12) == answered
@@ -152,7 +155,7 @@ PROBES: Final = {
 
 
 @pytest.mark.parametrize("probe", PROBES, ids=bytes.decode)
-def test_load_balancers_may_ask_for_health_without_a_host(server: Running, probe: bytes) -> None:
+def test_health_checks_need_no_host(server: Running, probe: bytes) -> None:
     assert server.send(probe + CLOSE + b"\r\n").status == PROBES[probe]
 
 
@@ -167,7 +170,7 @@ UNREAD: Final = {
 
 
 @pytest.mark.parametrize(("status", "request_"), UNREAD.values(), ids=UNREAD.keys())
-def test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes(
+def test_the_answer_to_a_request_that_is_not_read_completely_arrives_and_closes_the_connection(
     server: Running, status: int, request_: bytes
 ) -> None:
     with server.connect() as client:
@@ -177,7 +180,7 @@ def test_the_answer_to_a_request_that_is_not_read_whole_arrives_and_closes(
         assert client.recv(10) == b""  # not ConnectionResetError
 
 
-def test_a_short_body_that_is_refused_does_not_cost_its_connection(server: Running) -> None:
+def test_a_connection_stays_open_after_a_refused_short_body(server: Running) -> None:
     with server.connect() as client:
         for _ in range(3):
             client.sendall(NOWHERE + b"Content-Length: %d\r\n\r\n" % len(STONE) + STONE)
@@ -188,7 +191,7 @@ def test_a_short_body_that_is_refused_does_not_cost_its_connection(server: Runni
 def test_a_connection_is_used_again_after_chunks(server: Running) -> None:
     with server.connect() as client:
         for _ in range(3):
-            client.sendall(CHUNKED + chunks(STONE[:9], STONE[9:]) + LAST)
+            client.sendall(CHUNKED + chunks(STONE[:9], STONE[9:]) + LAST_CHUNK)
             reply = read_reply(client)
             assert (reply.status, reply.headers["connection"]) == (201, "keep-alive")
 
@@ -208,7 +211,7 @@ def test_a_client_that_expects_100_continue_gets_it_only_for_a_body_that_is_read
 
 
 def test_slow_silent_and_incomplete_clients_are_closed_and_disturb_no_other_client(server: Running) -> None:
-    """Slow bodies by the deadline, half requests by the keep-alive time, clients that never read by TCP_USER_TIMEOUT."""
+    """The deadline closes slow bodies, the keep-alive time closes half requests, TCP_USER_TIMEOUT closes clients that never read."""
     with ExitStack() as open_clients:
         began = time.monotonic()
         slow, half = ([open_clients.enter_context(server.connect()) for _ in range(40)] for _ in range(2))
@@ -223,24 +226,24 @@ def test_slow_silent_and_incomplete_clients_are_closed_and_disturb_no_other_clie
             silent.connect(("127.0.0.1", server.port))
             silent.sendall(b"GET " + path + b" HTTP/1.1\r\n" + HOST + b"\r\n")
         until(lambda: open_streams(server) == 3, 4, "all streams are open")
-        beside_all = answered(server)
+        with_all_clients = best_median_s(server)
         replies = [read_reply(client) for client in slow]
         assert {(reply.status, json.loads(reply.body)["code"]) for reply in replies} == {(408, "request-timeout")}
         assert {reply.headers["connection"] for reply in replies} == {"close"}
-        assert 4 < time.monotonic() - began < 15  # it is five on a machine that has nothing else to do
-        beside_silent = answered(server)
+        assert 4 < time.monotonic() - began < 15  # five on an idle machine
+        with_silent_clients = best_median_s(server)
         assert all(client.recv(10) == b"" for client in half)
-        until(lambda: not open_streams(server), PATIENCE, "the streams end")
-    alone = answered(server)
-    assert max(beside_all, beside_silent) < max(0.1, 3 * alone)
+        until(lambda: not open_streams(server), TIMEOUT_S, "the streams end")
+    alone = best_median_s(server)
+    assert max(with_all_clients, with_silent_clients) < max(0.1, 3 * alone)
 
 
-def answered(server: Running) -> float:
-    """Seconds until another client's request is answered: most of nine, and the best of three times nine."""
-    return min(sorted(_answered(server) for _ in range(9))[4] for _ in range(3))
+def best_median_s(server: Running) -> float:
+    """Seconds until another client's request is answered: the median of nine, and the best of three such medians."""
+    return min(sorted(_answer_time_s(server) for _ in range(9))[4] for _ in range(3))
 
 
-def _answered(server: Running) -> float:
+def _answer_time_s(server: Running) -> float:
     began = time.monotonic()
     assert server.send(GET + HOST + CLOSE + b"\r\n").status == 200
     return time.monotonic() - began
@@ -262,4 +265,4 @@ def test_streams_end_when_the_server_gets_a_signal_to_stop() -> None:
             tail = (tail + received)[-200:]
         assert b": bye" in tail
         client.close()
-        assert running.process.wait(PATIENCE) == 0
+        assert running.process.wait(TIMEOUT_S) == 0

@@ -20,7 +20,7 @@ from tests.ports import free_port
 from tests.serving import ROOT
 from tests.waiting import in_time, until
 
-PATIENCE: Final = 60
+TIMEOUT_S: Final = 60
 
 
 class Alone(httpx.Client):
@@ -29,7 +29,7 @@ class Alone(httpx.Client):
     def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
         self.process = process
         self.port = port
-        super().__init__(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE)
+        super().__init__(base_url=f"http://127.0.0.1:{port}", timeout=TIMEOUT_S)
 
     def status(self, path: str) -> int:
         try:
@@ -51,12 +51,12 @@ def alone(log: Valkey, queue: Valkey, folder: Path, **more: str) -> Iterator[Alo
     with subprocess.Popen([sys.executable, "-m", "api"], env=os.environ | environ, cwd=ROOT) as process:
         try:
             with Alone(process, port) as client:
-                until(lambda: client.status("/healthz") == 200, PATIENCE, "it listens")
+                until(lambda: client.status("/healthz") == 200, TIMEOUT_S, "it listens")
                 yield client
         finally:
             process.terminate()
             try:
-                process.wait(PATIENCE)
+                process.wait(TIMEOUT_S)
             finally:
                 process.kill()
 
@@ -93,7 +93,7 @@ def test_it_is_alive_and_reports_why_it_is_not_ready_and_serves_once_it_is(
         unread = client.get(f"/{'a' * 5000}")
         assert (unread.status_code, unread.headers["Access-Control-Allow-Origin"]) == (414, "*")
         log.restart()
-        until(lambda: client.status("/readyz") == 200, PATIENCE, "it serves")
+        until(lambda: client.status("/readyz") == 200, TIMEOUT_S, "it serves")
         assert client.post("/v1/players", json={"name": "Ada"}).status_code == 201
 
 
@@ -104,7 +104,7 @@ def test_it_stops_on_a_signal(servers: tuple[Valkey, Valkey], tmp_path: Path) ->
             client.close()
             began = time.monotonic()
             client.process.terminate()
-            assert client.process.wait(PATIENCE) == 0
+            assert client.process.wait(TIMEOUT_S) == 0
             return time.monotonic() - began
 
     in_time(stopped, 8, "it ends")
@@ -117,7 +117,7 @@ def test_its_workers_end_with_their_parent_and_leave_the_port_free(
         with alone(*servers, tmp_path / "data") as client:
             began = time.monotonic()
             client.process.send_signal(signal.SIGKILL)
-            until(lambda: is_free(client.port), PATIENCE, "nobody listens any more")
+            until(lambda: is_free(client.port), TIMEOUT_S, "the port is free")
             return time.monotonic() - began
 
     in_time(freed, 8, "its workers end")
@@ -129,14 +129,14 @@ def is_free(port: int) -> bool:
 
 
 @pytest.mark.parametrize("missing", ["MOONSTONE_LOG_URL", "MOONSTONE_QUEUE_URL"])
-def test_without_a_server_to_wait_for_it_ends_and_says_so(missing: str) -> None:
+def test_without_the_url_of_a_server_it_ends_with_a_message(missing: str) -> None:
     urls = dict.fromkeys(("MOONSTONE_LOG_URL", "MOONSTONE_QUEUE_URL"), "redis://127.0.0.1:1/0") | {missing: ""}
     done = subprocess.run(
         [sys.executable, "-m", "api"],
         env=os.environ | urls,
         cwd=ROOT,
         capture_output=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert done.returncode == 1

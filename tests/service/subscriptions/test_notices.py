@@ -193,7 +193,7 @@ def test_frames_of_an_event_stream_have_names(players: Players) -> None:
 
 @pytest.fixture
 def client() -> Client:
-    return Client(hasty=True)
+    return Client(unchecked=True)
 
 
 @pytest.mark.parametrize(

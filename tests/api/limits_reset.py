@@ -1,11 +1,11 @@
-"""Forgets what limits have counted: what is left of them depends on how often somebody asked."""
+"""Resets rate limits, because answers show how much of a limit is left, which depends on earlier requests."""
 
 from service.adapters.local_limits import LocalLimits
 from service.adapters.shared_limits import SharedLimits
 from service.repository.limits import Limits
 
 
-def forget(limits: Limits) -> None:
+def reset_limits(limits: Limits) -> None:
     if isinstance(limits, LocalLimits):
         limits._full_again_at.clear()
     elif isinstance(limits, SharedLimits):

@@ -1,7 +1,7 @@
-"""What a client knows that the reference cannot say: which matches there are, what is legal in them, whose token goes.
+"""Gives schemathesis what a client knows but the reference does not: existing matches, their legal actions, tokens.
 
-And a check of our own: a problem is one that its operation names, and a request that its schemas allow is refused only
-for what no schema can say.
+It also adds a check: every problem is documented for its operation, and a request that is valid by its schemas is refused
+only for reasons that no schema can express.
 """
 
 import atexit
@@ -22,13 +22,13 @@ from schemathesis.generation.meta import TestPhase
 
 World = dict[str, Any]
 
-WORLD: Final[World] = msgspec.json.decode(os.environ["STRANGER_WORLD"])
+WORLD: Final[World] = msgspec.json.decode(os.environ["SCHEMATHESIS_WORLD"])
 _HTTP: Final = httpx.Client(base_url=WORLD["url"], headers={"Authorization": f"Bearer {WORLD['token']}"}, timeout=30)
 _turns: Final = Counter[str]()
 
 
-def turn(what: str, of: int) -> int:
-    """Cycles through 0, 1, …: the number of the variant to use this time."""
+def next_variant(what: str, of: int) -> int:
+    """Cycles through 0, 1, … `of` - 1, separately for each `what`: the number of the variant to use this time."""
     _turns[what] += 1
     return (_turns[what] - 1) % of
 
@@ -42,7 +42,7 @@ def match_of(game: str, **more: object) -> str:
     return made
 
 
-def with_turn() -> tuple[str, dict[str, Any]]:
+def match_to_play() -> tuple[str, dict[str, Any]]:
     """A match in which this player has an open decision, and its legal actions."""
     while True:
         if match := WORLD.get("played"):
@@ -58,7 +58,7 @@ def with_turn() -> tuple[str, dict[str, Any]]:
 
 @schemathesis.auth(refresh_interval=None)
 class Bearer:
-    """The player's token; where a token is revoked, one that nothing else needs."""
+    """The player's token; for the operation that revokes a token, a new token that no other request uses."""
 
     def get(self, case: Any, _context: Any) -> str:
         if operation_of(case) == "revoke_token":
@@ -81,7 +81,7 @@ def lines(_context: Any, response: Any) -> list[Any]:
 
 
 def with_integers(value: Any) -> Any:
-    """A body whose numbers are written as integers, as the reference says; for JSON Schema 25.0 is one too."""
+    """A body with 25 instead of 25.0, which the service refuses but JSON Schema also accepts as an integer."""
     match value:
         case float() if value.is_integer():
             return int(value)
@@ -94,64 +94,64 @@ def with_integers(value: Any) -> Any:
 
 @schemathesis.hook
 def before_call(_context: Any, case: Any, kwargs: dict[str, Any]) -> None:
-    """Make three of four cases that mean well such that can succeed; the others, and all that mean ill, stay as they are.
+    """Change three of four valid cases so that they succeed; leave the others and all invalid cases as they are.
 
-    Where links lead from one answer to the next, all of them: a chain goes no further than its first refusal. What a
-    link told stays.
+    In the stateful phase change all valid cases, because a chain of requests ends at its first refusal, but keep the values
+    that come from links.
     """
     del kwargs
     operation = operation_of(case)
-    if not means_well(case):
+    if not is_valid_case(case):
         return
-    if not isinstance(case.body, NotSet):  # Schemathesis 4.32 judges a body that is assigned, also one that is left out
+    if not isinstance(case.body, NotSet):  # an assigned body is checked, even NotSet
         case.body = with_integers(case.body)
     for name in case.headers.keys() & {"If-Match", "If-None-Match"}:
         if case.headers[name] == "0":
-            # Schemathesis 4.32 makes this of any pattern with quotes, and takes it for what the pattern allows.
+            # Schemathesis 4.32 generates "0" for any pattern with quotes, and wrongly takes it for a match.
             case.headers[name] = '"1-0123456789abcdef"'
     if len(accepted := forms_of(case)) > 1:
-        case.headers["Accept"] = accepted[turn(f"form of {operation}", len(accepted))]
+        case.headers["Accept"] = accepted[next_variant(f"form of {operation}", len(accepted))]
     if case.meta.phase.name is not TestPhase.STATEFUL:
-        # Of each phase for itself: one that meets refusals only counts as a fault, and some have a single case.
-        # An operation has up to three forms, which take turns too: with three of four each form has its share.
-        if turn(f"{operation} in {case.meta.phase.name}", 4) < 3:
-            steer(case, operation)
+        # Count each phase separately: a phase without any success is reported as a fault, and some have a single case.
+        # The media types (up to three) alternate too: with three of four cases changed, each of them gets some.
+        if next_variant(f"{operation} in {case.meta.phase.name}", 4) < 3:
+            make_successful(case, operation)
     elif is_linked(case):
         if operation in BODIES:
             case.body = dict(BODIES[operation])
     else:
-        steer(case, operation)
+        make_successful(case, operation)
         if "application/json" in accepted:
-            case.headers["Accept"] = "application/json"  # links are read from no other form
+            case.headers["Accept"] = "application/json"  # schemathesis reads links only from JSON
 
 
 def is_linked(case: Any) -> bool:
-    """Whether its ids are those of an answer; else nobody would have come upon them."""
+    """Whether the match id comes from an answer: only then does the match exist."""
     match = (case.path_parameters or {}).get("match_id")
     return match is not None and _HTTP.get(f"/v1/matches/{quote(str(match), safe='')}").is_success
 
 
-def means_well(case: Any) -> bool:
+def is_valid_case(case: Any) -> bool:
     return case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
 
 
 def forms_of(case: Any) -> list[str]:
-    """The media types in which the operation answers success."""
+    """The media types of the operation's successful answers."""
     answers: Mapping[str, Any] = case.operation.definition.raw["responses"]
     return [form for status, answer in answers.items() if status < "3" for form in answer.get("content", {})]
 
 
-def new_match() -> dict[str, Any]:
-    bots = ["random"] * turn("bots", 3)
-    return {"game": "ape_town", "seats": 2, "bots": bots, "manual_start": bool(turn("start", 2))}
+def new_match_body() -> dict[str, Any]:
+    bots = ["random"] * next_variant("bots", 3)
+    return {"game": "ape_town", "seats": 2, "bots": bots, "manual_start": bool(next_variant("start", 2))}
 
 
 SEEK: Final[Mapping[str, Any]] = {"game": "ape_town", "seats": 2}
 SEEK_KEY: Final = "seek"
 
 
-def sought() -> str:
-    """The id of the player's seek: the same one each time, since it follows from the key."""
+def own_seek() -> str:
+    """The id of the player's seek: the same in every call, because it follows from the key."""
     answer = _HTTP.post("/v1/seeks", json=SEEK, headers={"Idempotency-Key": SEEK_KEY})
     return str(answer.json()["id"]) if answer.is_success else "none"
 
@@ -161,21 +161,21 @@ BODIES: Final[Mapping[str, Mapping[str, Any]]] = {
     "seat_bot": {"bot": "random"},
     "free_seat": {"seat": 0},
 }
-"""Of commands on a match that is there already."""
+"""Bodies of commands on an existing match."""
 
 
-def steer(case: Any, operation: str) -> None:
-    """Give a case the names and the body of something that there is."""
+def make_successful(case: Any, operation: str) -> None:
+    """Give a case the names of existing things and a body that is legal there."""
     parameters = case.path_parameters or {}
     if "game" in parameters:
-        parameters["game"] = WORLD["games"][turn("game", len(WORLD["games"]))]
+        parameters["game"] = WORLD["games"][next_variant("game", len(WORLD["games"]))]
     if "code" in parameters:
         parameters["code"] = "match-full"
     match operation:
         case "create_match":
-            case.body = new_match()
+            case.body = new_match_body()
             if "Idempotency-Key" in case.headers:
-                # The tests of all corners send one key for all, which then belongs to another match.
+                # The coverage phase sends one key with all bodies; it would belong to another match.
                 case.headers["Idempotency-Key"] = f"match-{_turns['bots']}"
         case "take_seat" | "seat_bot":
             parameters["match_id"] = match_of("ape_town")
@@ -193,17 +193,17 @@ def steer(case: Any, operation: str) -> None:
             post(f"/v1/matches/{parameters['match_id']}/seats", {})
             case.headers.pop("If-Match", None)
         case "take_back" | "replace_absent":
-            # Two weeks passed in these matches before this run. Each is good for one success.
+            # In these matches the last action was two weeks ago. Each allows one success.
             prepared = WORLD[operation]
-            parameters["match_id"], seat = prepared[turn(f"prepared {operation}", len(prepared))]
+            parameters["match_id"], seat = prepared[next_variant(f"prepared {operation}", len(prepared))]
             case.body = {"seat": seat} if operation == "replace_absent" else case.body
             case.headers.pop("If-Match", None)
         case "seek_match":
             case.body, case.headers["Idempotency-Key"] = dict(SEEK), SEEK_KEY
         case "show_seek" | "end_seek":
-            parameters["seek_id"] = sought()
+            parameters["seek_id"] = own_seek()
         case "make_rematch":
-            parameters["match_id"] = WORLD["over"]
+            parameters["match_id"] = WORLD["finished"]
         case "invite":
             parameters["match_id"] = match_of("ape_town")
             case.body = {}
@@ -211,29 +211,29 @@ def steer(case: Any, operation: str) -> None:
             parameters["match_id"] = match_of("ape_town")
             case.headers.pop("If-Match", None)
         case "act":
-            parameters["match_id"], action = with_turn()
+            parameters["match_id"], action = match_to_play()
             case.body = {"action": action}
-            case.query = {"dry_run": "true"} if turn("dry run", 2) else {}
+            case.query = {"dry_run": "true"} if next_variant("dry run", 2) else {}
             case.headers.pop("If-Match", None)
         case "export_match" | "audit_match":
-            parameters["match_id"] = WORLD["over"]
+            parameters["match_id"] = WORLD["finished"]
         case "list_events" | "show_match" | "list_legal_actions":
-            parameters["match_id"] = WORLD["over"]
+            parameters["match_id"] = WORLD["finished"]
             case.query = {name: case.query[name] for name in case.query.keys() & {"include", "limit"}}
             case.headers.pop("Last-Event-ID", None)
             if (form := case.headers.get("Accept", "application/json")) != "application/json":
                 case.query.pop("limit", None)
-            if form == "text/event-stream" and turn("an EventSource that has all", 2):
-                case.headers["Last-Event-ID"] = str(WORLD["over_version"])
+            if form == "text/event-stream" and next_variant("an EventSource with all events", 2):
+                case.headers["Last-Event-ID"] = str(WORLD["finished_version"])
         case "show_timeline" | "show_diff":
-            parameters["match_id"] = WORLD["over"]
+            parameters["match_id"] = WORLD["finished"]
             case.query = {name: case.query[name] for name in case.query.keys() & {"limit"}}
         case "watch_matches":
-            over = f"{WORLD['over']}:{WORLD['over_version'] - 1}"
-            case.query = {**{name: case.query[name] for name in case.query.keys() & {"include"}}, "match": [over]}
+            finished = f"{WORLD['finished']}:{WORLD['finished_version'] - 1}"
+            case.query = {**{name: case.query[name] for name in case.query.keys() & {"include"}}, "match": [finished]}
             case.headers.pop("Last-Event-ID", None)
-            if case.headers.get("Accept") == "text/event-stream" and turn("a spectator that has all", 2):
-                case.headers["Last-Event-ID"] = str(WORLD["over_version"])
+            if case.headers.get("Accept") == "text/event-stream" and next_variant("a spectator with all events", 2):
+                case.headers["Last-Event-ID"] = str(WORLD["finished_version"])
         case "follow_own_matches":
             case.query.pop("after", None)
             case.headers.pop("Last-Event-ID", None)
@@ -243,13 +243,13 @@ def steer(case: Any, operation: str) -> None:
                 case.query["game"] = "monkeys_on_the_moon"
             if "option" in case.query:
                 case.query["option"] = ["treachery:true"]
-            if operation == "list_matches" and turn("a list of open matches", 2):
+            if operation == "list_matches" and next_variant("a list of open matches", 2):
                 case.query["status"] = "open"
             elif operation == "list_matches":
                 case.query = {name: case.query[name] for name in case.query.keys() & {"game", "limit", "status"}}
 
 
-UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
+OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "list_matches": frozenset(
         ("invalid-parameter", name)
         for name in ("cursor", "seats", "free_seats", "clock", "speed", "option", "creator", "bots")
@@ -283,38 +283,38 @@ UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
         frozenset({("idempotency-key-reused", ""), ("stale-version", "")}),
     ),
 }
-"""What a well-formed request may be refused for with 400, 412 or 422: the code, and where in the request it lies."""
+"""Codes (400, 412, 422) and positions of faults for which a request that is valid by its schemas may be refused."""
 ANYWHERE: Final = frozenset({"method-not-allowed", "http-414", "http-431"})
-"""Codes that belong to no operation."""
+"""Codes that every operation may answer, although none documents them."""
 
 
 @schemathesis.check
 def refused_as_the_reference_says(_context: Any, response: Any, case: Any) -> None:
-    """A problem is one that the operation names, and of a request that means well only one that no schema can foresee."""
+    """Require that a problem is documented, and for a valid request that no schema could have excluded it."""
     if response.status_code < HTTPStatus.BAD_REQUEST:
         return
     problem, operation = response.json(), operation_of(case)
     code, status = problem["code"], str(response.status_code)
     if code not in ANYWHERE:
-        told = case.operation.definition.raw["responses"].get(status, {}).get("description", "")
-        assert f"`{code}`" in told, f"{operation} does not say that it answers {code}"
-    if means_well(case) and response.status_code in {400, 412, 422}:
-        places = [error.get("pointer", error.get("parameter")) for error in problem.get("errors", [])] or [""]
-        assert {(code, "/".join(place.split("/")[:2])) for place in places} <= UNSAID.get(operation, frozenset()), (
-            f"{operation}: {problem}"
-        )
+        description = case.operation.definition.raw["responses"].get(status, {}).get("description", "")
+        assert f"`{code}`" in description, f"{operation}: {code} is not documented"
+    if is_valid_case(case) and response.status_code in {400, 412, 422}:
+        positions = [error.get("pointer", error.get("parameter")) for error in problem.get("errors", [])] or [""]
+        assert {(code, "/".join(position.split("/")[:2])) for position in positions} <= OTHER_REFUSALS.get(
+            operation, frozenset()
+        ), f"{operation}: {problem}"
 
 
 _answered: Final = Counter[str]()
-"""`<operation> <status> <media type>`, how often."""
+"""Number of answers by `<operation> <status> <media type>`."""
 
 
 @schemathesis.hook
 def after_call(_context: Any, case: Any, response: Any) -> None:
-    # A case may also ask with a method that the operation does not have.
+    # A case may also use a method that the operation does not have.
     if case.method.upper() == case.operation.method.upper():
         form = response.headers.get("content-type", [""])[0].partition(";")[0]
         _answered[f"{operation_of(case)} {response.status_code} {form}".rstrip()] += 1
 
 
-atexit.register(lambda: Path(os.environ["STRANGER_ANSWERS"]).write_bytes(msgspec.json.encode(_answered)))
+atexit.register(lambda: Path(os.environ["SCHEMATHESIS_ANSWERS"]).write_bytes(msgspec.json.encode(_answered)))

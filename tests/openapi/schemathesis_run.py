@@ -31,17 +31,17 @@ from service.usecases.mid_match import replace_absent
 from tests.length import LONG
 from tests.openapi.tools import HERE, REFERENCE, ROOT
 
-ENOUGH: Final = 10 if LONG else 2
-"""How often each operation must have succeeded."""
-CHAINS: Final = 30
-"""How many chains of linked requests are tried at least."""
+MIN_SUCCESSES: Final = 10 if LONG else 2
+"""Number of successes that each operation must have."""
+MIN_CHAINS: Final = 30
+"""Minimum number of chains of linked requests."""
 LIMITS: Final = tuple(
     variable.name for variable in settings.VARIABLES if re.search("_BY_(TOKEN|ADDRESS|CALLER)$", variable.name)
 )
-"""All settings that say how often one may ask; a stranger that tries everything asks more often than any client."""
+"""All settings of rate limits: schemathesis sends more requests than any client."""
 
-PREPARED: Final = 4 * ENOUGH
-"""How many matches are prepared for an operation that needs two weeks of waiting."""
+PREPARED: Final = 4 * MIN_SUCCESSES
+"""Number of prepared matches for each operation that needs two weeks of absence."""
 
 World: TypeAlias = dict[str, Any]
 
@@ -51,13 +51,13 @@ class Report:
     failed: bool
     text: str
     answers: Counter[str]
-    """`<operation> <status> <media type>`, how often."""
+    """Number of answers by `<operation> <status> <media type>`."""
 
     def __add__(self, other: "Report") -> "Report":
         return Report(self.failed or other.failed, self.text + other.text, self.answers + other.answers)
 
     def succeeded(self) -> Counter[str]:
-        """How often each operation did."""
+        """Number of successes by operation."""
         return Counter(
             {
                 name: sum(n for answer, n in self.answers.items() if answer.startswith(f"{name} 2"))
@@ -65,32 +65,32 @@ class Report:
             }
         )
 
-    def lacks(self) -> list[str]:
-        """Operations that succeeded too rarely, answers of success that none ever had, and what was left out."""
-        rare = [f"{name} succeeded {count} times" for name, count in self.succeeded().items() if count < ENOUGH]
-        never = [f"{answer} never came" for answer in sorted(answers_of_success() - self.answers.keys())]
+    def gaps(self) -> list[str]:
+        """Operations with too few successes, successful answers that never occurred, and operations and checks that were left out."""
+        rare = [f"{name} succeeded {count} times" for name, count in self.succeeded().items() if count < MIN_SUCCESSES]
+        never = [f"{answer} never occurred" for answer in sorted(answers_of_success() - self.answers.keys())]
         whole = f"  Tested: {len(operations())}\n" in self.text
         return rare + never + ([] if whole else ["operations were left out"]) + switched_off()
 
 
 @cache
 def operations() -> Mapping[str, Any]:
-    """What the reference says of each."""
+    """The operations of the reference by id."""
     paths = yaml.load(REFERENCE.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["paths"]
     return {one["operationId"]: one for methods in paths.values() for one in methods.values() if "operationId" in one}
 
 
 def switched_off() -> list[str]:
-    """Whatever schemathesis.toml leaves out: it may say which statuses a check expects, and nothing else of checks."""
+    """Keys of schemathesis.toml that could switch something off: of a check, it may only set the expected statuses."""
     config = tomllib.loads((HERE / "schemathesis.toml").read_text(encoding="utf-8"))
     sections = [config, *config["operations"]]
-    said = {key for one in sections for key in one} - {"checks", "operations", "warnings", "include-operation-id"}
-    told = {key for one in sections for check in one.get("checks", {}).values() for key in check}
-    return sorted(f"schemathesis.toml says {key}" for key in said | (told - {"expected-statuses"}))
+    keys = {key for one in sections for key in one} - {"checks", "operations", "warnings", "include-operation-id"}
+    of_checks = {key for one in sections for check in one.get("checks", {}).values() for key in check}
+    return sorted(f"schemathesis.toml sets {key}" for key in keys | (of_checks - {"expected-statuses"}))
 
 
 def answers_of_success() -> set[str]:
-    """`<operation> <status> <media type>` of all that the reference promises."""
+    """`<operation> <status> <media type>` of all successful answers in the reference."""
     return {
         f"{name} {status} {form}".rstrip()
         for name, operation in operations().items()
@@ -102,7 +102,7 @@ def answers_of_success() -> set[str]:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[World]:
-    """A running service with a little world in it: its address, a player's token, and what there is to see."""
+    """A running service: its address, a player's token, a finished match, and the games."""
     with Valkey.start(folder / "log", durable=True) as log, Valkey.start(folder / "queue", durable=False) as queue:
         environ = {
             "MOONSTONE_LOG_URL": log.url,
@@ -110,7 +110,7 @@ def serving(folder: Path) -> Iterator[World]:
             "MOONSTONE_DATA_DIR": str(folder / "store"),
             **dict.fromkeys(LIMITS, "1000000"),
         }
-        over, token = _play_one(environ)
+        finished, token = _play_one(environ)
         with subprocess.Popen(
             [sys.executable, "-m", "tests.openapi.server"],
             cwd=ROOT,
@@ -123,13 +123,13 @@ def serving(folder: Path) -> Iterator[World]:
             try:
                 url = f"http://127.0.0.1:{int(process.stdout.readline())}"
                 headers = {"Authorization": f"Bearer {token}"}
-                me = httpx.get(f"{url}/v1/me", headers=headers).raise_for_status().json()["id"]
-                games = [game["id"] for game in httpx.get(f"{url}/v1/games").json()["games"]]
+                me = httpx.get(f"{url}/v1/me", headers=headers, timeout=60).raise_for_status().json()["id"]
+                games = [game["id"] for game in httpx.get(f"{url}/v1/games", timeout=60).json()["games"]]
                 yield {
                     "url": url,
                     "token": token,
-                    "over": over.id,
-                    "over_version": over.head.version,
+                    "finished": finished.id,
+                    "finished_version": finished.head.version,
                     "games": games,
                     **_absences(environ, me),
                 }
@@ -138,7 +138,7 @@ def serving(folder: Path) -> Iterator[World]:
 
 
 def _play_one(environ: Mapping[str, str]) -> tuple[Match, str]:
-    """A finished match of bots, and the token of its creator."""
+    """A finished match between bots, and the token of its creator."""
     service = build(settings.read(environ), listen=False)
     ada, token = accounts.sign_up(service.ports, "Ada")
     match = create(service.ports, ada.id, NewMatch(game="ape_town", seats=2, bots=("random",) * 2), "create").match
@@ -176,12 +176,12 @@ def _absences(environ: Mapping[str, str], player: str) -> dict[str, list[tuple[s
 
 
 def run(world: World, examples: int, seed: int, *, seconds: float) -> Report:
-    """All of schemathesis, then again of what has too few inputs to succeed often; at most so many seconds each time."""
+    """Run all of schemathesis, then again the operations with too few successes; each run takes at most `seconds`."""
     alone = ("--phases", "examples,coverage,fuzzing" if LONG else "examples,fuzzing", "--max-examples", str(examples))
-    linked = ("--phases", "stateful", "--max-examples", str(max(examples, CHAINS)))
+    linked = ("--phases", "stateful", "--max-examples", str(max(examples, MIN_CHAINS)))
     report = _once(world, *alone, seed=seed, seconds=seconds) + _once(world, *linked, seed=seed, seconds=seconds)
-    for again in range(1, ENOUGH):
-        rare = {one.partition(" ")[0] for one in report.lacks()}
+    for again in range(1, MIN_SUCCESSES):
+        rare = {one.partition(" ")[0] for one in report.gaps()}
         if report.failed or not rare:
             break
         chosen = [part for name in sorted(rare) for part in ("--include-operation-id", name)]
@@ -194,9 +194,9 @@ def _once(world: World, *arguments: str, seed: int, seconds: float) -> Report:
     with tempfile.TemporaryDirectory() as folder:
         answers = Path(folder) / "answers.json"
         environ = {
-            "STRANGER_WORLD": msgspec.json.encode(world).decode(),
-            "STRANGER_ANSWERS": str(answers),
-            "SCHEMATHESIS_HOOKS": "tests.openapi.stranger_hooks",
+            "SCHEMATHESIS_WORLD": msgspec.json.encode(world).decode(),
+            "SCHEMATHESIS_ANSWERS": str(answers),
+            "SCHEMATHESIS_HOOKS": "tests.openapi.schemathesis_hooks",
             "PYTHONPATH": str(ROOT),
         }
         done = subprocess.run(

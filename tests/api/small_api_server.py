@@ -1,4 +1,4 @@
-"""Runs the API and the small test API on a real gunicorn: prints its port, and serves until it is stopped."""
+"""Runs the API and the small API of the tests on a real gunicorn: prints its port, and serves until it is stopped."""
 
 import sys
 import time
@@ -11,7 +11,7 @@ from api.http import bodies, context
 from api.http.responses import answer
 from api.server.gunicorn import Server
 from service.observability.logfmt import log_to_stderr
-from tests.api.conftest import Container, settings, stones_blueprint
+from tests.api.conftest import Container, settings, small_api
 
 LARGE = 64 << 20
 
@@ -35,7 +35,7 @@ def endless() -> Response:
 
 
 def large() -> Response:
-    """More in one piece than any buffer between here and a client takes."""
+    """One chunk that is larger than all buffers between server and client."""
     return Response(counted(iter([b"x" * LARGE])), headers={"Content-Length": str(LARGE)})
 
 
@@ -50,7 +50,7 @@ def counted(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 def factory(deadline: bodies.Deadline, alive: Callable[[], bool]) -> Flask:
     wanted = settings(requests_by_token=10_000, requests_by_address=10_000)
-    app = create_app(Container(wanted), resources=(*RESOURCES, stones_blueprint()), deadline=deadline, alive=alive)
+    app = create_app(Container(wanted), resources=(*RESOURCES, small_api()), deadline=deadline, alive=alive)
     app.add_url_rule("/endless", view_func=endless)
     app.add_url_rule("/large", view_func=large)
     app.add_url_rule("/open-streams", view_func=count)

@@ -1,4 +1,4 @@
-"""The real app on real servers, with a time that the test sets, and with matches that have the histories of a pair."""
+"""The real app on real servers, with a clock that the test sets, and matches with the two histories of a pair."""
 
 import hashlib
 import re
@@ -29,11 +29,11 @@ from service.settings import read
 from service.usecases import accounts, match_index
 from service.usecases.match_lifecycle import add_bot, create, join, join_code_of
 from tests.api.checked import MANY
-from tests.api.worlds import Page, Pair
+from tests.api.worlds import Pair, Step
 from tests.service.games.matches import Table
 from tests.service.games.toy.game import TOY
 
-LISTENER: Final = "listener"
+RECORDING_BOT: Final = "recorder"
 """A bot that records its input."""
 _WORDS: Final = re.compile(rb"[0-9a-z]{10,64}")
 
@@ -45,7 +45,10 @@ class Person(NamedTuple):
 
 @dataclass
 class World:
-    """A match as the log has it. What stands in `hidden` is for nobody; `common` are salts that tell nothing."""
+    """A match as the log has it.
+
+    No viewer may see any of the texts in `hidden`. `common` are the salts of events that are the same in both worlds.
+    """
 
     table: Table
     id: MatchId
@@ -69,7 +72,7 @@ class World:
         return f'"{version}-{self.head(version)[:16]}"'
 
     def masks(self) -> Mapping[bytes, bytes]:
-        """What is made anew for every match, with names as long: its id, the hashes of its events and of its seed, salts."""
+        """What is unique to this match (id, hashes of events and seed, common salts), each with a name of the same length."""
         created = msgspec.json.decode(msgspec.json.decode(self.events[0], type=Event).data)
         known = {self.id: "match", created["seed_commitment"]: "seed"}
         for version in range(self.version + 1):
@@ -83,89 +86,94 @@ def mask(text: bytes, masks: Mapping[bytes, bytes]) -> bytes:
     return _WORDS.sub(lambda found: masks.get(found[0], found[0]), text)
 
 
-class Stage:
-    """All hosted games and the toy, each with a bot that listens; a creator, a passer-by, and people for the seats."""
+class WorldSetup:
+    """Hosts all games and the toy, each with a recording bot; has a creator, a stranger, and players for the seats."""
 
     def __init__(self, service: Service, games: Mapping[str, AnyGame] = GAMES) -> None:
         self.time = 1
         self.tasks: list[bytes] = []
         self.service = service
-        hosted = {name: self._bugged(game) for name, game in {**games, "toy": games.get("toy", TOY)}.items()}
+        hosted = {
+            name: self._with_recording_bot(game) for name, game in {**games, "toy": games.get("toy", TOY)}.items()
+        }
         log = service.ports.log
         self.ports = replace(
             service.ports, games=hosted, history=History(log, hosted, service.ports.secret), now=lambda: self.time
         )
         self.app = create_app(replace(service, ports=self.ports))
-        self.creator, self.passer_by = self._person("Creator"), self._person("Passer-by")
+        self.creator, self.stranger = self._person("Creator"), self._person("Passer-by")
         self.people: list[Person] = []
-        self._laid = 0
+        self._created = 0
 
-    def _bugged(self, game: AnyGame) -> AnyGame:
-        def listen(task: Task[Any, Any], rng: Any) -> Any:
+    def _with_recording_bot(self, game: AnyGame) -> AnyGame:
+        def choose(task: Task[Any, Any], rng: Any) -> Any:
             self.tasks.append(msgspec.json.encode(task))
             return game.bots["greedy"](task, rng)
 
-        return replace(game, bots={**game.bots, LISTENER: listen})
+        return replace(game, bots={**game.bots, RECORDING_BOT: choose})
 
     def _person(self, name: str) -> Person:
         return Person(*accounts.sign_up(self.ports, name))
 
-    def lay(self, pair: Pair, *, bot: Seat | None = None, private: bool = False) -> tuple[World, World]:
-        """Both matches of a pair, the newest in any list, with new people in their seats, or with the `bot` that listens.
+    def create_pair(self, pair: Pair, *, bot: Seat | None = None, private: bool = False) -> tuple[World, World]:
+        """Create both matches of a pair, with new players and, if `bot` is a seat, the recording bot there.
 
-        Then it is the time of their ends.
+        They are the newest matches in every list. Afterwards the clock shows the time of their last events.
         """
-        self._laid += 1
-        self.time = self._laid
+        self._created += 1
+        self.time = self._created
         self.people = [self._person(f"Seat {seat}") for seat in range(pair.table.seats)]
-        here = self._lay(pair.table, pair.here, f"{self._laid} here", bot, private)
-        there = self._lay(pair.table, pair.there, f"{self._laid} there", bot, private)
+        here = self._create_world(pair.table, pair.here, f"{self._created} here", bot, private)
+        there = self._create_world(pair.table, pair.there, f"{self._created} there", bot, private)
         self.refresh(here, there)
         return here, there
 
-    def _lay(self, table: Table, pages: Sequence[Page], name: str, bot: Seat | None, private: bool) -> World:
-        self.time = self._laid
+    def _create_world(self, table: Table, steps: Sequence[Step], name: str, bot: Seat | None, private: bool) -> World:
+        self.time = self._created
         pace = None if bot is None else MatchClock(bot_pace_ms=0)
         wanted = NewMatch(
             table.game.info.id, table.seats, table.options, clock=pace, private=private, manual_start=True
         )
         creator, seed = self.creator.player.id, hashlib.sha256(name.encode()).digest()
-        match = create(self.ports, creator, wanted, f"make {name}", seed=seed).match
+        match = create(self.ports, creator, wanted, f"create {name}", seed=seed).match
         for seat in range(table.seats):
             if seat == bot:
-                add_bot(self.ports, creator, match.id, "bot", bot=LISTENER, seat=seat)
+                add_bot(self.ports, creator, match.id, "bot", bot=RECORDING_BOT, seat=seat)
             else:
                 code = join_code_of(self.ports.secret, match.id)
-                join(self.ports, self.people[seat].player.id, match.id, f"sit {seat}", seat=seat, join_code=code)
+                join(self.ports, self.people[seat].player.id, match.id, f"join {seat}", seat=seat, join_code=code)
         match, _ = self.ports.history.newest(match.id)
-        for first in range(0, len(pages), 50):
-            match = self._tell(match, pages[first : first + 50])
+        for first in range(0, len(steps), 50):
+            match = self._append(match, steps[first : first + 50])
         match_index.update_index(self.ports, match)
-        self.time = pages[-1].at
-        return World(table, match.id, (seed.hex().encode(), *self._secrets(), *_hidden_times(table, pages)))
+        self.time = steps[-1].at
+        return World(table, match.id, (seed.hex().encode(), *self._secrets(), *_hidden_times(table, steps)))
 
     def _secrets(self) -> Iterator[bytes]:
-        for person in (self.creator, self.passer_by, *self.people):
+        for person in (self.creator, self.stranger, *self.people):
             yield from (person.token.encode(), digest_of(person.token).encode())
 
-    def _tell(self, match: Match, pages: Sequence[Page]) -> Match:
+    def _append(self, match: Match, steps: Sequence[Step]) -> Match:
         head = match.head
         events: list[bytes] = []
-        for page in pages:
-            draft = page.draft()
-            # The same event has the same salt in all worlds; one that differs has another, which must not be seen.
-            stored, head = seal(head, [draft], page.at, [hashlib.sha256(draft.data).hexdigest()[:32]])
+        for step in steps:
+            draft = step.draft()
+            # An event that is the same in both worlds has the same salt; other events have other salts, which no viewer may see.
+            stored, head = seal(head, [draft], step.at, [hashlib.sha256(draft.data).hexdigest()[:32]])
             events += stored
         after = fold(match, events)
-        command = f"story {match.head.version}"
-        self.ports.log.append(Append(match.id, command, "story", match.head, tuple(events), due_times(after)))
+        command = f"history {match.head.version}"
+        self.ports.log.append(Append(match.id, command, "history", match.head, tuple(events), due_times(after)))
         return after
 
     def match(self, world: World) -> Match:
         return self.ports.history.newest(world.id)[0]
 
     def refresh(self, *worlds: World) -> None:
-        """Read what happened in worlds that are a pair. Salts of events that differ must not be seen: they are not masked."""
+        """Read the events of the worlds of a pair again.
+
+        Salts are masked only where the events are the same: no viewer may see the others.
+        """
         for world in worlds:
             world.events = self.ports.log.read(world.id).events
         masks = [world.masks() for world in worlds]
@@ -176,18 +184,18 @@ class Stage:
                     world.common |= {event.salt}
 
 
-def _hidden_times(table: Table, pages: Sequence[Page]) -> Iterator[bytes]:
-    """Deadlines that no viewer is told of; one at which a bell rang is the time of that event."""
+def _hidden_times(table: Table, steps: Sequence[Step]) -> Iterator[bytes]:
+    """Deadlines that no viewer may see. One at which a bell rang is left out, because that event shows its time."""
     hides = any("deadline" in effect.hidden for effect in table.game.info.effects)
     if hides and table.options.get("timer_visible") is False:
-        yield from {str(at).encode() for at in {page.state.deadline for page in pages} - {page.at for page in pages}}
+        yield from {str(at).encode() for at in {step.state.deadline for step in steps} - {step.at for step in steps}}
 
 
 def environment(log_url: str, queue_url: str, data_dir: Path) -> Mapping[str, str]:
     """Settings of a service on these servers, without limits."""
     limits = ("REQUESTS_BY_TOKEN", "MOVES_BY_TOKEN", "REQUESTS_BY_ADDRESS", "SIGN_UPS_BY_ADDRESS")
-    places = {"LOG_URL": log_url, "QUEUE_URL": queue_url, "DATA_DIR": str(data_dir)}
-    return {f"MOONSTONE_{name}": value for name, value in {**places, **dict.fromkeys(limits, str(MANY))}.items()}
+    stores = {"LOG_URL": log_url, "QUEUE_URL": queue_url, "DATA_DIR": str(data_dir)}
+    return {f"MOONSTONE_{name}": value for name, value in {**stores, **dict.fromkeys(limits, str(MANY))}.items()}
 
 
 @contextmanager

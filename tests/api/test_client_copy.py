@@ -1,4 +1,4 @@
-"""What the service sent to a client during a match agrees with the exported file."""
+"""The data that a client stored during a match agrees with the exported file."""
 
 import pytest
 from flask.testing import FlaskClient
@@ -15,7 +15,7 @@ FORMS = ("application/json", "application/x-ndjson", "text/event-stream")
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_feed_kept_in_any_form_agrees_with_the_exported_file(form: str) -> None:
+def test_a_feed_stored_in_any_form_agrees_with_the_exported_file(form: str) -> None:
     container = Container(settings(requests_by_address=1_000_000, requests_by_token=1_000_000))
     client = create_app(container).test_client()
     table = set_table(container.ports)
@@ -27,8 +27,8 @@ def test_a_feed_kept_in_any_form_agrees_with_the_exported_file(form: str) -> Non
     for viewer, early in feeds.items():
         late = _late(client, table.match_id, form, viewer)
         assert [event.version for event in read_feed(late).events] == list(range(1, version + 1))
-        for kept in (early, late):
-            check_feed(lines, match, viewer, read_feed(kept))
+        for stored in (early, late):
+            check_feed(lines, match, viewer, read_feed(stored))
         with pytest.raises(Differs):
             check_feed(lines, match, 0, read_feed(late))
 
