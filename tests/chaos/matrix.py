@@ -24,7 +24,7 @@ _PROCESSES: Final = "tests/chaos/test_processes.py"
 _KILLED_OR_CUT: Final = (
     f"{_POWER}::test_row_01_and_02_a_log_that_is_killed_or_loses_its_power_keeps_what_it_acknowledged"
 )
-_KILLS: Final = "tests/e2e/test_whole_match.py::test_kills_lose_nothing_acknowledged_and_apply_nothing_twice"
+_KILLS: Final = "tests/e2e/test_whole_match.py::test_kills_lose_no_acknowledged_action_and_apply_none_twice"
 _NO_WRITES: Final = f"{_LOG}::test_row_12_and_18_a_log_that_takes_no_writes_says_why_and_reading_goes_on"
 _UPGRADE: Final = "tests/chaos/test_upgrade.py"
 _WORKERS: Final = "tests/workers/test_process.py"
@@ -57,7 +57,7 @@ ROWS: Final = (
         "the log loads its file",
         (
             f"{_LOG}::test_row_03_a_log_that_is_loading_its_file_is_reported_as_loading",
-            "tests/events/test_redis_unavailable.py::test_a_server_that_still_loads_its_files_says_so",
+            "tests/events/test_redis_unavailable.py::test_a_server_that_still_loads_its_files_is_reported_as_loading",
         ),
     ),
     Row(
@@ -66,7 +66,7 @@ ROWS: Final = (
         (
             f"{_LOG}::test_row_04_a_log_that_comes_back_empty_is_not_served",
             "tests/service/adapters/test_store.py::test_a_server_that_comes_back_empty_gets_no_command",
-            "tests/service/ops/test_serve.py::test_a_data_folder_is_served_once_and_an_emptied_store_not_at_all",
+            "tests/service/ops/test_serve.py::test_a_data_folder_in_use_and_an_emptied_store_are_refused",
         ),
     ),
     Row(
@@ -106,7 +106,7 @@ ROWS: Final = (
         "the log has no memory left",
         (
             _NO_WRITES,
-            "tests/events/test_redis_faults.py::test_an_append_is_whole_or_not_at_all_at_every_edge_of_memory",
+            "tests/events/test_redis_faults.py::test_an_append_is_stored_whole_or_not_at_all_when_memory_runs_out",
         ),
     ),
     Row(
@@ -146,7 +146,7 @@ ROWS: Final = (
         "the log lost its Functions",
         (
             f"{_LOG}::test_row_19_functions_that_were_flushed_come_back_unseen",
-            "tests/events/test_redis_faults.py::test_functions_that_are_flushed_all_the_time_cost_no_more_than_a_repeat",
+            "tests/events/test_redis_faults.py::test_appends_succeed_while_the_functions_are_flushed_all_the_time",
         ),
     ),
     Row(20, "the log's clock jumps", (f"{_PROCESSES}::test_row_20_a_jump_of_the_logs_clock_costs_no_player_the_turn",)),
@@ -154,7 +154,7 @@ ROWS: Final = (
         21,
         "a process's clock jumps",
         (
-            "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_checked_before_a_deadline_is_judged",
+            "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_given_back_before_a_deadline_is_enforced",
             "tests/workers/test_sweeper.py::test_a_jump_of_only_the_processes_clocks_costs_no_player_the_turn",
             "tests/service/usecases/test_submit.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
         ),
@@ -260,7 +260,7 @@ ROWS: Final = (
         "a stored event is damaged",
         (
             f"{_LOG}::test_row_38_a_byte_changed_in_the_logs_file_stops_its_match_and_no_other",
-            "tests/service/repository/test_match_history.py::test_a_changed_byte_anywhere_in_a_stored_event_stops_its_own_match_only",
+            "tests/service/repository/test_match_history.py::test_a_changed_byte_anywhere_in_a_stored_event_affects_only_its_own_match",
         ),
     ),
     Row(
@@ -268,7 +268,7 @@ ROWS: Final = (
         "a stored event is of a later release",
         (
             f"{_LOG}::test_row_39_an_event_of_a_later_version_stops_its_match_and_is_not_skipped",
-            "tests/service/repository/test_match_history.py::test_an_event_that_this_service_is_too_old_for_stops_its_own_match_only",
+            "tests/service/repository/test_match_history.py::test_an_event_of_a_newer_release_affects_only_its_own_match",
         ),
     ),
     Row(
@@ -285,7 +285,7 @@ ROWS: Final = (
         "a snapshot is wrong",
         (
             f"{_LOG}::test_row_41_a_short_match_keeps_but_events_commands_and_seed_and_a_foreign_snapshot_is_ignored",
-            "tests/service/repository/test_match_history.py::test_a_store_that_lost_its_past_is_noticed_and_nothing_is_served_from_memory",
+            "tests/service/repository/test_match_history.py::test_lost_events_are_noticed_and_nothing_is_served_from_the_cache",
         ),
     ),
     Row(
@@ -323,9 +323,9 @@ ROWS: Final = (
         53,
         "the log lost its end, and is whole otherwise",
         (
-            "tests/service/ops/test_serve.py::test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing",
-            f"{_HEADS}::test_a_log_that_lost_its_end_is_found_out_also_where_no_match_lost_anything",
-            f"{_HEADS}::test_what_the_log_no_longer_holds_is_found_and_not_forgotten",
+            "tests/service/ops/test_serve.py::test_a_log_that_lost_its_end_is_not_served_and_a_check_reports_what_is_missing",
+            f"{_HEADS}::test_a_log_that_lost_its_end_is_found_even_if_no_match_lost_events",
+            f"{_HEADS}::test_heads_that_the_log_lost_are_reported_and_stay_saved",
         ),
     ),
     Row(

@@ -60,7 +60,7 @@ def exported(player: Player, match: str) -> list[Json]:
     return [json.loads(line) for line in lines[1:]]
 
 
-def test_strangers_play_a_whole_match_and_see_what_the_server_sees(served: Serving) -> None:
+def test_clients_play_a_whole_match_and_their_streams_give_the_same_views_as_the_server(served: Serving) -> None:
     with table(served.url) as (match, players):
         watchers = [Watcher(player, match, seat) for player, seat in zip(players, (2, 3), strict=True)]
 
@@ -116,7 +116,7 @@ def test_strangers_play_a_whole_match_and_see_what_the_server_sees(served: Servi
         assert events[-2]["data"]["outcome"] == newest["outcome"]
 
 
-def test_kills_lose_nothing_acknowledged_and_apply_nothing_twice(tmp_path: Path) -> None:
+def test_kills_lose_no_acknowledged_action_and_apply_none_twice(tmp_path: Path) -> None:
     with serving(tmp_path, **UNHURRIED) as served, table(served.url) as (match, players):
         victims = {
             8: ("valkey-server", "log"),

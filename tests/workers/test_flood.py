@@ -19,7 +19,7 @@ from tests.waiting import until
 from tests.workers.world import GAME, World
 
 FLOOD: Final = 75 * LENGTH
-"""Matches of bots; TEST_LENGTH=40 makes 3,000, as one address did within the limits of an earlier release."""
+"""Matches of bots; TEST_LENGTH=40 makes 3,000, which the limits of an earlier release allowed one address."""
 ANSWERS: Final = 40
 PAUSE_S: Final = 0.02
 """A person's thinking time before each action."""
