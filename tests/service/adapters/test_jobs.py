@@ -75,7 +75,7 @@ def test_a_mark_without_its_job_or_of_a_wrong_type_stops_no_hint_and_is_repaired
     assert 0 < queue.ttl("queued:m1") <= jobs.HINT_SECONDS
 
 
-def test_all_that_a_hint_leaves_expires_by_itself(queue: Redis) -> None:
+def test_all_keys_of_a_hint_expire_except_the_queue(queue: Redis) -> None:
     RqJobs(queue).hint("m1")
     (keys,) = send(queue, ("KEYS", "*"))
     lasting = {key for key in keys if queue.ttl(key) == -1}
@@ -90,7 +90,7 @@ def test_each_lane_has_its_own_limit_of_hints(queue: Redis) -> None:
     assert (len(waiting(queue, "bots")), len(waiting(queue))) == (jobs.LANE_LENGTH, 1)
 
 
-def test_a_wiped_queue_takes_hints_again(queue: Redis) -> None:
+def test_a_wiped_queue_accepts_hints_again(queue: Redis) -> None:
     hints = RqJobs(queue)
     hints.hint("m1")
     queue.flushall()

@@ -63,9 +63,11 @@ def test_the_commands_are_listed() -> None:
 @pytest.mark.parametrize(
     "words", [("serve", "--port", "0"), ("workers",), ("api",), ("check", "--data-dir", "x"), ("backup", "x")]
 )
-def test_what_needs_unix_says_so_in_a_sentence(words: tuple[str, ...]) -> None:
-    where = "needs Linux or another Unix, such as WSL or a container; `moonstone play` and `moonstone verify` run here."
-    assert run(*words) == (1, f"Error: `moonstone {words[0]}` {where}\n")
+def test_commands_that_need_unix_say_so_in_a_sentence(words: tuple[str, ...]) -> None:
+    advice = (
+        "needs Linux or another Unix, such as WSL or a container; `moonstone play` and `moonstone verify` run here."
+    )
+    assert run(*words) == (1, f"Error: `moonstone {words[0]}` {advice}\n")
 
 
 def test_an_unknown_command_is_reported_as_everywhere() -> None:

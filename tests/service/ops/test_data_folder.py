@@ -86,7 +86,7 @@ def test_only_a_folder_that_another_process_has_is_said_to_be_in_use(tmp_path: P
     assert not isinstance(message.value, FolderTaken)
 
 
-def test_a_folder_that_cannot_be_locked_is_not_taken_for_one_in_use(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_locked_is_not_reported_as_in_use(tmp_path: Path) -> None:
     for name in ("serve.lock", "log"):
         folder(tmp_path / name)
     with pytest.raises(CannotOperate, match=r"cannot be used .*serve.lock: Is a directory"):

@@ -56,8 +56,8 @@ def test_each_turn_and_the_end_are_sent_once(players: Players) -> None:
     while not sent or sent[-1]["type"] != "finished":
         sent.append(next(stream))
     assert all(type_and_match(one) == ("your_turn", table) for one in sent[:-1])
-    asked = [tuple(decision["id"] for decision in one["decisions"]) for one in sent[:-1]]
-    assert all(set(ids) - known for ids in asked)
+    turns = [tuple(decision["id"] for decision in one["decisions"]) for one in sent[:-1]]
+    assert all(set(ids) - known for ids in turns)
     assert (sent[-1]["status"], sent[-1]["decisions"]) == ("finished", [])
     assert sent[-1]["outcome"]["ranks"]
     assert players.index.matches_of("anna", "active", None, 9) == []
@@ -167,20 +167,20 @@ def test_a_stream_survives_an_outage_of_the_log(with_heartbeats: Players, monkey
     table = with_heartbeats.create("monkeys_on_the_moon")
     stream = with_heartbeats.sent("host")
     next(stream)
-    away = threading.Event()
+    failed = threading.Event()
     listed = MemoryIndex.matches_of
 
-    def answer(self: MemoryIndex, *wanted: Any) -> Any:
-        if not away.is_set():
-            away.set()
+    def answer(self: MemoryIndex, *arguments: Any) -> Any:
+        if not failed.is_set():
+            failed.set()
             raise LogUnavailable("unavailable")
-        return listed(self, *wanted)
+        return listed(self, *arguments)
 
     monkeypatch.setattr(MemoryIndex, "matches_of", answer)
     with_heartbeats.drops_wakes = True
     with_heartbeats.join(table, "anna", "ben")
     assert type_and_match(next(stream)) == ("started", table)
-    assert away.is_set()
+    assert failed.is_set()
 
 
 def test_frames_of_an_event_stream_have_names(players: Players) -> None:
@@ -224,11 +224,11 @@ def test_other_media_types_and_anonymous_clients_are_refused(client: Client) -> 
 def test_a_stream_that_cannot_begin_releases_its_slot(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     token = client.sign_up()
 
-    def away(*_wanted: object) -> None:
+    def unavailable(*_arguments: object) -> None:
         raise LogUnavailable("unavailable")
 
     client.container.feed.close()
     with monkeypatch.context() as patched:
-        patched.setattr(MemoryIndex, "matches_of", away)
+        patched.setattr(MemoryIndex, "matches_of", unavailable)
         assert {problem(client.get("/v1/me/stream", token)).code for _ in range(12)} == {"store-unavailable"}
     assert client.get("/v1/me/stream", token).status_code == 200
