@@ -65,7 +65,7 @@ ROWS: Final = (
         "the log comes back empty",
         (
             f"{_LOG}::test_row_04_a_log_that_comes_back_empty_is_not_served",
-            "tests/service/adapters/test_store.py::test_a_server_that_comes_back_empty_gets_no_command",
+            "tests/service/adapters/test_store.py::test_a_server_that_restarts_without_data_gets_no_command",
             "tests/service/ops/test_serve.py::test_a_data_folder_in_use_and_an_emptied_store_are_refused",
         ),
     ),
@@ -302,7 +302,7 @@ ROWS: Final = (
         "the queue is full, read-only, or damaged by others",
         (
             f"{_DAMAGE}::test_matches_go_on_while_the_queue_fails_and_the_fault_is_reported",
-            f"{_DAMAGE}::test_matches_go_on_whatever_the_queue_holds_and_hints_come_through_again",
+            f"{_DAMAGE}::test_matches_go_on_with_a_damaged_queue_and_hints_are_taken_again",
             f"{_DAMAGE}::test_a_hanging_queue_does_not_delay_deadlines",
         ),
     ),

@@ -265,7 +265,7 @@ STORE: Final = (
     Mutation("a log that may lose what it acknowledged is served", "service/container.py",
         "    weak = () if settings.allow_volatile else check_durability(client)\n    if weak:\n",
         "    weak = ()\n    if weak:\n",
-        "tests/service/test_container.py::test_a_log_that_could_lose_what_it_acknowledged_is_refused_unless_it_is_wanted"),
+        "tests/service/test_container.py::test_a_log_that_is_not_durable_is_refused_unless_it_is_allowed"),
     Mutation("a revoked token is still known elsewhere", "service/adapters/accounts.py",
         "        self._announce(token_digest)\n",
         "",

@@ -43,8 +43,8 @@ class Round(NamedTuple):
 
 def start_round(players: Sequence[Player], seconds: int) -> Round:
     options = {"round_seconds": seconds, "countdown_seconds": 0}
-    wanted = {"game": "four_monkeys", "seats": 2, "options": options}
-    match = players[0].send("POST", "/v1/matches", wanted)["id"]
+    body = {"game": "four_monkeys", "seats": 2, "options": options}
+    match = players[0].send("POST", "/v1/matches", body)["id"]
     started = [player.send("POST", f"/v1/matches/{match}/seats", {}) for player in players][-1]
     (clock,) = [one for one in started["decisions"] if one["seat"] == "clock"]
     return Round(match, clock["deadline"])
@@ -79,9 +79,9 @@ def test_a_timer_rings_in_time_without_clients_and_after_every_worker_was_killed
         player = Player(served.url, token=token)
         late = []
         for match, deadline in rounds:
-            bell, lost = until(partial(first_timer_event, player, match), 60, "the timer rings")
-            assert bell["data"]["label"] == "round"
-            late.append(bell["at"] - deadline - lost)
+            timer, lost = until(partial(first_timer_event, player, match), 60, "the timer rings")
+            assert timer["data"]["label"] == "round"
+            late.append(timer["at"] - deadline - lost)
         assert min(late) >= 0
         # The median, because the machine may be busy with something else for a moment.
         assert sorted(late)[len(late) // 2] <= LATEST_MS, late

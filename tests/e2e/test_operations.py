@@ -42,8 +42,8 @@ class Played(NamedTuple):
 
 def played(served: Serving) -> Played:
     players = [Player(served.url, name) for name in NAMES]
-    wanted = {"game": "monkeys_on_the_moon", "seats": 3, "bots": ["random"], "private": True}
-    created = players[0].send("POST", "/v1/matches", wanted)
+    body = {"game": "monkeys_on_the_moon", "seats": 3, "bots": ["random"], "private": True}
+    created = players[0].send("POST", "/v1/matches", body)
     match, code = created["id"], created["join_code"]
     seeds = [f"client seed of {number}" for number in range(2)]
     for player, seed in zip(players, seeds, strict=True):

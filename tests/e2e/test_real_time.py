@@ -77,8 +77,8 @@ class Actor(threading.Thread):
 def test_eight_play_at_once_and_each_stream_gives_the_same_views_as_the_server(served: Serving) -> None:
     players = [Player(served.url, f"Player {seat}") for seat in range(SEATS)]
     options = {"round_seconds": 30, "countdown_seconds": 0, "banana_skins": True}
-    wanted = {"game": "four_monkeys", "seats": SEATS, "options": options}
-    match = players[0].send("POST", "/v1/matches", wanted)["id"]
+    body = {"game": "four_monkeys", "seats": SEATS, "options": options}
+    match = players[0].send("POST", "/v1/matches", body)["id"]
     for player in players:
         player.send("POST", f"/v1/matches/{match}/seats", {})
     watchers = [Watcher(player, match, seat, Follower(seat)) for seat, player in enumerate(players)]
@@ -108,10 +108,10 @@ def test_eight_play_at_once_and_each_stream_gives_the_same_views_as_the_server(s
     charged = [effect["seat"] for _, effect in effects if effect["type"] == "false_stop_charged"]
     assert charged[:1] == [SEATS - 1]  # others may decide to stop on an outdated view
     deadlines = {effect["round"]: effect["deadline"] for _, effect in effects if effect["type"] == "round_opened"}
-    (bell,) = [event for event in events if event["type"] == "timer" and event["data"]["label"] == "round"]
-    before = events[: bell["version"] - 1]
+    (timer,) = [event for event in events if event["type"] == "timer" and event["data"]["label"] == "round"]
+    before = events[: timer["version"] - 1]
     lost = sum(event["data"]["ms"] for event in before if event["type"] == "clock_extended")
-    assert 0 <= bell["at"] - deadlines[ENDED_BY_TIMER] - lost <= LATEST_MS
+    assert 0 <= timer["at"] - deadlines[ENDED_BY_TIMER] - lost <= LATEST_MS
     refusals = sum((actor.refusals for actor in actors), Counter[str]())
     assert refusals["version-conflict"] == 0, refusals
     for player in players:

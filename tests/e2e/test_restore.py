@@ -65,9 +65,9 @@ def test_a_backup_taken_during_a_match_is_a_prefix_and_the_match_continues_after
 
     restored = moonstone("restore", str(file), "--data-dir", str(second / "data"))
     assert restored[0] == f"restored 1 matches from {file}"
-    whole, part = (stored(folder / "data", match) for folder in (first, second))
-    assert 0 < len(part) < len(whole)
-    assert part == whole[: len(part)]
+    all_events, restored_events = (stored(folder / "data", match) for folder in (first, second))
+    assert 0 < len(restored_events) < len(all_events)
+    assert restored_events == all_events[: len(restored_events)]
 
     with serving(second, **UNHURRIED) as served:
         players = [Player(served.url, token=token) for token in tokens]
@@ -80,8 +80,8 @@ def test_a_backup_taken_during_a_match_is_a_prefix_and_the_match_continues_after
         refused = players[0].answer("GET", f"/v1/matches/{match}/events?{query}")
         assert (refused.status_code, refused.json()["code"]) == (httpx.codes.CONFLICT, "history-diverged")
         play(match, players, 3)
-        wanted = {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random", "random"]}
-        bots = players[0].send("POST", "/v1/matches", wanted)["id"]
+        body = {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random", "random"]}
+        bots = players[0].send("POST", "/v1/matches", body)["id"]
         until(lambda: players[0].look(bots)["status"] == "finished", 60, "bots play a new match")
         for player in players:
             player.close()

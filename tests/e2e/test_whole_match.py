@@ -21,8 +21,8 @@ from tests.serving import Serving, serving
 def table(url: str) -> Iterator[tuple[str, list[Player]]]:
     """A match of two bots, then two people."""
     players = [Player(url, name) for name in ("Ada", "Grace")]
-    wanted = {"game": "monkeys_on_the_moon", "seats": 4, "bots": ["greedy", "random"], "options": {"treachery": True}}
-    match = players[0].send("POST", "/v1/matches", wanted)["id"]
+    body = {"game": "monkeys_on_the_moon", "seats": 4, "bots": ["greedy", "random"], "options": {"treachery": True}}
+    match = players[0].send("POST", "/v1/matches", body)["id"]
     for number, player in enumerate(players):
         player.send("POST", f"/v1/matches/{match}/seats", {"client_seed": f"seed of {number}"})
     yield match, players
@@ -92,9 +92,9 @@ def test_clients_play_a_whole_match_and_their_streams_give_the_same_views_as_the
                 )
                 assert again.headers["Idempotent-Replay"] == "true"
                 assert again.json() == last["receipt"]["answer"]
-            mine = players[0].choose(match)
-            if mine is not None and number % 3 == 1:
-                body, key = {"action": mine}, f"kept-{number}"
+            action_now = players[0].choose(match)
+            if action_now is not None and number % 3 == 1:
+                body, key = {"action": action_now}, f"sent-{number}"
                 answer = players[0].answer("POST", f"/v1/matches/{match}/actions", body, **{"Idempotency-Key": key})
                 if answer.status_code == httpx.codes.CREATED:
                     last.update(body=body, receipt={"key": key, "answer": answer.json()})

@@ -43,7 +43,7 @@ def wait_for_sweeper(world: World) -> None:
     until(lambda: beat_at(world) > before, TIMEOUT_S, "a sweeper runs")
 
 
-def test_a_match_of_bots_is_played_to_its_scored_end_and_listed_there(world: World) -> None:
+def test_a_match_of_bots_is_played_and_scored_and_listed_as_finished(world: World) -> None:
     worker = world.worker()
     match = world.bots()
     until(lambda: world.newest(match).server_seed, TIMEOUT_S, "the match is scored and its seed revealed")

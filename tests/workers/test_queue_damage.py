@@ -135,7 +135,7 @@ REPAIRED: Final[dict[str, Damage]] = {
 
 
 @pytest.mark.parametrize("damage", REPAIRED)
-def test_matches_go_on_whatever_the_queue_holds_and_hints_come_through_again(shared: World, damage: str) -> None:
+def test_matches_go_on_with_a_damaged_queue_and_hints_are_taken_again(shared: World, damage: str) -> None:
     table, bots = Table(shared, damage), shared.bots()
     with Redis.from_url(shared.queue.url, protocol=2) as queue:
         try:

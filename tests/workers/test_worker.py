@@ -110,8 +110,8 @@ def test_a_failed_job_is_logged_with_its_traceback_and_kept_for_a_minute(
         run(turn_worker)
     assert [record.exc_info is not None for record in caplog.records] == [True]
     assert 0 < world.service.queue_client.ttl(job.key) <= 60
-    kept = [result.exc_string for result in Result.all(job)]
-    assert kept == [""], "the text of an exception may contain hidden information"
+    texts = [result.exc_string for result in Result.all(job)]
+    assert texts == [""], "the text of an exception may contain hidden information"
 
 
 def test_a_bot_that_hangs_is_interrupted_and_its_default_action_is_played(
@@ -232,5 +232,5 @@ def test_jobs_leave_no_keys_in_the_queue(world: World, turn_worker: TurnWorker) 
     match = world.bots()
     run(turn_worker)
     assert world.newest(match).status == "finished"
-    (kept,) = send(world.service.queue_client, ("KEYS", "*"))
-    assert not [name for name in kept if name.startswith((b"rq:job:", b"rq:queue:", b"rq:wip:"))]
+    (keys,) = send(world.service.queue_client, ("KEYS", "*"))
+    assert not [name for name in keys if name.startswith((b"rq:job:", b"rq:queue:", b"rq:wip:"))]

@@ -174,12 +174,12 @@ def test_heads_of_another_store_are_not_compared_and_left_as_they_are(file: Path
         assert heads.found(file, "one") is None  # no mark is recorded yet
         opened.record_mark(1, 1000)
     assert heads.found(file, "other") is None
-    mine = heads.found(file, "one")
-    assert mine is not None
-    with closing(mine):
-        assert (mine.store, mine.mark, mine.at, dict(mine.newest())) == ("one", 1, 1000, {"m": Head(1, "5a" * 32)})
-        mine.reset("other")
-        assert (mine.store, mine.mark, mine.at, dict(mine.newest())) == ("other", 0, 0, {})
+    own = heads.found(file, "one")
+    assert own is not None
+    with closing(own):
+        assert (own.store, own.mark, own.at, dict(own.newest())) == ("one", 1, 1000, {"m": Head(1, "5a" * 32)})
+        own.reset("other")
+        assert (own.store, own.mark, own.at, dict(own.newest())) == ("other", 0, 0, {})
     heads.delete(file)
     assert heads.found(file, "other") is None
 

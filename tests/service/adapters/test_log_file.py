@@ -70,8 +70,8 @@ def repaired(folder: Path, content: bytes) -> bytes | None:
 @pytest.mark.parametrize("zeros", [0, 1, 3, 65536])
 def test_an_incomplete_command_and_zeros_are_cut_off_wherever_the_file_ends(folder: Path, zeros: int) -> None:
     for size in range(len(WHOLE) + 1):
-        whole = max(end for end in ENDS if end <= size)
-        assert repaired(folder, WHOLE[:size] + bytes(zeros)) == WHOLE[:whole], size
+        complete = max(end for end in ENDS if end <= size)
+        assert repaired(folder, WHOLE[:size] + bytes(zeros)) == WHOLE[:complete], size
 
 
 def test_the_repair_is_reported_in_a_sentence(folder: Path) -> None:

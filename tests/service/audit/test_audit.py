@@ -129,12 +129,12 @@ def test_data_that_is_not_canonical_is_found_even_if_the_chain_is_valid(data: by
 def test_a_change_of_any_byte_is_a_fault_or_changes_the_head(data: st.DataObject) -> None:
     """Only the head contains the hash of the last event, so only a client that kept the head notices a change."""
     lines = data.draw(st.sampled_from([toy, monkeys, aborted, banks, resigning]))()
-    whole = b"\n".join(lines)
-    index = data.draw(st.integers(0, len(whole) - 1))
-    changed = bytearray(whole)
+    content = b"\n".join(lines)
+    index = data.draw(st.integers(0, len(content) - 1))
+    changed = bytearray(content)
     changed[index] ^= data.draw(st.integers(1, 255))
     forged = tuple(bytes(changed).split(b"\n"))
-    if index < len(whole) - len(lines[-1]):
+    if index < len(content) - len(lines[-1]):
         fault_of(forged)
         return
     try:

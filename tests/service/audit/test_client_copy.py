@@ -155,20 +155,20 @@ def stream(events: Sequence[Shown]) -> bytes:
     return b"retry: 1000\n" + b":\n\n".join((*frames, b""))
 
 
-def test_a_feed_is_read_in_every_form_in_which_a_client_may_have_kept_it() -> None:
+def test_a_feed_is_read_in_every_form_that_the_api_sends() -> None:
     events = shown_to(1, toy())
     lines, pages = ndjson(*events), [page(events[:9]), page(events[9:])]
-    whole = read_feed(lines)
-    assert [event.shown for event in whole.events] == events
-    assert whole.heads == ()
-    assert read_feed(lines.replace(b"\n", b"\r\n\r\n")) == whole
-    assert read_feed(stream(events)) == whole
-    assert read_feed(lines + lines[:40]) == whole, "a last line that was cut off is ignored"
+    expected = read_feed(lines)
+    assert [event.shown for event in expected.events] == events
+    assert expected.heads == ()
+    assert read_feed(lines.replace(b"\n", b"\r\n\r\n")) == expected
+    assert read_feed(stream(events)) == expected
+    assert read_feed(lines + lines[:40]) == expected, "a last line that was cut off is ignored"
     beside = {"text": "in words", "decisions": [], "banks": [9], "legal_actions": [{}], "action_texts": ["a"]}
-    assert read_feed(ndjson(*({**event, **beside} for event in events))) == whole
-    known = Feed((KeptHead(9, events[8]["hash"]), KeptHead(len(events), events[-1]["hash"])), whole.events)
+    assert read_feed(ndjson(*({**event, **beside} for event in events))) == expected
+    known = Feed((KeptHead(9, events[8]["hash"]), KeptHead(len(events), events[-1]["hash"])), expected.events)
     assert read_feed(ndjson(*pages)) == known
-    assert read_feed(msgspec.json.format(ndjson(pages[0]).strip(), indent=2)).events == whole.events[:9]
+    assert read_feed(msgspec.json.format(ndjson(pages[0]).strip(), indent=2)).events == expected.events[:9]
     assert read_feed(ndjson(events[0])).events == (KeptEvent(1, events[0]["hash"], events[0]["match"], events[0]),)
 
 

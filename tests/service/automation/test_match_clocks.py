@@ -174,8 +174,8 @@ def test_a_bot_plays_at_its_pace_and_not_before() -> None:
 
 
 def test_a_bot_that_waited_reacts_to_others_only_at_its_own_pace() -> None:
-    asked: list[int] = []
-    arena = with_bot(lambda *_: asked.append(arena.time))
+    choices: list[int] = []
+    arena = with_bot(lambda *_: choices.append(arena.time))
     table = arena.create("toy", 2, bots=("odd",), clock={"bot_pace_ms": 2_000}, options={"trick_ms": 600_000})
     arena.join(table, "anna")
     decision = next(one for one in arena.match(table).decisions() if one.seat == 0)

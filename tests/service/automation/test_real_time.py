@@ -30,8 +30,8 @@ def table_of(arena: Arena, *players: str, **options: Any) -> MatchId:
 
 def grab(arena: Arena, table: MatchId, player: str, stack: int = 0) -> dict[str, Any]:
     """An action that takes a tile the player sees, with one card."""
-    (wanted,) = [one for one in arena.legal(table, player) if one["type"] == "grab" and one["stack"] == stack]
-    return {**wanted, "cards": wanted["cards"]["any_of"][:1]}
+    (action,) = [one for one in arena.legal(table, player) if one["type"] == "grab" and one["stack"] == stack]
+    return {**action, "cards": action["cards"]["any_of"][:1]}
 
 
 def own_decision(arena: Arena, table: MatchId, seat: int) -> str:
@@ -47,12 +47,12 @@ def ring_timer(arena: Arena, table: MatchId) -> None:
 def test_the_second_player_to_take_a_tile_gets_its_holder_and_the_new_top_tile() -> None:
     arena = Arena(GAME)
     table = table_of(arena, "anna", "ben")
-    wanted = {player: grab(arena, table, player) for player in ("anna", "ben")}
-    arena.log.meanwhile = [lambda: arena.act(table, "anna", wanted["anna"])]
-    facts = refused("illegal-action", arena.act, table, "ben", wanted["ben"]).facts
+    grabs = {player: grab(arena, table, player) for player in ("anna", "ben")}
+    arena.log.meanwhile = [lambda: arena.act(table, "anna", grabs["anna"])]
+    facts = refused("illegal-action", arena.act, table, "ben", grabs["ben"]).facts
     assert facts["reason"] == "tile-gone"
     assert facts["facts"] == {
-        "combo": wanted["anna"]["combo"],
+        "combo": grabs["anna"]["combo"],
         "holder": 0,
         "stack": 0,
         "now": arena.match(table).state.stacks[0][0][0],
@@ -77,11 +77,11 @@ def test_an_action_that_lost_a_race_for_another_tile_draws_the_same() -> None:
 def test_a_decision_stays_open_while_others_act_and_closes_with_the_own_move_or_a_new_round() -> None:
     arena = Arena(GAME)
     table = table_of(arena, "anna", "ben")
-    mine, bens = (own_decision(arena, table, seat) for seat in (0, 1))
+    annas, bens = (own_decision(arena, table, seat) for seat in (0, 1))
     for stack in (0, 1):
         arena.act(table, "ben", grab(arena, table, "ben", stack))
-    arena.act(table, "anna", grab(arena, table, "anna", 2), decision=mine)
-    refused("decision-closed", arena.act, table, "anna", {"type": "stop"}, decision=mine)
+    arena.act(table, "anna", grab(arena, table, "anna", 2), decision=annas)
+    refused("decision-closed", arena.act, table, "anna", {"type": "stop"}, decision=annas)
     refused("decision-closed", arena.act, table, "ben", {"type": "stop"}, decision=bens)
     newer = own_decision(arena, table, 0)
     arena.wait(1)

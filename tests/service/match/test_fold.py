@@ -131,7 +131,7 @@ def test_an_aborted_match_has_no_open_decision() -> None:
     assert set(due_times(aborted).values()) == {None}
 
 
-# --- the fold as a whole ----------------------------------------------------------------------------------------------
+# --- the fold as a newest ----------------------------------------------------------------------------------------------
 
 
 @st.composite
@@ -190,11 +190,11 @@ def test_folding_the_later_events_onto_any_version_gives_the_newest_match(
 ) -> None:
     arena, table = play
     stored = arena.log.stored(table)
-    whole = arena.match(table)
+    newest = arena.match(table)
     cut = data.draw(st.integers(1, len(stored)))
     start = begin(table, stored[0], arena.ports.games)
     early = fold(start, stored[1:cut])
-    assert fold(early, stored[cut:]) == whole == fold(start, stored[1:])
+    assert fold(early, stored[cut:]) == newest == fold(start, stored[1:])
     assert early.head == Head(cut, arena.ports.history.at(table, cut).head.hash)
     moments = [arena.ports.history.at(table, version) for version in range(1, len(stored) + 1)]
     times = [one.at - one.paused for one in moments]

@@ -100,7 +100,7 @@ def test_a_server_with_a_damaged_address_is_not_contacted(tmp_path: Path, url: b
         maintenance.check(environ(tmp_path), lambda _: None)
 
 
-def test_a_server_whose_folder_went_away_fails_and_may_be_started_again(tmp_path: Path) -> None:
+def test_a_server_whose_folder_is_missing_fails_and_can_be_started_later(tmp_path: Path) -> None:
     with Valkey.start(tmp_path / "queue", durable=False) as server:
         shutil.move(tmp_path / "queue", tmp_path / "elsewhere")
         with pytest.raises(ServerFailed, match=r"no server can run in .*queue: .*No such file"):

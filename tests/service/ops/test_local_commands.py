@@ -87,12 +87,18 @@ def test_an_option_is_json_or_else_text(tmp_path: Path) -> None:
 def test_a_match_in_real_time_takes_no_time(games: dict[str, AnyGame], tmp_path: Path) -> None:
     games["four_monkeys"] = FOUR_MONKEYS
     file = tmp_path / "match.ndjson"
-    wanted = {"banana_skins": True, "family": True, "round_seconds": 30, "timer_visible": False, "countdown_seconds": 0}
-    options = [word for name, value in wanted.items() for word in ("--option", f"{name}={json.dumps(value)}")]
+    match_options = {
+        "banana_skins": True,
+        "family": True,
+        "round_seconds": 30,
+        "timer_visible": False,
+        "countdown_seconds": 0,
+    }
+    options = [word for name, value in match_options.items() for word in ("--option", f"{name}={json.dumps(value)}")]
     done = run("play", "four_monkeys", "--bots", "greedy,random,greedy", *options, "--seed", SEED, "--export", file)
     assert done.exit_code == 0, done.output
     events = [json.loads(line) for line in file.read_bytes().splitlines()[1:]]
-    assert events[0]["data"]["options"] == wanted
+    assert events[0]["data"]["options"] == match_options
     assert events[-1]["at"] > 10_000, "bots are paced by the match's own time"
     assert run("verify", file).exit_code == 0
 

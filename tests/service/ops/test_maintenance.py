@@ -221,19 +221,19 @@ def test_an_incomplete_backup_file_is_refused_and_restores_nothing(
 ) -> None:
     store.bots()
     file = backed_up(store, tmp_path)
-    whole = gzip.decompress(file.read_bytes())
+    content = gzip.decompress(file.read_bytes())
     broken = tmp_path / "broken"
     other = empty("other")
-    for content, messages in (
+    for damaged, messages in (
         (b"moonstone", "cannot be read"),
         (file.read_bytes()[:-30], "cannot be read"),
-        (gzip.compress(whole[:100]), "cannot be read"),
-        (gzip.compress(whole[:-20]), "cut|cannot be read"),
+        (gzip.compress(content[:100]), "cannot be read"),
+        (gzip.compress(content[:-20]), "cut|cannot be read"),
         (gzip.compress(b"\0\0\0\1\0"), "cannot be read"),
         (gzip.compress(b""), "cut"),
         (flipped(file.read_bytes()), "cannot be read"),
     ):
-        broken.write_bytes(content)
+        broken.write_bytes(damaged)
         with pytest.raises(CannotOperate, match=messages):
             maintenance.restore(other, broken, store.messages.append)
         with connect_log(other["MOONSTONE_LOG_URL"]) as client:
@@ -272,16 +272,16 @@ def test_a_backup_does_not_replace_a_file_that_another_backup_wrote_meanwhile(
     store.bots()
     written = backups.write_file
 
-    def beside_another(file: IO[bytes], frames: Iterable[backups.Frame]) -> Iterator[backups.Frame]:
+    def after_another_backup(file: IO[bytes], frames: Iterable[backups.Frame]) -> Iterator[backups.Frame]:
         monkeypatch.setattr(backups, "write_file", written)
         backed_up(store, tmp_path)
         return written(file, frames)
 
-    monkeypatch.setattr(backups, "write_file", beside_another)
+    monkeypatch.setattr(backups, "write_file", after_another_backup)
     with pytest.raises(CannotOperate, match="never replaces a file"):
         backed_up(store, tmp_path)
-    (whole,) = tmp_path.glob("*backup*")
-    assert isinstance(list(backups.read_file(whole))[-1], backups.End)
+    (backup_file,) = tmp_path.glob("*backup*")
+    assert isinstance(list(backups.read_file(backup_file))[-1], backups.End)
 
 
 def test_a_restored_backup_has_the_same_faults_as_the_store(
@@ -327,7 +327,7 @@ def test_the_wrong_store_and_no_store_are_reported(
         maintenance.check(unreachable, store.messages.append)
 
 
-def test_a_player_who_joins_while_the_backup_is_taken_is_in_it_if_the_seat_is(store: Store) -> None:
+def test_a_backup_that_has_a_seat_also_has_a_player_who_joined_meanwhile(store: Store) -> None:
     """The test takes the frames one by one: the backup reads players after it has read the match."""
     match = create(store.ports, "pl_a", NewMatch(game=GAME, seats=2, manual_start=True), "open").match
     frames = backups.read_store(store.client, 0)

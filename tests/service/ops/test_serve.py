@@ -181,10 +181,10 @@ def test_a_log_that_lost_its_end_is_not_served_and_a_check_reports_what_is_missi
 
     (file,) = (data / "log" / "appendonlydir").glob("*.incr.aof")
     with file.open("r+b") as opened, mmap(opened.fileno(), 0) as content:
-        whole = len(content)
+        size = len(content)
         at = 0
-        while at < whole * 2 // 3:
-            at = _after_unit(content, at, whole)
+        while at < size * 2 // 3:
+            at = _after_unit(content, at, size)
         content.resize(at)
     refusal = refused("serve", "--port", "0", "--data-dir", str(data))
     assert re.search(r"the log has lost data that it had at 20\S+Z \(version \d+ of match \w+\)", refusal)

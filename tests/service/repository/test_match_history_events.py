@@ -37,16 +37,16 @@ def test_every_viewer_sees_every_version_with_its_hash(viewer: Viewer) -> None:
 def test_pages_of_any_size_add_up_to_all_events(viewer: Viewer) -> None:
     arena = Arena()
     match = arena.play_out(arena.toy("anna", "ben"))
-    whole = arena.ports.history.events(match, viewer, 0, 100)
-    for size in (1, 2, 7, len(whole), len(whole) + 1):
+    all_events = arena.ports.history.events(match, viewer, 0, 100)
+    for size in (1, 2, 7, len(all_events), len(all_events) + 1):
         paged: list[SeenEvent] = []
-        for after in range(0, len(whole), size):
+        for after in range(0, len(all_events), size):
             arena.log.calls.clear()
             paged += arena.ports.history.events(match, viewer, after, size)
-            assert arena.log.calls == ([] if after >= len(whole) - CACHED_EVENTS else ["read"])
-        assert tuple(paged) == whole
-    assert arena.ports.history.events(match, viewer, len(whole), 5) == ()
-    assert arena.ports.history.events(match, viewer, len(whole) + 9, 5) == ()
+            assert arena.log.calls == ([] if after >= len(all_events) - CACHED_EVENTS else ["read"])
+        assert tuple(paged) == all_events
+    assert arena.ports.history.events(match, viewer, len(all_events), 5) == ()
+    assert arena.ports.history.events(match, viewer, len(all_events) + 9, 5) == ()
 
 
 def test_events_of_an_older_match_end_with_it() -> None:

@@ -53,11 +53,11 @@ def test_draws_are_never_shown_and_the_salt_only_with_the_whole_event(viewer: Vi
     stored = arena.events(table)
     assert {event.type for event in stored} >= {"timer", "default_action", "match_scored", "resigned", "action"}
     for event, raw in zip(seen(arena, arena.match(table), viewer), stored, strict=True):
-        whole = data_of(event) == msgspec.json.decode(raw.data)
+        is_whole = data_of(event) == msgspec.json.decode(raw.data)
         assert "draws" not in data_of(event)
         assert (event.match, event.version, event.type) == (table, raw.version, raw.type)
         assert (event.at, event.by, event.prev) == (raw.at, raw.by, raw.prev)
-        assert (event.salt, event.redacted) == ((raw.salt, UNSET) if whole else (UNSET, True)), event
+        assert (event.salt, event.redacted) == ((raw.salt, UNSET) if is_whole else (UNSET, True)), event
         assert bytes(event.data) == canonical(data_of(event))
 
 

@@ -100,7 +100,7 @@ def test_every_match_is_restored_from_its_snapshot_at_every_version(monkeypatch:
 
 @given(st.data())
 @settings(max_examples=60, deadline=None)
-def test_a_snapshot_and_the_events_after_it_are_the_whole_match(data: st.DataObject) -> None:
+def test_a_snapshot_and_the_later_events_give_the_same_match_as_all_events(data: st.DataObject) -> None:
     match = data.draw(st.sampled_from(matches()))
     log = copied(match)
     versions = st.integers(1, len(match.events))

@@ -42,8 +42,8 @@ def test_a_waiting_stream_sends_the_start_and_the_turns_of_every_match(players: 
     while len({type_and_match(one) for one in sent if one["type"] == "started"}) < 2:
         sent.append(next(stream))
     assert {type_and_match(one) for one in sent} >= {("started", first), ("started", second)}
-    mine = [one for one in sent if one["decisions"]]
-    assert all(decision["seat"] == one["seat"] == 0 for one in mine for decision in one["decisions"])
+    with_decisions = [one for one in sent if one["decisions"]]
+    assert all(decision["seat"] == one["seat"] == 0 for one in with_decisions for decision in one["decisions"])
 
 
 def test_each_turn_and_the_end_are_sent_once(players: Players) -> None:
@@ -130,15 +130,15 @@ def test_an_event_without_a_wake_up_is_sent_at_the_next_heartbeat(with_heartbeat
 
 
 def test_a_match_that_the_player_left_is_no_longer_followed(with_heartbeats: Players) -> None:
-    left, kept = with_heartbeats.create(seats=3), with_heartbeats.create(seats=3)
-    for one in (left, kept):
+    left, followed_match = with_heartbeats.create(seats=3), with_heartbeats.create(seats=3)
+    for one in (left, followed_match):
         with_heartbeats.join(one, "anna")
     stream = with_heartbeats.sent("anna")
     assert len(next(stream)["matches"]) == 2
     with_heartbeats.leave(left, "anna")
     with_heartbeats.join(left, "ben", "carl", "dora")
-    with_heartbeats.join(kept, "ben", "carl")
-    assert type_and_match(next(stream)) == ("started", kept)
+    with_heartbeats.join(followed_match, "ben", "carl")
+    assert type_and_match(next(stream)) == ("started", followed_match)
 
 
 def test_a_stream_follows_at_most_the_newest_matches(players: Players, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,9 @@ def test_a_stream_follows_at_most_the_newest_matches(players: Players, monkeypat
 
 
 @pytest.mark.parametrize("reason", ["restart", "max-age", "token-revoked"])
-def test_a_stream_says_why_it_ends(with_heartbeats: Players, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
+def test_the_last_frame_of_a_stream_has_the_reason_of_its_end(
+    with_heartbeats: Players, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
     stream = with_heartbeats.sent("anna")
     cursor = next(stream)["cursor"]
     if reason == "restart":

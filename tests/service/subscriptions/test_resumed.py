@@ -163,12 +163,12 @@ def _advance(players: Players, table: str) -> None:
 
 def test_open_turns_are_sent_first_and_every_turn_has_its_legal_actions(players: Players) -> None:
     tables = [players.monkeys("anna", "ben") for _ in range(4)]
-    mine = [table for table in tables if players.match(table).decisions()[0].seat == 0]
+    annas_turn = [table for table in tables if players.match(table).decisions()[0].seat == 0]
     include = Include(legal_actions=True, decisions=True, language="de")
     stream = players.sent("anna", include)
     assert {match["id"] for match in next(stream)["matches"]} == {*tables}
-    sent = {one["match"]: one for one in (next(stream) for _ in mine)}
-    assert sent.keys() == {*mine}
+    sent = {one["match"]: one for one in (next(stream) for _ in annas_turn)}
+    assert sent.keys() == {*annas_turn}
     for table, one in sent.items():
         _has_legal_actions(players, one, table)
     table = tables[0]

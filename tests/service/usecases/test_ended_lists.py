@@ -167,12 +167,12 @@ def test_a_list_of_one_game_excludes_other_games_and_returns_the_next_cursor() -
     assert [view.id for view in public_page(arena.ports, "open", None, 9, "monkeys_on_the_moon")[0]] == tables[6::-3]
     for table in tables:
         aborted(arena, table)
-    wanted = tables[::3]
+    expected = tables[::3]
     found, cursor = crawl(arena, 0, 2, "monkeys_on_the_moon")
-    assert found == wanted[:2]
-    assert crawl(arena, cursor, 2, "monkeys_on_the_moon")[0] == wanted[2:]
+    assert found == expected[:2]
+    assert crawl(arena, cursor, 2, "monkeys_on_the_moon")[0] == expected[2:]
     newest = [view.id for view in public_page(arena.ports, "aborted", None, 9, "monkeys_on_the_moon")[0]]
-    assert newest == wanted[::-1]
+    assert newest == expected[::-1]
     for refusal in (
         refused("game-not-found", public_page, arena.ports, "open", None, 9, "chess"),
         refused("game-not-found", ended_page, arena.ports, 0, 9, "chess"),

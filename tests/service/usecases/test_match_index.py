@@ -122,21 +122,21 @@ def test_a_second_index_entry_of_a_match_is_removed() -> None:
 
 def test_an_unreadable_match_hides_no_others_and_stays_in_the_index() -> None:
     arena = Arena()
-    corrupt, unknown, whole = (arena.create() for _ in range(3))
+    corrupt, unknown, sound = (arena.create() for _ in range(3))
     stored = arena.log.stored(corrupt)[0]
     arena.log.rewrite(corrupt, (stored[:-1],))
     stored = arena.log.stored(unknown)[0]
-    odd = canonical(
-        {"at": 1, "by": "worker", "data": {}, "prev": digest(stored), "salt": "", "type": "odd", "version": 2}
+    newer = canonical(
+        {"at": 1, "by": "worker", "data": {}, "prev": digest(stored), "salt": "", "type": "newer", "version": 2}
     )
-    arena.log.rewrite(unknown, (stored, odd))
+    arena.log.rewrite(unknown, (stored, newer))
     arena.wait(IN_FLIGHT_MS + 1)
-    assert ids(arena, "open") == [whole]
+    assert ids(arena, "open") == [sound]
     assert len(arena.index.page("open", None, 9)) == 3
 
 
-def own(arena: Arena, player: str, mine: OwnList = "all") -> list[str]:
-    return [view.id for view in own_page(arena.ports, player, mine, None, 20)[0]]
+def own(arena: Arena, player: str, own_list: OwnList = "all") -> list[str]:
+    return [view.id for view in own_page(arena.ports, player, own_list, None, 20)[0]]
 
 
 def test_a_player_s_own_list_has_the_matches_that_it_created_or_joined() -> None:

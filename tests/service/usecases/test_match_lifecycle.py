@@ -76,10 +76,10 @@ def test_the_same_create_twice_at_once_is_one_match_with_one_index_entry() -> No
         ids.append(match_lifecycle.create(arena.ports, "host", WANTED, "key").match.id)
 
     arena.log.meanwhile = [other]
-    mine = match_lifecycle.create(arena.ports, "host", WANTED, "key")
-    assert mine.replayed
-    assert [mine.match.id] == ids
-    assert arena.index.page("open", None, 9) == [IndexEntry(START + 7, mine.match.id)]
+    second = match_lifecycle.create(arena.ports, "host", WANTED, "key")
+    assert second.replayed
+    assert [second.match.id] == ids
+    assert arena.index.page("open", None, 9) == [IndexEntry(START + 7, second.match.id)]
     assert len(arena.index.open_entries("host")) == 1
 
 

@@ -152,9 +152,9 @@ def test_the_same_request_twice_at_once_is_one_event() -> None:
     action = arena.legal(table, "anna")[0]
     others: list[Submitted] = []
     arena.log.meanwhile = [lambda: others.append(arena.act(table, "anna", action, key="once"))]
-    mine = arena.act(table, "anna", action, key="once")
-    assert (mine.replayed, others[0].replayed) == (True, False)
-    assert receipt(arena.ports, mine, "anna") == receipt(arena.ports, others[0], "anna")
+    second = arena.act(table, "anna", action, key="once")
+    assert (second.replayed, others[0].replayed) == (True, False)
+    assert receipt(arena.ports, second, "anna") == receipt(arena.ports, others[0], "anna")
     assert arena.types(table).count("action") == 1
 
 

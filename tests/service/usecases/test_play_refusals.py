@@ -177,14 +177,14 @@ def test_a_long_legal_list_is_summed_up_as_counts() -> None:
     match = arena.match(arena.opened("anna", "ben"))
     commit = next(iter(match.game.legal_actions(match.state, 0)))
     keep = match.game.info.actions[-1]()
-    for length, whole in (
+    for length, is_listed in (
         (rulings.MAX_LEGAL_LISTED, True),
         (rulings.MAX_LEGAL_LISTED + 1, False),
         (rulings.MAX_LEGAL_LISTED + 2, False),
     ):
         game = _with_legal(match, [*[keep] * (length - 1), commit])
         refusal = illegal(game, 0, IllegalAction("card-not-held", "TOY-10", card="0-0"), commit)
-        assert ("legal" in refusal.facts) is whole
+        assert ("legal" in refusal.facts) is is_listed
         assert refusal.facts["legal_counts"] == {"commit": 1, "keep": length - 1}
         assert refusal.detail.startswith("You do not hold 0-0. Legal now: Commit a card; Keep the hand; ")
         assert refusal.detail.endswith(f"; {length - rulings.MAX_LEGAL_IN_WORDS} more.")

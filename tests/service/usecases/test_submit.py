@@ -187,16 +187,18 @@ def test_a_command_seen_by_a_read_that_missed_its_event_is_read_again(monkeypatc
     """A read is one round trip but not atomic: the same command may be appended between its two parts."""
     arena = Arena()
     table = arena.toy("anna", "ben")
-    whole = arena.log.read
+    read = arena.log.read
 
-    def torn(match: str, *, first: int = 1, last: int | None = None, command: str | None = None) -> Tail:
-        monkeypatch.setattr(arena.log, "read", whole)
-        events = whole(match, first=first, last=last).events
+    def read_with_an_append_between(
+        match: str, *, first: int = 1, last: int | None = None, command: str | None = None
+    ) -> Tail:
+        monkeypatch.setattr(arena.log, "read", read)
+        events = read(match, first=first, last=last).events
         ping(arena, table, CommandKey("id", "digest"))
         assert command == "id"
         return Tail(events, Seen(5, "digest"))
 
-    monkeypatch.setattr(arena.log, "read", torn)
+    monkeypatch.setattr(arena.log, "read", read_with_an_append_between)
     submitted = ping(arena, table, CommandKey("id", "digest"))
     assert (submitted.replayed, submitted.match.head.version) == (True, 5)
 

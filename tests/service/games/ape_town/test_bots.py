@@ -63,12 +63,12 @@ def test_it_takes_money_that_lies_there() -> None:
 
 def test_it_completes_a_district_for_itself_and_not_for_another() -> None:
     last = PlaceTile(fields_of("D8")[-1])
-    mine = with_tiles(table(), district_tiles("D8", "orangutan 0", "mandrill", "mandrill", free=1))
-    assert chosen(with_tile_to_place(mine, "tarsier", "black")) == last
+    own = with_tiles(table(), district_tiles("D8", "orangutan 0", "mandrill", "mandrill", free=1))
+    assert chosen(with_tile_to_place(own, "tarsier", "black")) == last
     other = with_tiles(table(), district_tiles("D8", "orangutan 1", "lemur 1", "mandrill", "mandrill", free=1))
     assert chosen(with_tile_to_place(other, "tarsier", "black")) != last
-    nobodys = with_tiles(table(), district_tiles("D8", "mandrill", free=1))
-    assert chosen(with_tile_to_place(nobodys, "tarsier", "black")) == last  # the bananas beside it
+    unowned = with_tiles(table(), district_tiles("D8", "mandrill", free=1))
+    assert chosen(with_tile_to_place(unowned, "tarsier", "black")) == last  # for the bananas beside the field
     shared = with_tiles(
         table(), {**district_tiles("D8", "lemur 0", free=1), **district_tiles("D5", "mandrill", "mandrill", free=1)}
     )

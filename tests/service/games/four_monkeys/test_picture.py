@@ -47,7 +47,7 @@ def test_a_grabbed_tile_keeps_its_id_and_the_cards_lie_under_it() -> None:
     ]
     found = changed(GAME, before, after, 0)
     assert {"combo-0-K02-1", "card-0-circle-triangle-1", "stack-0-0", "combo-0-K03-1", "seat-0-deck"} <= found
-    assert "card-0-triangle-square-1" not in found, "only its place in the hand is another one"
+    assert "card-0-triangle-square-1" not in found, "only its position in the hand has changed"
     other = drawn(GAME, after, 1)
     assert other.shows("combo-0-K02-1") == ["need-K02", "2"]
     assert other.shows("seat-0-hand") == ["5"]
@@ -72,8 +72,14 @@ def test_a_burned_tile_shows_its_other_side_and_the_replenish_tile_too() -> None
 
 
 def test_the_scoring_shows_how_tiles_were_judged_and_who_is_the_smartest() -> None:
-    kept, wrong, repeated = tile("K10-1", *SIX, checked=True), tile("K07-1", *FIVE, checked=True), tile("K05-1", *GOLD)
-    state = with_check(with_holdings(with_stacks(table()), 0, tiles=(kept,), wrong=(wrong,), repeated=(repeated,)), 0)
+    correct, wrong, repeated = (
+        tile("K10-1", *SIX, checked=True),
+        tile("K07-1", *FIVE, checked=True),
+        tile("K05-1", *GOLD),
+    )
+    state = with_check(
+        with_holdings(with_stacks(table()), 0, tiles=(correct,), wrong=(wrong,), repeated=(repeated,)), 0
+    )
     state = replace(state, checks=(Checked(0, "K07-1", FIVE, correct=False),))
     picture = drawn(GAME, state, 1)
     assert [picture.shows(f"combo-0-{combo}")[-1] for combo in ("K10-1", "K07-1", "K05-1")] == [

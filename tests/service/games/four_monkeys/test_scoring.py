@@ -155,7 +155,7 @@ def test_fou_33_green_tiles_score_one_point_and_every_two_orange_ones(
     burned: int, used: bool, scored: RoundScored
 ) -> None:
     under = {"K02-1": cards(0, "ct", "sp"), "K05-1": GOLD, "K10-1": SIX}
-    own = [tile(combo, *those, burned=place < burned) for place, (combo, those) in enumerate(under.items())]
+    own = [tile(combo, *those, burned=index < burned) for index, (combo, those) in enumerate(under.items())]
     state = family(own, (), replenish_used=used)
     assert of_type(ring(state, at=state.deadline), RoundScored)[0] == scored
 

@@ -110,8 +110,8 @@ def test_a_sampled_seat_that_has_a_deck_holds_its_own_cards() -> None:
 def test_a_player_without_a_deck_is_shown_the_cards_of_another_deck(drawer: Seat) -> None:
     """Seat 1 or the viewer itself drew three cards of seat 2 when its own deck was empty."""
     state = table(3)
-    given = state.seats[2].deck[:3]
-    state = with_holdings(state, drawer, deck=(), hand=given, discards=BOX.decks[drawer])
+    drawn = state.seats[2].deck[:3]
+    state = with_holdings(state, drawer, deck=(), hand=drawn, discards=BOX.decks[drawer])
     state = with_holdings(state, 2, deck=state.seats[2].deck[3:])
     twin = sampled(state, 0)
     assert pieces(twin) == pieces(state)

@@ -88,14 +88,14 @@ def bid_turn(state: State, seat: Seat, *pool: CardId) -> State:
 
 
 def auction_of(
-    state: State, monkey: CardId, asked: Seat, *, bidder: Seat | None = None, points: int = 0, **coins: int
+    state: State, monkey: CardId, bidding: Seat, *, bidder: Seat | None = None, points: int = 0, **coins: int
 ) -> State:
     """The state in which a seat bids for a monkey. `coins` and `points` are the standing bid, and every seat is in."""
     running = Auction(monkey, tuple(range(len(state.seats))), bidder, per_tribe(coins), points)
-    return replace(bid_turn(state, state.active), awaited=Awaited(asked, "bid"), auction=running)
+    return replace(bid_turn(state, state.active), awaited=Awaited(bidding, "bid"), auction=running)
 
 
-def asked(state: State, seat: Seat, step: Step) -> State:
+def awaiting(state: State, seat: Seat, step: Step) -> State:
     return replace(state, awaited=Awaited(seat, step))
 
 

@@ -42,14 +42,14 @@ def auction(seats: int = 3, **coins: int) -> State:
     return state
 
 
-def asked_seats(state: State, *actions: AnyAction) -> list[int]:
-    """The seats that are asked to bid, in order."""
-    asked = []
+def bidding_seats(state: State, *actions: AnyAction) -> list[int]:
+    """The seats that have to bid, in order."""
+    seats = []
     for action in actions:
         assert state.awaited is not None
-        asked.append(state.awaited.seat)
+        seats.append(state.awaited.seat)
         state = play(state, action)
-    return asked
+    return seats
 
 
 def test_worked_example_a_purple_auction() -> None:
@@ -146,12 +146,12 @@ def test_mom_22_the_bidding_goes_to_the_left_and_a_player_after_a_pass_is_out() 
         Bid({"purple": 3}),
         Bid({"purple": 4}),
     ]
-    assert asked_seats(state, *bids) == [0, 1, 2, 3, 0, 2]
+    assert bidding_seats(state, *bids) == [0, 1, 2, 3, 0, 2]
 
 
 def test_mom_22_the_standing_bidder_is_skipped_and_wins_once_all_others_are_out() -> None:
     state = auction()
-    assert asked_seats(state, Bid({"purple": 1}), Pass(), Pass()) == [0, 1, 2]
+    assert bidding_seats(state, Bid({"purple": 1}), Pass(), Pass()) == [0, 1, 2]
     assert AuctionWon(0, PURPLE, 3) in decide(play(state, Bid({"purple": 1}), Pass()), Pass())
 
 

@@ -21,8 +21,8 @@ from service.games.protocol import Outcome, Task
 from tests.length import LENGTH
 from tests.service.games.monkeys_on_the_moon.builders import (
     after,
-    asked,
     auction_of,
+    awaiting,
     bid_turn,
     civilization_turn,
     decide,
@@ -110,7 +110,8 @@ def test_greedy_plays_whole_matches_with_every_option_reproducibly(seats: int) -
         ),
         (
             replace(
-                asked(scorn_held(with_holdings(table(), 0, coins={"red": 2}), green=0), 0, "appease"), advanced="blue"
+                awaiting(scorn_held(with_holdings(table(), 0, coins={"red": 2}), green=0), 0, "appease"),
+                advanced="blue",
             ),
             Appease("red", "coin"),
         ),
@@ -127,13 +128,13 @@ def test_greedy_plays_whole_matches_with_every_option_reproducibly(seats: int) -
         (bid_turn(with_holdings(table(), 0, ship=None), 0, "red-4-1", "red-5-1"), SelectMonkey("red-5-1")),
         (with_holdings(auction_of(table(), "red-5-1", 0), 0, coins={"red": 2, "black": 1}), Bid({"red": 1})),
         (with_holdings(auction_of(table(), "red-3-1", 0, bidder=1, points=20), 0, coins={"red": 7}), Pass()),
-        (asked(replace(table(), ship_pool=("red-2", "red-4")), 0, "choose_ship"), ChooseShip("red-4")),
+        (awaiting(replace(table(), ship_pool=("red-2", "red-4")), 0, "choose_ship"), ChooseShip("red-4")),
         (
-            scorn_held(asked(replace(table(), ship_pool=("red-4", "blue-2")), 0, "choose_ship"), blue=0),
+            scorn_held(awaiting(replace(table(), ship_pool=("red-4", "blue-2")), 0, "choose_ship"), blue=0),
             ChooseShip("blue-2"),
         ),
         (
-            asked(
+            awaiting(
                 with_holdings(table(), 0, ship="red-4", aboard=("blue-3-1", "green-3-1", "blue-3-2")), 0, "leave_behind"
             ),
             LeaveBehind("green"),

@@ -17,7 +17,7 @@ from service.games.monkeys_on_the_moon.effects import (
 )
 from service.games.monkeys_on_the_moon.state import State
 from tests.service.games.monkeys_on_the_moon.builders import (
-    asked,
+    awaiting,
     civilization_turn,
     decide,
     effects_of,
@@ -52,14 +52,14 @@ def test_worked_example_advancing_blue_takes_two_blue_and_pays_one_green() -> No
 def test_worked_example_three_turns_of_angering_green() -> None:
     state = scorn_held(turn("blue-3-1", "blue-2-1", "green-2-1", blue=1, red=1), green=1)
     assert effects_of(state, ADVANCE_BLUE)[2] == ScornTaken(0, "green", 1, "MOM-15")
-    state = asked(replace(play(state, ADVANCE_BLUE), active=0), 0, "play_civilization")
+    state = awaiting(replace(play(state, ADVANCE_BLUE), active=0), 0, "play_civilization")
     again = PlayCivilization("blue-2-1", "blue")
     assert decide(state, again)[-1] == DecisionOpened(0, "appease")
     state = play(state, again)
     assert legal(state) == [Appease("red", "coin"), Appease("purple", "scorn")]
     assert effects_of(state, Appease("red", "coin"))[0] == CoinsPaid(0, "red", 1, "MOM-16")
     assert effects_of(state, Appease("purple", "scorn"))[0] == ScornTaken(0, "purple", None, "MOM-16")
-    state = asked(replace(play(state, Appease("red", "coin")), active=0), 0, "play_civilization")
+    state = awaiting(replace(play(state, Appease("red", "coin")), active=0), 0, "play_civilization")
     assert effects_of(state, ADVANCE_GREEN)[1:4] == [
         CoinsTaken(0, "green", 1, "MOM-12"),
         ScornReturned(0, "green", "MOM-13"),

@@ -34,12 +34,12 @@ OPTIONS = st.builds(Options, maximum_scorn=st.booleans(), treachery=st.booleans(
 @settings(max_examples=15, deadline=None)
 @given(st.integers(2, 4), st.integers(0, 10_000), OPTIONS)
 def test_no_card_coin_ship_or_scorn_is_ever_lost(seats: int, seed: int, options: Options) -> None:
-    whole = None
+    expected = None
     for state, _ in random_states(seats, seed, options):
-        whole = whole or pieces(state)
-        assert pieces(state) == whole
-        assert whole["coin red"] == seats + 3
-        assert sum(count for piece, count in whole.items() if piece.startswith("ship ")) == 18
+        expected = expected or pieces(state)
+        assert pieces(state) == expected
+        assert expected["coin red"] == seats + 3
+        assert sum(count for piece, count in expected.items() if piece.startswith("ship ")) == 18
         assert all(0 <= count <= seats + 3 for held in state.seats for count in held.coins)
         assert all(count >= 0 for count in state.supply)
         assert len(state.ship_pool) == min(2, len(state.ship_pool + state.ship_deck + state.ships_under_deck)) or (

@@ -8,8 +8,8 @@ from service.games.protocol import Outcome
 from tests.service.games.drawn import changed, drawn
 from tests.service.games.monkeys_on_the_moon.builders import (
     CIRCLE,
-    asked,
     auction_of,
+    awaiting,
     bid_turn,
     civilization_turn,
     play,
@@ -72,7 +72,7 @@ def test_a_monkey_keeps_its_id_from_the_pool_to_the_ship_and_home() -> None:
 
 
 def test_monkeys_without_a_ship_wait_in_its_place() -> None:
-    state = with_holdings(asked(table(), 0, "choose_ship"), 0, ship=None, aboard=("blue-3-1",))
+    state = with_holdings(awaiting(table(), 0, "choose_ship"), 0, ship=None, aboard=("blue-3-1",))
     picture = drawn(GAME, replace(state, boarding=("red-5-1",)))
     assert picture.shows("seat-0-ship") == ["emblem-blue", "3", "emblem-red", "5"]
     assert "emblem-red" not in picture.shows("seat-1-ship")

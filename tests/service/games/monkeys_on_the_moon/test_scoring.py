@@ -154,7 +154,7 @@ def test_mom_50_a_scorns_tribe_leaves_the_score_pile_before_scoring() -> None:
     assert outcome.breakdown[1] == {"titles": 7, "ships": 0, "scorn": 0}
 
 
-def test_mom_50_the_tie_breaks_count_what_is_left() -> None:
+def test_mom_50_the_tie_breaks_count_the_remaining_ships_and_monkeys() -> None:
     pile = ("red-5-1", "red-4-1", "red-3-1")
     state = scorn_held(end(pile, ("blue-3-1",), maximum_scorn=True), red=0)
     state = with_holdings(state, 0, full_ships=("red-4", "blue-4", "green-2"))

@@ -11,8 +11,8 @@ from service.games.monkeys_on_the_moon.state import Options, State
 from service.games.visibility import Viewer
 from tests.service.games.following import as_json
 from tests.service.games.monkeys_on_the_moon.builders import (
-    asked,
     auction_of,
+    awaiting,
     decide,
     legal,
     pieces,
@@ -80,7 +80,7 @@ def test_effects_alone_update_an_observation(seats: int, options: Options) -> No
 
 
 def test_effects_alone_update_an_observation_when_ships_run_out() -> None:
-    state = asked(with_holdings(table(), 0, ship=None, aboard=(), hand=()), 0, "choose_ship")
+    state = awaiting(with_holdings(table(), 0, ship=None, aboard=(), hand=()), 0, "choose_ship")
     state = replace(with_holdings(state, 1, hand=()), turn="bid", active=1, civilization_deck=(), ship_deck=())
     state = replace(state, ship_pool=("red-2",), boarding=("red-3-1", "red-3-2", "red-4-1"))
     follower = Follower(0)
@@ -133,14 +133,14 @@ def test_a_sampled_bidder_holds_the_coins_of_the_standing_bid() -> None:
 
 
 def test_a_sampled_seat_that_must_appease_has_no_coin_of_the_angered_tribe() -> None:
-    state = replace(asked(scorn_held(table(4), green=1), 1, "appease"), advanced="blue")
+    state = replace(awaiting(scorn_held(table(4), green=1), 1, "appease"), advanced="blue")
     state = supply_is(with_holdings(state, 1, coins=dict.fromkeys((*TRIBES[:2], *TRIBES[3:]), 1)), green=4)
     for seed in range(20):
         assert sampled(state, 0, seed).seats[1].coins[TRIBE_INDEX["green"]] == 0
 
 
 def test_a_sampled_seat_that_can_take_no_scorn_has_a_coin_to_appease_with() -> None:
-    state = replace(asked(scorn_held(table(4), green=1, red=1, purple=1), 1, "appease"), advanced="blue")
+    state = replace(awaiting(scorn_held(table(4), green=1, red=1, purple=1), 1, "appease"), advanced="blue")
     state = with_holdings(state, 1, coins={"red": 1})
     state = supply_is(state, green=4, blue=4, purple=4, brown=4, black=4)
     for seed in range(20):

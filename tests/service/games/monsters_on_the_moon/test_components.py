@@ -138,7 +138,7 @@ def test_a_component_file_that_makes_the_game_unplayable_is_rejected(fault: str,
         load(file)
 
 
-def test_an_owner_may_replace_what_is_not_certain() -> None:
+def test_an_owner_may_replace_uncertain_values() -> None:
     file = copy.deepcopy(RAW)
     card(file, "A07")["rows"][0].reverse()
     file["crystal_track"]["3-4"] = {"vp_by_step": [0, 2, 4, 6, 9], "red_steps": [1, 3]}

@@ -49,11 +49,11 @@ CELLS = st.dictionaries(
 )
 
 
-def connected_components(places: set[tuple[int, int]]) -> set[frozenset[tuple[int, int]]]:
+def connected_components(squares: set[tuple[int, int]]) -> set[frozenset[tuple[int, int]]]:
     """The connected components of these squares, computed by networkx."""
     graph = nx.Graph()
-    graph.add_nodes_from(places)
-    graph.add_edges_from(((x, y), side) for x, y in places for side in ((x + 1, y), (x, y + 1)) if side in places)
+    graph.add_nodes_from(squares)
+    graph.add_edges_from(((x, y), side) for x, y in squares for side in ((x + 1, y), (x, y + 1)) if side in squares)
     return {frozenset(group) for group in nx.connected_components(graph)}
 
 
@@ -62,12 +62,10 @@ def test_groups_are_what_networkx_finds(cells: dict[tuple[int, int], tuple[Kind,
     display = {cell_at(x, y): Square("card", kind, heads) for (x, y), (kind, heads) in cells.items()}
     kinds: tuple[Kind, ...] = ("werewolf", "witch", "crystal", "vampire")
     for kind in kinds:
-        mine = {place for place, (shown, _) in cells.items() if shown == kind}
+        own = {cell for cell, (shown, _) in cells.items() if shown == kind}
         found = groups(display, kind)
-        assert {frozenset(coordinates_of(cell) for cell in group.cells) for group in found} == connected_components(
-            mine
-        )
-        assert len(found) == len(connected_components(mine))
+        assert {frozenset(coordinates_of(cell) for cell in group.cells) for group in found} == connected_components(own)
+        assert len(found) == len(connected_components(own))
         for group in found:
             assert group.heads == sum(cells[coordinates_of(cell)][1] for cell in group.cells)
-        assert heads_of(display, kind) == sum(cells[place][1] for place in mine)
+        assert heads_of(display, kind) == sum(cells[cell][1] for cell in own)

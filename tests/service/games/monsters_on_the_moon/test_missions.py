@@ -67,16 +67,16 @@ def test_mon_70_secret_missions_are_seen_by_their_seat_alone() -> None:
 
 
 def test_mon_70_all_eight_missions_may_be_dealt_secretly_and_the_first_six_openly() -> None:
-    class Listening(ScriptedRng):
+    class RecordingRng(ScriptedRng):
         def shuffle(self, label: str, items: Sequence[T]) -> tuple[T, ...]:
             if label == "missions":
-                heard.append(items)
+                shuffled.append(items)
             return super().shuffle(label, items)
 
-    heard: list[object] = []
+    shuffled: list[object] = []
     for variant in (SECRET, OPEN):
-        GAME.setup(2, GAME.options(2, variant), 0, Listening())
-    assert heard == [(1, 2, 3, 4, 5, 6, 7, 8), (1, 2, 3, 4, 5, 6)]
+        GAME.setup(2, GAME.options(2, variant), 0, RecordingRng())
+    assert shuffled == [(1, 2, 3, 4, 5, 6, 7, 8), (1, 2, 3, 4, 5, 6)]
 
 
 def test_mon_70_three_open_missions_lie_there_for_all() -> None:

@@ -129,9 +129,9 @@ def test_mon_82_the_points_have_a_rank(points: int, rank: int) -> None:
 def test_mon_82_the_rank_is_reported_and_shown_at_the_end() -> None:
     *_, (state, effects) = random_match(1, 3)
     points = GAME.score(state, ScriptedRng()).scores[0]
-    (effects_of,) = [effect for effect in effects if isinstance(effect, SoloRated)]
-    assert effects_of.points == points
-    assert GAME.observation(state, None).rating == Rating(points, effects_of.rank)
+    (rated,) = [effect for effect in effects if isinstance(effect, SoloRated)]
+    assert rated.points == points
+    assert GAME.observation(state, None).rating == Rating(points, rated.rank)
     assert GAME.observation(before_gifts(1), None).rating is None
 
 

@@ -72,10 +72,10 @@ def points(laid: PlaceWall | Wall) -> list[Pair]:
 
 def networkx_areas(state: State) -> list[set[Pair]]:
     """The enclosed areas, computed by networkx on a rectangle that is larger than needed."""
-    parted = {border for each in state.walls for border in borders(each)}
-    if not parted:
+    separated = {border for each in state.walls for border in borders(each)}
+    if not separated:
         return []
-    pairs = [pair for border in parted for pair in border] + [coordinates_of(cell) for cell in state.display]
+    pairs = [pair for border in separated for pair in border] + [coordinates_of(cell) for cell in state.display]
     xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
     columns, rows = range(min(xs) - 2, max(xs) + 3), range(min(ys) - 2, max(ys) + 3)
     squares = {(x, y) for x in columns for y in rows}
@@ -85,7 +85,7 @@ def networkx_areas(state: State) -> list[set[Pair]]:
         ((x, y), side)
         for x, y in squares
         for side in ((x + 1, y), (x, y + 1))
-        if side in squares and frozenset({(x, y), side}) not in parted
+        if side in squares and frozenset({(x, y), side}) not in separated
     )
     return [area for area in nx.connected_components(graph) if (columns[0], rows[0]) not in area]
 
