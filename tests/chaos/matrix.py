@@ -122,7 +122,7 @@ ROWS: Final = (
         "the log hangs",
         (
             f"{_LOG}::test_row_15_a_hanging_log_is_reported_in_time_and_a_repeat_doubles_nothing",
-            "tests/service/adapters/test_jobs.py::test_one_job_waits_for_a_match_at_most_and_the_next_once_it_was_taken",
+            "tests/service/adapters/test_jobs.py::test_at_most_one_job_of_a_match_waits_until_it_is_taken",
         ),
     ),
     Row(
@@ -277,7 +277,7 @@ ROWS: Final = (
         (
             f"{_FILE}::test_row_40_what_a_loss_of_power_leaves_is_cut_off_and_other_damage_is_not_served",
             f"{_FILE}::test_row_40_a_file_that_the_server_cannot_read_is_reported_without_its_content",
-            "tests/service/adapters/test_log_file.py::test_no_changed_byte_lets_a_whole_command_after_it_be_cut",
+            "tests/service/adapters/test_log_file.py::test_no_changed_byte_makes_the_repair_cut_a_complete_command_after_it",
         ),
     ),
     Row(

@@ -26,7 +26,7 @@ SEATS: Final = 8
 ENDED_BY_TIMER: Final = 2
 """The number of the round that no player stops."""
 LATEST_MS: Final = 5000
-"""For one timer while eight clients play. `test_bell` requires half a second for the median of several."""
+"""For one timer while eight clients play. `test_round_timer` requires half a second for the median of several."""
 PACE_S: Final = 0.05
 
 

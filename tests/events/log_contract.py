@@ -59,7 +59,7 @@ class LogContract:
         assert log.read("m", command="c") == Tail(())
         assert log.seed("m") is None
 
-    def test_what_was_appended_is_read_back_with_its_command_and_seed(self, log: Log) -> None:
+    def test_appended_events_are_read_back_with_their_command_and_seed(self, log: Log) -> None:
         first, head = create(log, "m", events=2)
         second, _ = build("m", head, "p:ann:key", events=3, digest="abc")
         assert log.append(second) == Appended(5, replayed=False)

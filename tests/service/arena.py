@@ -279,8 +279,8 @@ class Arena:
 
 
 def with_bot(choose: Callable[..., Any]) -> Arena:
-    """An arena whose games have a bot `odd` with this `choose` function."""
-    bots = {"odd": choose}
+    """An arena whose games have a bot `custom` with this `choose` function."""
+    bots = {"custom": choose}
     return Arena(replace(TOY, bots={**TOY.bots, **bots}), replace(MONKEYS, bots={**MONKEYS.bots, **bots}))
 
 

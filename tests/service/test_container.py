@@ -125,9 +125,7 @@ def test_a_log_that_is_not_durable_is_refused_unless_it_is_allowed(
         service.close()
 
 
-def test_readiness_reports_what_happened_to_the_log_since_the_start(
-    settings: Callable[..., Settings], tmp_path: Path
-) -> None:
+def test_readiness_reports_faults_of_the_log_since_the_start(settings: Callable[..., Settings], tmp_path: Path) -> None:
     with Valkey.start(tmp_path / "log", durable=True) as log:
         service = build(settings(log.url))
         service.log_client.config_set("appendfsync", "everysec")

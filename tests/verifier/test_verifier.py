@@ -87,7 +87,7 @@ def test_it_passes_people_and_clocks_in_every_game(tmp_path: Path) -> None:
     assert verdicts(files, tmp_path) == dict.fromkeys(files)
 
 
-def test_times_that_are_all_the_same_pass_where_nothing_depends_on_time(tmp_path: Path) -> None:
+def test_equal_times_pass_in_games_without_time_limits(tmp_path: Path) -> None:
     """Documented in VERIFYING.md, "What no check shows"."""
     files = {}
     for game in GAMES:

@@ -58,7 +58,7 @@ def in_thread(call: Callable[[], object]) -> Thread:
 
 
 @pytest.mark.parametrize("people", [0, 1])
-def test_what_is_due_in_the_log_is_played_without_any_hint(people: int) -> None:
+def test_matches_that_are_due_in_the_log_are_played_without_any_hint(people: int) -> None:
     ports = local_ports(GAMES)
     bots = ("random",) * (2 - people)
     match = create(ports, "pl_a", NewMatch(game="monkeys_on_the_moon", seats=2, bots=bots), "k").match

@@ -69,7 +69,7 @@ def test_bots_get_the_time_back_that_their_match_waited_in_the_lane(late: int) -
 
 def test_timers_ring_in_a_lane_that_is_always_late() -> None:
     arena = with_bot(lambda *_: None)
-    table = arena.toy(bots=("odd", "odd"))
+    table = arena.toy(bots=("custom", "custom"))
     turns = Turns(arena.ports, ["bots"])
     while arena.match(table).status == "running":
         first = arena.match(table).first_due()

@@ -197,7 +197,7 @@ def newer(file: Path) -> None:
         (newer, "was written by a newer release of moonstone"),
     ],
 )
-def test_an_unusable_file_is_reported_with_what_to_do(file: Path, damage: Callable[[Path], None], message: str) -> None:
+def test_an_unusable_file_is_reported_with_advice(file: Path, damage: Callable[[Path], None], message: str) -> None:
     damage(file)
     with pytest.raises(BadHeads, match=f"^{file}.*{message}"):
         Heads(file)

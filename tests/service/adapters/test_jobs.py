@@ -42,7 +42,7 @@ def test_a_job_is_json_with_a_match_id_and_nothing_else_and_keeps_no_result(queu
     assert (result_ttl, failure_ttl) == (b"0", b"60")
 
 
-def test_one_job_waits_for_a_match_at_most_and_the_next_once_it_was_taken(queue: Redis) -> None:
+def test_at_most_one_job_of_a_match_waits_until_it_is_taken(queue: Redis) -> None:
     hints = RqJobs(queue)
     lanes: tuple[Lane, ...] = ("turns", "bots", "turns")
     for lane in lanes:

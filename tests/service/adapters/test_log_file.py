@@ -87,7 +87,9 @@ def test_the_repair_is_reported_in_a_sentence(folder: Path) -> None:
 
 @pytest.mark.parametrize("value", [0x00, 0x0D, 0x2A, 0x39, 0x58])
 @pytest.mark.parametrize("tail", [b"", bytes(5), command(b"SET", b"a", b"1")[:-4]])
-def test_no_changed_byte_lets_a_whole_command_after_it_be_cut(folder: Path, value: int, tail: bytes) -> None:
+def test_no_changed_byte_makes_the_repair_cut_a_complete_command_after_it(
+    folder: Path, value: int, tail: bytes
+) -> None:
     refused = 0
     for index in range(ENDS[-2]):
         content = WHOLE[:index] + bytes([value]) + WHOLE[index + 1 :] + tail
@@ -110,7 +112,7 @@ def test_no_changed_byte_lets_a_whole_command_after_it_be_cut(folder: Path, valu
         (MANIFEST, b"\xff\n", f"{MANIFEST} is damaged"),
     ],
 )
-def test_any_other_damage_is_refused_with_its_location_and_what_to_do(
+def test_any_other_damage_is_refused_with_its_location_and_advice(
     folder: Path, name: str, content: bytes | None, message: str
 ) -> None:
     if content is None:

@@ -27,7 +27,7 @@ def client(server: Valkey) -> Iterator[Redis]:
         yield connected
 
 
-def test_the_first_start_makes_a_store_with_a_secret_and_pins_it_in_the_data_folder(
+def test_the_first_start_creates_a_store_with_a_secret_and_pins_it_in_the_data_folder(
     client: Redis, tmp_path: Path
 ) -> None:
     opened = open_store(client, tmp_path / "data")
@@ -37,7 +37,7 @@ def test_the_first_start_makes_a_store_with_a_secret_and_pins_it_in_the_data_fol
     assert open_store(client, tmp_path / "data") == opened
 
 
-def test_several_processes_that_start_at_once_make_one_store(client: Redis, tmp_path: Path) -> None:
+def test_several_processes_that_start_at_once_create_one_store(client: Redis, tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         opened = set(pool.map(lambda _: open_store(client, tmp_path / "data"), range(8)))
     assert len(opened) == 1

@@ -105,7 +105,7 @@ def toy() -> Lines:
 
 @cache
 def monkeys() -> Lines:
-    """A match with a client seed, a turn clock, a bot that always fails, and someone player leaves."""
+    """A match with a client seed, a turn clock, a bot that always fails, and a player who leaves."""
 
     def fail(_task: object, _rng: object) -> Any:
         raise ValueError
@@ -158,7 +158,7 @@ def resigning() -> Lines:
 
 @cache
 def played(name: str) -> Lines:
-    """A match of a bot and two people player act at random, sometimes let the clock run out, and leave."""
+    """A match of a bot and two people who act at random, sometimes let the clock run out, and leave."""
     chance, arena = Draws(lambda: bytes(32), {}), Arena(GAMES[name])
     table = arena.create(name, 3, bots=("random",), clock=CLOCKS[name])
     arena.join(table, "anna", seed="hers")

@@ -32,7 +32,7 @@ def invalid_effects(_state: Any, _move: Any, _rng: Any) -> Any:
 
 
 def refuse_all(_state: Any, _move: Any, _rng: Any) -> Any:
-    raise IllegalAction("not-steps", "TOY-20")
+    raise IllegalAction("not-asked", "TOY-20")
 
 
 @pytest.mark.parametrize(
@@ -132,20 +132,20 @@ def test_a_log_that_does_not_answer_suspends_nothing() -> None:
 
 def test_an_unavailable_seed_is_not_counted_as_a_failure_of_the_bot() -> None:
     arena = with_bot(lambda *_: unavailable())
-    table = arena.monkeys(bots=("odd", "odd"))
+    table = arena.monkeys(bots=("custom", "custom"))
     with pytest.raises(LogUnavailable):
         advance(arena.ports, table)
     assert arena.types(table)[-1] == "match_started"
 
 
-def test_a_bot_may_wait_for_others_where_a_timer_ends_the_wait(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bot_may_wait_for_others_if_a_timer_ends_the_wait(caplog: pytest.LogCaptureFixture) -> None:
     steps: list[str] = []
 
     def wait(task: Any, _: Any) -> Any:
         steps.append(task.step)
 
     arena = with_bot(wait)
-    table = arena.opened("anna", "ben", bots=("odd",))
+    table = arena.opened("anna", "ben", bots=("custom",))
     arena.work(table)
     assert due_kinds(arena.match(table), arena.time) == ["clock"]
     for player in ("anna", "ben"):
@@ -159,7 +159,7 @@ def test_a_bot_may_wait_for_others_where_a_timer_ends_the_wait(caplog: pytest.Lo
 
 def test_a_bot_that_waits_in_a_step_without_a_timer_has_failed() -> None:
     arena = with_bot(lambda *_: None)
-    table = arena.monkeys(bots=("odd", "random"))
+    table = arena.monkeys(bots=("custom", "random"))
     advance(arena.ports, table)
     reasons = {
         arena.data(table, event.version)["reason"] for event in arena.events(table) if event.type == "default_action"
@@ -179,7 +179,7 @@ def lines_of(records: list[logging.LogRecord]) -> list[str]:
 
 def test_a_failed_bot_is_logged_with_a_location_and_without_its_hand(caplog: pytest.LogCaptureFixture) -> None:
     arena = with_bot(reveal_hand)
-    table = arena.opened("anna", bots=("odd",))
+    table = arena.opened("anna", bots=("custom",))
     arena.work(table)
     (line,) = lines_of(caplog.records)
     hand = arena.match(table).state.hands[0]

@@ -62,7 +62,7 @@ def test_a_job_has_a_budget_of_time() -> None:
         return task.legal_actions[0]
 
     arena = with_bot(slow)
-    table = arena.monkeys(bots=("odd", "odd"))
+    table = arena.monkeys(bots=("custom", "custom"))
     assert advance(arena.ports, table)
     assert arena.types(table).count("action") == 2
 
@@ -111,7 +111,7 @@ def test_a_bot_waits_for_its_decision_to_open() -> None:
     assert arena.types(table).count("action") >= 2
 
 
-def test_a_bot_that_comes_too_late_leaves_the_decision_to_the_clock() -> None:
+def test_a_bot_that_plays_after_the_deadline_leaves_the_decision_to_the_clock() -> None:
     arena = Arena()
     for table, deadline in (
         (arena.toy(bots=("high", "high")), 31_000),
@@ -127,7 +127,7 @@ def test_a_bot_that_comes_too_late_leaves_the_decision_to_the_clock() -> None:
         arena.time = START
 
 
-def test_a_bot_sees_what_a_person_in_its_seat_would() -> None:
+def test_a_bot_gets_the_same_observation_as_a_person_in_its_seat() -> None:
     tasks = []
 
     def record_task(task: Any, _rng: Any) -> Any:
@@ -135,7 +135,7 @@ def test_a_bot_sees_what_a_person_in_its_seat_would() -> None:
         return task.legal_actions[0]
 
     arena = with_bot(record_task)
-    table = arena.toy("anna", bots=("odd",))
+    table = arena.toy("anna", bots=("custom",))
     match = arena.match(table)
     arena.wait(1_000)
     advance(arena.ports, table)
@@ -159,7 +159,7 @@ def test_a_bot_sees_what_a_person_in_its_seat_would() -> None:
 )
 def test_a_bot_that_fails_gets_its_default_action(choose: Callable[..., Any]) -> None:
     arena = with_bot(choose)
-    table = arena.monkeys(bots=("odd", "odd"))
+    table = arena.monkeys(bots=("custom", "custom"))
     default = arena.match(table).decisions()[0].on_timeout
     advance(arena.ports, table, moves=1)
     event = arena.events(table)[-1]
@@ -171,7 +171,7 @@ def test_a_bot_that_fails_gets_its_default_action(choose: Callable[..., Any]) ->
 
 def test_a_bot_that_returns_a_pattern_fails() -> None:
     arena = with_bot(lambda task, _: task.legal_actions[-1])
-    table = arena.toy("anna", bots=("odd",))
+    table = arena.toy("anna", bots=("custom",))
     arena.wait(1_000)
     advance(arena.ports, table)
     arena.act(table, "anna")
@@ -183,7 +183,7 @@ def test_a_bot_that_returns_a_pattern_fails() -> None:
 
 def test_a_bot_that_fails_in_a_step_without_default_action_waits_for_the_timer() -> None:
     arena = with_bot(fail)
-    table = arena.toy("anna", bots=("odd", "high"))
+    table = arena.toy("anna", bots=("custom", "high"))
     arena.wait(1_000)
     assert advance(arena.ports, table) is False
     assert [event.by for event in arena.events(table) if event.type == "action"] == ["bot:high"]
@@ -198,7 +198,7 @@ def test_a_bot_that_fails_in_a_step_without_default_action_waits_for_the_timer()
 
 def test_a_bot_that_fails_does_not_affect_the_turns_of_other_bots() -> None:
     arena = with_bot(fail)
-    table = arena.create("toy", 4, bots=("odd", "high", "odd", "high"), clock={"bot_pace_ms": 4_000})
+    table = arena.create("toy", 4, bots=("custom", "high", "custom", "high"), clock={"bot_pace_ms": 4_000})
     turns = [one.plays_at or 0 for one in arena.match(table).decisions() if one.seat in {1, 3}]
     while (due := entries(arena, table)[0]).at <= max(turns):
         arena.time = due.at
@@ -214,7 +214,7 @@ def test_a_bot_that_failed_is_skipped_for_a_while() -> None:
         raise RuntimeError
 
     arena = with_bot(fail_and_record)
-    table = arena.toy(bots=("odd", "high"), trick_ms=600_000)
+    table = arena.toy(bots=("custom", "high"), trick_ms=600_000)
     breaker = CircuitBreaker()
     arena.wait(1_000)
     for wait in (0, SKIP_MS - 1, 1):
@@ -232,7 +232,7 @@ def test_a_limited_number_of_failures_is_remembered() -> None:
 
 def test_a_bot_s_action_is_parsed_like_a_person_s_request() -> None:
     arena = with_bot(lambda task, _: Keep() if task.step == "swap" else Commit(task.observation.hand[0]))
-    table = arena.toy(bots=("odd", "odd"))
+    table = arena.toy(bots=("custom", "custom"))
     assert arena.play_out(table).status == "finished"
     assert "default_action" not in arena.types(table)
 

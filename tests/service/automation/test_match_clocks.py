@@ -38,7 +38,7 @@ def on_turn(arena: Arena, table: MatchId) -> tuple[str, int]:
     return player, decision.deadline
 
 
-def test_a_bank_loses_what_a_decision_took_and_gains_the_increment() -> None:
+def test_a_bank_loses_the_time_of_a_decision_and_gains_the_increment() -> None:
     arena = Arena()
     table = table_with(arena, "anna", "ben", bank_seconds=30, increment_seconds=5)
     first, deadline = on_turn(arena, table)
@@ -176,7 +176,7 @@ def test_a_bot_plays_at_its_pace_and_not_before() -> None:
 def test_a_bot_that_waited_reacts_to_others_only_at_its_own_pace() -> None:
     choices: list[int] = []
     arena = with_bot(lambda *_: choices.append(arena.time))
-    table = arena.create("toy", 2, bots=("odd",), clock={"bot_pace_ms": 2_000}, options={"trick_ms": 600_000})
+    table = arena.create("toy", 2, bots=("custom",), clock={"bot_pace_ms": 2_000}, options={"trick_ms": 600_000})
     arena.join(table, "anna")
     decision = next(one for one in arena.match(table).decisions() if one.seat == 0)
     assert decision.plays_at is not None

@@ -111,7 +111,7 @@ def waits_without_a_default(state: State) -> tuple[Decision[ToyAction], ...]:
     return tuple(alter(one, on_timeout=None) for one in TOY.decisions(state))
 
 
-def never_ends(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+def reopens_the_trick_for_ever(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
     effects = TOY.decide(state, move, rng)
     if isinstance(move.action, Ring) and all(state.waiting):
         return (toy.TrickOpened(state.trick, move.at, move.at + 1_000),)
@@ -131,7 +131,7 @@ class CountingRng:
         return items[next(self.numbers) % len(items)]
 
 
-def has_its_own_randomness(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+def draws_from_a_counter(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
     return TOY.decide(state, move, CountingRng(rng))
 
 
@@ -213,21 +213,21 @@ def ignores_unknown_options(seats: int, given: Mapping[str, object]) -> Options:
 WITHOUT_A_PLACEHOLDER: Final = {**TOY.texts, "de": {**TOY.texts["de"], "effect.trick_opened": "Der Stich beginnt."}}
 
 
-_ACTS = laws.law_someone_may_act_or_it_is_over
+_ACTS = laws.law_seats_with_decisions_have_legal_actions
 _LISTS = laws.law_lists_are_lazy_ordered_and_distinct
 _LEGAL = laws.law_listed_actions_are_accepted_and_others_refused
-_CLAUSES = laws.law_refusals_name_their_clause
-_WINDOWS = laws.law_windows_are_kept
-_ABSENT = laws.law_absent_players_come_to_an_end
-_CHANCE = laws.law_all_chance_is_drawn
-_BOTS = laws.law_bots_choose_what_is_listed
+_CLAUSES = laws.law_refusals_have_a_code_and_a_clause
+_WINDOWS = laws.law_actions_count_only_in_their_time_window
+_ABSENT = laws.law_a_match_of_absent_players_ends
+_CHANCE = laws.law_effects_depend_only_on_recorded_draws
+_BOTS = laws.law_bots_choose_listed_actions
 _PURE = laws_of_values.law_apply_is_pure
 _PREFIX = laws_of_values.law_a_snapshot_and_the_later_effects_give_the_last_state
 _CODEC = laws_of_values.law_values_survive_their_codec
 _SENT = laws_of_values.law_listed_actions_can_be_sent
 _PIECES = laws_of_values.law_pieces_are_conserved
 _OUTCOME = laws_of_values.law_the_outcome_ranks_all_seats
-_HASHES = laws_of_values.law_hash_seeds_change_nothing
+_HASHES = laws_of_values.law_matches_do_not_depend_on_hash_seeds
 _OPTIONS = laws_of_values.law_options_are_strict
 _TEXTS = laws_of_values.law_texts_are_complete_in_every_language
 
@@ -243,8 +243,8 @@ FAULTS: Final[tuple[Fault, ...]] = (
     fault("lets a seat ring", _WINDOWS, decide=lets_a_seat_ring),
     fault("has an illegal default", _ABSENT, decisions=has_an_illegal_default),
     fault("waits without a default", _ABSENT, decisions=waits_without_a_default),
-    fault("never ends", _ABSENT, decide=never_ends),
-    fault("has its own randomness", _CHANCE, decide=has_its_own_randomness),
+    fault("reopens the trick for ever", _ABSENT, decide=reopens_the_trick_for_ever),
+    fault("draws from a counter", _CHANCE, decide=draws_from_a_counter),
     fault("draws before it refuses", _CHANCE, decide=draws_before_it_refuses),
     fault("has a bot that plays a card it does not hold", _BOTS, bots={"cheat": plays_a_card_it_does_not_hold}),
     fault("changes the old state", _PURE, apply=changes_the_old_state),

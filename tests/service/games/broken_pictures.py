@@ -80,10 +80,10 @@ def draws_too_much(seen: Observation, viewer: Viewer, words: Words, outcome: Out
     return with_elements(path("M0 0" * 20_000, "edge"), seen=seen, viewer=viewer, words=words, outcome=outcome)
 
 
-_FOLLOWS = laws_of_pictures.law_a_picture_follows_from_what_is_seen
+_FOLLOWS = laws_of_pictures.law_a_picture_depends_only_on_the_observation
 _PLAIN = laws_of_pictures.law_a_picture_is_plain_svg
-_NAMES = laws_of_pictures.law_names_on_a_picture_mean_one_thing
-_ACTIONS = laws_of_pictures.law_what_an_action_names_is_on_the_picture
+_NAMES = laws_of_pictures.law_names_in_a_picture_are_unique
+_ACTIONS = laws_of_pictures.law_a_picture_shows_the_values_of_legal_actions
 _SMALL = laws_of_pictures.law_a_picture_is_small
 
 FAULTS: Final[tuple[Fault, ...]] = (

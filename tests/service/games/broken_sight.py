@@ -144,8 +144,8 @@ def samples_another_own_card(seen: Observation, rng: Rng) -> State:
 
 
 _TWINS = laws_of_sight.law_sampled_states_look_the_same
-_HIDDEN = laws_of_sight.law_hidden_things_change_nothing
-_FIELDS = laws_of_sight.law_fields_are_seen_by_their_audience_alone
+_HIDDEN = laws_of_sight.law_hidden_data_does_not_leak
+_FIELDS = laws_of_sight.law_only_its_audience_sees_a_field
 
 
 def points_leak_luck(state: State, _viewer: Viewer) -> tuple[int, ...]:

@@ -36,7 +36,7 @@ from tests.service.games.matches import (
 encode = msgspec.json.encode
 
 
-def law_someone_may_act_or_it_is_over(table: Table) -> None:
+def law_seats_with_decisions_have_legal_actions(table: Table) -> None:
     """A seat has at most one decision, and has legal actions exactly if it has one.
 
     The match ends, and nothing is legal afterwards.
@@ -86,7 +86,7 @@ def law_listed_actions_are_accepted_and_others_refused(table: Table) -> None:
         assert encode(position.state) == before, "a verdict changed the state"
 
 
-def law_refusals_name_their_clause(table: Table) -> None:
+def law_refusals_have_a_code_and_a_clause(table: Table) -> None:
     """Each refusal has a code, and the id of a clause in RULES.md."""
     clauses = set(re.findall(r"[A-Z]+-\d+", table.game.rules))
     for refusal in refusals(table):
@@ -94,7 +94,7 @@ def law_refusals_name_their_clause(table: Table) -> None:
         assert refusal.clause in clauses, f"{refusal} names no clause"
 
 
-def law_windows_are_kept(table: Table) -> None:
+def law_actions_count_only_in_their_time_window(table: Table) -> None:
     """Nothing is accepted before a decision opens, or at and after its deadline.
 
     Only the clock rings a timer, at or after its deadline.
@@ -125,7 +125,7 @@ def law_windows_are_kept(table: Table) -> None:
             assert_refused(table, position, Move(CLOCK, action, position.now))
 
 
-def law_absent_players_come_to_an_end(table: Table) -> None:
+def law_a_match_of_absent_players_ends(table: Table) -> None:
     """A default action is legal. A decision without one has a deadline in the rules, and a timer closes it."""
     absent = absent_match(table)
     assert not table.game.decisions(absent.states[-1]), "a match without players does not end"
@@ -147,7 +147,7 @@ def law_absent_players_come_to_an_end(table: Table) -> None:
                 assert not isinstance(found, Refusal), f"a default action is refused: {found}"
 
 
-def law_all_chance_is_drawn(table: Table) -> None:
+def law_effects_depend_only_on_recorded_draws(table: Table) -> None:
     """The same state and draws give the same effects. Legality does not depend on draws, and a refusal makes none."""
     effects, rng = opening(table)
     once = encode((effects, rng.drawn))
@@ -169,7 +169,7 @@ def law_all_chance_is_drawn(table: Table) -> None:
                 assert not (refused and rng.drawn), "a refusal made a draw"
 
 
-def law_bots_choose_what_is_listed(table: Table) -> None:
+def law_bots_choose_listed_actions(table: Table) -> None:
     """The choice depends only on the task and the draws. A bot may return None only where a timer limits the time."""
     for position in positions(table, 16):
         for seat, decision in deciding(table, position.state).items():
@@ -237,12 +237,12 @@ def _misused(entry: Action) -> Iterator[Action]:
 
 
 LAWS: Final[tuple[Callable[[Table], None], ...]] = (
-    law_someone_may_act_or_it_is_over,
+    law_seats_with_decisions_have_legal_actions,
     law_lists_are_lazy_ordered_and_distinct,
     law_listed_actions_are_accepted_and_others_refused,
-    law_refusals_name_their_clause,
-    law_windows_are_kept,
-    law_absent_players_come_to_an_end,
-    law_all_chance_is_drawn,
-    law_bots_choose_what_is_listed,
+    law_refusals_have_a_code_and_a_clause,
+    law_actions_count_only_in_their_time_window,
+    law_a_match_of_absent_players_ends,
+    law_effects_depend_only_on_recorded_draws,
+    law_bots_choose_listed_actions,
 )

@@ -52,7 +52,7 @@ def law_sampled_states_look_the_same(table: Table) -> None:
                 assert encode(table.game.observation(twin.state, viewer)) == encode(observed)
 
 
-def law_hidden_things_change_nothing(table: Table) -> None:
+def law_hidden_data_does_not_leak(table: Table) -> None:
     """Two states with the same observation give the viewer the same decisions, legal actions, tasks and refusals, now
     and later.
 
@@ -216,7 +216,7 @@ def _moves(table: Table, here: Position, there: Position, viewer: Viewer) -> Ite
         yield from ((Move(viewer, action, here.now),) * 2 for action in spread(pool(table), 8))
 
 
-def law_fields_are_seen_by_their_audience_alone(table: Table) -> None:
+def law_only_its_audience_sees_a_field(table: Table) -> None:
     """Each field of each effect and action has an audience, and redaction removes exactly the fields that the viewer
     may not see.
     """
@@ -306,6 +306,6 @@ def _look_of(action: Action, viewer: Viewer, actor: Seat) -> bytes:
 
 LAWS: Final[tuple[Callable[[Table], None], ...]] = (
     law_sampled_states_look_the_same,
-    law_hidden_things_change_nothing,
-    law_fields_are_seen_by_their_audience_alone,
+    law_hidden_data_does_not_leak,
+    law_only_its_audience_sees_a_field,
 )

@@ -146,7 +146,7 @@ def law_the_outcome_ranks_all_seats(table: Table) -> None:
     assert outcome.winners == tuple(seat for seat in range(table.seats) if outcome.ranks[seat] == 1)
 
 
-def law_hash_seeds_change_nothing(table: Table) -> None:
+def law_matches_do_not_depend_on_hash_seeds(table: Table) -> None:
     """Processes with different PYTHONHASHSEEDs play the same matches byte for byte."""
     assert len({digests[table.name] for digests in _digests()}) == 1
 
@@ -217,7 +217,7 @@ LAWS: Final[tuple[Callable[[Table], None], ...]] = (
     law_listed_actions_can_be_sent,
     law_pieces_are_conserved,
     law_the_outcome_ranks_all_seats,
-    law_hash_seeds_change_nothing,
+    law_matches_do_not_depend_on_hash_seeds,
     law_options_are_strict,
     law_texts_are_complete_in_every_language,
 )

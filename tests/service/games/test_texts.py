@@ -90,7 +90,7 @@ CLAUSES: Final[Mapping[str, tuple[str, Clauses]]] = {
 }
 
 SENTENCES: Final = ("effect.", "action.", "step.", "refusal.", "option.", "breakdown.", "picture.")
-"""Prefixes of keys that are not names of names."""
+"""Prefixes of keys that are not names."""
 
 each_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 

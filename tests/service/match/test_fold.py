@@ -131,7 +131,7 @@ def test_an_aborted_match_has_no_open_decision() -> None:
     assert set(due_times(aborted).values()) == {None}
 
 
-# --- the fold as a newest ----------------------------------------------------------------------------------------------
+# --- the fold as a whole ----------------------------------------------------------------------------------------------
 
 
 @st.composite

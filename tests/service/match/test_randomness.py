@@ -16,7 +16,7 @@ from events.record import canonical, digest
 from service.games.registry import GAMES
 from service.match.randomness import Draws, bot_key, commitment, match_key, new_salts, new_seed
 from service.ops.simulate import play
-from tests.service import second_draws
+from tests.service import reference_draws
 
 SEED = bytes(range(32))
 
@@ -63,8 +63,8 @@ def test_the_published_vectors_hold(case: dict[str, Any]) -> None:
 def test_a_second_implementation_draws_the_same(key: bytes, label: str, size: int, before: int) -> None:
     items = list(range(size))
     rng = Draws(lambda: key, {label: before})
-    assert rng.shuffle(label, items) == tuple(second_draws.shuffle(key, label, before, items))
-    assert rng.pick(label, items) == second_draws.pick(key, label, before + 1, items)
+    assert rng.shuffle(label, items) == tuple(reference_draws.shuffle(key, label, before, items))
+    assert rng.pick(label, items) == reference_draws.pick(key, label, before + 1, items)
 
 
 def test_words_that_would_bias_a_draw_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,22 +105,22 @@ def test_every_draw_of_a_match_can_be_repeated_from_its_file() -> None:
             for n in range(1, card["copies"] + 1)
         ]
 
-    key = second_draws.key_of(events[-1]["data"]["server_seed"], [None] * 3)
+    key = reference_draws.key_of(events[-1]["data"]["server_seed"], [None] * 3)
     expected = [
-        ("alliance_circle", second_draws.shuffle(key, "alliance_circle", 0, tribes)),
-        ("monkey_deck", second_draws.shuffle(key, "monkey_deck", 0, copies("monkey_cards", "tribe", "status"))),
+        ("alliance_circle", reference_draws.shuffle(key, "alliance_circle", 0, tribes)),
+        ("monkey_deck", reference_draws.shuffle(key, "monkey_deck", 0, copies("monkey_cards", "tribe", "status"))),
         (
             "civilization_deck",
-            second_draws.shuffle(key, "civilization_deck", 0, copies("civilization_cards", "tribe", "spaces")),
+            reference_draws.shuffle(key, "civilization_deck", 0, copies("civilization_cards", "tribe", "spaces")),
         ),
         (
             "ship_deck",
-            second_draws.shuffle(
+            reference_draws.shuffle(
                 key, "ship_deck", 0, [f"{ship['border']}-{ship['capacity']}" for ship in cards["ship_cards"]]
             ),
         ),
-        ("first_seat", second_draws.pick(key, "first_seat", 0, range(3))),
-        ("finish_ties", second_draws.shuffle(key, "finish_ties", 0, tribes)),
+        ("first_seat", reference_draws.pick(key, "first_seat", 0, range(3))),
+        ("finish_ties", reference_draws.shuffle(key, "finish_ties", 0, tribes)),
     ]
     found = [(draw["label"], draw["outcome"]) for event in events for draw in event["data"].get("draws", ())]
     assert found == expected

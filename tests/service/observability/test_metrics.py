@@ -30,7 +30,7 @@ def test_a_process_continues_the_counts_of_one_that_died() -> None:
     assert not Path(folder).exists()
 
 
-def test_a_forked_child_leaves_the_folder_alone() -> None:
+def test_a_forked_child_does_not_delete_the_folder() -> None:
     with metrics_folder.new_folder() as folder:
         program = (
             "import os, sys\n"

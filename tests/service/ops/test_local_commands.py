@@ -132,7 +132,7 @@ def test_the_printed_defaults_are_those_for_the_number_of_bots(games: dict[str, 
         assert f"monsters={msgspec.json.encode(defaults['monsters']).decode()}" in done.output
 
 
-def test_a_game_without_options_says_so(games: dict[str, AnyGame]) -> None:
+def test_the_message_for_a_game_without_options_says_that_it_has_none(games: dict[str, AnyGame]) -> None:
     toy = games["toy"]
     games["toy"] = replace(toy, info=replace(toy.info, options=NoOptions), options=_no_options)
     done = run("play", "toy", "--bots", "high,high", "--option", "hand=3")

@@ -261,7 +261,7 @@ def alone(part: str, running: Serving, *arguments: str, **environ: str) -> Itera
         service.close()
 
 
-def test_workers_run_alone_on_servers_that_are_named_and_serve_their_metrics(
+def test_workers_run_without_an_api_on_given_servers_and_serve_their_metrics(
     shared_service: Serving, tmp_path: Path
 ) -> None:
     other, port = tmp_path / "other", free_port()
@@ -270,7 +270,7 @@ def test_workers_run_alone_on_servers_that_are_named_and_serve_their_metrics(
         until(lambda: "moonstone_chain_breaks_total 0.0" in metrics_text(port), TIMEOUT_S, "they serve metrics")
 
 
-def test_the_api_runs_alone_and_serves_the_metrics_of_all_its_processes(
+def test_the_api_runs_without_workers_and_serves_the_metrics_of_all_its_processes(
     shared_service: Serving, tmp_path: Path
 ) -> None:
     port = free_port()

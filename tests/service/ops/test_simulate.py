@@ -79,8 +79,8 @@ def fail(*_: Any) -> Any:
 
 
 def test_a_bot_that_fails_waits_for_the_timer() -> None:
-    game = replace(TOY, bots={"odd": fail})
-    ports, match = play(game, ("odd", "random"), {})
+    game = replace(TOY, bots={"failing": fail})
+    ports, match = play(game, ("failing", "random"), {})
     types = [msgspec.json.decode(stored)["type"] for stored in ports.log.read(match.id).events]
     assert types.count("timer") == 4
     assert match.at == 4 * (1_000 + 30_000 + 100)
@@ -99,5 +99,5 @@ def test_rules_that_fail_are_reported() -> None:
         (("high",) * 2, {"hand": 0}, "invalid-options"),
     ],
 )
-def test_what_cannot_be_played_is_refused(bots: tuple[str, ...], options: dict[str, Any], code: str) -> None:
+def test_invalid_bots_and_options_are_refused(bots: tuple[str, ...], options: dict[str, Any], code: str) -> None:
     refused(code, play, TOY, bots, options)

@@ -188,7 +188,7 @@ def test_the_legal_list_is_a_seat_s_own_while_the_match_runs() -> None:
     assert legal_actions(arena.play_out(table), 0) == ()
 
 
-def test_worlds_that_differ_in_what_a_viewer_cannot_know_look_the_same() -> None:
+def test_matches_that_differ_only_in_hidden_data_look_the_same_to_a_viewer() -> None:
     """Ben commits another card: all that anna and a spectator see stays the same, byte for byte."""
     responses = []
     for choice in (0, 1):

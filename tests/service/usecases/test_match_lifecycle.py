@@ -212,7 +212,7 @@ def test_the_client_seeds_of_all_seats_are_in_the_key_of_the_draws() -> None:
     assert arena.match(table).state.hands[0] == Draws(lambda: key, {}).shuffle("deck", CARDS)[:3]
 
 
-def test_a_named_seat_is_taken_if_it_is_free() -> None:
+def test_a_requested_seat_is_taken_if_it_is_free() -> None:
     arena = Arena()
     table = arena.create(seats=3)
     match_lifecycle.join(arena.ports, "anna", table, "a", seat=1)

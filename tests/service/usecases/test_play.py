@@ -243,7 +243,7 @@ def test_a_dry_run_of_an_action_that_draws_reads_no_seed() -> None:
     assert [draw["label"] for draw in arena.data(table)["draws"]] == ["deck"]
 
 
-def test_the_seed_is_read_only_where_something_is_drawn() -> None:
+def test_the_seed_is_read_only_for_events_with_draws() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     arena.log.calls.clear()

@@ -244,7 +244,7 @@ def test_the_same_key_and_request_are_the_same_command() -> None:
     assert one.id != player_key("ben", "key", {"act": {"a": 2, "b": 1}}).id
 
 
-def test_workers_get_a_hint_only_of_what_is_due_now() -> None:
+def test_workers_get_a_hint_only_of_matches_that_are_due_now() -> None:
     arena = Arena()
     table = arena.toy("anna", bots=("high",))
     hint(arena.ports, arena.match(table))
@@ -254,7 +254,7 @@ def test_workers_get_a_hint_only_of_what_is_due_now() -> None:
     assert arena.jobs.hinted == [table]
 
 
-def test_workers_get_a_hint_though_the_clock_of_this_process_is_behind() -> None:
+def test_workers_get_a_hint_even_if_the_clock_of_this_process_is_behind() -> None:
     arena = Arena()
     table = arena.monkeys("anna", bots=("greedy", "greedy"))
     arena.time -= 50

@@ -27,7 +27,7 @@ def changed(drawn: str) -> set[str]:
     return {one.get("id", "") for one in marked}
 
 
-def test_before_the_start_it_shows_which_seats_are_taken() -> None:
+def test_before_the_start_a_picture_shows_which_seats_are_taken() -> None:
     arena = Arena()
     match_id = arena.create("toy", 3, manual_start=True)
     arena.join(match_id, "ada")

@@ -99,7 +99,7 @@ def test_ape_20_most_orangutans_make_the_boss_who_scores_every_ape_of_the_distri
     ]
 
 
-def test_ape_20_lemurs_do_not_matter_where_orangutans_decide() -> None:
+def test_ape_20_lemurs_do_not_matter_if_orangutans_decide() -> None:
     assert boss_effects("orangutan 1", "lemur 2", "lemur 2", "tarsier")[0] == BossFound("D8", EMMA, "orangutan", 1)
 
 

@@ -28,7 +28,7 @@ def texts_of(element: Element | str) -> list[str]:
         ((), None, 1, END, "The match is over. Won by: You · seat 1."),
     ],
 )
-def test_the_heading_says_what_the_match_waits_for(
+def test_the_heading_has_the_step_that_the_match_waits_for(
     awaited: tuple[Seat, ...], step: str | None, viewer: Viewer, outcome: Outcome | None, status: str
 ) -> None:
     assert frame.status(awaited, step, viewer, WORDS, outcome) == status

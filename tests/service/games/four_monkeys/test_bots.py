@@ -40,7 +40,7 @@ def choice(state: State, *, bluff: bool = False) -> AnyAction | None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("chunk", range(min(LENGTH, CHUNKS)))
-def test_greedy_beats_chance_in_six_of_ten_matches_at_the_least(chunk: int) -> None:
+def test_greedy_wins_at_least_six_of_ten_matches_against_a_random_bot(chunk: int) -> None:
     won = 0.0
     for seed in range(chunk, MATCHES, CHUNKS):
         seat = seed // CHUNKS % 2

@@ -97,9 +97,9 @@ def test_fou_10_the_cards_are_of_the_hand_and_each_is_named_once(under: tuple[st
 def test_fou_10_the_refusal_of_a_taken_tile_names_its_owner_and_the_tile_there_now() -> None:
     state = play(ready(), Grab(0, "K02-1", HAND[:1]))
     grab = Grab(0, "K02-1", state.seats[1].hand[:1])
-    assert facts(state, grab, 1) == ("tile-after_grab", {"combo": "K02-1", "holder": 0, "stack": 0, "now": "K03-1"})
+    assert facts(state, grab, 1) == ("tile-gone", {"combo": "K02-1", "holder": 0, "stack": 0, "now": "K03-1"})
     state = play(state, Grab(0, "K03-1", HAND[1:2]))
-    assert facts(state, grab, 1) == ("stack-after_grab", {"combo": "K02-1", "holder": 0, "stack": 0})
+    assert facts(state, grab, 1) == ("stack-gone", {"combo": "K02-1", "holder": 0, "stack": 0})
 
 
 def test_fou_10_a_tile_on_another_stack_is_refused_with_its_stack() -> None:

@@ -54,7 +54,7 @@ def test_a_grabbed_tile_keeps_its_id_and_the_cards_lie_under_it() -> None:
     assert other.ids("card-0") == []
 
 
-def test_the_hand_is_the_viewers_alone_and_says_what_its_cards_are() -> None:
+def test_only_the_viewer_s_own_hand_is_shown_with_titles_of_its_cards() -> None:
     picture = drawn(GAME, ready(), 0, "de")
     assert picture.ids("card-0") == [f"card-{card.replace(':', '-')}" for card in HAND]
     assert picture.title("card-0-circle-triangle-1") == "Gelb: Kreis, Dreieck"
@@ -101,7 +101,7 @@ def test_points_are_shown_by_round_with_false_stops() -> None:
     assert "1 · 1" in picture.texts()
 
 
-def test_skins_are_shown_where_they_are_played() -> None:
+def test_skins_are_shown_only_if_the_option_is_on() -> None:
     state = with_holdings(table(banana_skins=True), 1, received_skins=2)
     assert drawn(GAME, state).shows("seat-1-skins") == ["3"]
     assert not drawn(GAME, table()).has("seat-1-skins")

@@ -61,7 +61,7 @@ def match(seats: int, seed: int, greedy: set[int], options: Options) -> Outcome:
 
 
 @pytest.mark.long
-def test_greedy_wins_four_of_five_two_seat_matches_against_chance() -> None:
+def test_greedy_wins_four_of_five_two_seat_matches_against_a_random_bot() -> None:
     won = 0.0
     for seed in range(MATCHES):
         seat = seed % 2

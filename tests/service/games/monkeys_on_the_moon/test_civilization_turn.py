@@ -97,12 +97,12 @@ def test_mom_11_a_card_advances_its_tribe_or_one_of_the_two_allies() -> None:
 
 
 @pytest.mark.parametrize(("lying", "taken"), [(3, 2), (2, 2)])
-def test_mom_12_takes_two_coins_if_two_lie_there(lying: int, taken: int) -> None:
+def test_mom_12_takes_two_coins_if_the_supply_has_two(lying: int, taken: int) -> None:
     effects = effects_of(supply_is(turn(), blue=lying), ADVANCE_BLUE)
     assert effects[1] == CoinsTaken(0, "blue", taken, "MOM-12")
 
 
-def test_mom_12_takes_one_coin_if_only_one_lies_there() -> None:
+def test_mom_12_takes_one_coin_if_the_supply_has_one() -> None:
     assert effects_of(supply_is(turn(), blue=1), ADVANCE_BLUE)[1] == CoinsTaken(0, "blue", 1, "MOM-12")
 
 
@@ -156,7 +156,7 @@ def test_mom_14_pays_also_while_holding_the_rivals_scorn() -> None:
 
 
 @pytest.mark.parametrize("holder", [None, 1])
-def test_mom_15_a_seat_that_cannot_pay_takes_the_scorn_from_wherever_it_is(holder: int | None) -> None:
+def test_mom_15_a_seat_that_cannot_pay_takes_the_scorn_from_its_holder_or_the_supply(holder: int | None) -> None:
     state = turn(blue=1)
     state = state if holder is None else scorn_held(state, green=holder)
     assert effects_of(state, ADVANCE_BLUE)[2] == ScornTaken(0, "green", holder, "MOM-15")

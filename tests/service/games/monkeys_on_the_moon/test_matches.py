@@ -66,7 +66,7 @@ def test_any_choices_lead_to_an_end(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 @pytest.mark.parametrize("options", [Options(), Options(maximum_scorn=True), Options(treachery=True)])
-def test_a_match_comes_to_its_end_and_folds_again_from_its_json(seats: int, options: Options) -> None:
+def test_a_match_ends_and_folds_again_from_its_json(seats: int, options: Options) -> None:
     pending = [effects for _, effects in random_states(seats, 5, options)]
     states = [state for state, _ in random_states(seats, 5, options)]
     assert pending[-1][-1] == MatchEnded()

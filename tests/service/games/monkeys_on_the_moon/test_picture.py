@@ -88,7 +88,7 @@ def test_the_heading_shows_the_round_and_the_variants() -> None:
     assert len(drawn(GAME, table()).texts("fact")) == 2
 
 
-def test_a_card_that_was_played_changes_what_it_moved() -> None:
+def test_changes_of_a_played_card_are_marked() -> None:
     before = civilization_turn(table(), 0, "green-2-1")
     found = changed(GAME, before, play(before, PlayCivilization("green-2-1", "green")), 0)
     assert found == {"stone-green", "supply-green", "supply-blue", "coins-green", "coins-blue"}

@@ -71,7 +71,7 @@ def test_a_standing_bid_is_open() -> None:
 
 
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
-def test_effects_alone_update_an_observation(seats: int, options: Options) -> None:
+def test_an_observation_can_be_kept_up_to_date_from_effects_only(seats: int, options: Options) -> None:
     followers = {viewer: Follower(viewer) for viewer in (None, *range(seats))}
     for state, effects in random_states(seats, seed=seats, options=options):
         for viewer, follower in followers.items():
@@ -79,7 +79,7 @@ def test_effects_alone_update_an_observation(seats: int, options: Options) -> No
             assert follower.table == as_json(GAME.observation(state, viewer))
 
 
-def test_effects_alone_update_an_observation_when_ships_run_out() -> None:
+def test_an_observation_is_kept_up_to_date_when_ships_run_out() -> None:
     state = awaiting(with_holdings(table(), 0, ship=None, aboard=(), hand=()), 0, "choose_ship")
     state = replace(with_holdings(state, 1, hand=()), turn="bid", active=1, civilization_deck=(), ship_deck=())
     state = replace(state, ship_pool=("red-2",), boarding=("red-3-1", "red-3-2", "red-4-1"))
@@ -113,7 +113,7 @@ def test_a_sampled_state_has_the_same_observation_and_pieces(seats: int, options
             assert all(count >= 0 for held in twin.seats for count in held.coins)
 
 
-def test_samples_differ_in_what_is_hidden() -> None:
+def test_samples_differ_in_hidden_data() -> None:
     state = table(3)
     twins = [sampled(state, 0, seed) for seed in range(4)]
     for field in ("monkey_deck", "civilization_deck", "civilization_removed", "ship_deck", "seats"):

@@ -64,7 +64,7 @@ def test_mon_63_an_area_is_judged_at_the_end_of_the_turn() -> None:
     assert areas(play(state, EndTurn())) == [{(0, 0)}]
 
 
-def test_mon_63_walls_may_still_go_into_what_this_turn_has_closed() -> None:
+def test_mon_63_walls_may_still_be_laid_in_an_area_that_this_turn_has_closed() -> None:
     state = play(builder("W W\nW W", long=4, short=1), *walls("h 0 0 2", "v 2 0 2", "h 0 2 2", "v 0 0 2"))
     assert wall("h 0 1") in legal(state)
     effects = decide(state, wall("h 0 1"))
@@ -200,7 +200,7 @@ def test_mon_66_worked_example_three_neighbours_and_single_monsters_in_an_area(p
     assert breakdown(state)["singles"] + breakdown(state)["groups"] == total
 
 
-def test_mon_66_only_what_is_inside_counts_double_and_a_nested_area_once() -> None:
+def test_mon_66_only_enclosed_heads_count_double_and_a_nested_area_once() -> None:
     state = built(builder("W W W H W\nW W W H W\nW W W H W"), *ring(0, 0, 3, 3), *ring(1, 1, 1, 1))
     assert len(state.areas) == 2
     assert counted(state) == Count(0, 6, 8, enclosed_singles=2, enclosed_groups=32)

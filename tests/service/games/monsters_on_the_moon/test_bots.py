@@ -64,7 +64,7 @@ def match(seats: int, seed: int, greedy: set[Seat], options: Mapping[str, object
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(0, MATCHES, CHUNK))
-def test_it_wins_four_of_five_matches_against_chance(first: int) -> None:
+def test_it_wins_four_of_five_matches_against_a_random_bot(first: int) -> None:
     wins = sum(match(2, seed, {seed % 2}).winners == (seed % 2,) for seed in range(first, first + CHUNK))
     assert wins >= WINS_OF_A_CHUNK
 
@@ -98,7 +98,7 @@ def covered(state: State, action: AnyAction) -> set[str]:
     return {square.shows for cell, square in before.items() if now[cell] != square}
 
 
-def test_it_hides_crystals_and_opposing_heads_and_no_own_ones() -> None:
+def test_it_covers_crystals_and_opposing_heads_but_not_its_own() -> None:
     assert covered(laying_on("c e e"), choice(laying_on("c e e"))) >= {"crystal"}
     state = laying_on("W . HH")
     hidden = covered(state, choice(state))

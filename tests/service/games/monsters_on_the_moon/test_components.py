@@ -20,7 +20,7 @@ def shown(cards: Sequence[str]) -> Counter[Face]:
     return Counter(face for card in cards for face in BOX.faces[card, 0])
 
 
-def test_the_decks_show_what_their_provenance_says() -> None:
+def test_the_decks_have_the_counts_that_their_provenance_states() -> None:
     small = shown(BOX.decks[3])
     assert small[Face("crystal", 0)] == 24
     assert {small[Face(kind, 1)] for kind in ("werewolf", "witch", "vampire")} == {30}

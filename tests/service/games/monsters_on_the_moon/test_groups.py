@@ -58,7 +58,7 @@ def connected_components(squares: set[tuple[int, int]]) -> set[frozenset[tuple[i
 
 
 @given(CELLS)
-def test_groups_are_what_networkx_finds(cells: dict[tuple[int, int], tuple[Kind, int]]) -> None:
+def test_groups_equal_those_of_networkx(cells: dict[tuple[int, int], tuple[Kind, int]]) -> None:
     display = {cell_at(x, y): Square("card", kind, heads) for (x, y), (kind, heads) in cells.items()}
     kinds: tuple[Kind, ...] = ("werewolf", "witch", "crystal", "vampire")
     for kind in kinds:

@@ -59,7 +59,7 @@ def test_mon_70_two_secret_missions_are_dealt_to_each_seat_in_order(seats: int) 
     assert state.open_missions == ()
 
 
-def test_mon_70_secret_missions_are_seen_by_their_seat_alone() -> None:
+def test_mon_70_secret_missions_are_seen_only_by_their_seat() -> None:
     state = before_gifts(2, missions=ORDER, options=SECRET)
     seen: dict[Viewer, object] = {viewer: GAME.observation(state, viewer).seats[1].missions for viewer in (None, 0, 1)}
     assert seen == {None: None, 0: None, 1: (1, 6)}

@@ -64,7 +64,7 @@ def test_ships_and_plates_lie_on_squares() -> None:
     assert changed(GAME, before, play(before, PlaceSpaceship(3, 1))) >= {"spaceship-3-1", "marker-0", "seat-0-ships"}
 
 
-def test_bare_squares_where_a_card_can_lie_have_data_for_the_seat_that_lays_one() -> None:
+def test_bare_squares_have_data_for_the_seat_that_may_lay_a_card_on_them() -> None:
     state = turn_of(TWO_CARDS, 0, "A08")
     legal = {(action.x, action.y) for action in GAME.legal_actions(state, 0) if isinstance(action, PlaceCard)}
     assert corners(state, 0) - legal - set(squares(state)) == {(0, -1)}, (
@@ -105,7 +105,7 @@ def test_walls_and_areas_are_drawn_and_free_edges_have_data_for_the_seat_that_la
     assert chosen == {"1", "2"}
 
 
-def test_a_viewer_sees_its_own_cards_and_missions_alone() -> None:
+def test_a_viewer_sees_only_its_own_cards_and_missions() -> None:
     state = table(3, missions=(3, 5, 1, 2, 4, 6, 7, 8), options={"missions": "secret"})
     own = drawn(GAME, turn_of(state, 0, "A08"), 0)
     assert own.ids("mission-") == ["mission-3", "mission-5"]

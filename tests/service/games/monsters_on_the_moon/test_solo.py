@@ -81,7 +81,7 @@ def test_mon_80_there_is_no_track_no_spaceship_no_plate_no_moonscape_and_no_inte
         assert (held.ships, held.plates, held.field, held.interim_singles) == (0, 0, 0, 0)
 
 
-def test_mon_80_a_player_alone_covers_crystals_for_nothing() -> None:
+def test_mon_80_crystals_that_a_single_player_covers_score_nothing() -> None:
     state = shows(before_gifts(1, deck=DECK), "c c c\nc c c")
     state = play(state, PlaceCard("A02", 0, 0, 0))
     assert state.seats[0].crystals == 0
