@@ -261,7 +261,7 @@ STORE: Final = (
     Mutation("another store than ours is served", "service/adapters/store.py",
         "if known is not None and store.id != known:",
         "if False:",
-        "tests/service/adapters/test_store.py::test_another_store_than_the_pinned_is_refused"),
+        "tests/service/adapters/test_store.py::test_a_store_other_than_the_pinned_one_is_refused"),
     Mutation("a log that may lose what it acknowledged is served", "service/container.py",
         "    weak = () if settings.allow_volatile else check_durability(client)\n    if weak:\n",
         "    weak = ()\n    if weak:\n",
