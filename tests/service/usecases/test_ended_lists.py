@@ -22,7 +22,7 @@ from service.usecases.match_index import (
 from tests.service.arena import Arena, refused, unavailable
 
 
-def crawl(arena: Arena, after: int = 0, size: int = 20, game: str | None = None) -> tuple[list[str], int]:
+def read_page(arena: Arena, after: int = 0, size: int = 20, game: str | None = None) -> tuple[list[str], int]:
     views, number = ended_page(arena.ports, after, size, game)
     return [view.id for view in views], number
 
@@ -34,7 +34,7 @@ def aborted(arena: Arena, table: str | None = None) -> str:
     return table
 
 
-def fails(arena: Arena, act: Callable[[], object]) -> None:
+def assert_unavailable(arena: Arena, act: Callable[[], object]) -> None:
     with pytest.raises(LogUnavailable):
         act()
     assert not arena.log.meanwhile
@@ -45,50 +45,50 @@ def test_matches_are_listed_in_the_order_of_their_ends_not_of_their_creation() -
     arena = Arena()
     first, second, third = (arena.create() for _ in range(3))
     aborted(arena, third)
-    found, cursor = crawl(arena)
+    found, cursor = read_page(arena)
     assert found == [third]
-    assert crawl(arena, cursor) == ([], cursor)
+    assert read_page(arena, cursor) == ([], cursor)
     arena.join(second, "anna", "ben")
     arena.play_out(second)
     aborted(arena, first)
-    assert crawl(arena, cursor, size=1)[0] == [second]
-    found, cursor = crawl(arena, cursor)
+    assert read_page(arena, cursor, size=1)[0] == [second]
+    found, cursor = read_page(arena, cursor)
     assert found == [second, first]
-    assert crawl(arena, cursor) == ([], cursor)
+    assert read_page(arena, cursor) == ([], cursor)
 
 
 def test_an_end_is_in_the_list_as_soon_as_it_is_in_the_log() -> None:
     arena = Arena()
     table, other = arena.create(), arena.create()
     arena.log.afterwards = [unavailable]
-    fails(arena, lambda: arena.leave(table, "host"))  # a crash before the index was updated
+    assert_unavailable(arena, lambda: arena.leave(table, "host"))  # a crash before the index was updated
     aborted(arena, other)
-    assert crawl(arena)[0] == [table, other]
+    assert read_page(arena)[0] == [table, other]
     scored = arena.opened("anna", "ben", tricks=1)
     for player in ("anna", "ben"):
         arena.act(scored, player)
     arena.log.afterwards = [unavailable]
-    fails(arena, lambda: score(arena.ports, arena.match(scored), arena.time))
-    assert crawl(arena)[0] == [table, other, scored]
+    assert_unavailable(arena, lambda: score(arena.ports, arena.match(scored), arena.time))
+    assert read_page(arena)[0] == [table, other, scored]
 
 
 def test_readers_wait_for_an_end_that_may_be_being_written_but_only_for_a_limited_time() -> None:
     arena = Arena()
     table = arena.create()
     arena.log.meanwhile = [unavailable]
-    fails(arena, lambda: arena.leave(table, "host"))
+    assert_unavailable(arena, lambda: arena.leave(table, "host"))
     arena.wait(1)
     other = aborted(arena)
-    assert crawl(arena) == ([], 0)
+    assert read_page(arena) == ([], 0)
     arena.wait(ENDING_MS - 1)
-    assert crawl(arena) == ([], 0)
+    assert read_page(arena) == ([], 0)
     late = aborted(arena)
     arena.wait(IN_FLIGHT_MS)
-    found, cursor = crawl(arena)
+    found, cursor = read_page(arena)
     assert found == [other, late]
     aborted(arena, table)
-    assert crawl(arena, cursor)[0] == [table]
-    assert crawl(arena)[0] == [other, late, table]
+    assert read_page(arena, cursor)[0] == [table]
+    assert read_page(arena)[0] == [other, late, table]
 
 
 def test_an_end_that_is_written_after_readers_stopped_waiting_is_still_listed() -> None:
@@ -97,7 +97,7 @@ def test_an_end_that_is_written_after_readers_stopped_waiting_is_still_listed() 
 
     def sleep() -> None:
         arena.wait(IN_FLIGHT_MS + 1)
-        pages.append(crawl(arena))
+        pages.append(read_page(arena))
 
     table = arena.create()
     scored = arena.opened("anna", "ben", tricks=1)
@@ -109,10 +109,10 @@ def test_an_end_that_is_written_after_readers_stopped_waiting_is_still_listed() 
     score(arena.ports, arena.match(scored), arena.time)
     (first, cursor), (second, cursor_after) = pages
     assert (first, second) == ([], [table])
-    assert crawl(arena, cursor)[0] == [table, scored]
-    assert crawl(arena, cursor_after)[0] == [scored]
+    assert read_page(arena, cursor)[0] == [table, scored]
+    assert read_page(arena, cursor_after)[0] == [scored]
     arena.wait(IN_FLIGHT_MS)
-    assert crawl(arena)[0] == [table, scored]
+    assert read_page(arena)[0] == [table, scored]
 
 
 steps = st.lists(st.sampled_from(["make", "end", "refused", "unanswered", "wait", "read"]), max_size=30)
@@ -128,7 +128,7 @@ def test_a_reader_that_continues_reads_every_end_once(steps: list[str], size: in
 
     def read() -> None:
         nonlocal cursor
-        while (page := crawl(arena, cursor, size)) != ([], cursor):
+        while (page := read_page(arena, cursor, size)) != ([], cursor):
             found.extend(page[0])
             cursor = page[1]
 
@@ -148,7 +148,7 @@ def test_a_reader_that_continues_reads_every_end_once(steps: list[str], size: in
             if step == "end":
                 arena.leave(table, "host")
             else:
-                fails(arena, partial(arena.leave, table, "host"))
+                assert_unavailable(arena, partial(arena.leave, table, "host"))
             if step != "refused":
                 waiting.remove(table)
                 over.append(table)
@@ -168,9 +168,9 @@ def test_a_list_of_one_game_excludes_other_games_and_returns_the_next_cursor() -
     for table in tables:
         aborted(arena, table)
     expected = tables[::3]
-    found, cursor = crawl(arena, 0, 2, "monkeys_on_the_moon")
+    found, cursor = read_page(arena, 0, 2, "monkeys_on_the_moon")
     assert found == expected[:2]
-    assert crawl(arena, cursor, 2, "monkeys_on_the_moon")[0] == expected[2:]
+    assert read_page(arena, cursor, 2, "monkeys_on_the_moon")[0] == expected[2:]
     newest = [view.id for view in public_page(arena.ports, "aborted", None, 9, "monkeys_on_the_moon")[0]]
     assert newest == expected[::-1]
     for refusal in (
@@ -192,7 +192,7 @@ def test_a_page_of_a_rare_game_reads_a_limited_number_of_matches() -> None:
     assert public_page(arena.ports, "open", cursor, 1, "monkeys_on_the_moon") == ((), None)
 
 
-def ends(arena: Arena) -> Iterator[str]:
+def ended_ids(arena: Arena) -> Iterator[str]:
     yield from (entry.match_id for _, entry in arena.index.ended(0, 99))
 
 
@@ -211,7 +211,7 @@ def test_the_lists_of_an_older_release_are_completed_in_the_order_of_the_ends() 
     matches = [arena.match(table) for table in tables]
     for _ in range(2):
         update_index_of_ended(arena.ports, matches)
-        assert list(ends(arena)) == [tables[2], tables[0], tables[1]]
+        assert list(ended_ids(arena)) == [tables[2], tables[0], tables[1]]
     assert len(public_page(arena.ports, "aborted", None, 9)[0]) == 3
     assert [view.id for view in public_page(arena.ports, "open", None, 9)[0]] == [tables[3]]
 
@@ -223,9 +223,9 @@ def test_a_refused_end_delays_no_reader(seats: int) -> None:
     arena.log.meanwhile = [lambda: arena.join(table, *("anna", "ben")[:seats])]
     refused("not-seated", arena.leave, table, "host")
     aborted(arena, other)
-    assert crawl(arena)[0] == [other]
+    assert read_page(arena)[0] == [other]
     arena.play_out(table)
-    assert crawl(arena)[0] == [other, table]
+    assert read_page(arena)[0] == [other, table]
 
 
 def test_a_refused_second_leave_does_not_remove_the_end_from_the_list() -> None:
@@ -233,4 +233,4 @@ def test_a_refused_second_leave_does_not_remove_the_end_from_the_list() -> None:
     table = arena.create()
     arena.log.meanwhile = [lambda: arena.leave(table, "host", "first")]
     refused("not-seated", arena.leave, table, "host", "second")
-    assert crawl(arena)[0] == [table]
+    assert read_page(arena)[0] == [table]

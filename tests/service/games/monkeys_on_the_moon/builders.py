@@ -58,16 +58,16 @@ def per_tribe(counts: Mapping[Tribe, int]) -> tuple[int, ...]:
     return tuple(counts.get(tribe, 0) for tribe in TRIBES)
 
 
-def scorn_held(state: State, **holders: Seat) -> State:
+def with_scorn_holders(state: State, **holders: Seat) -> State:
     return replace(state, scorn=tuple(holders.get(tribe) for tribe in TRIBES))
 
 
-def stones_at(state: State, *finished: Tribe, **spaces: int) -> State:
+def with_stones(state: State, *finished: Tribe, **spaces: int) -> State:
     at = tuple(20 if tribe in finished else spaces.get(tribe, 0) for tribe in TRIBES)
     return replace(state, spaces=at, finished=finished)
 
 
-def supply_is(state: State, **counts: int) -> State:
+def with_supply(state: State, **counts: int) -> State:
     supply = list(state.supply)
     for tribe, count in counts.items():
         supply[TRIBE_INDEX[tribe]] = count

@@ -27,9 +27,9 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     legal,
     play,
     random_states,
-    stones_at,
     table,
     with_holdings,
+    with_stones,
 )
 
 
@@ -128,4 +128,4 @@ def test_every_decision_comes_up_in_random_play() -> None:
 
 
 def test_stones_at_the_end_of_the_track_leave_cards_to_play() -> None:
-    assert len(legal(stones_at(table(), *TRIBES))) == len(legal(table()))
+    assert len(legal(with_stones(table(), *TRIBES))) == len(legal(table()))

@@ -13,16 +13,16 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     bid_turn,
     civilization_turn,
     play,
-    scorn_held,
-    stones_at,
-    supply_is,
     table,
     with_holdings,
+    with_scorn_holders,
+    with_stones,
+    with_supply,
 )
 
 
 def test_the_tribes_lie_in_their_circle_with_their_coins_and_scorn() -> None:
-    picture = drawn(GAME, supply_is(scorn_held(table(), red=1), blue=5))
+    picture = drawn(GAME, with_supply(with_scorn_holders(table(), red=1), blue=5))
     assert picture.ids("tribe-") == [f"tribe-{tribe}" for tribe in CIRCLE]
     assert picture.shows("supply-blue") == ["5"]
     assert "scorn" in picture.shows("tribe-blue")
@@ -31,10 +31,10 @@ def test_the_tribes_lie_in_their_circle_with_their_coins_and_scorn() -> None:
 
 
 def test_stones_are_on_their_space_or_in_a_finish_circle() -> None:
-    picture = drawn(GAME, stones_at(table(), "red", "green", black=7), language="de")
+    picture = drawn(GAME, with_stones(table(), "red", "green", black=7), language="de")
     assert picture.title("stone-black") == "Schwarz: 7"
     assert picture.title("stone-green") == "Grün: 2"
-    assert changed(GAME, stones_at(table(), black=6), stones_at(table(), black=7)) == {"stone-black"}
+    assert changed(GAME, with_stones(table(), black=6), with_stones(table(), black=7)) == {"stone-black"}
 
 
 def test_a_viewer_sees_its_own_hand_and_coins_and_of_others_how_many() -> None:

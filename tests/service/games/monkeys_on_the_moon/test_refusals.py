@@ -20,16 +20,17 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     awaiting,
     bid_turn,
     civilization_turn,
-    scorn_held,
     table,
     with_holdings,
+    with_scorn_holders,
 )
 from tests.service.games.refusals import Fault, check_codes, check_refused
 
 PLAY = PlayCivilization("blue-3-1", "blue")
 CIVILIZATION = civilization_turn(table(), 0, "blue-3-1")
 APPEASE = replace(
-    awaiting(scorn_held(with_holdings(table(), 0, coins={"red": 1}), green=0, purple=0), 0, "appease"), advanced="blue"
+    awaiting(with_scorn_holders(with_holdings(table(), 0, coins={"red": 1}), green=0, purple=0), 0, "appease"),
+    advanced="blue",
 )
 BID_TURN = bid_turn(table(), 0, "purple-4-1")
 AUCTION = with_holdings(

@@ -18,10 +18,10 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     pieces,
     play,
     random_states,
-    scorn_held,
-    supply_is,
     table,
     with_holdings,
+    with_scorn_holders,
+    with_supply,
 )
 from tests.service.games.monkeys_on_the_moon.follower import Follower
 from tests.service.games.rng import ScriptedRng
@@ -124,7 +124,7 @@ def test_samples_differ_in_hidden_data() -> None:
 
 def test_a_sampled_bidder_holds_the_coins_of_the_standing_bid() -> None:
     state = auction_of(table(4), "purple-4-1", 0, bidder=1, points=8, purple=2, brown=1)
-    state = supply_is(
+    state = with_supply(
         with_holdings(state, 1, coins={"purple": 2, "brown": 1}), black=4, green=4, blue=4, red=4, purple=2
     )
     for seed in range(10):
@@ -133,15 +133,15 @@ def test_a_sampled_bidder_holds_the_coins_of_the_standing_bid() -> None:
 
 
 def test_a_sampled_seat_that_must_appease_has_no_coin_of_the_angered_tribe() -> None:
-    state = replace(awaiting(scorn_held(table(4), green=1), 1, "appease"), advanced="blue")
-    state = supply_is(with_holdings(state, 1, coins=dict.fromkeys((*TRIBES[:2], *TRIBES[3:]), 1)), green=4)
+    state = replace(awaiting(with_scorn_holders(table(4), green=1), 1, "appease"), advanced="blue")
+    state = with_supply(with_holdings(state, 1, coins=dict.fromkeys((*TRIBES[:2], *TRIBES[3:]), 1)), green=4)
     for seed in range(20):
         assert sampled(state, 0, seed).seats[1].coins[TRIBE_INDEX["green"]] == 0
 
 
 def test_a_sampled_seat_that_can_take_no_scorn_has_a_coin_to_appease_with() -> None:
-    state = replace(awaiting(scorn_held(table(4), green=1, red=1, purple=1), 1, "appease"), advanced="blue")
+    state = replace(awaiting(with_scorn_holders(table(4), green=1, red=1, purple=1), 1, "appease"), advanced="blue")
     state = with_holdings(state, 1, coins={"red": 1})
-    state = supply_is(state, green=4, blue=4, purple=4, brown=4, black=4)
+    state = with_supply(state, green=4, blue=4, purple=4, brown=4, black=4)
     for seed in range(20):
         assert legal(sampled(state, 0, seed))

@@ -29,10 +29,10 @@ from tests.service.games.monsters_on_the_moon.builders import (
     decide,
     legal,
     play,
-    shows,
     table,
     turn_of,
     with_cards,
+    with_display,
     with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
@@ -88,7 +88,7 @@ def test_it_plays_reproducibly() -> None:
 def laying_on(picture: str, hand: str = "A07", *, seats: int = 2, ships: int = 0) -> State:
     """The state in which seat 0, the werewolf, has to lay a card on a picture, with nothing else on the table."""
     state = with_cards(table(seats), ("A07", 0, 0, 0))
-    return with_holdings(turn_of(shows(state, picture), 0, hand), 0, ships=ships)
+    return with_holdings(turn_of(with_display(state, picture), 0, hand), 0, ships=ships)
 
 
 def covered(state: State, action: AnyAction) -> set[str]:
@@ -120,7 +120,7 @@ def test_it_lays_crystals_on_empty_squares() -> None:
 
 def test_a_single_player_covers_witches_rather_than_vampires() -> None:
     state = with_cards(before_gifts(1), ("A07", 0, 0, 0))
-    state = turn_of(shows(state, "HH V V"), 0, "A07")
+    state = turn_of(with_display(state, "HH V V"), 0, "A07")
     assert "vampire" not in covered(state, choice(state))
 
 
@@ -137,7 +137,7 @@ def test_a_single_player_covers_witches_rather_than_vampires() -> None:
         (at_step(laying_on("W HH V\nH V V"), "place_plate", 0), PlacePlate(1, 0)),
         (at_step(laying_on("V H W\nV V V"), "place_plate", 0), PlacePlate(1, 0)),
         (
-            at_step(shows(table(2, missions=(1, 2, 3, 4, 5, 6), options={"missions": "open"}), "W W\nW W"),
+            at_step(with_display(table(2, missions=(1, 2, 3, 4, 5, 6), options={"missions": "open"}), "W W\nW W"),
                     "choose_mission", None),
             ChooseMission(2),
         ),

@@ -9,7 +9,7 @@ from service.games.monsters_on_the_moon.components import Kind
 from service.games.monsters_on_the_moon.grid import cell_at, coordinates_of
 from service.games.monsters_on_the_moon.groups import Count, count, groups, heads_of
 from service.games.monsters_on_the_moon.squares import Square
-from tests.service.games.monsters_on_the_moon.builders import drawn
+from tests.service.games.monsters_on_the_moon.builders import display_of
 
 
 @pytest.mark.parametrize(
@@ -28,17 +28,17 @@ from tests.service.games.monsters_on_the_moon.builders import drawn
     ],
 )
 def test_mon_30_a_single_head_counts_one_and_each_head_of_a_group_two(picture: str, expected: Count) -> None:
-    assert count(drawn(picture), "werewolf") == expected
+    assert count(display_of(picture), "werewolf") == expected
 
 
 def test_mon_30_worked_example_three_single_heads_and_four_in_a_group() -> None:
-    found = count(drawn("W H W W\nV W H W\nW V H W"), "werewolf")
+    found = count(display_of("W H W W\nV W H W\nW V H W"), "werewolf")
     assert (found.singles, found.groups) == (3, 8)
     assert found.singles + found.groups == 11
 
 
 def test_mon_30_groups_stretch_across_cards() -> None:
-    display = drawn("W W")
+    display = display_of("W W")
     assert {square.card for square in display.values()} == {"card 0 0", "card 1 0"}
     assert count(display, "werewolf").groups == 4
 

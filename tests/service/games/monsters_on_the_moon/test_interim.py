@@ -26,9 +26,9 @@ from tests.service.games.monsters_on_the_moon.builders import (
     legal,
     play,
     random_match,
-    shows,
     table,
     turn_of,
+    with_display,
     with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
@@ -39,7 +39,7 @@ LAY = PlaceCard("A07", 0, -2, 0)
 
 def last_draw(picture: str, *, seats: int = 2, crystals: Sequence[int] = (), ships: int = 0, active: int = 0) -> State:
     """A seat has to lay A07, and then draws the last card."""
-    state = shows(table(seats), picture)
+    state = with_display(table(seats), picture)
     for seat in range(seats):
         state = with_holdings(state, seat, crystals=crystals[seat] if crystals else 0, ships=ships)
     return replace(turn_of(state, active, "A07"), pile=("A20",))

@@ -14,7 +14,7 @@ from service.games.monsters_on_the_moon.effects import AreaEnclosed
 from service.games.monsters_on_the_moon.grid import cell_at, coordinates_of
 from service.games.monsters_on_the_moon.state import State, Turn, Wall
 from service.games.visibility import Seat
-from tests.service.games.monsters_on_the_moon.builders import after, decide, shows, table, with_holdings
+from tests.service.games.monsters_on_the_moon.builders import after, decide, table, with_display, with_holdings
 
 Pair: TypeAlias = tuple[int, int]
 Border: TypeAlias = frozenset[Pair]
@@ -38,7 +38,7 @@ def builder(
     picture: str, *, seats: int = 2, long: int = 3, short: int = 9, hand: tuple[CardId, ...] = ("A07",)
 ) -> State:
     """Seat 0, the werewolf, begins a turn on a picture, with these numbers of walls left."""
-    state = shows(table(seats, options=WALLS), picture)
+    state = with_display(table(seats, options=WALLS), picture)
     state = replace(state, active=0, awaited=0, step="place_card", turn=Turn(), pile=())
     return with_holdings(state, 0, hand=hand, long_walls=long, short_walls=short, ships=0)
 
