@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache, partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 from flask import Flask, Request, Response
@@ -13,7 +13,6 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import MapAdapter
 
 from api.http import access_log, bodies, compression, context, headers
-from api.http.rate_limit import Limiter, Policy
 from api.problems import documents
 from api.reference import openapi
 from api.requests import checks
@@ -25,6 +24,7 @@ from api.resources import (
     docs,
     events,
     health,
+    lists,
     metrics,
     mine,
     pictures,
@@ -32,9 +32,9 @@ from api.resources import (
     problems,
     replay,
     seats,
+    seeks,
     streams,
 )
-from service.repository.ports import LogUnavailable
 from service.usecases import accounts
 from service.views.catalogue import GAMES, AnyGame
 
@@ -45,6 +45,8 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     catalogue.blueprint,
     players.blueprint,
     mine.blueprint,
+    lists.blueprint,
+    seeks.blueprint,
     seats.blueprint,  # matches.py adds its views to this blueprint
     actions.blueprint,
     events.blueprint,
@@ -81,9 +83,8 @@ class App(Flask):
         self.url_map.merge_slashes = False
         # Flask silently stops reading a chunked body at this length; one byte more than allowed shows that it is too large.
         self.config.update(MAX_CONTENT_LENGTH=bodies.MAX_BODY + 1, MAX_FORM_PARTS=0, MAX_FORM_MEMORY_SIZE=0)
-        self.limiter = Limiter()
         self.origins = tuple(container.settings.cors_origins)
-        facts = partial(context.RequestState, container, self.limiter, alive)
+        facts = partial(context.RequestState, container, alive)
         self.app_ctx_globals_class = facts  # type: ignore[assignment]  # Flask only calls it
 
     def ensure_sync(self, func: T) -> T:
@@ -160,10 +161,10 @@ def create_app(
             partial(accounts.authenticate, container.ports),
             partial(accounts.holder, container.ports),
             partial(accounts.find_ticket, container.ports),
-            app.limiter,
-            by_token=Policy("token", settings.requests_by_token, checks.RATE_WINDOW),
-            moves=Policy(actions.MOVES, settings.moves_by_token, checks.RATE_WINDOW),
-            by_address=Policy("address", settings.requests_by_address, checks.RATE_WINDOW),
+            container.ports.limits,
+            by_token=checks.rate("token", settings.requests_by_token),
+            moves=checks.rate(actions.MOVES, settings.moves_by_token),
+            by_address=checks.rate("address", settings.requests_by_address),
         ),
         checks.Bodies(deadline),
     )
@@ -186,10 +187,10 @@ def create_waiting_app(container: context.Container, alive: Callable[[], bool]) 
     app.add_url_rule("/readyz", view_func=health.readyz)
     for rule in ("/", "/<path:_>"):
         app.add_url_rule(
-            rule, "all else", _unavailable, methods=sorted(access_log.METHODS), provide_automatic_options=False
+            rule,
+            "all else",
+            documents.refuse_without_log,
+            methods=sorted(access_log.METHODS),
+            provide_automatic_options=False,
         )
     return app
-
-
-def _unavailable(_: str = "") -> NoReturn:
-    raise LogUnavailable("unavailable")

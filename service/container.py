@@ -15,7 +15,10 @@ from events.redis_pool import ReadBatcher
 from service.adapters import accounts, beat, jobs, queue_health, store, tickets
 from service.adapters.clock import wall_clock
 from service.adapters.clock_watch import ClockWatch, disagreement, offset_ms
+from service.adapters.local_limits import LocalLimits
 from service.adapters.match_index import RedisIndex
+from service.adapters.seeks import RedisSeeks
+from service.adapters.shared_limits import SharedLimits
 from service.games.registry import GAMES
 from service.repository.match_history import History
 from service.repository.ports import Games, Ports
@@ -41,8 +44,9 @@ class Service:
     feed: Feed
     log_client: LogClient
     queue_client: Redis
+    clock_watch: ClockWatch
     _store: store.Store
-    _threads: tuple[Listener | ReadBatcher | ClockWatch, ...]
+    _threads: tuple[Listener | ReadBatcher | SharedLimits | ClockWatch, ...]
 
     def readiness(self) -> tuple[str, ...]:
         """The reasons why this process should get no requests; empty if it is ready."""
@@ -93,10 +97,13 @@ def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> S
         tickets=tickets.RedisTickets(queue_client, opened.secret),
         jobs=jobs.RqJobs(queue_client),
     )
+    shared = SharedLimits(queue_client, settings.api_workers) if listen else None
+    if shared is not None:
+        ports = replace(ports, limits=shared)
     listener = Listener(log_client, {accounts.CHANNEL: cached_accounts}, feed) if listen else None
     watch = ClockWatch(log_client)
-    threads = tuple(thread for thread in (batcher, listener, watch) if thread is not None)
-    return Service(settings, ports, feed, log_client, queue_client, opened, threads)
+    threads = tuple(thread for thread in (batcher, listener, shared, watch) if thread is not None)
+    return Service(settings, ports, feed, log_client, queue_client, watch, opened, threads)
 
 
 def _address(url: str) -> str:
@@ -124,7 +131,9 @@ def ports_on(
         accounts=accounts.RedisAccounts(client),
         tickets=tickets.RedisTickets(client, opened.secret),
         index=RedisIndex(client),
+        seeks=RedisSeeks(client),
         jobs=jobs.NullJobs(),
+        limits=LocalLimits(),
         games=games,
         now=wall_clock,
         lost=beat.Beat(client).lost,

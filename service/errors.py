@@ -6,6 +6,7 @@ NotDue                      a command of the service itself is not due (any long
 Corrupt                     a stored match breaks its hash chain or cannot be folded; only this match stops
 """
 
+import traceback
 from collections.abc import Mapping
 
 
@@ -47,3 +48,16 @@ class Corrupt(Exception):
         super().__init__(f"version {version}: {fault}")
         self.version = version
         self.fault = fault
+
+
+def location(error: BaseException) -> str:
+    """One line with the exception's class, and the module, line and function that raised it.
+
+    It contains no message, because that may name a hidden card.
+    """
+    kind = type(error).__qualname__
+    steps = list(traceback.walk_tb(error.__traceback__))
+    if not steps:
+        return kind
+    frame, line = steps[-1]
+    return f"{kind} at {frame.f_globals.get('__name__', '?')}:{line} in {frame.f_code.co_name}"

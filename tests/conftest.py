@@ -1,5 +1,7 @@
 """What all tests share: real Valkey servers, one of each kind for each process, started when a test first asks."""
 
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -23,14 +25,27 @@ settings.register_profile("moonstone", deadline=None, suppress_health_check=[Hea
 settings.load_profile("moonstone")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tracer, which makes rules three times as slow, from tests that are not asked to cover anything.
+def is_measured(item: pytest.Item) -> bool:
+    """Whether a test counts for coverage. Those with a long form do not: they play many matches and reach no line of their own."""
+    is_inside = not MEASURED.isdisjoint(item.path.parents)
+    return is_inside and not any(map(item.get_closest_marker, ("long", "unmeasured")))
 
-    That are those of other folders, and those with a long form: they play many matches, and reach no line of their own.
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Run a test that does not count for coverage without the tracer, which makes rules three times as slow.
+
+    The marker `no_cover` of pytest-cov is not enough: in a worker of xdist it stops only one of two tracers.
     """
-    for item in items:
-        if MEASURED.isdisjoint(item.path.parents) or item.get_closest_marker("long"):
-            item.add_marker("no_cover")
+    tracers = sys.gettrace(), threading.gettrace()
+    if not is_measured(item):
+        sys.settrace(None)
+        threading.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(tracers[0])
+        threading.settrace(tracers[1])
 
 
 @pytest.fixture(scope="session")

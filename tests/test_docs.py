@@ -51,7 +51,7 @@ def test_the_readme_has_every_setting_with_its_default_and_meaning() -> None:
 def test_every_command_of_make_in_the_docs_is_a_target() -> None:
     targets = set(re.findall(r"^([a-z]+):", MAKEFILE, re.MULTILINE))
     documented = set()
-    for page in ("README.md", "CONTRIBUTING.md"):
+    for page in ("README.md", "CONTRIBUTING.md", "HOSTING-A-BOT.md"):
         documented |= set(
             re.findall(r"make ([a-z]+)", re.sub(r"make and gcc", "", (ROOT / page).read_text(encoding="utf-8")))
         )
@@ -215,7 +215,9 @@ def test_what_differs_between_games_is_documented(game: AnyGame) -> None:
     assert f"\n| `{info.id}` | {seats} | {options} | {listed(game.bots)} | {listed(info.breakdown)} |\n" in VERIFYING
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "service/VERIFYING.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "HOSTING-A-BOT.md", "service/VERIFYING.md"]
+)
 def test_every_link_of_a_page_leads_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("https://")]

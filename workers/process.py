@@ -19,6 +19,7 @@ from service.repository.ports import Lane
 from service.settings import BadSetting, Settings
 from workers import jobs
 from workers.hints import HintTaker
+from workers.lobby import Lobby
 from workers.player import Player
 from workers.sweeper import Sweeper
 from workers.time_limits import cpu_time_limit, wall_time_limit
@@ -65,8 +66,10 @@ def work(service: Service, role: Role = "all") -> None:
         service.close()
 
 
-def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[HintTaker | Sweeper, ...]:
+def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[HintTaker | Sweeper | Lobby, ...]:
     hints = HintTaker(service.settings.queue_url or "", service.queue_client, lanes)
     if "turns" not in lanes:
         return (hints,)  # deadlines of matches without people are enforced when their turns are played
-    return hints, Sweeper(replace(service.ports, jobs=player), Beat(service.log_client))
+    ports = replace(service.ports, jobs=player)
+    clock_fault = service.clock_watch.fault
+    return hints, Sweeper(ports, Beat(service.log_client), clock_fault=clock_fault), Lobby(ports, clock_fault)

@@ -43,18 +43,25 @@ _log = logging.getLogger("moonstone.sweeper")
 
 
 class Sweeper:
-    """A thread that runs from `start` to `stop`. `steady` is a monotonic clock in seconds."""
+    """A thread that runs from `start` to `stop`.
+
+    `steady` is a monotonic clock in seconds. `clock_fault` says how the wall clock differs from that of the log's server; while
+    it does, the thread does nothing, as if the process did not run: it would enforce deadlines too early or too late.
+    """
 
     def __init__(
         self,
         ports: Ports,
         beat: Beat,
         steady: Callable[[], float] = time.monotonic,
+        clock_fault: Callable[[], str | None] = lambda: None,
         handlers: Mapping[str, Handler] = HANDLERS,
     ) -> None:
         self._ports = ports
         self._handlers = handlers
         self._beat = beat
+        self._clock_fault = clock_fault
+        self._is_off = False
         self._steady = steady
         self._last_beat_at: int | None = None
         self._wall_lead_ms: int | None = None
@@ -103,12 +110,23 @@ class Sweeper:
             raise
 
     def _sweep(self) -> float:
+        if self._clock_is_off():
+            return TICK_MS / 1000
         now = self._ports.now()
         self._beat_if_due(now)
         for kind, handle in self._handlers.items():
             for due in self._ports.log.claim(kind, now, LEASE_MS, BATCH):
                 self._attempt(handle, due.match)
         return self._enforce(now)
+
+    def _clock_is_off(self) -> bool:
+        fault = self._clock_fault()
+        if fault is not None and not self._is_off:
+            _log.warning("no deadlines are enforced here: %s", fault)
+        elif fault is None and self._is_off:
+            _log.info("deadlines are enforced here again")
+        self._is_off = fault is not None
+        return self._is_off
 
     def _beat_if_due(self, now: int) -> None:
         # The interval is measured by the wall clock, so that a jump of this clock is found before a deadline is judged by it.
@@ -145,6 +163,8 @@ class Sweeper:
         for due in found:
             if due.at > now:
                 return (due.at - now) / 1000
+            if self._clock_is_off():
+                break
             self._beat_if_due(self._ports.now())
             if self._steady() < self._enforces_from:
                 break  # clients that got `Retry-After` in the outage may be about to come back

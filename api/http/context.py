@@ -9,6 +9,7 @@ from typing import Protocol, cast
 from flask import Request, g, request
 
 from api.http import auth, client_address, idempotency, rate_limit
+from service.repository.limits import Allowance, Policy
 from service.repository.ports import Feed, Player, Ports, digest_of
 from service.settings import Settings
 
@@ -37,22 +38,21 @@ class Container(Protocol):
 class RequestState:
     """The state of a request while it is answered. It replaces Flask's `g`.
 
-    `container`, `limiter` and `alive` (whether the server still runs) belong to the app. `began` is a value of
+    `container` and `alive` (whether the server still runs) belong to the app. `began` is a value of
     `time.perf_counter`. `player` is None without a token. `ticket_of` is the digest of the token that a ticket stands for.
     `problem` is the code of the problem that is sent as the response.
     """
 
-    __slots__ = ("alive", "allowance", "began", "container", "id", "limiter", "player", "problem", "ticket_of")
+    __slots__ = ("alive", "allowance", "began", "container", "id", "player", "problem", "ticket_of")
 
-    def __init__(self, container: Container, limiter: rate_limit.Limiter, alive: Callable[[], bool]) -> None:
+    def __init__(self, container: Container, alive: Callable[[], bool]) -> None:
         self.container = container
-        self.limiter = limiter
         self.alive = alive
         self.began = time.perf_counter()
         self.id = str(uuid.uuid4())
         self.player: Player | None = None
         self.ticket_of: str | None = None
-        self.allowance: rate_limit.Allowance | None = None
+        self.allowance: Allowance | None = None
         self.problem: str | None = None
 
 
@@ -116,7 +116,7 @@ def command_key() -> str:
     return idempotency.key(header(current_request(), "Idempotency-Key"))
 
 
-def take(policy: rate_limit.Policy, key: str, *, quiet: bool = False) -> None:
+def take(policy: Policy, key: str, *, quiet: bool = False) -> None:
     """Count the request against an additional policy, and put this policy into the RateLimit headers of the response.
 
     A `quiet` policy is put there only if it refuses the request.
@@ -125,7 +125,7 @@ def take(policy: rate_limit.Policy, key: str, *, quiet: bool = False) -> None:
         Refused: `rate-limited`.
     """
     known = state()
-    allowance = known.limiter.take(policy, key)
+    allowance = ports().limits.take(policy, key)
     if allowance.wait or not quiet:
         known.allowance = allowance
-    allowance.check()
+    rate_limit.check(allowance)

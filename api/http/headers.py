@@ -4,7 +4,7 @@ from typing import Final, TypeAlias
 
 from flask import Request
 
-from api.http import context
+from api.http import context, rate_limit
 
 EXPOSED: Final = (
     "ETag, Location, Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replay, X-Request-Id, Date, Content-Language, "
@@ -29,7 +29,7 @@ def with_common(own: Pairs, request: Request, facts: context.RequestState, origi
     names = {name for name, _ in own}
     found = [*own, *(pair for pair in DEFAULTS if pair[0] not in names), ("X-Request-Id", facts.id)]
     if facts.allowance is not None:
-        found += facts.allowance.headers()
+        found += rate_limit.headers(facts.allowance)
     if origins:
         found += _cors(own, request, origins)
     return found

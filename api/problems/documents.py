@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
-from typing import Final
+from typing import Final, NoReturn
 
 import msgspec
 from flask import Flask, Response
@@ -227,6 +227,11 @@ def blank(status: int, phrase: str, request: str) -> Problem:
 def _unexpected(error: Exception) -> Response:
     _log.error("request %s failed", context.state().id, exc_info=error)
     return respond("internal-error", "The service failed; its log has the details under this id.")
+
+
+def refuse_without_log(_: str = "") -> NoReturn:
+    """The view of every path that needs the log, while the service waits for its log."""
+    raise LogUnavailable("unavailable")
 
 
 def install(app: Flask) -> None:

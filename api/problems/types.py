@@ -3,20 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-import msgspec
-
-
-class ProblemType(msgspec.Struct, frozen=True):
-    """`retry_after` (seconds) is set if the same request, sent again unchanged, may succeed."""
-
-    status: int
-    title: str
-    cause: str
-    remedy: str
-    retry_after: int | None = None
-
-
-_REPEAT = "Send the same request again, with the same Idempotency-Key if it has one; it is carried out at most once."
+from api.problems.faults import FAULTS, REPEAT, ProblemType
 
 PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "bad-request": ProblemType(
@@ -75,7 +62,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "The body is JSON, but does not fit the schema of this operation.",
         "`errors` has the position of each fault; the reference has the schema.",
     ),
-    "not-found": ProblemType(404, "Not found", "There is nothing here; /docs lists all addresses.", "Correct it."),
+    "not-found": ProblemType(404, "Not found", "Nothing is here; /docs lists all addresses.", "Correct the address."),
     "method-not-allowed": ProblemType(
         405,
         "Method not allowed",
@@ -115,6 +102,9 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "not-the-creator": ProblemType(
         403, "Not the creator", "Only the player who created the match may do this.", "Ask that player."
     ),
+    "invitation-expired": ProblemType(
+        403, "Invitation expired", "The invitation is older than its time.", "Ask the person who sent it for a new one."
+    ),
     "not-seated": ProblemType(
         403, "Not seated", "You have no seat in this match.", "Take a seat first, or watch as a spectator."
     ),
@@ -133,6 +123,25 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "Too many open matches",
         "You have the maximum number of matches that have not started.",
         "Start one, or leave it; then create the next.",
+    ),
+    "seek-not-found": ProblemType(
+        404,
+        "Seek not found",
+        "You have no seek with this id, it has ended, or it led to a match more than an hour ago.",
+        "`GET /v1/me/matches` lists your matches. Seek again if you still want one.",
+    ),
+    "already-seeking": ProblemType(
+        409, "Already seeking", "You have another seek; a player has one at a time.", "End it with DELETE, or wait."
+    ),
+    "too-many-seeks": ProblemType(
+        429,
+        "Too many seeks",
+        "The maximum number of players is waiting.",
+        "Send the request again later.",
+        retry_after=5,
+    ),
+    "player-not-found": ProblemType(
+        404, "Player not found", "No player has this id.", "Use the id of a player as seats and events show it."
     ),
     "match-not-found": ProblemType(
         404,
@@ -243,7 +252,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "Read the match again from version 1, and inform the operator.",
     ),
     "version-conflict": ProblemType(
-        409, "Version conflict", "Other commands were first, several times in a row.", _REPEAT, retry_after=1
+        409, "Version conflict", "Other commands were first, several times in a row.", REPEAT, retry_after=1
     ),
     "idempotency-key-reused": ProblemType(
         422,
@@ -251,49 +260,5 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "You have already used this key for another command in this match.",
         "Use a new key for a new command; repeat a command with the same body.",
     ),
-    "not-ready": ProblemType(
-        503,
-        "Not ready",
-        "This process cannot serve now; `faults` says why.",
-        "Try again later; send requests only to processes that are ready.",
-        retry_after=2,
-    ),
-    "bots-busy": ProblemType(
-        503, "Bots are busy", "Too many matches of bots alone are waiting.", _REPEAT, retry_after=10
-    ),
-    "store-unavailable": ProblemType(
-        503, "Store unavailable", "The log of matches does not respond.", _REPEAT, retry_after=2
-    ),
-    "store-loading": ProblemType(
-        503, "Store loading", "The log of matches has just started and is loading its data.", _REPEAT, retry_after=5
-    ),
-    "store-read-only": ProblemType(
-        503, "Store read-only", "The log of matches does not accept writes now.", _REPEAT, retry_after=10
-    ),
-    "store-disk": ProblemType(503, "Store cannot write", "The log's disk is full or failing.", _REPEAT, retry_after=30),
-    "store-full": ProblemType(
-        503, "Store full", "The log's memory is full; reads still work.", _REPEAT, retry_after=30
-    ),
-    "store-replicas": ProblemType(
-        503, "Store lacks replicas", "The log has too few replicas to accept writes.", _REPEAT, retry_after=10
-    ),
-    "match-corrupt": ProblemType(
-        503,
-        "Match corrupt",
-        "A stored event of this match does not fit its hash chain. The match is not played or shown; other matches are not "
-        "affected. For a private match, strangers get `match-not-found`.",
-        "Report the match and the version to the operator. After a repair, the same request with the same key works.",
-        retry_after=3600,
-    ),
-    "engine-too-old": ProblemType(
-        503,
-        "Engine too old",
-        "The match has events that this version of the service does not know. For a private match, strangers get "
-        "`match-not-found`.",
-        "Send the same request again: a newer process may answer it. If the problem persists, inform the operator.",
-        retry_after=60,
-    ),
-    "internal-error": ProblemType(
-        500, "Internal error", "The service failed unexpectedly.", "Report the id in `instance` to the operator."
-    ),
+    **FAULTS,
 }

@@ -3,9 +3,9 @@
 from typing import Final
 
 from api.http import context
-from api.http.rate_limit import Policy
 from service.errors import Refused
 from service.match.model import HINT_MS
+from service.repository.limits import Policy
 
 CREATION_WINDOW: Final = 60
 """Seconds for the quota of new matches of a player or an address. Limited, since events are stored for ever."""

@@ -17,6 +17,7 @@ from api.problems import documents
 from api.requests.blueprint import Operation, operation_of
 from service.addresses import host_of
 from service.errors import Refused
+from service.repository.limits import Limits, Policy
 from service.repository.ports import Player
 
 WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
@@ -64,6 +65,11 @@ PROBED: Final = frozenset({"/healthz", "/readyz"})
 """Health probes, also to a bare IP address, pass the host check and the rate limits, so that a busy process seems alive."""
 
 
+def rate(name: str, quota: int) -> Policy:
+    """A limit of requests in `RATE_WINDOW`."""
+    return Policy(name, quota, RATE_WINDOW)
+
+
 @dataclass(frozen=True, slots=True)
 class Callers:
     """Identifies the caller and applies the rate limits. Requests with a wrong token count for their address."""
@@ -71,10 +77,10 @@ class Callers:
     authenticate: Callable[[str], Player]
     holder: Callable[[str], Player]
     find_ticket: Callable[[str], str]
-    limiter: rate_limit.Limiter
-    by_token: rate_limit.Policy
-    moves: rate_limit.Policy
-    by_address: rate_limit.Policy
+    limits: Limits
+    by_token: Policy
+    moves: Policy
+    by_address: Policy
 
     def __call__(self, request: Request, operation: Operation) -> None:
         if request.method == "OPTIONS" or request.path in PROBED:
@@ -86,13 +92,13 @@ class Callers:
         except Refused as error:
             refusal = error
         if player is None:
-            allowance = self.limiter.take(self.by_address, context.address())
+            allowance = self.limits.spend(self.by_address, context.address())
         else:
             # By player and not by header: a header can be written in many ways, and a player can have many tokens.
             policy = self.moves if operation.bucket == self.moves.name else self.by_token
-            allowance = self.limiter.take(policy, player.id)
+            allowance = self.limits.spend(policy, player.id)
         known.allowance = allowance
-        allowance.check()
+        rate_limit.check(allowance)
         if refusal is not None:
             raise refusal
         if operation.needs_token:

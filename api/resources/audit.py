@@ -5,11 +5,11 @@ from typing import Final
 from flask import Response
 
 from api.http import context
-from api.http.rate_limit import Policy
 from api.http.responses import answer
 from api.requests.blueprint import Blueprint
 from api.resources.matches import LOOK_PROBLEMS, look
 from service.audit import public_audit
+from service.repository.limits import Policy
 
 blueprint: Final = Blueprint("audit", description="Verification of stored matches.")
 

@@ -1,9 +1,8 @@
-"""`/v1/matches`: create, find and show matches."""
+"""`/v1/matches`: create and show matches."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
 from flask import Response
 from marshmallow import fields
 from msgspec import UNSET
@@ -17,8 +16,7 @@ from service.match import redaction, texts
 from service.match.events import LONGEST_CLOCK, LONGEST_INCREMENT, SHORTEST_CLOCK, SLOWEST_PACE, MatchClock
 from service.match.model import Match, Viewer
 from service.match.new_match import NewMatch
-from service.repository import cursors, index_entry
-from service.usecases import match_index, match_lifecycle
+from service.usecases import match_lifecycle
 from service.usecases.submit import Submitted
 from service.views import match_views
 
@@ -46,7 +44,6 @@ LOOK_PROBLEMS: Final = (
 ID: Final = {"match_id": "$response.body#/id"}
 LOOKS: Final = dict.fromkeys(("show_match", "list_legal_actions", "list_events", "audit_match"), ID)
 _COMES: Final = dict.fromkeys(("take_seat", "seat_bot", "start_match", "leave_match"), ID)
-_FIRST: Final = {"show_match": {"match_id": "$response.body#/matches/0/id"}}
 MADE: Final = {name: DOCUMENTED[name] for name in ("ETag", "Idempotent-Replay")}
 
 TEXTS: Final = "texts"
@@ -70,32 +67,6 @@ class NewMatchSchema(strict_fields.Schema):
     clock = fields.Nested(ClockSchema, allow_none=True)
     private = strict_fields.Boolean(load_default=False)
     manual_start = strict_fields.Boolean(load_default=False)
-
-
-ENDED: Final = "ended"
-"""Finished and aborted matches in the order of their ends."""
-
-
-class MatchesQuerySchema(strict_fields.PageSchema):
-    status = strict_fields.Choice(
-        "open",
-        "running",
-        "finished",
-        "aborted",
-        ENDED,
-        load_default="open",
-        metadata={
-            "description": "Which matches: `open` (waiting for players), `running`, `finished` or `aborted` (before the start), "
-            "newest first; or `ended`: the finished and the aborted ones in the order of their ends, oldest first."
-        },
-    )
-    game = strict_fields.String(
-        40,
-        shortest=1,
-        pattern="[a-z0-9_]+",
-        form="the id of a game, as GET /v1/games lists it",
-        metadata={"description": "Only matches of the game with this id."},
-    )
 
 
 class LookSchema(strict_fields.Schema):
@@ -124,13 +95,6 @@ class MatchQuerySchema(LookSchema):
             "decision."
         },
     )
-
-
-class MatchList(msgspec.Struct, frozen=True):
-    """A page of matches; `next` is the cursor of the next page, null at the end. With `status=ended` it is never null."""
-
-    matches: tuple[match_views.MatchSummary, ...]
-    next: str | None
 
 
 def look(match_id: str, query: Mapping[str, Any]) -> tuple[Match, Viewer]:
@@ -164,31 +128,6 @@ def done(submitted: Submitted, status: int, **headers: str) -> Response:
     if submitted.replayed:
         headers["Idempotent-Replay"] = "true"
     return answer(_view(match, match.seat_of(context.caller().id)), status, head=match.head, headers=headers)
-
-
-@blueprint.at("/v1/matches", methods=["GET"])
-@blueprint.takes(MatchesQuerySchema, location="query")
-@blueprint.answers_with(200, MatchList, description="A page of public matches.")
-@blueprint.refuses("game-not-found", *STORE_PROBLEMS)
-@blueprint.leads_to(200, **_FIRST)
-def list_matches(query: Mapping[str, Any]) -> Response:
-    """List public matches, newest first.
-
-    New matches do not shift pages: `next` continues after the last match of this page. A page may have fewer matches than
-    `limit`, or none, without being the last, for example if `game` excludes most of them.
-
-    To read every match that ends exactly once, request `status=ended` and keep `next`. It is never null there: it continues
-    with matches that end later, and stays the same cursor until there are any. While the end of a match is being written,
-    later ends are not listed; this takes a few seconds, and at most a minute.
-    """
-    ports, limit, game = context.ports(), query["limit"], query.get("game")
-    if query["status"] == ENDED:
-        after = cursors.decode(query["cursor"], int) if "cursor" in query else 0
-        over, number = match_index.ended_page(ports, after, limit, game)
-        return answer(MatchList(over, cursors.encode(number)))
-    before = index_entry.decode(query["cursor"]) if "cursor" in query else None
-    page, last = match_index.public_page(ports, query["status"], before, limit, game)
-    return answer(MatchList(page, None if last is None else index_entry.encode(last)))
 
 
 @blueprint.at("/v1/matches", methods=["POST"])

@@ -28,7 +28,7 @@ def show_metrics() -> Response:
     """
     audience = context.container().settings.metrics
     if audience == "none" or (audience == "machine" and not _is_of_this_machine()):
-        raise Refused("not-found", "There is nothing here.")
+        raise Refused("not-found", "Nothing is here.")
     return Response(metrics.exposition(_backlog()), content_type=MEDIA_TYPE)
 
 

@@ -7,10 +7,10 @@ import msgspec
 from flask import Response
 
 from api.http import auth, context
-from api.http.rate_limit import Policy
 from api.http.responses import answer
 from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
+from service.repository.limits import Policy
 from service.repository.ports import Player
 from service.usecases import accounts
 

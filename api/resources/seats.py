@@ -6,12 +6,15 @@ from typing import Any, Final
 from flask import Response
 
 from api.http import context, etags
+from api.http.responses import DOCUMENTED, answer
 from api.requests import admission, strict_fields
+from api.requests.blueprint import STORE_PROBLEMS
 from api.resources import matches as match_resource
-from api.resources.matches import COMMAND_PROBLEMS, ID, LOOKS, MADE, MAX_SEATS, done
+from api.resources.matches import BEGIN_PROBLEMS, COMMAND_PROBLEMS, ID, LOOKS, MADE, MAX_SEATS, done
 from service.match.commands import SeenHead
 from service.repository.ports import Ports
-from service.usecases import match_lifecycle
+from service.usecases import invitations, match_lifecycle
+from service.usecases.rematch import rematch
 from service.views import match_views
 
 blueprint: Final = match_resource.blueprint
@@ -22,7 +25,14 @@ CONDITIONAL_PROBLEMS: Final = ("stale-version", "history-diverged", *COMMAND_PRO
 class TakeSeatSchema(strict_fields.Schema):
     seat = strict_fields.Integer(0, MAX_SEATS - 1, allow_none=True)
     join_code = strict_fields.String(40, shortest=1)
+    invitation = strict_fields.String(40, shortest=1)
     client_seed = strict_fields.String(64, shortest=1)
+
+
+class InviteSchema(strict_fields.Schema):
+    expires_in = strict_fields.Integer(
+        invitations.SHORTEST_S, invitations.LONGEST_S, load_default=invitations.DEFAULT_S
+    )
 
 
 class SeatBotSchema(strict_fields.Schema):
@@ -43,10 +53,12 @@ def _if_match() -> tuple[SeenHead, ...] | None:
 @blueprint.reads("Idempotency-Key", "If-Match")
 @blueprint.takes(TakeSeatSchema)
 @blueprint.answers_with(201, match_views.MatchView, description="The match, seen from the seat.", headers=MADE)
-@blueprint.refuses("match-not-open", "already-seated", "match-full", "seat-taken", *CONDITIONAL_PROBLEMS)
+@blueprint.refuses(
+    "match-not-open", "already-seated", "match-full", "seat-taken", "invitation-expired", *CONDITIONAL_PROBLEMS
+)
 @blueprint.leads_to(201, **LOOKS, leave_match=ID)
 def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
-    """Take a free seat, by default the lowest. A private match requires its `join_code`.
+    """Take a free seat, by default the lowest. A private match requires its `join_code` or an `invitation`.
 
     The `client_seed` becomes part of the match's seed, so that the server alone cannot choose the random draws.
     """
@@ -102,3 +114,52 @@ def leave_match(match_id: str) -> Response:
     If a creator without a seat leaves a match that has not started, the match is aborted.
     """
     return done(match_lifecycle.leave(*_command(match_id), if_match=_if_match()), 200)
+
+
+@blueprint.at("/v1/matches/<match_id>/rematch", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.answers_with(
+    201,
+    match_views.MatchView,
+    description="The new match, seen from the caller's seat.",
+    headers={**MADE, "Location": DOCUMENTED["Location"]},
+)
+@blueprint.refuses(
+    "not-seated",
+    "match-not-finished",
+    "match-over",
+    "match-full",
+    "match-not-open",
+    "invalid-options",
+    "bot-not-found",
+    "too-many-open-matches",
+    *BEGIN_PROBLEMS,
+)
+@blueprint.leads_to(201, **LOOKS, leave_match=ID)
+def make_rematch(match_id: str) -> Response:
+    """Play a finished match once more: creates the new match, or finds the one that another player has created.
+
+    All who ask get the same match, and a seat in it: the one after their own, and the first after the last. Bots come along.
+    The new match has the same game, options and clock. Who asks first is its creator. It starts when all seats are taken. If
+    it is aborted before, the next request creates another one.
+    """
+    admission.admit_creation()
+    made = rematch(context.ports(), context.caller().id, match_id, admission.admit_match_of_bots)
+    return done(made, 201, Location=f"/v1/matches/{made.match.id}")
+
+
+@blueprint.at("/v1/matches/<match_id>/invitations", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.takes(InviteSchema)
+@blueprint.answers_with(201, invitations.Invitation, description="The invitation.")
+@blueprint.refuses(
+    "match-not-found", "not-seated", "match-not-open", "match-corrupt", "engine-too-old", *STORE_PROBLEMS
+)
+def invite(body: Mapping[str, Any], match_id: str) -> Response:
+    """Create an invitation to a match that waits for players. Its creator and its players may do this.
+
+    Who has the `invitation` can take a free seat with it, also in a private match, until it expires or the match starts. It
+    cannot be withdrawn. It works any number of times, and the service does not store it.
+    """
+    made = invitations.invite(context.ports(), context.caller().id, match_id, body["expires_in"])
+    return answer(made, 201)

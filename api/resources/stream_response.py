@@ -1,4 +1,4 @@
-"""Responses that stay open: each holds a slot among the streams of its process until it ends."""
+"""Responses that stay open: each holds a slot among the streams until it ends."""
 
 import socket
 from collections.abc import Callable, Generator
@@ -28,7 +28,7 @@ def streams() -> Streams:
     found = current_app.extensions.get(STREAMS)
     if found is None:
         container = context.container()
-        made = Streams(container.ports.history, container.feed, context.state().alive)
+        made = Streams(container.ports.history, container.ports.limits, container.feed, context.state().alive)
         found = current_app.extensions.setdefault(STREAMS, made)
     return cast("Streams", found)
 

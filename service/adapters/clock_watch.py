@@ -5,6 +5,7 @@ same log, so each compares its clock with the clock of the log's server.
 """
 
 import logging
+import time
 from collections.abc import Callable
 from threading import Event, Thread
 from typing import Final
@@ -14,6 +15,7 @@ from redis import Redis, RedisCluster
 from events.log import LogUnavailable
 from events.redis_log import send
 from service.adapters.clock import wall_clock
+from service.observability import metrics
 
 MAX_OFFSET_MS: Final = 1_000
 """A larger difference is reported."""
@@ -56,7 +58,7 @@ def disagreement(offset: int) -> str | None:
 
 
 class ClockWatch:
-    """Logs a warning while this process's clock differs from the log server's. Create it after a fork."""
+    """Compares the clocks every second, and reports a difference in the log and the metrics. Create it after a fork."""
 
     def __init__(
         self, client: Redis | RedisCluster, seconds: float = _INTERVAL_S, now: Callable[[], int] = wall_clock
@@ -65,6 +67,9 @@ class ClockWatch:
         self._seconds = seconds
         self._now = now
         self._checks_with_fault = 0
+        self._fault: str | None = None
+        self._lead_ms: int | None = None
+        """How far the clock was ahead of the monotonic clock at the last check; None before the first."""
         self._stopped = Event()
         self._thread = Thread(target=self._run, name="clock-watch", daemon=True)
         self._thread.start()
@@ -74,10 +79,30 @@ class ClockWatch:
         self._stopped.set()
         self._thread.join(_STOP_TIMEOUT_S)
 
+    def fault(self) -> str | None:
+        """How the clocks differ too much, by the newest check. A clock that was set since then is checked at once.
+
+        Raises:
+            LogUnavailable: the server does not answer a check that is needed at once.
+        """
+        if self._lead_ms is None or abs(self._lead() - self._lead_ms) > MAX_OFFSET_MS // 2:
+            self._check()
+        return self._fault
+
+    def _lead(self) -> int:
+        return self._now() - round(time.monotonic() * 1000)
+
+    def _check(self) -> None:
+        lead = self._lead()
+        offset = offset_ms(self._client, self._now)
+        metrics.CLOCK_OFFSET.set(abs(offset) / 1000)
+        self._fault, self._lead_ms = disagreement(offset), lead
+
     def _run(self) -> None:
         while not self._stopped.wait(self._seconds):
             try:
-                self._report(disagreement(offset_ms(self._client, self._now)))
+                self._check()
+                self._report(self._fault)
             except LogUnavailable:  # reported elsewhere
                 continue
             except Exception:  # noqa: BLE001  (the next check may work; nothing else depends on this thread)

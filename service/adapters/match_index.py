@@ -4,6 +4,9 @@ There is a set for each status list, for the open matches of each creator, for t
 Members are stored forms of `IndexEntry` with score 0, so they sort as text. A match is added to its new list before it is
 removed from the old one: a crash in between leaves one entry too many, which readers remove. In the set of ended matches the
 score is a number that grows with each end. In the set of a player's concluded matches it is the time of the conclusion.
+
+An open match is also in a set for each of its facets and for each pair of them, so that a page of a search by two facets is one
+range of one set, however many matches there are.
 """
 
 from collections.abc import Sequence
@@ -16,10 +19,11 @@ from events.redis_log import WAKE_CHANNEL, send
 from events.redis_pool import Command
 from service.adapters.clock import wall_clock
 from service.repository.index_entry import IndexEntry
-from service.repository.ports import ENDING_MS, OwnList, StatusList, news_of
+from service.repository.ports import ENDING_MS, NO_FACETS, Facets, OwnList, StatusList, lookups, news_of
 
 _STATUS_LISTS: Final[tuple[StatusList, ...]] = get_args(StatusList)
 _ENDED: Final = "index:ended"
+_PUBLISHED: Final = "index:published"
 _END: Final = """
 local known = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if known and ARGV[2] - known <= tonumber(ARGV[3]) then
@@ -59,6 +63,10 @@ def _concluded_key(player: str) -> str:
     return f"index:of:{player}:concluded"
 
 
+def _lookup_key(lookup: Facets) -> str:
+    return f"index:find:{'&'.join(sorted(lookup))}"
+
+
 def _stored(match_id: MatchId, created_at: int) -> str:
     return IndexEntry(created_at, match_id).stored
 
@@ -84,10 +92,19 @@ class RedisIndex:
         self.enrol(creator, match_id, created_at)
         self.move(match_id, created_at, creator, "open", private=private)
 
+    def release(self, creator: str, match_id: MatchId, created_at: int) -> None:
+        send(self._client, ("ZREM", _creator_key(creator), _stored(match_id, created_at)))
+
     def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
         entry = _stored(match_id, created_at)
-        added: list[Command] = [("ZADD", _player_key(player, own_list), 0, entry) for own_list in get_args(OwnList)]
+        own_lists: tuple[OwnList, ...] = ("all", "active")
+        added: list[Command] = [("ZADD", _player_key(player, own_list), 0, entry) for own_list in own_lists]
         send(self._client, *added, ("PUBLISH", WAKE_CHANNEL + news_of(player), wall_clock()))
+
+    def publish(self, players: Sequence[str], match_id: MatchId, created_at: int) -> None:
+        entry = _stored(match_id, created_at)
+        if players:
+            send(self._client, *(("ZADD", _player_key(player, "public"), 0, entry) for player in players))
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
         entry = _stored(match_id, created_at)
@@ -149,3 +166,35 @@ class RedisIndex:
         entries: list[bytes]
         (entries,) = send(self._client, ("ZRANGE", _creator_key(creator), 0, -1))
         return _parsed(entries)
+
+    def file(self, match_id: MatchId, created_at: int, facets: Facets, known: Facets = NO_FACETS) -> None:
+        entry = _stored(match_id, created_at)
+        added = lookups(facets) - lookups(known)
+        if added:
+            send(self._client, *(("ZADD", _lookup_key(lookup), 0, entry) for lookup in added))
+
+    def unfile(self, match_id: MatchId, created_at: int, facets: Facets, kept: Facets = NO_FACETS) -> None:
+        entry = _stored(match_id, created_at)
+        removed = lookups(facets) - lookups(kept)
+        if removed:
+            send(self._client, *(("ZREM", _lookup_key(lookup), entry) for lookup in removed))
+
+    def find(self, lookup: Facets, before: IndexEntry | None, limit: int) -> tuple[IndexEntry, ...]:
+        return self._page(_lookup_key(lookup), before, limit)
+
+    def counts(self, found: Sequence[Facets]) -> tuple[int, ...]:
+        return tuple(send(self._client, *(("ZCARD", _lookup_key(lookup)) for lookup in found)))
+
+    def unfiled(self, entries: Sequence[IndexEntry]) -> tuple[IndexEntry, ...]:
+        if not entries:
+            return ()
+        scores: list[bytes | None]
+        (scores,) = send(self._client, ("ZMSCORE", _lookup_key(NO_FACETS), *(entry.stored for entry in entries)))
+        return tuple(entry for entry, score in zip(entries, scores, strict=True) if score is None)
+
+    def is_published(self) -> bool:
+        (found,) = send(self._client, ("EXISTS", _PUBLISHED))
+        return bool(found)
+
+    def set_published(self) -> None:
+        send(self._client, ("SET", _PUBLISHED, 1))

@@ -3,12 +3,28 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import get_args
 
+from msgspec.structs import replace
+
 from events.memory_log import MemoryLog
 from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
+from service.adapters.local_limits import LocalLimits
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
-from service.repository.ports import ENDING_MS, Games, Lane, OwnList, Player, Ports, StatusList, news_of
+from service.repository.ports import (
+    ENDING_MS,
+    NO_FACETS,
+    Facets,
+    Games,
+    Lane,
+    OwnList,
+    Player,
+    Ports,
+    StatusList,
+    lookups,
+    news_of,
+)
+from service.repository.seeks import Pairing, Seek, Waiting
 
 
 def _ignore(_key: str, _number: Version) -> None:
@@ -71,6 +87,8 @@ class MemoryIndex:
         self._open: set[tuple[str, IndexEntry]] = set()
         self._private: set[IndexEntry] = set()
         self._ended: dict[IndexEntry, int] = {}
+        self._published = False
+        self._filed: dict[Facets, set[IndexEntry]] = {}
 
     def admit(self, match_id: MatchId, created_at: int, creator: str, limit: int) -> bool:
         counted = self.open_entries(creator)
@@ -85,11 +103,19 @@ class MemoryIndex:
         self.enrol(creator, match_id, created_at)
         self.move(match_id, created_at, creator, "open", private=private)
 
+    def release(self, creator: str, match_id: MatchId, created_at: int) -> None:
+        self._open.discard((creator, IndexEntry(created_at, match_id)))
+
     def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
-        for own_list in get_args(OwnList):
+        own_lists: tuple[OwnList, ...] = ("all", "active")
+        for own_list in own_lists:
             self._own_lists.setdefault((player, own_list), set()).add(IndexEntry(created_at, match_id))
         self._enrolled += 1
         self._wake(news_of(player), self._enrolled)
+
+    def publish(self, players: Sequence[str], match_id: MatchId, created_at: int) -> None:
+        for player in players:
+            self._own_lists.setdefault((player, "public"), set()).add(IndexEntry(created_at, match_id))
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
         entry = IndexEntry(created_at, match_id)
@@ -147,6 +173,88 @@ class MemoryIndex:
     def open_entries(self, creator: str) -> Sequence[IndexEntry]:
         return sorted(entry for owner, entry in self._open if owner == creator)
 
+    def file(self, match_id: MatchId, created_at: int, facets: Facets, known: Facets = NO_FACETS) -> None:
+        for lookup in lookups(facets) - lookups(known):
+            self._filed.setdefault(lookup, set()).add(IndexEntry(created_at, match_id))
+
+    def unfile(self, match_id: MatchId, created_at: int, facets: Facets, kept: Facets = NO_FACETS) -> None:
+        for lookup in lookups(facets) - lookups(kept):
+            self._filed.get(lookup, set()).discard(IndexEntry(created_at, match_id))
+
+    def find(self, lookup: Facets, before: IndexEntry | None, limit: int) -> Sequence[IndexEntry]:
+        return _page(self._filed.get(lookup, set()), before, limit)
+
+    def counts(self, found: Sequence[Facets]) -> Sequence[int]:
+        return [len(self._filed.get(lookup, ())) for lookup in found]
+
+    def unfiled(self, entries: Sequence[IndexEntry]) -> Sequence[IndexEntry]:
+        return [entry for entry in entries if entry not in self._filed.get(NO_FACETS, ())]
+
+    def is_published(self) -> bool:
+        return self._published
+
+    def set_published(self) -> None:
+        self._published = True
+
+
+class MemorySeeks:
+    """`wake` is called with `news_of(player)` and an increasing number whenever a seek is added."""
+
+    def __init__(self, wake: Callable[[str, Version], None] = _ignore) -> None:
+        self._wake = wake
+        self._added = 0
+        self._waiting: dict[str, Seek] = {}
+        self._seen: dict[str, int] = {}
+        self._pairings: dict[MatchId, Pairing] = {}
+        self._done: dict[str, Seek] = {}
+
+    def add(self, seek: Seek, limit: int) -> Seek | None:
+        known = self._done.get(seek.id) or self._waiting.get(seek.player)
+        if known is not None or len(self._waiting) >= limit:
+            return known
+        self._seen.pop(seek.player, None)
+        self._waiting[seek.player] = seek
+        self._added += 1
+        self._wake(news_of(seek.player), self._added)
+        return seek
+
+    def of(self, player: str) -> Seek | None:
+        return self._waiting.get(player)
+
+    def done(self, seek_id: str) -> Seek | None:
+        return self._done.get(seek_id)
+
+    def remove(self, seek: Seek) -> bool:
+        if self._waiting.get(seek.player) != seek:
+            return False
+        del self._waiting[seek.player]
+        return True
+
+    def see(self, player: str, at: int) -> None:
+        if player in self._waiting:
+            self._seen[player] = at
+
+    def waiting(self) -> Sequence[Waiting]:
+        return [Waiting(seek, self._seen.get(player, 0)) for player, seek in self._waiting.items()]
+
+    def pair(self, pairing: Pairing) -> bool:
+        if any(self._waiting.get(seek.player) != seek for seek in pairing.seeks):
+            return False
+        self._pairings[pairing.match] = pairing
+        for seek in pairing.seeks:
+            del self._waiting[seek.player]
+            self._done[seek.id] = replace(seek, match=pairing.match)
+        return True
+
+    def pairings(self) -> Sequence[Pairing]:
+        return list(self._pairings.values())
+
+    def finish(self, pairing: Pairing, again: Sequence[Seek]) -> None:
+        if self._pairings.pop(pairing.match, None) is not None:
+            for seek in again:
+                del self._done[seek.id]
+                self._waiting.setdefault(seek.player, seek)
+
 
 def _page(entries: Iterable[IndexEntry], before: IndexEntry | None, limit: int) -> Sequence[IndexEntry]:
     return [entry for entry in sorted(entries, reverse=True) if before is None or entry < before][:limit]
@@ -179,7 +287,9 @@ def local_ports(
         accounts=MemoryAccounts(),
         tickets=MemoryTickets(now),
         index=MemoryIndex(wake),
+        seeks=MemorySeeks(wake),
         jobs=MemoryJobs(),
+        limits=LocalLimits(),
         games=games,
         now=now,
         lost=lambda _start, _end, _silence: 0,

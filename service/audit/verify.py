@@ -15,7 +15,7 @@ import msgspec
 from events.chain import BrokenChain, Draft, follow, genesis
 from events.record import Event, Head, Version, canonical
 from service.audit.match_file import FirstLine, split
-from service.errors import Corrupt, NotDue, Refused
+from service.errors import Corrupt, NotDue, Refused, location
 from service.games.protocol import AnyGame
 from service.match.events import SeedRevealed
 from service.match.fold import begin, step
@@ -23,7 +23,6 @@ from service.match.model import Match
 from service.match.randomness import Chance, commitment
 from service.match.redecide import RULED, decided_again, is_current
 from service.match.transitions import TRANSITIONS
-from service.observability.safe_traceback import location
 
 Check: TypeAlias = Literal["chain", "draws", "effects", "actions", "outcome"]
 CHECKS: Final[tuple[Check, ...]] = ("chain", "draws", "effects", "actions", "outcome")

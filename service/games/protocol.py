@@ -112,7 +112,11 @@ class BadOptions(ValueError):
 
 
 class Task(msgspec.Struct, Generic[A, V], frozen=True):
-    """Everything that a bot gets: its seat's observation and legal actions. A bot never gets a state."""
+    """Everything that a bot gets: its seat's observation and legal actions. A bot never gets a state.
+
+    `step` names the step of the rules. `legal_actions` is never empty; its entries may have patterns, which a bot resolves.
+    Public: bots in the arena get the same fields.
+    """
 
     seat: Seat
     step: str
@@ -121,10 +125,10 @@ class Task(msgspec.Struct, Generic[A, V], frozen=True):
 
 
 Bot: TypeAlias = Callable[[Task[A, V], Rng], A | None]
-"""Chooses an action.
+"""Chooses an action. This is the public protocol of bots: built-in bots and those of `moonstone arena` are such functions.
 
-The bot draws from its own `Rng`. If a bell limits the time, it may return None and is called again after the next
-event.
+The bot draws from its own `Rng`, so that a match can be repeated. If a bell limits the time, it may return None and is called
+again after the next event. A bot of the arena may also return an action in its JSON form. See HOSTING-A-BOT.md.
 """
 
 

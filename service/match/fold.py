@@ -8,12 +8,11 @@ from msgspec.structs import astuple
 
 from events.chain import BrokenChain, NewerEvent, follow, genesis
 from events.record import MatchId
-from service.errors import Corrupt, Refused
+from service.errors import Corrupt, Refused, location
 from service.games.protocol import AnyGame, BadOptions
 from service.match.events import MatchCreated
 from service.match.model import Folding, Match
 from service.match.transitions import TRANSITIONS
-from service.observability.safe_traceback import location
 
 
 class _FirstEvent(msgspec.Struct):

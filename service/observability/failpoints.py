@@ -17,6 +17,7 @@ Point: TypeAlias = Literal[
     "match-scored",  # the log has the end of the match, the index does not
     "job-claimed",  # a worker has claimed a job from the log, but not played it
     "deadlines-enforced",  # the log has the default action, the due entry is not corrected
+    "seeks-paired",  # seeks are a pairing, whose match is not created
     "player-added",  # the player is stored, the token is not
 ]
 

@@ -101,6 +101,13 @@ def requests(method: str, route: str, status: int) -> Histogram:
 REFUSALS: Final = Counter(
     "moonstone_refusals", "Requests answered with a problem, by its code.", ("code",), registry=_registry
 )
+CLOCK_OFFSET: Final = Gauge(
+    "moonstone_clock_offset_seconds",
+    "Largest difference between the clock of a process and that of the log's server. Above 1 the process is not ready, and "
+    "enforces no deadlines.",
+    multiprocess_mode="max",
+    registry=_registry,
+)
 STREAMS: Final = Gauge(
     "moonstone_streams_open", "Live streams that are open.", multiprocess_mode="sum", registry=_registry
 )

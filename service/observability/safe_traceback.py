@@ -1,19 +1,10 @@
 """Tracebacks without exception messages, because a message may name a hidden card.
 
-They are used for everything that is logged about an exception, and for reports of stored events that cannot be folded.
+They are used for everything that is logged about an exception.
 """
 
 import os
 import traceback
-
-
-def location(error: BaseException) -> str:
-    """One line with the exception's class, and the module, line and function that raised it."""
-    steps = list(traceback.walk_tb(error.__traceback__))
-    if not steps:
-        return _kind(error)
-    frame, line = steps[-1]
-    return f"{_kind(error)} at {frame.f_globals.get('__name__', '?')}:{line} in {frame.f_code.co_name}"
 
 
 def trace(error: BaseException | None) -> str:

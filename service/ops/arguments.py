@@ -1,8 +1,18 @@
 """Commands that report a wrong argument, or a problem with a file that an argument names, in one sentence."""
 
-import click
+import re
+from collections.abc import Mapping
+from typing import Any, Final
 
+import click
+import msgspec
+
+from service.errors import Refused
+from service.games.bots import bots_of
+from service.games.protocol import AnyGame
 from service.settings import is_text
+
+_SEED: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class Command(click.Command):
@@ -33,3 +43,36 @@ class LocalCommand(Command):
 def printable(text: str) -> str:
     """Untrusted text with line ends and control characters replaced, so that it cannot control a terminal."""
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
+
+
+def options_of(given: tuple[str, ...]) -> Mapping[str, Any]:
+    """The options of a game from NAME=VALUE; a value is JSON or else text."""
+    found: dict[str, Any] = {}
+    for option in given:
+        name, equals, value = option.partition("=")
+        if not equals or name in found:
+            raise click.UsageError(f"--option {option}: give each option once, as NAME=VALUE.")
+        try:
+            found[name] = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            found[name] = value
+    return found
+
+
+def seed_of(seed: str | None) -> bytes | None:
+    if seed is None:
+        return None
+    if not _SEED.fullmatch(seed):
+        raise click.UsageError("--seed: a seed is 64 hex digits, in lower case.")
+    return bytes.fromhex(seed)
+
+
+def advice(refusal: Refused, rules: AnyGame, seats: int) -> str:
+    """A sentence with the values that would be valid."""
+    if refusal.code == "bot-not-found":
+        return f"There are: {', '.join(sorted(bots_of(rules)))}."
+    if refusal.facts.get("parameter") == "seats":
+        return "--bots names one bot for each seat."
+    defaults = msgspec.to_builtins(rules.options(seats, {}))
+    options = ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in defaults.items())
+    return f"The options with their defaults: {options}." if options else "It has no options."

@@ -1,4 +1,4 @@
-"""The command `moonstone`: `play` and `verify` run anywhere, the commands that use servers need Unix."""
+"""The command `moonstone`: `play`, `verify` and `bot` run anywhere, the commands that use other processes need Unix."""
 
 from typing import Final
 
@@ -6,23 +6,28 @@ import click
 
 from service.ops.arguments import Command
 from service.ops.local_commands import play, verify
+from service.ops.new_bot import bot
 
-_ON_SERVERS: Final = ("serve", "workers", "api", "backup", "restore", "check", "resume")
+NEED_UNIX: Final = ("arena", "serve", "workers", "api", "backup", "restore", "check", "resume")
 
 
 class _Group(click.Group):
-    """Imports the commands that use servers only when one is called: their imports need Unix, and take time."""
+    """Imports the commands that use other processes only when one is called: their imports need Unix, and take time."""
 
     command_class = Command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted((*super().list_commands(ctx), *_ON_SERVERS))
+        return sorted((*super().list_commands(ctx), *NEED_UNIX))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _ON_SERVERS:
+        if cmd_name not in NEED_UNIX:
             return super().get_command(ctx, cmd_name)
         if not _is_unix():
             return _refusal(cmd_name)
+        if cmd_name == "arena":
+            from service.ops.arena_command import arena  # noqa: PLC0415
+
+            return arena
         from service.ops.server_commands import COMMANDS  # noqa: PLC0415
 
         return COMMANDS[cmd_name]
@@ -57,6 +62,7 @@ def main() -> None:
 
 main.add_command(play)
 main.add_command(verify)
+main.add_command(bot)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
 """`moonstone play` and `moonstone verify`: whole matches and their files, without a server."""
 
 import gzip
-import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase, BytesIO
-from typing import Any, Final
+from typing import Final
 
 import click
 import msgspec
@@ -18,17 +17,15 @@ from service.audit.match_file import export, summary
 from service.audit.verify import CHECKS, Fault
 from service.audit.verify import verify as verify_file
 from service.errors import Refused
-from service.games.bots import bots_of
-from service.games.protocol import AnyGame, Outcome
+from service.games.protocol import Outcome
 from service.games.registry import GAMES
 from service.games.visibility import Viewer
 from service.match import texts
 from service.match.model import Match
 from service.ops import simulate
-from service.ops.arguments import LocalCommand, printable
+from service.ops.arguments import LocalCommand, advice, options_of, printable, seed_of
 from service.repository.ports import Ports
 
-_SEED: Final = re.compile(r"[0-9a-f]{64}")
 _GZIP: Final = b"\x1f\x8b"
 """The first two bytes of a gzip file (RFC 1952)."""
 _MAX_BYTES: Final = 1 << 28
@@ -61,12 +58,12 @@ def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file:
         raise click.UsageError(f"There is no game {game}. There are: {', '.join(sorted(GAMES))}.")
     rules = GAMES[game]
     try:
-        ports, match = simulate.play(rules, bots.split(","), _options(options), _seed(seed))
+        ports, match = simulate.play(rules, bots.split(","), options_of(options), seed_of(seed))
     except Refused as refusal:
         if refusal.code == "match-suspended":
             raise click.ClickException(refusal.detail) from None
-        advice = _advice(refusal, rules, bots.count(",") + 1)
-        raise click.UsageError(f"{refusal.detail} {advice}") from None
+        what = advice(refusal, rules, bots.count(",") + 1)
+        raise click.UsageError(f"{refusal.detail} {what}") from None
     if file is not None:
         _write(file, export(ports, match))
     click.echo(msgspec.json.encode(summary(match)).decode() if as_json else _outcome_text(ports, match))
@@ -152,19 +149,6 @@ def _viewer(seat: str | None, match: Match) -> Viewer:
     return seats.index(seat)
 
 
-def _options(given: tuple[str, ...]) -> Mapping[str, Any]:
-    found: dict[str, Any] = {}
-    for option in given:
-        name, equals, value = option.partition("=")
-        if not equals or name in found:
-            raise click.UsageError(f"--option {option}: give each option once, as NAME=VALUE.")
-        try:
-            found[name] = msgspec.json.decode(value)
-        except msgspec.DecodeError:
-            found[name] = value
-    return found
-
-
 def _write(file: str, lines: Iterable[bytes]) -> None:
     try:
         with click.open_file(file, "wb") as opened:
@@ -233,25 +217,6 @@ def _read(file: BufferedIOBase | gzip.GzipFile) -> bytes:
 
 def _too_long() -> click.ClickException:
     return click.ClickException("The file is larger than the largest match.")
-
-
-def _seed(seed: str | None) -> bytes | None:
-    if seed is None:
-        return None
-    if not _SEED.fullmatch(seed):
-        raise click.UsageError("--seed: a seed is 64 hex digits, in lower case.")
-    return bytes.fromhex(seed)
-
-
-def _advice(refusal: Refused, rules: AnyGame, seats: int) -> str:
-    """A sentence with the values that would be valid."""
-    if refusal.code == "bot-not-found":
-        return f"There are: {', '.join(sorted(bots_of(rules)))}."
-    if refusal.facts.get("parameter") == "seats":
-        return "--bots names one bot for each seat."
-    defaults = msgspec.to_builtins(rules.options(seats, {}))
-    options = ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in defaults.items())
-    return f"The options with their defaults: {options}." if options else "It has no options."
 
 
 def _outcome_text(ports: Ports, match: Match) -> str:

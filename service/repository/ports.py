@@ -12,9 +12,13 @@ from events.log import Log
 from events.log import LogUnavailable as LogUnavailable
 from events.record import MatchId
 from service.games.protocol import AnyGame
+from service.match.facets import Facets as Facets
+from service.match.facets import lookups as lookups
 from service.repository.index_entry import IndexEntry
+from service.repository.limits import Limits
 from service.repository.match_history import History
 from service.repository.match_lock import MatchLocks
+from service.repository.seeks import Seeks
 
 Games: TypeAlias = Mapping[str, AnyGame]
 """The games of this service, by id."""
@@ -25,14 +29,17 @@ StatusList: TypeAlias = Literal["open", "running", "finished", "aborted"]
 ENDING_MS: Final = 30_000
 """The end of a match is in the log within this time after it was announced to the index; otherwise it was not appended."""
 
-OwnList: TypeAlias = Literal["all", "active"]
-"""Which matches of a player: all that it created or took a seat in, or only those that are not over."""
+OwnList: TypeAlias = Literal["all", "active", "public"]
+"""Which matches of a player: all that it created or took a seat in, only those that are not over, or only the public ones."""
 
 Lane: TypeAlias = Literal["turns", "bots"]
 """The queue of a job: `turns` for matches with people, `bots` for all others.
 
 `bots` has workers of its own, so that people do not wait for matches of bots.
 """
+
+
+NO_FACETS: Final[Facets] = frozenset()
 
 
 class Player(msgspec.Struct, frozen=True):
@@ -107,8 +114,19 @@ class MatchIndex(Protocol):
         """Add a match that is about to be created, to the open ones and to its creator's."""
         ...
 
+    def release(self, creator: str, match_id: MatchId, created_at: int) -> None:
+        """Remove a match from the open matches of a player who did not create it after all."""
+        ...
+
     def enrol(self, player: str, match_id: MatchId, created_at: int) -> None:
-        """Add a match to those of a player who is about to take a seat, and announce it on `news_of(player)`."""
+        """Add a match to those of a player who is about to take a seat, and announce it on `news_of(player)`.
+
+        `publish` adds it to the player's public list.
+        """
+        ...
+
+    def publish(self, players: Sequence[str], match_id: MatchId, created_at: int) -> None:
+        """Add a public match to the public lists of these players."""
         ...
 
     def dismiss(self, player: str, match_id: MatchId, created_at: int) -> None:
@@ -163,6 +181,32 @@ class MatchIndex(Protocol):
         """Entries of a creator's matches that wait for players, including private ones."""
         ...
 
+    def file(self, match_id: MatchId, created_at: int, facets: Facets, known: Facets = NO_FACETS) -> None:
+        """Add an open match to the lists of each facet and of each pair of facets, unless `known` are in them already."""
+        ...
+
+    def unfile(self, match_id: MatchId, created_at: int, facets: Facets, kept: Facets = NO_FACETS) -> None:
+        """Remove a match from the lists of these facets and of their pairs, except from those of `kept`."""
+        ...
+
+    def find(self, lookup: Facets, before: IndexEntry | None, limit: int) -> Sequence[IndexEntry]:
+        """Entries of open matches in the list of one of their `lookups`, newest first, after the entry `before`."""
+        ...
+
+    def counts(self, found: Sequence[Facets]) -> Sequence[int]:
+        """How many matches the list of each lookup has."""
+        ...
+
+    def unfiled(self, entries: Sequence[IndexEntry]) -> Sequence[IndexEntry]:
+        """Those of these entries that no list of facets has: an older release added them."""
+        ...
+
+    def is_published(self) -> bool:
+        """Whether all matches of older releases are in the public lists of their players."""
+        ...
+
+    def set_published(self) -> None: ...
+
 
 class Jobs(Protocol):
     def hint(self, match_id: MatchId, lane: Lane = "turns") -> None:
@@ -179,7 +223,9 @@ class Ports:
     accounts: Accounts
     tickets: Tickets
     index: MatchIndex
+    seeks: Seeks
     jobs: Jobs
+    limits: Limits
     games: Games
     now: Callable[[], int]
     """Server time in milliseconds."""

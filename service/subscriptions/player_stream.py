@@ -9,6 +9,7 @@ command was received, a little before it was appended.
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -19,7 +20,7 @@ from events.record import MatchId, Version
 from service.errors import Corrupt, Refused
 from service.match.model import Match
 from service.repository import cursors
-from service.repository.ports import Ports
+from service.repository.ports import Ports, news_of
 from service.repository.verified_events import Verified
 from service.subscriptions import followed, streams
 from service.subscriptions.followed import FollowedMatches
@@ -80,6 +81,7 @@ class PlayerSubscription:
         Raises:
             LogUnavailable: the log does not answer.
         """
+        self._be_seen()
         self._followed = FollowedMatches(self._ports, self._streams, self._player, waiter)
         listed: list[OwnMatch] = []
         for part in self._followed.read_all():
@@ -102,9 +104,17 @@ class PlayerSubscription:
 
     def note_wakes(self, news: Mapping[str, Wake]) -> None:
         self._followed.note_wakes(news)
+        if news_of(self._player) in news:
+            self._be_seen()
 
     def request_check(self, since: float) -> None:
         self._followed.request_check(since)
+        self._be_seen()
+
+    def _be_seen(self) -> None:
+        """Keep the player's seek, which ends without a stream."""
+        with suppress(LogUnavailable):
+            self._ports.seeks.see(self._player, self._ports.now())
 
     def next_piece(self) -> bytes | None:
         """The notices of the next match that has any; None if there is none.

@@ -1,4 +1,4 @@
-"""The open streams of a process: their limits, and the loop that each of them runs.
+"""The open streams of a process: their number, and the loop that each of them runs.
 
 No stream has a queue, so a slow client needs no memory. A subscription knows the last event that was sent and reads the
 events after it. Events that many clients follow are read and encoded once (`match_watch`).
@@ -6,9 +6,9 @@ events after it. Events that many clients follow are read and encoded once (`mat
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from typing import Final, Protocol
 from weakref import WeakValueDictionary
@@ -18,6 +18,7 @@ from events.log import LogUnavailable
 from events.record import MatchId
 from service.errors import Refused
 from service.observability import metrics
+from service.repository.limits import Limits
 from service.repository.match_history import History
 from service.subscriptions.frames import Reason
 from service.subscriptions.match_watch import MatchWatch, StreamEnded
@@ -27,7 +28,7 @@ HEARTBEAT_S: Final = 5.0
 MAX_AGE_S: Final = 15 * 60.0
 """A stream that is older than this is ended; its client connects again."""
 MAX_STREAMS_PER_HOLDER: Final = 8
-"""Open streams of one player, or of one address without a token, in one process."""
+"""Open streams of one player, or of one address without a token, in all API processes together."""
 MAX_STREAMS_PER_PROCESS: Final = 2000
 HANG_UP_CHECK_S: Final = 1.0
 """Seconds between two checks whether clients have hung up or the server stops."""
@@ -85,21 +86,19 @@ class Slot:
 class Streams:
     """The open streams of this process. Create it after a fork."""
 
-    def __init__(self, history: History, feed: Feed, alive: Callable[[], bool]) -> None:
+    def __init__(self, history: History, limits: Limits, feed: Feed, alive: Callable[[], bool]) -> None:
         """`alive` returns whether the server still runs."""
         self.feed = feed
         self._history = history
+        self._limits = limits
         self._alive = alive
         self._lock = threading.Lock()
         self._watches: WeakValueDictionary[MatchId, MatchWatch] = WeakValueDictionary()
-        self._holders: Counter[str] = Counter()
+        self.open = 0
+        """How many slots are taken."""
         self._stream_numbers = count()
         self._waiters: dict[Waiter, Callable[[], bool]] = {}
         self._hang_up_checker: threading.Thread | None = None
-
-    @property
-    def open(self) -> int:
-        return self._holders.total()
 
     @property
     def stopping(self) -> bool:
@@ -112,18 +111,28 @@ class Streams:
             Refused: `too-many-streams`.
         """
         with self._lock:
-            if self._holders[holder] >= MAX_STREAMS_PER_HOLDER:
-                raise Refused("too-many-streams", f"You have {MAX_STREAMS_PER_HOLDER} open streams; close one first.")
             if self.open >= MAX_STREAMS_PER_PROCESS:
                 raise Refused("too-many-streams", "All streams of this server are taken; try again.")
-            self._holders[holder] += 1
-            metrics.STREAMS.set(self.open)
-        return Slot(lambda: self._leave(holder))
+            self._count(1)
+        stream = None
+        try:
+            stream = self._limits.enter(holder, MAX_STREAMS_PER_HOLDER)
+        finally:
+            if stream is None:
+                self._leave(None)
+        if stream is None:
+            raise Refused("too-many-streams", f"You have {MAX_STREAMS_PER_HOLDER} open streams; close one first.")
+        return Slot(partial(self._leave, stream))
 
-    def _leave(self, holder: str) -> None:
+    def _leave(self, stream: str | None) -> None:
         with self._lock:
-            self._holders -= Counter([holder])
-            metrics.STREAMS.set(self.open)
+            self._count(-1)
+        if stream is not None:
+            self._limits.leave(stream)
+
+    def _count(self, change: int) -> None:
+        self.open += change
+        metrics.STREAMS.set(self.open)
 
     def watch(self, match_id: MatchId) -> MatchWatch:
         """The watch that all subscriptions to a match share. It exists while one of them references it."""

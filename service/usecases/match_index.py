@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from events.record import MatchId
 from service.errors import Corrupt, Refused
+from service.match.facets import facets_of
 from service.match.model import Match, Status
 from service.match.new_match import game_named
 from service.repository.index_entry import IndexEntry
@@ -41,7 +42,7 @@ def public_page(
     while len(found) < limit and read_count < MAX_READ:
         entries = ports.index.page(status_list, before, batch)
         read_count += batch
-        for entry, match in _matches_at(ports, entries):
+        for entry, match in matches_at(ports, entries):
             before = entry
             kept = _belonging(ports, entry, match, status_list)
             if kept is not None and game in {None, kept.created.game}:
@@ -68,7 +69,7 @@ def ended_page(ports: Ports, after: int, limit: int, game: str | None = None) ->
     while len(found) < limit and read_count < MAX_READ:
         numbered = ports.index.ended(after, batch)
         read_count += batch
-        for (number, _), (_, match) in zip(numbered, _matches_at(ports, [entry for _, entry in numbered]), strict=True):
+        for (number, _), (_, match) in zip(numbered, matches_at(ports, [entry for _, entry in numbered]), strict=True):
             over = match if isinstance(match, Match) and match.is_over else None  # None: about to end, or a wrong entry
             if len(found) == limit or (over is None and ports.now() - number <= IN_FLIGHT_MS):
                 return summaries(ports, found), after
@@ -102,7 +103,7 @@ class OwnPage(NamedTuple):
 def own_page(ports: Ports, player: str, own_list: OwnList, before: IndexEntry | None, limit: int) -> OwnPage:
     """A player's matches, including private ones, newest first."""
     entries = ports.index.matches_of(player, own_list, before, limit)
-    read = _matches_at(ports, entries)
+    read = matches_at(ports, entries)
     found = [own(ports, entry, match, player, own_list) for entry, match in read]
     matches = [match for match in found if match is not None]
     unreadable = [entry.match_id for entry, match in read if not isinstance(match, Match) and _is_there(match)]
@@ -113,9 +114,25 @@ def own_page(ports: Ports, player: str, own_list: OwnList, before: IndexEntry | 
     )
 
 
+def player_page(
+    ports: Ports, player: str, before: IndexEntry | None, limit: int
+) -> tuple[tuple[MatchSummary, ...], IndexEntry | None]:
+    """The public matches that a player created or has or had a seat in, newest first, and where the next page begins.
+
+    Raises:
+        Refused: `player-not-found`.
+    """
+    if not ports.accounts.players((player,)):
+        raise Refused("player-not-found", "No player has this id.")
+    entries = ports.index.matches_of(player, "public", before, limit)
+    read = [own(ports, entry, match, player, "public") for entry, match in matches_at(ports, entries)]
+    found = [match for match in read if match is not None and not match.created.private]
+    return summaries(ports, found), entries[-1] if len(entries) == limit else None
+
+
 def own_match(ports: Ports, entry: IndexEntry, player: str, own_list: OwnList) -> Match | None:
     """The match of an entry of a player, None if it is not the player's (yet). A wrong entry is removed."""
-    ((_, match),) = _matches_at(ports, (entry,))
+    ((_, match),) = matches_at(ports, (entry,))
     return own(ports, entry, match, player, own_list)
 
 
@@ -128,7 +145,7 @@ def own(
     """
     created_at, match_id = entry.created_at, entry.match_id
     if not isinstance(match, Match):
-        if _creation_failed(ports, match, created_at):
+        if creation_failed(ports, match, created_at):
             ports.index.dismiss(player, match_id, created_at)
         return None
     is_own = match.is_of(player)
@@ -148,12 +165,12 @@ def admit(ports: Ports, creator: str, match_id: MatchId, created_at: int, limit:
     """
     if ports.index.admit(match_id, created_at, creator, limit):
         return True
-    for entry, match in _matches_at(ports, ports.index.open_entries(creator)):
+    for entry, match in matches_at(ports, ports.index.open_entries(creator)):
         _belonging(ports, entry, match, "open", creator)
     return ports.index.admit(match_id, created_at, creator, limit)
 
 
-def _matches_at(ports: Ports, entries: Sequence[IndexEntry]) -> Sequence[tuple[IndexEntry, Match | Corrupt | Refused]]:
+def matches_at(ports: Ports, entries: Sequence[IndexEntry]) -> Sequence[tuple[IndexEntry, Match | Corrupt | Refused]]:
     """The entries with their matches, read in one round trip. For an unreadable match it has the exception instead."""
     found = ports.history.newest_each([entry.match_id for entry in entries])
     return [(entry, found[entry.match_id]) for entry in entries]
@@ -168,7 +185,7 @@ def _belonging(
     """
     created_at, match_id = entry.created_at, entry.match_id
     if not isinstance(match, Match):
-        if _creation_failed(ports, match, created_at):
+        if creation_failed(ports, match, created_at):
             ports.index.move(match_id, created_at, creator, None, private=False)
         return None
     if match.created_at != created_at:
@@ -184,7 +201,7 @@ def _is_there(error: Corrupt | Refused) -> bool:
     return isinstance(error, Corrupt) or error.code != "match-not-found"
 
 
-def _creation_failed(ports: Ports, error: Corrupt | Refused, created_at: int) -> bool:
+def creation_failed(ports: Ports, error: Corrupt | Refused, created_at: int) -> bool:
     """Whether the creation of a match failed before its append: the log does not have it after `IN_FLIGHT_MS`."""
     return not _is_there(error) and ports.now() - created_at > IN_FLIGHT_MS
 
@@ -204,8 +221,10 @@ def status_list_of(match: Match) -> StatusList:
 def announce(ports: Ports, before: Match, after: Match) -> None:
     """Update the index before an append, so that no list lacks a match if the process dies in between."""
     if after.seats is not before.seats:
-        for player in sorted(_people(after) - _people(before)):
+        arriving = sorted(_people(after) - _people(before))
+        for player in arriving:
             ports.index.enrol(player, after.id, after.created_at)
+        publish(ports, after, arriving)
     if after.ended_at is not None and before.ended_at is None:
         _announce_end(ports, after, after.ended_at)
 
@@ -228,6 +247,13 @@ def _people(match: Match) -> set[str]:
     return {holder.player for holder in match.seats if holder is not None and holder.kind == "human"}
 
 
+def publish(ports: Ports, match: Match, players: Sequence[str] | None = None) -> None:
+    """Add a match to the public lists of these players, by default of all its people, unless it is private."""
+    if not match.created.private:
+        everyone = sorted(_people(match) | {match.creator}) if players is None else players
+        ports.index.publish(everyone, match.id, match.created_at)
+
+
 def remove_left_match(ports: Ports, match: Match, player: str) -> None:
     """Remove a match from the list of a player who left before the start, unless they have joined again since."""
     if match.is_of(player):
@@ -236,6 +262,7 @@ def remove_left_match(ports: Ports, match: Match, player: str) -> None:
     newest, _ = ports.history.newest(match.id)
     if newest.is_of(player):
         ports.index.enrol(player, match.id, match.created_at)
+        publish(ports, match, (player,))
 
 
 def update_index(ports: Ports, match: Match, *, just_written: bool = False) -> None:
@@ -247,6 +274,7 @@ def update_index(ports: Ports, match: Match, *, just_written: bool = False) -> N
     if match.ended_at is not None:
         _announce_end(ports, match, max(match.ended_at, ports.now()) if just_written else match.ended_at)
     ports.index.move(match.id, match.created_at, match.creator, status_list_of(match), private=match.created.private)
+    publish(ports, match)  # again, since a process of an older release has no public lists
 
 
 def update_index_of_ended(ports: Ports, matches: Iterable[Match]) -> None:
@@ -266,3 +294,4 @@ def rebuild_entries(ports: Ports, match: Match) -> None:
             ports.index.conclude(player, match.id, match.created_at, match.ended_at)
     if not match.is_over:
         update_index(ports, match)
+        ports.index.file(match.id, match.created_at, facets_of(match))

@@ -15,13 +15,15 @@ from service.match import randomness
 from service.match.commands import Create, Join, Leave, SeatBot, SeenHead, Start
 from service.match.decide import decide
 from service.match.due_times import due_times
+from service.match.facets import facets_of
 from service.match.fold import begin, fold
 from service.match.model import Match
 from service.match.new_match import NewMatch, check_pace, game_named
 from service.observability import failpoints
 from service.repository.ports import Ports
-from service.usecases.match_index import admit, remove_left_match, update_index
-from service.usecases.submit import Admit, Submitted, hint, player_key, put, replay, submit
+from service.usecases import finding, invitations
+from service.usecases.match_index import admit, publish, remove_left_match, update_index
+from service.usecases.submit import Admit, CommandKey, Submitted, hint, player_key, put, replay, submit
 
 OPEN_MATCHES: Final = 20
 """Maximum number of matches of one player that wait for players."""
@@ -34,8 +36,24 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
         Refused: `game-not-found`, `bot-not-found`, `invalid-options`, `too-many-open-matches`,
             `idempotency-key-reused`.
     """
-    match_id = _match_id(ports.secret, player, key)
     command_key = player_key(player, key, {"create": msgspec.to_builtins(wanted)})
+    return create_as(ports, player, wanted, match_id_of(ports.secret, player, key), command_key, seed=seed)
+
+
+def create_as(
+    ports: Ports,
+    player: str,
+    wanted: NewMatch,
+    match_id: MatchId,
+    command_key: CommandKey,
+    *,
+    seed: bytes | None = None,
+) -> Submitted:
+    """Create a match with this id, or return the one that has it, if the same command created it, whoever sent it.
+
+    Raises:
+        Refused: as `create`.
+    """
     seen = ports.log.read(match_id, last=1, command=command_key.id).seen
     if seen is not None:
         return _indexed(ports, replay(ports, ports.history.newest(match_id)[0], command_key, seen))
@@ -52,6 +70,8 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
     events, _ = seal(head, drafts, at, randomness.new_salts(len(drafts)))
     match = fold(begin(match_id, events[0], ports.games), events[1:])
     ports.index.add(match_id, at, player, private=wanted.private)
+    publish(ports, match)
+    finding.file(ports, match)
     failpoints.point("create-indexed")
     append = Append(match_id, command_key.id, command_key.digest, head, events, due_times(match), secret_seed)
     written = put(ports, match, append)
@@ -59,6 +79,13 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
         raise Corrupt(1, "the log has a match, but not the command that created it")
     if written.match.created_at != at:  # another copy of the request, sent at the same time, created the match
         ports.index.move(match_id, at, player, None, private=wanted.private)
+        ports.index.unfile(match_id, at, facets_of(match))
+    if written.match.creator != player:  # another player was first
+        ports.index.release(player, match_id, at)
+        if written.match.created_at == at:
+            remove_left_match(ports, written.match, player)
+        else:
+            ports.index.dismiss(player, match_id, at)
     failpoints.point("create-appended")
     hint(ports, written.match)
     return _indexed(ports, written)
@@ -72,6 +99,7 @@ def join(
     *,
     seat: Seat | None = None,
     join_code: str | None = None,
+    invitation: str | None = None,
     client_seed: str | None = None,
     if_match: tuple[SeenHead, ...] | None = None,
 ) -> Submitted:
@@ -79,21 +107,29 @@ def join(
 
     Raises:
         Refused: `match-not-found` (also for a wrong join code), `match-not-open`, `already-seated`, `match-full`,
-            `seat-taken`, `stale-version`, `history-diverged`.
+            `seat-taken`, `stale-version`, `history-diverged`; `invitation-expired`.
     """
     command_key = player_key(player, key, {"join": {"seat": seat, "client_seed": client_seed}})
     right_code = join_code_of(ports.secret, match_id)
+    expires_at = None if invitation is None else invitations.expires_at(ports.secret, match_id, invitation)
+    is_invited = expires_at is not None and ports.now() < expires_at
     command = Join(
         player=player,
         if_match=if_match,
         seat=seat,
         client_seed=client_seed,
-        has_join_code=hmac.compare_digest((join_code or "").encode(), right_code.encode()),
+        has_join_code=is_invited or hmac.compare_digest((join_code or "").encode(), right_code.encode()),
     )
-    joined = _indexed(ports, submit(ports, match_id, command_key, command))
+    try:
+        joined = _indexed(ports, submit(ports, match_id, command_key, command))
+    except Refused as refusal:
+        if refusal.code == "match-not-found" and expires_at is not None and not is_invited:
+            raise Refused("invitation-expired", "This invitation is no longer valid; ask for a new one.") from None
+        raise
     if not joined.replayed:
         # Once more, since an earlier leave of the same player may just have removed the entry.
         ports.index.enrol(player, match_id, joined.match.created_at)
+        publish(ports, joined.match, (player,))
     return joined
 
 
@@ -186,7 +222,8 @@ def _indexed(ports: Ports, submitted: Submitted) -> Submitted:
     return submitted
 
 
-def _match_id(secret: bytes, player: str, key: str) -> MatchId:
+def match_id_of(secret: bytes, player: str, key: str) -> MatchId:
+    """The id of the match that a player creates with a key."""
     return _short(hmac.digest(secret, canonical([player, key]), "sha256"), 26)
 
 

@@ -25,6 +25,7 @@ from service.match.randomness import commitment, new_salts
 from service.match.refusals import refused
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
+from service.usecases import finding
 from service.usecases.match_index import announce, withdraw
 
 SILENCE_AFTER_DEADLINE_MS: Final = 250
@@ -215,12 +216,15 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
     except (Corrupt, Refused) as fault:
         raise RuntimeError(f"the decided events cannot be folded and are not written: {fault}") from fault
     announce(ports, match, after)
+    finding.file(ports, after, match)
     snapshot = ports.history.snapshot(after, match.head.version)
     appended = put(
         ports, after, Append(match.id, key.id, key.digest, match.head, events, due_times(after), None, snapshot)
     )
     if appended is None:
         withdraw(ports, match, after)
+    else:
+        finding.settle(ports, match, after)
     return appended
 
 

@@ -231,7 +231,7 @@ def of_parameter(operation: str, parameter: Json) -> Iterator[Case]:
                     operation, f"{name}: {word[:40]!r}", frozenset({code}), name, headers={**headers, name: word}
                 )
         case "path":
-            codes = frozenset({"match-not-found", "game-not-found", "not-found"})
+            codes = frozenset({"match-not-found", "game-not-found", "player-not-found", "seek-not-found", "not-found"})
             for word in ("x", "%00", "%ff", "%20", "..", "x" * 300, "%0d%0a", "%F0%9F%90%92", "{}"):
                 yield Case(operation, f"{name} {word[:40]}", codes, names={name: word})
 

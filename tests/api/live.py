@@ -59,16 +59,16 @@ class Server(NamedTuple):
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(pid) for pid in children.read_text("ascii").split()]
 
-    def settle(self) -> None:
-        """Wait until both workers answer: one that starts asks the log something of its own, and ends all if that is away."""
+    def settle(self, workers: int = WORKERS) -> None:
+        """Wait until all workers answer: one that starts asks the log something of its own, and ends all if that is away."""
         answered: set[int] = set()
 
-        def both() -> bool:
+        def all_of_them() -> bool:
             with suppress(OSError, http.client.HTTPException), self.get("/open-streams") as response:
                 answered.add(msgspec.json.decode(response.read())["worker"])
-            return len(answered & set(self.workers)) == WORKERS
+            return len(answered & set(self.workers)) == workers
 
-        until(both, 60, "both workers serve")
+        until(all_of_them, 60, "all workers serve")
 
     def kill_workers(self) -> None:
         for pid in self.workers:
@@ -82,9 +82,9 @@ def _ask(connection: http.client.HTTPConnection, path: str, headers: Mapping[str
 
 
 @contextmanager
-def serving(environ: Mapping[str, str]) -> Iterator[Server]:
+def serving(environ: Mapping[str, str], workers: int = WORKERS) -> Iterator[Server]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.api.live_server", str(WORKERS)],
+        [sys.executable, "-m", "tests.api.live_server", str(workers)],
         cwd=ROOT,
         env=os.environ | environ,
         stdout=subprocess.PIPE,
@@ -95,7 +95,7 @@ def serving(environ: Mapping[str, str]) -> Iterator[Server]:
         assert process.stdout
         try:
             server = Server(process, int(process.stdout.readline()))
-            server.settle()
+            server.settle(workers)
             yield server
             process.terminate()
             assert process.wait(60) == 0

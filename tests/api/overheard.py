@@ -18,6 +18,7 @@ from service.match.model import Match
 from service.observability import metrics
 from service.observability.logfmt import Logfmt
 from service.usecases import submit
+from tests.api.counts import forget
 from tests.api.stage import Stage, World, mask
 from tests.api.worlds import Page, Pair, alike_moves
 from tests.service.games.matches import spread, ways
@@ -94,7 +95,7 @@ class Comparison:
     def _fetch(self, ask: Ask, token: str | None) -> Said:
         """A response as it was received."""
         # What is left of a limit depends on how often somebody asked, and is to be the same in both worlds.
-        self._stage.app.limiter._full_again_at.clear()
+        forget(self._stage.ports.limits)
         headers = dict(ask.headers) | ({"Authorization": f"Bearer {token}"} if token else {})
         data = None if ask.body is None else msgspec.json.encode(ask.body)
         if data is not None:

@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from events.record import Event
 from service.games.visibility import Seat
 from service.repository import cursors
 from tests.api.overheard import Ask, Comparison, Row
@@ -106,6 +107,12 @@ def lists(_: World) -> Iterator[Ask]:
     yield Ask("/v1/matches?status=open&limit=2")
     yield Ask("/v1/matches?status=finished&limit=2")
     yield Ask("/v1/matches?status=ended&limit=2")
+    yield Ask("/v1/matches?free_seats=1&bots=false&limit=2")
+
+
+def players_matches(world: World) -> Iterator[Ask]:
+    creator = msgspec.json.decode(world.events[0], type=Event).by.partition(":")[2]
+    yield from (Ask(f"/v1/players/{player}/matches?limit=2") for player in (creator, "pl_nobody"))
 
 
 def actions(world: World) -> Iterator[Ask]:
@@ -144,6 +151,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "POST /v1/me/tokens": nothing,
     "DELETE /v1/me/tokens/current": nothing,
     "GET /v1/matches": lists,
+    "GET /v1/players/{player}/matches": players_matches,
     "POST /v1/matches": nothing,
     "GET /v1/matches/{match_id}": observation,
     "GET /v1/matches/{match_id}/board.svg": pictures,
@@ -163,8 +171,13 @@ ROWS: Final[Mapping[str, Row]] = {
         Ask(f"{world.path}/bots", body={"bot": bot}, method="POST") for bot in ("random", "nobody")
     ],
     "POST /v1/matches/{match_id}/start": lambda world: [Ask(f"{world.path}/start", body={}, method="POST")],
+    "POST /v1/matches/{match_id}/rematch": lambda world: [Ask(f"{world.path}/rematch", method="POST")],
+    "POST /v1/matches/{match_id}/invitations": lambda world: [Ask(f"{world.path}/invitations", body={}, method="POST")],
     "POST /v1/matches/{match_id}/leave": nothing,  # the last that a seat does, below
     "POST /v1/matches/{match_id}/actions": actions,
+    "POST /v1/seeks": nothing,
+    "GET /v1/seeks/{seek_id}": nothing,
+    "DELETE /v1/seeks/{seek_id}": nothing,
     "GET /healthz": nothing,
     "GET /readyz": nothing,
     "GET /metrics": nothing,  # what it counts is compared below

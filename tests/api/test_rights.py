@@ -32,7 +32,7 @@ def public(status: int = 200) -> tuple[int | str, ...]:
     return (status, *WRONG, status, status, status, status)
 
 
-def own(status: int) -> tuple[int | str, ...]:
+def own(status: int | str) -> tuple[int | str, ...]:
     """Routes that every player may use."""
     return ("token-missing", *WRONG, status, status, status, status)
 
@@ -57,6 +57,7 @@ ROUTES: Final[Mapping[str, Case]] = {
     "POST /v1/me/tokens": Case({}, own(201)),
     "DELETE /v1/me/tokens/current": Case(None, own(204)),
     "GET /v1/matches": Case(None, public()),
+    "GET /v1/players/{player}/matches": Case(None, public()),
     "POST /v1/matches": Case({"game": "monkeys_on_the_moon", "seats": 2}, own(201)),
     "GET /v1/matches/{match_id}": Case(None, SIGHT),
     "GET /v1/matches/{match_id}/board.svg": Case(None, SIGHT),
@@ -73,7 +74,12 @@ ROUTES: Final[Mapping[str, Case]] = {
     "POST /v1/matches/{match_id}/bots": Case({"bot": "random"}, command(*["not-the-creator"] * 3)),
     "POST /v1/matches/{match_id}/start": Case({}, command(*["not-the-creator"] * 3)),
     "POST /v1/matches/{match_id}/leave": Case({}, command("not-seated", 200, 200)),
+    "POST /v1/matches/{match_id}/rematch": Case(None, command("not-seated", *["match-not-finished"] * 2)),
+    "POST /v1/matches/{match_id}/invitations": Case({}, command("not-seated", *["match-not-open"] * 2)),
     "POST /v1/matches/{match_id}/actions": Case("legal", command("not-seated", "not-your-turn", 201)),
+    "POST /v1/seeks": Case({"game": "monkeys_on_the_moon", "seats": 2}, own(201)),
+    "GET /v1/seeks/{seek_id}": Case(None, own("seek-not-found")),
+    "DELETE /v1/seeks/{seek_id}": Case(None, own("seek-not-found")),
     "GET /healthz": Case(None, UNCOUNTED),
     "GET /readyz": Case(None, UNCOUNTED),
     "GET /metrics": Case(None, public()),
@@ -109,6 +115,9 @@ class World:
         revoked = self.client.do("/v1/me/tokens", {}, seats[up])["token"]
         self.client.send("DELETE", "/v1/me/tokens/current", token=revoked)
         outsider = self.client.sign_up()
+        seeker = self.client.sign_up()
+        self.seek = self.client.do("/v1/seeks", {"game": "monkeys_on_the_moon", "seats": 2}, seeker)["id"]
+        self.player = self.client.ask("/v1/me", outsider)["id"]
         other_match = self.client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2}, outsider)
         self.client.do(f"/v1/matches/{other_match['id']}/seats", {}, outsider)
         tokens = (None, malformed, revoked, outsider, self.client.sign_up(), seats[1 - up], seats[up])
@@ -121,6 +130,8 @@ class World:
         names = {
             "match_id": public_match if caller in {"spectator", "other seat", "own seat"} else private_match,
             "game": "monkeys_on_the_moon",
+            "player": self.player,
+            "seek_id": self.seek,
             "code": "match-full",
             "name": "swagger-ui.css",
         }

@@ -13,7 +13,7 @@ from service.adapters.valkey import Valkey
 from service.container import build
 from service.games.registry import GAMES
 from service.settings import read
-from tests.benchmarks import bot_answers, http, lists, loop, notices, pictures, reads, real_time, rules, streams
+from tests.benchmarks import arena, bot_answers, http, lists, loop, notices, pictures, reads, real_time, rules, streams
 from tests.benchmarks.table import LOG, Table
 
 MATCHES: Final = 50
@@ -118,6 +118,12 @@ def _bots(table: Table, folder: Path) -> None:
     table.row(f"a bot's answer, median of {count}", middle, "ms", f"p99 {worst:.0f} ms, aim 15 ms")
 
 
+def _arena(table: Table, _folder: Path) -> None:
+    ours, bare = arena.rates()
+    beside = f"bare rules and bots {bare:,.0f}/s: {ours / bare:.2f} of it, aim 0.80"
+    table.row("arena, ape_town, greedy against random, 2 jobs", ours, "matches/s", beside)
+
+
 def _rush(table: Table, folder: Path) -> None:
     rush = real_time.rush(folder)
     table.row("8 clients in one match: answered actions", rush.rate, "a second", "aim 150")
@@ -138,6 +144,7 @@ PARTS: Final[Mapping[str, Callable[[Table, Path], None]]] = {
     "streams": _streams,
     "loop": _loop,
     "bots": _bots,
+    "arena": _arena,
     "rush": _rush,
     "bells": _bells,
 }

@@ -18,6 +18,7 @@ from service.adapters.beat import KEY as BEAT
 from service.adapters.beat import Beat
 from service.adapters.jobs import LANES
 from service.automation.bot_turns import advance
+from service.automation.pairing import put_together
 from service.container import Service, build
 from service.match.events import MatchClock
 from service.match.model import GRACE_MS, HINT_MS, Match
@@ -28,6 +29,8 @@ from service.repository.ports import Ports
 from service.settings import read
 from service.usecases import accounts, play
 from service.usecases.match_lifecycle import create, join, leave
+from service.usecases.rematch import rematch
+from service.usecases.seeking import seek
 from workers.player import Player
 from workers.sweeper import Sweeper
 
@@ -102,6 +105,32 @@ def keep_time(service: Service, memory: Memory) -> None:
     _sweep(service, TURN_SECONDS * 1000 + 2 * SILENCE_MS + GRACE_MS)
 
 
+def ask_again(service: Service, memory: Memory) -> None:
+    """Two people leave a match with a bot, and each asks for a rematch after its end."""
+    del memory
+    ports = service.ports
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=3, bots=("random",)), "create").match
+    for player in ("pl_a", "pl_b"):
+        join(ports, player, match.id, "join")
+    for player in ("pl_a", "pl_b"):
+        leave(ports, player, match.id, "leave")
+    while _newest(ports, match).status != "finished":
+        work(ports, match)
+    for player in ("pl_b", "pl_a"):
+        rematch(ports, player, match.id)
+
+
+def seek_and_find(service: Service, memory: Memory) -> None:
+    """Two people seek the same match; a worker puts them together, and then another one."""
+    del memory
+    ports = service.ports
+    for player in ("pl_a", "pl_b"):
+        seek(ports, player, NewMatch(game=GAME, seats=2), "seek", 600)
+        ports.seeks.see(player, ports.now())
+    for _ in range(2):
+        put_together(ports)
+
+
 def _sweep(service: Service, ms: int) -> None:
     """One round of a sweeper that starts so much later."""
     ports = _ahead(service.ports, ms)
@@ -113,7 +142,12 @@ def _beaten(service: Service, at: int) -> None:
     service.log_client.hset(BEAT, "at", at)
 
 
-SCRIPTS: Final[Mapping[str, Callable[[Service, Memory], None]]] = {"play": play_match, "time": keep_time}
+SCRIPTS: Final[Mapping[str, Callable[[Service, Memory], None]]] = {
+    "play": play_match,
+    "time": keep_time,
+    "again": ask_again,
+    "seek": seek_and_find,
+}
 
 
 def _act(script: str, where: str, folder: str) -> int:

@@ -149,7 +149,11 @@ ROWS: Final = (
             "tests/events/test_redis_faults.py::test_appends_succeed_while_the_functions_are_flushed_all_the_time",
         ),
     ),
-    Row(20, "the log's clock jumps", (f"{_PROCESSES}::test_row_20_a_jump_of_the_logs_clock_costs_no_player_the_turn",)),
+    Row(
+        20,
+        "the log's clock jumps",
+        (f"{_PROCESSES}::test_row_20_a_jump_of_the_logs_clock_enforces_nothing_and_costs_no_player_the_turn",),
+    ),
     Row(
         21,
         "a process's clock jumps",

@@ -18,13 +18,20 @@ from tests.waiting import until
 HERE: Final = Path(__file__).parent
 
 
-def preloaded(folder: Path, source: str, environ: Mapping[str, str]) -> Path:
-    """A script in `folder` that runs the server with a shim in LD_PRELOAD."""
+def shim(folder: Path, source: str) -> Path:
+    """A library in `folder` for LD_PRELOAD."""
     if shutil.which("gcc") is None:
         pytest.skip("there is no gcc here, which the shim needs")
-    shim, script = folder / f"{source}.so", folder / source
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-o", shim, HERE / f"{source}.c", "-ldl"], check=True)
-    words = " ".join(f"'{name}={value}'" for name, value in {**environ, "LD_PRELOAD": str(shim)}.items())
+    made = folder / f"{source}.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-o", made, HERE / f"{source}.c", "-ldl"], check=True)
+    return made
+
+
+def preloaded(folder: Path, source: str, environ: Mapping[str, str]) -> Path:
+    """A script in `folder` that runs the server with a shim in LD_PRELOAD."""
+    script = folder / source
+    preload = {"LD_PRELOAD": str(shim(folder, source))}
+    words = " ".join(f"'{name}={value}'" for name, value in {**environ, **preload}.items())
     script.write_text(f'#!/bin/sh\nexec env {words} {_packaged_binary()} "$@"\n', encoding="utf-8")
     script.chmod(0o700)
     return script
@@ -92,17 +99,26 @@ class PowerCut:
         return found
 
 
+class WrongClock:
+    """The environment of processes whose clock is off by some seconds."""
+
+    def __init__(self, folder: Path, seconds: int = 0) -> None:
+        folder.mkdir(exist_ok=True)
+        self._offset = folder / "offset"
+        self.move(seconds)
+        self.environ = {"CLOCK_OFFSET": str(self._offset), "LD_PRELOAD": str(shim(folder, "clockjump"))}
+
+    def move(self, seconds: int) -> None:
+        """Set the difference of their clock, also while they run."""
+        with self._offset.open("r+b" if self._offset.exists() else "wb") as file:
+            file.write(struct.pack("q", seconds))
+
+
 class Displaced:
     """A log whose server has a wrong clock."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir()
-        self._offset = folder / "offset"
-        self.move(0)
-        binary = preloaded(folder, "clockjump", {"CLOCK_OFFSET": str(self._offset)})
+        clock = WrongClock(folder)
+        binary = preloaded(folder, "clockjump", clock.environ)
         self.server = Valkey.start(folder / "log", durable=True, binary=binary)
-
-    def move(self, seconds: int) -> None:
-        """Set the difference of the server's clock."""
-        with self._offset.open("r+b" if self._offset.exists() else "wb") as file:
-            file.write(struct.pack("q", seconds))
+        self.move = clock.move

@@ -21,7 +21,8 @@ from service.games.registry import GAMES
 from service.match.due_times import KINDS
 from service.observability.failpoints import KILLED, VARIABLE, Point
 from service.settings import read
-from service.usecases.match_index import public_page
+from service.usecases.finding import Wanted, open_page
+from service.usecases.match_index import own_page, public_page
 from tests.chaos.actor import NOWHERE, SCRIPTS
 from tests.e2e.conftest import UNHURRIED
 from tests.e2e.test_whole_match import exported, play_on, table
@@ -131,7 +132,29 @@ def check_timed(service: Service) -> None:
     assert service.ports.log.next_due(KINDS) is not None
 
 
-CHECKS: Final = {"play": check_played, "time": check_timed}
+def check_asked_again(service: Service) -> None:
+    keys = send(service.log_client, ("KEYS", "match:*:events"))[0]
+    found = [service.ports.history.newest(key.decode().split(":")[2])[0] for key in keys]
+    assert sorted(match.status for match in found) == ["finished", "running"]
+    (new,) = (match for match in found if match.status == "running")
+    assert [holder and holder.player for holder in new.seats] == ["pl_b", "random", "pl_a"]
+    assert public_page(service.ports, "open", None, 9) == ((), None)
+    assert open_page(service.ports, Wanted(game=new.created.game), None, 9) == ((), None)
+    for player in ("pl_a", "pl_b"):
+        assert [match.id for match in own_page(service.ports, player, "active", None, 9).matches] == [new.id]
+        assert len(own_page(service.ports, player, "public", None, 9).matches) == 2
+
+
+def check_sought(service: Service) -> None:
+    kinds = Counter(event.type for event in the_match(service, over=False))
+    assert kinds == {"match_created": 1, "seat_taken": 2, "match_started": 1}
+    assert service.ports.seeks.waiting() == ()
+    assert service.ports.seeks.pairings() == []
+    for player in ("pl_a", "pl_b"):
+        assert len(own_page(service.ports, player, "active", None, 9).matches) == 1
+
+
+CHECKS: Final = {"play": check_played, "time": check_timed, "again": check_asked_again, "seek": check_sought}
 
 
 @pytest.mark.long

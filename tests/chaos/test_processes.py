@@ -203,7 +203,9 @@ def test_row_10_deadlines_are_kept_with_no_queue_at_all(world: World) -> None:
 
 
 @pytest.mark.parametrize("hours", [-1, 2])
-def test_row_20_a_jump_of_the_logs_clock_costs_no_player_the_turn(tmp_path: Path, hours: int) -> None:
+def test_row_20_a_jump_of_the_logs_clock_enforces_nothing_and_costs_no_player_the_turn(
+    tmp_path: Path, hours: int
+) -> None:
     store = Displaced(tmp_path / "displaced")
     with store.server, Valkey.start(tmp_path / "queue", durable=False) as queue, ExitStack() as stack:
         environ = environment(store.server.url, queue.url, tmp_path)
@@ -217,6 +219,9 @@ def test_row_20_a_jump_of_the_logs_clock_costs_no_player_the_turn(tmp_path: Path
         store.move(3600 * hours)
         until(lambda: is_off(service, 3600 * hours), 60, "the log's clock has jumped")
         others = [world.people(clock=60) for _ in range(3)]
+        until(lambda: service.ports.now() > match.at + 7_000, 60, "the deadline is over")
+        assert "default_action" not in [one.type for one in world.events(match)]
+        store.move(0)
         event = until(partial(defaulted, world, match), 60, "a true deadline counts")
         deadline = service.ports.history.at(match.id, event.version - 1).decisions()[0].deadline
         assert deadline is not None

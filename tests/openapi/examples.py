@@ -136,7 +136,7 @@ def _players_and_pages(run: Run) -> None:
 
 def _matches(run: Run) -> None:
     ada, ben = (run.ask("POST", "/v1/players", {"name": name})["token"] for name in ("Ada", "Ben"))
-    run.ask("GET", "/v1/me", token=ada)
+    player = run.ask("GET", "/v1/me", token=ada)["id"]
     run.ask("POST", "/v1/stream-tickets", token=ada)
     spare = run.ask("POST", "/v1/me/tokens", token=ada)["token"]
     run.ask("DELETE", "/v1/me/tokens/current", token=spare)
@@ -149,6 +149,7 @@ def _matches(run: Run) -> None:
     other = f"/v1/matches/{make('second', manual_start=True)}"
     run.ask("POST", f"{match}/seats", {"client_seed": "Ada's dice"}, ada, idempotency_key="sit")
     run.ask("GET", "/v1/matches")
+    run.ask("GET", f"/v1/players/{player}/matches")
     run.ask("GET", f"{match}/board.svg?language=en")
     run.ask("POST", f"{match}/seats", {"client_seed": "Ben's dice"}, ben, idempotency_key="sit")
     run.ask("GET", "/v1/me/matches", token=ada)
@@ -169,6 +170,11 @@ def _matches(run: Run) -> None:
         pass
     run.ask("GET", f"{other}/audit")
     run.ask("GET", f"{other}/export")
+    run.ask("POST", f"{other}/rematch", token=ada)
+    sought = run.ask("POST", "/v1/seeks", {"game": GAME, "seats": 2}, ada, idempotency_key="seek")["id"]
+    run.ask("GET", f"/v1/seeks/{sought}", token=ada)
+    run.ask("DELETE", f"/v1/seeks/{sought}", token=ada)
+    run.ask("POST", f"/v1/matches/{make('third')}/invitations", {}, ada)
     run.client.container.feed.close()  # so that streams end
     for form in ("text/event-stream", "application/x-ndjson"):
         run.ask("GET", f"{match}/events?after=4", token=turn, accept=form)

@@ -1,10 +1,13 @@
 """Examples of problems: what the service answered in a run that is the same every time, by code."""
 
+from dataclasses import replace
 from typing import Any, Final
+from unittest import mock
 
 from api.problems.examples import INSTANCE
 from api.resources.matches import MAX_SEATS
 from service.automation.bot_turns import advance, suspend
+from service.usecases import invitations
 from service.usecases.match_lifecycle import OPEN_MATCHES
 from tests.api.checked import Client
 from tests.api.conftest import Container, settings
@@ -76,6 +79,12 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
     refusals.meet("idempotency-key-invalid", "POST", "/v1/matches", TABLE, ada, idempotency_key="a b")
     match = f"/v1/matches/{client.do('/v1/matches', {**TABLE, 'manual_start': True}, ada, idempotency_key='one')['id']}"
     refusals.meet("idempotency-key-reused", "POST", "/v1/matches", TABLE, ada, idempotency_key="one")
+    refusals.meet("seek-not-found", "GET", "/v1/seeks/none_such", token=ada)
+    client.do("/v1/seeks", TABLE, ada, idempotency_key="seek")
+    refusals.meet("already-seeking", "POST", "/v1/seeks", {**TABLE, "seats": 3}, ada, idempotency_key="seek-2")
+    with mock.patch("service.usecases.seeking.MAX_SEEKS", 1):
+        refusals.meet("too-many-seeks", "POST", "/v1/seeks", TABLE, ben, idempotency_key="seek")
+    refusals.meet("player-not-found", "GET", "/v1/players/none_such/matches")
     refusals.meet("match-not-found", "GET", "/v1/matches/none-such")
     refusals.meet("version-not-found", "GET", f"{match}?version=9")
     refusals.meet("not-the-creator", "POST", f"{match}/bots", {"bot": "random"}, ben)
@@ -84,6 +93,11 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
     refusals.meet("match-not-running", "POST", f"{match}/actions", {"action": {"type": "take_tile", "segment": 0}}, ada)
     refusals.meet("already-seated", "POST", f"{match}/seats", {}, ada)
     refusals.meet("seat-taken", "POST", f"{match}/seats", {"seat": 0}, ben)
+    private = client.do("/v1/matches", {**TABLE, "private": True}, ada, idempotency_key="private")["id"]
+    ports = client.container.ports
+    invited = invitations.invite(replace(ports, now=lambda: 0), client.ask("/v1/me", ada)["id"], private, 60)
+    seats = f"/v1/matches/{private}/seats"
+    refusals.meet("invitation-expired", "POST", seats, {"invitation": invited.invitation}, ben)
     refusals.meet("not-seated", "POST", f"{match}/leave", {}, eve)
     client.do(f"{match}/seats", {}, ben, idempotency_key="sit")
     refusals.meet("match-full", "POST", f"{match}/seats", {}, eve)

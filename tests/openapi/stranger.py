@@ -24,6 +24,7 @@ from service.automation.bot_turns import advance
 from service.container import build
 from service.match.model import Match
 from service.match.new_match import NewMatch
+from service.usecases import accounts
 from service.usecases.match_lifecycle import create
 from tests.length import LONG
 from tests.openapi.tools import HERE, REFERENCE, ROOT
@@ -104,7 +105,7 @@ def serving(folder: Path) -> Iterator[World]:
             "MOONSTONE_DATA_DIR": str(folder / "store"),
             **dict.fromkeys(LIMITS, "1000000"),
         }
-        over = _play_one(environ)
+        over, token = _play_one(environ)
         with subprocess.Popen(
             [sys.executable, "-m", "tests.openapi.server"],
             cwd=ROOT,
@@ -116,22 +117,22 @@ def serving(folder: Path) -> Iterator[World]:
             assert process.stdout
             try:
                 url = f"http://127.0.0.1:{int(process.stdout.readline())}"
-                token = httpx.post(f"{url}/v1/players", json={"name": "Ada"}).raise_for_status().json()["token"]
                 games = [game["id"] for game in httpx.get(f"{url}/v1/games").json()["games"]]
                 yield {"url": url, "token": token, "over": over.id, "over_version": over.head.version, "games": games}
             finally:
                 process.terminate()
 
 
-def _play_one(environ: Mapping[str, str]) -> Match:
-    """A match of bots that is over."""
+def _play_one(environ: Mapping[str, str]) -> tuple[Match, str]:
+    """A finished match of bots, and the token of its creator."""
     service = build(settings.read(environ), listen=False)
-    match = create(service.ports, "pl_host", NewMatch(game="ape_town", seats=2, bots=("random",) * 2), "create").match
+    ada, token = accounts.sign_up(service.ports, "Ada")
+    match = create(service.ports, ada.id, NewMatch(game="ape_town", seats=2, bots=("random",) * 2), "create").match
     while advance(service.ports, match.id, moves=1000):
         pass
     match, _ = service.ports.history.newest(match.id)
     service.close()
-    return match
+    return match, token
 
 
 def run(world: World, examples: int, seed: int, *, seconds: float) -> Report:

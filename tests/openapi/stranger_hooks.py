@@ -143,6 +143,16 @@ def new_match() -> dict[str, Any]:
     return {"game": "ape_town", "seats": 2, "bots": bots, "manual_start": bool(turn("start", 2))}
 
 
+SEEK: Final[Mapping[str, Any]] = {"game": "ape_town", "seats": 2}
+SEEK_KEY: Final = "seek"
+
+
+def sought() -> str:
+    """The id of the player's seek: the same one each time, since it follows from the key."""
+    answer = _HTTP.post("/v1/seeks", json=SEEK, headers={"Idempotency-Key": SEEK_KEY})
+    return str(answer.json()["id"]) if answer.is_success else "none"
+
+
 BODIES: Final[Mapping[str, Mapping[str, str]]] = {"take_seat": {}, "seat_bot": {"bot": "random"}}
 """Of commands on a match that is there already."""
 
@@ -167,6 +177,15 @@ def steer(case: Any, operation: str) -> None:
         case "start_match":
             parameters["match_id"] = match_of("ape_town", bots=["random"] * 2, manual_start=True)
             case.headers.pop("If-Match", None)
+        case "seek_match":
+            case.body, case.headers["Idempotency-Key"] = dict(SEEK), SEEK_KEY
+        case "show_seek" | "end_seek":
+            parameters["seek_id"] = sought()
+        case "make_rematch":
+            parameters["match_id"] = WORLD["over"]
+        case "invite":
+            parameters["match_id"] = match_of("ape_town")
+            case.body = {}
         case "leave_match":
             parameters["match_id"] = match_of("ape_town")
             case.headers.pop("If-Match", None)
@@ -197,14 +216,24 @@ def steer(case: Any, operation: str) -> None:
         case "follow_own_matches":
             case.query.pop("after", None)
             case.headers.pop("Last-Event-ID", None)
-        case "list_matches" | "list_own_matches":
+        case "list_matches" | "list_own_matches" | "list_player_matches":
             case.query.pop("cursor", None)
             if "game" in case.query:
-                case.query["game"] = "ape_town"
+                case.query["game"] = "monkeys_on_the_moon"
+            if "option" in case.query:
+                case.query["option"] = ["treachery:true"]
+            if operation == "list_matches" and turn("a list of open matches", 2):
+                case.query["status"] = "open"
+            elif operation == "list_matches":
+                case.query = {name: case.query[name] for name in case.query.keys() & {"game", "limit", "status"}}
 
 
 UNSAID: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
-    "list_matches": frozenset({("invalid-parameter", "cursor")}),
+    "list_matches": frozenset(
+        ("invalid-parameter", name)
+        for name in ("cursor", "seats", "free_seats", "clock", "speed", "option", "creator", "bots")
+    ),
+    "list_player_matches": frozenset({("invalid-parameter", "cursor")}),
     "list_own_matches": frozenset({("invalid-parameter", "cursor")}),
     "follow_own_matches": frozenset(("invalid-parameter", name) for name in ("after", "Last-Event-ID")),
     "watch_matches": frozenset(("invalid-parameter", name) for name in ("match", "Last-Event-ID")),

@@ -14,7 +14,8 @@ from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Tail
 from events.memory_log import MemoryLog
 from events.record import Event, Head, MatchId, Version, canonical, digest
 from service.adapters.beat import Span, covered
-from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemoryTickets
+from service.adapters.local_limits import LocalLimits
+from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemorySeeks, MemoryTickets
 from service.automation.bot_turns import advance
 from service.automation.deadlines import enforce
 from service.errors import Refused
@@ -134,7 +135,9 @@ class Arena:
             accounts=MemoryAccounts(),
             tickets=MemoryTickets(lambda: self.time),
             index=self.index,
+            seeks=MemorySeeks(),
             jobs=self.jobs,
+            limits=LocalLimits(),
             games=hosted,
             now=lambda: self.time,
             lost=lambda start, end, _: covered(self.outages, start, end),

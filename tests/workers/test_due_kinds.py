@@ -31,7 +31,7 @@ def test_a_new_kind_needs_only_an_entry_and_a_handler(
             ports.log.rearm(match_id, newest.head.version, {"toy": None})
 
     ports = replace(world.service.ports, now=clock)
-    sweeper = Sweeper(ports, Beat(world.service.log_client), clock.steady, {"toy": handle})
+    sweeper = Sweeper(ports, Beat(world.service.log_client), clock.steady, handlers={"toy": handle})
     clock.now = match.at
     for ms, times in ((499, 0), (1, 1), (LEASE_MS - 1, 1), (1, 2), (LEASE_MS, 3), (LEASE_MS, 3)):
         clock.now += ms
@@ -52,7 +52,7 @@ def test_a_handler_that_fails_for_a_match_does_not_stop_other_matches(
 
     ports = replace(world.service.ports, now=clock)
     clock.now = ports.now() + 10_000
-    Sweeper(ports, Beat(world.service.log_client), clock.steady, {"toy": handle}).sweep()
+    Sweeper(ports, Beat(world.service.log_client), clock.steady, handlers={"toy": handle}).sweep()
     assert handled == ids
     assert {world.service.ports.history.newest(one)[0].status for one in ids} == {"running"}
     assert [record.levelname for record in caplog.records] == ["ERROR"] * 3

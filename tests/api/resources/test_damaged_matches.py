@@ -12,6 +12,7 @@ from service.adapters.memory import local_ports
 from service.games.registry import GAMES
 from tests.api.checked import UNLIMITED, Client, documented
 from tests.api.conftest import Container, problem, settings
+from tests.api.counts import forget
 from tests.api.test_rights import ROUTES
 from tests.service.arena import WatchedLog
 from tests.service.views.test_damaged_match_access import resealed, torn
@@ -109,7 +110,7 @@ class World:
         # The reference knows no HEAD: it is answered as a GET.
         client = self.hasty if ask.method == "HEAD" else self.client
         # How much is left of a limit depends on how often somebody asked.
-        client.app.limiter._full_again_at.clear()
+        forget(client.container.ports.limits)
         return client.send(
             ask.method, ask.path.format(match_id=match), ask.body, token=token, headers=dict(ask.headers)
         )

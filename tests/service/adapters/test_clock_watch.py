@@ -1,6 +1,7 @@
 """Clocks that differ: the difference is found however long the answer takes, and is reported while it lasts."""
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
@@ -106,3 +107,23 @@ def test_an_unavailable_log_is_not_reported_by_the_clock_watch(
             assert caplog.records == []
             server.restart()
             until(lambda: caplog.records, 60, "it compares again")
+
+
+def test_a_clock_that_was_set_since_the_last_check_is_checked_before_it_is_trusted(
+    client: Redis | RedisCluster,
+) -> None:
+    offset = [0]
+    with closing_watch(client, lambda: wall_clock() + offset[0]) as watch:
+        found = []
+        for offset[0] in (0, 30_000, -30_000, 400, 0):
+            found.append(watch.fault())
+    sides = [None if fault is None else re.findall("ahead|behind", fault) for fault in found]
+    assert sides == [None, ["ahead"], ["behind"], None, None]
+
+
+@contextmanager
+def closing_watch(client: Redis | RedisCluster, now: Callable[[], int]) -> Iterator[ClockWatch]:
+    """A watch that checks by itself once an hour."""
+    watch = ClockWatch(client, 3600, now)
+    yield watch
+    watch.stop()

@@ -231,3 +231,22 @@ def test_a_cursor_without_an_entry_is_refused(position: object) -> None:
 
 def test_a_cursor_holds_its_entry() -> None:
     assert index_entry.decode(index_entry.encode(IndexEntry(12, "m"))) == IndexEntry(12, "m")
+
+
+def test_open_matches_are_found_by_each_facet_and_pair_until_they_are_removed(index: MatchIndex, creator: str) -> None:
+    facets = frozenset({f"game={creator}", "seats=2", "free_seats=1", "free_seats=2", f"creator={creator}"})
+    for number in range(3):
+        index.file(f"m{number}", 12 + number, facets)
+    index.file("m1", 13, facets)
+    pair = frozenset({f"game={creator}", "free_seats=2"})
+    assert [entry.match_id for entry in index.find(pair, None, 2)] == ["m2", "m1"]
+    assert [entry.match_id for entry in index.find(pair, IndexEntry(13, "m1"), 2)] == ["m0"]
+    index.unfile("m1", 13, facets, facets - {"free_seats=2"})
+    index.unfile("m2", 14, facets)
+    assert list(index.counts([pair, frozenset({f"game={creator}"})])) == [1, 2]
+    assert list(index.counts([frozenset({f"creator={creator}"}), frozenset({"seats=2", f"creator={creator}"})])) == [
+        2,
+        0,
+    ]
+    asked = [IndexEntry(12 + number, f"m{number}") for number in range(3)]
+    assert list(index.unfiled(asked)) == [IndexEntry(14, "m2")]

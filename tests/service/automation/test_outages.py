@@ -13,8 +13,6 @@ from service.match.redaction import see_decisions
 from tests.service.arena import START, Arena, refused
 from tests.service.games.toy.game import TOY
 
-pytestmark = pytest.mark.no_cover  # many matches or positions; other tests cover the same lines
-
 COUNTDOWN: Final = 1_000
 TRICK: Final = 30_000
 TURN: Final = 60_000

@@ -7,9 +7,8 @@ import pytest
 
 from events.chain import Draft, genesis, seal
 from events.record import canonical
-from service.errors import Corrupt
+from service.errors import Corrupt, location
 from service.match.fold import begin, step
-from service.observability.safe_traceback import location
 from tests.service.arena import ENDLESS, Arena, one_more, refused
 from tests.service.games.toy.game import TOY
 

@@ -16,7 +16,7 @@ from service.match.transitions import TRANSITIONS
 from tests.service.arena import Arena
 from tests.service.games.words import raw_words
 
-pytestmark = pytest.mark.no_cover  # many matches or positions; other tests cover the same lines
+pytestmark = pytest.mark.unmeasured  # many matches or positions; other tests cover the same lines
 
 VIEWERS: Final = (None, 0, 1)
 OTHER_KEYS: Final = {"hidden", "nothing", "legal", "others", "reason", "yes", "no"}

@@ -8,12 +8,13 @@ import pytest
 from click.testing import CliRunner
 
 from service.ops import server_commands
+from service.ops.arena_command import arena
 from service.ops.cli import main
 from service.ops.server_commands import COMMANDS
 
 NOT_UTF_8 = "\udcff"
 
-ALL: Final = {**main.commands, **COMMANDS}
+ALL: Final = {**main.commands, **COMMANDS, "arena": arena}
 
 
 def arguments_of(command: click.Command, wrong: str, file: Path) -> list[str]:
@@ -45,7 +46,12 @@ def test_arguments_that_are_not_utf_8_are_reported(tmp_path: Path, name: str, wr
 
 
 def test_every_command_has_a_parameter_in_these_cases() -> None:
-    assert {name for name, _ in TEXTS} == set(ALL) - {"backup", "restore", "check"}  # their parameters are all files
+    assert {name for name, _ in TEXTS} == set(ALL) - {
+        "backup",
+        "restore",
+        "check",
+        "bot",
+    }  # their parameters are all files
 
 
 def test_a_file_may_have_any_name(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class Players(Arena):
         self.revoked = False
         self.log._wake = self.wake
         self.index._wake = self.wake
-        self.streams = Streams(self.ports.history, self.feed, lambda: self.alive)
+        self.streams = Streams(self.ports.history, self.ports.limits, self.feed, lambda: self.alive)
 
     def wake(self, key: str, number: int) -> None:
         if not self.drops_wakes:

@@ -63,7 +63,7 @@ class StreamServer:
         self.alive = True
         self.log = WatchedLog(self.wake)
         self.ports: Ports = local_ports(GAMES, log=self.log)
-        self.streams = Streams(self.ports.history, self.feed, lambda: self.alive)
+        self.streams = Streams(self.ports.history, self.ports.limits, self.feed, lambda: self.alive)
         log = MemoryLog()
         log.__dict__ = self.log.__dict__
         self.other_process: Ports = replace(self.ports, log=log, history=History(log, GAMES, self.ports.secret))

@@ -17,8 +17,6 @@ from tests.service.games.four_monkeys.tables import pieces
 from tests.service.games.four_monkeys.virtual_time import match
 from tests.service.games.rng import ScriptedRng
 
-pytestmark = pytest.mark.no_cover  # many matches or positions; other tests cover the same lines
-
 MATCHES: Final[tuple[tuple[tuple[str, ...], Mapping[str, object]], ...]] = (
     (("random", "greedy"), {"banana_skins": True}),
     (("random", "random", "greedy"), {"family": True}),

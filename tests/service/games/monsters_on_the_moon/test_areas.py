@@ -40,7 +40,7 @@ from tests.service.games.monsters_on_the_moon.wall_tables import (
 )
 from tests.service.games.rng import ScriptedRng
 
-pytestmark = pytest.mark.no_cover  # many matches or positions; other tests cover the same lines
+pytestmark = pytest.mark.unmeasured  # many matches or positions; other tests cover the same lines
 
 
 def areas(state: State) -> list[set[Pair]]:

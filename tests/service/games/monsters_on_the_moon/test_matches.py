@@ -18,12 +18,11 @@ from service.games.registry import GAMES
 from tests.service.games.monsters_on_the_moon.builders import legal, pieces, play, random_match, table
 from tests.service.games.rng import ScriptedRng
 
-pytestmark = pytest.mark.no_cover  # many matches or positions; other tests cover the same lines
-
 LAYOUTS = st.sampled_from(tuple(BOX.layouts))
 MISSIONS = st.sampled_from((None, "secret", "open"))
 
 
+@pytest.mark.unmeasured
 @settings(max_examples=20)
 @given(
     st.integers(2, 4),
@@ -43,6 +42,7 @@ def test_no_card_spaceship_or_mission_is_ever_lost(seats: int, seed: int, option
     assert len(outcome.scores) == seats
 
 
+@pytest.mark.unmeasured
 @settings(max_examples=15)
 @given(st.data())
 def test_any_choices_lead_to_an_end(data: st.DataObject) -> None:

@@ -31,7 +31,7 @@ from tests.service.games.monsters_on_the_moon.builders import (
 )
 from tests.service.games.monsters_on_the_moon.wall_tables import borders, networkx_areas
 
-pytestmark = pytest.mark.no_cover  # many matches or positions; other tests cover the same lines
+pytestmark = pytest.mark.unmeasured  # many matches or positions; other tests cover the same lines
 
 LaidCard: TypeAlias = tuple[CardId, int, int, Rotation]
 

@@ -29,7 +29,7 @@ DECISIONS_MS = 0.2
 ACTIONS_A_SECOND_WITH_WALLS = 150
 REFERENCE_MS = 3.5
 
-pytestmark = pytest.mark.no_cover  # a tracer makes everything slow
+pytestmark = pytest.mark.unmeasured  # a tracer makes everything slow
 
 
 @pytest.fixture(scope="module")

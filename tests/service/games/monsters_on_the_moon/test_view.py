@@ -32,8 +32,6 @@ from tests.service.games.monsters_on_the_moon.builders import (
 from tests.service.games.monsters_on_the_moon.follower import Follower
 from tests.service.games.rng import ScriptedRng
 
-pytestmark = pytest.mark.no_cover  # many matches or positions; other tests cover the same lines
-
 MATCHES: Final[list[tuple[int, Mapping[str, object]]]] = [
     (1, {}),
     (2, {}),

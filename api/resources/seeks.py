@@ -1,0 +1,88 @@
+"""`/v1/seeks`: waiting for players who want the same match."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from flask import Response
+from marshmallow import fields
+
+from api.http import context
+from api.http.responses import answer
+from api.requests import admission, strict_fields
+from api.requests.blueprint import STORE_PROBLEMS, Blueprint
+from api.resources.matches import MAX_SEATS, ClockSchema
+from service.match.events import MatchClock
+from service.match.new_match import NewMatch
+from service.repository.seeks import Seek
+from service.usecases import seeking
+
+blueprint: Final = Blueprint("seeks", description="Waiting for players who want the same match.")
+
+
+class NewSeekSchema(strict_fields.Schema):
+    game = strict_fields.String(40, shortest=1, required=True)
+    seats = strict_fields.Integer(1, MAX_SEATS, required=True)
+    options = strict_fields.Object(component="Options", load_default=dict)
+    clock = fields.Nested(ClockSchema, allow_none=True)
+    expires_in = strict_fields.Integer(seeking.SHORTEST_S, seeking.LONGEST_S, load_default=seeking.DEFAULT_S)
+
+
+class SeekView(msgspec.Struct, frozen=True):
+    """A seek of the caller. `match` is null while it waits."""
+
+    id: str
+    game: str
+    seats: int
+    options: Mapping[str, Any]
+    clock: MatchClock | None
+    created_at: int
+    expires_at: int
+    match: str | None
+
+
+def _view(seek: Seek) -> SeekView:
+    wanted = seek.wanted
+    return SeekView(
+        seek.id, wanted.game, wanted.seats, wanted.options, wanted.clock, seek.created_at, seek.expires_at, seek.match
+    )
+
+
+@blueprint.at("/v1/seeks", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.reads("Idempotency-Key")
+@blueprint.takes(NewSeekSchema)
+@blueprint.answers_with(201, SeekView, description="The seek.")
+@blueprint.refuses("game-not-found", "invalid-options", "already-seeking", "too-many-seeks", *STORE_PROBLEMS)
+@blueprint.leads_to(201, show_seek={"seek_id": "$response.body#/id"}, end_seek={"seek_id": "$response.body#/id"})
+def seek_match(body: Mapping[str, Any]) -> Response:
+    """Wait for players who want the same match: the same game, seats, options and clock.
+
+    As soon as enough players wait, a worker creates a public match with all of them, and `GET /v1/me/stream` sends `started`.
+    A player needs this stream: a seek ends 30 seconds after the player's last stream, and at the latest after
+    `expires_in` seconds. A player has one seek at a time. Nobody else can see it.
+    """
+    admission.admit_creation()
+    clock = MatchClock(**body["clock"]) if body.get("clock") else None
+    wanted = NewMatch(body["game"], body["seats"], body["options"], clock=clock)
+    made = seeking.seek(context.ports(), context.caller().id, wanted, context.command_key(), body["expires_in"])
+    return answer(_view(made), 201)
+
+
+@blueprint.at("/v1/seeks/<seek_id>")
+@blueprint.knows_caller(required=True)
+@blueprint.answers_with(200, SeekView, description="The seek.")
+@blueprint.refuses("seek-not-found", *STORE_PROBLEMS)
+def show_seek(seek_id: str) -> Response:
+    """Show a seek of the caller that waits, or has led to a match within the last hour."""
+    return answer(_view(seeking.find(context.ports(), context.caller().id, seek_id)))
+
+
+@blueprint.at("/v1/seeks/<seek_id>", methods=["DELETE"])
+@blueprint.knows_caller(required=True)
+@blueprint.answers_with(204, description="The seek has ended.")
+@blueprint.refuses("seek-not-found", *STORE_PROBLEMS)
+def end_seek(seek_id: str) -> Response:
+    """End a seek of the caller that waits. One that has just led to a match is not found: the match has started."""
+    seeking.cancel(context.ports(), context.caller().id, seek_id)
+    return Response(status=204)

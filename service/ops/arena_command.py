@@ -1,0 +1,187 @@
+"""`moonstone arena`: plays many matches of bots, and measures whether one is stronger than another."""
+
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+from rich.console import Console
+from rich.live import Live
+
+from service.arena.bots import is_hosted
+from service.arena.deals import Contest, Deal, JobOrder
+from service.arena.jobs import JobFailed, deals
+from service.arena.journal import Journal, OtherContest, contest_of
+from service.arena.plot import plot
+from service.arena.sprt import Sprt
+from service.arena.standings import Standings
+from service.arena.table import table
+from service.errors import Refused
+from service.games.registry import GAMES
+from service.match.new_match import NewMatch, checked_options
+from service.match.randomness import new_seed
+from service.ops.arguments import LocalCommand, advice, options_of, seed_of
+
+REFRESH_S: Final = 0.25
+_PLAIN_WIDTH: Final = 160
+"""The width of the table where the output is no terminal."""
+
+
+@click.command(cls=LocalCommand)
+@click.argument("game")
+@click.option(
+    "--bots", required=True, metavar="A,B[,...]", help="One bot for each seat: built-in names, or module:function."
+)
+@click.option("--matches", type=click.IntRange(1), metavar="N", help="How many matches, rounded up to whole deals.")
+@click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as one of two Elo differences is accepted (two bots).")
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes that play at once.")
+@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An option of the game, as for `play`.")
+@click.option("--seed", metavar="HEX", help="64 hex digits; the same seed and jobs give the same result.")
+@click.option("--limit-ms", type=click.IntRange(1), default=1000, show_default=True, help="Time for one decision.")
+@click.option("--export", type=click.Path(file_okay=False), metavar="DIR", help="Where to write every match file.")
+@click.option("--resume", type=click.Path(dir_okay=False), metavar="FILE", help="Keep the deals here, and continue.")
+@click.option("--json", "json_file", type=click.Path(dir_okay=False), metavar="FILE", help="Where to write the result.")
+@click.option(
+    "--plot", "plot_file", type=click.Path(dir_okay=False), metavar="FILE.svg", help="Where to draw the scores."
+)
+@click.option("--bot-log", type=click.Path(dir_okay=False), metavar="FILE", help="Where module:function bots print to.")
+def arena(
+    game: str,
+    bots: str,
+    matches: int | None,
+    sprt: str | None,
+    jobs: int,
+    options: tuple[str, ...],
+    seed: str | None,
+    limit_ms: int,
+    export: str | None,
+    resume: str | None,
+    json_file: str | None,
+    plot_file: str | None,
+    bot_log: str | None,
+) -> None:
+    """Measure whether one bot is stronger than another.
+
+    Every deal is played once in each rotation of the seats. Intervals count deals, because the matches of one deal are alike.
+    A bot that crashes, takes too long or answers with no legal action loses the rest of its seat's match to default actions.
+    """
+    test = _sprt(sprt)
+    if matches is None and test is None:
+        raise click.UsageError("Say how long to play: --matches N, or --sprt ELO0,ELO1.")
+    contest = _contest(game, bots, options, seed, limit_ms, resume)
+    if test is not None and len(contest.contestants) != 2:
+        raise click.UsageError("--sprt compares two bots.")
+    limit = None if matches is None else -(-matches // len(contest.bots))
+    if export is not None:
+        Path(export).mkdir(parents=True, exist_ok=True)
+    for file in (json_file, plot_file, bot_log):
+        if file is not None:
+            Path(file).open("ab").close()  # now, and not only after an hour of play
+    order = JobOrder(contest, *(None if path is None else str(Path(path).absolute()) for path in (export, bot_log)))
+    standings = Standings(contest, test)
+    stopped = False
+    with ExitStack() as stack:
+        try:
+            journal = None if resume is None else stack.enter_context(Journal(Path(resume), contest))
+            played = deals(order, jobs, limit, {} if journal is None else journal.known)
+            _run(stack.enter_context(closing(played)), standings, journal, limit)
+        except OtherContest as error:
+            raise click.UsageError(f"--resume: {error}") from None
+        except JobFailed as error:
+            raise click.ClickException(f"{error}") from None
+        except KeyboardInterrupt:
+            stopped = True
+    if json_file is not None:
+        Path(json_file).write_bytes(msgspec.json.format(result_json(standings, jobs)) + b"\n")
+    if plot_file is not None:
+        Path(plot_file).write_text(plot(standings), "utf-8")
+    click.echo(f"Seed: {contest.seed}")
+    if stopped:
+        sys.exit(130)
+
+
+def _run(played: Iterable[Deal], standings: Standings, journal: Journal | None, limit: int | None) -> None:
+    """Add up the deals, and show the table while it changes, until the limit, a verdict or an interrupt."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_PLAIN_WIDTH)
+    began = shown = time.monotonic()
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        try:
+            for deal in played:
+                standings.add(deal)
+                if journal is not None:
+                    journal.add(deal)
+                now = time.monotonic()
+                if console.is_terminal and now - shown >= REFRESH_S:
+                    live.update(table(standings, now - began, limit), refresh=True)
+                    shown = now
+                if (test := standings.sprt()) is not None and test.verdict is not None:
+                    break
+        finally:
+            live.update("", refresh=True)
+            live.stop()
+            if standings.deals:
+                console.print(table(standings, time.monotonic() - began, limit))
+
+
+def result_json(standings: Standings, jobs: int) -> bytes:
+    """The result as JSON. Only the times differ between two runs with the same seed and jobs."""
+    contest = standings.contest
+    return msgspec.json.encode(
+        {
+            "contest": contest,
+            "jobs": jobs,
+            "deals": standings.deals,
+            "matches": standings.matches,
+            "bots": standings.rows(),
+            "sprt": standings.sprt(),
+            "curves": standings.curves(),
+        }
+    )
+
+
+def _contest(
+    game: str, bots: str, options: tuple[str, ...], seed: str | None, limit_ms: int, resume: str | None
+) -> Contest:
+    if game not in GAMES:
+        raise click.UsageError(f"There is no game {game}. There are: {', '.join(sorted(GAMES))}.")
+    names = tuple(bots.split(","))
+    wanted = NewMatch(
+        game=game,
+        seats=len(names),
+        options=options_of(options),
+        bots=tuple(name for name in names if not is_hosted(name)),
+    )
+    try:
+        known = checked_options(GAMES[game], wanted)
+    except Refused as refusal:
+        raise click.UsageError(f"{refusal.detail} {advice(refusal, GAMES[game], len(names))}") from None
+    if len(set(names)) < 2:
+        raise click.UsageError("--bots: name at least two different bots.")
+    given = None if seed is None else seed_of(seed)
+    if given is None and resume is not None:
+        try:
+            begun = contest_of(Path(resume))
+        except OtherContest as error:
+            raise click.UsageError(f"--resume: {error}") from None
+        given = None if begun is None else bytes.fromhex(begun.seed)
+    return Contest(game, names, msgspec.to_builtins(known), (given or new_seed()).hex(), limit_ms)
+
+
+def _sprt(given: str | None) -> Sprt | None:
+    if given is None:
+        return None
+    try:
+        elo0, elo1 = map(float, given.split(","))
+    except ValueError:
+        elo0 = elo1 = 0.0
+    if not -2000 <= elo0 < elo1 <= 2000:
+        raise click.UsageError(
+            "--sprt: give two Elo differences from -2000 to 2000, the smaller one first, such as 0,20."
+        )
+    return Sprt(elo0, elo1)

@@ -1,0 +1,150 @@
+"""Finding open matches by their facets, and keeping the index of facets right.
+
+As in all of the index, an entry is added before an append and removed after it: a crash leaves entries too many, which readers
+remove. An open match can lose a facet and get it again, when a seat is taken and left. So whoever removes an entry reads the
+match again, and whoever adds one adds it again after the append.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import msgspec
+
+from service.errors import Corrupt, Refused
+from service.match import facets as facet
+from service.match.facets import ClockKind, Facets, Speed, facets_of
+from service.match.model import Match
+from service.match.new_match import game_named
+from service.repository.index_entry import IndexEntry
+from service.repository.ports import Games, Ports
+from service.usecases.match_index import MAX_READ, creation_failed, matches_at
+from service.views.match_views import MatchSummary, summaries
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What an open match must have to be found; None means that it does not matter.
+
+    `option` has texts such as `treachery:true`. `free_seats` is the least number of free seats.
+    """
+
+    game: str | None = None
+    seats: int | None = None
+    free_seats: int | None = None
+    clock: ClockKind | None = None
+    speed: Speed | None = None
+    option: tuple[str, ...] = ()
+    creator: str | None = None
+    bots: bool | None = None
+
+    def facets(self, games: Games) -> Facets:
+        """The facets that a match must have.
+
+        Raises:
+            Refused: `game-not-found`; `invalid-parameter`: no game has such an option.
+        """
+        hosted = games if self.game is None else {self.game: game_named(games, self.game)}
+        known = _options_of(hosted)
+        plain = msgspec.structs.asdict(self)
+        options = plain.pop("option")
+        return frozenset(
+            {
+                *(facet.facet(name, value) for name, value in plain.items() if value is not None),
+                *(_option(known, option) for option in options),
+            }
+        )
+
+
+def _options_of(games: Games) -> Mapping[str, Sequence[Any]]:
+    """The types of each option, by its name."""
+    found: dict[str, list[Any]] = {}
+    for game in games.values():
+        for field in msgspec.structs.fields(game.info.options):
+            found.setdefault(field.name, []).append(field.type)
+    return found
+
+
+def _option(known: Mapping[str, Sequence[Any]], option: str) -> facet.Facet:
+    name, _, text = option.partition(":")
+    if name not in known:
+        names = f"the options are {', '.join(sorted(known))}" if known else "the game has no options"
+        raise Refused("invalid-parameter", f"There is no such option; {names}.", parameter="option")
+    for kind in known[name]:
+        try:
+            value = msgspec.json.decode(text.encode(), type=kind)
+        except (msgspec.DecodeError, UnicodeEncodeError):
+            continue
+        return facet.option_facet(name, value)
+    raise Refused("invalid-parameter", f"{name} never has this value.", parameter="option")
+
+
+def open_page(
+    ports: Ports, wanted: Wanted, before: IndexEntry | None, limit: int
+) -> tuple[tuple[MatchSummary, ...], IndexEntry | None]:
+    """Open public matches as wanted, newest first, and the entry where the next page begins (None at the end).
+
+    `wanted` names at least one property. By one or two, a page costs the same however many matches there are. By more, it
+    looks at the matches with the rarest two, at most MAX_READ of them, and may have fewer than `limit`.
+
+    Raises:
+        Refused: what `Wanted.facets` refuses.
+    """
+    all_of = wanted.facets(ports.games)
+    lookup = _lookup(ports, all_of)
+    found: list[Match] = []
+    read_count = 0
+    while len(found) < limit and read_count < MAX_READ:
+        entries = ports.index.find(lookup, before, limit)
+        read_count += limit
+        for entry, match in matches_at(ports, entries):
+            before = entry
+            has = _facets_at(ports, entry, match)
+            if isinstance(match, Match) and has is not None and all_of <= has:
+                found.append(match)
+            elif has is not None and not lookup <= has:
+                ports.index.unfile(entry.match_id, entry.created_at, lookup)
+            if len(found) == limit:
+                break
+        else:
+            if len(entries) < limit:
+                return summaries(ports, found), None
+    return summaries(ports, found), before
+
+
+def _facets_at(ports: Ports, entry: IndexEntry, match: Match | Corrupt | Refused) -> Facets | None:
+    """The facets of the match of an entry, none if the entry is wrong; None if the match cannot be read, or not yet."""
+    if not isinstance(match, Match):
+        return frozenset() if creation_failed(ports, match, entry.created_at) else None
+    return facets_of(match) if match.created_at == entry.created_at else frozenset()
+
+
+def _lookup(ports: Ports, all_of: Facets) -> Facets:
+    """The list to read: the one of fewest matches among those that have all the facets that are wanted."""
+    by_creator = frozenset(one for one in all_of if one.startswith(facet.creator_facet("")))
+    if by_creator:
+        return by_creator
+    if all_of in facet.lookups(all_of):
+        return all_of
+    choices = sorted((frozenset(pair) for pair in combinations(sorted(all_of), 2)), key=sorted)
+    choices = [choice for choice in choices if choice in facet.lookups(all_of)]
+    return min(zip(ports.index.counts(choices), map(sorted, choices), choices, strict=True))[2]
+
+
+def file(ports: Ports, match: Match, known: Match | None = None) -> None:
+    """Add a match to the lists of its facets, before and after the append that gives it these; `known` has its lists already."""
+    before = frozenset[str]() if known is None else facets_of(known)
+    ports.index.file(match.id, match.created_at, facets_of(match), before)
+
+
+def settle(ports: Ports, before: Match, after: Match) -> None:
+    """Correct the lists after an append; `after` is the match right after it."""
+    had, has = facets_of(before), facets_of(after)
+    if had == has:
+        return
+    file(ports, after, before)
+    if had <= has:
+        return
+    ports.index.unfile(after.id, after.created_at, had, has)
+    if after.status == "open":
+        newest, _ = ports.history.newest(after.id)
+        ports.index.file(newest.id, newest.created_at, facets_of(newest), has & facets_of(newest))

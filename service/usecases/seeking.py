@@ -1,0 +1,69 @@
+"""Seeks: a player waits for others who want the same match. `service.automation.pairing` puts them together."""
+
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from service.errors import Refused
+from service.match.new_match import NewMatch, check_pace, checked_options, game_named
+from service.repository.ports import Ports
+from service.repository.seeks import Seek
+from service.usecases.match_lifecycle import match_id_of
+
+SHORTEST_S: Final = 10
+LONGEST_S: Final = 3_600
+DEFAULT_S: Final = 600
+"""How long a seek lasts, in seconds."""
+MAX_SEEKS: Final = 10_000
+"""Maximum number of seeks that wait at once, of all players."""
+
+
+def seek(ports: Ports, player: str, wanted: NewMatch, key: str, seconds: int) -> Seek:
+    """Wait for players who want the same match. The same key gives the same seek again, also when it has led to a match.
+
+    Raises:
+        Refused: `game-not-found`, `invalid-options`, `already-seeking`, `too-many-seeks`.
+    """
+    game = game_named(ports.games, wanted.game)
+    check_pace(wanted.clock)
+    options = msgspec.to_builtins(checked_options(game, wanted))
+    if wanted.seats == 1:
+        raise Refused("invalid-options", "A seek needs two seats at least.", parameter="seats")
+    now = ports.now()
+    made = Seek(
+        match_id_of(ports.secret, player, f"seek:{key}"),
+        player,
+        replace(wanted, options=options),
+        created_at=now,
+        expires_at=now + 1000 * seconds,
+    )
+    found = ports.seeks.add(made, MAX_SEEKS)
+    if found is None:
+        raise Refused("too-many-seeks", f"{MAX_SEEKS} players are waiting; try again later.")
+    if found.id != made.id:
+        raise Refused("already-seeking", "You have a seek already; end it first.")
+    return found
+
+
+def find(ports: Ports, player: str, seek_id: str) -> Seek:
+    """A player's own seek that waits, or has led to a match.
+
+    Raises:
+        Refused: `seek-not-found`: there is none, it ended, or it is another player's.
+    """
+    waiting = ports.seeks.of(player)
+    found = waiting if waiting is not None and waiting.id == seek_id else ports.seeks.done(seek_id)
+    if found is None or found.player != player:
+        raise Refused("seek-not-found", "You have no such seek; it may have ended.")
+    return found
+
+
+def cancel(ports: Ports, player: str, seek_id: str) -> None:
+    """End a seek.
+
+    Raises:
+        Refused: `seek-not-found`, also if it has just led to a match.
+    """
+    if not ports.seeks.remove(find(ports, player, seek_id)):
+        raise Refused("seek-not-found", "This seek has ended.")

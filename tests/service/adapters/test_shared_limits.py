@@ -1,0 +1,258 @@
+"""Limits over several API processes on one server: exact where promised, whatever the server holds, and also without it."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import pytest
+from redis import Redis
+
+from service.adapters import jobs, leases, limits_store, shared_limits
+from service.adapters.limits_store import PROCESSES, LimitsStore, Wanted
+from service.adapters.shared_limits import SharedLimits
+from service.adapters.valkey import Valkey
+from service.repository.limits import Allowance, Policy
+from tests.waiting import until
+
+HOUR: Final = Policy("hour", quota=30, window=3600)
+MOVES: Final = Policy("moves", quota=100, window=10)
+RACES: Final = 100
+
+Make: TypeAlias = Callable[..., tuple[SharedLimits, ...]]
+
+
+@pytest.fixture
+def queue(valkey_queue_url: str) -> Iterator[Redis]:
+    with jobs.connect(valkey_queue_url) as client:
+        client.flushall()
+        yield client
+
+
+@pytest.fixture
+def processes(queue: Redis, valkey_queue_url: str) -> Iterator[Make]:
+    """Makes the limits of two API processes, each with a client of its own, on an empty server."""
+    assert not queue.dbsize()
+    with ExitStack() as stack:
+
+        def make(url: str = valkey_queue_url) -> tuple[SharedLimits, ...]:
+            made = tuple(SharedLimits(stack.enter_context(jobs.connect(url)), processes=2) for _ in range(2))
+            for one in made:
+                stack.callback(one.stop)
+            return made
+
+        yield make
+
+
+def test_a_quota_is_exact_however_many_processes_are_asked_at_once(processes: Make) -> None:
+    two = processes()
+    with ThreadPoolExecutor(8) as pool:
+        for race in range(RACES):
+            asked = pool.map(lambda one, key=f"key {race}": one.take(HOUR, key), islice(cycle(two), 40))
+            found = list(asked)
+            assert sum(not one.wait for one in found) == HOUR.quota
+            assert sorted(one.remaining for one in found if not one.wait) == list(range(HOUR.quota))
+            assert all(0 < one.wait <= 120 for one in found if one.wait)
+
+
+def test_the_streams_of_a_holder_are_exact_however_many_processes_are_asked_at_once(
+    processes: Make, queue: Redis
+) -> None:
+    two = processes()
+    with ThreadPoolExecutor(8) as pool:
+        for race in range(RACES):
+            holder = f"holder {race}"
+            asked = list(islice(cycle(two), 20))
+            opened = list(pool.map(lambda one, holder=holder: one.enter(holder, 8), asked))
+            assert sum(stream is not None for stream in opened) == 8
+            for one, stream in zip(asked, opened, strict=True):
+                if stream is not None:
+                    one.leave(stream)
+                    one.leave(stream)
+    assert not queue.keys("streams:*")
+
+
+def spent(spend: Callable[[], Allowance], wanted: int = 400) -> int:
+    return sum(not spend().wait for _ in range(wanted))
+
+
+@pytest.mark.parametrize("turns", ["alternately", "one after the other", "one alone"])
+def test_a_burst_of_spending_is_within_a_tenth(processes: Make, turns: str) -> None:
+    one, other = processes()
+    asked = {
+        "alternately": [one, other] * 150,
+        "one after the other": [one] * 60 + [other] * 240,
+        "one alone": [one] * 300,
+    }[turns]
+    began = time.monotonic()
+    allowed = sum(not limits.spend(MOVES, turns).wait for limits in asked)
+    restored = (time.monotonic() - began) * MOVES.quota / MOVES.window
+    assert 0.9 * MOVES.quota <= allowed <= 1.1 * MOVES.quota + restored
+
+
+def test_many_at_once_spend_within_a_tenth(processes: Make) -> None:
+    two = processes()
+    with ThreadPoolExecutor(16) as pool:
+        for key in map(str, range(10)):
+            began = time.monotonic()
+            found = list(pool.map(lambda one, key=key: one.spend(MOVES, key), islice(cycle(two), 200)))
+            restored = (time.monotonic() - began) * MOVES.quota / MOVES.window
+            allowed = sum(not one.wait for one in found)
+            assert 0.9 * MOVES.quota <= allowed <= 1.1 * MOVES.quota + restored
+
+
+def test_a_steady_client_gets_its_rate_within_a_tenth(processes: Make) -> None:
+    """A second of it, after its quota was used up: twenty times the rate that each process alone would allow."""
+    fast = Policy("fast", quota=1000, window=10)
+    two = cycle(processes())
+    while not next(two).spend(fast, "ada").wait:
+        pass
+    for one in islice(two, 2):
+        spent(lambda one=one: one.spend(fast, "ada"), 50)  # type: ignore[misc]
+    began, allowed = time.monotonic(), 0
+    while (passed := time.monotonic() - began) < 2:
+        allowed += not next(two).spend(fast, "ada").wait
+    assert 0.9 <= allowed / (passed * 100) <= 1.1
+
+
+def test_a_slow_client_and_many_addresses_leave_nothing_in_the_store(processes: Make, queue: Redis) -> None:
+    one, _ = processes()
+    for number in range(leases.MAX_ACCOUNTS + 100):
+        assert not one.spend(MOVES, str(number)).wait
+    assert not queue.keys("limit:*")
+    assert len(one._leases._accounts) <= leases.MAX_ACCOUNTS
+
+
+def test_keys_expire_once_their_quota_is_full(processes: Make, queue: Redis) -> None:
+    one, _ = processes()
+    one.take(Policy("short", 10, 20), "ada")
+    assert 0 < queue.pttl("limit:short:ada") <= 2_002
+    stream = one.enter("ada", 8)
+    assert stream
+    assert 0 < queue.pttl("streams:ada") <= limits_store.STREAM_TTL_MS
+    assert 0 < queue.pttl(PROCESSES) <= limits_store.FORGOTTEN_AFTER_MS
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"",
+        b"soon",
+        b"nan",
+        b"inf",
+        b"-inf",
+        b"1e300",
+        b"-1",
+        b"\xff\x00",
+        b"9" * 400,
+        {"a": "hash"},
+        ["a", "list"],
+        {"set"},
+    ],
+    ids=repr,
+)
+def test_bad_values_are_replaced(processes: Make, queue: Redis, value: object) -> None:
+    one, other = processes()
+    keys = ("limit:hour:ada", "limit:moves:ada", "streams:ada", PROCESSES)
+    for key in keys:
+        queue.delete(key)
+        match value:
+            case bytes():
+                queue.set(key, value)
+            case dict():
+                queue.hset(key, mapping=value)
+            case list():
+                queue.rpush(key, *value)
+            case set():
+                queue.sadd(key, *value)
+    assert [one.take(HOUR, "ada").wait == 0 for _ in range(HOUR.quota + 1)] == [True] * HOUR.quota + [False]
+    assert 90 <= spent(lambda: one.spend(MOVES, "ada")) <= 112
+    opened = [one.enter("ada", 8) for _ in range(9)]
+    assert [stream is None for stream in opened] == [False] * 8 + [True]
+    one._report()
+    other._report()
+    assert other.enter("ada", 8) is None
+    assert one._is_usable
+    assert other._is_usable
+    assert queue.zcard(PROCESSES) == 2
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_clock_that_jumps_refuses_nobody_for_long(processes: Make, queue: Redis, hours: int) -> None:
+    """The server's clock jumped by so many hours since the counts were written."""
+    one, _ = processes()
+    seconds, _ = queue.time()
+    queue.set("limit:hour:ada", (seconds - hours * 3_700) * 1_000_000)
+    queue.zadd(PROCESSES, {one._process: (seconds - hours * 3_600) * 1000})
+    assert one.take(HOUR, "ada").wait == 0
+    one._report()
+    assert one.enter("ada", 1)
+    assert one.enter("ada", 1) is None
+
+
+def test_streams_of_a_process_that_ended_are_free_again(processes: Make, queue: Redis) -> None:
+    assert limits_store.DEAD_AFTER_MS + 1000 * shared_limits.REPORT_INTERVAL_S < 10_000
+    one, other = processes()
+    one.stop()
+    assert all(one.enter("ada", 8) for _ in range(8))
+    assert other.enter("ada", 8) is None
+    seconds, _ = queue.time()
+    queue.zadd(PROCESSES, {one._process: seconds * 1000 - limits_store.DEAD_AFTER_MS - 1000})
+    assert other.enter("ada", 8)
+    # It was only slow: its streams count again, and no more are allowed than before.
+    one._report()
+    assert other.enter("ada", 8) is None
+
+
+def test_without_the_server_each_process_has_its_share_and_afterwards_all_is_counted(
+    processes: Make, tmp_path: Path
+) -> None:
+    with Valkey.start(tmp_path, durable=False) as server:
+        one, other = processes(server.url)
+        before = [one.enter("ada", 8) for _ in range(3)]
+        server.kill()
+        for limits in (one, other):
+            assert spent(lambda limits=limits: limits.take(HOUR, "ada")) == HOUR.quota // 2  # type: ignore[misc]
+            assert MOVES.quota // 2 <= spent(lambda limits=limits: limits.spend(MOVES, "ada")) < 56  # type: ignore[misc]
+        away = [one.enter("ada", 8), *(other.enter("ada", 8) for _ in range(5))]
+        assert [stream is None for stream in away] == [False] * 5 + [True]
+        one.leave(before[0] or "")
+        server.restart()
+        until(lambda: one._is_usable and other._is_usable, 30, "the server is used again")
+        assert one.enter("ada", 8)
+        assert other.enter("ada", 8) is None
+        for stream in (*before, *away):
+            if stream is not None:
+                (one if stream.startswith(one._process) else other).leave(stream)
+        assert [one.enter("ada", 8) is None for _ in range(8)] == [False] * 7 + [True]
+
+
+def test_a_server_that_hangs_delays_a_request_by_a_moment_once(processes: Make, tmp_path: Path) -> None:
+    with Valkey.start(tmp_path, durable=False) as server:
+        one, _ = processes(server.url)
+        os.kill(server.pid, signal.SIGSTOP)
+        took = []
+        for _ in range(60):
+            began = time.monotonic()
+            one.spend(MOVES, "ada")
+            took.append(time.monotonic() - began)
+        os.kill(server.pid, signal.SIGCONT)
+    assert max(took) < 1
+    assert sum(took) < 2
+
+
+def test_the_store_grants_what_is_left_of_several_keys_at_once(queue: Redis) -> None:
+    store = LimitsStore(queue, "ab")
+    wanted: Mapping[str, int] = {"ada": 20, "ben": 40}
+    found = store.take([Wanted(HOUR, key, 30, count) for key, count in wanted.items()])
+    assert [(one.count, one.left) for one in found] == [(20, 10), (30, 0)]
+    (more,) = store.take([Wanted(HOUR, "ada", 30, 20)])
+    assert (more.count, more.left, more.wait_s) == (10, 0, 0)
+    (none,) = store.take([Wanted(HOUR, "ada", 30)])
+    assert none.count == 0
+    assert 110 < none.wait_s <= 120

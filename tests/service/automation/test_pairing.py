@@ -1,0 +1,192 @@
+"""Seeks: players with the same wishes are put together once, and a seek ends with its time or its stream."""
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from events.redis_log import send
+from service.automation.pairing import STREAM_GRACE_MS, put_together
+from service.container import Service, build
+from service.errors import Refused
+from service.match.events import MatchClock
+from service.match.new_match import NewMatch
+from service.repository.ports import Ports
+from service.repository.seeks import Seek
+from service.settings import read
+from service.usecases import match_lifecycle
+from service.usecases.match_index import own_page
+from service.usecases.match_lifecycle import OPEN_MATCHES
+from service.usecases.seeking import MAX_SEEKS, cancel, find, seek
+from tests.length import LONG
+from tests.service.arena import Arena, refused
+
+GAME = "monkeys_on_the_moon"
+RACES = 200 if LONG else 8
+
+
+def seeks(ports: Ports, player: str, seats: int = 2, key: str = "k", seconds: int = 600, **wanted: Any) -> Seek:
+    found = seek(ports, player, NewMatch(GAME, seats, **wanted), key, seconds)
+    ports.seeks.see(player, ports.now())
+    return found
+
+
+def test_those_who_want_the_same_are_put_together_in_the_order_in_which_they_came() -> None:
+    arena = Arena()
+    for player in ("anna", "ben", "carl", "dora", "eve"):
+        seeks(arena.ports, player, options={} if player < "c" else {"treachery": False})
+        arena.wait(1)
+    seeks(arena.ports, "fay", clock=MatchClock(turn_seconds=60))
+    seeks(arena.ports, "gus", options={"treachery": True})
+    assert put_together(arena.ports) == 2
+    matches = [find(arena.ports, player, _id(arena, player)).match for player in ("anna", "ben", "carl", "dora")]
+    assert matches[0] == matches[1] != matches[2] == matches[3]
+    match = arena.match(matches[0] or "")
+    assert (match.status, match.creator, match.created.private) == ("running", "anna", False)
+    assert {match.seat_of(player) for player in ("anna", "ben")} == {0, 1}
+    assert all(arena.ports.seeks.of(player) for player in ("eve", "fay", "gus"))
+    assert put_together(arena.ports) == 0
+
+
+def _id(arena: Arena, player: str, key: str = "k") -> str:
+    return match_lifecycle.match_id_of(arena.ports.secret, player, f"seek:{key}")
+
+
+def test_a_repeated_request_finds_its_seek_before_and_after_the_match() -> None:
+    arena = Arena()
+    first = seeks(arena.ports, "anna")
+    assert seeks(arena.ports, "anna") == first
+    refused("already-seeking", seeks, arena.ports, "anna", 3, key="other")
+    seeks(arena.ports, "ben")
+    put_together(arena.ports)
+    assert seeks(arena.ports, "anna").match is not None
+    assert arena.ports.seeks.of("anna") is None
+    refused("seek-not-found", cancel, arena.ports, "anna", first.id)
+    assert seeks(arena.ports, "anna", key="once more").match is None
+
+
+def test_a_seek_ends_with_its_time_its_stream_or_its_player_s_word() -> None:
+    arena = Arena()
+    for player in ("anna", "ben", "carl", "dora"):
+        seeks(arena.ports, player, 4 if player == "anna" else 3, seconds=100)
+    cancel(arena.ports, "dora", _id(arena, "dora"))
+    arena.wait(STREAM_GRACE_MS)
+    arena.ports.seeks.see("ben", arena.time)
+    put_together(arena.ports)
+    assert [arena.ports.seeks.of(player) is not None for player in ("anna", "ben", "carl", "dora")] == [1, 1, 1, 0]
+    arena.wait(1)
+    put_together(arena.ports)
+    assert [arena.ports.seeks.of(player) is not None for player in ("anna", "ben", "carl", "dora")] == [0, 1, 0, 0]
+    for _ in range(70):
+        arena.wait(1_000)
+        arena.ports.seeks.see("ben", arena.time)
+    put_together(arena.ports)
+    assert arena.ports.seeks.of("ben") is None
+
+
+def test_nobody_is_paired_without_a_stream() -> None:
+    arena = Arena()
+    seek(arena.ports, "anna", NewMatch(GAME, 2), "k", 600)
+    seeks(arena.ports, "ben")
+    assert put_together(arena.ports) == 0
+    arena.ports.seeks.see("anna", arena.time)
+    assert put_together(arena.ports) == 1
+
+
+def test_a_seek_that_cannot_be_is_refused_and_another_s_is_not_found() -> None:
+    arena = Arena()
+    for wanted, code in (
+        (NewMatch("chess", 2), "game-not-found"),
+        (NewMatch(GAME, 9), "invalid-options"),
+        (NewMatch(GAME, 2, {"dragons": True}), "invalid-options"),
+        (NewMatch(GAME, 2, clock=MatchClock(increment_seconds=1)), "invalid-options"),
+    ):
+        refused(code, seek, arena.ports, "anna", wanted, "k", 60)
+    mine = seeks(arena.ports, "anna")
+    for act in (find, cancel):
+        refused("seek-not-found", act, arena.ports, "ben", mine.id)
+        refused("seek-not-found", act, arena.ports, "anna", "none")
+    assert arena.ports.seeks.add(mine, MAX_SEEKS) == mine
+
+
+def test_whoever_may_create_matches_creates_that_of_the_pairing() -> None:
+    arena = Arena()
+    for _ in range(OPEN_MATCHES):
+        arena.create(by="anna")
+    seeks(arena.ports, "anna")
+    arena.wait(1)
+    seeks(arena.ports, "ben")
+    assert put_together(arena.ports) == 1
+    found = find(arena.ports, "anna", _id(arena, "anna")).match
+    assert (arena.match(found or "").creator, arena.match(found or "").status) == ("ben", "running")
+
+
+def test_whose_seat_another_took_waits_again() -> None:
+    arena = Arena()
+    for player in ("anna", "ben"):
+        seeks(arena.ports, player)
+        arena.wait(1)
+
+    def rob() -> None:
+        (entry,) = arena.index.page("open", None, 9)
+        match_lifecycle.join(arena.ports, "thief", entry.match_id, "k")
+
+    arena.log.meanwhile += [lambda: None, rob]
+    put_together(arena.ports)
+    waiting = [player for player in ("anna", "ben") if arena.ports.seeks.of(player)]
+    assert len(waiting) == 1
+    assert arena.ports.seeks.pairings() == []
+
+
+@pytest.fixture
+def services(valkey_log_url: str, valkey_queue_url: str, tmp_path: Path) -> Iterator[list[Service]]:
+    """Two processes of the service."""
+    environ = {"LOG_URL": valkey_log_url, "QUEUE_URL": valkey_queue_url, "DATA_DIR": str(tmp_path)}
+    built = [build(read({f"MOONSTONE_{n}": value for n, value in environ.items()}), listen=False) for _ in range(2)]
+    send(built[0].log_client, *(("DEL", f"index:{{seeks}}:{name}") for name in ("waiting", "seen", "pairings")))
+    yield built
+    for service in built:
+        service.close()
+
+
+@pytest.mark.long
+def test_two_workers_and_players_who_come_and_go_at_once_seat_everyone_once(services: list[Service]) -> None:
+    for race in range(RACES):
+        people, start = [f"r{race}-{number}" for number in range(7)], Barrier(9)
+
+        def come(player: str, start: Barrier = start) -> None:
+            start.wait()
+            ports = services[0].ports
+            made = seeks(ports, player)
+            if player.endswith("6"):
+                with suppress(Refused):  # it may have led to a match meanwhile
+                    cancel(ports, player, made.id)
+
+        def work(service: Service, start: Barrier = start) -> None:
+            start.wait()
+            for _ in range(20):
+                put_together(service.ports)
+
+        with ThreadPoolExecutor(9) as pool:
+            done = [pool.submit(come, player) for player in people] + [pool.submit(work, one) for one in services]
+            for one in done:
+                one.result()
+        while put_together(services[1].ports):
+            pass
+        ports = services[1].ports
+        played: Counter[str] = Counter()
+        for player in people:
+            matches = own_page(ports, player, "active", None, 9).matches
+            assert len(matches) <= 1
+            waits = ports.seeks.of(player)
+            assert len(matches) + (waits is not None) == 1 or player.endswith("6")
+            played.update(match.id for match in matches)
+            if waits is not None:
+                ports.seeks.remove(waits)
+        assert set(played.values()) == {2}
+        assert len(played) == 3

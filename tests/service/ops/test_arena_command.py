@@ -1,0 +1,175 @@
+"""`moonstone arena` at a terminal, with real jobs and real processes of bots."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from service.audit.verify import verify
+from service.games.registry import GAMES
+from service.ops.cli import main
+from tests.serving import ROOT
+from tests.verifier.verdicts import verdicts
+from tests.waiting import until
+
+SEED = bytes(range(32)).hex()
+BAD = "tests.service.local_arena.bad_bots"
+
+
+def command(*words: object) -> list[str]:
+    return [sys.executable, "-m", "service.ops.cli", "arena", *map(str, words)]
+
+
+def run(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(*words), cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+
+
+def result(file: Path) -> dict[str, Any]:
+    """The result without the times, and without the number of jobs."""
+    found: dict[str, Any] = json.loads(file.read_bytes())
+    del found["jobs"]
+    for bot in found["bots"]:
+        del bot["ms_p50"], bot["ms_p99"]
+    return found
+
+
+def test_the_same_seed_gives_the_same_result_with_any_number_of_jobs_and_after_a_kill(tmp_path: Path) -> None:
+    words = (
+        "monkeys_on_the_moon",
+        "--bots",
+        f"greedy,{BAD}:raises,random",
+        "--seed",
+        SEED,
+        "--option",
+        "treachery=true",
+    )
+    results = []
+    for number, jobs in enumerate((1, 2, 2)):
+        file = tmp_path / f"{number}.json"
+        done = run(*words, "--matches", 17, "--jobs", jobs, "--json", file)
+        assert done.returncode == 0, done.stderr
+        results.append(result(file))
+    assert results[0] == results[1] == results[2]
+    assert (results[0]["deals"], results[0]["matches"]) == (6, 18)
+    assert results[0]["contest"]["options"]["treachery"] is True
+    crashes = {bot["bot"]: bot["failures"] for bot in results[0]["bots"]}
+    assert crashes["greedy"] == crashes["random"] == {}
+    assert crashes[f"{BAD}:raises"]["crash"] > 3
+
+    journal, file = tmp_path / "journal", tmp_path / "resumed.json"
+    with subprocess.Popen(
+        command(*words, "--matches", 3000, "--jobs", 2, "--resume", journal), cwd=ROOT, stdout=subprocess.PIPE
+    ) as stopped:
+        until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 4, 60, "three deals are played")
+        stopped.kill()
+    lines = journal.read_bytes().splitlines(keepends=True)[:4]
+    journal.write_bytes(b"".join(lines) + b'{"type":"deal","num')
+    done = run(*words[:3], *words[5:], "--matches", 17, "--jobs", 2, "--resume", journal, "--json", file)
+    assert done.returncode == 0, done.stderr
+    assert result(file) == results[0]
+    assert journal.read_bytes().splitlines(keepends=True)[:4] == lines
+    assert journal.read_bytes().count(b"\n") == 7
+
+
+def test_every_exported_match_is_verified(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    for game in ("ape_town", "four_monkeys"):
+        bots = f"random,{BAD}:hangs,{BAD}:unknown"
+        done = run(
+            game, "--bots", bots, "--matches", 6, "--jobs", 2, "--limit-ms", 300, "--export", folder, "--seed", SEED
+        )
+        assert done.returncode == 0, done.stderr
+        files = sorted(folder.iterdir())
+        assert [file.name for file in files] == [
+            f"00000{deal}-{rotation}.ndjson" for deal in (0, 1) for rotation in range(3)
+        ]
+        lines = {file.name: tuple(file.read_bytes().splitlines()) for file in files}
+        assert verdicts(lines, tmp_path) == dict.fromkeys(lines)
+        for file in files:
+            verify(lines[file.name], GAMES)
+        checked = CliRunner().invoke(main, ["verify", str(files[0])])
+        assert "chain, draws, effects, actions, outcome hold." in checked.output
+        holders = [
+            [json.loads(line)["data"]["player"] for line in lines[f"000000-{rotation}.ndjson"][2:5]]
+            for rotation in range(3)
+        ]
+        assert holders == [bots.split(",")[rotation:] + bots.split(",")[:rotation] for rotation in range(3)]
+        for file in files:
+            file.unlink()
+
+
+def test_a_sequential_test_stops_by_itself(tmp_path: Path) -> None:
+    file, drawn = tmp_path / "result.json", tmp_path / "plot.svg"
+    done = run(
+        "ape_town", "--bots", "greedy,random", "--sprt", "0,100", "--seed", SEED, "--json", file, "--plot", drawn
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Accepted: greedy is stronger than random by 100 Elo or more." in done.stdout
+    found = result(file)
+    assert found["sprt"]["verdict"] == "elo1"
+    assert found["deals"] < 100
+    assert len(found["curves"]["greedy"]) == found["deals"]
+    assert drawn.read_text().startswith("<svg")
+    limited = run("ape_town", "--bots", "random,greedy", "--sprt", "0,100", "--matches", 2, "--seed", SEED)
+    assert (limited.returncode, "Accepted" in limited.stdout) == (0, False)
+
+
+def test_an_interrupt_ends_the_run_with_what_was_played(tmp_path: Path) -> None:
+    journal, file = tmp_path / "journal", tmp_path / "result.json"
+    words = (
+        "ape_town",
+        "--bots",
+        f"random,{BAD}:honest",
+        "--sprt",
+        "-1,1",
+        "--jobs",
+        2,
+        "--resume",
+        journal,
+        "--json",
+        file,
+    )
+    with subprocess.Popen(command(*words), cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
+        until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 3, 60, "two deals are played")
+        running.send_signal(signal.SIGINT)
+        output, _ = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert re.search(r"matches, \d+ deals", output)
+    assert result(file)["deals"] >= 2
+    left = subprocess.run(["ps", "-A", "-o", "args"], capture_output=True, text=True, check=True).stdout
+    assert f"{BAD}:honest" not in left
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "fault"),
+    [
+        (("chess", "--bots", "a,b", "--matches", 2), 2, "There is no game chess."),
+        (("ape_town", "--bots", "greedy,bold", "--matches", 2), 2, "There are: greedy, random."),
+        (("ape_town", "--bots", "greedy", "--matches", 2), 2, "Ape Town has 2 to 4 seats."),
+        (("ape_town", "--bots", "greedy,greedy", "--matches", 2), 2, "name at least two different bots"),
+        (("ape_town", "--bots", "greedy,random"), 2, "--matches N, or --sprt ELO0,ELO1"),
+        (("ape_town", "--bots", "greedy,random", "--sprt", "5,0"), 2, "the smaller one first"),
+        (("ape_town", "--bots", "greedy,random", "--sprt", "nan,nan"), 2, "the smaller one first"),
+        (("ape_town", "--bots", f"greedy,random,{BAD}:honest", "--sprt", "0,5"), 2, "--sprt compares two bots."),
+        (("ape_town", "--bots", "greedy,no_module:play", "--matches", 2), 1, "No module named 'no_module'"),
+        (("ape_town", "--bots", "greedy,random", "--matches", 2, "--option", "walls=1"), 2, "It has no options."),
+        (("ape_town", "--bots", "greedy,random", "--matches", 2, "--seed", "12"), 2, "64 hex digits"),
+        (
+            ("ape_town", "--bots", "greedy,random", "--matches", 2, "--resume", "README.md"),
+            2,
+            "not the file of an arena",
+        ),
+        (("ape_town", "--bots", "greedy,random", "--matches", 2, "--json", "/no/folder/x"), 1, "/no/folder/x"),
+    ],
+)
+def test_wrong_arguments_are_reported_with_what_would_be_right(
+    words: tuple[object, ...], code: int, fault: str
+) -> None:
+    done = CliRunner().invoke(main, ["arena", *map(str, words)])
+    assert (done.exit_code, fault in done.output, done.stdout) == (code, True, ""), done.output
