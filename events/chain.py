@@ -1,13 +1,15 @@
 """The hash chain of a match: turns drafts into stored bytes, and verifies stored bytes whenever a match is folded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import msgspec
 
 from events.record import Event, Head, MatchId, Version, canonical, decode, digest
 
-FORMAT = "moonstone-match/1"
-"""The match file's format, named in its first line."""
+FORMATS: Final[Mapping[int, str]] = {1: "moonstone-match/1", 2: "moonstone-match/2"}
+"""The formats of match files by number, as the first line names them. Each match keeps the format in which it was created."""
+NEWEST_FORMAT: Final = 2
 
 
 class BrokenChain(Exception):
@@ -31,9 +33,9 @@ class Draft(msgspec.Struct, frozen=True):
     data: bytes
 
 
-def genesis(match: MatchId, game: str, ruleset: int) -> tuple[bytes, Head]:
+def genesis(match: MatchId, game: str, ruleset: int, format_number: int = NEWEST_FORMAT) -> tuple[bytes, Head]:
     """The first line of the match file, and the head of a match without events: version 0 and the hash of that line."""
-    line = canonical({"format": FORMAT, "match": match, "game": game, "ruleset": ruleset})
+    line = canonical({"format": FORMATS[format_number], "match": match, "game": game, "ruleset": ruleset})
     return line, Head(0, digest(line))
 
 

@@ -51,6 +51,7 @@ class Settings:
     bot_matches_by_address: int
     bot_matches_waiting: int
     audits_by_caller: int
+    open_hours: int
     proxies: int
     metrics: Audience
     metrics_port: int | None
@@ -226,6 +227,12 @@ VARIABLES: Final = (
         "10",
         "audits in a minute by one player, or from one address without a token; each replays a match",
         _whole(1, 1_000_000),
+    ),
+    Variable(
+        "MOONSTONE_OPEN_HOURS",
+        "24",
+        "hours for which a new match may wait for players; then it is aborted",
+        _whole(1, 720),
     ),
     Variable(
         "MOONSTONE_PROXIES",

@@ -13,6 +13,7 @@ from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.match.characters import CONTROL
 from service.match.events import (
+    AbortAsked,
     Acted,
     ClockExtended,
     MatchAborted,
@@ -22,6 +23,7 @@ from service.match.events import (
     MatchSuspended,
     Rang,
     Resigned,
+    SeatFreed,
     SeatHandedOver,
     SeatLeft,
     SeatTaken,
@@ -111,6 +113,7 @@ FIELDS: dict[str, type] = {
     "match_created": MatchCreated, "seat_taken": SeatTaken, "seat_left": SeatLeft, "match_started": MatchStarted,
     "action": Acted, "timer": Rang, "seat_handed_over": SeatHandedOver, "resigned": Resigned,
     "clock_extended": ClockExtended, "match_suspended": MatchSuspended, "match_scored": MatchScored, "match_aborted": MatchAborted,
+    "seat_freed": SeatFreed, "abort_asked": AbortAsked,
     "seed_revealed": SeedRevealed,
 }  # fmt: skip
 

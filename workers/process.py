@@ -24,6 +24,7 @@ from workers.player import Player
 from workers.sweeper import Sweeper
 from workers.time_limits import cpu_time_limit, wall_time_limit
 from workers.turns import Turns
+from workers.upkeep import Upkeep
 
 Role: TypeAlias = Literal["all", "people", "bots"]
 """The matches that a process plays: all matches, matches with people, or matches without people."""
@@ -66,10 +67,13 @@ def work(service: Service, role: Role = "all") -> None:
         service.close()
 
 
-def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[HintTaker | Sweeper | Lobby, ...]:
+def _threads(
+    service: Service, lanes: Sequence[Lane], player: Player
+) -> tuple[HintTaker | Sweeper | Lobby | Upkeep, ...]:
     hints = HintTaker(service.settings.queue_url or "", service.queue_client, lanes)
     if "turns" not in lanes:
         return (hints,)  # deadlines of matches without people are enforced when their turns are played
     ports = replace(service.ports, jobs=player)
     clock_fault = service.clock_watch.fault
-    return hints, Sweeper(ports, Beat(service.log_client), clock_fault=clock_fault), Lobby(ports, clock_fault)
+    sweeper = Sweeper(ports, Beat(service.log_client), clock_fault=clock_fault)
+    return hints, sweeper, Lobby(ports, clock_fault), Upkeep(service.ports)

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from events.log import LogUnavailable
 from events.record import MatchId
 from service.adapters.beat import BEAT_MS, DOUBT_MS, GAP_MS, Beat
-from service.automation import deadlines
+from service.automation import deadlines, expiry
 from service.automation.bot_turns import suspend
 from service.errors import Corrupt, Refused
 from service.repository.ports import Ports
@@ -28,11 +28,14 @@ SLOW_CALL_S: Final = 0.1
 """A call that takes longer waited for a log that hung or for a busy machine. Its time is given back."""
 REPORTED_OUTAGE_MS: Final = 1_000
 """An outage of this length is logged as a warning. A shorter one is usual on a busy machine, and is logged at level INFO."""
+
+HANDLED: Final = 10
+"""Maximum number of entries of a further kind in one round, so that deadlines do not wait long."""
 LEASE_MS: Final = 2_000
 """How long a claimed entry is reserved for the sweeper that claimed it."""
 
 Handler: TypeAlias = Callable[[Ports, MatchId], None]
-HANDLERS: Final[Mapping[str, Handler]] = {}
+HANDLERS: Final[Mapping[str, Handler]] = {"open": expiry.expire}
 """Handlers for further kinds of due entries (`service.match.due_times`). `clock` is handled here, all others in `workers.player`.
 
 An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it. So a handler has to be
@@ -115,7 +118,7 @@ class Sweeper:
         now = self._ports.now()
         self._beat_if_due(now)
         for kind, handle in self._handlers.items():
-            for due in self._ports.log.claim(kind, now, LEASE_MS, BATCH):
+            for due in self._ports.log.claim(kind, now, LEASE_MS, HANDLED):
                 self._attempt(handle, due.match)
         return self._enforce(now)
 

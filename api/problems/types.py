@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from api.problems.faults import FAULTS, REPEAT, ProblemType
+from api.problems.of_matches import OF_MATCHES
 
 PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "bad-request": ProblemType(
@@ -124,6 +125,12 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "You have the maximum number of matches that have not started.",
         "Start one, or leave it; then create the next.",
     ),
+    "too-many-seats": ProblemType(
+        429,
+        "Too many seats",
+        "You have the maximum number of seats in matches that have not started.",
+        "Leave one of these matches, or wait until one starts or ends.",
+    ),
     "seek-not-found": ProblemType(
         404,
         "Seek not found",
@@ -165,80 +172,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "The game does not allow this number of seats, or these bots, options or clock.",
         "`errors` names the fault; GET /v1/games/{game} has the game's numbers of seats and the schema of its options.",
     ),
-    "match-not-open": ProblemType(
-        409,
-        "Match not open",
-        "The match has already started or ended.",
-        "GET /v1/matches?status=open lists the matches that wait for players.",
-    ),
-    "match-full": ProblemType(409, "Match full", "Every seat is taken.", "Look for another open match."),
-    "seat-taken": ProblemType(409, "Seat taken", "That seat is not free.", "Name one of `free`, or omit `seat`."),
-    "seats-empty": ProblemType(
-        409, "Seats empty", "A match can start only when every seat is taken.", "Wait for players, or add bots."
-    ),
-    "already-seated": ProblemType(
-        409, "Already seated", "You already have a seat in this match.", "Play this seat: a player may have only one."
-    ),
-    "match-not-running": ProblemType(
-        409, "Match not running", "The match has not started, or is over.", "GET /v1/matches/{id} shows its status."
-    ),
-    "match-over": ProblemType(
-        409,
-        "Match over",
-        "The match has ended, so no action is possible. An action that arrives after the end of the last round gets this "
-        "too; after the end of another round it gets `illegal-action`, for example with the `reason` `round-over`.",
-        "Read its outcome.",
-    ),
-    "match-suspended": ProblemType(
-        409,
-        "Match suspended",
-        "No action is possible until an operator resumes the match. Its clocks are stopped.",
-        "Follow its events, or try again later.",
-        retry_after=60,
-    ),
-    "match-not-suspended": ProblemType(
-        409, "Match not suspended", "Only a suspended match can be resumed.", "Nothing needs to be done."
-    ),
-    "match-not-finished": ProblemType(
-        409,
-        "Match not finished",
-        "This is available only after the end, because it contains hidden information.",
-        "Wait for the end.",
-    ),
-    "not-your-turn": ProblemType(
-        409, "Not your turn", "This seat has no open decision.", "Wait until `decisions` names your seat."
-    ),
-    "decision-closed": ProblemType(
-        409,
-        "Decision closed",
-        "The decision named in the request is not open any more.",
-        "Read the match again, and answer a decision that is open.",
-    ),
-    "too-late": ProblemType(
-        409,
-        "Too late",
-        "The deadline of the decision has passed.",
-        "Read the match again: the service applies what its clock's `on_timeout` says.",
-    ),
-    "too-early": ProblemType(
-        409,
-        "Too early",
-        "The seat may not act before `opens_at`.",
-        "Send the same request again at that time.",
-        retry_after=1,
-    ),
-    "illegal-action": ProblemType(
-        409,
-        "Illegal action",
-        "The rules do not allow this action now. `reason` and `clause` say why; `facts` has details.",
-        "Choose from `legal`. It is absent if there are more than 50: GET /v1/matches/{id}/legal-actions lists all.",
-    ),
-    "invalid-action": ProblemType(
-        422,
-        "Invalid action",
-        "The game has no action of this type, or the action does not fit the schema of its type.",
-        "`errors` says what is wrong, `types` lists the types; the reference has their schemas.",
-    ),
+    **OF_MATCHES,
     "stale-version": ProblemType(
         412,
         "Stale version",

@@ -9,12 +9,14 @@ from typing import Any, Final
 from api.requests import components
 from api.requests.components import Schema, ref
 from service.match.events import (
+    AbortAsked,
     ClockExtended,
     MatchAborted,
     MatchCreated,
     MatchResumed,
     MatchSuspended,
     Resigned,
+    SeatFreed,
     SeatHandedOver,
     SeatLeft,
     SeatTaken,
@@ -44,8 +46,10 @@ _PLAIN: Final[Mapping[str, Any]] = {
     "match_created": MatchCreated,
     "seat_taken": SeatTaken,
     "seat_left": SeatLeft,
+    "seat_freed": SeatFreed,
     "seat_handed_over": SeatHandedOver,
     "resigned": Resigned,
+    "abort_asked": AbortAsked,
     "clock_extended": ClockExtended,
     "match_suspended": MatchSuspended,
     "match_resumed": MatchResumed,

@@ -13,6 +13,8 @@ from marshmallow import fields, validate
 
 from api.http.strict_json import MAX_INTEGER
 from service.match.characters import CONTROL
+from service.match.chosen_text import LONGEST as LONGEST_TEXT
+from service.match.chosen_text import fault_of_text
 from service.match.names import LONGEST, BadName, parse_name
 from service.repository import cursors
 
@@ -129,6 +131,20 @@ class Name(fields.String):
             return parse_name(text)
         except BadName as refusal:
             raise ma.ValidationError(str(refusal)) from None
+
+
+class ChosenText(String):
+    """A text that becomes part of a match (`service.match.chosen_text`). The reference has only what a pattern can state."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(LONGEST_TEXT, shortest=1, **options)
+
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        fault = fault_of_text(text)
+        if fault is not None:
+            raise ma.ValidationError(f"{fault[0].upper()}{fault[1:]}.")
+        return text
 
 
 class Choice(fields.String):

@@ -23,6 +23,7 @@ from service.views import match_views
 blueprint: Final = Blueprint("matches", description="Matches: creating, finding, joining, leaving and watching them.")
 
 MAX_SEATS: Final = 64
+HOUR_MS: Final = 3_600_000
 MAX_VERSION: Final = 10**9
 COMMAND_PROBLEMS: Final = (
     "match-not-found",
@@ -142,14 +143,17 @@ def done(submitted: Submitted, status: int, **headers: str) -> Response:
 def create_match(body: Mapping[str, Any]) -> Response:
     """Create a match.
 
-    The creator gets no seat. `bots` get the lowest seats. A full match starts by itself, unless it has `manual_start`. The
+    The creator gets no seat. `bots` get the lowest seats. A full match starts by itself, unless it has `manual_start`. One
+    that has not started by `expires_at` is aborted. Without `clock` a decision has seven days, and then the default action is
+    taken, unless the game keeps its own time. The
     number of new matches per minute is limited by player and by address, and so is the number of matches of bots alone.
     """
     admission.admit_creation()
     if len(body["bots"]) == body["seats"] and not body["manual_start"]:
         admission.admit_match_of_bots()
     clock = MatchClock(**body["clock"]) if body.get("clock") else None
-    wanted = NewMatch(**{**body, "bots": tuple(body["bots"]), "clock": clock})
+    given = {**body, "bots": tuple(body["bots"]), "clock": clock, "default_clock": "clock" not in body}
+    wanted = NewMatch(**given, open_ms=context.container().settings.open_hours * HOUR_MS)
     made = match_lifecycle.create(context.ports(), context.caller().id, wanted, context.command_key())
     return done(made, 201, Location=f"/v1/matches/{made.match.id}")
 

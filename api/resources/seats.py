@@ -1,4 +1,4 @@
-"""`/v1/matches/{match_id}/seats`, `/bots`, `/start` and `/leave`: taking and leaving seats, and the start of a match."""
+"""Below `/v1/matches/{match_id}`: who has which seat, the start of a match, and its end by agreement."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,7 +13,7 @@ from api.resources import matches as match_resource
 from api.resources.matches import BEGIN_PROBLEMS, COMMAND_PROBLEMS, ID, LOOKS, MADE, MAX_SEATS, done
 from service.match.commands import SeenHead
 from service.repository.ports import Ports
-from service.usecases import invitations, match_lifecycle
+from service.usecases import invitations, match_lifecycle, mid_match
 from service.usecases.rematch import rematch
 from service.views import match_views
 
@@ -26,7 +26,7 @@ class TakeSeatSchema(strict_fields.Schema):
     seat = strict_fields.Integer(0, MAX_SEATS - 1, allow_none=True)
     join_code = strict_fields.String(40, shortest=1)
     invitation = strict_fields.String(40, shortest=1)
-    client_seed = strict_fields.String(64, shortest=1)
+    client_seed = strict_fields.ChosenText()
 
 
 class InviteSchema(strict_fields.Schema):
@@ -38,6 +38,19 @@ class InviteSchema(strict_fields.Schema):
 class SeatBotSchema(strict_fields.Schema):
     bot = strict_fields.String(40, shortest=1, required=True)
     seat = strict_fields.Integer(0, MAX_SEATS - 1, allow_none=True)
+
+
+class FreeSeatSchema(strict_fields.Schema):
+    seat = strict_fields.Integer(0, MAX_SEATS - 1, required=True)
+
+
+class ReplaceAbsentSchema(strict_fields.Schema):
+    seat = strict_fields.Integer(0, MAX_SEATS - 1, required=True)
+
+
+class LeaveSchema(strict_fields.Schema):
+    # marshmallow has another use for the name
+    wanted = strict_fields.Choice("open", data_key="only")
 
 
 def _command(match_id: str) -> tuple[Ports, str, str, str]:
@@ -54,11 +67,19 @@ def _if_match() -> tuple[SeenHead, ...] | None:
 @blueprint.takes(TakeSeatSchema)
 @blueprint.answers_with(201, match_views.MatchView, description="The match, seen from the seat.", headers=MADE)
 @blueprint.refuses(
-    "match-not-open", "already-seated", "match-full", "seat-taken", "invitation-expired", *CONDITIONAL_PROBLEMS
+    "match-not-open",
+    "already-seated",
+    "match-full",
+    "seat-taken",
+    "too-many-seats",
+    "invitation-expired",
+    *CONDITIONAL_PROBLEMS,
 )
 @blueprint.leads_to(201, **LOOKS, leave_match=ID)
 def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
     """Take a free seat, by default the lowest. A private match requires its `join_code` or an `invitation`.
+
+    One player may hold at most 20 seats in matches that have not started.
 
     The `client_seed` becomes part of the match's seed, so that the server alone cannot choose the random draws.
     """
@@ -78,7 +99,7 @@ def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
 def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
     """Give a bot a free seat, by default the lowest. Only the creator may do this.
 
-    The bot plays the seat to the end.
+    The bot plays the seat to the end, unless the creator frees it before the start.
     """
     return done(
         match_lifecycle.add_bot(
@@ -103,17 +124,89 @@ def start_match(match_id: str) -> Response:
     return done(match_lifecycle.start(*_command(match_id), if_match=_if_match(), admit_bots=admit), 200)
 
 
+@blueprint.at("/v1/matches/<match_id>/free", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
+@blueprint.takes(FreeSeatSchema)
+@blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=MADE)
+@blueprint.refuses("not-the-creator", "match-not-open", "seat-free", "match-too-old", *CONDITIONAL_PROBLEMS)
+@blueprint.leads_to(200, **LOOKS, take_seat=ID)
+def free_seat(body: Mapping[str, Any], match_id: str) -> Response:
+    """Free a seat of a match that has not started. Only the creator may do this.
+
+    The player or bot that had it leaves the match, and may take a free seat again.
+    """
+    return done(match_lifecycle.free_seat(*_command(match_id), **body, if_match=_if_match()), 200)
+
+
 @blueprint.at("/v1/matches/<match_id>/leave", methods=["POST"])
 @blueprint.knows_caller(required=True)
 @blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
+@blueprint.takes(LeaveSchema)
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=MADE)
-@blueprint.refuses("not-seated", "match-over", "match-suspended", *CONDITIONAL_PROBLEMS)
-def leave_match(match_id: str) -> Response:
+@blueprint.refuses("not-seated", "match-not-open", "match-over", "match-suspended", *CONDITIONAL_PROBLEMS)
+def leave_match(body: Mapping[str, Any], match_id: str) -> Response:
     """Leave a match. Before the start the seat becomes free; later the service takes default actions for it.
 
-    If a creator without a seat leaves a match that has not started, the match is aborted.
+    If a creator without a seat leaves a match that has not started, the match is aborted. With `only`, or with `If-Match`,
+    only a match that has not started is left: the request never resigns a match that started in the meantime.
     """
-    return done(match_lifecycle.leave(*_command(match_id), if_match=_if_match()), 200)
+    return done(match_lifecycle.leave(*_command(match_id), only=body.get("wanted"), if_match=_if_match()), 200)
+
+
+@blueprint.at("/v1/matches/<match_id>/abort", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
+@blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=MADE)
+@blueprint.refuses(
+    "not-seated", "match-not-running", "match-over", "match-suspended", "match-too-old", *CONDITIONAL_PROBLEMS
+)
+@blueprint.leads_to(200, **LOOKS)
+def ask_abort(match_id: str) -> Response:
+    """Ask to abort a running match. It is aborted when all its people ask.
+
+    People who left do not count, nor do bots. The next action of a seat takes its request back.
+    """
+    return done(mid_match.ask_abort(*_command(match_id), if_match=_if_match()), 200)
+
+
+@blueprint.at("/v1/matches/<match_id>/return", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
+@blueprint.answers_with(200, match_views.MatchView, description="The match, seen from the seat.", headers=MADE)
+@blueprint.refuses(
+    "not-seated", "bot-deciding", "match-over", "match-suspended", "match-too-old", *CONDITIONAL_PROBLEMS
+)
+@blueprint.leads_to(200, **LOOKS)
+def take_back(match_id: str) -> Response:
+    """Take back the seat that a bot took over from the caller.
+
+    While the bot has a decision open the request is refused; repeat it after the bot's move.
+    """
+    return done(mid_match.take_back(*_command(match_id), if_match=_if_match()), 200)
+
+
+@blueprint.at("/v1/matches/<match_id>/replace", methods=["POST"])
+@blueprint.knows_caller(required=True)
+@blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
+@blueprint.takes(ReplaceAbsentSchema)
+@blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=MADE)
+@blueprint.refuses(
+    "not-seated",
+    "seat-not-absent",
+    "match-not-running",
+    "match-over",
+    "match-suspended",
+    "match-too-old",
+    *CONDITIONAL_PROBLEMS,
+)
+@blueprint.leads_to(200, **LOOKS)
+def replace_absent(body: Mapping[str, Any], match_id: str) -> Response:
+    """Hand the seat of another person who has kept the match waiting for 14 days over to a bot.
+
+    Possible only where the decision has no deadline. The person may take the seat back.
+    """
+    return done(mid_match.replace_absent(*_command(match_id), **body, if_match=_if_match()), 200)
 
 
 @blueprint.at("/v1/matches/<match_id>/rematch", methods=["POST"])

@@ -1,15 +1,17 @@
 """The match index in sorted sets on the log's server.
 
-There is a set for each status list, for the open matches of each creator, for the lists of each player, and for ended matches.
+There is a set for each status list, for the open matches of each creator, for the lists of each player and its seats in open
+matches, and for ended matches.
 Members are stored forms of `IndexEntry` with score 0, so they sort as text. A match is added to its new list before it is
 removed from the old one: a crash in between leaves one entry too many, which readers remove. In the set of ended matches the
-score is a number that grows with each end. In the set of a player's concluded matches it is the time of the conclusion.
+score is a number that grows with each end. In the set of a player's concluded matches it is the time of the conclusion, in
+that of its seats the time when the seat was to be taken.
 
 An open match is also in a set for each of its facets and for each pair of them, so that a page of a search by two facets is one
 range of one set, however many matches there are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, get_args
 
 from redis import Redis, RedisCluster
@@ -47,12 +49,27 @@ return #waiting < tonumber(ARGV[2]) and redis.call('ZADD', KEYS[1], 0, ARGV[1]) 
 """KEYS the set; ARGV an entry, and the limit of entries. A match that is already in the set is admitted again."""
 
 
+_HOLD: Final = """
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) then
+  return 1
+end
+return redis.call('ZCARD', KEYS[1]) < tonumber(ARGV[3]) and redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1]) or 0
+"""
+"""KEYS the set; ARGV an entry, the time, and the limit of entries."""
+_SCAN: Final = 1_000
+"""How many keys the server looks at in one call of a scan."""
+
+
 def _status_list_key(status_list: StatusList) -> str:
     return f"index:{status_list}"
 
 
 def _creator_key(creator: str) -> str:
     return f"index:open:{creator}"
+
+
+def _seats_key(player: str) -> str:
+    return f"index:seats:{player}"
 
 
 def _player_key(player: str, own_list: OwnList) -> str:
@@ -76,7 +93,7 @@ def _parsed(entries: Sequence[bytes]) -> tuple[IndexEntry, ...]:
 
 
 class RedisIndex:
-    """`MatchIndex` with commands on a single key each, all safe to repeat; two of them are scripts."""
+    """`MatchIndex` with commands on a single key each, all safe to repeat; three of them are scripts."""
 
     def __init__(self, client: Redis | RedisCluster) -> None:
         self._client = client
@@ -166,6 +183,24 @@ class RedisIndex:
         entries: list[bytes]
         (entries,) = send(self._client, ("ZRANGE", _creator_key(creator), 0, -1))
         return _parsed(entries)
+
+    def hold_seat(self, player: str, match_id: MatchId, created_at: int, at: int, limit: int) -> bool:
+        held: int
+        (held,) = send(self._client, ("EVAL", _HOLD, 1, _seats_key(player), _stored(match_id, created_at), at, limit))
+        return held == 1
+
+    def release_seat(self, player: str, match_id: MatchId, created_at: int) -> None:
+        send(self._client, ("ZREM", _seats_key(player), _stored(match_id, created_at)))
+
+    def held_seats(self, player: str) -> tuple[tuple[int, IndexEntry], ...]:
+        found: list[bytes]
+        (found,) = send(self._client, ("ZRANGE", _seats_key(player), 0, -1, "WITHSCORES"))
+        return tuple(zip(map(int, found[1::2]), _parsed(found[::2]), strict=True))
+
+    def all_open(self) -> Iterator[IndexEntry]:
+        prefix = _creator_key("")
+        for key in self._client.scan_iter(match=f"{prefix}*", count=_SCAN):
+            yield from self.open_entries(key.decode().removeprefix(prefix))
 
     def file(self, match_id: MatchId, created_at: int, facets: Facets, known: Facets = NO_FACETS) -> None:
         entry = _stored(match_id, created_at)

@@ -1,14 +1,13 @@
 """Implementations of all ports in the memory of this process, for local play and for tests of the use cases."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import get_args
-
-from msgspec.structs import replace
 
 from events.memory_log import MemoryLog
 from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
 from service.adapters.local_limits import LocalLimits
+from service.adapters.memory_seeks import MemorySeeks as MemorySeeks
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.ports import (
@@ -24,7 +23,6 @@ from service.repository.ports import (
     lookups,
     news_of,
 )
-from service.repository.seeks import Pairing, Seek, Waiting
 
 
 def _ignore(_key: str, _number: Version) -> None:
@@ -87,6 +85,7 @@ class MemoryIndex:
         self._open: set[tuple[str, IndexEntry]] = set()
         self._private: set[IndexEntry] = set()
         self._ended: dict[IndexEntry, int] = {}
+        self._held: dict[str, dict[IndexEntry, int]] = {}
         self._published = False
         self._filed: dict[Facets, set[IndexEntry]] = {}
 
@@ -173,6 +172,23 @@ class MemoryIndex:
     def open_entries(self, creator: str) -> Sequence[IndexEntry]:
         return sorted(entry for owner, entry in self._open if owner == creator)
 
+    def hold_seat(self, player: str, match_id: MatchId, created_at: int, at: int, limit: int) -> bool:
+        held = self._held.setdefault(player, {})
+        entry = IndexEntry(created_at, match_id)
+        if entry not in held and len(held) >= limit:
+            return False
+        held.setdefault(entry, at)
+        return True
+
+    def release_seat(self, player: str, match_id: MatchId, created_at: int) -> None:
+        self._held.get(player, {}).pop(IndexEntry(created_at, match_id), None)
+
+    def held_seats(self, player: str) -> Sequence[tuple[int, IndexEntry]]:
+        return [(at, entry) for entry, at in self._held.get(player, {}).items()]
+
+    def all_open(self) -> Iterator[IndexEntry]:
+        return iter([entry for _, entry in self._open])
+
     def file(self, match_id: MatchId, created_at: int, facets: Facets, known: Facets = NO_FACETS) -> None:
         for lookup in lookups(facets) - lookups(known):
             self._filed.setdefault(lookup, set()).add(IndexEntry(created_at, match_id))
@@ -195,65 +211,6 @@ class MemoryIndex:
 
     def set_published(self) -> None:
         self._published = True
-
-
-class MemorySeeks:
-    """`wake` is called with `news_of(player)` and an increasing number whenever a seek is added."""
-
-    def __init__(self, wake: Callable[[str, Version], None] = _ignore) -> None:
-        self._wake = wake
-        self._added = 0
-        self._waiting: dict[str, Seek] = {}
-        self._seen: dict[str, int] = {}
-        self._pairings: dict[MatchId, Pairing] = {}
-        self._done: dict[str, Seek] = {}
-
-    def add(self, seek: Seek, limit: int) -> Seek | None:
-        known = self._done.get(seek.id) or self._waiting.get(seek.player)
-        if known is not None or len(self._waiting) >= limit:
-            return known
-        self._seen.pop(seek.player, None)
-        self._waiting[seek.player] = seek
-        self._added += 1
-        self._wake(news_of(seek.player), self._added)
-        return seek
-
-    def of(self, player: str) -> Seek | None:
-        return self._waiting.get(player)
-
-    def done(self, seek_id: str) -> Seek | None:
-        return self._done.get(seek_id)
-
-    def remove(self, seek: Seek) -> bool:
-        if self._waiting.get(seek.player) != seek:
-            return False
-        del self._waiting[seek.player]
-        return True
-
-    def see(self, player: str, at: int) -> None:
-        if player in self._waiting:
-            self._seen[player] = at
-
-    def waiting(self) -> Sequence[Waiting]:
-        return [Waiting(seek, self._seen.get(player, 0)) for player, seek in self._waiting.items()]
-
-    def pair(self, pairing: Pairing) -> bool:
-        if any(self._waiting.get(seek.player) != seek for seek in pairing.seeks):
-            return False
-        self._pairings[pairing.match] = pairing
-        for seek in pairing.seeks:
-            del self._waiting[seek.player]
-            self._done[seek.id] = replace(seek, match=pairing.match)
-        return True
-
-    def pairings(self) -> Sequence[Pairing]:
-        return list(self._pairings.values())
-
-    def finish(self, pairing: Pairing, again: Sequence[Seek]) -> None:
-        if self._pairings.pop(pairing.match, None) is not None:
-            for seek in again:
-                del self._done[seek.id]
-                self._waiting.setdefault(seek.player, seek)
 
 
 def _page(entries: Iterable[IndexEntry], before: IndexEntry | None, limit: int) -> Sequence[IndexEntry]:

@@ -5,8 +5,8 @@ from typing import Annotated, Final
 
 import msgspec
 
-from events.chain import FORMAT, genesis
-from events.record import MatchId
+from events.chain import FORMATS, genesis
+from events.record import Head, MatchId
 from service.errors import Refused
 from service.match.events import Ruleset
 from service.match.model import Match
@@ -22,6 +22,28 @@ class FirstLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     game: str
     ruleset: Ruleset
 
+    @property
+    def format_number(self) -> int:
+        """The number of the format.
+
+        Raises:
+            ValueError: this program does not know the format.
+        """
+        for number, name in FORMATS.items():
+            if name == self.format:
+                return number
+        raise ValueError(f"the format is {self.format}; this program reads {' and '.join(FORMATS.values())}")
+
+    @property
+    def line(self) -> tuple[bytes, Head]:
+        """The first line in canonical form, and the head of a match without events."""
+        return genesis(self.match, self.game, self.ruleset, self.format_number)
+
+
+def first_line(match: Match) -> FirstLine:
+    created = match.created
+    return FirstLine(FORMATS[created.format_number], match.id, created.game, created.ruleset)
+
 
 def export(ports: Ports, match: Match) -> Iterator[bytes]:
     """The lines of the file of a match that is over, including newlines.
@@ -35,7 +57,7 @@ def export(ports: Ports, match: Match) -> Iterator[bytes]:
 
 
 def _lines(ports: Ports, match: Match) -> Iterator[bytes]:
-    yield genesis(match.id, match.created.game, match.created.ruleset)[0] + b"\n"
+    yield first_line(match).line[0] + b"\n"
     for first in range(1, match.head.version + 1, CHUNK):
         last = min(match.head.version, first + CHUNK - 1)
         for stored in ports.log.read(match.id, first=first, last=last).events:
@@ -55,9 +77,7 @@ def split(lines: Iterable[bytes]) -> tuple[FirstLine, tuple[bytes, ...]]:
         first = msgspec.json.decode(found[0], type=FirstLine)
     except msgspec.DecodeError as error:
         raise ValueError(f"the first line is not that of a match file: {error}") from None
-    if first.format != FORMAT:
-        raise ValueError(f"the format is {first.format}; this program reads {FORMAT}")
-    if genesis(first.match, first.game, first.ruleset)[0] != found[0]:
+    if first.line[0] != found[0]:
         raise ValueError("the first line is not in canonical form")
     return first, tuple(found[1:])
 

@@ -5,9 +5,8 @@ from typing import Literal
 
 import msgspec
 
-from events.chain import FORMAT
 from events.record import MatchId, Version
-from service.audit.match_file import FirstLine, export
+from service.audit.match_file import export, first_line
 from service.audit.verify import CHECKS, Check, Fault, check_chain, verify
 from service.match.model import Match
 from service.repository.ports import Ports
@@ -59,7 +58,7 @@ def audit(ports: Ports, match: Match) -> Audit:
 def _passed(ports: Ports, match: Match) -> Sequence[Check]:
     if match.server_seed is None:
         stored = ports.log.read(match.id, last=match.head.version).events
-        _, newest = check_chain(FirstLine(FORMAT, match.id, match.created.game, match.created.ruleset), stored)
+        _, newest = check_chain(first_line(match), stored)
         passed: Sequence[Check] = ("chain",)
     else:
         verdict = verify(export(ports, match), ports.games)

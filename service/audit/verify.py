@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from events.chain import BrokenChain, Draft, follow, genesis
+from events.chain import BrokenChain, Draft, follow
 from events.record import Event, Head, Version, canonical
 from service.audit.match_file import FirstLine, split
 from service.errors import Corrupt, NotDue, Refused, location
@@ -130,7 +130,7 @@ def check_chain(first: FirstLine, stored: Sequence[bytes]) -> tuple[list[Event],
     Raises:
         Fault: the first event that is not canonical, does not follow, or contains a number that is not allowed.
     """
-    head = genesis(first.match, first.game, first.ruleset)[1]
+    head = first.line[1]
     events: list[Event] = []
     at = 0
     for version, entry in enumerate(stored, 1):

@@ -53,7 +53,29 @@ class Start(PlayerCommand, frozen=True, kw_only=True):
 
 
 class Leave(PlayerCommand, frozen=True, kw_only=True):
-    """Give up a seat. A creator without a seat aborts the open match."""
+    """Give up a seat. A creator without a seat aborts the open match. `only_open`: leave no match that has started."""
+
+    only_open: bool = False
+
+
+class FreeSeat(PlayerCommand, frozen=True, kw_only=True):
+    """As the creator, take a seat of an open match away from its player or bot."""
+
+    seat: Seat
+
+
+class AskAbort(PlayerCommand, frozen=True, kw_only=True):
+    """Ask to abort a running match. It is aborted when all its people ask for it."""
+
+
+class TakeBack(PlayerCommand, frozen=True, kw_only=True):
+    """Take back the seat that was handed over to a bot."""
+
+
+class ReplaceAbsent(PlayerCommand, frozen=True, kw_only=True):
+    """Hand the seat of another player, who has been absent for long, over to a bot."""
+
+    seat: Seat
 
 
 class Act(PlayerCommand, frozen=True, kw_only=True):
@@ -104,6 +126,10 @@ class HandOver(msgspec.Struct, frozen=True, kw_only=True):
     seat: Seat
 
 
+class Expire(msgspec.Struct, frozen=True, kw_only=True):
+    """Abort a match that has waited for players for too long."""
+
+
 class Extend(msgspec.Struct, frozen=True, kw_only=True):
     """Move all deadlines by the milliseconds of an outage."""
 
@@ -124,7 +150,10 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     """Score a match that has no open decision, and reveal its seed."""
 
 
-ServiceCommand: TypeAlias = ActAsBot | TakeDefault | Ring | Forfeit | HandOver | Extend | Suspend | Resume | Score
-MatchCommand: TypeAlias = Join | SeatBot | Start | Leave | Act | ServiceCommand
+PlayersCommand: TypeAlias = Join | SeatBot | FreeSeat | Start | Leave | AskAbort | TakeBack | ReplaceAbsent | Act
+ServiceCommand: TypeAlias = (
+    ActAsBot | TakeDefault | Ring | Forfeit | HandOver | Expire | Extend | Suspend | Resume | Score
+)
+MatchCommand: TypeAlias = PlayersCommand | ServiceCommand
 """A command to a match that exists."""
 Command: TypeAlias = Create | MatchCommand

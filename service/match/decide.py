@@ -14,51 +14,61 @@ from msgspec.structs import replace
 from events.chain import Draft
 from events.record import canonical
 from service.errors import NotDue, Refused, no_match
-from service.games.bots import stand_in
-from service.games.protocol import AnyGame
 from service.games.visibility import Seat
-from service.match.characters import CONTROL
 from service.match.commands import (
     Act,
     ActAsBot,
+    AskAbort,
     Command,
     Create,
+    Expire,
     Extend,
     Forfeit,
+    FreeSeat,
     HandOver,
     Join,
     Leave,
     MatchCommand,
     PlayerCommand,
+    ReplaceAbsent,
     Resume,
     Ring,
     SeatBot,
     SeenHead,
     Start,
     Suspend,
+    TakeBack,
     TakeDefault,
 )
 from service.match.events import (
     ClockExtended,
-    MatchAborted,
     MatchCreated,
     MatchResumed,
     MatchScored,
-    MatchStarted,
     MatchSuspended,
     Resigned,
-    SeatHandedOver,
-    SeatLeft,
     SeatTaken,
-    SeedRevealed,
 )
 from service.match.model import Expiry, Match
-from service.match.new_match import check_bot, checked_options
-from service.match.randomness import Chance, Draws, commitment, match_key
+from service.match.new_match import NewMatch, checked_options
+from service.match.randomness import Chance, commitment
 from service.match.refusals import refused
-from service.match.rulings import act, act_as_bot, check_due, check_running, draws, ring, take_default
+from service.match.rulings import act, act_as_bot, check_due, draws, ring, take_default
+from service.match.seating import (
+    ask_abort,
+    expire,
+    free_seat,
+    handed_over,
+    join,
+    leave,
+    replace_absent,
+    reveal,
+    seat_bot,
+    start,
+    started,
+    take_back,
+)
 
-CLIENT_SEED: Final = re.compile(f"[^{CONTROL}]{{1,64}}")
 _EXCEPTION_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -94,13 +104,21 @@ def _decide(match: Match, command: MatchCommand, at: int, chance: Chance) -> tup
         case ActAsBot():
             return act_as_bot(match, command, at, chance)
         case Join():
-            return _join(match, command, at, chance)
+            return join(match, command, at, chance)
         case SeatBot():
-            return _seat_bot(match, command, at, chance)
+            return seat_bot(match, command, at, chance)
+        case FreeSeat():
+            return free_seat(match, command)
         case Start():
-            return _start_by_hand(match, command, at, chance)
+            return start(match, command, at, chance)
         case Leave():
-            return _leave(match, command, chance)
+            return leave(match, command, chance)
+        case AskAbort():
+            return ask_abort(match, command.player, chance)
+        case TakeBack():
+            return take_back(match, command)
+        case ReplaceAbsent():
+            return replace_absent(match, command, at)
         case TakeDefault():
             return take_default(match, command, at, chance)
         case Ring():
@@ -110,8 +128,9 @@ def _decide(match: Match, command: MatchCommand, at: int, chance: Chance) -> tup
             return (Draft("resigned", "worker", canonical(Resigned(command.seat))),)
         case HandOver():
             _check_expired(match, command.seat, at, "seat_handed_over")
-            handed_over = SeatHandedOver(command.seat, stand_in(match.game), "bot")
-            return (Draft("seat_handed_over", "worker", canonical(handed_over)),)
+            return (handed_over(match, command.seat, "worker", "clock"),)
+        case Expire():
+            return expire(match, at, chance)
         case Extend():
             extended_ms = match.compensation_ms(command.ms, at)
             return (_extended(extended_ms),) if extended_ms else ()
@@ -162,78 +181,21 @@ def _create(command: Create, at: int, chance: Chance) -> tuple[Draft, ...]:
         private=wanted.private,
         manual_start=wanted.manual_start,
         seed_commitment=commitment(chance()),
+        **_added_by_format_2(wanted),
     )
     drafts = [Draft("match_created", by, canonical(created))]
     drafts += [
         Draft("seat_taken", by, canonical(SeatTaken(seat, name, "bot"))) for seat, name in enumerate(wanted.bots)
     ]
     if len(wanted.bots) == wanted.seats and not wanted.manual_start:
-        drafts.append(_start(game, options, [None] * wanted.seats, at, chance))
+        drafts.append(started(game, options, [None] * wanted.seats, at, chance))
     return tuple(drafts)
 
 
-def _join(match: Match, command: Join, at: int, chance: Chance) -> tuple[Draft, ...]:
-    _check_open(match)
-    own = match.seat_of(command.player)
-    if own is not None:
-        raise Refused("already-seated", "You have a seat in this match.", seat=own)
-    seed = command.client_seed
-    if seed is not None and not CLIENT_SEED.fullmatch(seed):
-        raise Refused(
-            "invalid-parameter",
-            "A client seed has 1 to 64 characters, none of them a control character.",
-            parameter="client_seed",
-        )
-    taken = SeatTaken(_free_seat(match, command.seat), command.player, "human", UNSET if seed is None else seed)
-    return _seated(match, taken, f"player:{command.player}", at, chance)
-
-
-def _seat_bot(match: Match, command: SeatBot, at: int, chance: Chance) -> tuple[Draft, ...]:
-    _check_creator(match, command.player)
-    _check_open(match)
-    check_bot(match.game, command.bot)
-    taken = SeatTaken(_free_seat(match, command.seat), command.bot, "bot")
-    return _seated(match, taken, f"player:{command.player}", at, chance)
-
-
-def _seated(match: Match, taken: SeatTaken, by: str, at: int, chance: Chance) -> tuple[Draft, ...]:
-    """The event of a taken seat, and the start of the match if this was the last free seat."""
-    draft = Draft("seat_taken", by, canonical(taken))
-    free = [seat for seat, holder in enumerate(match.seats) if holder is None]
-    if free != [taken.seat] or match.created.manual_start:
-        return (draft,)
-    seeds = match.client_seeds()
-    seeds[taken.seat] = None if taken.client_seed is UNSET else taken.client_seed
-    return draft, _start(match.game, match.options, seeds, at, chance)
-
-
-def _start_by_hand(match: Match, command: Start, at: int, chance: Chance) -> tuple[Draft, ...]:
-    _check_creator(match, command.player)
-    _check_open(match)
-    if None in match.seats:
-        raise Refused("seats-empty", "A match starts when every seat is taken.")
-    return (_start(match.game, match.options, match.client_seeds(), at, chance),)
-
-
-def _start(game: AnyGame, options: Any, client_seeds: list[str | None], at: int, chance: Chance) -> Draft:
-    rng = Draws(lambda: match_key(chance(), client_seeds), {})
-    effects = game.setup(len(client_seeds), options, at, rng)
-    return Draft("match_started", "worker", canonical(MatchStarted(tuple(rng.drawn), effects)))
-
-
-def _leave(match: Match, command: Leave, chance: Chance) -> tuple[Draft, ...]:
-    seat = match.seat_of(command.player)
-    if match.status == "open" and seat is None and command.player == match.creator:
-        return Draft("match_aborted", "worker", canonical(MatchAborted("creator-left"))), _reveal(chance)
-    if seat is None:
-        raise refused("not-seated.nothing-to-leave")
-    if match.status == "open":
-        return (Draft("seat_left", f"seat:{seat}", canonical(SeatLeft(seat))),)
-    check_running(match)
-    holder = match.seats[seat]
-    if holder is not None and holder.resigned:
-        raise refused("not-seated.left-before")
-    return (Draft("resigned", f"seat:{seat}", canonical(Resigned(seat))),)
+def _added_by_format_2(wanted: NewMatch) -> dict[str, Any]:
+    if wanted.format_number == 1:
+        return {}
+    return {"format": 2, "rated": wanted.rated, "open_ms": wanted.open_ms, "bot_fallback": wanted.bot_fallback}
 
 
 def _suspend(match: Match, command: Suspend) -> tuple[Draft, ...]:
@@ -251,37 +213,9 @@ def _score(match: Match, chance: Chance) -> tuple[Draft, ...]:
     rng = draws(match, chance)
     outcome = match.game.score(match.state, rng)
     scored = MatchScored(outcome, tuple(rng.drawn) or UNSET)
-    return Draft("match_scored", "worker", canonical(scored)), _reveal(chance)
-
-
-def _reveal(chance: Chance) -> Draft:
-    return Draft("seed_revealed", "worker", canonical(SeedRevealed(chance().hex())))
+    return Draft("match_scored", "worker", canonical(scored)), reveal(chance)
 
 
 def _check_expired(match: Match, seat: Seat, at: int, event_type: Expiry) -> None:
     if check_due(match, at, event_type).seat != seat:
         raise NotDue(f"seat {seat} is not the one whose deadline is next")
-
-
-def _check_open(match: Match) -> None:
-    if match.status != "open":
-        raise Refused("match-not-open", "The match has started or ended.", match_status=match.status)
-
-
-def _check_creator(match: Match, player: str) -> None:
-    if player != match.creator:
-        raise Refused("not-the-creator", "Only the player who created the match can do this.")
-
-
-def _free_seat(match: Match, wanted: Seat | None) -> Seat:
-    free = [seat for seat, holder in enumerate(match.seats) if holder is None]
-    if not free:
-        raise Refused("match-full", "Every seat is taken.")
-    if wanted is None:
-        return free[0]
-    if wanted not in free:
-        fault = f"Seat {wanted} is not free" if 0 <= wanted < len(match.seats) else f"There is no seat {wanted}"
-        seats = ", ".join(map(str, free))
-        others = f"seat {seats} is" if len(free) == 1 else f"seats {seats} are"
-        raise Refused("seat-taken", f"{fault}; {others} free.", free=free)
-    return wanted

@@ -31,6 +31,10 @@ def _abandoned(match: Match, after: int) -> int | None:
     return _either(match, after) if match.is_abandoned else None
 
 
+def _open(match: Match, _after: int) -> int | None:
+    return match.expires_at
+
+
 def _either(match: Match, after: int) -> int | None:
     return min((at for at in (_turn_at(match, after), _deadline(match)) if at is not None), default=None)
 
@@ -51,10 +55,12 @@ KINDS: Final[dict[str, Callable[[Match, int], int | None]]] = {
     "clock": _clock,
     "bots": _bots,
     "abandoned": _abandoned,
+    "open": _open,
 }
 """`job`: a turn that the service plays, or the scoring, in a match with people. Workers claim it with a lease.
 
 `clock`: a deadline in a match with people. Any sweeper enforces it.
 `bots`: a turn, the scoring or a deadline in a match of bots alone. Separate workers claim it, so that no person waits.
 `abandoned`: the same, in a match that all its people left. The same workers claim it, after all matches of bots.
+`open`: the end of the time for which a match may wait for players. Sweepers claim it.
 """

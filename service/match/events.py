@@ -17,7 +17,8 @@ from service.match.randomness import Draw
 A = TypeVar("A")
 E = TypeVar("E")
 
-SeatKind: TypeAlias = Literal["human", "bot"]
+SeatKind: TypeAlias = Literal["human", "bot", "hosted"]
+"""A person, a bot of the game, or a bot that an account hosts. The last exists only in format 2, and is not offered yet."""
 
 Ruleset: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 """A ruleset below 1 never existed. A file that names one would pass as a match of old rules, which are not decided again."""
@@ -34,8 +35,19 @@ Seconds: TypeAlias = Annotated[int, msgspec.Meta(ge=SHORTEST_CLOCK, le=LONGEST_C
 Increment: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=LONGEST_INCREMENT)]
 Pace: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SLOWEST_PACE)]
 OnTimeout: TypeAlias = Literal["default_action", "bot", "resign"]
-DefaultReason: TypeAlias = Literal["clock", "bot-failed", "player-left"]
-"""Why a default action was taken: the deadline passed, the seat's bot chose no legal action, or its player left."""
+DefaultReason: TypeAlias = Literal["clock", "bot-failed", "player-left", "bot-late"]
+"""Why a default action was taken: the deadline passed, the seat's bot chose no legal action, its player left, or (in
+format 2) its hosted bot did not answer in time."""
+HandOverReason: TypeAlias = Literal["clock", "absent", "bot-failed", "returned"]
+"""Why a seat was handed over, in format 2: its time ran out; another seat asked, since it had not moved for 14 days; its hosted
+bot failed; or the person who had it before took it back from a bot."""
+AbortReason: TypeAlias = Literal["creator-left", "agreed", "expired"]
+"""Why a match was aborted. Format 1 has only the first."""
+BotFallback: TypeAlias = Literal["default_action", "bot", "resign"]
+"""What happens when a hosted bot fails."""
+SHORTEST_WAIT_MS: Final = 1_000
+LONGEST_WAIT_MS: Final = 30 * 24 * 3_600_000
+OpenMs: TypeAlias = Annotated[int, msgspec.Meta(ge=SHORTEST_WAIT_MS, le=LONGEST_WAIT_MS)]
 
 
 class MatchClock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -53,6 +65,11 @@ class MatchClock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 
 class MatchCreated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The data of the first event. Format 1 has none of the last four fields, format 2 has all of them.
+
+    `open_ms`: after this many milliseconds since its creation a match that has not started is aborted.
+    """
+
     game: str
     ruleset: Ruleset
     options: dict[str, Any]
@@ -61,6 +78,21 @@ class MatchCreated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     private: bool
     manual_start: bool
     seed_commitment: str
+    format: Literal[2] | UnsetType = UNSET
+    rated: bool | UnsetType = UNSET
+    open_ms: OpenMs | UnsetType = UNSET
+    bot_fallback: BotFallback | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        present = {value is not UNSET for value in (self.format, self.rated, self.open_ms, self.bot_fallback)}
+        if len(present) != 1:
+            raise ValueError(
+                "format 2 has the fields format, rated, open_ms and bot_fallback, and format 1 has none of them"
+            )
+
+    @property
+    def format_number(self) -> int:
+        return 1 if self.format is UNSET else self.format
 
     def full_banks(self) -> tuple[int, ...]:
         """The time of each seat before its first decision, in milliseconds; empty if the clock has no bank."""
@@ -76,6 +108,14 @@ class SeatTaken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SeatLeft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    seat: Seat
+
+
+class SeatFreed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    seat: Seat
+
+
+class AbortAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seat: Seat
 
 
@@ -103,9 +143,12 @@ class Rang(msgspec.Struct, Generic[E], frozen=True, gc=False, forbid_unknown_fie
 
 
 class SeatHandedOver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`reason` is absent in format 1, where the only reason is the clock."""
+
     seat: Seat
     player: str
     kind: SeatKind
+    reason: HandOverReason | UnsetType = UNSET
 
 
 class Resigned(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,7 +161,7 @@ class MatchScored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MatchAborted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    reason: Literal["creator-left"]
+    reason: AbortReason
 
 
 class MatchSuspended(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -44,7 +44,7 @@ def begin(match_id: MatchId, stored: bytes, games: Mapping[str, AnyGame]) -> Mat
         if first.type != "match_created":
             raise _too_old(f"the event type {first.type} as the first event of a match")
         created = _created(first)
-        event, head = follow(genesis(match_id, created.game, created.ruleset)[1], stored)
+        event, head = follow(genesis(match_id, created.game, created.ruleset, created.format_number)[1], stored)
     except NewerEvent as error:
         raise _too_old("a field of the first event") from error
     except BrokenChain as error:

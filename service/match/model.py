@@ -16,17 +16,22 @@ from service.games.protocol import CLOCK, AnyGame, Decision, Outcome
 from service.games.visibility import Seat as Seat
 from service.games.visibility import Viewer as Viewer
 from service.match.events import MatchCreated, SeatKind
+from service.match.open_decision import GRACE_MS as GRACE_MS
+from service.match.open_decision import OpenDecision as OpenDecision
+from service.match.open_decision import Opening as Opening
 
 Status: TypeAlias = Literal["open", "running", "suspended", "finished", "aborted"]
 Expiry: TypeAlias = Literal["timer", "resigned", "seat_handed_over", "default_action"]
 """The event types that may follow from a passed deadline."""
 
-GRACE_MS: Final = 100
-"""A deadline is enforced this long after it has passed, so that an action received in time is appended first."""
 HINT_MS: Final = 300
 """For a job that is due immediately, workers get a hint. After this time the hint counts as lost."""
 LATE_MS: Final = 500
 """Lateness above which a bot's turn is rescheduled: its missed turn counts as a turn without an action."""
+OPEN_MS: Final = 24 * 3_600_000
+"""How long a match of format 1 may wait for players. Later formats say it in their first event."""
+ABSENCE_MS: Final = 14 * 24 * 3_600_000
+"""A person who does not move for this long in a match without a clock may lose the seat to a bot, if another seat asks."""
 BOT_PACE_MS: Final = 2_500
 """Average time that a bot takes in a timed game if the clock has no `bot_pace_ms`, so that people can play against it."""
 
@@ -43,40 +48,10 @@ class SeatHolder(msgspec.Struct, frozen=True):
     resigned: bool = False
     former: str | None = None
 
-
-class Opening(msgspec.Struct, frozen=True, gc=False):
-    """When a decision opened: the version, and the match time in milliseconds."""
-
-    version: Version
-    at: int
-
-
-class OpenDecision(Decision[Any], frozen=True, kw_only=True):
-    """A decision of the rules, with its id and times. All times are server time in milliseconds."""
-
-    id: str
-    opens_at: int
-    plays_at: int | None
-    """The earliest time at which the service may take the decision: for a bot, or for a seat whose player left."""
-    scheduled_at: int | None
-    """When the service plans to take it. A bot that missed its time waits for its pace again before it reacts to others."""
-    by_clock: bool
-    """Whether the deadline comes from the match clock and not from the game."""
-
     @property
-    def enforced_at(self) -> int | None:
-        """When its deadline is enforced. None if it has no deadline, or if the deadline of another decision ends it."""
-        if self.deadline is None or (self.seat != CLOCK and self.on_timeout is None):
-            return None
-        return self.deadline + GRACE_MS
-
-    def is_past(self, at: int) -> bool:
-        """Whether the deadline has passed at `at`."""
-        return self.deadline is not None and at >= self.deadline
-
-    def is_played(self, at: int) -> bool:
-        """Whether the service may take the decision at `at`."""
-        return self.plays_at is not None and self.plays_at <= at
+    def is_present(self) -> bool:
+        """Whether a person has the seat and has not left it."""
+        return self.kind == "human" and not self.resigned
 
 
 class Folding(msgspec.Struct):
@@ -85,6 +60,7 @@ class Folding(msgspec.Struct):
     `paused` is server time minus match time, in milliseconds. `opened` is when all decisions of a sequential game opened.
     In a simultaneous game `open_decisions` are the open decisions, and `since` is when each of them opened. `banks` is the
     time that each seat had left before its open decision, in milliseconds; it is empty if the clock has no bank.
+    `abort_asked` are the seats that ask to abort the match.
     """
 
     id: MatchId
@@ -109,6 +85,7 @@ class Folding(msgspec.Struct):
     suspended_at: int | None = None
     outcome: Outcome | None = None
     server_seed: str | None = None
+    abort_asked: tuple[Seat, ...] = ()
 
 
 class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec lets a frozen struct have these fields
@@ -118,6 +95,14 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
     def is_over(self) -> bool:
         """Whether no action is possible any more. The seed may not be revealed yet."""
         return self.status in {"finished", "aborted"}
+
+    @property
+    def expires_at(self) -> int | None:
+        """Server time in milliseconds after which the match is aborted if it has not started; None once it has."""
+        if self.status != "open":
+            return None
+        open_ms = self.created.open_ms
+        return self.created_at + (OPEN_MS if open_ms is UNSET else open_ms)
 
     def decisions(self) -> tuple[OpenDecision, ...]:
         """The open decisions. A deadline is the game's own, or else that of the match clock, in server time."""
@@ -170,7 +155,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
     @property
     def origin(self) -> Head:
         """The head before the first event: version 0 and the hash of the match file's first line."""
-        return genesis(self.id, self.created.game, self.created.ruleset)[1]
+        return genesis(self.id, self.created.game, self.created.ruleset, self.created.format_number)[1]
 
     def points(self, viewer: Viewer) -> tuple[int, ...] | None:
         """The points of each seat if the match ended now, as far as a viewer may know them; None before the start."""
@@ -194,7 +179,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
     def _wait(self, decision: Decision[Any], opening: Opening) -> int | None:
         """How long the service waits before it takes a decision, in milliseconds; None if it does not take the decision."""
         holder = None if decision.seat == CLOCK else self.seats[decision.seat]
-        if holder is None or (holder.kind == "human" and not holder.resigned):
+        if holder is None or holder.is_present:
             return None
         if holder.resigned:
             return None if decision.on_timeout is None else 0
@@ -213,12 +198,26 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
 
     def was_of(self, player: str) -> bool:
         """Whether a bot took over a seat of this person. The person may still watch the match."""
-        return any(holder is not None and holder.former == player for holder in self.seats)
+        return self.lost_seat_of(player) is not None
+
+    @property
+    def people(self) -> set[str]:
+        """The people who have seats, also those who left after the start."""
+        return {holder.player for holder in self.seats if holder is not None and holder.kind == "human"}
 
     @property
     def has_people(self) -> bool:
         """Whether a person holds a seat and has not left it."""
-        return any(holder is not None and holder.kind == "human" and not holder.resigned for holder in self.seats)
+        return any(holder is not None and holder.is_present for holder in self.seats)
+
+    def lost_seat_of(self, player: str) -> Seat | None:
+        """The seat that a bot took over from a person; None if there is none."""
+        return next((seat for seat, one in enumerate(self.seats) if one is not None and one.former == player), None)
+
+    def is_agreed(self, asker: Seat) -> bool:
+        """Whether all people who are still in the match ask to abort it, once `asker` does."""
+        people = {seat for seat, holder in enumerate(self.seats) if holder is not None and holder.is_present}
+        return people == {*self.abort_asked, asker}
 
     @property
     def is_abandoned(self) -> bool:
@@ -258,7 +257,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         if decision.seat == CLOCK:
             return "timer"
         holder, clock = self.seats[decision.seat], self.created.clock
-        is_human = holder is not None and holder.kind == "human" and not holder.resigned
+        is_human = holder is not None and holder.is_present
         if clock is not None and decision.by_clock and is_human:
             if clock.on_timeout == "resign":
                 return "resigned"

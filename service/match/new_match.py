@@ -1,19 +1,25 @@
 """The description of a match to create, and its checks: game, seats, options, bots and clock."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
+from events.chain import NEWEST_FORMAT
 from service.errors import Refused
 from service.games.bots import bots_of
 from service.games.protocol import AnyGame, BadOptions
-from service.match.events import MatchClock
+from service.match.events import BotFallback, MatchClock
+from service.match.model import OPEN_MS
 
 
 class NewMatch(msgspec.Struct, frozen=True):
-    """A match to create. `bots` take the lowest seats."""
+    """A match to create. `bots` take the lowest seats. `open_ms`: how long it may wait for players, in milliseconds.
+
+    `default_clock`: the client said nothing about a clock. None without it means that the client wants no clock.
+    """
 
     game: str
     seats: int
@@ -22,6 +28,21 @@ class NewMatch(msgspec.Struct, frozen=True):
     clock: MatchClock | None = None
     private: bool = False
     manual_start: bool = False
+    default_clock: bool = False
+    rated: bool = False
+    open_ms: int = OPEN_MS
+    bot_fallback: BotFallback = "default_action"
+    format_number: int = NEWEST_FORMAT
+
+
+DEFAULT_CLOCK: Final = MatchClock(turn_seconds=7 * 24 * 3600, on_timeout="default_action")
+
+
+def with_clock(game: AnyGame, wanted: NewMatch) -> NewMatch:
+    """The match with the default clock if the client said nothing about a clock and the game keeps no time itself."""
+    if not wanted.default_clock or wanted.clock is not None or game.info.keeps_time:
+        return wanted
+    return replace(wanted, clock=DEFAULT_CLOCK)
 
 
 def game_named(games: Mapping[str, AnyGame], game_id: str) -> AnyGame:
@@ -42,6 +63,8 @@ def checked_options(game: AnyGame, wanted: NewMatch) -> Any:
     Raises:
         Refused: `bot-not-found`, `invalid-options`.
     """
+    if wanted.rated:
+        raise Refused("invalid-options", "Rated matches are not offered yet.", parameter="rated")
     if wanted.seats not in game.info.seats:
         raise Refused(
             "invalid-options",

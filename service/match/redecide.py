@@ -16,28 +16,36 @@ from service.games.visibility import Seat
 from service.match.commands import (
     Act,
     ActAsBot,
+    AskAbort,
     Command,
     Create,
+    Expire,
     Extend,
     Forfeit,
+    FreeSeat,
     HandOver,
     Join,
     Leave,
+    ReplaceAbsent,
     Resume,
     Ring,
     Score,
     SeatBot,
     Start,
     Suspend,
+    TakeBack,
     TakeDefault,
 )
 from service.match.decide import decide
 from service.match.events import (
+    AbortReason,
     Acted,
     ClockExtended,
     DefaultReason,
     MatchAborted,
+    MatchCreated,
     MatchSuspended,
+    SeatHandedOver,
     SeatTaken,
     SeedRevealed,
     codec,
@@ -45,6 +53,7 @@ from service.match.events import (
 from service.match.model import Match, SeatHolder
 from service.match.new_match import NewMatch
 from service.match.randomness import Chance
+from service.match.seating import aborted, asked
 
 RULED: Final = frozenset(
     {"match_created", "match_started", "action", "default_action", "timer", "seat_handed_over", "match_scored"}
@@ -110,22 +119,27 @@ def _command(match: Match, event: Event) -> Command:
             return _create(match)
         case "seat_taken":
             taken = msgspec.json.decode(event.data, type=SeatTaken)
+            if taken.kind == "hosted":
+                raise NotDue("seats of hosted bots are not offered yet")
             if taken.kind == "bot":
                 return SeatBot(player=match.creator, bot=taken.player, seat=taken.seat)
             seed = None if taken.client_seed is UNSET else taken.client_seed
             return Join(player=taken.player, seat=taken.seat, client_seed=seed, has_join_code=True)
         case "match_started":
             return Start(player=match.creator)
+        case "seat_freed":
+            return FreeSeat(player=match.creator, seat=_seat(event))
+        case "abort_asked":
+            return AskAbort(player=_holder(match, _seat(event)).player)
         case "seat_left":
             return Leave(player=_holder(match, _seat(event)).player)
         case "resigned":
             seat = _seat(event)
             return Forfeit(seat=seat) if event.by == "worker" else Leave(player=_holder(match, seat).player)
         case "match_aborted":
-            msgspec.json.decode(event.data, type=MatchAborted)
-            return Leave(player=match.creator)
+            return _abort(match, msgspec.json.decode(event.data, type=MatchAborted).reason)
         case "seat_handed_over":
-            return HandOver(seat=_seat(event))
+            return _hand_over(match, event)
         case "clock_extended":
             return Extend(ms=msgspec.json.decode(event.data, type=ClockExtended).ms)
         case "match_suspended":
@@ -137,6 +151,37 @@ def _command(match: Match, event: Event) -> Command:
     raise NotDue(f"{event.type} is not possible here")
 
 
+def _abort(match: Match, reason: AbortReason) -> Command:
+    match reason:
+        case "creator-left":
+            return Leave(player=match.creator)
+        case "expired":
+            return Expire()
+        case "agreed":
+            if not match.abort_asked:
+                raise NotDue("nobody asked for it")
+            return AskAbort(player=_holder(match, match.abort_asked[0]).player)
+
+
+def _hand_over(match: Match, event: Event) -> Command:
+    handed_over = msgspec.json.decode(event.data, type=SeatHandedOver)
+    match handed_over.reason:
+        case "returned":
+            return TakeBack(player=handed_over.player)
+        case "absent":
+            return ReplaceAbsent(player=_holder(match, _author_seat(event)).player, seat=handed_over.seat)
+        case "bot-failed":
+            raise NotDue("hosted bots are not offered yet")
+    return HandOver(seat=handed_over.seat)
+
+
+def _author_seat(event: Event) -> Seat:
+    seat = event.by.removeprefix("seat:")
+    if seat == event.by or not (seat.isascii() and seat.isdecimal()):
+        raise NotDue(f"{event.by} is no seat")
+    return int(seat[:4])
+
+
 def _create(match: Match) -> Create:
     created = match.created
     wanted = NewMatch(
@@ -146,8 +191,14 @@ def _create(match: Match) -> Create:
         clock=created.clock,
         private=created.private,
         manual_start=created.manual_start,
+        **_added_by_format_2(created),
     )
     return Create(player=match.creator, game=match.game, wanted=wanted)
+
+
+def _added_by_format_2(created: MatchCreated) -> dict[str, Any]:
+    names = ("rated", "open_ms", "bot_fallback") if created.format_number > 1 else ()
+    return {"format_number": created.format_number, **{name: getattr(created, name) for name in names}}
 
 
 def _decided_without_rules(match: Match, event: Event, chance: Chance) -> Sequence[Draft]:
@@ -159,6 +210,15 @@ def _decided_without_rules(match: Match, event: Event, chance: Chance) -> Sequen
         if event.type == "match_scored":
             return draft, Draft("seed_revealed", "worker", canonical(SeedRevealed(chance().hex())))
         return (draft,)
+    if event.type == "abort_asked":
+        seat = _seat(event)
+        if match.status != "running" or not _holder(match, seat).is_present:
+            raise NotDue(f"nobody in seat {seat} can ask for it")
+        return asked(match, seat, chance)
+    if event.type == "match_aborted" and match.status == "running":
+        if not match.abort_asked or not match.is_agreed(match.abort_asked[0]):
+            raise NotDue("not all people asked for it")
+        return aborted("agreed", chance)
     bots = (
         {msgspec.json.decode(event.data, type=SeatTaken).player: choose_at_random} if event.type == "seat_taken" else {}
     )
@@ -172,13 +232,29 @@ def _author(match: Match, event: Event) -> str:
         return "worker"
     seat = _seat(event)
     holder = _holder(match, seat)
-    if event.type in {"default_action", "seat_handed_over"}:
+    if event.type == "seat_handed_over":
+        return _hand_over_author(match, event)
+    if event.type == "default_action":
         return "worker"
     if holder.resigned or (holder.kind == "bot" and event.type == "resigned"):
         raise NotDue(f"nobody can leave seat {seat} or act in it")
     if event.type == "resigned" and event.by == "worker":
         return "worker"
     return f"bot:{holder.player}" if holder.kind == "bot" else f"seat:{seat}"
+
+
+def _hand_over_author(match: Match, event: Event) -> str:
+    handed_over = msgspec.json.decode(event.data, type=SeatHandedOver)
+    if handed_over.reason == "returned":
+        if match.lost_seat_of(handed_over.player) != handed_over.seat:
+            raise NotDue(f"{handed_over.player} did not lose seat {handed_over.seat} to a bot")
+        return f"player:{handed_over.player}"
+    if handed_over.reason == "absent":
+        asker = _author_seat(event)
+        if asker == handed_over.seat or not _holder(match, asker).is_present:
+            raise NotDue(f"nobody in seat {asker} can ask for it")
+        return f"seat:{asker}"
+    return "worker"
 
 
 def _seat(event: Event) -> Seat:

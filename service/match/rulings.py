@@ -83,6 +83,8 @@ def take_default(match: Match, command: TakeDefault, at: int, chance: Chance) ->
     defaults = [one for one in _of_seat(match, seat) if one.on_timeout is not None and one.on_timeout == action]
     if reason == "clock":
         holds = check_due(match, at, "default_action") in defaults
+    elif reason == "bot-late":
+        holds = False  # hosted bots are not offered yet
     elif reason == "bot-failed":
         holds = holder.kind == "bot" and any(one.is_played(at) and not one.is_past(at) for one in defaults)
     else:

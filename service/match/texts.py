@@ -86,8 +86,10 @@ class _Texts:
         }
 
     def event(self, kind: str, data: Mapping[str, Any], by: str) -> str:
-        """The sentence for an event type. Some types have several, by the `kind` in the data or the author (seat, worker)."""
-        template = self._own.get(kind) or self._own[f"{kind}.{data.get('kind', by.partition(':')[0])}"]
+        """The sentence for an event type. Some types have several, by reason, or by `kind`, or by author (seat, worker)."""
+        variants = (data.get("reason"), data.get("kind"), by.partition(":")[0])
+        names = [kind, *(f"{kind}.{variant}" for variant in variants)]
+        template = next(self._own[name] for name in names if name in self._own)
         return template.format_map(_Phrases(self, data["outcome"] if kind == "match_scored" else data))
 
     def effect(self, effect: Mapping[str, Any]) -> str:

@@ -11,12 +11,14 @@ from events.record import Event
 from service.games.protocol import CLOCK, Decision
 from service.games.visibility import Seat
 from service.match.events import (
+    AbortAsked,
     ClockExtended,
     MatchAborted,
     MatchResumed,
     MatchScored,
     MatchSuspended,
     Resigned,
+    SeatFreed,
     SeatHandedOver,
     SeatLeft,
     SeatTaken,
@@ -98,6 +100,8 @@ def _decoder(data: type[T]) -> Callable[[msgspec.Raw], T]:
 
 _taken = _decoder(SeatTaken)
 _left = _decoder(SeatLeft)
+_freed = _decoder(SeatFreed)
+_asked = _decoder(AbortAsked)
 _handed_over = _decoder(SeatHandedOver)
 _resigned = _decoder(Resigned)
 _scored = _decoder(MatchScored)
@@ -108,6 +112,12 @@ _suspended = _decoder(MatchSuspended)
 _resumed = _decoder(MatchResumed)
 
 
+def _require_format_2(match: Folding, value: object) -> None:
+    """Check that a match may have an event or a value that format 1 does not have. Format 1 is closed."""
+    if match.created.format_number == 1:
+        raise ValueError(f"format 1 has no {value}")
+
+
 def _match_started(match: Folding, event: Event) -> None:
     data = codec(match.game).started(event.data)
     match.status, match.started_at = "running", event.at
@@ -116,6 +126,10 @@ def _match_started(match: Folding, event: Event) -> None:
 
 def _action(match: Folding, event: Event) -> None:
     data = codec(match.game).acted(event.data)
+    if data.reason == "bot-late":
+        _require_format_2(match, data.reason)
+    elif data.reason is UNSET and match.abort_asked:
+        _no_longer_asks(match, data.seat)
     _play(match, event, data.seat, data.effects, data.draws)
 
 
@@ -126,6 +140,8 @@ def _timer(match: Folding, event: Event) -> None:
 
 def _seat_taken(match: Folding, event: Event) -> None:
     data = _taken(event.data)
+    if data.kind == "hosted":
+        _require_format_2(match, data.kind)
     seed = None if data.client_seed is UNSET else data.client_seed
     match.seats = _seated(match, data.seat, SeatHolder(data.player, data.kind, seed))
 
@@ -134,11 +150,36 @@ def _seat_left(match: Folding, event: Event) -> None:
     match.seats = _seated(match, _left(event.data).seat, None)
 
 
+def _seat_freed(match: Folding, event: Event) -> None:
+    _require_format_2(match, event.type)
+    match.seats = _seated(match, _freed(event.data).seat, None)
+
+
+def _abort_asked(match: Folding, event: Event) -> None:
+    _require_format_2(match, event.type)
+    seat = _asked(event.data).seat
+    _holder(match, seat)
+    match.abort_asked = tuple(sorted({*match.abort_asked, seat}))
+
+
+def _no_longer_asks(match: Folding, seat: Seat) -> None:
+    match.abort_asked = tuple([other for other in match.abort_asked if other != seat])
+
+
 def _seat_handed_over(match: Folding, event: Event) -> None:
     data = _handed_over(event.data)
+    if (match.created.format_number == 1) != (data.reason is UNSET):
+        raise ValueError("format 2 has a reason, format 1 has none")
     seat, before = data.seat, _holder(match, data.seat)
     former = before.player if before.kind == "human" else before.former
-    match.seats = _seated(match, seat, SeatHolder(data.player, data.kind, before.client_seed, former=former))
+    _no_longer_asks(match, seat)
+    match.seats = _seated(
+        match,
+        seat,
+        SeatHolder(data.player, data.kind, before.client_seed, former=None if data.kind == "human" else former),
+    )
+    if data.reason == "returned":
+        return  # the seat has no open decision, and keeps its bank
     opened = Opening(event.version, event.at - match.paused)
     openings = zip(match.open_decisions, match.since, strict=True)
     match.since = tuple(opened if decision.seat == seat else since for decision, since in openings)
@@ -148,6 +189,7 @@ def _seat_handed_over(match: Folding, event: Event) -> None:
 
 def _seat_resigned(match: Folding, event: Event) -> None:
     seat = _resigned(event.data).seat
+    _no_longer_asks(match, seat)
     match.seats = _seated(match, seat, replace(_holder(match, seat), resigned=True))
 
 
@@ -157,7 +199,9 @@ def _match_scored(match: Folding, event: Event) -> None:
 
 
 def _match_aborted(match: Folding, event: Event) -> None:
-    _aborted(event.data)
+    reason = _aborted(event.data).reason
+    if reason != "creator-left":
+        _require_format_2(match, reason)
     match.status, match.ended_at = "aborted", event.at
 
 
@@ -188,6 +232,8 @@ TRANSITIONS: Final[Mapping[str, Callable[[Folding, Event], None]]] = {
     "timer": _timer,
     "seat_taken": _seat_taken,
     "seat_left": _seat_left,
+    "seat_freed": _seat_freed,
+    "abort_asked": _abort_asked,
     "seat_handed_over": _seat_handed_over,
     "resigned": _seat_resigned,
     "match_scored": _match_scored,

@@ -15,6 +15,7 @@ Point: TypeAlias = Literal[
     "command-hinted",  # the workers have the hint; the index is not updated and the client has no answer
     "job-played",  # a job is done, but the next due time is not written
     "match-scored",  # the log has the end of the match, the index does not
+    "match-expired",  # the log has the end of a match that nobody started, the index does not
     "job-claimed",  # a worker has claimed a job from the log, but not played it
     "deadlines-enforced",  # the log has the default action, the due entry is not corrected
     "seeks-paired",  # seeks are a pairing, whose match is not created

@@ -10,7 +10,7 @@ from typing import Final
 import click
 import msgspec
 
-from events.chain import FORMAT
+from events.chain import FORMATS, NEWEST_FORMAT
 from events.log import MAX_BYTES
 from service.audit import client_copy, converted
 from service.audit.match_file import export, summary
@@ -34,7 +34,7 @@ _MIN_LINE_BYTES: Final = 100
 """A shorter line counts as this many bytes, which limits the number of lines. A line with an event is longer."""
 
 
-_FORMAT_NAME: Final = FORMAT.partition("/")[0].encode()
+_FORMAT_NAME: Final = FORMATS[NEWEST_FORMAT].partition("/")[0].encode()
 _LINES_WITH_FORMAT: Final = 10
 """A converted match file names its format in one of this many lines, not always in the first."""
 

@@ -31,6 +31,7 @@ from service.ops.serve import CannotServe, FolderTaken, lock
 from service.ops.supervisor import URL
 from service.repository.ports import Ports
 from service.settings import BadSetting, Settings, read
+from service.usecases.held_seats import count_seats
 from service.usecases.match_index import rebuild_entries, update_index_of_ended
 
 LOG: Final = "log"
@@ -125,6 +126,7 @@ def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[M
             continue
         ports.log.rearm(match.id, match.head.version, due_times(match))
         rebuild_entries(ports, match)
+        count_seats(ports, match)
         yield match
 
 

@@ -1,7 +1,7 @@
 """Protocols for what use cases need from outside. Adapters implement them, and `service.container` connects them."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias
 
@@ -179,6 +179,26 @@ class MatchIndex(Protocol):
 
     def open_entries(self, creator: str) -> Sequence[IndexEntry]:
         """Entries of a creator's matches that wait for players, including private ones."""
+        ...
+
+    def hold_seat(self, player: str, match_id: MatchId, created_at: int, at: int, limit: int) -> bool:
+        """Add a match to those that have not started and in which a player has, or is about to take, a seat.
+
+        Not if there are `limit` of them; returns whether it is among them. `at` is the server time of the addition. The limit
+        also holds for concurrent calls. A match that is already counted is admitted again, and keeps its time.
+        """
+        ...
+
+    def release_seat(self, player: str, match_id: MatchId, created_at: int) -> None:
+        """Remove a match from those of `hold_seat`."""
+        ...
+
+    def held_seats(self, player: str) -> Sequence[tuple[int, IndexEntry]]:
+        """The times and the entries of `hold_seat`."""
+        ...
+
+    def all_open(self) -> Iterator[IndexEntry]:
+        """The entries of all matches that wait for players, including private ones, in any order; some may come twice."""
         ...
 
     def file(self, match_id: MatchId, created_at: int, facets: Facets, known: Facets = NO_FACETS) -> None:

@@ -33,7 +33,7 @@ class Notice(msgspec.Struct, frozen=True):
     """Something that happened in a match of the player at a `version`, with the open decisions of the player's seat.
 
     `started`: the match runs. `your_turn`: a decision opened for the seat; `legal_actions` lists its actions if `include`
-    requests them. `seat_lost`: the seat's time ran out and a bot plays it; the player can only watch. `finished`: the match is
+    requests them. `seat_lost`: a bot plays the seat from now on; the player can watch, or take it back. `finished`: the match is
     over; `outcome` is null if it was aborted. `notice` is the id of the notice; a notice that is sent again has the same id.
     `cursor` is the position from which the stream can be resumed.
     """

@@ -221,7 +221,7 @@ def status_list_of(match: Match) -> StatusList:
 def announce(ports: Ports, before: Match, after: Match) -> None:
     """Update the index before an append, so that no list lacks a match if the process dies in between."""
     if after.seats is not before.seats:
-        arriving = sorted(_people(after) - _people(before))
+        arriving = sorted(after.people - before.people)
         for player in arriving:
             ports.index.enrol(player, after.id, after.created_at)
         publish(ports, after, arriving)
@@ -243,26 +243,27 @@ def _announce_end(ports: Ports, match: Match, at: int) -> None:
         ports.index.end(match.id, match.created_at, at)
 
 
-def _people(match: Match) -> set[str]:
-    return {holder.player for holder in match.seats if holder is not None and holder.kind == "human"}
-
-
 def publish(ports: Ports, match: Match, players: Sequence[str] | None = None) -> None:
     """Add a match to the public lists of these players, by default of all its people, unless it is private."""
     if not match.created.private:
-        everyone = sorted(_people(match) | {match.creator}) if players is None else players
+        everyone = sorted(match.people | {match.creator}) if players is None else players
         ports.index.publish(everyone, match.id, match.created_at)
 
 
-def remove_left_match(ports: Ports, match: Match, player: str) -> None:
-    """Remove a match from the list of a player who left before the start, unless they have joined again since."""
+def remove_left_match(ports: Ports, match: Match, player: str) -> Match | None:
+    """Remove a match from the list of a player who left before the start, unless they have joined again since.
+
+    Returns the newest version if they have.
+    """
     if match.is_of(player):
-        return
+        return None
     ports.index.dismiss(player, match.id, match.created_at)
     newest, _ = ports.history.newest(match.id)
-    if newest.is_of(player):
-        ports.index.enrol(player, match.id, match.created_at)
-        publish(ports, match, (player,))
+    if not newest.is_of(player):
+        return None
+    ports.index.enrol(player, match.id, match.created_at)
+    publish(ports, match, (player,))
+    return newest
 
 
 def update_index(ports: Ports, match: Match, *, just_written: bool = False) -> None:
@@ -288,7 +289,7 @@ def update_index_of_ended(ports: Ports, matches: Iterable[Match]) -> None:
 
 def rebuild_entries(ports: Ports, match: Match) -> None:
     """Write all entries of a match into an index that lost them, except those of ended matches (`update_index_of_ended`)."""
-    for player in sorted(_people(match) | {match.creator}):
+    for player in sorted(match.people | {match.creator}):
         ports.index.enrol(player, match.id, match.created_at)
         if match.ended_at is not None:
             ports.index.conclude(player, match.id, match.created_at, match.ended_at)

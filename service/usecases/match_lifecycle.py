@@ -1,27 +1,36 @@
-"""Use cases around the play of a match: create, join, add a bot, start, leave."""
+"""Use cases around the play of a match: create, join, add a bot, free a seat, start, leave."""
 
 import base64
 import hmac
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
-from events.chain import genesis, seal
+from events.chain import NEWEST_FORMAT, genesis, seal
 from events.log import Append
 from events.record import MatchId, canonical
 from service.errors import Corrupt, Refused
 from service.games.visibility import Seat
 from service.match import randomness
-from service.match.commands import Create, Join, Leave, SeatBot, SeenHead, Start
+from service.match.commands import (
+    Create,
+    FreeSeat,
+    Join,
+    Leave,
+    SeatBot,
+    SeenHead,
+    Start,
+)
 from service.match.decide import decide
 from service.match.due_times import due_times
 from service.match.facets import facets_of
 from service.match.fold import begin, fold
 from service.match.model import Match
-from service.match.new_match import NewMatch, check_pace, game_named
+from service.match.new_match import NewMatch, check_pace, game_named, with_clock
 from service.observability import failpoints
 from service.repository.ports import Ports
 from service.usecases import finding, invitations
+from service.usecases.held_seats import count_seats, release_seats
 from service.usecases.match_index import admit, publish, remove_left_match, update_index
 from service.usecases.submit import Admit, CommandKey, Submitted, hint, player_key, put, replay, submit
 
@@ -36,8 +45,10 @@ def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes
         Refused: `game-not-found`, `bot-not-found`, `invalid-options`, `too-many-open-matches`,
             `idempotency-key-reused`.
     """
-    command_key = player_key(player, key, {"create": msgspec.to_builtins(wanted)})
-    return create_as(ports, player, wanted, match_id_of(ports.secret, player, key), command_key, seed=seed)
+    command_key = _creation_key(player, key, wanted)
+    old_key = _creation_key(player, key, wanted, format_number=1)
+    match_id = match_id_of(ports.secret, player, key)
+    return create_as(ports, player, wanted, match_id, command_key, old_key=old_key, seed=seed)
 
 
 def create_as(
@@ -47,17 +58,24 @@ def create_as(
     match_id: MatchId,
     command_key: CommandKey,
     *,
+    old_key: CommandKey | None = None,
     seed: bytes | None = None,
 ) -> Submitted:
     """Create a match with this id, or return the one that has it, if the same command created it, whoever sent it.
+
+    `old_key`: the key of the same command in a release that created format 1.
 
     Raises:
         Refused: as `create`.
     """
     seen = ports.log.read(match_id, last=1, command=command_key.id).seen
     if seen is not None:
-        return _indexed(ports, replay(ports, ports.history.newest(match_id)[0], command_key, seen))
+        match, _ = ports.history.newest(match_id)
+        if match.created.format_number == 1:
+            command_key = old_key or command_key
+        return indexed(ports, replay(ports, match, command_key, seen))
     game = game_named(ports.games, wanted.game)
+    wanted = with_clock(game, wanted)
     check_pace(wanted.clock)
     at = ports.now()
     secret_seed = seed or randomness.new_seed()
@@ -66,7 +84,7 @@ def create_as(
         raise Refused(
             "too-many-open-matches", f"You have {OPEN_MATCHES} matches waiting for players; start or leave one first."
         )
-    head = genesis(match_id, game.info.id, game.info.ruleset)[1]
+    head = genesis(match_id, game.info.id, game.info.ruleset, wanted.format_number)[1]
     events, _ = seal(head, drafts, at, randomness.new_salts(len(drafts)))
     match = fold(begin(match_id, events[0], ports.games), events[1:])
     ports.index.add(match_id, at, player, private=wanted.private)
@@ -88,7 +106,18 @@ def create_as(
             ports.index.dismiss(player, match_id, at)
     failpoints.point("create-appended")
     hint(ports, written.match)
-    return _indexed(ports, written)
+    return indexed(ports, written)
+
+
+def _creation_key(player: str, key: str, wanted: NewMatch, *, format_number: int = NEWEST_FORMAT) -> CommandKey:
+    """The key of a creation: what the client asked for, without what the service fills in.
+
+    A request without a clock has the digest that it had in older releases, so that it may be repeated after an upgrade.
+    """
+    asked = msgspec.to_builtins(wanted)
+    names = ("game", "seats", "options", "bots", "clock", "private", "manual_start")
+    no_clock = {"no_clock": True} if format_number > 1 and wanted.clock is None and not wanted.default_clock else {}
+    return player_key(player, key, {"create": {name: asked[name] for name in names} | no_clock})
 
 
 def join(
@@ -107,7 +136,7 @@ def join(
 
     Raises:
         Refused: `match-not-found` (also for a wrong join code), `match-not-open`, `already-seated`, `match-full`,
-            `seat-taken`, `stale-version`, `history-diverged`; `invitation-expired`.
+            `seat-taken`, `too-many-seats`, `stale-version`, `history-diverged`; `invitation-expired`.
     """
     command_key = player_key(player, key, {"join": {"seat": seat, "client_seed": client_seed}})
     right_code = join_code_of(ports.secret, match_id)
@@ -121,14 +150,15 @@ def join(
         has_join_code=is_invited or hmac.compare_digest((join_code or "").encode(), right_code.encode()),
     )
     try:
-        joined = _indexed(ports, submit(ports, match_id, command_key, command))
+        joined = indexed(ports, submit(ports, match_id, command_key, command))
     except Refused as refusal:
         if refusal.code == "match-not-found" and expires_at is not None and not is_invited:
             raise Refused("invitation-expired", "This invitation is no longer valid; ask for a new one.") from None
         raise
     if not joined.replayed:
-        # Once more, since an earlier leave of the same player may just have removed the entry.
+        # Once more, since an earlier leave of the same player may just have removed the entries.
         ports.index.enrol(player, match_id, joined.match.created_at)
+        count_seats(ports, joined.match)
         publish(ports, joined.match, (player,))
     return joined
 
@@ -152,7 +182,7 @@ def add_bot(
     """
     command_key = player_key(player, key, {"bot": {"bot": bot, "seat": seat}})
     command = SeatBot(player=player, if_match=if_match, bot=bot, seat=seat)
-    return _indexed(ports, submit(ports, match_id, command_key, command, admit_bots))
+    return indexed(ports, submit(ports, match_id, command_key, command, admit_bots))
 
 
 def start(
@@ -172,23 +202,60 @@ def start(
     """
     command_key = player_key(player, key, {"start": {}})
     command = Start(player=player, if_match=if_match)
-    return _indexed(ports, submit(ports, match_id, command_key, command, admit_bots))
+    return indexed(ports, submit(ports, match_id, command_key, command, admit_bots))
 
 
 def leave(
-    ports: Ports, player: str, match_id: MatchId, key: str, *, if_match: tuple[SeenHead, ...] | None = None
+    ports: Ports,
+    player: str,
+    match_id: MatchId,
+    key: str,
+    *,
+    only: Literal["open"] | None = None,
+    if_match: tuple[SeenHead, ...] | None = None,
 ) -> Submitted:
     """Give up a seat. Before the start it becomes free; later the service takes default actions for it.
 
-    If a creator without a seat leaves an open match, the match is aborted.
+    If a creator without a seat leaves an open match, the match is aborted. With `only` or `if_match`, a match that has
+    started is not left: a player who means to leave the open match must not resign the running one.
 
     Raises:
-        Refused: `not-seated`, `match-over`, `match-suspended`, `stale-version`, `history-diverged`.
+        Refused: `not-seated`, `match-not-open`, `match-over`, `match-suspended`, `stale-version`, `history-diverged`.
     """
-    command_key = player_key(player, key, {"leave": {}})
-    submitted = submit(ports, match_id, command_key, Leave(player=player, if_match=if_match))
-    remove_left_match(ports, submitted.match, player)
-    return _indexed(ports, submitted)
+    command_key = player_key(player, key, {"leave": {} if only is None else {"only": only}})
+    only_open = only is not None or if_match is not None
+    submitted = submit(ports, match_id, command_key, Leave(player=player, if_match=if_match, only_open=only_open))
+    _remove_left_match(ports, submitted.match, player)
+    return indexed(ports, submitted)
+
+
+def free_seat(
+    ports: Ports,
+    player: str,
+    match_id: MatchId,
+    key: str,
+    *,
+    seat: Seat,
+    if_match: tuple[SeenHead, ...] | None = None,
+) -> Submitted:
+    """Take a seat of an open match away from its player or bot. Only the creator may do this.
+
+    Raises:
+        Refused: `not-the-creator`, `match-not-open`, `seat-free`, `match-too-old`, `stale-version`, `history-diverged`.
+    """
+    command_key = player_key(player, key, {"free": {"seat": seat}})
+    freed = submit(ports, match_id, command_key, FreeSeat(player=player, if_match=if_match, seat=seat))
+    before = ports.history.at(match_id, freed.match.head.version - 1).seats[seat]
+    if before is not None and before.is_present:
+        _remove_left_match(ports, freed.match, before.player)
+    return indexed(ports, freed)
+
+
+def _remove_left_match(ports: Ports, match: Match, player: str) -> None:
+    ports.index.release_seat(player, match.id, match.created_at)
+    newest = remove_left_match(ports, match, player)
+    if newest is not None:
+        count_seats(ports, newest)
 
 
 def join_code_of(secret: bytes, match_id: MatchId) -> str:
@@ -203,7 +270,7 @@ def seen_join_code(ports: Ports, match: Match, player: str) -> str | None:
     return join_code_of(ports.secret, match.id)
 
 
-def _indexed(ports: Ports, submitted: Submitted) -> Submitted:
+def indexed(ports: Ports, submitted: Submitted) -> Submitted:
     """Update the index; also on a replay, since the process of the first attempt may have died before this.
 
     An open match is left where it is: it is in the open list since its creation, and a slow process could put a match back
@@ -214,6 +281,7 @@ def _indexed(ports: Ports, submitted: Submitted) -> Submitted:
         match, _ = ports.history.newest(match.id)
     if match.status != "open":
         update_index(ports, match, just_written=not submitted.replayed)
+        release_seats(ports, match)
     if match.status == "running":
         # Bots may have finished the match meanwhile.
         newest, _ = ports.history.newest(match.id)

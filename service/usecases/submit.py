@@ -26,6 +26,7 @@ from service.match.refusals import refused
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
 from service.usecases import finding
+from service.usecases.held_seats import hold_seats
 from service.usecases.match_index import announce, withdraw
 
 SILENCE_AFTER_DEADLINE_MS: Final = 250
@@ -209,12 +210,17 @@ def give_back(ports: Ports, match: Match, outage_ms: int, at: int) -> Submitted 
 
 
 def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft], at: int) -> Submitted | None:
-    """Append decided events to a match; None if another command was first."""
+    """Append decided events to a match; None if another command was first.
+
+    Raises:
+        Refused: `too-many-seats`.
+    """
     events, _ = seal(match.head, drafts, at, new_salts(len(drafts)))
     try:
         after = fold(match, events)
     except (Corrupt, Refused) as fault:
         raise RuntimeError(f"the decided events cannot be folded and are not written: {fault}") from fault
+    hold_seats(ports, match, after)
     announce(ports, match, after)
     finding.file(ports, after, match)
     snapshot = ports.history.snapshot(after, match.head.version)

@@ -52,7 +52,7 @@ def _begun(match_id: MatchId, stored: Sequence[bytes]) -> tuple[Event, MatchCrea
     """The first event of a match, its data and the head after it; None if it cannot be read."""
     try:
         created = msgspec.json.decode(decode(stored[0]).data, type=MatchCreated)
-        event, head = follow(genesis(match_id, created.game, created.ruleset)[1], stored[0])
+        event, head = follow(genesis(match_id, created.game, created.ruleset, created.format_number)[1], stored[0])
     except (IndexError, ValueError, RecursionError, BrokenChain):
         return None
     return event, created, head
@@ -78,7 +78,7 @@ def _seats(head: Head, stored: Sequence[bytes]) -> _Seats:
     try:
         for entry in stored:
             event, head = follow(head, entry)
-            if event.type == "seat_left":
+            if event.type in {"seat_left", "seat_freed"}:
                 people.pop(msgspec.json.decode(event.data, type=SeatLeft).seat, None)
             elif event.type in {"seat_taken", "seat_handed_over"}:
                 taker = msgspec.json.decode(event.data, type=_SeatTaker)

@@ -20,7 +20,7 @@ Names: TypeAlias = Mapping[str, Player]
 class SeatView(msgspec.Struct, frozen=True):
     """A seat and its player. `player` is null in a free seat. Names are not part of the match, and may be null.
 
-    `former` is the player who had the seat until the time ran out and a bot took it over.
+    `former` is the player who had the seat until a bot took it over.
     """
 
     seat: Seat
@@ -60,6 +60,8 @@ class MatchSummary(msgspec.Struct, frozen=True):
     seed_commitment: str
     outcome: Outcome | None
     server_seed: str | None
+    expires_at: int | None
+    abort_asked: tuple[Seat, ...]
 
 
 class OwnMatch(MatchSummary, frozen=True, kw_only=True):
@@ -159,6 +161,8 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
         "seed_commitment": created.seed_commitment,
         "outcome": match.outcome,
         "server_seed": match.server_seed,
+        "expires_at": match.expires_at,
+        "abort_asked": match.abort_asked,
     }
 
 

@@ -132,6 +132,17 @@ def leave(world: World) -> Iterator[Ask]:
     yield Ask(f"{world.path}/leave", body={}, method="POST")
 
 
+STALE: Final = {"If-Match": f'"1-{"0" * 16}"'}
+
+
+def refused_wishes(name: str, body: object) -> Row:
+    """A command that would change the match, and is refused."""
+    return lambda world: [
+        Ask(f"{world.path}/{name}", headers | GERMAN, body, "POST")
+        for headers in (STALE, {"If-Match": '"none-of-ours"'})
+    ]
+
+
 ROWS: Final[Mapping[str, Row]] = {
     "GET /": nothing,
     "GET /v1/games": nothing,
@@ -171,9 +182,19 @@ ROWS: Final[Mapping[str, Row]] = {
         Ask(f"{world.path}/bots", body={"bot": bot}, method="POST") for bot in ("random", "nobody")
     ],
     "POST /v1/matches/{match_id}/start": lambda world: [Ask(f"{world.path}/start", body={}, method="POST")],
+    "POST /v1/matches/{match_id}/leave": lambda world: [
+        Ask(f"{world.path}/leave", GERMAN, {"only": "open"}, "POST")
+    ],  # without `only` it is the last that a seat does, below
+    "POST /v1/matches/{match_id}/free": lambda world: [
+        Ask(f"{world.path}/free", GERMAN, {"seat": seat}, "POST") for seat in range(world.table.seats + 1)
+    ],
+    "POST /v1/matches/{match_id}/abort": refused_wishes("abort", {}),
+    "POST /v1/matches/{match_id}/return": lambda world: [Ask(f"{world.path}/return", GERMAN, {}, "POST")],
+    "POST /v1/matches/{match_id}/replace": lambda world: [
+        Ask(f"{world.path}/replace", GERMAN, {"seat": seat}, "POST") for seat in range(world.table.seats + 1)
+    ],
     "POST /v1/matches/{match_id}/rematch": lambda world: [Ask(f"{world.path}/rematch", method="POST")],
     "POST /v1/matches/{match_id}/invitations": lambda world: [Ask(f"{world.path}/invitations", body={}, method="POST")],
-    "POST /v1/matches/{match_id}/leave": nothing,  # the last that a seat does, below
     "POST /v1/matches/{match_id}/actions": actions,
     "POST /v1/seeks": nothing,
     "GET /v1/seeks/{seek_id}": nothing,

@@ -85,6 +85,12 @@ class World:
                 return self.open, self.tokens[1], {"client_seed": "luck"}
             case "POST /v1/matches/{match_id}/bots":
                 return self.open, self.tokens[0], {"bot": "random"}
+            case "POST /v1/matches/{match_id}/free":
+                return self.open, self.tokens[0], {"seat": 0}
+            case "POST /v1/matches/{match_id}/leave":
+                return running, self.tokens[0], {"only": "open"}
+            case "POST /v1/matches/{match_id}/replace":
+                return running, self.tokens[0], {"seat": 1}
             case "POST /v1/seeks":
                 return running, self.tokens[1], {"game": "ape_town", "seats": 2, "expires_in": 60}
             case "POST /v1/matches/{match_id}/invitations":

@@ -21,14 +21,15 @@ from service.automation.bot_turns import advance
 from service.automation.pairing import put_together
 from service.container import Service, build
 from service.match.events import MatchClock
-from service.match.model import GRACE_MS, HINT_MS, Match
+from service.match.model import ABSENCE_MS, GRACE_MS, HINT_MS, Match
 from service.match.new_match import NewMatch
 from service.match.redaction import legal_actions
 from service.observability import failpoints
 from service.repository.ports import Ports
 from service.settings import read
 from service.usecases import accounts, play
-from service.usecases.match_lifecycle import create, join, leave
+from service.usecases.match_lifecycle import create, free_seat, join, leave
+from service.usecases.mid_match import ask_abort, replace_absent, take_back
 from service.usecases.rematch import rematch
 from service.usecases.seeking import seek
 from workers.player import Player
@@ -37,6 +38,7 @@ from workers.sweeper import Sweeper
 GAME: Final = "monkeys_on_the_moon"
 TURN_SECONDS: Final = 60
 SILENCE_MS: Final = 30_000
+OPEN_MS: Final = 60_000
 NOWHERE: Final = "-"
 AWAIT: Final = 60
 """More jobs than any match needs."""
@@ -105,6 +107,33 @@ def keep_time(service: Service, memory: Memory) -> None:
     _sweep(service, TURN_SECONDS * 1000 + 2 * SILENCE_MS + GRACE_MS)
 
 
+def wait_for_players(service: Service, _memory: Memory) -> None:
+    """One person waits for another until the match expires."""
+    ports = service.ports
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, open_ms=OPEN_MS), "create").match
+    join(ports, "pl_a", match.id, "sit a")
+    _beaten(service, ports.now())
+    _sweep(service, OPEN_MS)
+
+
+def change_seats(service: Service, _memory: Memory) -> None:
+    """A seat is freed and taken again; then one of two people is absent, comes back, and both abort the match."""
+    ports = service.ports
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=2), "create").match
+    join(ports, "pl_a", match.id, "sit a")
+    free_seat(ports, "pl_a", match.id, "free", seat=0)
+    join(ports, "pl_b", match.id, "sit b")
+    match = join(ports, "pl_a", match.id, "again").match
+    absent = match.decisions()[0].seat
+    players = ("pl_b", "pl_a")
+    replace_absent(_ahead(ports, ABSENCE_MS), players[1 - absent], match.id, "replace", seat=absent)
+    if _newest(ports, match).lost_seat_of(players[absent]) is not None:
+        work(ports, match)
+    take_back(ports, players[absent], match.id, "return")
+    for player in players:
+        ask_abort(ports, player, match.id, "abort")
+
+
 def ask_again(service: Service, memory: Memory) -> None:
     """Two people leave a match with a bot, and each asks for a rematch after its end."""
     del memory
@@ -145,6 +174,8 @@ def _beaten(service: Service, at: int) -> None:
 SCRIPTS: Final[Mapping[str, Callable[[Service, Memory], None]]] = {
     "play": play_match,
     "time": keep_time,
+    "open": wait_for_players,
+    "seats": change_seats,
     "again": ask_again,
     "seek": seek_and_find,
 }

@@ -133,7 +133,7 @@ COMMAND: Final = (
         "match.head.version, last == wrote_on",
         "match.head.version, True",
         "tests/service/usecases/test_submit.py::test_a_command_costs_one_round_trip_if_only_this_process_writes_to_the_match"),
-    Mutation("an action comes in time for ever", "service/match/model.py",
+    Mutation("an action comes in time for ever", "service/match/open_decision.py",
         "self.deadline is not None and at >= self.deadline",
         "self.deadline is not None and at < 0",
         "tests/service/usecases/test_play_refusals.py::test_an_action_is_in_time_until_a_millisecond_before_the_deadline"),
@@ -146,8 +146,8 @@ COMMAND: Final = (
         "    if seat is None:\n        seat = 0\n    if False:\n        if match.was_of(command.player):",
         _REFUSED),
     Mutation("the log has a match before the index does", "service/usecases/match_lifecycle.py",
-        '    ports.index.add(match_id, at, player, private=wanted.private)\n    failpoints.point("create-indexed")\n',
-        '    failpoints.point("create-indexed")\n',
+        "    ports.index.add(match_id, at, player, private=wanted.private)\n    publish(ports, match)\n",
+        "    publish(ports, match)\n",
         "tests/service/usecases/test_match_index.py::test_a_match_is_always_in_the_list_of_its_status"),
 )
 
@@ -156,9 +156,9 @@ LOBBY: Final = (
         "if not admit(ports, player, match_id, at, OPEN_MATCHES):",
         "if False:",
         f"{_MATCHES}::test_a_player_has_a_limited_number_of_open_matches"),
-    Mutation("a match that is over is left", "service/match/decide.py",
-        "    check_running(match)\n    holder = match.seats[seat]\n",
-        "    holder = match.seats[seat]\n",
+    Mutation("a match that is over is left", "service/match/seating.py",
+        '    check_running(match)\n    _check_present(match, seat)\n    return (Draft("resigned"',
+        '    _check_present(match, seat)\n    return (Draft("resigned"',
         "tests/service/usecases/test_leaving.py::test_a_match_that_is_over_cannot_be_left"),
 )
 

@@ -22,6 +22,8 @@ from tests.waiting import until
 ROOT: Final = Path(__file__).parents[2]
 PREVIOUS_COMMIT: Final = "4ee5d89f1d5f2f54243008489e2b33e11fb1023a"
 """The commit of the previous release. Its processes know the due entries `job` and `clock`, and the lanes `turns` and `overtime`."""
+LAST_OF_FORMAT_1: Final = "c7f20f0836290cc64b1e19a63a415b497a1b4774"
+"""The last commit that created matches of format 1."""
 START_S: Final = 120
 STOP_S: Final = 60
 
@@ -184,6 +186,20 @@ def two_releases(folder: Path, environ: Mapping[str, str], new: Mapping[str, str
     finally:
         for release in releases:
             release.kill()
+
+
+@contextmanager
+def last_of_format_1(folder: Path, environ: Mapping[str, str]) -> Iterator[Release]:
+    """The last release that created matches of format 1, without processes yet. They are killed at the end of the block."""
+    tree = folder / "before"
+    _unpack(LAST_OF_FORMAT_1, tree)
+    release = Release(
+        tree, folder, environ, name="old", commands="service.ops.local_commands", workers=[["people"], ["bots"]]
+    )
+    try:
+        yield release
+    finally:
+        release.kill()
 
 
 def _unpack(commit: str, tree: Path) -> None:

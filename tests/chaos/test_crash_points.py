@@ -132,6 +132,30 @@ def check_timed(service: Service) -> None:
     assert service.ports.log.next_due(KINDS) is not None
 
 
+def check_expired(service: Service) -> None:
+    kinds = [event.type for event in the_match(service, over=True)]
+    assert kinds == ["match_created", "seat_taken", "match_aborted", "seed_revealed"]
+    assert [len(public_page(service.ports, name, None, 9)[0]) for name in ("open", "aborted")] == [0, 1]
+    assert service.ports.index.held_seats("pl_a") == ()
+    assert service.ports.log.next_due(KINDS) is None
+
+
+def check_seats(service: Service) -> None:
+    kinds = Counter(event.type for event in the_match(service, over=True) if event.by != "bot:greedy")
+    assert kinds == {
+        "match_created": 1,
+        "seat_taken": 3,
+        "seat_freed": 1,
+        "match_started": 1,
+        "seat_handed_over": 2,
+        "abort_asked": 2,
+        "match_aborted": 1,
+        "seed_revealed": 1,
+    }
+    assert [len(public_page(service.ports, name, None, 9)[0]) for name in ("open", "running", "aborted")] == [0, 0, 1]
+    assert service.ports.log.next_due(KINDS) is None
+
+
 def check_asked_again(service: Service) -> None:
     keys = send(service.log_client, ("KEYS", "match:*:events"))[0]
     found = [service.ports.history.newest(key.decode().split(":")[2])[0] for key in keys]
@@ -154,7 +178,14 @@ def check_sought(service: Service) -> None:
         assert len(own_page(service.ports, player, "active", None, 9).matches) == 1
 
 
-CHECKS: Final = {"play": check_played, "time": check_timed, "again": check_asked_again, "seek": check_sought}
+CHECKS: Final = {
+    "play": check_played,
+    "time": check_timed,
+    "open": check_expired,
+    "seats": check_seats,
+    "again": check_asked_again,
+    "seek": check_sought,
+}
 
 
 @pytest.mark.long

@@ -15,7 +15,7 @@ DRAFT = Draft("action", "seat:0", b'{"seat":0}')
 
 
 def test_genesis_is_the_first_line_of_a_match_file_and_its_hash_is_the_first_head() -> None:
-    assert LINE == b'{"format":"moonstone-match/1","game":"toy","match":"m","ruleset":1}'
+    assert LINE == b'{"format":"moonstone-match/2","game":"toy","match":"m","ruleset":1}'
     assert (START.version, START.hash) == (0, hashlib.sha256(LINE).hexdigest())
 
 

@@ -20,6 +20,7 @@ from api.reference.openapi import EXAMPLES
 from service.adapters.memory import local_ports
 from service.automation.bot_turns import advance
 from service.games.registry import GAMES
+from service.match.model import ABSENCE_MS
 from tests.api.checked import Client, documented, reference
 from tests.api.conftest import Container
 from tests.api.two_seats import unlimited
@@ -58,8 +59,9 @@ class Run:
 
     def __init__(self) -> None:
         moments = itertools.count(NOW, 1000)
+        self.waited_ms = 0
         container = Container(unlimited(), None)
-        container.ports = local_ports(GAMES, lambda: next(moments), wake=container.feed.wake)
+        container.ports = local_ports(GAMES, lambda: next(moments) + self.waited_ms, wake=container.feed.wake)
         self.client = Client(container, hasty=True)
         self.found: Examples = {}
 
@@ -122,6 +124,7 @@ def collect() -> Examples:
         run = Run()
         _players_and_pages(run)
         _matches(run)
+        _absence(run)
     return dict(sorted(run.found.items()))
 
 
@@ -153,6 +156,8 @@ def _matches(run: Run) -> None:
     run.ask("GET", f"{match}/board.svg?language=en")
     run.ask("POST", f"{match}/seats", {"client_seed": "Ben's dice"}, ben, idempotency_key="sit")
     run.ask("GET", "/v1/me/matches", token=ada)
+    run.ask("POST", f"{other}/bots", {"bot": "greedy"}, ada, idempotency_key="bot-0")
+    run.ask("POST", f"{other}/free", {"seat": 0}, ada, idempotency_key="free")
     run.ask("POST", f"{other}/bots", {"bot": "random"}, ada, idempotency_key="bot-1")
     run.ask("POST", f"{other}/bots", {"bot": "greedy"}, ada, idempotency_key="bot-2")
     run.ask("POST", f"{other}/start", {}, ada, idempotency_key="start")
@@ -180,6 +185,23 @@ def _matches(run: Run) -> None:
         run.ask("GET", f"{match}/events?after=4", token=turn, accept=form)
         run.ask("GET", "/v1/me/stream", token=ada, accept=form)
         run.ask("GET", f"/v1/streams?match={over}:20&include=decisions", accept=form)
+
+
+def _absence(run: Run) -> None:
+    """One of two people does not move for two weeks, comes back, and both abort the match."""
+    ports = run.client.container.ports
+    tokens = [run.client.sign_up(name) for name in ("Cleo", "Dora")]
+    made = run.client.do("/v1/matches", {"game": GAME, "seats": 2, "clock": None}, tokens[0], idempotency_key="absence")
+    match = f"/v1/matches/{made['id']}"
+    for token in tokens:
+        run.client.do(f"{match}/seats", {}, token, idempotency_key="sit-down")
+    absent = run.client.ask(match)["decisions"][0]["seat"]
+    run.waited_ms += ABSENCE_MS
+    run.ask("POST", f"{match}/replace", {"seat": absent}, tokens[1 - absent], idempotency_key="replace")
+    while advance(ports, made["id"], moves=1000):
+        pass
+    run.ask("POST", f"{match}/return", {}, tokens[absent], idempotency_key="return")
+    run.ask("POST", f"{match}/abort", {}, tokens[absent], idempotency_key="abort")
 
 
 def collect_problems() -> dict[str, dict[str, Any]]:

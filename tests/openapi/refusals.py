@@ -7,8 +7,10 @@ from unittest import mock
 from api.problems.examples import INSTANCE
 from api.resources.matches import MAX_SEATS
 from service.automation.bot_turns import advance, suspend
+from service.automation.deadlines import enforce
+from service.match.new_match import NewMatch
 from service.usecases import invitations
-from service.usecases.match_lifecycle import OPEN_MATCHES
+from service.usecases.match_lifecycle import OPEN_MATCHES, create
 from tests.api.checked import Client
 from tests.api.conftest import Container, settings
 
@@ -50,6 +52,7 @@ def collect(client: Client) -> dict[str, dict[str, Any]]:
     _callers(refusals)
     _tables(refusals, client, ada, ben, eve)
     _play(refusals, client, ada, ben)
+    _seats_of_others(refusals, client, ada, ben)
     _too_many(refusals, client, eve)
     return dict(sorted(refusals.met.items()))
 
@@ -90,6 +93,7 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
     refusals.meet("not-the-creator", "POST", f"{match}/bots", {"bot": "random"}, ben)
     refusals.meet("seats-empty", "POST", f"{match}/start", {}, ada)
     client.do(f"{match}/seats", {"seat": 0}, ada, idempotency_key="sit")
+    refusals.meet("seat-free", "POST", f"{match}/free", {"seat": 1}, ada)
     refusals.meet("match-not-running", "POST", f"{match}/actions", {"action": {"type": "take_tile", "segment": 0}}, ada)
     refusals.meet("already-seated", "POST", f"{match}/seats", {}, ada)
     refusals.meet("seat-taken", "POST", f"{match}/seats", {"seat": 0}, ben)
@@ -117,6 +121,7 @@ def _play(refusals: Refusals, client: Client, ada: str, ben: str) -> None:
     seat = client.ask(match, other)["viewer"]
     refusals.meet("not-your-seat", *play, {"action": legal, "seat": seat}, turn)
     refusals.meet("match-not-finished", "GET", f"{match}/export")
+    refusals.meet("seat-not-absent", "POST", f"{match}/replace", {"seat": 1 - seat}, other)
     refusals.meet("invalid-action", *play, {"action": {"type": "steal"}}, turn)
     refusals.meet("illegal-action", *play, {"action": {"type": "take_tile", "segment": free}}, turn)
     refusals.meet("not-your-turn", *play, {"action": legal}, other)
@@ -134,9 +139,27 @@ def _play(refusals: Refusals, client: Client, ada: str, ben: str) -> None:
     refusals.meet("match-over", "POST", f"/v1/matches/{over}/leave", {}, ada)
 
 
+def _seats_of_others(refusals: Refusals, client: Client, ada: str, ben: str) -> None:
+    ports = client.container.ports
+    clocked = {**TABLE, "clock": {"turn_seconds": 60, "on_timeout": "bot"}}
+    id_ = client.do("/v1/matches", clocked, ada, idempotency_key="four")["id"]
+    for token in (ada, ben):
+        client.do(f"/v1/matches/{id_}/seats", {}, token, idempotency_key="sit-four")
+    slow = (ada, ben)[client.ask(f"/v1/matches/{id_}")["decisions"][0]["seat"]]
+    enforce(replace(ports, now=lambda: ports.now() + 3_600_000), id_)
+    refusals.meet("bot-deciding", "POST", f"/v1/matches/{id_}/return", {}, slow)
+    old = NewMatch(GAME, 2, format_number=1)
+    match = create(ports, client.ask("/v1/me", ada)["id"], old, "five").match
+    refusals.meet("match-too-old", "POST", f"/v1/matches/{match.id}/free", {"seat": 0}, ada)
+
+
 def _too_many(refusals: Refusals, client: Client, eve: str) -> None:
     for number in range(OPEN_MATCHES):
-        client.do("/v1/matches", TABLE, eve, idempotency_key=f"match-{number}")
+        made = client.do("/v1/matches", TABLE, eve, idempotency_key=f"match-{number}")
+        client.do(f"/v1/matches/{made['id']}/seats", {}, eve, idempotency_key="sit")
+    host = client.sign_up("Host")
+    last = client.do("/v1/matches", TABLE, host, idempotency_key="last")["id"]
+    refusals.meet("too-many-seats", "POST", f"/v1/matches/{last}/seats", {}, eve)
     refusals.meet("too-many-open-matches", "POST", "/v1/matches", TABLE, eve)
     bots = {**TABLE, "bots": ["random"] * 2}
     busy = Refusals(Client(Container(settings(bot_matches_waiting=1)), hasty=True))

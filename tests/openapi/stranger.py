@@ -1,5 +1,6 @@
 """Schemathesis against the running service: every operation, every check, stateful links, with a valid token."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -9,7 +10,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -22,10 +23,11 @@ from service import settings
 from service.adapters.valkey import Valkey
 from service.automation.bot_turns import advance
 from service.container import build
-from service.match.model import Match
+from service.match.model import ABSENCE_MS, Match
 from service.match.new_match import NewMatch
 from service.usecases import accounts
-from service.usecases.match_lifecycle import create
+from service.usecases.match_lifecycle import create, join
+from service.usecases.mid_match import replace_absent
 from tests.length import LONG
 from tests.openapi.tools import HERE, REFERENCE, ROOT
 
@@ -37,6 +39,9 @@ LIMITS: Final = tuple(
     variable.name for variable in settings.VARIABLES if re.search("_BY_(TOKEN|ADDRESS|CALLER)$", variable.name)
 )
 """All settings that say how often one may ask; a stranger that tries everything asks more often than any client."""
+
+PREPARED: Final = 4 * ENOUGH
+"""How many matches are prepared for an operation that needs two weeks of waiting."""
 
 World: TypeAlias = dict[str, Any]
 
@@ -117,8 +122,17 @@ def serving(folder: Path) -> Iterator[World]:
             assert process.stdout
             try:
                 url = f"http://127.0.0.1:{int(process.stdout.readline())}"
+                headers = {"Authorization": f"Bearer {token}"}
+                me = httpx.get(f"{url}/v1/me", headers=headers).raise_for_status().json()["id"]
                 games = [game["id"] for game in httpx.get(f"{url}/v1/games").json()["games"]]
-                yield {"url": url, "token": token, "over": over.id, "over_version": over.head.version, "games": games}
+                yield {
+                    "url": url,
+                    "token": token,
+                    "over": over.id,
+                    "over_version": over.head.version,
+                    "games": games,
+                    **_absences(environ, me),
+                }
             finally:
                 process.terminate()
 
@@ -133,6 +147,32 @@ def _play_one(environ: Mapping[str, str]) -> tuple[Match, str]:
     match, _ = service.ports.history.newest(match.id)
     service.close()
     return match, token
+
+
+def _absences(environ: Mapping[str, str], player: str) -> dict[str, list[tuple[str, int]]]:
+    """Matches of the player whose other seat has been absent for two weeks, and matches in which it was absent itself."""
+    service = build(settings.read(environ), listen=False)
+    now = service.ports.now
+    past = replace(service.ports, now=lambda: now() - ABSENCE_MS)
+    found: dict[str, list[tuple[str, int]]] = {"replace_absent": [], "take_back": []}
+    for number in itertools.count():
+        operation = next((name for name, matches in found.items() if len(matches) < PREPARED), None)
+        if operation is None:
+            break
+        match = create(past, "pl_host", NewMatch(game="ape_town", seats=2), f"absence {number}").match
+        for one in (player, "pl_other"):
+            join(past, one, match.id, "sit")
+        match, _ = past.history.newest(match.id)
+        (decision,) = match.decisions()
+        if operation == "replace_absent" and decision.seat != match.seat_of(player):
+            found[operation].append((match.id, decision.seat))
+        elif operation == "take_back" and decision.seat == match.seat_of(player):
+            replace_absent(service.ports, "pl_other", match.id, "replace", seat=decision.seat)
+            while advance(service.ports, match.id):
+                pass
+            found[operation].append((match.id, decision.seat))
+    service.close()
+    return found
 
 
 def run(world: World, examples: int, seed: int, *, seconds: float) -> Report:

@@ -9,7 +9,7 @@ from typing import Any, Final, ParamSpec
 import msgspec
 import pytest
 
-from events.chain import Draft, seal
+from events.chain import NEWEST_FORMAT, Draft, seal
 from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Tail
 from events.memory_log import MemoryLog
 from events.record import Event, Head, MatchId, Version, canonical, digest
@@ -126,6 +126,8 @@ class Arena:
         self.log = WatchedLog()
         self.jobs = MemoryJobs()
         self.index = MemoryIndex()
+        self.format_number = NEWEST_FORMAT
+        """The format of matches that are created."""
         self._keys = 0
         secret = bytes(range(32))
         hosted = {game.info.id: game for game in games or (TOY, MONKEYS)}
@@ -169,7 +171,9 @@ class Arena:
         manual_start: bool = False,
         key: str | None = None,
         options: Mapping[str, Any] | None = None,
+        **more: Any,
     ) -> MatchId:
+        """Create a match. `more`: further fields of `NewMatch`."""
         given = {"turn_seconds": turn_seconds, "bot_pace_ms": 0 if bots else None, **(clock or {})}
         clock_fields = {name: value for name, value in given.items() if value is not None}
         wanted = NewMatch(
@@ -181,6 +185,7 @@ class Arena:
             private,
             manual_start,
         )
+        wanted = msgspec.structs.replace(wanted, **{"format_number": self.format_number, **more})
         key = key or self.new_key()
         seed = hashlib.sha256(key.encode()).digest()
         return match_lifecycle.create(self.ports, by, wanted, key, seed=seed).match.id

@@ -29,6 +29,7 @@ def test_an_empty_environment_gives_the_defaults() -> None:
         bot_matches_by_address=read({}).bot_matches_by_address,
         bot_matches_waiting=read({}).bot_matches_waiting,
         audits_by_caller=read({}).audits_by_caller,
+        open_hours=24,
         proxies=0,
         metrics="machine",
         metrics_port=None,

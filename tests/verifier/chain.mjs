@@ -59,7 +59,7 @@ function read(line, version, fields) {
 }
 
 const FIRST = {
-  format: (value) => value === "moonstone-match/1",
+  format: (value) => ["moonstone-match/1", "moonstone-match/2"].includes(value),
   match: (value) => isText(value) && /^[a-z2-7]{26}$/.test(value),
   game: isText,
   ruleset: (value) => isInteger(value) && value >= 1,

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 
 const GRACE_MS = 100;
+const ABSENCE_MS = 14 * 24 * 3_600_000;
 const PACE_AGAINST_A_BELL_MS = 2_500;
 
 /** The state of the clock before a match starts. */
@@ -36,12 +37,15 @@ function playsAt({ id, bell, clock, openings, paused }, seat) {
   return Math.max(bell?.opensAt ?? 0, at) + Math.floor(pace / 2) + Math.floor((pace * jitter) / 255) + paused;
 }
 
+const ASKED_FOR = ["absent", "returned"];
+
 /** Checks that an event comes before or after the deadline of its seat, as its type requires. */
 export function checkTime(match, { type, at, by, data }, fail) {
   const { bell, clock, paused, seats } = match;
   const sitter = seats[data.seat];
-  const byClock = data.reason === "clock";
-  const isExpiry = byClock || type === "seat_handed_over" || (type === "resigned" && by === "worker");
+  const byClock = type === "default_action" && data.reason === "clock";
+  const isHandedOver = type === "seat_handed_over" && !ASKED_FOR.includes(data.reason);
+  const isExpiry = byClock || isHandedOver || (type === "resigned" && by === "worker");
   if (bell && (isExpiry || type === "default_action")) fail("only the bell may end this decision");
   if (type === "timer" && bell?.label !== data.label) fail(`${data.label} is not the next bell`);
   if (type === "timer" && at < deadline(match) + GRACE_MS) fail("comes before the bell is due");
@@ -51,6 +55,10 @@ export function checkTime(match, { type, at, by, data }, fail) {
     fail(`the clock of this match does not act for seat ${data.seat}: on_timeout is ${clock.on_timeout}`);
   }
   if (isExpiry && at < deadline(match, data.seat) + GRACE_MS) fail("comes before a deadline has passed");
+  if (type === "seat_handed_over" && data.reason === "absent") {
+    if (bell || isTimed(match)) fail("a seat with a deadline is not absent");
+    if (at < match.openings[data.seat].at + paused + ABSENCE_MS) fail("comes before the seat was absent for 14 days");
+  }
   const isBots = by.startsWith("bot:") || data.reason === "bot-failed";
   if ((type === "action" || isBots) && at >= deadline(match, data.seat)) fail("is too late");
   if (isBots && at < playsAt(match, data.seat)) fail("is not at the time of this bot's turn");
@@ -64,7 +72,7 @@ export function stepClock(match, { type, version, at, data }) {
   if (type === "clock_extended") match.paused += data.ms;
   if (type === "match_suspended") match.suspendedAt = at;
   if (type === "match_resumed") match.paused += at - match.suspendedAt;
-  if (!OPENS.includes(type)) return;
+  if (!OPENS.includes(type) || data.reason === "returned") return;
   const opening = { version, at: at - match.paused };
   if (type === "action" || type === "default_action") {
     const left = Math.max(0, banks[data.seat] - (opening.at - openings[data.seat].at));

@@ -1,83 +1,16 @@
-// The fields of each type of event, when it may occur and who must have written it, and the match after it.
+// When each type of event may occur and who must have written it, and the match after it.
 
-import { canonical, faultAt, isHex, isInteger, isObject, isText } from "./chain.mjs";
+import { canonical, faultAt } from "./chain.mjs";
 import { checkTime, newClock, stepClock } from "./clock.mjs";
-
-const isFlag = (value) => typeof value === "boolean";
-const isKind = (value) => value === "human" || value === "bot";
-const isReason = (value) => ["clock", "bot-failed", "player-left"].includes(value);
-const isClientSeed = (value) =>
-  isText(value) && /^[^\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]{1,64}$/u.test(value);
-const isException = (value) => isText(value) && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value);
-const isThe = (word) => (value) => value === word;
-const isTyped = (value) => isObject(value) && isText(value.type);
-const isEffects = (value) => Array.isArray(value) && value.every(isTyped);
-const isDraw = (value) =>
-  isObject(value) && isText(value.label) && Object.hasOwn(value, "outcome") && Object.keys(value).length === 2;
-const isDraws = (value) => Array.isArray(value) && value.every(isDraw);
-const within = (least, most) => (value) => isInteger(value) && least <= value && value <= most;
-const CLOCK = {
-  turn_seconds: within(5, 1_209_600), bank_seconds: within(5, 1_209_600), increment_seconds: within(0, 86_400),
-  bot_pace_ms: within(0, 60_000),
-  on_timeout: (value) => ["default_action", "bot", "resign"].includes(value),
-};
-/** Null, or a valid combination: a turn or a bank; an increment only with a bank; on_timeout only with either. */
-function isClock(value) {
-  if (value === null) return true;
-  const has = (name) => isObject(value) && Object.hasOwn(value, name);
-  if (!isObject(value) || !Object.keys(value).every((name) => Object.hasOwn(CLOCK, name) && CLOCK[name](value[name]))) {
-    return false;
-  }
-  const timed = has("turn_seconds") || has("bank_seconds");
-  if (has("turn_seconds") && has("bank_seconds")) return false;
-  return (has("bank_seconds") || !has("increment_seconds")) && (timed || !has("on_timeout"));
-}
-
-const seated = { seat: isInteger, player: isText, kind: isKind };
-const acted = { seat: isInteger, action: isTyped, effects: isEffects, "draws?": isDraws };
-
-/** The fields of `data` by event type. Those with a question mark are optional. */
-const FIELDS = {
-  match_created: {
-    game: isText, ruleset: isInteger, options: isObject, seats: isInteger, clock: isClock, private: isFlag,
-    manual_start: isFlag, seed_commitment: isText,
-  },
-  seat_taken: { ...seated, "client_seed?": isClientSeed },
-  seat_left: { seat: isInteger },
-  match_started: { draws: isDraws, effects: isEffects },
-  action: acted,
-  default_action: { ...acted, reason: isReason },
-  timer: { label: isText, effects: isEffects, "draws?": isDraws },
-  seat_handed_over: seated,
-  resigned: { seat: isInteger },
-  match_scored: { outcome: isObject, "draws?": isDraws },
-  match_aborted: { reason: isThe("creator-left") },
-  seed_revealed: { server_seed: isHex(64) },
-  clock_extended: { ms: isInteger, reason: isThe("outage") },
-  match_suspended: { reason: isException },
-  match_resumed: {},
-};
-
-function checkFields(event, fail) {
-  const fields = Object.hasOwn(FIELDS, event.type) ? FIELDS[event.type] : fail(`there is no event type ${event.type}`);
-  const known = new Set();
-  for (const [field, isRight] of Object.entries(fields)) {
-    const name = field.replace("?", "");
-    known.add(name);
-    if (Object.hasOwn(event.data, name) ? !isRight(event.data[name]) : name === field) {
-      fail(`the field ${name} is not that of ${event.type}`);
-    }
-  }
-  const other = Object.keys(event.data).find((name) => !known.has(name));
-  if (other !== undefined) fail(`${event.type} has no field ${other}`);
-}
+import { checkFields } from "./fields.mjs";
 
 /** The status in which an event may occur; by default, running. */
 const WHEN = {
   seat_taken: ["open"],
   seat_left: ["open"],
+  seat_freed: ["open"],
   match_started: ["open"],
-  match_aborted: ["open"],
+  match_aborted: ["open", "running"],
   match_resumed: ["suspended"],
   seed_revealed: ["finished", "aborted"],
 };
@@ -108,16 +41,36 @@ const AUTHOR = {
     if (data.reason === "player-left" && !sitter.resigned) fail(`the player of seat ${data.seat} did not leave`);
     return "worker";
   },
-  seat_handed_over(match, { data }, fail) {
+  seat_freed(match, { data }, fail) {
+    sitterOf(match, data, fail);
+    return match.creator;
+  },
+  abort_asked(match, { data }, fail) {
+    if (!isPresent(sitterOf(match, data, fail))) fail(`seat ${data.seat} has no person who could ask`);
+    if (match.asked.has(data.seat)) fail(`seat ${data.seat} asked already`);
+    return `seat:${data.seat}`;
+  },
+  seat_handed_over(match, { by, data }, fail) {
     const sitter = sitterOf(match, data, fail);
+    if (data.reason === "returned") {
+      if (data.kind !== "human" || sitter.former !== data.player) fail(`${data.player} did not lose this seat`);
+      return `player:${data.player}`;
+    }
     const [heir = "random"] = match.game.bots;
-    if (match.clock?.on_timeout !== "bot") fail("the clock of this match does not hand seats over to bots");
+    const isClock = data.reason !== "absent";
+    if (isClock && match.clock?.on_timeout !== "bot") fail("the clock of this match does not hand seats over to bots");
     if (sitter.kind === "bot" || sitter.resigned) fail(`seat ${data.seat} is not played by a person`);
     if (data.kind !== "bot" || data.player !== heir) fail(`the seat must go to the bot ${heir}`);
-    return "worker";
+    if (isClock) return "worker";
+    const mayAsk = (other, seat) => isPresent(other) && seat !== data.seat && by === `seat:${seat}`;
+    return match.seats.some(mayAsk) ? by : fail(`was not asked for by another person: ${by}`);
   },
-  match_aborted(match, _event, fail) {
-    if (isSeated(match, match.creator.slice("player:".length))) {
+  match_aborted(match, { at, data }, fail) {
+    const status = data.reason === "agreed" ? "running" : "open";
+    if (match.status !== status) fail(`cannot follow for this reason while the match is ${match.status}`);
+    if (data.reason === "agreed" && !isAgreed(match)) fail("not all people asked for it");
+    if (data.reason === "expired" && at < match.expiresAt) fail("comes before the time to wait for players is over");
+    if (data.reason === "creator-left" && isSeated(match, match.creator.slice("player:".length))) {
       fail("a creator with a seat must leave the seat instead");
     }
     return "worker";
@@ -138,6 +91,10 @@ function sitterOf(match, { seat }, fail) {
   return match.seats[seat] ?? fail(`seat ${seat} is empty`);
 }
 
+const isPresent = (sitter) => sitter?.kind === "human" && !sitter.resigned;
+const isAgreed = ({ asked, seats }) =>
+  asked.size > 0 && seats.every((sitter, seat) => !isPresent(sitter) || asked.has(seat));
+
 function isSeated(match, player) {
   return match.seats.some((sitter) => sitter?.kind === "human" && sitter.player === player);
 }
@@ -157,11 +114,25 @@ const STEP = {
   seat_left(match, { seat }) {
     match.seats[seat] = null;
   },
+  seat_freed(match, { seat }) {
+    match.seats[seat] = null;
+  },
+  abort_asked(match, { seat }) {
+    match.asked.add(seat);
+    match.mustAbort = isAgreed(match);
+  },
+  action(match, { seat }) {
+    match.asked.delete(seat);
+  },
   seat_handed_over(match, { seat, player, kind }) {
-    match.seats[seat] = { ...match.seats[seat], player, kind, resigned: false };
+    const before = match.seats[seat];
+    const former = before.kind === "human" ? before.player : before.former;
+    match.seats[seat] = { ...before, player, kind, resigned: false, former: kind === "human" ? undefined : former };
+    match.asked.delete(seat);
   },
   resigned(match, { seat }) {
     match.seats[seat].resigned = true;
+    match.asked.delete(seat);
   },
   match_started: enter("running"),
   match_resumed: enter("running"),
@@ -179,7 +150,8 @@ function enter(status) {
 /** Checks the first event and returns the match after it. */
 export function begin(first, event, game) {
   const fail = faultAt(1, "order");
-  checkFields(event, fail);
+  const format = first.format === "moonstone-match/1" ? 1 : 2;
+  checkFields(event, format, fail);
   const { data } = event;
   if (data.game !== first.game || data.ruleset !== first.ruleset) fail("the game is not that of the first line");
   if (!game.seats.includes(data.seats)) fail(`${first.game} is not for ${data.seats} seats`);
@@ -191,22 +163,25 @@ export function begin(first, event, game) {
   }
   if (!/^player:./s.test(event.by)) fail(`was written by ${event.by} instead of a player`);
   return {
-    id: first.match, game, status: "open", seats: Array(data.seats).fill(null), creator: event.by, at: event.at,
+    id: first.match, format, game, status: "open", seats: Array(data.seats).fill(null), creator: event.by, at: event.at,
     options: data.options, clock: data.clock, manualStart: data.manual_start, commitment: data.seed_commitment,
-    drawn: {}, ...newClock(data.clock, data.seats),
+    expiresAt: event.at + (data.open_ms ?? 0), asked: new Set(), mustAbort: false, drawn: {},
+    ...newClock(data.clock, data.seats),
   };
 }
 
 /** Checks an event against the match before it. */
 export function checkEvent(match, event) {
   const fail = faultAt(event.version, "order");
-  checkFields(event, fail);
+  checkFields(event, match.format, fail);
   if (event.type === "match_created" || !(WHEN[event.type] ?? ["running"]).includes(match.status)) {
     fail(`${event.type} cannot follow while the match is ${match.status}`);
   }
   const startsByItself = match.status === "open" && !match.seats.includes(null) && !match.manualStart;
   if (startsByItself && event.type !== "match_started") fail("a full match starts before anything else");
-  if (event.at !== match.at && (startsByItself || event.type === "seed_revealed")) {
+  const mustAbort = match.mustAbort && match.status === "running";
+  if (mustAbort && event.type !== "match_aborted") fail("the end that all people asked for comes first");
+  if (event.at !== match.at && (startsByItself || mustAbort || event.type === "seed_revealed")) {
     fail("must have the time of the previous event");
   }
   const author = AUTHOR[event.type]?.(match, event, fail) ?? "worker";

@@ -14,31 +14,35 @@ from typing import Final
 import msgspec
 import pytest
 
-from events.chain import genesis
+from service.audit.match_file import first_line
 from service.automation import bot_turns
 from service.errors import NotDue, Refused
-from service.match import decide, rulings
+from service.match import decide, rulings, seating
 from service.match.commands import (
     Act,
     ActAsBot,
     Command,
+    Expire,
     Forfeit,
+    FreeSeat,
     HandOver,
     Join,
     Leave,
+    ReplaceAbsent,
     Resume,
     SeatBot,
     Start,
     Suspend,
     TakeDefault,
 )
+from service.match.model import ABSENCE_MS
 from service.usecases import match_lifecycle, submit
 from service.usecases.submit import CommandKey
 from tests.service.arena import COUNTDOWN, Arena
 from tests.service.audit.match_files import File, Lines
 from tests.verifier.verdicts import verdicts
 
-MODULES: Final = (rulings, decide)
+MODULES: Final = (rulings, seating, decide)
 
 EXEMPT: Final[Mapping[str, str]] = {
     "decide: no_match": "no match, no file",
@@ -51,8 +55,14 @@ EXEMPT: Final[Mapping[str, str]] = {
     "_admit: not-seated.replaced": "without a seat there is no event",
     "_admit: not-seated.outsider": "without a seat there is no event",
     "_holder: nobody has seat": "without a holder there is no event",
-    "_leave: not-seated.nothing-to-leave": "without a seat there is no event",
-    "_free_seat: match-full": "another rule refuses a taken seat too",
+    "leave: not-seated.nothing-to-leave": "without a seat there is no event",
+    "take_back: not-seated.nothing-to-take-back": "without a seat there is no event",
+    "_own_seat: not-seated.outsider": "without a seat there is no event",
+    "leave: match-not-open": "what a client insisted on is not in the file",
+    "_check_format: match-too-old": "an event that format 1 does not have cannot be folded",
+    "_check_unrated: engine-too-old": "no match is rated yet",
+    "take_back: bot-deciding": "needs the rules",
+    "_free_seat: match-full": "a taken seat is refused once more",
     "check_running: match-not-running": "an open match has no state to act on",
     "_admit: not-your-turn": "needs the rules",
     "parse_action: invalid-action": "needs the rules",
@@ -112,8 +122,12 @@ def rebuilt(module: ModuleType, line: int = 0) -> ModuleType:
 def broken(module: ModuleType, line: int) -> Callable[..., object]:
     """`decide` without one rule."""
     copies = {each: rebuilt(each, line if each is module else 0) for each in MODULES}
-    for name in ("act", "act_as_bot", "take_default", "ring", "check_due", "check_running"):
-        setattr(copies[decide], name, getattr(copies[rulings], name))
+    by_name = {each.__name__: copy for each, copy in copies.items()}
+    for copy in copies.values():
+        for name, value in list(vars(copy).items()):
+            source = by_name.get(getattr(value, "__module__", ""))
+            if source is not None:
+                setattr(copy, name, getattr(source, name))
     found: Callable[..., object] = copies[decide].decide
     return found
 
@@ -235,6 +249,28 @@ def a_resignation_where_the_clock_plays_defaults(arena: Arena) -> str:
     return submit_all(arena, table, Forfeit(seat=seat))
 
 
+def a_seat_freed_that_is_free(arena: Arena) -> str:
+    return submit_all(arena, manual_start(arena, "anna"), FreeSeat(player="host", seat=2))
+
+
+def a_match_that_expires_too_early(arena: Arena) -> str:
+    return submit_all(arena, manual_start(arena, "anna"), Expire())
+
+
+def a_seat_replaced_that_is_not_absent(arena: Arena) -> str:
+    table = arena.monkeys("anna", "ben")
+    seat = arena.match(table).decisions()[0].seat
+    arena.wait(ABSENCE_MS - 1)
+    return submit_all(arena, table, ReplaceAbsent(player=("ben", "anna")[seat], seat=seat))
+
+
+def an_absent_seat_replaced_by_its_player(arena: Arena) -> str:
+    table = arena.monkeys("anna", "ben")
+    seat = arena.match(table).decisions()[0].seat
+    arena.wait(ABSENCE_MS)
+    return submit_all(arena, table, ReplaceAbsent(player=("anna", "ben")[seat], seat=seat))
+
+
 PROVOCATIONS: Final[tuple[Callable[[Arena], str], ...]] = (
     a_seat_taken_by_somebody_who_has_one,
     a_client_seed_of_two_lines,
@@ -254,6 +290,10 @@ PROVOCATIONS: Final[tuple[Callable[[Arena], str], ...]] = (
     a_default_action_before_its_time,
     a_seat_handed_over_where_the_clock_resigns,
     a_resignation_where_the_clock_plays_defaults,
+    a_seat_freed_that_is_free,
+    a_match_that_expires_too_early,
+    a_seat_replaced_that_is_not_absent,
+    an_absent_seat_replaced_by_its_player,
 )
 
 
@@ -266,7 +306,7 @@ def test_the_decider_accepts_no_provocation(provoke: Callable[[Arena], str]) -> 
 def file_of(arena: Arena, table: str) -> Lines:
     """The match file, with the seed revealed at its end."""
     match = arena.match(table)
-    file = File((genesis(table, match.created.game, match.created.ruleset)[0], *arena.log.stored(table)))
+    file = File((first_line(match).line[0], *arena.log.stored(table)))
     if match.server_seed is None:
         seed = arena.log.seed(table) or b""
         file.insert(len(file.events), "seed_revealed", {"server_seed": seed.hex()})

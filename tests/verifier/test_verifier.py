@@ -21,12 +21,13 @@ from tests.length import LENGTH
 from tests.playthroughs.record import cases
 from tests.service.arena import ENDLESS, Arena
 from tests.service.audit import forged_events, forged_files, match_files
-from tests.service.audit.match_files import File, Lines, aborted, banks, lines_of, monkeys, resigning, toy
+from tests.service.audit.match_files import GOOD, OLD, File, Lines, lines_of, toy
 from tests.service.games.toy.game import TOY
 from tests.verifier.verdicts import FOLDER, Verdict, run, verdicts
 
 SOURCES: Final = sorted(FOLDER.glob("*.mjs"))
 KNOWN: Final[dict[str, AnyGame]] = {**GAMES, "toy": TOY}
+EVERY: Final[list[Callable[[], Lines]]] = [*GOOD, *OLD.values()]
 EQUIVALENT_CHECKS: Final = {
     "chain": {"chain"},
     "order": {"actions", "effects", "outcome"},
@@ -66,19 +67,28 @@ def test_it_passes_every_number_of_seats_and_every_option_with_several_seeds(gam
 @pytest.mark.parametrize("game", [MONKEYS, APE], ids=lambda game: game.info.id)
 def test_it_passes_client_seeds_of_any_characters(game: AnyGame, tmp_path: Path) -> None:
     files = {}
-    for seeds in ((None, "moon"), ('"\\/', "ähre"), ("🌙" * 64, "\u00a0\ufeff"), ("a", "a", None)):
+    for format_number, seeds in (
+        (1, ('"\\/', "ähre")),
+        (1, ("🌙" * 64, "\u00a0\ufeff")),
+        (2, (None, "moon")),
+        (2, ('"\\/', "ähre")),
+        (2, ("🌙" * 64, "\u00a0 l·l")),
+        (2, ("a", "a", None)),
+        (2, ("カ・ナ", "ש״ם", "٣٤")),
+    ):
         arena = Arena(game)
+        arena.format_number = format_number
         table = arena.create(game.info.id, len(seeds))
         for player, seed in zip(("anna", "ben", "cleo"), seeds, strict=False):
             arena.join(table, player, seed=seed)
         arena.play_out(table)
-        files[seeds] = lines_of(arena, table)
-        assert ours(files[seeds]) is None
+        files[format_number, seeds] = lines_of(arena, table)
+        assert ours(files[format_number, seeds]) is None
     assert verdicts(files, tmp_path) == dict.fromkeys(files)
 
 
 def test_it_passes_outages_timers_default_actions_and_matches_that_never_began(tmp_path: Path) -> None:
-    files = {lines: lines() for lines in (toy, monkeys, aborted, banks, resigning)}
+    files = {lines: lines() for lines in EVERY}
     assert verdicts(files, tmp_path) == dict.fromkeys(files)
 
 
@@ -203,7 +213,7 @@ class Changed:
 @st.composite
 def changed(draw: st.DrawFn) -> Changed:
     """A file in which one value, anywhere, was replaced."""
-    file = File(draw(st.sampled_from([toy, monkeys, aborted, banks, resigning]))())
+    file = File(draw(st.sampled_from(EVERY))())
     parent: Any = file.events[draw(st.integers(1, len(file.events) - 1))]
     name: Any = draw(st.sampled_from(["data", "data", "data", "at", "by", "salt", "type"]))
     while isinstance(parent[name], (dict, list)) and parent[name] and draw(st.integers(0, 4)):

@@ -11,7 +11,7 @@ from marshmallow import fields
 from api.app import RESOURCES
 from api.requests import strict_fields
 from api.requests.blueprint import Blueprint
-from service.match import decide
+from service.match import chosen_text
 from tests.api.conftest import stones_blueprint
 
 OURS = (
@@ -126,7 +126,7 @@ def test_a_client_seed_that_the_api_takes_is_one_for_the_audit_and_for_the_refer
     told_apart = []
     for character in map(chr, (*range(0xD800), *range(0xE000, 0x10000), 0x1F411)):
         is_refused = strict_fields._CONTROL.search(character) is not None
-        if (decide.CLIENT_SEED.fullmatch(character) is None) != is_refused or (
+        if (chosen_text.IN_FORMAT_1.fullmatch(character) is None) != is_refused or (
             pattern.fullmatch(character) is None
         ) != is_refused:
             told_apart.append(character)

@@ -5,7 +5,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from tests.service.audit.match_files import File, Lines, aborted, banks, monkeys, played, resigning, toy
+from tests.service.audit.match_files import (
+    File,
+    Lines,
+    aborted,
+    agreed,
+    banks,
+    expired,
+    monkeys,
+    played,
+    resigning,
+    toy,
+)
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -234,4 +245,38 @@ FORMS: Final = (
     Forgery("created by a player without a name", "match_created", set_author("player:"), "actions"),
     Forgery("an invalid salt", "seat_taken", set_value("salt", value="salt"), "chain"),
 )
-ALL: Final = EFFECTS + DRAWS + OUTCOMES + ACTIONS + DEFAULTS + TIMES + SEATS + FORMS
+FORMAT_2: Final = (
+    Forgery("of no format", "match_created", remove_field("format"), "effects"),
+    Forgery("of format 1", "match_created", set_data(format=1), "effects"),
+    Forgery("rated", "match_created", set_data(rated=True), "effects"),
+    Forgery("open for no time", "match_created", set_data(open_ms=0), "effects"),
+    Forgery("open for ever", "match_created", set_data(open_ms=10**12), "effects"),
+    Forgery("another fallback", "match_created", set_data(bot_fallback="give_up"), "effects"),
+    Forgery("by a hosted bot", "seat_taken", set_data(kind="hosted"), "actions", having=ANNA),
+    Forgery("a client seed that cannot be seen", "seat_taken", set_data(client_seed="a\u200d"), "actions", having=ANNA),
+    Forgery("a blank client seed", "seat_taken", set_data(client_seed="\u2800"), "actions", having=ANNA),
+    Forgery("a dot out of context", "seat_taken", set_data(client_seed="a\u00b7b"), "actions", having=ANNA),
+    Forgery("a letter of old Hangul", "seat_taken", set_data(client_seed="\u1100"), "actions", having=ANNA),
+    Forgery("digits of two kinds", "seat_taken", set_data(client_seed="\u0661\u06f1"), "actions", having=ANNA),
+    Forgery("handed over for no reason", "seat_handed_over", remove_field("reason"), "actions", lines=banks),
+    Forgery("handed over for an absence", "seat_handed_over", set_data(reason="absent"), "actions", lines=banks),
+    Forgery("handed over for a failure", "seat_handed_over", set_data(reason="bot-failed"), "actions", lines=banks),
+    Forgery("a late bot", "default_action", set_data(reason="bot-late"), "actions", having=CLOCK, lines=monkeys),
+    Forgery("freed by another", "seat_freed", set_author("player:anna"), "actions", lines=expired),
+    Forgery("freed by the service", "seat_freed", set_author("worker"), "actions", lines=expired),
+    Forgery("another seat freed", "seat_freed", set_data(seat=2), "actions", lines=expired),
+    Forgery("no such seat freed", "seat_freed", set_data(seat=3), "actions", lines=expired),
+    Forgery("expired too early", "match_aborted", delay(-1), "actions", lines=expired),
+    Forgery("expired by its creator", "match_aborted", set_author("player:host"), "actions", lines=expired),
+    Forgery("agreed by nobody", "match_aborted", set_data(reason="agreed"), "actions", lines=expired),
+    Forgery(
+        "left by the creator in mid-match", "match_aborted", set_data(reason="creator-left"), "actions", lines=agreed
+    ),
+    Forgery("expired in mid-match", "match_aborted", set_data(reason="expired"), "actions", lines=agreed),
+    Forgery("asked by another", "abort_asked", set_author("seat:0"), "actions", lines=agreed),
+    Forgery("asked for a bot", "abort_asked", retype("abort_asked", "seat:0", seat=0), "actions", lines=agreed),
+    Forgery("an absence of less than 14 days", "seat_handed_over", delay(-1), "actions", lines=agreed),
+    Forgery("an absent seat to another bot", "seat_handed_over", set_data(player="random"), "actions", lines=agreed),
+    Forgery("taken back as a bot", "seat_handed_over", set_data(kind="bot"), "actions", 1, lines=agreed),
+)
+ALL: Final = EFFECTS + DRAWS + OUTCOMES + ACTIONS + DEFAULTS + TIMES + SEATS + FORMS + FORMAT_2

@@ -1,13 +1,11 @@
 """Forged files: events removed, inserted, moved, or changed so that a later event is wrong; with a rebuilt hash chain."""
 
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from typing import Final
 
 from events.record import digest
-from tests.service.audit.match_files import File, Lines, aborted, banks, monkeys, toy
-
-Found: TypeAlias = tuple[int, str]
-"""The version and the check by which a forgery must be found."""
+from tests.service.audit.forged_format_2 import OF_AGREED, Found, a_freed_seat_that_was_free, the_other_format
+from tests.service.audit.match_files import File, Lines, aborted, agreed, banks, expired, monkeys, toy
 
 
 def another_seed_and_commitment(file: File) -> Found:
@@ -308,7 +306,7 @@ def a_clock_without_time(file: File) -> Found:
 
 
 def another_format(file: File) -> Found:
-    file.first["format"] = "moonstone-match/2"
+    file.first["format"] = "moonstone-match/3"
     return 0, "chain"
 
 
@@ -334,12 +332,14 @@ _OF_TOY: Final = (
     a_seat_handed_over_by_its_player, a_running_match_resumed, a_move_while_suspended, a_first_line_of_another_game,
     a_game_that_is_not_known, a_ruleset_that_is_not_known, a_ruleset_below_one, a_clock_without_time,
     a_player_who_left_after_the_end, a_seat_handed_over_after_the_end, a_full_match_that_did_not_start,
-    another_format, more_in_the_first_line, an_abort_in_mid_match, an_abort_while_suspended,
+    another_format, the_other_format, more_in_the_first_line, an_abort_in_mid_match, an_abort_while_suspended,
     a_suspension_while_people_think, two_deadlines_enforced_in_the_wrong_order,
 )  # fmt: skip
 ALL: Final[Mapping[Callable[[File], Found], Callable[[], Lines]]] = {
     **dict.fromkeys(_OF_TOY, toy),
     **dict.fromkeys(_OF_MONKEYS, monkeys),
     **dict.fromkeys(_OF_BANKS, banks),
+    **dict.fromkeys(OF_AGREED, agreed),
     an_abort_by_a_creator_with_a_seat: aborted,
+    a_freed_seat_that_was_free: expired,
 }

@@ -1,8 +1,10 @@
 """Match files with many kinds of events, and functions to change them and rebuild their hash chain."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -11,13 +13,16 @@ from events.record import canonical, digest
 from service.audit.match_file import export
 from service.automation.bot_turns import advance, suspend
 from service.automation.deadlines import enforce, extend, resume
+from service.automation.expiry import expire
 from service.errors import Refused
 from service.games.kit.patterns import sample_action
 from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
 from service.games.registry import GAMES
 from service.match.due_times import KINDS
+from service.match.model import ABSENCE_MS
 from service.match.randomness import Draws
 from service.match.redaction import legal_actions
+from service.usecases import match_lifecycle, mid_match
 from service.usecases.match_lifecycle import start
 from tests.service.arena import COUNTDOWN, Arena, person
 
@@ -157,6 +162,56 @@ def resigning() -> Lines:
 
 
 @cache
+def expired() -> Lines:
+    """A match whose creator frees a seat, and that nobody else joins in time."""
+    arena = Arena()
+    table = arena.join(arena.create(seats=3, bots=("high",)), "anna")
+    match_lifecycle.free_seat(arena.ports, "host", table, arena.new_key(), seat=1)
+    arena.time = arena.match(table).expires_at or 0
+    expire(arena.ports, table)
+    return lines_of(arena, table)
+
+
+@cache
+def agreed() -> Lines:
+    """A match without a clock: an absent person loses the seat, takes it back, and later all agree to abort the match."""
+    arena = Arena()
+    table = arena.monkeys("anna", "ben", bots=("random",))
+    absent = _turn(arena, table)
+    other = {"anna": "ben", "ben": "anna"}[absent]
+    arena.wait(ABSENCE_MS)
+    match = arena.match(table)
+    seat = match.seat_of(absent)
+    assert seat is not None
+    mid_match.replace_absent(arena.ports, other, table, arena.new_key(), seat=seat)
+    arena.work(table)
+    mid_match.take_back(arena.ports, absent, table, arena.new_key())
+    mid_match.ask_abort(arena.ports, other, table, arena.new_key())
+    for _ in range(40):  # until it is the turn of the one who asked, whose move takes back the request
+        name = _turn(arena, table)
+        arena.act(table, name)
+        if name == other:
+            break
+    mid_match.ask_abort(arena.ports, other, table, arena.new_key())
+    mid_match.ask_abort(arena.ports, absent, table, arena.new_key())
+    return lines_of(arena, table)
+
+
+GOOD: Final[tuple[Callable[[], Lines], ...]] = (toy, monkeys, aborted, banks, resigning, expired, agreed)
+
+
+@cache
+def in_format_1(name: str) -> Lines:
+    """The file of one of the functions above as the last release that wrote format 1 made it."""
+    folder = Path(__file__).parent / "format_1"
+    return tuple((folder / f"{name}.ndjson").read_bytes().splitlines())
+
+
+OLD: Final = {make: partial(in_format_1, make.__name__) for make in (toy, monkeys, aborted, banks, resigning)}
+"""The files in format 1, by the function that makes the same match in the newest format."""
+
+
+@cache
 def played(name: str) -> Lines:
     """A match of a bot and two people who act at random, sometimes let the clock run out, and leave."""
     chance, arena = Draws(lambda: bytes(32), {}), Arena(GAMES[name])
@@ -185,15 +240,20 @@ def played(name: str) -> Lines:
     return lines_of(arena, table)
 
 
-def _their_turn(arena: Arena, table: str) -> None:
-    """Plays the turns of bots, and then a person's action after three seconds."""
+def _turn(arena: Arena, table: str) -> str:
+    """Plays the turns of bots; the person whose turn is next."""
     while True:
         arena.work(table)
         match = arena.match(table)
         (decision,) = match.decisions()
         name = person(match, decision.seat)
         if name is not None:
-            break
+            return name
         arena.time = max(arena.time, decision.plays_at or 0)
+
+
+def _their_turn(arena: Arena, table: str) -> None:
+    """Plays the turns of bots, and then a person's action after three seconds."""
+    name = _turn(arena, table)
     arena.wait(3_000)
     arena.act(table, name)

@@ -1,6 +1,6 @@
 """Verification accepts a valid match file, and reports a forged one at the first wrong event."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,11 +16,13 @@ from service.games.registry import GAMES as REGISTERED
 from tests.service.arena import ENDLESS
 from tests.service.audit import forged_events, forged_files
 from tests.service.audit.forged_events import UNKNOWN_BOT
-from tests.service.audit.forged_files import Found
-from tests.service.audit.match_files import File, Lines, aborted, banks, monkeys, resigning, toy
+from tests.service.audit.forged_format_2 import OF_FORMAT_2, Found
+from tests.service.audit.match_files import GOOD, OLD, File, Lines, toy
 from tests.service.games.toy.game import TOY
 
 GAMES: Final[dict[str, AnyGame]] = {**REGISTERED, "toy": TOY}
+
+EVERY: Final[list[Callable[[], Lines]]] = [*GOOD, *OLD.values()]
 
 
 def fault_of(lines: Lines) -> Found:
@@ -31,7 +33,7 @@ def fault_of(lines: Lines) -> Found:
     return caught.value.version, caught.value.check
 
 
-@pytest.mark.parametrize("lines", [toy, monkeys, aborted, banks, resigning])
+@pytest.mark.parametrize("lines", EVERY)
 def test_a_good_file_passes_every_check(lines: Callable[[], Lines]) -> None:
     verdict = verify(lines(), GAMES)
     assert verdict.checks == CHECKS
@@ -42,23 +44,29 @@ def test_a_good_file_passes_every_check(lines: Callable[[], Lines]) -> None:
 
 
 def test_the_good_files_have_every_kind_of_event() -> None:
-    kinds = {
-        (event["type"], event["data"].get("reason"))
-        for lines in (toy(), monkeys(), aborted(), banks(), resigning())
-        for event in File(lines).events[1:]
-    }
+    kinds = {(event["type"], event["data"].get("reason")) for lines in GOOD for event in File(lines()).events[1:]}
     assert kinds == {
         ("match_created", None), ("seat_taken", None), ("seat_left", None), ("match_started", None), ("action", None),
         ("timer", None), ("default_action", "clock"), ("default_action", "player-left"),
         ("default_action", "bot-failed"), ("resigned", None), ("clock_extended", "outage"),
         ("match_suspended", "KeyError"), ("match_resumed", None), ("match_scored", None), ("seed_revealed", None),
-        ("match_aborted", "creator-left"), ("seat_handed_over", None),
+        ("match_aborted", "creator-left"), ("match_aborted", "expired"), ("match_aborted", "agreed"), ("abort_asked", None),
+        ("seat_freed", None), ("seat_handed_over", "clock"), ("seat_handed_over", "absent"), ("seat_handed_over", "returned"),
     }  # fmt: skip
 
 
+FORGED: Final[Mapping[str, tuple[Callable[[], Lines], Callable[[File], Found]]]] = {
+    **{f"{forgery.kind}: {forgery.name}": (forgery.lines, forgery) for forgery in forged_events.ALL},
+    **{forge.__name__: (lines, forge) for forge, lines in forged_files.ALL.items()},
+}
+ONLY_IN_FORMAT_2: Final = {*OF_FORMAT_2, *forged_events.FORMAT_2}
 FORGERIES: Final = [
-    *(pytest.param(forgery.lines, forgery, id=f"{forgery.kind}: {forgery.name}") for forgery in forged_events.ALL),
-    *(pytest.param(lines, forge, id=forge.__name__) for forge, lines in forged_files.ALL.items()),
+    *(pytest.param(lines, forge, id=name) for name, (lines, forge) in FORGED.items()),
+    *(
+        pytest.param(OLD[lines], forge, id=f"{name} in format 1")
+        for name, (lines, forge) in FORGED.items()
+        if lines in OLD and forge not in ONLY_IN_FORMAT_2
+    ),
 ]
 
 
@@ -69,6 +77,13 @@ def test_a_forgery_is_found_at_the_event_that_is_wrong(
     file = File(lines())
     expected = forge(file)
     assert fault_of(file.sealed()) == expected
+
+
+@pytest.mark.parametrize("lines", OLD.values())
+def test_a_file_of_the_last_release_with_format_1_has_none_of_the_new_fields(lines: Callable[[], Lines]) -> None:
+    created = verify(lines(), GAMES).match.created
+    assert (created.format_number, File(lines()).first["format"]) == (1, "moonstone-match/1")
+    assert not {"format", "rated", "open_ms", "bot_fallback"} & File(lines()).data("match_created").keys()
 
 
 def replaced(version: int, change: Callable[[bytes], bytes]) -> Callable[[Lines], Lines]:
@@ -128,7 +143,7 @@ def test_data_that_is_not_canonical_is_found_even_if_the_chain_is_valid(data: by
 @given(st.data())
 def test_a_change_of_any_byte_is_a_fault_or_changes_the_head(data: st.DataObject) -> None:
     """Only the head contains the hash of the last event, so only a client that kept the head notices a change."""
-    lines = data.draw(st.sampled_from([toy, monkeys, aborted, banks, resigning]))()
+    lines = data.draw(st.sampled_from(EVERY))()
     content = b"\n".join(lines)
     index = data.draw(st.integers(0, len(content) - 1))
     changed = bytearray(content)
@@ -160,7 +175,7 @@ FREE: Final = {"at", "salt", "reason", "ms", "private", "manual_start", "clock",
 
 @given(st.data())
 def test_a_change_of_any_value_is_a_fault_unless_the_value_is_free(data: st.DataObject) -> None:
-    file = File(data.draw(st.sampled_from([toy, monkeys, aborted, banks, resigning]))())
+    file = File(data.draw(st.sampled_from(EVERY))())
     parent: Any = file.events[data.draw(st.integers(1, len(file.events) - 1))]
     name = data.draw(st.sampled_from(["data", "data", "data", "at", "by", "salt", "type"]))
     while isinstance(parent[name], dict) and parent[name] and data.draw(st.integers(0, 4)):
@@ -185,7 +200,7 @@ def never(*_: Any) -> Any:
     raise AssertionError("an old match is not decided again")
 
 
-@pytest.mark.parametrize("lines", [toy, monkeys, aborted, banks, resigning])
+@pytest.mark.parametrize("lines", EVERY)
 def test_every_good_file_passes_under_older_rules_too(lines: Callable[[], Lines]) -> None:
     game = GAMES[File(lines()).first["game"]]
     assert verify(lines(), newer(game)).checks == ("chain", "effects")

@@ -14,7 +14,7 @@ from tests.service.audit.match_files import File, Lines, played
 Path: TypeAlias = tuple[Any, ...]
 
 FREE: Final = {
-    "at", "salt", "match_created private", "match_created manual_start", "match_created clock bot_pace_ms",
+    "at", "salt", "match_created private", "match_created open_ms", "match_created manual_start", "match_created clock bot_pace_ms",
     "match_created clock", "match_created clock turn_seconds", "match_created clock bank_seconds", "match_created clock increment_seconds",
     # the order of cards that are played together
     "action action cards",

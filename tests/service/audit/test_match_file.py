@@ -22,7 +22,7 @@ def test_a_file_is_the_first_line_and_every_event_as_it_is_stored(chunk: int, mo
     arena = Arena()
     table = finished(arena)
     lines = list(export(arena.ports, arena.match(table)))
-    assert lines[0] == b'{"format":"moonstone-match/1","game":"toy","match":"%s","ruleset":1}\n' % table.encode()
+    assert lines[0] == b'{"format":"moonstone-match/2","game":"toy","match":"%s","ruleset":1}\n' % table.encode()
     assert b"".join(lines[1:]) == b"".join(stored + b"\n" for stored in arena.log.stored(table))
 
 
@@ -52,7 +52,7 @@ def test_a_file_is_split_again() -> None:
         b"\xff",
         b'{"format":"moonstone-match/1"}',
         genesis("m", "toy", 1)[0] + b" ",
-        genesis("m", "toy", 1)[0].replace(b"/1", b"/2"),
+        genesis("m", "toy", 1)[0].replace(b"/2", b"/3"),
         canonical({"format": "moonstone-match/1", "game": "toy", "match": "m", "ruleset": "1"}),
         b'{"game":"toy","format":"moonstone-match/1","match":"m","ruleset":1}',
     ],

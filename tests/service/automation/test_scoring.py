@@ -32,7 +32,7 @@ def test_a_finished_match_is_due_for_scoring_at_once() -> None:
     arena = Arena()
     match = decided(arena)
     assert (match.status, match.decisions()) == ("running", ())
-    assert due_times(match) == {"job": match.at + HINT_MS, "clock": None, "bots": None, "abandoned": None}
+    assert due_times(match) == {"job": match.at + HINT_MS, "clock": None, "bots": None, "abandoned": None, "open": None}
     assert arena.jobs.hinted == [match.id]
 
 

@@ -116,11 +116,11 @@ def running() -> tuple[Arena, Match]:
 def test_a_seat_that_is_handed_over_keeps_its_client_seed() -> None:
     _, match = running()
     resigned = one_more(match, "resigned", {"seat": 1})
-    handed = one_more(resigned, "seat_handed_over", {"seat": 1, "player": "random", "kind": "bot"})
+    handed = one_more(resigned, "seat_handed_over", {"seat": 1, "player": "random", "kind": "bot", "reason": "clock"})
     assert handed.seats[1] == SeatHolder("random", "bot", "hers", resigned=False, former="anna")
     assert handed.client_seeds() == match.client_seeds()
     assert handed.seat_of("anna") is None
-    back = one_more(handed, "seat_handed_over", {"seat": 1, "player": "anna", "kind": "human"})
+    back = one_more(handed, "seat_handed_over", {"seat": 1, "player": "anna", "kind": "human", "reason": "returned"})
     assert back.seat_of("anna") == 1
 
 
@@ -237,4 +237,5 @@ def test_every_type_of_the_match_file_has_a_step() -> None:
     assert set(TRANSITIONS) == {
         "seat_taken", "seat_left", "match_started", "action", "default_action", "timer", "seat_handed_over", "resigned",
         "match_scored", "match_aborted", "seed_revealed", "clock_extended", "match_suspended", "match_resumed",
+        "seat_freed", "abort_asked",
     }  # fmt: skip

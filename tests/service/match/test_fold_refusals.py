@@ -1,11 +1,12 @@
 """Bytes that are not a valid event of a match stop its fold at their version."""
 
+from contextlib import nullcontext
 from typing import Any, Final
 
 import msgspec
 import pytest
 
-from events.chain import Draft, genesis, seal
+from events.chain import FORMATS, NEWEST_FORMAT, Draft, genesis, seal
 from events.record import canonical
 from service.errors import Corrupt, location
 from service.match.fold import begin, step
@@ -45,16 +46,16 @@ NEWER: Final = [
     ("match_resumed", {"why": "mended"}),
     ("match_resumed", None),
     ("match_aborted", []),
-    ("match_aborted", {"reason": "agreed"}),
+    ("match_aborted", {"reason": "bored"}),
     ("action", {"seat": 0, "action": {"type": "fly"}, "effects": []}),
     ("action", {"seat": 0, "action": {"type": "keep"}, "effects": [{"type": "wonder"}]}),
     ("action", {"seat": 0, "action": {"type": "keep"}, "effects": [], "mood": "good"}),
     ("action", {"seat": 0, "action": {"type": "keep"}, "effects": [{"type": "hand_kept", "seat": "0"}]}),
-    ("default_action", {"seat": 0, "action": {"type": "keep"}, "effects": [], "reason": "bot-late"}),
+    ("default_action", {"seat": 0, "action": {"type": "keep"}, "effects": [], "reason": "bot-early"}),
     ("timer", {"label": "trick", "effects": [{"type": "game_ended", "why": 1}]}),
     ("match_started", {"effects": []}),
     ("match_started", {"draws": [{"label": "deck"}], "effects": []}),
-    ("seat_freed", {"seat": 0}),
+    ("seat_enchanted", {"seat": 0}),
 ]
 
 
@@ -123,8 +124,12 @@ CREATED: dict[str, Any] = {
 }
 
 
-def first_event(data: object, game: str = "toy") -> bytes:
-    head = genesis("table", game, 1)[1]
+NEW: Final = {**CREATED, "format": 2, "rated": False, "open_ms": 5_000, "bot_fallback": "bot"}
+
+
+def first_event(data: Any, game: str = "toy") -> bytes:
+    number = data.get("format", 1) if isinstance(data, dict) else 1
+    head = genesis("table", game, 1, number if number in FORMATS else NEWEST_FORMAT)[1]
     return seal(head, [Draft("match_created", "player:host", canonical(data))], 5, ["0" * 32])[0][0]
 
 
@@ -132,6 +137,36 @@ def test_a_match_begins_with_the_values_of_its_first_event() -> None:
     match = begin("table", first_event(CREATED), {"toy": TOY})
     assert (match.id, match.creator, match.created_at, match.status) == ("table", "host", 5, "open")
     assert match.options == TOY.options(2, {})
+    assert match.created.format_number == 1
+    assert begin("table", first_event(NEW), {"toy": TOY}).created.format_number == 2
+
+
+ONLY_IN_FORMAT_2: Final = [
+    ("seat_freed", {"seat": 0}),
+    ("abort_asked", {"seat": 0}),
+    ("seat_handed_over", {"seat": 0, "player": "random", "kind": "bot", "reason": "clock"}),
+    ("match_aborted", {"reason": "expired"}),
+    ("match_aborted", {"reason": "agreed"}),
+    ("seat_taken", {"seat": 1, "player": "pl_bot", "kind": "hosted"}),
+    ("default_action", {"seat": 0, "action": {"type": "keep"}, "effects": [], "reason": "bot-late"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "data"), ONLY_IN_FORMAT_2)
+def test_format_1_has_nothing_of_format_2(kind: str, data: Any) -> None:
+    for number in (1, 2):
+        arena = Arena()
+        arena.format_number = number
+        match = arena.match(arena.toy("anna", "ben"))
+        with pytest.raises(Corrupt) if number == 1 else nullcontext():
+            one_more(match, kind, data)
+
+
+def test_format_2_has_a_reason_for_each_hand_over() -> None:
+    arena = Arena()
+    match = arena.match(arena.toy("anna", bots=("high",)))
+    with pytest.raises(Corrupt):
+        one_more(match, "seat_handed_over", {"seat": 0, "player": "random", "kind": "bot"})
 
 
 @pytest.mark.parametrize(
@@ -159,6 +194,11 @@ def test_an_invalid_first_event_is_corrupt(stored: bytes) -> None:
     "data",
     [
         {**CREATED, "format": 2},
+        {**CREATED, "rated": False},
+        {**NEW, "format": 3},
+        {**NEW, "format": 1},
+        {**NEW, "open_ms": 0},
+        {**NEW, "bot_fallback": "ban"},
         {**CREATED, "mood": "good"},
         {**CREATED, "clock": {"turn_seconds": 1.5}},
         {**CREATED, "clock": {"turn_seconds": 60, "on_timeout": "abort"}},

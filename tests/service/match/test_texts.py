@@ -10,7 +10,7 @@ from service.automation.bot_turns import suspend
 from service.games.protocol import AnyGame, IllegalAction
 from service.games.registry import GAMES
 from service.match import texts
-from service.match.events import DefaultReason
+from service.match.events import AbortReason, DefaultReason
 from service.match.redaction import SeenEvent, legal_actions, see_decisions
 from service.match.transitions import TRANSITIONS
 from tests.service.arena import Arena
@@ -218,7 +218,7 @@ def test_the_texts_of_leaving_and_of_running_out_of_time_differ() -> None:
 
 
 def test_every_reason_that_the_service_gives_has_words() -> None:
-    reasons = {*get_args(DefaultReason), "creator-left", "outage"}
+    reasons = {*get_args(DefaultReason), *get_args(AbortReason), "outage"}
     for language in texts.LANGUAGES:
         assert {key.partition(".")[2] for key in texts._EVENT_TEXTS[language] if key.startswith("reason.")} == reasons
 

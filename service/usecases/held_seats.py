@@ -1,0 +1,59 @@
+"""Limits how many seats one player holds in matches that have not started.
+
+Otherwise one player could take a seat in every open match. The index counts the seats before they are taken, so that the limit
+also holds for concurrent requests; wrong entries, which refused joins and crashes leave, are removed at the limit.
+"""
+
+from typing import Final
+
+from service.errors import Refused
+from service.match.model import Match
+from service.repository.ports import Ports
+from service.usecases.match_index import IN_FLIGHT_MS
+
+HELD_SEATS: Final = 20
+"""Maximum number of seats of one player in matches that have not started."""
+
+
+def hold_seats(ports: Ports, before: Match, after: Match) -> None:
+    """Count the seats that people take by an append that does not start the match; called before the append.
+
+    Raises:
+        Refused: `too-many-seats`.
+    """
+    if after.status != "open" or after.seats is before.seats:
+        return
+    for player in sorted(after.people - before.people):
+        if not (_hold(ports, after, player) or (_correct(ports, player) and _hold(ports, after, player))):
+            raise Refused(
+                "too-many-seats", f"You have {HELD_SEATS} seats in matches that have not started; leave one first."
+            )
+
+
+def _hold(ports: Ports, match: Match, player: str, limit: int = HELD_SEATS) -> bool:
+    return ports.index.hold_seat(player, match.id, match.created_at, ports.now(), limit)
+
+
+def _correct(ports: Ports, player: str) -> bool:
+    """Remove entries of seats that the player does not have; returns True. A new entry may be of a seat that is about to be taken."""
+    entries = [entry for at, entry in ports.index.held_seats(player) if ports.now() - at > IN_FLIGHT_MS]
+    found = ports.history.newest_each([entry.match_id for entry in entries])
+    for entry in entries:
+        match = found[entry.match_id]
+        if isinstance(match, Match) and match.status == "open" and match.seat_of(player) is not None:
+            continue
+        ports.index.release_seat(player, entry.match_id, entry.created_at)
+    return True
+
+
+def release_seats(ports: Ports, match: Match) -> None:
+    """Count the seats of a match that has started or ended no longer."""
+    for player in sorted(match.people):
+        ports.index.release_seat(player, match.id, match.created_at)
+
+
+def count_seats(ports: Ports, match: Match) -> None:
+    """Count the seats of a match that an older release, or a backup, has stored; beyond the limit too."""
+    if match.status == "open":
+        for player in sorted(match.people):
+            _hold(ports, match, player, limit=2**31)
