@@ -145,8 +145,9 @@ def create_match(body: Mapping[str, Any]) -> Response:
 
     The creator gets no seat. `bots` get the lowest seats. A full match starts by itself, unless it has `manual_start`. One
     that has not started by `expires_at` is aborted. Without `clock` a decision has seven days, and then the default action is
-    taken, unless the game keeps its own time. The
-    number of new matches per minute is limited by player and by address, and so is the number of matches of bots alone.
+    taken, unless the game keeps its own time.
+
+    The number of new matches per minute is limited by player and by address, and so is the number of matches of bots alone.
     """
     admission.admit_creation()
     if len(body["bots"]) == body["seats"] and not body["manual_start"]:

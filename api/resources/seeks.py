@@ -11,7 +11,7 @@ from api.http import context
 from api.http.responses import answer
 from api.requests import admission, strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
-from api.resources.matches import MAX_SEATS, ClockSchema
+from api.resources.matches import HOUR_MS, MAX_SEATS, ClockSchema
 from service.match.events import MatchClock
 from service.match.new_match import NewMatch
 from service.repository.seeks import Seek
@@ -58,13 +58,21 @@ def _view(seek: Seek) -> SeekView:
 def seek_match(body: Mapping[str, Any]) -> Response:
     """Wait for players who want the same match: the same game, seats, options and clock.
 
+    Without `clock`, the match has the clock that `POST /v1/matches` gives it then.
     As soon as enough players wait, a worker creates a public match with all of them, and `GET /v1/me/stream` sends `started`.
     A player needs this stream: a seek ends 30 seconds after the player's last stream, and at the latest after
     `expires_in` seconds. A player has one seek at a time. Nobody else can see it.
     """
     admission.admit_creation()
     clock = MatchClock(**body["clock"]) if body.get("clock") else None
-    wanted = NewMatch(body["game"], body["seats"], body["options"], clock=clock)
+    wanted = NewMatch(
+        body["game"],
+        body["seats"],
+        body["options"],
+        clock=clock,
+        default_clock="clock" not in body,
+        open_ms=context.container().settings.open_hours * HOUR_MS,
+    )
     made = seeking.seek(context.ports(), context.caller().id, wanted, context.command_key(), body["expires_in"])
     return answer(_view(made), 201)
 

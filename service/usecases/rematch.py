@@ -7,12 +7,13 @@ creation, and who asks later, or again after a crash, finds the same match and a
 import hashlib
 from typing import Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from events.record import MatchId
 from service.errors import Refused, no_match
 from service.games.visibility import Seat
-from service.match.model import Match, SeatHolder
+from service.match.model import OPEN_MS, Match, SeatHolder
 from service.match.new_match import NewMatch
 from service.repository.ports import Ports
 from service.usecases.match_lifecycle import add_bot, create_as, join, join_code_of, match_id_of
@@ -59,6 +60,7 @@ def _found_or_created(ports: Ports, player: str, old: Match) -> Submitted:
         clock=created.clock,
         private=created.private,
         manual_start=created.manual_start,
+        open_ms=OPEN_MS if created.open_ms is UNSET else created.open_ms,
     )
     for number in range(ATTEMPTS):
         name = f"rematch:{old.id}:{number}"

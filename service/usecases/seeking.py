@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from service.errors import Refused
-from service.match.new_match import NewMatch, check_pace, checked_options, game_named
+from service.match.new_match import NewMatch, check_pace, checked_options, game_named, with_clock
 from service.repository.ports import Ports
 from service.repository.seeks import Seek
 from service.usecases.match_lifecycle import match_id_of
@@ -26,6 +26,7 @@ def seek(ports: Ports, player: str, wanted: NewMatch, key: str, seconds: int) ->
         Refused: `game-not-found`, `invalid-options`, `already-seeking`, `too-many-seeks`.
     """
     game = game_named(ports.games, wanted.game)
+    wanted = replace(with_clock(game, wanted), default_clock=False)
     check_pace(wanted.clock)
     options = msgspec.to_builtins(checked_options(game, wanted))
     if wanted.seats == 1:

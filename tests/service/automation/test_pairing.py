@@ -15,7 +15,7 @@ from service.automation.pairing import STREAM_GRACE_MS, put_together
 from service.container import Service, build
 from service.errors import Refused
 from service.match.events import MatchClock
-from service.match.new_match import NewMatch
+from service.match.new_match import DEFAULT_CLOCK, NewMatch
 from service.repository.ports import Ports
 from service.repository.seeks import Seek
 from service.settings import read
@@ -51,6 +51,16 @@ def test_players_with_equal_seeks_are_put_together_in_order_of_arrival() -> None
     assert {match.seat_of(player) for player in ("anna", "ben")} == {0, 1}
     assert all(arena.ports.seeks.of(player) for player in ("eve", "fay", "gus"))
     assert put_together(arena.ports) == 0
+
+
+def test_a_seek_without_a_clock_has_the_default_clock_and_one_for_no_clock_has_none() -> None:
+    arena = Arena()
+    assert seeks(arena.ports, "anna", default_clock=True).wanted.clock == DEFAULT_CLOCK
+    seeks(arena.ports, "ben", clock=DEFAULT_CLOCK)
+    assert seeks(arena.ports, "carl", clock=None).wanted.clock is None
+    assert put_together(arena.ports) == 1
+    match = arena.match(find(arena.ports, "anna", _id(arena, "anna")).match or "")
+    assert match.created.clock == DEFAULT_CLOCK
 
 
 def _id(arena: Arena, player: str, key: str = "k") -> str:
