@@ -24,7 +24,7 @@ _PROCESSES: Final = "tests/chaos/test_processes.py"
 _KILLED_OR_CUT: Final = (
     f"{_POWER}::test_row_01_and_02_a_log_that_is_killed_or_loses_its_power_keeps_every_acknowledged_command"
 )
-_KILLS: Final = "tests/e2e/test_whole_match.py::test_kills_lose_nothing_acknowledged_and_apply_nothing_twice"
+_KILLS: Final = "tests/e2e/test_whole_match.py::test_kills_lose_no_acknowledged_action_and_apply_none_twice"
 _NO_WRITES: Final = f"{_LOG}::test_row_12_and_18_a_log_that_accepts_no_writes_says_why_and_reads_continue"
 _UPGRADE: Final = "tests/chaos/test_upgrade.py"
 _WORKERS: Final = "tests/workers/test_process.py"
@@ -57,7 +57,7 @@ ROWS: Final = (
         "the log loads its file",
         (
             f"{_LOG}::test_row_03_a_log_that_is_loading_its_file_is_reported_as_loading",
-            "tests/events/test_redis_unavailable.py::test_a_server_that_still_loads_its_files_says_so",
+            "tests/events/test_redis_unavailable.py::test_a_server_that_still_loads_its_files_is_reported_as_loading",
         ),
     ),
     Row(
@@ -65,8 +65,8 @@ ROWS: Final = (
         "the log comes back empty",
         (
             f"{_LOG}::test_row_04_a_log_that_comes_back_empty_is_not_served",
-            "tests/service/adapters/test_store.py::test_a_server_that_comes_back_empty_gets_no_command",
-            "tests/service/ops/test_serve.py::test_a_data_folder_is_served_once_and_an_emptied_store_not_at_all",
+            "tests/service/adapters/test_store.py::test_a_server_that_restarts_without_data_gets_no_command",
+            "tests/service/ops/test_serve.py::test_a_data_folder_in_use_and_an_emptied_store_are_refused",
         ),
     ),
     Row(
@@ -106,7 +106,7 @@ ROWS: Final = (
         "the log has no memory left",
         (
             _NO_WRITES,
-            "tests/events/test_redis_faults.py::test_an_append_is_whole_or_not_at_all_at_every_edge_of_memory",
+            "tests/events/test_redis_faults.py::test_an_append_is_stored_whole_or_not_at_all_when_memory_runs_out",
         ),
     ),
     Row(
@@ -122,7 +122,7 @@ ROWS: Final = (
         "the log hangs",
         (
             f"{_LOG}::test_row_15_a_hanging_log_is_reported_in_time_and_a_repeat_is_not_applied_twice",
-            "tests/service/adapters/test_jobs.py::test_one_job_waits_for_a_match_at_most_and_the_next_once_it_was_taken",
+            "tests/service/adapters/test_jobs.py::test_at_most_one_job_of_a_match_waits_until_it_is_taken",
         ),
     ),
     Row(
@@ -146,7 +146,7 @@ ROWS: Final = (
         "the log lost its Functions",
         (
             f"{_LOG}::test_row_19_flushed_functions_are_loaded_again_without_an_error",
-            "tests/events/test_redis_faults.py::test_functions_that_are_flushed_all_the_time_cost_no_more_than_a_repeat",
+            "tests/events/test_redis_faults.py::test_appends_succeed_while_the_functions_are_flushed_all_the_time",
         ),
     ),
     Row(
@@ -158,7 +158,7 @@ ROWS: Final = (
         21,
         "a process's clock jumps",
         (
-            "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_checked_before_a_deadline_is_judged",
+            "tests/workers/test_sweeper.py::test_a_jump_of_every_clock_is_given_back_before_a_deadline_is_enforced",
             "tests/workers/test_sweeper.py::test_a_jump_of_only_the_processes_clocks_costs_no_player_the_turn",
             "tests/service/usecases/test_submit.py::test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event",
         ),
@@ -264,7 +264,7 @@ ROWS: Final = (
         "a stored event is damaged",
         (
             f"{_LOG}::test_row_38_a_byte_changed_in_the_logs_file_stops_its_match_and_no_other",
-            "tests/service/repository/test_match_history.py::test_a_changed_byte_anywhere_in_a_stored_event_stops_its_own_match_only",
+            "tests/service/repository/test_match_history.py::test_a_changed_byte_anywhere_in_a_stored_event_affects_only_its_own_match",
         ),
     ),
     Row(
@@ -272,7 +272,7 @@ ROWS: Final = (
         "a stored event is of a later release",
         (
             f"{_LOG}::test_row_39_an_event_of_a_later_release_stops_its_match_and_is_not_skipped",
-            "tests/service/repository/test_match_history.py::test_an_event_that_this_service_is_too_old_for_stops_its_own_match_only",
+            "tests/service/repository/test_match_history.py::test_an_event_of_a_newer_release_affects_only_its_own_match",
         ),
     ),
     Row(
@@ -281,7 +281,7 @@ ROWS: Final = (
         (
             f"{_FILE}::test_row_40_an_incomplete_end_after_a_power_failure_is_cut_off_and_other_damage_is_not_served",
             f"{_FILE}::test_row_40_a_file_that_the_server_cannot_read_is_reported_without_its_content",
-            "tests/service/adapters/test_log_file.py::test_no_changed_byte_lets_a_whole_command_after_it_be_cut",
+            "tests/service/adapters/test_log_file.py::test_no_changed_byte_makes_the_repair_cut_a_complete_command_after_it",
         ),
     ),
     Row(
@@ -289,7 +289,7 @@ ROWS: Final = (
         "a snapshot is wrong",
         (
             f"{_LOG}::test_row_41_a_short_match_stores_only_events_commands_and_seed_and_a_foreign_snapshot_is_ignored",
-            "tests/service/repository/test_match_history.py::test_a_store_that_lost_its_past_is_noticed_and_nothing_is_served_from_memory",
+            "tests/service/repository/test_match_history.py::test_lost_events_are_noticed_and_nothing_is_served_from_the_cache",
         ),
     ),
     Row(
@@ -306,7 +306,7 @@ ROWS: Final = (
         "the queue is full, read-only, or damaged by others",
         (
             f"{_DAMAGE}::test_matches_go_on_while_the_queue_fails_and_the_fault_is_reported",
-            f"{_DAMAGE}::test_matches_go_on_whatever_the_queue_holds_and_hints_come_through_again",
+            f"{_DAMAGE}::test_matches_go_on_with_a_damaged_queue_and_hints_are_taken_again",
             f"{_DAMAGE}::test_a_hanging_queue_does_not_delay_deadlines",
         ),
     ),
@@ -327,9 +327,9 @@ ROWS: Final = (
         53,
         "the log lost its end, but is valid otherwise",
         (
-            "tests/service/ops/test_serve.py::test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing",
-            f"{_HEADS}::test_a_log_that_lost_its_end_is_found_out_also_where_no_match_lost_anything",
-            f"{_HEADS}::test_what_the_log_no_longer_holds_is_found_and_not_forgotten",
+            "tests/service/ops/test_serve.py::test_a_log_that_lost_its_end_is_not_served_and_a_check_reports_what_is_missing",
+            f"{_HEADS}::test_a_log_that_lost_its_end_is_found_even_if_no_match_lost_events",
+            f"{_HEADS}::test_heads_that_the_log_lost_are_reported_and_stay_saved",
         ),
     ),
     Row(

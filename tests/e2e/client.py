@@ -14,7 +14,7 @@ Json: TypeAlias = dict[str, Any]
 
 
 class Following(Protocol):
-    """Keeps a `table` up to date with the effects that it receives."""
+    """Applies the effects that a seat receives to its `table`, the observation."""
 
     table: Json
 
@@ -63,8 +63,8 @@ class Player:
         actions: list[Json] = listed["actions"]
         if not actions:
             return None
-        place = int(hashlib.sha256(str(listed["version"]).encode()).hexdigest(), 16) % len(actions)
-        return actions[place]
+        index = int(hashlib.sha256(str(listed["version"]).encode()).hexdigest(), 16) % len(actions)
+        return actions[index]
 
     def frames(self, match: str, after: int) -> Iterator[tuple[str, Json]]:
         """The frames of the event stream after a version, until it ends or breaks."""

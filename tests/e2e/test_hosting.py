@@ -32,7 +32,7 @@ def run(command: list[str], folder: Path) -> str:
 
 
 def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: Path) -> None:
-    """A Python snippet is saved as the file that the sentence before it names. Seeds are added, because a verdict may be wrong."""
+    """The Python snippet is saved under the name in the sentence before it. A fixed seed avoids a wrong verdict by chance."""
     for language, text in SNIPPETS:
         if language == "python":
             (tmp_path / "apes.py").write_text(text)
@@ -82,11 +82,11 @@ def test_a_bot_that_was_stopped_goes_on_with_its_matches(served: Serving, tmp_pa
 
 
 @pytest.mark.parametrize("language", ["python", "javascript"])
-def test_files_that_are_there_are_kept(tmp_path: Path, language: str) -> None:
+def test_a_folder_with_files_is_refused_and_unchanged(tmp_path: Path, language: str) -> None:
     folder = new_bot(tmp_path / "bot", language)
-    (folder / "mine").write_text("kept")
+    (folder / "own").write_text("content")
     command = [sys.executable, "-m", "service.ops.cli", "bot", "new", str(folder), "--language", language]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (done.returncode, (folder / "mine").read_text()) == (1, "kept")
+    assert (done.returncode, (folder / "own").read_text()) == (1, "content")
     assert done.stderr == f"Error: {folder} is not empty; give the name of a new folder.\n"
     shutil.rmtree(folder)

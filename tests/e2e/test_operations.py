@@ -23,7 +23,7 @@ FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|[^\s"=]+)(?: |$)')
 
 
 @contextmanager
-def guarded(folder: Path, *, durable: bool) -> Iterator[tuple[Valkey, str]]:
+def server_with_password(folder: Path, *, durable: bool) -> Iterator[tuple[Valkey, str]]:
     """A server that requires a password, and its URL with the password."""
     with Valkey.start(folder, durable=durable) as server:
         with Redis.from_url(server.url) as client:
@@ -32,7 +32,7 @@ def guarded(folder: Path, *, durable: bool) -> Iterator[tuple[Valkey, str]]:
 
 
 class Played(NamedTuple):
-    """Play a private match of two people and a bot to its end; returns everything about it that is secret."""
+    """A finished private match, and every text of it that is secret."""
 
     match: str
     events: tuple[Json, ...]
@@ -42,8 +42,8 @@ class Played(NamedTuple):
 
 def played(served: Serving) -> Played:
     players = [Player(served.url, name) for name in NAMES]
-    wanted = {"game": "monkeys_on_the_moon", "seats": 3, "bots": ["random"], "private": True}
-    created = players[0].send("POST", "/v1/matches", wanted)
+    body = {"game": "monkeys_on_the_moon", "seats": 3, "bots": ["random"], "private": True}
+    created = players[0].send("POST", "/v1/matches", body)
     match, code = created["id"], created["join_code"]
     seeds = [f"client seed of {number}" for number in range(2)]
     for player, seed in zip(players, seeds, strict=True):
@@ -87,11 +87,11 @@ def fields(line: str) -> Mapping[str, str]:
     return found
 
 
-def test_a_match_among_kills_is_counted_right_and_logged_without_a_secret(tmp_path: Path) -> None:
+def test_a_match_during_kills_is_counted_correctly_and_logged_without_a_secret(tmp_path: Path) -> None:
     lines = tmp_path / "stderr"
     with (
-        guarded(tmp_path / "log", durable=True) as (log, log_url),
-        guarded(tmp_path / "queue", durable=False) as (queue, queue_url),
+        server_with_password(tmp_path / "log", durable=True) as (log, log_url),
+        server_with_password(tmp_path / "queue", durable=False) as (queue, queue_url),
         lines.open("wb") as stderr,
         serving(tmp_path, stderr, MOONSTONE_LOG_URL=log_url, MOONSTONE_QUEUE_URL=queue_url, **UNHURRIED) as served,
     ):
@@ -120,9 +120,9 @@ def test_a_match_among_kills_is_counted_right_and_logged_without_a_secret(tmp_pa
     assert {record["logger"] for record in records} >= {"gunicorn.error", "moonstone.access", "moonstone.supervisor"}
     access = [record for record in records if record["logger"] == "moonstone.access"]
     assert all(record.keys() >= {"request", "method", "route", "status", "ms"} for record in access)
-    whole = [lines, *tmp_path.rglob(LOG)]
-    assert len(whole) >= 3
-    for file in whole:
+    log_files = [lines, *tmp_path.rglob(LOG)]
+    assert len(log_files) >= 3
+    for file in log_files:
         text = file.read_text(encoding="utf-8")
         assert [secret for secret in match.secrets if secret in text] == []
         assert "moon_" not in text

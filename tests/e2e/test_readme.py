@@ -24,8 +24,8 @@ README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 def bots_play(served: Serving) -> None:
     """Wait for the workers: the service reports that it is ready when its API is. A person would type more slowly."""
     player = Player(served.url, "Early")
-    wanted = {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random", "random"]}
-    match = player.send("POST", "/v1/matches", wanted)["id"]
+    body = {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random", "random"]}
+    match = player.send("POST", "/v1/matches", body)["id"]
     until(lambda: player.look(match)["status"] == "finished", 60, "bots play")
     player.close()
 

@@ -23,15 +23,15 @@ from tests.service.games.four_monkeys.follower import Follower
 from tests.serving import Serving
 
 SEATS: Final = 8
-BY_THE_BELL: Final = 2
-"""The round that no player stops."""
+ENDED_BY_TIMER: Final = 2
+"""The number of the round that no player stops."""
 LATEST_MS: Final = 5000
-"""For one timer, while eight play. `test_bell` requires half a second, of the median."""
-PACE: Final = 0.05
+"""For one timer while eight clients play. `test_round_timer` requires half a second for the median of several."""
+PACE_S: Final = 0.05
 
 
 class Actor(threading.Thread):
-    """Plays a seat like the greedy bot, with what the API shows; seat 7 begins with a false stop."""
+    """Plays a seat like the greedy bot, but over the API; seat 7 begins with a false stop."""
 
     def __init__(self, url: str, token: str, match: str, seat: int) -> None:
         super().__init__(daemon=True)
@@ -51,7 +51,7 @@ class Actor(threading.Thread):
             action = self._choose(view) if view["legal_actions"] else None
             if action is not None:
                 self._send(action)
-            time.sleep(PACE if action else 4 * PACE)
+            time.sleep(PACE_S if action else 4 * PACE_S)
         self._player.close()
 
     def _choose(self, view: Json) -> Mapping[str, Any] | None:
@@ -62,7 +62,7 @@ class Actor(threading.Thread):
         legal = msgspec.convert(view["legal_actions"], tuple[AnyAction, ...])
         task: Task[AnyAction, Observation] = Task(self._seat, mine[0]["step"], table, legal)
         action: dict[str, Any] = msgspec.to_builtins(GAME.bots["greedy"](task, self._chance))
-        return None if action["type"] == "stop" and view["observation"]["round"] == BY_THE_BELL else action
+        return None if action["type"] == "stop" and view["observation"]["round"] == ENDED_BY_TIMER else action
 
     def _send(self, action: Mapping[str, Any]) -> None:
         answer = self._player.answer("POST", f"/v1/matches/{self._match}/actions", {"action": action})
@@ -74,11 +74,11 @@ class Actor(threading.Thread):
             self.refusals[problem.get("reason", problem["code"])] += 1
 
 
-def test_eight_play_at_once_and_each_sees_by_its_stream_what_the_server_sees(served: Serving) -> None:
+def test_eight_play_at_once_and_each_stream_gives_the_same_views_as_the_server(served: Serving) -> None:
     players = [Player(served.url, f"Player {seat}") for seat in range(SEATS)]
     options = {"round_seconds": 30, "countdown_seconds": 0, "banana_skins": True}
-    wanted = {"game": "four_monkeys", "seats": SEATS, "options": options}
-    match = players[0].send("POST", "/v1/matches", wanted)["id"]
+    body = {"game": "four_monkeys", "seats": SEATS, "options": options}
+    match = players[0].send("POST", "/v1/matches", body)["id"]
     for player in players:
         player.send("POST", f"/v1/matches/{match}/seats", {})
     watchers = [Watcher(player, match, seat, Follower(seat)) for seat, player in enumerate(players)]
@@ -106,12 +106,12 @@ def test_eight_play_at_once_and_each_sees_by_its_stream_what_the_server_sees(ser
     endings = [effect["ending"] for _, effect in effects if effect["type"] == "round_ended"]
     assert endings == ["stop", "deadline", "stop", "stop"]
     charged = [effect["seat"] for _, effect in effects if effect["type"] == "false_stop_charged"]
-    assert charged[:1] == [SEATS - 1]  # others may stop by what they saw a moment ago
+    assert charged[:1] == [SEATS - 1]  # others may decide to stop on an outdated view
     deadlines = {effect["round"]: effect["deadline"] for _, effect in effects if effect["type"] == "round_opened"}
-    (bell,) = [event for event in events if event["type"] == "timer" and event["data"]["label"] == "round"]
-    before = events[: bell["version"] - 1]
+    (timer,) = [event for event in events if event["type"] == "timer" and event["data"]["label"] == "round"]
+    before = events[: timer["version"] - 1]
     lost = sum(event["data"]["ms"] for event in before if event["type"] == "clock_extended")
-    assert 0 <= bell["at"] - deadlines[BY_THE_BELL] - lost <= LATEST_MS
+    assert 0 <= timer["at"] - deadlines[ENDED_BY_TIMER] - lost <= LATEST_MS
     refusals = sum((actor.refusals for actor in actors), Counter[str]())
     assert refusals["version-conflict"] == 0, refusals
     for player in players:

@@ -16,7 +16,7 @@ from tests.e2e.test_whole_match import table
 from tests.serving import serving
 from tests.waiting import until
 
-MEANWHILE = 40
+MAX_ACTIONS_DURING_BACKUP = 40
 """The most actions while the backup is taken; a match has twice as many."""
 
 
@@ -46,7 +46,7 @@ def stored(data: Path, match: str) -> tuple[bytes, ...]:
         return maintenance.ports_of(client).log.read(match).events
 
 
-def test_a_backup_taken_while_people_play_is_a_prefix_and_plays_on_elsewhere(tmp_path: Path) -> None:
+def test_a_backup_taken_during_a_match_is_a_prefix_and_the_match_continues_after_its_restore(tmp_path: Path) -> None:
     first, second, file = tmp_path / "first", tmp_path / "second", tmp_path / "backup"
     first.mkdir()
     second.mkdir()
@@ -54,7 +54,7 @@ def test_a_backup_taken_while_people_play_is_a_prefix_and_plays_on_elsewhere(tmp
         play(match, players, 3)
         with ThreadPoolExecutor(1) as pool:
             backup = pool.submit(moonstone, "backup", str(file), "--data-dir", str(first / "data"))
-            for _ in range(MEANWHILE):
+            for _ in range(MAX_ACTIONS_DURING_BACKUP):
                 play(match, players, 1)
                 if backup.done():
                     break
@@ -65,9 +65,9 @@ def test_a_backup_taken_while_people_play_is_a_prefix_and_plays_on_elsewhere(tmp
 
     restored = moonstone("restore", str(file), "--data-dir", str(second / "data"))
     assert restored[0] == f"restored 1 matches from {file}"
-    whole, part = (stored(folder / "data", match) for folder in (first, second))
-    assert 0 < len(part) < len(whole)
-    assert part == whole[: len(part)]
+    all_events, restored_events = (stored(folder / "data", match) for folder in (first, second))
+    assert 0 < len(restored_events) < len(all_events)
+    assert restored_events == all_events[: len(restored_events)]
 
     with serving(second, **UNHURRIED) as served:
         players = [Player(served.url, token=token) for token in tokens]
@@ -76,12 +76,12 @@ def test_a_backup_taken_while_people_play_is_a_prefix_and_plays_on_elsewhere(tmp
             "POST", f"/v1/matches/{match}/actions", {"action": {"type": "pass"}}, **{"If-Match": tag}
         )
         assert (refused.status_code, refused.json()["code"]) == (httpx.codes.CONFLICT, "history-diverged")
-        where = f"after={ahead['version']}&head={ahead['head']}"
-        refused = players[0].answer("GET", f"/v1/matches/{match}/events?{where}")
+        query = f"after={ahead['version']}&head={ahead['head']}"
+        refused = players[0].answer("GET", f"/v1/matches/{match}/events?{query}")
         assert (refused.status_code, refused.json()["code"]) == (httpx.codes.CONFLICT, "history-diverged")
         play(match, players, 3)
-        wanted = {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random", "random"]}
-        bots = players[0].send("POST", "/v1/matches", wanted)["id"]
+        body = {"game": "monkeys_on_the_moon", "seats": 2, "bots": ["random", "random"]}
+        bots = players[0].send("POST", "/v1/matches", body)["id"]
         until(lambda: players[0].look(bots)["status"] == "finished", 60, "bots play a new match")
         for player in players:
             player.close()

@@ -21,8 +21,8 @@ from tests.serving import Serving, serving
 def table(url: str) -> Iterator[tuple[str, list[Player]]]:
     """A match of two bots, then two people."""
     players = [Player(url, name) for name in ("Ada", "Grace")]
-    wanted = {"game": "monkeys_on_the_moon", "seats": 4, "bots": ["greedy", "random"], "options": {"treachery": True}}
-    match = players[0].send("POST", "/v1/matches", wanted)["id"]
+    body = {"game": "monkeys_on_the_moon", "seats": 4, "bots": ["greedy", "random"], "options": {"treachery": True}}
+    match = players[0].send("POST", "/v1/matches", body)["id"]
     for number, player in enumerate(players):
         player.send("POST", f"/v1/matches/{match}/seats", {"client_seed": f"seed of {number}"})
     yield match, players
@@ -60,7 +60,7 @@ def exported(player: Player, match: str) -> list[Json]:
     return [json.loads(line) for line in lines[1:]]
 
 
-def test_strangers_play_a_whole_match_and_see_what_the_server_sees(served: Serving) -> None:
+def test_clients_play_a_whole_match_and_their_streams_give_the_same_views_as_the_server(served: Serving) -> None:
     with table(served.url) as (match, players):
         watchers = [Watcher(player, match, seat) for player, seat in zip(players, (2, 3), strict=True)]
 
@@ -92,9 +92,9 @@ def test_strangers_play_a_whole_match_and_see_what_the_server_sees(served: Servi
                 )
                 assert again.headers["Idempotent-Replay"] == "true"
                 assert again.json() == last["receipt"]["answer"]
-            mine = players[0].choose(match)
-            if mine is not None and number % 3 == 1:
-                body, key = {"action": mine}, f"kept-{number}"
+            action_now = players[0].choose(match)
+            if action_now is not None and number % 3 == 1:
+                body, key = {"action": action_now}, f"sent-{number}"
                 answer = players[0].answer("POST", f"/v1/matches/{match}/actions", body, **{"Idempotency-Key": key})
                 if answer.status_code == httpx.codes.CREATED:
                     last.update(body=body, receipt={"key": key, "answer": answer.json()})
@@ -116,7 +116,7 @@ def test_strangers_play_a_whole_match_and_see_what_the_server_sees(served: Servi
         assert events[-2]["data"]["outcome"] == newest["outcome"]
 
 
-def test_kills_lose_nothing_acknowledged_and_apply_nothing_twice(tmp_path: Path) -> None:
+def test_kills_lose_no_acknowledged_action_and_apply_none_twice(tmp_path: Path) -> None:
     with serving(tmp_path, **UNHURRIED) as served, table(served.url) as (match, players):
         victims = {
             8: ("valkey-server", "log"),

@@ -59,7 +59,7 @@ class LogContract:
         assert log.read("m", command="c") == Tail(())
         assert log.seed("m") is None
 
-    def test_what_was_appended_is_read_back_with_its_command_and_seed(self, log: Log) -> None:
+    def test_appended_events_are_read_back_with_their_command_and_seed(self, log: Log) -> None:
         first, head = create(log, "m", events=2)
         second, _ = build("m", head, "p:ann:key", events=3, digest="abc")
         assert log.append(second) == Appended(5, replayed=False)
@@ -121,7 +121,7 @@ class LogContract:
 
     def test_an_append_replaces_all_later_snapshots_and_a_refused_append_keeps_them(self, log: Log) -> None:
         _, head = create(log, "m", events=2)
-        log.save_snapshots("m", 0, {2: b"2", 3: b"of a lost past", 50: b"of a lost past"})
+        log.save_snapshots("m", 0, {2: b"2", 3: b"of lost events", 50: b"of lost events"})
         conflicting, _ = build("m", Head(2, "f" * 64), "c", snapshot=b"refused")
         assert log.append(conflicting) == Conflict(head)
         append, _ = build("m", head, "c", events=2, snapshot=b"4")
@@ -156,7 +156,7 @@ class LogContract:
         assert log.read("m").events == one.events
         assert log.read("n").events == other.events
 
-    def test_a_repeated_command_gets_its_answer_again_however_far_the_match_is(self, log: Log) -> None:
+    def test_a_repeated_command_gets_the_same_answer_after_later_events(self, log: Log) -> None:
         append, head = create(log, "m", events=2, due={"job": 5})
         later, _ = build("m", head, "later")
         assert log.append(append) == Appended(2, replayed=True)
@@ -165,7 +165,7 @@ class LogContract:
         assert log.read("m").events == append.events + later.events
         assert log.next_due(KINDS) is None
 
-    def test_a_command_id_of_another_command_is_refused(self, log: Log) -> None:
+    def test_a_command_id_that_another_command_used_is_rejected(self, log: Log) -> None:
         append, head = create(log, "m", events=2)
         reused, _ = build("m", head, "create", digest="other", due={"clock": 1})
         assert log.append(reused) == Reused(2)
@@ -181,7 +181,7 @@ class LogContract:
         assert log.read("m", command=command).seen == Seen(2, "5 d")
 
     @pytest.mark.parametrize("wrong", ["older", "newer", "another hash", "not created", "created again"])
-    def test_another_head_is_a_conflict_and_nothing_is_written(self, log: Log, wrong: str) -> None:
+    def test_an_append_after_another_head_conflicts_and_writes_nothing(self, log: Log, wrong: str) -> None:
         first, middle = create(log, "m", due={"job": 7})
         second, head = build("m", middle, "second", due={"job": 8, "clock": 9})
         log.append(second)
@@ -201,7 +201,7 @@ class LogContract:
         assert log.claim("job", 10, 100, 10) == (Due("m", "job", 8),)
         assert log.scheduled("clock") == (Due("m", "clock", 9),)
 
-    def test_the_largest_append_is_taken_whole(self, log: Log) -> None:
+    def test_the_largest_append_is_stored_whole(self, log: Log) -> None:
         append, head = build("m", start("m"), "c", events=MAX_EVENTS, size=MAX_BYTES // MAX_EVENTS - 300)
         assert log.append(append) == Appended(MAX_EVENTS, replayed=False)
         assert chained("m", log.read("m")) == head
@@ -265,7 +265,7 @@ class LogContract:
         assert log.claim("job", 1000, 10_000, 1000) == order[51:]
         assert log.claim("job", 1000, 10_000, 1000) == ()
 
-    def test_kinds_are_claimed_and_counted_apart_and_an_append_may_move_a_match_from_one_to_another(
+    def test_kinds_are_claimed_and_counted_separately_and_an_append_may_move_a_match_to_another_kind(
         self, log: Log
     ) -> None:
         _, head = create(log, "m", due={"job": 10, "clock": 20})
@@ -305,7 +305,7 @@ class LogContract:
         assert log.rearm("m", 2, dict.fromkeys(KINDS))
         assert log.next_due(KINDS) is None
 
-    def test_a_kind_that_is_not_named_stays_as_it_is(self, log: Log) -> None:
+    def test_due_times_of_kinds_that_an_append_does_not_name_are_kept(self, log: Log) -> None:
         append, head = create(log, "m", due={"job": 1, "clock": 2})
         log.append(Append("m", "c", "d", head, build("m", head, "c")[0].events, {"news": 3, "job": None}))
         assert (log.next_due(["job"]), log.next_due(["clock"]), log.next_due(["news"])) == (None, 2, 3)

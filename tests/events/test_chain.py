@@ -14,7 +14,7 @@ LINE, START = genesis("m", "toy", 1)
 DRAFT = Draft("action", "seat:0", b'{"seat":0}')
 
 
-def test_the_first_line_is_the_match_files_and_its_hash_is_the_head_of_nothing() -> None:
+def test_genesis_is_the_first_line_of_a_match_file_and_its_hash_is_the_first_head() -> None:
     assert LINE == b'{"format":"moonstone-match/2","game":"toy","match":"m","ruleset":1}'
     assert (START.version, START.hash) == (0, hashlib.sha256(LINE).hexdigest())
 
@@ -31,7 +31,7 @@ drafts = st.lists(
 
 
 @given(drafts, drafts)
-def test_what_was_sealed_can_be_followed_in_order(first: list[Draft], second: list[Draft]) -> None:
+def test_sealed_events_can_be_followed_in_order(first: list[Draft], second: list[Draft]) -> None:
     one, middle = seal(START, first, 10, [SALT] * len(first))
     two, end = seal(middle, second, 20, [SALT] * len(second))
     head = START
@@ -64,21 +64,25 @@ OTHER_MATCH = seal(genesis("n", "toy", 1)[1], [DRAFT], 10, [SALT])[0][0]
     [
         pytest.param(START, NEXT, "version 1: says that it is version 2", id="a gap"),
         pytest.param(Head(7, START.hash), STORED, "version 8: says that it is version 1", id="another version"),
-        pytest.param(END, NEXT, "version 3: says that it is version 2", id="the same again"),
+        pytest.param(END, NEXT, "version 3: says that it is version 2", id="the same event again"),
         pytest.param(START, OTHER_MATCH, "version 1: names", id="another match"),
-        pytest.param(Head(1, digest(b"x")), NEXT, "version 2: names", id="another past"),
-        pytest.param(START, b"", "version 1: no event", id="an entry without bytes"),
-        pytest.param(START, b"\xff\xfe", "version 1: no event", id="bytes that are no text"),
-        pytest.param(START, STORED.replace(b"seat:0", b"seat:\xff"), "version 1: no event", id="bytes in a string"),
-        pytest.param(START, STORED[:-1], "version 1: no event", id="a torn end"),
+        pytest.param(Head(1, digest(b"x")), NEXT, "version 2: names", id="another previous event"),
+        pytest.param(START, b"", "version 1: no event", id="no bytes"),
+        pytest.param(START, b"\xff\xfe", "version 1: no event", id="invalid UTF-8"),
+        pytest.param(
+            START, STORED.replace(b"seat:0", b"seat:\xff"), "version 1: no event", id="invalid UTF-8 in a string"
+        ),
+        pytest.param(START, STORED[:-1], "version 1: no event", id="a truncated event"),
         pytest.param(START, STORED.replace(b'"at":10', b'"at": 10'), "version 1: is not in canonical", id="a space"),
         pytest.param(
-            START, STORED.replace(b'"at":10', b'"at":9,"at":10'), "version 1: is not in canonical", id="twice"
+            START, STORED.replace(b'"at":10', b'"at":9,"at":10'), "version 1: is not in canonical", id="a field twice"
         ),
         pytest.param(START, STORED + b"\n", "version 1: is not in canonical", id="a line end"),
     ],
 )
-def test_bytes_that_do_not_follow_are_refused_with_their_version(head: Head, stored: bytes, fault: str) -> None:
+def test_an_event_that_does_not_follow_the_head_is_rejected_with_its_version(
+    head: Head, stored: bytes, fault: str
+) -> None:
     with pytest.raises(BrokenChain, match=fault) as refused:
         follow(head, stored)
     assert refused.value.version == head.version + 1

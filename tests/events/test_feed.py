@@ -22,8 +22,8 @@ def versions(waiter: Waiter) -> dict[MatchId, Version | None]:
     return {match: wake.version for match, wake in waiter.take().items()}
 
 
-def one(feed: Feed, *matches: MatchId) -> Callable[[], dict[MatchId, Version | None]]:
-    """A function that waits once for these matches."""
+def wait_once(feed: Feed, *matches: MatchId) -> Callable[[], dict[MatchId, Version | None]]:
+    """Follow these matches, and return a function that waits once and returns the versions."""
     waiter = feed.waiter()
     waiter.follow(matches)
 
@@ -37,10 +37,10 @@ def one(feed: Feed, *matches: MatchId) -> Callable[[], dict[MatchId, Version | N
 
 def test_a_wake_up_reaches_only_the_waiters_of_its_match(pool: ThreadPoolExecutor) -> None:
     feed = Feed()
-    mine = [pool.submit(one(feed, "m")) for _ in range(10)]
-    several = pool.submit(one(feed, "k", "m", "l"))
-    other = pool.submit(one(feed, "n"))
-    until(lambda: sum(map(len, feed._waiters.values())) == 14, 30, "all wait")
+    mine = [pool.submit(wait_once(feed, "m")) for _ in range(10)]
+    several = pool.submit(wait_once(feed, "k", "m", "l"))
+    other = pool.submit(wait_once(feed, "n"))
+    until(lambda: sum(map(len, feed._waiters.values())) == 14, 30, "all waiters wait")
     feed.wake("m", 4)
     assert [waiter.result() for waiter in (*mine, several)] == [{"m": 4}] * 11
     assert not other.done()
@@ -93,10 +93,10 @@ def test_a_wait_without_a_wake_up_ends_at_its_time_out_or_when_interrupted(pool:
     with feed.waiter() as waiter:
         waiter.follow(["m"])
         assert not waiter.wait(0.01)
-        nudged = pool.submit(waiter.wait, 30)
-        while not nudged.done():  # one that comes before the wait does not end it
+        interrupted = pool.submit(waiter.wait, 30)
+        while not interrupted.done():  # an interrupt before the wait has begun does not end it
             waiter.interrupt()
-        assert not nudged.result()
+        assert not interrupted.result()
 
 
 def test_a_closed_feed_ends_all_waits_now_and_later(pool: ThreadPoolExecutor) -> None:
@@ -144,8 +144,8 @@ def test_a_confirmed_subscription_wakes_all_earlier_waiters() -> None:
         assert all(wakes["m"].version is None and wakes["m"].at >= began for wakes in collected)
         assert versions(late) == {}
         assert feed.to_subscribe() == []
-        feed.subscribed("nobody waits for it")
-        assert not feed.is_subscribed("nobody waits for it")
+        feed.subscribed("no waiter follows it")
+        assert not feed.is_subscribed("no waiter follows it")
 
 
 def test_resubscribing_requests_all_channels_again() -> None:

@@ -19,7 +19,7 @@ from tests.waiting import until
 
 
 class Recorder:
-    """A subscriber that records its messages, and counts the times at which messages may have been missed."""
+    """A subscriber that records its messages, and counts how often it is notified of missed messages."""
 
     def __init__(self) -> None:
         self.received: list[bytes] = []
@@ -37,7 +37,7 @@ def test_each_channel_has_its_subscriber_and_an_append_is_published_once(valkey_
     with connect(valkey_log_url) as client:
         client.flushall()
         listener = Listener(client, {f"{WAKE_CHANNEL}m": wakes, "other": other})
-        until(lambda: wakes.misses == other.misses == 1, 30, "the listener gets there")
+        until(lambda: wakes.misses == other.misses == 1, 30, "both channels are subscribed to")
         log = RedisLog(client)
         append, head = create(log, "m", events=3)
         log.append(append)
@@ -45,7 +45,7 @@ def test_each_channel_has_its_subscriber_and_an_append_is_published_once(valkey_
         log.append(build("m", append.expected, "late")[0])
         log.append(build("m", head, "c")[0])
         client.publish("other", "end")
-        until(lambda: other.received == [b"end"], 30, "the listener gets there")
+        until(lambda: other.received == [b"end"], 30, "the last message is received")
         assert wakes.received == [b"3", b"4"]
         listener.stop()
         assert not listener._thread.is_alive()
@@ -74,7 +74,7 @@ def test_a_process_subscribes_only_to_matches_with_waiters(
             assert {match: wake.version for match, wake in waiter.take().items()} == {"m": 1}
         for module in ("events.feed.UNSUBSCRIBE_AFTER_S", "events.listener.UNSUBSCRIBE_AFTER_S"):
             monkeypatch.setattr(module, 0.0)
-        until(lambda: subscriptions() == [0, 0], 30, "nobody listens")
+        until(lambda: subscriptions() == [0, 0], 30, "no channel has a subscriber")
         assert not feed.is_subscribed("m")
         assert not feed._subscribed
         listener.stop()
@@ -113,11 +113,11 @@ def test_after_a_subscriber_fails_the_listener_subscribes_again_and_reports_miss
     failing = Failing()
     with connect(valkey_log_url) as client:
         listener = Listener(client, {"news": failing})
-        until(lambda: failing.misses == 1, 30, "the listener gets there")
+        until(lambda: failing.misses == 1, 30, "the channel is subscribed to")
         client.publish("news", "bad")
-        until(lambda: failing.misses == 3, 30, "the listener gets there")
+        until(lambda: failing.misses == 3, 30, "the channel is subscribed to again")
         client.publish("news", "good")
-        until(lambda: failing.received == [b"bad", b"good"], 30, "the listener hears")
+        until(lambda: failing.received == [b"bad", b"good"], 30, "the message is received")
         listener.stop()
     assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [ZeroDivisionError, KeyError]
 

@@ -61,15 +61,15 @@ class Logs(RuleBasedStateMachine):
         self.both(append)
 
     @rule(append=appends, due=DUES)
-    def reuse_the_command_id(self, append: Append, due: dict[str, int]) -> None:
+    def reuse_a_command_id(self, append: Append, due: dict[str, int]) -> None:
         self.both(build(append.match, self.head(append.match), append.command, digest="other", due=due)[0])
 
     @rule(append=appends, command=st.integers(100, 199), due=DUES)
-    def write_on_an_old_head(self, append: Append, command: int, due: dict[str, int]) -> None:
+    def append_after_an_old_head(self, append: Append, command: int, due: dict[str, int]) -> None:
         self.both(build(append.match, append.expected, f"c{command}", due=due)[0])
 
     @rule(match=MATCHES, version=st.integers(0, 9), hash_=st.sampled_from(["", "f" * 64]))
-    def write_on_a_head_that_never_was(self, match: str, version: int, hash_: str) -> None:
+    def append_after_a_head_that_never_existed(self, match: str, version: int, hash_: str) -> None:
         if version:
             self.both(build(match, Head(version, hash_), "never")[0])
 

@@ -51,7 +51,7 @@ def test_the_form_is_the_one_that_python_writes_with_sorted_keys(value: object) 
     assert canonical(msgspec.json.decode(canonical(value))) == canonical(value)
 
 
-def test_an_event_is_stored_in_canonical_form_and_comes_back() -> None:
+def test_an_event_is_stored_in_canonical_form_and_decoded_again() -> None:
     event = Event(1, "seat_left", 5, "player:ann", msgspec.Raw(b'{"seat":0}'), "p", "s")
     stored = canonical(event)
     assert stored == (

@@ -25,8 +25,8 @@ from tests.waiting import until
 def test_a_command_with_a_lost_reply_is_sent_again_and_its_event_is_stored_once(
     client: Redis, valkey_log_url: str
 ) -> None:
-    with Proxy(urlsplit(valkey_log_url).path) as proxy, connect(proxy.url) as far:
-        log = RedisLog(far)
+    with Proxy(urlsplit(valkey_log_url).path) as proxy, connect(proxy.url) as proxied:
+        log = RedisLog(proxied)
         append, head = create(log, "m")
         proxy.to_lose = 2
         append, head = build("m", head, "c", events=2)
@@ -38,7 +38,7 @@ def test_a_command_with_a_lost_reply_is_sent_again_and_its_event_is_stored_once(
 def test_a_snapshot_key_of_a_wrong_type_stops_no_append_and_no_read(client: Redis) -> None:
     log = RedisLog(client)
     _, head = create(log, "m", due={"job": 5})
-    client.set("match:{p40}:m:snapshot", "a string, not a sorted set")
+    client.set("match:{p40}:m:snapshot", "a string instead of a sorted set")
     append, _ = build("m", head, "c", due={"job": 7}, snapshot=b"mine")
     assert log.append(append) == Appended(2, replayed=False)
     assert log.next_due(KINDS) == 7
@@ -61,7 +61,7 @@ def test_the_functions_come_back_when_the_server_lost_them(client: Redis) -> Non
     assert chained("m", log.read("m", first=None)).version == 2
 
 
-def test_functions_that_are_flushed_all_the_time_cost_no_more_than_a_repeat(client: Redis) -> None:
+def test_appends_succeed_while_the_functions_are_flushed_all_the_time(client: Redis) -> None:
     log = RedisLog(client)
     done = Event()
 
@@ -75,14 +75,14 @@ def test_functions_that_are_flushed_all_the_time_cost_no_more_than_a_repeat(clie
     try:
         for n in range(50):
             append, head = build("m", head, f"c{n}")
-            assert patiently(log, append) == Appended(n + 1, replayed=False)
+            assert append_with_retries(log, append) == Appended(n + 1, replayed=False)
     finally:
         done.set()
         flusher.join()
     assert chained("m", log.read("m")) == head
 
 
-def patiently(log: RedisLog, append: Append) -> Appended | Conflict | Reused:
+def append_with_retries(log: RedisLog, append: Append) -> Appended | Conflict | Reused:
     deadline = time.monotonic() + 30
     while True:
         try:
@@ -101,13 +101,13 @@ def block_snapshots(client: Redis) -> None:
         time.sleep(0.01)
 
 
-def cure_snapshots(client: Redis) -> None:
+def unblock_snapshots(client: Redis) -> None:
     client.config_set("save", "")
 
 
 REFUSALS: list[tuple[str, Callable[[Redis], object], Callable[[Redis], object]]] = [
     ("full", lambda c: c.config_set("maxmemory", 1), lambda c: c.config_set("maxmemory", 0)),
-    ("disk", block_snapshots, cure_snapshots),
+    ("disk", block_snapshots, unblock_snapshots),
     (
         "replicas",
         lambda c: c.config_set("min-replicas-to-write", 1),
@@ -117,9 +117,9 @@ REFUSALS: list[tuple[str, Callable[[Redis], object], Callable[[Redis], object]]]
 ]
 
 
-@pytest.mark.parametrize(("reason", "fail", "cure"), REFUSALS, ids=[reason for reason, _, _ in REFUSALS])
+@pytest.mark.parametrize(("reason", "fail", "repair"), REFUSALS, ids=[reason for reason, _, _ in REFUSALS])
 def test_a_server_that_rejects_writes_is_reported_with_its_reason_and_stores_nothing(
-    tmp_path: Path, reason: str, fail: Callable[[Redis], object], cure: Callable[[Redis], object]
+    tmp_path: Path, reason: str, fail: Callable[[Redis], object], repair: Callable[[Redis], object]
 ) -> None:
     options = {"enable-protected-configs": "yes"}
     with Valkey.start(tmp_path / "log", durable=True, options=options) as server, connect(server.url) as client:
@@ -137,16 +137,16 @@ def test_a_server_that_rejects_writes_is_reported_with_its_reason_and_stores_not
             assert raised.value.reason == reason
         assert log.read("m", command="c") == Tail(first.events)
         assert log.next_due(KINDS) == 5
-        cure(client)
+        repair(client)
         assert log.append(append) == Appended(4, replayed=False)
         assert chained("m", log.read("m")) == end
 
 
-def test_an_append_is_whole_or_not_at_all_at_every_edge_of_memory(server: Valkey) -> None:
+def test_an_append_is_stored_whole_or_not_at_all_when_memory_runs_out(server: Valkey) -> None:
     with connect(server.url) as client:
         log = RedisLog(client)
         create(log, "warm")
-        taken = 0
+        stored_matches = 0
         for n in range(40):
             append, end = build(f"m{n}", start(f"m{n}"), "create", events=8, size=2000)
             client.config_set("maxmemory", client.info("memory")["used_memory"] + 2048 * (n % 20))
@@ -156,13 +156,13 @@ def test_an_append_is_whole_or_not_at_all_at_every_edge_of_memory(server: Valkey
             tail = log.read(f"m{n}", command="create")
             if tail.events:
                 assert (chained(f"m{n}", tail), tail.seen, log.seed(f"m{n}")) == (end, Seen(8, "d"), SEED)
-                taken += 1
+                stored_matches += 1
             else:
                 assert (tail.seen, log.seed(f"m{n}")) == (None, None)
-        assert 0 < taken < 40
+        assert 0 < stored_matches < 40
 
 
-def test_a_fault_of_our_own_is_not_called_unavailable(client: Redis) -> None:
+def test_a_key_of_a_wrong_type_is_not_reported_as_unavailable(client: Redis) -> None:
     client.set("match:{p40}:m:events", "no stream")
     with pytest.raises(ResponseError, match="WRONGTYPE"):
         RedisLog(client).read("m")
@@ -172,7 +172,7 @@ def test_a_fault_of_our_own_is_not_called_unavailable(client: Redis) -> None:
     ("fields", "fault"),
     [({"x": "1"}, "no event"), ({"e": "{}", "h": "0"}, "no event"), ({"e": "3", "h": "0"}, "no event")],
 )
-def test_an_entry_of_another_program_breaks_its_match_at_its_version_and_stops_appends(
+def test_an_entry_by_another_program_breaks_the_chain_at_its_version_and_stops_appends(
     client: Redis, fields: Mapping[str, str], fault: str
 ) -> None:
     log = RedisLog(client)
@@ -207,7 +207,7 @@ def test_durability_is_checked_by_the_servers_settings(
         assert check_durability(client) == ("maxmemory-policy is allkeys-lru, not noeviction",)
 
 
-def test_nothing_acknowledged_is_lost_or_doubled_when_the_server_is_killed_again_and_again(server: Valkey) -> None:
+def test_no_acknowledged_append_is_lost_or_stored_twice_when_the_server_is_killed_repeatedly(server: Valkey) -> None:
     matches = [f"m{n}" for n in range(3)]
     acknowledged: dict[str, list[tuple[bytes, ...]]] = {match: [] for match in matches}
     stop = Event()
@@ -234,7 +234,9 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_the_server_is_killed_again
     def wait_for_appends() -> None:
         """Wait until each writer has written some more: on a busy machine the server's start takes time."""
         before = {match: len(acknowledged[match]) for match in matches}
-        until(lambda: all(len(acknowledged[match]) >= before[match] + 20 for match in matches), 60, "all go on")
+        until(
+            lambda: all(len(acknowledged[match]) >= before[match] + 20 for match in matches), 60, "every writer goes on"
+        )
 
     writers = [Thread(target=write, args=(match,)) for match in matches]
     for writer in writers:

@@ -89,7 +89,7 @@ def test_a_cluster_that_does_not_answer_is_unavailable() -> None:
         connect_cluster(f"redis://127.0.0.1:{free_port()}")
 
 
-def test_the_names_of_keys_stay_for_ever(valkey_log_url: str) -> None:
+def test_keys_and_stored_values_keep_their_format(valkey_log_url: str) -> None:
     with connect(valkey_log_url) as client:
         client.flushall()
         log = RedisLog(client)

@@ -17,17 +17,17 @@ from tests.events.log_contract import build, chained, create, start
 from tests.ports import free_port
 
 
-def once(url: str, timeout: float) -> Redis:
+def without_retries(url: str, timeout_s: float) -> Redis:
     """A client without retries."""
-    return Redis.from_url(url, socket_timeout=timeout, protocol=2, retry=Retry(NoBackoff(), 0))
+    return Redis.from_url(url, socket_timeout=timeout_s, protocol=2, retry=Retry(NoBackoff(), 0))
 
 
 def test_a_server_that_does_not_answer_in_time_is_unavailable(server: Valkey) -> None:
-    with connect(server.url) as client, once(server.url, 0.05) as hasty:
+    with connect(server.url) as client, without_retries(server.url, 0.05) as short_timeout:
         client.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
         append, _ = build("m", start("m"), "c")
         with pytest.raises(LogUnavailable, match="unavailable"):
-            RedisLog(hasty).append(append)
+            RedisLog(short_timeout).append(append)
         client.execute_command("CLIENT", "UNPAUSE")
         assert RedisLog(client).append(append) == Appended(1, replayed=False)
 
@@ -50,12 +50,12 @@ def test_a_dead_server_is_unavailable_within_two_seconds_and_back_after_its_rest
         assert chained("m", log.read("m")) == head
 
 
-def endless(client: Redis) -> None:
+def run_endless_script(client: Redis) -> None:
     with pytest.raises(ResponseError, match="killed"):
         client.eval("while true do end", 0)
 
 
-def read_for_ever(log: RedisLog) -> None:
+def read_repeatedly(log: RedisLog) -> None:
     while True:
         log.read("m")
 
@@ -65,15 +65,17 @@ def test_a_server_busy_with_a_script_is_unavailable(server: Valkey) -> None:
         log = RedisLog(client)
         create(log, "m")
         client.config_set("busy-reply-threshold", 20)
-        loop = Thread(target=endless, args=(other,))
+        loop = Thread(target=run_endless_script, args=(other,))
         loop.start()
         with pytest.raises(LogUnavailable, match="unavailable"):
-            read_for_ever(log)
+            read_repeatedly(log)
         client.script_kill()
         loop.join()
 
 
-def test_a_server_that_still_loads_its_files_says_so(server: Valkey, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_still_loads_its_files_is_reported_as_loading(
+    server: Valkey, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with connect(server.url) as client:
         create(RedisLog(client), "m")
         with client.pipeline(transaction=False) as pipeline:
@@ -84,7 +86,7 @@ def test_a_server_that_still_loads_its_files_says_so(server: Valkey, monkeypatch
     # While it loads, it serves clients only after every 1024 keys, here every 200 ms. Loading takes six seconds.
     options = {"key-load-delay": "200"}
     monkeypatch.setattr("service.adapters.valkey._is_ready", lambda *_: True)
-    with Valkey.start(server.data_dir, durable=True, options=options) as slow, once(slow.url, 3) as client:
+    with Valkey.start(server.data_dir, durable=True, options=options) as slow, without_retries(slow.url, 3) as client:
         reason = "unavailable"
         while reason == "unavailable":  # until it listens
             with pytest.raises(LogUnavailable) as raised:
@@ -94,7 +96,7 @@ def test_a_server_that_still_loads_its_files_says_so(server: Valkey, monkeypatch
     assert reason == "loading"
 
 
-def test_a_cluster_that_serves_not_all_slots_is_unavailable(tmp_path: Path) -> None:
+def test_a_cluster_that_does_not_serve_all_slots_is_unavailable(tmp_path: Path) -> None:
     options = {"cluster-enabled": "yes", "port": str(free_port()), "cluster-port": str(free_port())}
     with (
         Valkey.start(tmp_path / "log", durable=True, options=options) as server,
@@ -104,12 +106,12 @@ def test_a_cluster_that_serves_not_all_slots_is_unavailable(tmp_path: Path) -> N
         RedisLog(client).read("m")
 
 
-def test_a_pool_without_a_free_connection_says_that_the_log_is_not_available(valkey_log_url: str) -> None:
+def test_a_log_whose_pool_has_no_free_connection_is_unavailable(valkey_log_url: str) -> None:
     with connect(valkey_log_url, connections=1) as client:
         pool = client.connection_pool
         pool.timeout = 0.01
         taken = pool.get_connection()
         with pytest.raises(LogUnavailable, match="unavailable"):
-            RedisLog(client).read("nobody wrote this")
+            RedisLog(client).read("not-created")
         pool.release(taken)
-        assert RedisLog(client).read("nobody wrote this").events == ()
+        assert RedisLog(client).read("not-created").events == ()

@@ -1,7 +1,7 @@
 """Golden playthroughs: whole matches from fixed seeds. A diff shows a reviewer what changed for each viewer.
 
 Each line is a JSON object. An event line has the actor, all effects, and under `seen` the parts that are redacted, by
-their path and by the viewers who get them so. A digest line has a digest of each viewer's observation and decisions.
+their path and by the viewers who get this redaction. A digest line has a digest of each viewer's observation and decisions.
 Every hundredth version and the last one have the spectator's view in full instead, and for each seat the parts that
 differ from it.
 """
@@ -99,10 +99,10 @@ def _event_line(match: Match, event: Event) -> dict[str, Any]:
     seen: dict[str, dict[str, Any]] = {}
     for name, viewer in _viewers(match).items():
         for location, part in _hidden(data, match, event, viewer).items():
-            ways = seen.setdefault(location, {})
-            names = next((names for names, way in ways.items() if way == part), "")
-            ways.pop(names, None)
-            ways[f"{names} {name}".lstrip()] = part
+            parts = seen.setdefault(location, {})
+            names = next((names for names, known in parts.items() if known == part), "")
+            parts.pop(names, None)
+            parts[f"{names} {name}".lstrip()] = part
     return {"version": event.version, "type": event.type, "by": event.by, **data, "seen": seen}
 
 

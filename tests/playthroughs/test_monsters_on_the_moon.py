@@ -37,7 +37,7 @@ def an_area_in_an_area(lines: Lines) -> bool:
 
 
 def a_skipped_seat(lines: Lines) -> bool:
-    """The same seat has two turns in a row, although no seat was asked who goes first."""
+    """The same seat has two turns in a row, although no seat chose who goes first in between."""
     turns = effects(lines, "turn_opened", "first_chosen")
     return any(one["type"] == two["type"] and one["seat"] == two["seat"] for one, two in pairwise(turns))
 
@@ -74,13 +74,13 @@ def test_a_playthrough_contains_its_situation(name: str, shown: Callable[[Lines]
 
 
 def test_each_layout_and_each_kind_of_mission_has_a_playthrough_and_walls_for_every_table() -> None:
-    def asked(option: str, default: object = None) -> list[object]:
+    def option_values(option: str, default: object = None) -> list[object]:
         return [case.options.get(option, default) for case in CASES.values() if len(case.bots) > 1]
 
-    layouts = asked("layout", "just_landed")
+    layouts = option_values("layout", "just_landed")
     assert {layout for layout in layouts if isinstance(layout, str)} == set(BOX.layouts)
     assert any(isinstance(layout, list) for layout in layouts)
     with_walls: list[Case] = [case for case in CASES.values() if case.options.get("walls")]
     assert {len(case.bots) for case in with_walls} == {2, 3, 4}
-    for kinds in (asked("missions"), [case.options.get("missions") for case in with_walls]):
+    for kinds in (option_values("missions"), [case.options.get("missions") for case in with_walls]):
         assert set(kinds) == {None, "secret", "open"}

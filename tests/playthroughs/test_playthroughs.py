@@ -19,19 +19,21 @@ def test_a_playthrough_equals_its_golden_file(game: str, case: Case) -> None:
     golden = path(game, case).read_text(encoding="utf-8")
     assert len(golden.encode()) <= MAX_BYTES, "too long for a reviewer: choose a shorter match"
     for number, (now, then) in enumerate(zip_longest(record(game, case).splitlines(), golden.splitlines()), 1):
-        assert now == then, f"line {number} of {path(game, case).name}; if the rules meant it: make playthroughs"
+        assert now == then, (
+            f"line {number} of {path(game, case).name}; if this change of the rules is intended, run: make playthroughs"
+        )
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_seat_count_and_every_option_has_a_playthrough(game: str) -> None:
     info = GAMES[game].info
     assert {len(case.bots) for case in cases(game)} == set(info.seats)
-    asked = {option for case in cases(game) for option in case.options}
-    assert asked == {field.name for field in msgspec.structs.fields(info.options)}
+    with_case = {option for case in cases(game) for option in case.options}
+    assert with_case == {field.name for field in msgspec.structs.fields(info.options)}
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_the_folder_holds_nothing_but_its_cases(game: str) -> None:
+def test_the_folder_has_no_file_without_a_case(game: str) -> None:
     names = {path(game, case).name for case in cases(game)} | {"cases.json"}
     assert {found.name for found in (FOLDER / game).iterdir()} == names
 

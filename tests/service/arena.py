@@ -50,7 +50,7 @@ Action = Mapping[str, Any]
 
 
 class WatchedLog(MemoryLog):
-    """A log that counts its round trips, lets a test do something in the middle of an append, and can lose its past."""
+    """A log that counts its round trips, calls a test's functions during an append, and can lose events."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ class Arena:
         self.time += ms
 
     def be_away(self, ms: int) -> None:
-        """Time passes in which the log takes nothing."""
+        """Let time pass in which the log is unavailable."""
         self.outages.append((self.time, self.time + ms))
         self.wait(ms)
 
@@ -175,8 +175,16 @@ class Arena:
     ) -> MatchId:
         """Create a match. `more`: further fields of `NewMatch`."""
         given = {"turn_seconds": turn_seconds, "bot_pace_ms": 0 if bots else None, **(clock or {})}
-        kept = {name: value for name, value in given.items() if value is not None}
-        wanted = NewMatch(game, seats, options or {}, bots, MatchClock(**kept) if kept else None, private, manual_start)
+        clock_fields = {name: value for name, value in given.items() if value is not None}
+        wanted = NewMatch(
+            game,
+            seats,
+            options or {},
+            bots,
+            MatchClock(**clock_fields) if clock_fields else None,
+            private,
+            manual_start,
+        )
         wanted = msgspec.structs.replace(wanted, **{"format_number": self.format_number, **more})
         key = key or self.new_key()
         seed = hashlib.sha256(key.encode()).digest()
@@ -205,8 +213,8 @@ class Arena:
     def monkeys(self, *players: str, turn_seconds: int | None = None, bots: tuple[str, ...] = ()) -> MatchId:
         """A started match of Monkeys on the Moon."""
         seats = len(players) + len(bots)
-        made = self.create("monkeys_on_the_moon", seats, bots=bots, turn_seconds=turn_seconds)
-        return self.join(made, *players)
+        match_id = self.create("monkeys_on_the_moon", seats, bots=bots, turn_seconds=turn_seconds)
+        return self.join(match_id, *players)
 
     def match(self, match_id: MatchId) -> Match:
         return self.ports.history.newest(match_id)[0]
@@ -268,19 +276,19 @@ class Arena:
             match = self.match(match_id)
             if match.status != "running":
                 return match
-            people = [(one.opens_at, who) for one in match.decisions() if (who := person(match, one.seat))]
+            people = [(one.opens_at, player) for one in match.decisions() if (player := person(match, one.seat))]
             if people:
-                opens_at, who = min(people)
+                opens_at, player = min(people)
                 self.time = max(self.time, opens_at)
-                self.act(match_id, who)
+                self.act(match_id, player)
             else:
                 self.time = max(self.time, self.log.next_due(KINDS) or 0)
                 enforce(self.ports, match_id)
 
 
 def with_bot(choose: Callable[..., Any]) -> Arena:
-    """A service whose games have a bot `odd` that chooses like this."""
-    bots = {"odd": choose}
+    """An arena whose games have a bot `custom` with this `choose` function."""
+    bots = {"custom": choose}
     return Arena(replace(TOY, bots={**TOY.bots, **bots}), replace(MONKEYS, bots={**MONKEYS.bots, **bots}))
 
 
@@ -296,7 +304,7 @@ def unavailable() -> None:
 
 
 def person(match: Match, seat: int) -> str | None:
-    """Who plays a seat for themselves."""
+    """The player of a seat, if it is a person who has not left."""
     holder = match.seats[seat] if seat >= 0 else None
     return holder.player if holder is not None and holder.kind == "human" and not holder.resigned else None
 
@@ -310,5 +318,5 @@ def refused(code: str, act: Callable[P, object], *args: P.args, **kwargs: P.kwar
 
 
 def due_kinds(match: Match, after: int = -1) -> list[str]:
-    """The kinds of entries that are due."""
+    """The kinds of due entries that a match has."""
     return [kind for kind, at in due_times(match, after).items() if at is not None]

@@ -32,11 +32,11 @@ from tests.waiting import until
 
 @pytest.fixture
 def settings(tmp_path: Path, valkey_queue_url: str) -> Callable[..., Settings]:
-    def made(url: str, **more: str) -> Settings:
+    def built(url: str, **more: str) -> Settings:
         environ = {"LOG_URL": url, "QUEUE_URL": valkey_queue_url, "DATA_DIR": str(tmp_path / "data"), **more}
         return read({f"MOONSTONE_{name}": value for name, value in environ.items()})
 
-    return made
+    return built
 
 
 @pytest.fixture(params=["server", "cluster"])
@@ -49,15 +49,15 @@ def service(
     """On one server, and on a cluster of three."""
     if request.param == "server":
         with Valkey.start(tmp_path / "log", durable=True) as log:
-            made = build(settings(log.url))
-            yield made
-            made.close()
+            built = build(settings(log.url))
+            yield built
+            built.close()
     else:
         with connect_cluster(clusters(3)) as client:
             client.flushall()
-        made = build(settings(clusters(3).replace("redis://", "cluster://")))
-        yield made
-        made.close()
+        built = build(settings(clusters(3).replace("redis://", "cluster://")))
+        yield built
+        built.close()
 
 
 def test_every_part_works_on_one_server_and_on_a_cluster(service: Service) -> None:
@@ -83,7 +83,7 @@ def test_every_part_works_on_one_server_and_on_a_cluster(service: Service) -> No
     beat.note(1_000)
     assert ports.lost(ports.now() - 60_000, ports.now(), 250) >= 1_000
     accounts.revoke(ports, token)
-    until(lambda: ports.accounts.by_token(digest_of(token)) is None, 20, "the token is nobody's")
+    until(lambda: ports.accounts.by_token(digest_of(token)) is None, 20, "the token is revoked")
 
 
 def test_a_hanging_server_of_a_cluster_delays_only_its_own_requests(
@@ -104,17 +104,17 @@ def test_a_hanging_server_of_a_cluster_delays_only_its_own_requests(
     with ThreadPoolExecutor(1) as pool:
         os.kill(pid, signal.SIGSTOP)
         try:
-            held_up = pool.submit(service.ports.log.read, match, first=2)
-            assert wait([held_up], 0.2).not_done
+            delayed = pool.submit(service.ports.log.read, match, first=2)
+            assert wait([delayed], 0.2).not_done
             assert service.ports.log.read(other, first=2).events == ()
-            assert not held_up.done()
+            assert not delayed.done()
         finally:
             os.kill(pid, signal.SIGCONT)
-        assert held_up.result(30).events == ()
+        assert delayed.result(30).events == ()
     service.close()
 
 
-def test_a_log_that_could_lose_what_it_acknowledged_is_refused_unless_it_is_wanted(
+def test_a_log_that_is_not_durable_is_refused_unless_it_is_allowed(
     settings: Callable[..., Settings], tmp_path: Path
 ) -> None:
     with Valkey.start(tmp_path / "log", durable=False) as log:
@@ -125,9 +125,7 @@ def test_a_log_that_could_lose_what_it_acknowledged_is_refused_unless_it_is_want
         service.close()
 
 
-def test_readiness_reports_what_happened_to_the_log_since_the_start(
-    settings: Callable[..., Settings], tmp_path: Path
-) -> None:
+def test_readiness_reports_faults_of_the_log_since_the_start(settings: Callable[..., Settings], tmp_path: Path) -> None:
     with Valkey.start(tmp_path / "log", durable=True) as log:
         service = build(settings(log.url))
         service.log_client.config_set("appendfsync", "everysec")
@@ -157,7 +155,7 @@ def test_readiness_reports_clocks_that_differ(
         (fault,) = until(service.readiness, 30, "the log's clock has moved")
         assert re.fullmatch(rf"this machine's clock is (29|30)\.\d s {side} the log server's; .*", fault)
         displaced.set_offset(0)
-        until(lambda: service.readiness() == (), 30, "it is back")
+        until(lambda: service.readiness() == (), 30, "the clocks agree again")
         service.close()
 
 

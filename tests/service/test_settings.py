@@ -116,7 +116,7 @@ def test_an_invalid_value_is_reported_by_its_name_and_a_url_is_not_repeated(name
 
 
 @pytest.mark.parametrize("name", [variable.name for variable in VARIABLES])
-def test_what_a_variable_must_be_is_ours_to_say_whatever_it_is(name: str) -> None:
+def test_every_invalid_value_of_a_variable_gives_the_same_message(name: str) -> None:
     values = (
         "\x00",
         "http://[",

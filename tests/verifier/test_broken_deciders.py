@@ -46,12 +46,12 @@ MODULES: Final = (rulings, seating, decide)
 
 EXEMPT: Final[Mapping[str, str]] = {
     "decide: no_match": "no match, no file",
-    "_check_access: no_match": "who may look is not in the file",
-    "_check_head: stale-version.no-tag": "what a client insisted on is not in the file",
-    "_check_head: stale-version": "what a client insisted on is not in the file",
-    "_check_head: history-diverged": "what a client insisted on is not in the file",
-    "_admit: not-your-seat": "what a client insisted on is not in the file",
-    "_admit: decision-closed": "what a client insisted on is not in the file",
+    "_check_access: no_match": "access rights are not in the file",
+    "_check_head: stale-version.no-tag": "a client's precondition is not in the file",
+    "_check_head: stale-version": "a client's precondition is not in the file",
+    "_check_head: history-diverged": "a client's precondition is not in the file",
+    "_admit: not-your-seat": "a client's precondition is not in the file",
+    "_admit: decision-closed": "a client's precondition is not in the file",
     "_admit: not-seated.replaced": "without a seat there is no event",
     "_admit: not-seated.outsider": "without a seat there is no event",
     "_holder: nobody has seat": "without a holder there is no event",
@@ -71,7 +71,7 @@ EXEMPT: Final[Mapping[str, str]] = {
     "_check_expired: seat": "needs the rules",
     "ring: is not the next bell": "needs the rules",
     "_score: is scored before the match is over": "needs the rules",
-    "check_running: match-suspended": "a suspended match has no open decisions, which is refused once more",
+    "check_running: match-suspended": "another rule refuses too: a suspended match has no open decisions",
     "_decide: match-not-suspended": "a resumption of a match that runs cannot be folded",
 }
 
@@ -132,16 +132,16 @@ def broken(module: ModuleType, line: int) -> Callable[..., object]:
     return found
 
 
-# --- what no correct Decider accepts ----------------------------------------------------------------------------------
+# --- commands that a correct Decider refuses --------------------------------------------------------------------------
 
 
-def put(arena: Arena, table: str, *commands: Command) -> str:
+def submit_all(arena: Arena, table: str, *commands: Command) -> str:
     for command in commands:
         submit.submit(arena.ports, table, CommandKey(arena.new_key(), ""), command)
     return table
 
 
-def by_hand(arena: Arena, *players: str, seats: int = 3) -> str:
+def manual_start(arena: Arena, *players: str, seats: int = 3) -> str:
     return arena.join(arena.create("toy", seats, manual_start=True), *players)
 
 
@@ -153,51 +153,51 @@ def to_be_suspended(arena: Arena) -> str:
 
 
 def a_seat_taken_by_somebody_who_has_one(arena: Arena) -> str:
-    return put(arena, by_hand(arena, "anna"), Join(player="anna"))
+    return submit_all(arena, manual_start(arena, "anna"), Join(player="anna"))
 
 
 def a_client_seed_of_two_lines(arena: Arena) -> str:
-    return put(arena, by_hand(arena), Join(player="anna", client_seed="a\nb"))
+    return submit_all(arena, manual_start(arena), Join(player="anna", client_seed="a\nb"))
 
 
 def a_seat_taken_twice(arena: Arena) -> str:
-    return put(arena, by_hand(arena, "anna"), Join(player="ben", seat=0))
+    return submit_all(arena, manual_start(arena, "anna"), Join(player="ben", seat=0))
 
 
 def a_bot_seated_by_a_guest(arena: Arena) -> str:
-    return put(arena, by_hand(arena, "anna"), SeatBot(player="anna", bot="high"))
+    return submit_all(arena, manual_start(arena, "anna"), SeatBot(player="anna", bot="high"))
 
 
 def a_start_with_an_empty_seat(arena: Arena) -> str:
-    return put(arena, by_hand(arena, "anna"), Start(player="host"))
+    return submit_all(arena, manual_start(arena, "anna"), Start(player="host"))
 
 
 def two_starts(arena: Arena) -> str:
-    return put(arena, by_hand(arena, "anna", "ben", seats=2), Start(player="host"), Start(player="host"))
+    return submit_all(arena, manual_start(arena, "anna", "ben", seats=2), Start(player="host"), Start(player="host"))
 
 
 def a_player_who_leaves_twice(arena: Arena) -> str:
-    return put(arena, arena.opened("anna", "ben"), Leave(player="anna"), Leave(player="anna"))
+    return submit_all(arena, arena.opened("anna", "ben"), Leave(player="anna"), Leave(player="anna"))
 
 
-def a_player_who_leaves_when_all_is_over(arena: Arena) -> str:
+def a_player_who_leaves_after_the_end(arena: Arena) -> str:
     table = arena.toy("anna", "ben")
     arena.play_out(table)
-    return put(arena, table, Leave(player="anna"))
+    return submit_all(arena, table, Leave(player="anna"))
 
 
 def two_suspensions(arena: Arena) -> str:
-    return put(arena, to_be_suspended(arena), Suspend(reason="KeyError"), Suspend(reason="KeyError"), Resume())
+    return submit_all(arena, to_be_suspended(arena), Suspend(reason="KeyError"), Suspend(reason="KeyError"), Resume())
 
 
 def a_suspension_for_no_error(arena: Arena) -> str:
-    return put(arena, to_be_suspended(arena), Suspend(reason="the sun shone"), Resume())
+    return submit_all(arena, to_be_suspended(arena), Suspend(reason="the sun shone"), Resume())
 
 
 def an_action_of_somebody_who_left(arena: Arena) -> str:
     table = arena.opened("anna", "ben")
     action = arena.legal(table, "anna")[0]
-    return put(arena, table, Leave(player="anna"), Act(player="anna", action=action))
+    return submit_all(arena, table, Leave(player="anna"), Act(player="anna", action=action))
 
 
 def an_action_that_is_too_late(arena: Arena) -> str:
@@ -205,13 +205,13 @@ def an_action_that_is_too_late(arena: Arena) -> str:
     seat = arena.match(table).decisions()[0].seat
     action = arena.legal(table, ("anna", "ben")[seat])[0]
     arena.wait(60_000)
-    return put(arena, table, Act(player=("anna", "ben")[seat], action=action))
+    return submit_all(arena, table, Act(player=("anna", "ben")[seat], action=action))
 
 
 def an_action_by_another_bot(arena: Arena) -> str:
     table = to_be_suspended(arena)
     action = {"type": "commit", "card": arena.match(table).state.hands[0][0]}
-    return put(arena, table, ActAsBot(seat=0, bot="random", action=action))
+    return submit_all(arena, table, ActAsBot(seat=0, bot="random", action=action))
 
 
 def a_bot_faster_than_its_pace(arena: Arena) -> str:
@@ -219,19 +219,19 @@ def a_bot_faster_than_its_pace(arena: Arena) -> str:
     match = arena.match(table)
     seat = match.decisions()[0].seat
     action = next(iter(match.game.legal_actions(match.state, seat)))
-    return put(arena, table, ActAsBot(seat=seat, bot="random", action=msgspec.to_builtins(action)))
+    return submit_all(arena, table, ActAsBot(seat=seat, bot="random", action=msgspec.to_builtins(action)))
 
 
 def a_default_action_for_no_reason(arena: Arena) -> str:
     table = arena.monkeys("anna", "ben", turn_seconds=60)
     (decision,) = arena.match(table).decisions()
-    return put(arena, table, TakeDefault(seat=decision.seat, action=decision.on_timeout, reason="player-left"))
+    return submit_all(arena, table, TakeDefault(seat=decision.seat, action=decision.on_timeout, reason="player-left"))
 
 
 def a_default_action_before_its_time(arena: Arena) -> str:
     table = arena.monkeys("anna", "ben", turn_seconds=60)
     (decision,) = arena.match(table).decisions()
-    return put(arena, table, TakeDefault(seat=decision.seat, action=decision.on_timeout, reason="clock"))
+    return submit_all(arena, table, TakeDefault(seat=decision.seat, action=decision.on_timeout, reason="clock"))
 
 
 def a_seat_handed_over_where_the_clock_resigns(arena: Arena) -> str:
@@ -239,36 +239,36 @@ def a_seat_handed_over_where_the_clock_resigns(arena: Arena) -> str:
     arena.join(table, "anna", "ben")
     seat = arena.match(table).decisions()[0].seat
     arena.wait(31_000)
-    return put(arena, table, HandOver(seat=seat))
+    return submit_all(arena, table, HandOver(seat=seat))
 
 
-def a_resignation_by_a_clock_that_resigns_nobody(arena: Arena) -> str:
+def a_resignation_where_the_clock_plays_defaults(arena: Arena) -> str:
     table = arena.monkeys("anna", "ben", turn_seconds=30)
     seat = arena.match(table).decisions()[0].seat
     arena.wait(31_000)
-    return put(arena, table, Forfeit(seat=seat))
+    return submit_all(arena, table, Forfeit(seat=seat))
 
 
 def a_seat_freed_that_is_free(arena: Arena) -> str:
-    return put(arena, by_hand(arena, "anna"), FreeSeat(player="host", seat=2))
+    return submit_all(arena, manual_start(arena, "anna"), FreeSeat(player="host", seat=2))
 
 
 def a_match_that_expires_too_early(arena: Arena) -> str:
-    return put(arena, by_hand(arena, "anna"), Expire())
+    return submit_all(arena, manual_start(arena, "anna"), Expire())
 
 
 def a_seat_replaced_that_is_not_absent(arena: Arena) -> str:
     table = arena.monkeys("anna", "ben")
     seat = arena.match(table).decisions()[0].seat
     arena.wait(ABSENCE_MS - 1)
-    return put(arena, table, ReplaceAbsent(player=("ben", "anna")[seat], seat=seat))
+    return submit_all(arena, table, ReplaceAbsent(player=("ben", "anna")[seat], seat=seat))
 
 
 def an_absent_seat_replaced_by_its_player(arena: Arena) -> str:
     table = arena.monkeys("anna", "ben")
     seat = arena.match(table).decisions()[0].seat
     arena.wait(ABSENCE_MS)
-    return put(arena, table, ReplaceAbsent(player=("anna", "ben")[seat], seat=seat))
+    return submit_all(arena, table, ReplaceAbsent(player=("anna", "ben")[seat], seat=seat))
 
 
 PROVOCATIONS: Final[tuple[Callable[[Arena], str], ...]] = (
@@ -279,7 +279,7 @@ PROVOCATIONS: Final[tuple[Callable[[Arena], str], ...]] = (
     a_start_with_an_empty_seat,
     two_starts,
     a_player_who_leaves_twice,
-    a_player_who_leaves_when_all_is_over,
+    a_player_who_leaves_after_the_end,
     two_suspensions,
     a_suspension_for_no_error,
     an_action_of_somebody_who_left,
@@ -289,7 +289,7 @@ PROVOCATIONS: Final[tuple[Callable[[Arena], str], ...]] = (
     a_default_action_for_no_reason,
     a_default_action_before_its_time,
     a_seat_handed_over_where_the_clock_resigns,
-    a_resignation_by_a_clock_that_resigns_nobody,
+    a_resignation_where_the_clock_plays_defaults,
     a_seat_freed_that_is_free,
     a_match_that_expires_too_early,
     a_seat_replaced_that_is_not_absent,
@@ -314,15 +314,15 @@ def file_of(arena: Arena, table: str) -> Lines:
 
 
 def accepted(monkeypatch: pytest.MonkeyPatch, module: ModuleType, line: int) -> Iterator[tuple[str, int, Lines]]:
-    """What a Decider without one rule accepts: the provocation, the version after it, and the file."""
+    """Each provocation that a Decider without one rule accepts: its name, the version after it, and the file."""
     for provoke in PROVOCATIONS:
         arena = Arena()
         with monkeypatch.context() as patch:
-            for place in (submit, bot_turns, match_lifecycle):
-                patch.setattr(place, "decide", broken(module, line))
+            for importer in (submit, bot_turns, match_lifecycle):
+                patch.setattr(importer, "decide", broken(module, line))
             try:
                 table = provoke(arena)
-            except Exception:  # noqa: BLE001  (what the other rules refuse, or what cannot be folded, is no file)
+            except Exception:  # noqa: BLE001  (another rule refuses it, or it cannot be folded)
                 continue
             yield provoke.__name__, arena.version(table), file_of(arena, table)
 

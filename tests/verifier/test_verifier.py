@@ -28,13 +28,13 @@ from tests.verifier.verdicts import FOLDER, Verdict, run, verdicts
 SOURCES: Final = sorted(FOLDER.glob("*.mjs"))
 KNOWN: Final[dict[str, AnyGame]] = {**GAMES, "toy": TOY}
 EVERY: Final[list[Callable[[], Lines]]] = [*GOOD, *OLD.values()]
-MEANS: Final = {
+EQUIVALENT_CHECKS: Final = {
     "chain": {"chain"},
     "order": {"actions", "effects", "outcome"},
     "draws": {"draws"},
     "outcome": {"outcome"},
 }
-"""Its checks, and the checks of ours that may report the same fault."""
+"""For each check of the JavaScript verifier: the checks of ours that may report the same fault."""
 
 
 def ours(lines: Lines) -> Verdict:
@@ -87,7 +87,7 @@ def test_it_passes_client_seeds_of_any_characters(game: AnyGame, tmp_path: Path)
     assert verdicts(files, tmp_path) == dict.fromkeys(files)
 
 
-def test_it_passes_outages_bells_default_actions_and_matches_that_never_began(tmp_path: Path) -> None:
+def test_it_passes_outages_timers_default_actions_and_matches_that_never_began(tmp_path: Path) -> None:
     files = {lines: lines() for lines in EVERY}
     assert verdicts(files, tmp_path) == dict.fromkeys(files)
 
@@ -97,7 +97,7 @@ def test_it_passes_people_and_clocks_in_every_game(tmp_path: Path) -> None:
     assert verdicts(files, tmp_path) == dict.fromkeys(files)
 
 
-def test_times_that_are_all_the_same_pass_where_nothing_depends_on_time(tmp_path: Path) -> None:
+def test_equal_times_pass_in_games_without_time_limits(tmp_path: Path) -> None:
     """Documented in VERIFYING.md, "What no check shows"."""
     files = {}
     for game in GAMES:
@@ -117,14 +117,14 @@ def test_it_passes_the_published_vectors() -> None:
 # --- tampering --------------------------------------------------------------------------------------------------------
 
 NEEDS_THE_RULES: Final = {
-    # what a seat may do, and when
-    "action: another card", "action: an illegal action", "action: no such action", "an_action_twice",
+    # which actions are legal, and when
+    "action: another card", "action: an illegal action", "action: an unknown action", "an_action_twice",
     "default_action: not the default", "an_outage_left_out", "a_score_before_the_end",
-    "a_player_who_left_when_all_was_over", "a_bell_for_another_decision", "a_suspension_while_people_think",
-    "resigned: another one resigned by the clock",
-    # what follows from it
+    "a_player_who_left_after_the_end", "two_deadlines_enforced_in_the_wrong_order", "a_suspension_while_people_think",
+    "resigned: another seat resigned by the clock",
+    # which effects an action has
     "match_started: a card changed", "timer: points for another seat", "timer: an effect left out",
-    "action: no effects", "action: no such effect", "action: effects left out", "another_option",
+    "action: no effects", "action: an unknown effect", "action: effects left out", "another_option",
     # whether the toy game draws during a match
     "timer: a draw left out", "action: a draw made up", "an_action_left_out",
 }  # fmt: skip
@@ -144,13 +144,13 @@ def forgeries() -> Iterator[tuple[str, Lines]]:
 def test_it_reports_the_same_forgeries_at_the_same_event_except_those_that_need_the_rules(tmp_path: Path) -> None:
     files = dict(forgeries())
     found = verdicts(files, tmp_path)
-    unlike = {name for name, verdict in found.items() if not same(verdict, ours(files[name]))}
-    assert unlike == NEEDS_THE_RULES
-    assert [name for name in unlike if earlier(found[name], ours(files[name]))] == []
+    different = {name for name, verdict in found.items() if not same(verdict, ours(files[name]))}
+    assert different == NEEDS_THE_RULES
+    assert [name for name in different if earlier(found[name], ours(files[name]))] == []
 
 
 def same(theirs: Verdict, mine: Verdict) -> bool:
-    return mine is not None and theirs is not None and theirs[0] == mine[0] and mine[1] in MEANS[theirs[1]]
+    return mine is not None and theirs is not None and theirs[0] == mine[0] and mine[1] in EQUIVALENT_CHECKS[theirs[1]]
 
 
 def earlier(theirs: Verdict, mine: Verdict) -> bool:
@@ -171,21 +171,21 @@ BROKEN: Final[dict[str, Callable[[], Lines]]] = {
     "an empty line": lambda: (*toy()[:7], b"", *toy()[7:]),
     "an empty line at the end": lambda: (*toy(), b""),
     "the last line twice": lambda: (*toy(), toy()[-1]),
-    "nothing": lambda: (),
+    "an empty file": lambda: (),
     "a longer salt": lambda: line(7, lambda old: old.replace(b'"salt":"', b'"salt":"0', 1)),
     "another time": lambda: line(7, lambda old: old.replace(b'"at":1', b'"at":2', 1)),
     "another hash": lambda: line(7, lambda old: old.replace(b'"prev":"', b'"prev":"0', 1)),
     "a space": lambda: line(7, lambda old: old.replace(b",", b", ", 1)),
-    "an escape too many": lambda: line(3, lambda old: old.replace(b"anna", b"\\u0061nna", 1)),
-    "half a character": lambda: line(3, lambda old: old.replace(b"anna", b"\\ud800", 1)),
+    "an unnecessary escape": lambda: line(3, lambda old: old.replace(b"anna", b"\\u0061nna", 1)),
+    "a lone surrogate": lambda: line(3, lambda old: old.replace(b"anna", b"\\ud800", 1)),
     "a carriage return": lambda: line(7, lambda old: old + b"\r"),
-    "no end": lambda: line(7, lambda _: ENDLESS),
-    "no UTF-8": lambda: line(7, lambda _: b"\xff"),
+    "arrays nested too deep": lambda: line(7, lambda _: ENDLESS),
+    "invalid UTF-8": lambda: line(7, lambda _: b"\xff"),
     "a byte order mark": lambda: line(0, lambda old: b"\xef\xbb\xbf" + old),
     "an empty first line": lambda: line(0, lambda _: b""),
-    "a first line without end": lambda: line(0, lambda _: b"[" * 100_000),
+    "a first line of nested arrays": lambda: line(0, lambda _: b"[" * 100_000),
     "a space in the first line": lambda: line(0, lambda old: old.replace(b",", b", ", 1)),
-    "a number too great": lambda: line(-1, lambda old: old.replace(b'"at":', b'"at":9007199254', 1)),
+    "a number that is too large": lambda: line(-1, lambda old: old.replace(b'"at":', b'"at":9007199254', 1)),
     "a number with an exponent": lambda: line(-1, lambda old: old[:-1] + b"e0}"),
 }
 
@@ -214,13 +214,13 @@ class Changed:
 def changed(draw: st.DrawFn) -> Changed:
     """A file in which one value, anywhere, was replaced."""
     file = File(draw(st.sampled_from(EVERY))())
-    where: Any = file.events[draw(st.integers(1, len(file.events) - 1))]
+    parent: Any = file.events[draw(st.integers(1, len(file.events) - 1))]
     name: Any = draw(st.sampled_from(["data", "data", "data", "at", "by", "salt", "type"]))
-    while isinstance(where[name], (dict, list)) and where[name] and draw(st.integers(0, 4)):
-        where = where[name]
-        name = draw(st.sampled_from(sorted(where) if isinstance(where, dict) else range(len(where))))
-    where[name] = draw(JSON)
-    return Changed(file.sealed(), f"{name} is {where[name]!r}")
+    while isinstance(parent[name], (dict, list)) and parent[name] and draw(st.integers(0, 4)):
+        parent = parent[name]
+        name = draw(st.sampled_from(sorted(parent) if isinstance(parent, dict) else range(len(parent))))
+    parent[name] = draw(JSON)
+    return Changed(file.sealed(), f"{name} is {parent[name]!r}")
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -231,9 +231,9 @@ def test_it_never_reports_a_fault_earlier_than_ours(tmp_path: Path, files: list[
 
 
 def test_a_missing_file_is_not_a_fault_of_a_match() -> None:
-    status, told = run("verify.mjs", "nothing.ndjson")
+    status, output = run("verify.mjs", "nothing.ndjson")
     assert status == 2
-    assert told.startswith("nothing.ndjson: ENOENT")
+    assert output.startswith("nothing.ndjson: ENOENT")
     assert run("verify.mjs") == (2, "")
 
 

@@ -24,8 +24,8 @@ def verdicts(files: Mapping[K, Lines], folder: Path) -> dict[K, Verdict]:
     paths = [folder / f"{number}.ndjson" for number in range(len(files))]
     for path, lines in zip(paths, files.values(), strict=True):
         path.write_bytes(b"".join(line + b"\n" for line in lines))
-    status, told = run("verify.mjs", *map(str, paths))
-    found = [_verdict(line) for line in told.splitlines()]
+    status, output = run("verify.mjs", *map(str, paths))
+    found = [_verdict(line) for line in output.splitlines()]
     assert status == any(found)
     return dict(zip(files, found, strict=True))
 

@@ -1,4 +1,4 @@
-"""The beat of the sweepers in the log's server, and the outages that its silences show."""
+"""The sweepers' heartbeat on the log's server. A long silence between two beats is an outage."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from service.adapters.beat import LATE_MS, RETURN_MS, Beat, covered
 from tests.workers.world import Clock, World, silence
 
 
-def test_beats_close_together_are_no_outage_and_two_silences_are_two(world: World) -> None:
+def test_a_short_gap_between_beats_is_no_outage_and_each_long_gap_is_one(world: World) -> None:
     clock = Clock(world.service.ports.now())
     began = clock.now
     beat = Beat(world.service.log_client, clock)
@@ -27,22 +27,22 @@ def test_beats_close_together_are_no_outage_and_two_silences_are_two(world: Worl
     assert beat.lost(clock.now, clock.now + 60_000, 250) == RETURN_MS
 
 
-def test_a_silence_counts_for_everyone_while_it_lasts_and_once_it_is_over(world: World) -> None:
+def test_a_silence_is_lost_time_while_it_lasts_and_counts_once_afterwards(world: World) -> None:
     clock = Clock(world.service.ports.now())
     beat = Beat(world.service.log_client, clock)
 
-    def asked() -> int:
+    def lost_ms() -> int:
         return beat.lost(clock.now - 20_000, clock.now, 250)
 
-    assert asked() == 0
+    assert lost_ms() == 0
     beat.beat()
-    assert asked() < 1_000
+    assert lost_ms() < 1_000
     silence(world, 10_000)
-    assert 10_000 <= asked() < 20_000
-    lasted = beat.beat().silence_ms
-    assert asked() == lasted
+    assert 10_000 <= lost_ms() < 20_000
+    silence_ms = beat.beat().silence_ms
+    assert lost_ms() == silence_ms
     clock.now += 100_000
-    assert asked() == 0
+    assert lost_ms() == 0
 
 
 def test_a_beat_that_the_server_reads_long_after_it_was_sent_does_not_count(
@@ -66,7 +66,7 @@ def test_outages_that_overlap_count_once() -> None:
     assert covered([(0, 10)], 10, 20) == covered([], 0, 9) == covered([(5, 9)], 8, 3) == 0
 
 
-def test_the_release_before_and_this_one_show_each_other_their_outages(world: World) -> None:
+def test_the_previous_release_and_this_one_read_the_outages_that_the_other_wrote(world: World) -> None:
     clock = Clock(world.service.ports.now())
     client = world.service.log_client
     beat = Beat(client, clock)
@@ -82,4 +82,4 @@ def test_the_release_before_and_this_one_show_each_other_their_outages(world: Wo
     assert [int(value) for name, value in fields.items() if name != b"at"] == [ms]
     silence(world, 2_000)
     beat.beat(0)
-    assert len(send(client, ("HKEYS", "beat"))[0]) == 2, "the release before knows no outages that are so short"
+    assert len(send(client, ("HKEYS", "beat"))[0]) == 2, "the previous release records no outages that are so short"

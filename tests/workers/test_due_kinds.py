@@ -17,7 +17,9 @@ def clock(world: World) -> Clock:
     return Clock(world.service.ports.now())
 
 
-def test_a_third_kind_is_one_entry_and_its_handler(world: World, monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+def test_a_new_kind_needs_only_an_entry_and_a_handler(
+    world: World, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
     monkeypatch.setitem(KINDS, "toy", lambda match, _after: match.at + 500)
     match = world.people()
     handled: list[MatchId] = []
@@ -37,7 +39,7 @@ def test_a_third_kind_is_one_entry_and_its_handler(world: World, monkeypatch: py
         assert handled == [match.id] * times
 
 
-def test_a_handler_that_fails_keeps_no_other_match_from_its_own(
+def test_a_handler_that_fails_for_a_match_does_not_stop_other_matches(
     world: World, monkeypatch: pytest.MonkeyPatch, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setitem(KINDS, "toy", lambda match, _after: match.at)

@@ -19,7 +19,7 @@ from tests.waiting import until
 from tests.workers.world import GAME, World
 
 FLOOD: Final = 75 * LENGTH
-"""Matches of bots; TEST_LENGTH=40 makes 3,000, as one address did within the limits of an earlier release."""
+"""Matches of bots; TEST_LENGTH=40 makes 3,000, which the limits of an earlier release allowed one address."""
 ANSWERS: Final = 40
 PAUSE_S: Final = 0.02
 """A person's thinking time before each action."""
@@ -72,10 +72,10 @@ def test_a_bot_answers_a_person_as_fast_beside_a_flood_of_matches_of_bots(world:
     world.worker("bots")
     until(lambda: world.service.queue_client.scard("rq:workers") == 2, 60, "the workers wait for hints")
     answer_ms(world, 10)  # warm-up: a new process does some things once
-    alone = answer_ms(world)
-    beside: list[float] = []
-    while not beside or (beside[-1] > 2 * alone + NOISE_MS and len(beside) < TRIES):
+    without_flood = answer_ms(world)
+    with_flood: list[float] = []
+    while not with_flood or (with_flood[-1] > 2 * without_flood + NOISE_MS and len(with_flood) < TRIES):
         flood(world)
-        beside.append(answer_ms(world))
+        with_flood.append(answer_ms(world))
         assert waiting(world) > 0, "the flood was over too soon"
-    assert beside[-1] <= 2 * alone + NOISE_MS, (alone, beside)
+    assert with_flood[-1] <= 2 * without_flood + NOISE_MS, (without_flood, with_flood)

@@ -33,13 +33,13 @@ def busy(*_: Any) -> Any:
         pass
 
 
-def stubborn(*_: Any) -> Any:
+def ignores_timeout(*_: Any) -> Any:
     while True:
         with suppress(Exception):
             time.sleep(60)
 
 
-HANGING = {"asleep": asleep, "busy": busy, "stubborn": stubborn}
+HANGING = {"asleep": asleep, "busy": busy, "ignores_timeout": ignores_timeout}
 
 
 def monkeys(service: Service, *bots: str) -> Match:

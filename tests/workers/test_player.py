@@ -1,4 +1,4 @@
-"""The main thread plays what is due in the log and what it is asked to, in order, and nothing stops it."""
+"""The main thread plays matches that are due in the log or hinted at, in order; no failure stops it."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -27,15 +27,15 @@ from workers.turns import Turns
 BOTH: tuple[Lane, ...] = ("turns", "bots")
 
 
-def owing(due: dict[MatchId, str], log: MemoryLog | None = None) -> MemoryLog:
-    """A log in which matches are owed something since long ago."""
+def log_with_due(due: dict[MatchId, str], log: MemoryLog | None = None) -> MemoryLog:
+    """A log in which each match has a long overdue entry of a kind."""
     log = log or MemoryLog()
     for match, kind in due.items():
         append(log, match, due={kind: 1})
     return log
 
 
-def made(log: MemoryLog, play: Callable[[MatchId], Lane | None], lanes: Sequence[Lane] = BOTH) -> Player:
+def player_of(log: MemoryLog, play: Callable[[MatchId], Lane | None], lanes: Sequence[Lane] = BOTH) -> Player:
     return Player(local_ports(GAMES, log=log), lanes, play)
 
 
@@ -58,7 +58,7 @@ def in_thread(call: Callable[[], object]) -> Thread:
 
 
 @pytest.mark.parametrize("people", [0, 1])
-def test_what_is_due_in_the_log_is_played_without_any_hint(people: int) -> None:
+def test_matches_that_are_due_in_the_log_are_played_without_any_hint(people: int) -> None:
     ports = local_ports(GAMES)
     bots = ("random",) * (2 - people)
     match = create(ports, "pl_a", NewMatch(game="monkeys_on_the_moon", seats=2, bots=bots), "k").match
@@ -70,11 +70,11 @@ def test_what_is_due_in_the_log_is_played_without_any_hint(people: int) -> None:
 
 
 @pytest.mark.parametrize(("lanes", "played"), [(["turns"], ["t"]), (["bots"], ["b"]), (BOTH, ["t", "b"])])
-def test_a_process_claims_what_belongs_to_its_lanes_and_leaves_the_rest(lanes: list[Lane], played: list[str]) -> None:
-    log = owing({"b": "bots", "t": "job"})
+def test_a_process_claims_only_matches_of_its_lanes(lanes: list[Lane], played: list[str]) -> None:
+    log = log_with_due({"b": "bots", "t": "job"})
     found: list[MatchId] = []
-    with running(made(log, found.append, lanes)):
-        until(lambda: len(found) == len(played), 10, "what is due is played")
+    with running(player_of(log, found.append, lanes)):
+        until(lambda: len(found) == len(played), 10, "the matches that are due are played")
     assert found == played
     left = [*log.claim("job", 10, 10, 9), *log.claim("bots", 10, 10, 9)]
     assert [due.match for due in left] == [match for match in ("t", "b") if match not in played]
@@ -82,45 +82,45 @@ def test_a_process_claims_what_belongs_to_its_lanes_and_leaves_the_rest(lanes: l
 
 def test_abandoned_matches_come_after_all_matches_of_bots() -> None:
     names = [str(number) for number in range(MAX_CLAIMED + 1)]
-    log = owing({"abandoned": "abandoned", **dict.fromkeys(names, "bots")})
+    log = log_with_due({"abandoned": "abandoned", **dict.fromkeys(names, "bots")})
     played: list[MatchId] = []
-    with running(made(log, played.append, ["bots"])):
+    with running(player_of(log, played.append, ["bots"])):
         until(lambda: len(played) == len(names) + 1, 10, "all are played")
     assert played[-1] == "abandoned"
 
 
-def test_late_matches_hints_and_what_is_left_of_a_job_take_turns_and_matches_of_bots_come_last() -> None:
+def test_overdue_matches_hints_and_unfinished_jobs_take_turns_and_matches_of_bots_come_last() -> None:
     played: list[MatchId] = []
 
     def play(match: MatchId) -> Lane | None:
         played.append(match)
-        return "turns" if played.count("asked") == 1 and match == "asked" else None
+        return "turns" if played.count("hinted") == 1 and match == "hinted" else None
 
-    player = made(owing({"bots": "bots", "late": "job"}), play)
-    in_thread(partial(player.play, "asked"))
+    player = player_of(log_with_due({"bots": "bots", "late": "job"}), play)
+    in_thread(partial(player.play, "hinted"))
     until(lambda: len(player._hinted) == 1, 10, "the hint arrived")
-    in_thread(partial(player.play, "asked too"))
+    in_thread(partial(player.play, "hinted too"))
     until(lambda: len(player._hinted) == 2, 10, "the hint arrived")
     with running(player):
         until(lambda: len(played) == 5, 10, "all are played")
-    assert played == ["late", "asked", "asked", "asked too", "bots"]
+    assert played == ["late", "hinted", "hinted", "hinted too", "bots"]
 
 
-def test_a_hint_waits_for_two_jobs_of_matches_in_which_bots_play_on_by_themselves() -> None:
+def test_a_hint_waits_for_at_most_two_jobs_of_other_matches() -> None:
     played: list[MatchId] = []
-    asking: list[Thread] = []
+    waiting: list[Thread] = []
 
     def play(match: MatchId) -> Lane | None:
         played.append(match)
-        if len(played) == 3 * MAX_CLAIMED:  # by now the late ones and those that used up a job's time fill both queues
-            asking.append(in_thread(partial(player.play, "asked")))
+        if len(played) == 3 * MAX_CLAIMED:  # by now overdue matches and unfinished jobs fill both queues
+            waiting.append(in_thread(partial(player.play, "hinted")))
             until(lambda: len(player._hinted) == 1, 10, "the hint arrived")
-        return None if match == "asked" else "turns"
+        return None if match == "hinted" else "turns"
 
-    player = made(owing({str(number): "job" for number in range(5 * MAX_CLAIMED)}), play)
+    player = player_of(log_with_due({str(number): "job" for number in range(5 * MAX_CLAIMED)}), play)
     with running(player):
-        until(lambda: "asked" in played, 10, "it is played")
-    assert played.index("asked") - 3 * MAX_CLAIMED <= 2
+        until(lambda: "hinted" in played, 10, "it is played")
+    assert played.index("hinted") - 3 * MAX_CLAIMED <= 2
 
 
 def test_play_waits_until_the_match_was_played_or_the_player_stops() -> None:
@@ -130,7 +130,7 @@ def test_play_waits_until_the_match_was_played_or_the_player_stops() -> None:
         began.set()
         go.wait(10)
 
-    player = made(MemoryLog(), play)
+    player = player_of(MemoryLog(), play)
     with running(player):
         first = in_thread(lambda: player.play("first"))
         began.wait(10)
@@ -138,33 +138,33 @@ def test_play_waits_until_the_match_was_played_or_the_player_stops() -> None:
         assert first.is_alive()
         player.stop()
         go.set()
-        for asking in (first, second):
-            asking.join(10)
-            assert not asking.is_alive()
+        for waiting in (first, second):
+            waiting.join(10)
+            assert not waiting.is_alive()
 
 
-def test_hints_of_the_sweeper_are_taken_for_own_lanes_up_to_a_limit() -> None:
+def test_hints_of_the_sweeper_are_accepted_for_the_process_s_lanes_up_to_a_limit() -> None:
     played: list[MatchId] = []
-    player = made(MemoryLog(), played.append, ["turns"])
+    player = player_of(MemoryLog(), played.append, ["turns"])
     player.hint("other lane", "bots")
     for number in range(2 * MAX_CLAIMED):
         player.hint(str(number))
     with running(player):
-        until(lambda: len(played) == MAX_CLAIMED, 10, "what found room is played")
+        until(lambda: len(played) == MAX_CLAIMED, 10, "as many as fit are played")
     assert played == [str(number) for number in range(MAX_CLAIMED)]
 
 
 def test_a_match_whose_claim_expired_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player_module, "LEASE_MS", 0)
     played: list[MatchId] = []
-    player = made(owing({"m": "job"}), played.append)
+    player = player_of(log_with_due({"m": "job"}), played.append)
     with running(player):
-        in_thread(lambda: player.play("asked"))
-        until(lambda: played, 10, "what was not claimed is played")
-    assert played == ["asked"]
+        in_thread(lambda: player.play("hinted"))
+        until(lambda: played, 10, "the hinted match is played")
+    assert played == ["hinted"]
 
 
-def test_a_match_that_cannot_be_played_is_left_alone_for_a_while_and_stops_no_other(
+def test_a_match_that_cannot_be_played_is_skipped_for_a_while_and_does_not_stop_others(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(player_module, "LEASE_MS", 1)
@@ -177,22 +177,22 @@ def test_a_match_that_cannot_be_played_is_left_alone_for_a_while_and_stops_no_ot
         if match in faults:
             raise faults[match]
 
-    log = owing({"corrupt": "job", "refused": "job", "bug": "job", "well": "job"})
-    with running(made(log, play)):
-        until(lambda: played.count("well") > 20, 10, "the one that is well is played")
+    log = log_with_due({"corrupt": "job", "refused": "job", "bug": "job", "sound": "job"})
+    with running(player_of(log, play)):
+        until(lambda: played.count("sound") > 20, 10, "the sound match is played")
     assert [played.count(match) for match in faults] == [1, 1, 1]
     assert sorted(record.levelname for record in caplog.records) == ["ERROR"] * 3
 
 
-class Away(MemoryLog):
-    """A log that does not answer a few times."""
+class FailingLog(MemoryLog):
+    """A log whose first claims fail."""
 
-    refusals = 3
+    failures = 3
 
     def claim(self, kind: str, now: int, lease: int, limit: int) -> Sequence[Due]:
-        if self.refusals:
-            self.refusals -= 1
-            raise LogUnavailable("unavailable") if self.refusals else ZeroDivisionError
+        if self.failures:
+            self.failures -= 1
+            raise LogUnavailable("unavailable") if self.failures else ZeroDivisionError
         return super().claim(kind, now, lease, limit)
 
 
@@ -201,6 +201,6 @@ def test_an_unavailable_log_is_reported_once_and_used_again_when_it_answers(
 ) -> None:
     monkeypatch.setattr(player_module, "RETRY_DELAY_S", 0.01)
     played: list[MatchId] = []
-    with running(made(owing({"m": "job"}, Away()), played.append)):
+    with running(player_of(log_with_due({"m": "job"}, FailingLog()), played.append)):
         until(lambda: played, 10, "it is played")
     assert [record.levelno for record in caplog.records] == [logging.WARNING, logging.ERROR]

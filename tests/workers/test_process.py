@@ -43,7 +43,7 @@ def wait_for_sweeper(world: World) -> None:
     until(lambda: beat_at(world) > before, TIMEOUT_S, "a sweeper runs")
 
 
-def test_a_match_of_bots_is_played_to_its_scored_end_and_listed_there(world: World) -> None:
+def test_a_match_of_bots_is_played_and_scored_and_listed_as_finished(world: World) -> None:
     worker = world.worker()
     match = world.bots()
     until(lambda: world.newest(match).server_seed, TIMEOUT_S, "the match is scored and its seed revealed")
@@ -54,7 +54,7 @@ def test_a_match_of_bots_is_played_to_its_scored_end_and_listed_there(world: Wor
     assert worker.wait(15) == 0
 
 
-def defaulted(world: World, match: Match) -> Event | None:
+def first_default(world: World, match: Match) -> Event | None:
     """The first default action of a match."""
     return next((event for event in world.events(match) if event.type == "default_action"), None)
 
@@ -82,7 +82,7 @@ def test_workers_killed_in_their_jobs_lose_and_repeat_no_turn_and_delay_no_match
     until(lambda: finished(world, *matches), TIMEOUT_S, "every match ends")
     for match in matches:
         world.verified(match)
-        # All of them may have been killed in one match, one after the other. RQ alone would take ten times as long for each.
+        # One match may have had all three kills. With RQ's own recovery each would take ten times as long.
         assert max(gaps(world, match)) < 3000 * len(doomed)
 
 
@@ -162,7 +162,7 @@ def test_damaged_jobs_are_skipped_by_the_same_process(world: World) -> None:
     assert worker.poll() is None
 
 
-def test_a_queue_whose_server_restarts_is_taken_up_again_by_the_same_process(world: World) -> None:
+def test_a_worker_process_uses_the_queue_again_after_its_server_restarts(world: World) -> None:
     worker = world.worker()
     first = world.bots()
     until(lambda: finished(world, first), TIMEOUT_S, "the first match ends")
@@ -173,7 +173,7 @@ def test_a_queue_whose_server_restarts_is_taken_up_again_by_the_same_process(wor
     assert worker.poll() is None
 
 
-def test_a_log_whose_server_restarts_is_taken_up_again_by_the_same_process(
+def test_a_worker_process_uses_the_log_again_after_its_server_restarts(
     world: World, capfd: pytest.CaptureFixture[str]
 ) -> None:
     worker = world.worker()
@@ -200,7 +200,7 @@ def test_a_deadline_is_enforced_in_time_after_every_worker_was_killed(world: Wor
     world.worker()
     late = []
     for match in matches:
-        event = until(partial(defaulted, world, match), TIMEOUT_S, "the deadline is enforced")
+        event = until(partial(first_default, world, match), TIMEOUT_S, "the deadline is enforced")
         # On a slow machine the start may take so long that the clock is extended.
         deadline = world.service.ports.history.at(match.id, event.version - 1).decisions()[0].deadline
         assert deadline is not None
@@ -211,6 +211,6 @@ def test_a_deadline_is_enforced_in_time_after_every_worker_was_killed(world: Wor
 
 
 @pytest.mark.parametrize("missing", ["MOONSTONE_LOG_URL", "MOONSTONE_QUEUE_URL"])
-def test_a_process_without_a_server_ends_and_says_so(world: World, missing: str) -> None:
+def test_a_process_without_a_server_exits_with_status_1(world: World, missing: str) -> None:
     del world.environ[missing]
     assert world.worker().wait(TIMEOUT_S) == 1

@@ -72,8 +72,8 @@ def marks(queue: Redis, value: str, *matches: Match) -> None:
     queue.mset({f"queued:{name}": value for name in names})
 
 
-def typed(key: str, kind: str) -> Damage:
-    """Give a key a wrong type."""
+def wrong_type(key: str, kind: str) -> Damage:
+    """Replace a key by one of a wrong type."""
 
     def damage(queue: Redis, *_: Match) -> None:
         queue.delete(key)
@@ -87,7 +87,7 @@ def typed(key: str, kind: str) -> Damage:
     return damage
 
 
-def filled(key: str, kind: str) -> Damage:
+def junk_in(key: str, kind: str) -> Damage:
     """Fill a key of the right type with junk."""
     junk = [b"", b"\xff\xfe", b"x", b"x:y:z", *(f"junk {number}".encode() for number in range(100))]
 
@@ -102,40 +102,40 @@ def filled(key: str, kind: str) -> Damage:
     return damage
 
 
-def both(damage: Callable[[Redis, str], object]) -> Damage:
+def both_marks(damage: Callable[[Redis, str], object]) -> Damage:
     """Damage the marks of both matches."""
     return lambda queue, *matches: [damage(queue, f"queued:{match.id}") for match in matches]
 
 
 REPAIRED: Final[dict[str, Damage]] = {
-    "marks that last for ever": lambda queue, *matches: marks(queue, "aside", *matches),
-    "marks of jobs that are not there": lambda queue, *matches: marks(queue, "no-such-job", *matches),
-    "marks that are lists": both(lambda queue, mark: (queue.delete(mark), queue.rpush(mark, "x"))),
-    "marks that are hashes": both(lambda queue, mark: (queue.delete(mark), queue.hset(mark, "x", "y"))),
+    "marks without an expiry": lambda queue, *matches: marks(queue, "aside", *matches),
+    "marks of jobs that do not exist": lambda queue, *matches: marks(queue, "no-such-job", *matches),
+    "marks that are lists": both_marks(lambda queue, mark: (queue.delete(mark), queue.rpush(mark, "x"))),
+    "marks that are hashes": both_marks(lambda queue, mark: (queue.delete(mark), queue.hset(mark, "x", "y"))),
     **{
-        f"{key} is a {kind}": typed(key, kind)
+        f"{key} is a {kind}": wrong_type(key, kind)
         for key in ("rq:queue:turns", "rq:queue:bots")
         for kind in ("string", "zset")
     },
-    "rq:queue:turns:intermediate is a hash": typed("rq:queue:turns:intermediate", "hash"),
-    "rq:wip:turns is a string": typed("rq:wip:turns", "string"),
-    "rq:workers is a string": typed("rq:workers", "string"),
-    "rq:workers:turns is a zset": typed("rq:workers:turns", "zset"),
-    "rq:queues is a hash": typed("rq:queues", "hash"),
-    "rq:groups is a string": typed("rq:groups", "string"),
-    "rq:queue:turns holds junk": filled("rq:queue:turns", "list"),
-    "rq:queue:turns:intermediate holds junk": filled("rq:queue:turns:intermediate", "list"),
-    "rq:wip:turns holds junk": filled("rq:wip:turns", "zset"),
-    "rq:workers holds junk": filled("rq:workers", "set"),
-    "rq:groups holds junk": filled("rq:groups", "set"),
+    "rq:queue:turns:intermediate is a hash": wrong_type("rq:queue:turns:intermediate", "hash"),
+    "rq:wip:turns is a string": wrong_type("rq:wip:turns", "string"),
+    "rq:workers is a string": wrong_type("rq:workers", "string"),
+    "rq:workers:turns is a zset": wrong_type("rq:workers:turns", "zset"),
+    "rq:queues is a hash": wrong_type("rq:queues", "hash"),
+    "rq:groups is a string": wrong_type("rq:groups", "string"),
+    "rq:queue:turns holds junk": junk_in("rq:queue:turns", "list"),
+    "rq:queue:turns:intermediate holds junk": junk_in("rq:queue:turns:intermediate", "list"),
+    "rq:wip:turns holds junk": junk_in("rq:wip:turns", "zset"),
+    "rq:workers holds junk": junk_in("rq:workers", "set"),
+    "rq:groups holds junk": junk_in("rq:groups", "set"),
     "the workers are suspended": lambda queue, *_: queue.set("rq:suspended", 1),
-    "a lane far longer than any of ours": lambda queue, *_: queue.rpush("rq:queue:turns", *["x" * 20] * 10_000),
+    "a lane that is far too long": lambda queue, *_: queue.rpush("rq:queue:turns", *["x" * 20] * 10_000),
 }
 """Damage to the queue's content, on a server that works."""
 
 
 @pytest.mark.parametrize("damage", REPAIRED)
-def test_matches_go_on_whatever_the_queue_holds_and_hints_come_through_again(shared: World, damage: str) -> None:
+def test_matches_go_on_with_a_damaged_queue_and_hints_are_taken_again(shared: World, damage: str) -> None:
     table, bots = Table(shared, damage), shared.bots()
     with Redis.from_url(shared.queue.url, protocol=2) as queue:
         try:

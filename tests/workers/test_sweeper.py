@@ -48,7 +48,7 @@ def types(world: World, match: Match) -> list[str]:
     return [event.type for event in world.events(match)]
 
 
-def test_jobs_and_what_matches_without_people_are_owed_are_left_to_the_players(
+def test_the_sweeper_leaves_jobs_and_matches_without_people_to_the_players(
     world: World, sweeper: Sweeper, clock: Clock, hints: MemoryJobs
 ) -> None:
     match = world.bots()
@@ -64,7 +64,7 @@ def test_a_deadline_counts_once_for_any_number_of_sweepers_and_never_early(
     match = world.people(clock=30)
     sweepers = [Sweeper(ports, Beat(world.service.log_client, clock), clock.steady) for _ in range(10)]
     for one in sweepers:
-        one._has_doubt = False  # a test that waits for a busy machine is no outage
+        one._has_doubt = False  # a busy machine that delays this test is no outage
     due = ports.log.scheduled("clock")[0].at
     for early in (1000, 1):
         clock.now = due - early
@@ -76,18 +76,18 @@ def test_a_deadline_counts_once_for_any_number_of_sweepers_and_never_early(
     clock.now = due
     barrier = Barrier(len(sweepers))
 
-    def ring(sweeper: Sweeper) -> None:
+    def enforce_at_once(sweeper: Sweeper) -> None:
         barrier.wait()
         sweeper.sweep()
         deadlines.enforce(ports, match.id)
 
     with ThreadPoolExecutor(len(sweepers)) as pool:
-        list(pool.map(ring, sweepers))
+        list(pool.map(enforce_at_once, sweepers))
     (event,) = world.events(match)[match.head.version :]
     assert (event.type, event.at) == ("default_action", due)
 
 
-def test_the_bell_of_a_game_rings(world: World, sweeper: Sweeper, clock: Clock) -> None:
+def test_a_game_s_timer_rings(world: World, sweeper: Sweeper, clock: Clock) -> None:
     match = world.people("toy", trick_ms=1000, countdown_ms=0)
     clock.now = match.at + 1100
     sweeper.sweep()
@@ -106,7 +106,7 @@ def test_after_a_silence_the_time_is_given_back_once_before_any_deadline_counts(
     for _ in range(2):
         for one in sweepers:
             one.sweep()
-    assert [world.newest(match) for match in matches] == matches, "players are left time to come back"
+    assert [world.newest(match) for match in matches] == matches, "players have time to return first"
     clock.now += RETURN_MS
     for _ in range(2):
         for one in sweepers:
@@ -134,12 +134,14 @@ def test_a_match_that_does_not_need_the_time_back_gets_no_event(world: World, sw
     assert 60_000 <= world.newest(match).paused <= 70_000
 
 
-def test_two_outages_that_come_to_light_together_cost_no_time(world: World, sweeper: Sweeper, clock: Clock) -> None:
+def test_the_time_of_two_outages_that_are_found_together_is_given_back(
+    world: World, sweeper: Sweeper, clock: Clock
+) -> None:
     match = world.people(clock=30)
     sweeper.sweep()
     silence(world, 10_000)
     clock.now += 15_000
-    Beat(world.service.log_client, clock).beat()  # of a sweeper that dies before it gives anything back
+    Beat(world.service.log_client, clock).beat()  # by a sweeper that dies before it gives any time back
     silence(world, 60_000)
     clock.now += 80_000
     for _ in range(2):
@@ -152,7 +154,7 @@ def test_two_outages_that_come_to_light_together_cost_no_time(world: World, swee
 def test_a_sweeper_that_saw_the_log_fail_notes_a_short_silence_and_another_does_not(
     world: World, ports: Ports, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process that has just begun does not know, and takes it that the log was away."""
+    """A process that has just begun cannot know whether the log failed, and assumes that it did."""
     client = world.service.log_client
     match = world.people(clock=30)
     clock.now = match.at
@@ -205,7 +207,7 @@ def fail() -> float:
     raise LogUnavailable("unavailable")
 
 
-def test_a_jump_of_every_clock_is_checked_before_a_deadline_is_judged(
+def test_a_jump_of_every_clock_is_given_back_before_a_deadline_is_enforced(
     world: World, sweeper: Sweeper, clock: Clock
 ) -> None:
     match = world.people(clock=30)
@@ -235,10 +237,10 @@ def test_a_jump_of_only_the_processes_clocks_costs_no_player_the_turn(
         one.sweep()
         clock.now += RETURN_MS
     for match in matches:
-        # Each process finds its jump by itself; what is given back for it is no more than passed.
+        # Each process finds its own jump, and gives back no more time than has passed.
         assert {*types(world, match)[match.head.version :]} == ({"clock_extended"} if hours > 0 else set())
         assert max(jump, 0) <= world.newest(match).paused <= max(jump, 0) + 20_000
-    for _ in range(2):  # at first the time may be given back that was between the jumps of the two
+    for _ in range(2):  # the first may give back the time between the jumps of the two processes
         deadline = world.newest(matches[0]).decisions()[0].deadline
         assert deadline is not None
         clock.now = deadline + GRACE_MS
@@ -250,7 +252,7 @@ def test_a_jump_of_only_the_processes_clocks_costs_no_player_the_turn(
     assert "default_action" not in types(world, matches[2])
 
 
-def test_a_broken_match_keeps_no_other_from_its_deadline_and_is_left_alone_for_a_while(
+def test_a_broken_match_delays_no_other_deadline_and_is_skipped_for_a_while(
     world: World,
     sweeper: Sweeper,
     clock: Clock,
@@ -292,7 +294,7 @@ def test_a_seat_that_was_left_is_hinted_at_and_played_on(world: World, ports: Po
     assert types(world, match)[-1] == "default_action"
 
 
-def test_the_thread_outlives_a_log_that_goes_away(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_sweeper_goes_on_after_the_log_was_unavailable(world: World, caplog: pytest.LogCaptureFixture) -> None:
     match = world.people(clock=5)
     running = Sweeper(world.service.ports, Beat(world.service.log_client))
     running.start()

@@ -1,4 +1,4 @@
-"""One job: it is safe to run twice at once, plays only its process's lanes, and costs bots no time that they waited for it."""
+"""One job: it may run twice at once, plays only its process's lanes, and gives bots back the time that they waited."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,7 +21,7 @@ from workers.turns import TIME_TO_PLAY_MS, TIMED_BUDGET_MS, Turns
 BOTS = ("random", "greedy")
 
 
-def test_jobs_that_run_at_once_double_nothing(world: World) -> None:
+def test_jobs_that_run_at_once_play_each_turn_once(world: World) -> None:
     match = world.bots()
     turns = [Turns(world.service.ports) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
@@ -41,7 +41,7 @@ def test_a_job_returns_the_lane_in_which_its_match_continues() -> None:
     assert turns.play(arena.monkeys("anna", bots=BOTS)) is None, "a person is next"
 
 
-def test_a_match_of_another_lane_is_not_played_but_made_due_where_it_belongs() -> None:
+def test_a_match_of_another_lane_is_not_played_but_made_due_in_its_lane() -> None:
     arena = Arena()
     table = arena.monkeys(bots=BOTS)
     match = arena.match(table)
@@ -67,9 +67,9 @@ def test_bots_get_the_time_back_that_their_match_waited_in_the_lane(late: int) -
         assert {event.by for event in arena.events(table)[opened + 1 :]} <= {"bot:random", "bot:greedy"}
 
 
-def test_a_lane_that_stays_behind_stops_no_bell() -> None:
+def test_timers_ring_in_a_lane_that_is_always_late() -> None:
     arena = with_bot(lambda *_: None)
-    table = arena.toy(bots=("odd", "odd"))
+    table = arena.toy(bots=("custom", "custom"))
     turns = Turns(arena.ports, ["bots"])
     while arena.match(table).status == "running":
         first = arena.match(table).first_due()
@@ -79,15 +79,13 @@ def test_a_lane_that_stays_behind_stops_no_bell() -> None:
     assert "timer" in arena.types(table)
 
 
-def test_a_match_that_is_not_there_is_refused() -> None:
+def test_a_match_that_does_not_exist_is_refused() -> None:
     with pytest.raises(Refused, match="match-not-found"):
         Turns(Arena().ports).play("nowhere")
 
 
 @pytest.mark.parametrize(("game", "budget_ms"), [("four_monkeys", TIMED_BUDGET_MS), ("monkeys_on_the_moon", BUDGET_MS)])
-def test_a_job_of_a_game_that_keeps_its_own_time_is_short(
-    monkeypatch: pytest.MonkeyPatch, game: str, budget_ms: int
-) -> None:
+def test_a_job_of_a_game_with_timers_is_short(monkeypatch: pytest.MonkeyPatch, game: str, budget_ms: int) -> None:
     budgets: list[int] = []
     monkeypatch.setattr(turns_module, "advance", lambda *_, budget_ms, **__: budgets.append(budget_ms))
     ports = local_ports(GAMES)

@@ -110,11 +110,13 @@ def test_a_failed_job_is_logged_with_its_traceback_and_kept_for_a_minute(
         run(turn_worker)
     assert [record.exc_info is not None for record in caplog.records] == [True]
     assert 0 < world.service.queue_client.ttl(job.key) <= 60
-    kept = [result.exc_string for result in Result.all(job)]
-    assert kept == [""], "the text of an exception may contain hidden information"
+    texts = [result.exc_string for result in Result.all(job)]
+    assert texts == [""], "the text of an exception may contain hidden information"
 
 
-def test_a_bot_that_hangs_is_cut_short_and_its_turn_played_by_default(world: World, turn_worker: TurnWorker) -> None:
+def test_a_bot_that_hangs_is_interrupted_and_its_default_action_is_played(
+    world: World, turn_worker: TurnWorker
+) -> None:
     def hang(*_: object) -> Any:
         time.sleep(20)
 
@@ -149,16 +151,16 @@ def test_rules_that_hang_suspend_the_match(world: World, turn_worker: TurnWorker
     assert world.newest(match).status == "suspended"
 
 
-def test_a_job_that_only_waits_for_the_log_has_all_the_time_it_takes(
+def test_time_that_a_job_waits_for_the_log_does_not_count_against_its_limit(
     world: World, turn_worker: TurnWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play_with(world.service.ports, rules_limit=partial(cpu_time_limit, 1))
     append, slow = world.service.ports.log.append, count()
 
-    def late(asked: Append) -> Appended | Conflict | Reused:
+    def late(request: Append) -> Appended | Conflict | Reused:
         if next(slow) == 3:
             time.sleep(2)
-        return append(asked)
+        return append(request)
 
     match = world.bots()
     monkeypatch.setattr(world.service.ports.log, "append", late)
@@ -226,9 +228,9 @@ def test_a_hanging_queue_does_not_delay_the_shutdown(
     assert "the queue does not answer" in caplog.text
 
 
-def test_no_job_leaves_anything_behind(world: World, turn_worker: TurnWorker) -> None:
+def test_jobs_leave_no_keys_in_the_queue(world: World, turn_worker: TurnWorker) -> None:
     match = world.bots()
     run(turn_worker)
     assert world.newest(match).status == "finished"
-    (kept,) = send(world.service.queue_client, ("KEYS", "*"))
-    assert not [name for name in kept if name.startswith((b"rq:job:", b"rq:queue:", b"rq:wip:"))]
+    (keys,) = send(world.service.queue_client, ("KEYS", "*"))
+    assert not [name for name in keys if name.startswith((b"rq:job:", b"rq:queue:", b"rq:wip:"))]

@@ -1,4 +1,4 @@
-"""The world of the worker tests: two servers, the service on them, and short ways to create matches."""
+"""What the worker tests run on: two servers, the service on them, and short ways to create matches."""
 
 import os
 import subprocess
@@ -118,6 +118,6 @@ def new_world(folder: Path) -> Iterator[World]:
 
 
 def silence(world: World, ms: int) -> None:
-    """As if no sweeper had run for so long."""
+    """Set the last beat back, as if no sweeper had run for `ms`."""
     (at,) = send(world.service.log_client, ("HGET", BEAT, "at"))
     send(world.service.log_client, ("HSET", BEAT, "at", int(at) - ms))

@@ -297,7 +297,7 @@ def test_a_wrong_list_is_refused(client: Client, query: str) -> None:
     assert problem(client.get(f"/v1/matches?{query}"))[:2] == (400, "invalid-parameter")
 
 
-def test_the_open_matches_of_a_player_are_limited(client: Client, ada: str) -> None:
+def test_a_player_has_a_limited_number_of_open_matches(client: Client, ada: str) -> None:
     made = [make(client, ada)["id"] for _ in range(OPEN_MATCHES)]
     assert problem(client.post("/v1/matches", GAME, ada))[:2] == (429, "too-many-open-matches")
     client.do(f"/v1/matches/{made[0]}/leave", token=ada)

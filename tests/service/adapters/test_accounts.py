@@ -41,7 +41,7 @@ def test_a_player_is_found_by_every_token_until_it_is_revoked(store: Accounts, a
     assert [store.by_token(first), store.by_token(second)] == [None, ann]
 
 
-def test_players_are_given_as_far_as_they_exist(store: Accounts, ann: Player) -> None:
+def test_players_that_do_not_exist_are_left_out(store: Accounts, ann: Player) -> None:
     store.add(ann, digest())
     assert store.players([ann.id, "pl_nobody"]) == {ann.id: ann}
     assert store.players([]) == {}
@@ -53,25 +53,25 @@ def listening(valkey_log_url: str) -> Iterator[RedisAccounts]:
     client = connect(valkey_log_url)
     store = RedisAccounts(client)
     listener = Listener(client, {accounts.CHANNEL: store})
-    until(lambda: store._listening, 20, "the listener listens")
+    until(lambda: store._listening, 20, "the listener is subscribed")
     yield store
     listener.stop()
 
 
-def test_a_known_token_costs_no_look_up_and_a_revocation_elsewhere_counts_at_once(
+def test_a_cached_token_needs_no_look_up_and_a_revocation_by_another_process_applies_at_once(
     listening: RedisAccounts, valkey_log_url: str, ann: Player
 ) -> None:
-    token, elsewhere = digest(), RedisAccounts(connect(valkey_log_url))
+    token, other_process = digest(), RedisAccounts(connect(valkey_log_url))
     listening.add(ann, token)
     assert listening.by_token(token) == ann
-    elsewhere._client.delete(f"player:{ann.id}")
+    other_process._client.delete(f"player:{ann.id}")
     assert listening.by_token(token) == ann
-    elsewhere.revoke(token)
+    other_process.revoke(token)
     # Sooner than the cache entry expires.
-    until(lambda: listening.by_token(token) is None, 20, "the revocation is heard")
+    until(lambda: listening.by_token(token) is None, 20, "the revocation is received")
 
 
-def test_a_known_player_costs_no_look_up(listening: RedisAccounts, ann: Player) -> None:
+def test_a_cached_player_needs_no_look_up(listening: RedisAccounts, ann: Player) -> None:
     listening.add(ann, digest())
     assert listening.players([ann.id]) == {ann.id: ann}
     listening._client.delete(f"player:{ann.id}")

@@ -36,13 +36,13 @@ def normalized(frames: list[Frame]) -> list[object]:
     return sorted(parts, key=repr)
 
 
-def test_a_backup_holds_all_that_was_put_there_from_a_backup(client: Redis | RedisCluster, tmp_path: Path) -> None:
+def test_a_restored_store_gives_the_same_backup(client: Redis | RedisCluster, tmp_path: Path) -> None:
     open_store(client, tmp_path)
     log = RedisLog(client)
     log.load()
     for match in ("m", "n"):
         _, head = create(log, match, events=2)
-        log.append(build(match, head, "more", snapshot=b"put by")[0])
+        log.append(build(match, head, "more", snapshot=b"state")[0])
     send(client, ("HSET", "a hash", "field", "1"), ("SADD", "a set", "x", "y"), ("ZADD", "scored", 5, "x", 7, "y"))
     first = list(backup.read_store(client, 12))
     store = next(frame for frame in first if isinstance(frame, Begin)).store

@@ -41,7 +41,7 @@ def reading(*offsets: int) -> Callable[[], int]:
         (-12_000, -2_000, -2_000, -500),
     ],
 )
-def test_the_offset_is_what_the_time_of_the_answer_cannot_explain(
+def test_the_offset_excludes_the_time_that_the_answer_took(
     client: Redis | RedisCluster, before: int, after: int, least: int, most: int
 ) -> None:
     assert least <= offset_ms(client, reading(before, after)) <= most
@@ -57,7 +57,7 @@ def test_the_offset_is_what_the_time_of_the_answer_cannot_explain(
         (-1_001, "this machine's clock is 1.0 s behind the log server's; clocks must agree (NTP)"),
     ],
 )
-def test_more_than_a_second_is_too_much(offset: int, message: str | None) -> None:
+def test_an_offset_of_more_than_a_second_is_reported(offset: int, message: str | None) -> None:
     assert disagreement(offset) == message
 
 
@@ -68,42 +68,42 @@ def watching(client: Redis | RedisCluster, now: Callable[[], int]) -> Iterator[N
     watch.stop()
 
 
-def test_a_warning_comes_once_in_a_while_until_the_clocks_agree(
+def test_a_warning_is_repeated_now_and_then_until_the_clocks_agree(
     client: Redis | RedisCluster, caplog: pytest.LogCaptureFixture
 ) -> None:
-    looks, offset = [0], [30_000]
+    readings, offset = [0], [30_000]
 
     def now() -> int:
-        looks[0] += 1
+        readings[0] += 1
         return wall_clock() + offset[0]
 
-    def said(level: int) -> list[str]:
+    def messages(level: int) -> list[str]:
         return [record.getMessage() for record in caplog.records if record.levelno == level]
 
     with caplog.at_level(logging.INFO, "moonstone.clock"), watching(client, now):
-        until(lambda: looks[0] > 4 * 60, 60, "it looks for long")
-        assert 2 <= len(said(logging.WARNING)) <= looks[0] // 120 + 1
-        assert said(logging.INFO) == []
+        until(lambda: readings[0] > 4 * 60, 60, "the clocks were compared many times")
+        assert 2 <= len(messages(logging.WARNING)) <= readings[0] // 120 + 1
+        assert messages(logging.INFO) == []
         offset[0] = 0
-        until(lambda: said(logging.INFO), 60, "the clocks agree")
-    assert said(logging.INFO) == ["this machine's clock agrees with the log server's again"]
+        until(lambda: messages(logging.INFO), 60, "the clocks agree")
+    assert messages(logging.INFO) == ["this machine's clock agrees with the log server's again"]
 
 
-def test_a_log_that_is_away_is_for_others_to_report(
+def test_an_unavailable_log_is_not_reported_by_the_clock_watch(
     tmp_path_factory: pytest.TempPathFactory, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Valkey.start(tmp_path_factory.mktemp("log"), durable=True) as server, closing(connect(server.url)) as client:
         server.kill()
         with pytest.raises(LogUnavailable):
             offset_ms(client)
-        looks = [0]
+        readings = [0]
 
         def now() -> int:
-            looks[0] += 1
+            readings[0] += 1
             return wall_clock() + 5_000
 
         with watching(client, now):
-            until(lambda: looks[0] > 1, 60, "it looks")
+            until(lambda: readings[0] > 1, 60, "the clock was read")
             assert caplog.records == []
             server.restart()
             until(lambda: caplog.records, 60, "it compares again")

@@ -19,8 +19,8 @@ from service.adapters.valkey import Valkey
 from tests.events.log_contract import build, create
 from tests.waiting import until
 
-GONE = "the log held it and no longer does"
-OTHER = "the log now holds another event at this version"
+LOST = "the log held it and no longer does"
+REPLACED = "the log now holds another event at this version"
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def keep_once(server: Valkey, file: Path) -> None:
         pass
 
 
-def kept(file: Path) -> dict[str, Head]:
+def saved_heads(file: Path) -> dict[str, Head]:
     with closing(Heads(file)) as opened:
         return dict(opened.newest())
 
@@ -70,30 +70,30 @@ def test_heads_are_kept_at_the_start_each_interval_and_at_the_end(server: Valkey
     log = RedisLog(client)
     _, first = create(log, "before", events=3)
     with keeping(connect(server.url), file, 0.01):
-        until(lambda: kept(file) == {"before": first}, 30, "the head of before is kept")
+        until(lambda: saved_heads(file) == {"before": first}, 30, "the head of before is kept")
         _, second = create(log, "during")
-        until(lambda: kept(file) == {"before": first, "during": second}, 30, "the head of a new match is kept")
+        until(lambda: saved_heads(file) == {"before": first, "during": second}, 30, "the head of a new match is kept")
         second = grow(log, "during", second, "c")
-        until(lambda: kept(file)["during"] == second, 30, "a newer head is kept")
+        until(lambda: saved_heads(file)["during"] == second, 30, "a newer head is kept")
     with keeping(connect(server.url), file) as keeper:
-        until(lambda: not keeper._needs_scan, 30, "it has looked through the log")
+        until(lambda: not keeper._needs_scan, 30, "it has scanned the log")
         first = grow(log, "before", first, "c")
         keeper.request_stop()
         second = grow(log, "during", second, "d")  # by a process that has not ended yet
-    assert kept(file) == {"before": first, "during": second}
+    assert saved_heads(file) == {"before": first, "during": second}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_heads_of_appends_whose_messages_were_missed_are_saved_too(server: Valkey, client: Redis, file: Path) -> None:
     with keeping(connect(server.url), file, 0.01):
-        until(lambda: file.exists() and kept(file) == {}, 30, "it hears")
+        until(lambda: file.exists() and saved_heads(file) == {}, 30, "it is subscribed")
         create(RedisLog(client), "one")
-        until(lambda: len(kept(file)) == 1, 30, "the head is kept")
+        until(lambda: len(saved_heads(file)) == 1, 30, "the head is kept")
         server.kill()
         server.restart()
         with connect(server.url) as other:
             create(RedisLog(other), "two")
-        until(lambda: len(kept(file)) == 2, 30, "the other head is kept")
+        until(lambda: len(saved_heads(file)) == 2, 30, "the other head is kept")
 
 
 def test_a_match_that_did_not_change_is_not_written_again(server: Valkey, client: Redis, file: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_match_that_did_not_change_is_not_written_again(server: Valkey, client
         assert [match for match, _ in opened.newest()] == ["new", "old"]
 
 
-def cut(client: Redis) -> None:
+def delete_an_event(client: Redis) -> None:
     client.xdel(key("m", "events"), "3-0")
 
 
@@ -121,13 +121,13 @@ def replaced(client: Redis) -> None:
 @pytest.mark.parametrize(
     ("damage", "fault"),
     [
-        (cut, GONE),
-        (lambda client: client.delete(key("m", "events")), GONE),
-        (lambda client: client.flushall(), GONE),
-        (replaced, OTHER),
+        (delete_an_event, LOST),
+        (lambda client: client.delete(key("m", "events")), LOST),
+        (lambda client: client.flushall(), LOST),
+        (replaced, REPLACED),
     ],
 )
-def test_what_the_log_no_longer_holds_is_found_and_not_forgotten(
+def test_heads_that_the_log_lost_are_reported_and_stay_saved(
     server: Valkey,
     client: Redis,
     file: Path,
@@ -137,18 +137,18 @@ def test_what_the_log_no_longer_holds_is_found_and_not_forgotten(
 ) -> None:
     _, head = create(RedisLog(client), "m", events=3)
     keep_once(server, file)
-    assert list(missing(client, kept(file).items())) == []
+    assert list(missing(client, saved_heads(file).items())) == []
     damage(client)
     with caplog.at_level(logging.CRITICAL):
         keep_once(server, file)
     assert [record.getMessage() for record in caplog.records] == [
         "match m lost events that the log held: run `moonstone check`"
     ]
-    assert kept(file) == {"m": head}
-    assert list(missing(client, kept(file).items())) == [Missing("m", 3, fault)]
+    assert saved_heads(file) == {"m": head}
+    assert list(missing(client, saved_heads(file).items())) == [Missing("m", 3, fault)]
 
 
-def test_a_log_that_lost_its_end_is_found_out_also_where_no_match_lost_anything(
+def test_a_log_that_lost_its_end_is_found_even_if_no_match_lost_events(
     server: Valkey, client: Redis, file: Path
 ) -> None:
     create(RedisLog(client), "m")
@@ -174,12 +174,12 @@ def test_heads_of_another_store_are_not_compared_and_left_as_they_are(file: Path
         assert heads.found(file, "one") is None  # no mark is recorded yet
         opened.record_mark(1, 1000)
     assert heads.found(file, "other") is None
-    mine = heads.found(file, "one")
-    assert mine is not None
-    with closing(mine):
-        assert (mine.store, mine.mark, mine.at, dict(mine.newest())) == ("one", 1, 1000, {"m": Head(1, "5a" * 32)})
-        mine.reset("other")
-        assert (mine.store, mine.mark, mine.at, dict(mine.newest())) == ("other", 0, 0, {})
+    own = heads.found(file, "one")
+    assert own is not None
+    with closing(own):
+        assert (own.store, own.mark, own.at, dict(own.newest())) == ("one", 1, 1000, {"m": Head(1, "5a" * 32)})
+        own.reset("other")
+        assert (own.store, own.mark, own.at, dict(own.newest())) == ("other", 0, 0, {})
     heads.delete(file)
     assert heads.found(file, "other") is None
 
@@ -197,23 +197,23 @@ def newer(file: Path) -> None:
         (newer, "was written by a newer release of moonstone"),
     ],
 )
-def test_an_unusable_file_is_reported_with_what_to_do(file: Path, damage: Callable[[Path], None], message: str) -> None:
+def test_an_unusable_file_is_reported_with_advice(file: Path, damage: Callable[[Path], None], message: str) -> None:
     damage(file)
     with pytest.raises(BadHeads, match=f"^{file}.*{message}"):
         Heads(file)
 
 
-def test_on_a_cluster_they_are_kept_and_compared_too(clusters: Callable[[int], str], file: Path) -> None:
+def test_heads_are_kept_and_compared_on_a_cluster_too(clusters: Callable[[int], str], file: Path) -> None:
     with connect_cluster(clusters(3)) as client:
         client.flushall()
         log = RedisLog(client)
         log.load()
-        made = {match: create(log, match)[1] for match in map(str, range(20))}
+        created = {match: create(log, match)[1] for match in map(str, range(20))}
         with keeping(connect_cluster(clusters(3)), file, 0.01):
-            until(lambda: kept(file) == made, 30, "all heads are kept")
-            made["3"] = grow(log, "3", made["3"], "c")
-            until(lambda: kept(file) == made, 30, "a newer head is kept")
+            until(lambda: saved_heads(file) == created, 30, "all heads are kept")
+            created["3"] = grow(log, "3", created["3"], "c")
+            until(lambda: saved_heads(file) == created, 30, "a newer head is kept")
         client.delete(key("7", "events"))
         with closing(Heads(file)) as opened:
-            assert list(missing(client, opened.newest())) == [Missing("7", 1, GONE)]
+            assert list(missing(client, opened.newest())) == [Missing("7", 1, LOST)]
             assert not lost_mark(client, opened)

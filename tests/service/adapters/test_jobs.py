@@ -42,7 +42,7 @@ def test_a_job_is_json_with_a_match_id_and_nothing_else_and_keeps_no_result(queu
     assert (result_ttl, failure_ttl) == (b"0", b"60")
 
 
-def test_one_job_waits_for_a_match_at_most_and_the_next_once_it_was_taken(queue: Redis) -> None:
+def test_at_most_one_job_of_a_match_waits_until_it_is_taken(queue: Redis) -> None:
     hints = RqJobs(queue)
     lanes: tuple[Lane, ...] = ("turns", "bots", "turns")
     for lane in lanes:
@@ -75,7 +75,7 @@ def test_a_mark_without_its_job_or_of_a_wrong_type_stops_no_hint_and_is_repaired
     assert 0 < queue.ttl("queued:m1") <= jobs.HINT_SECONDS
 
 
-def test_all_that_a_hint_leaves_expires_by_itself(queue: Redis) -> None:
+def test_all_keys_of_a_hint_expire_except_the_queue(queue: Redis) -> None:
     RqJobs(queue).hint("m1")
     (keys,) = send(queue, ("KEYS", "*"))
     lasting = {key for key in keys if queue.ttl(key) == -1}
@@ -90,7 +90,7 @@ def test_each_lane_has_its_own_limit_of_hints(queue: Redis) -> None:
     assert (len(waiting(queue, "bots")), len(waiting(queue))) == (jobs.LANE_LENGTH, 1)
 
 
-def test_a_wiped_queue_takes_hints_again(queue: Redis) -> None:
+def test_a_wiped_queue_accepts_hints_again(queue: Redis) -> None:
     hints = RqJobs(queue)
     hints.hint("m1")
     queue.flushall()

@@ -29,7 +29,7 @@ def test_a_burst_of_the_quota_passes_and_no_more(clock: Clock) -> None:
     assert refused.reset == 5
 
 
-def test_a_refused_request_costs_nothing(clock: Clock) -> None:
+def test_a_refused_request_does_not_count(clock: Clock) -> None:
     limiter = LocalLimits(clock)
     for _ in range(100):
         limiter.take(TEN, "anna")
@@ -46,7 +46,7 @@ def test_after_the_window_the_whole_quota_is_back(clock: Clock) -> None:
     assert limiter.take(TEN, "anna").remaining == 9
 
 
-def test_keys_and_policies_are_counted_apart(clock: Clock) -> None:
+def test_keys_and_policies_are_counted_separately(clock: Clock) -> None:
     limiter = LocalLimits(clock)
     for _ in range(11):
         limiter.take(TEN, "anna")
@@ -62,15 +62,15 @@ def test_the_number_of_keys_is_bounded_and_the_newest_are_kept(clock: Clock) -> 
     assert limiter.take(Policy("once", 1, 1000), str(MAX_KEYS + 9)).wait > 0
 
 
-def test_keys_whose_debt_is_paid_are_forgotten_first(clock: Clock) -> None:
+def test_keys_with_a_full_quota_are_forgotten_first(clock: Clock) -> None:
     limiter = LocalLimits(clock)
     once = Policy("once", 1, 1000)
-    limiter.take(Policy("once", 1, 5000), "in debt")
+    limiter.take(Policy("once", 1, 5000), "not yet full")
     for number in range(MAX_KEYS - 1):
         limiter.take(once, str(number))
     clock.now += 1001
     limiter.take(once, "one more")
-    assert set(limiter._full_again_at) == {("once", "in debt"), ("once", "one more")}
+    assert set(limiter._full_again_at) == {("once", "not yet full"), ("once", "one more")}
 
 
 def test_streams_are_counted_by_holder_and_closed_once(clock: Clock) -> None:

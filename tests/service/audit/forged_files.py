@@ -41,10 +41,10 @@ def one_player_in_two_seats(file: File) -> Found:
     return at, "actions"
 
 
-def the_bell_before_the_last_action(file: File) -> Found:
+def the_timer_before_the_last_action(file: File) -> Found:
     at = file.find("timer")
-    bell = file.events.pop(at)
-    file.events.insert(at - 2, {**bell, "at": file.events[at - 2]["at"]})
+    timer = file.events.pop(at)
+    file.events.insert(at - 2, {**timer, "at": file.events[at - 2]["at"]})
     return at - 2, "actions"
 
 
@@ -139,7 +139,7 @@ def every_event_left_out(file: File) -> Found:
     return 1, "chain"
 
 
-def a_match_that_never_was(file: File) -> Found:
+def all_events_between_first_and_last_left_out(file: File) -> Found:
     del file.events[2:-1]
     return 2, "actions"
 
@@ -179,7 +179,7 @@ def a_seat_handed_over_by_its_player(file: File) -> Found:
     return at, "actions"
 
 
-def a_match_resumed_that_ran(file: File) -> Found:
+def a_running_match_resumed(file: File) -> Found:
     at = file.find("match_suspended")
     del file.events[at]
     return at, "actions"
@@ -206,18 +206,18 @@ def a_ruleset_that_is_not_known(file: File) -> Found:
     return 0, "effects"
 
 
-def a_ruleset_that_never_was(file: File) -> Found:
+def a_ruleset_below_one(file: File) -> Found:
     file.first["ruleset"] = file.data("match_created")["ruleset"] = 0
     return 0, "chain"
 
 
-def a_player_who_left_when_all_was_over(file: File) -> Found:
+def a_player_who_left_after_the_end(file: File) -> Found:
     at = file.find("match_scored")
     file.insert(at, "resigned", {"seat": 1}, by="seat:1")
     return at, "actions"
 
 
-def a_seat_handed_over_when_all_was_over(file: File) -> Found:
+def a_seat_handed_over_after_the_end(file: File) -> Found:
     at = file.find("match_scored")
     file.insert(at, "seat_handed_over", {"seat": 1, "player": "mallory", "kind": "human"})
     return at, "actions"
@@ -229,7 +229,7 @@ def a_full_match_that_did_not_start(file: File) -> Found:
     return at, "actions"
 
 
-def an_end_by_the_creator_in_mid_match(file: File) -> Found:
+def an_abort_in_mid_match(file: File) -> Found:
     at = file.find("action")
     file.insert(at, "match_aborted", {"reason": "creator-left"})
     del file.events[at + 1 : -1]
@@ -237,14 +237,14 @@ def an_end_by_the_creator_in_mid_match(file: File) -> Found:
     return at, "actions"
 
 
-def an_end_while_suspended(file: File) -> Found:
+def an_abort_while_suspended(file: File) -> Found:
     at = file.find("match_resumed")
     file.insert(at, "match_aborted", {"reason": "creator-left"})
     del file.events[at + 1 : -1]
     return at, "actions"
 
 
-def an_end_by_a_creator_who_sat(file: File) -> Found:
+def an_abort_by_a_creator_with_a_seat(file: File) -> Found:
     del file.events[file.find("seat_left")]
     taken = file.events[file.find("seat_taken")]
     taken["by"], taken["data"]["player"] = "player:host", "host"
@@ -258,12 +258,12 @@ def a_suspension_while_people_think(file: File) -> Found:
     return at, "actions"
 
 
-def a_start_by_hand_that_was_said_to_be_none(file: File) -> Found:
+def a_manual_start_recorded_as_automatic(file: File) -> Found:
     file.data("match_created")["manual_start"] = False
     return file.find("match_started"), "actions"
 
 
-def a_seat_handed_over_without_such_a_clock(file: File) -> Found:
+def a_seat_handed_over_where_the_clock_plays_defaults(file: File) -> Found:
     at = file.find("default_action", reason="clock")
     seat = file.events[at]["data"]["seat"]
     file.events[at].update(type="seat_handed_over", data={"seat": seat, "player": "greedy", "kind": "bot"})
@@ -293,7 +293,7 @@ def a_bank_that_grew_faster(file: File) -> Found:
     return file.find("seat_handed_over"), "actions"
 
 
-def a_bell_for_another_decision(file: File) -> Found:
+def two_deadlines_enforced_in_the_wrong_order(file: File) -> Found:
     """When two deadlines have passed, the later one must not be enforced first."""
     first, second = file.find("default_action", reason="clock"), file.find("default_action", 1, reason="clock")
     file.events[first], file.events[second] = file.events[second], file.events[first]
@@ -317,29 +317,29 @@ def more_in_the_first_line(file: File) -> Found:
 
 _OF_MONKEYS: Final = (
     an_action_after_the_turn_clock_ran_out, a_default_action_a_millisecond_before_its_time,
-    a_seat_handed_over_without_such_a_clock,
+    a_seat_handed_over_where_the_clock_plays_defaults,
 )  # fmt: skip
 _OF_BANKS: Final = (
-    a_start_by_hand_that_was_said_to_be_none, a_person_defaulted_where_the_clock_hands_seats_over,
+    a_manual_start_recorded_as_automatic, a_person_defaulted_where_the_clock_hands_seats_over,
     a_bank_that_was_smaller, a_bank_that_was_larger, a_bank_that_grew_faster,
 )  # fmt: skip
 _OF_TOY: Final = (
     another_seed_and_commitment, another_client_seed, a_client_seed_left_out, another_option, another_creator,
-    one_player_in_two_seats, the_bell_before_the_last_action, an_action_left_out, an_action_twice, an_action_too_late,
+    one_player_in_two_seats, the_timer_before_the_last_action, an_action_left_out, an_action_twice, an_action_too_late,
     time_given_back_that_did_not_pass, an_outage_left_out, a_score_before_the_end, no_score, two_scores, an_event_after_the_seed, the_seed_twice,
-    the_seed_too_early, the_last_event_left_out, the_first_event_left_out, every_event_left_out, a_match_that_never_was,
+    the_seed_too_early, the_last_event_left_out, the_first_event_left_out, every_event_left_out, all_events_between_first_and_last_left_out,
     two_beginnings, a_start_with_an_empty_seat, two_starts, a_seat_taken_in_mid_match, a_player_who_left_twice,
-    a_seat_handed_over_by_its_player, a_match_resumed_that_ran, a_move_while_suspended, a_first_line_of_another_game,
-    a_game_that_is_not_known, a_ruleset_that_is_not_known, a_ruleset_that_never_was, a_clock_without_time,
-    a_player_who_left_when_all_was_over, a_seat_handed_over_when_all_was_over, a_full_match_that_did_not_start,
-    another_format, the_other_format, more_in_the_first_line, an_end_by_the_creator_in_mid_match, an_end_while_suspended,
-    a_suspension_while_people_think, a_bell_for_another_decision,
+    a_seat_handed_over_by_its_player, a_running_match_resumed, a_move_while_suspended, a_first_line_of_another_game,
+    a_game_that_is_not_known, a_ruleset_that_is_not_known, a_ruleset_below_one, a_clock_without_time,
+    a_player_who_left_after_the_end, a_seat_handed_over_after_the_end, a_full_match_that_did_not_start,
+    another_format, the_other_format, more_in_the_first_line, an_abort_in_mid_match, an_abort_while_suspended,
+    a_suspension_while_people_think, two_deadlines_enforced_in_the_wrong_order,
 )  # fmt: skip
 ALL: Final[Mapping[Callable[[File], Found], Callable[[], Lines]]] = {
     **dict.fromkeys(_OF_TOY, toy),
     **dict.fromkeys(_OF_MONKEYS, monkeys),
     **dict.fromkeys(_OF_BANKS, banks),
     **dict.fromkeys(OF_AGREED, agreed),
-    an_end_by_a_creator_who_sat: aborted,
+    an_abort_by_a_creator_with_a_seat: aborted,
     a_freed_seat_that_was_free: expired,
 }

@@ -35,8 +35,8 @@ CLOCKS: Final[dict[str, dict[str, Any]]] = {
     "four_monkeys": {"bot_pace_ms": 2_000},
     "monsters_on_the_moon": {"bank_seconds": 60, "increment_seconds": 2, "on_timeout": "bot"},
 }
-PATIENT: Final = 100
-"""Number of turns until people leave. At each twentieth turn they let the clock run out."""
+TURNS_BEFORE_LEAVING: Final = 100
+"""The number of turns after which people leave. At every twentieth turn they let the clock run out."""
 
 
 class File:
@@ -86,7 +86,7 @@ def aborted() -> Lines:
 
 @cache
 def toy() -> Lines:
-    """A match with client seeds, a bot, swaps, a bell, default actions of three reasons, outages and a suspension."""
+    """A match with client seeds, a bot, swaps, a timer, default actions of three reasons, outages and a suspension."""
     arena = Arena()
     table = arena.create("toy", 3, bots=("high",), turn_seconds=20, options={"tricks": 3})
     arena.join(table, "anna", seed="hers")
@@ -110,7 +110,7 @@ def toy() -> Lines:
 
 @cache
 def monkeys() -> Lines:
-    """A match with a client seed, a turn clock, a bot that always fails, and someone who leaves."""
+    """A match with a client seed, a turn clock, a bot that always fails, and a player who leaves."""
 
     def fail(_task: object, _rng: object) -> Any:
         raise ValueError
@@ -135,7 +135,7 @@ def monkeys() -> Lines:
 
 @cache
 def banks() -> Lines:
-    """A match started by hand, with a bank clock that hands a seat over to a bot, and paced bots."""
+    """A match that its creator starts, with a bank clock that hands a seat over to a bot, and paced bots."""
     arena = Arena()
     clock = {"bank_seconds": 20, "increment_seconds": 2, "on_timeout": "bot", "bot_pace_ms": 1_000}
     table = arena.create("monkeys_on_the_moon", 3, bots=("random",), clock=clock, manual_start=True)
@@ -218,7 +218,7 @@ def played(name: str) -> Lines:
     table = arena.create(name, 3, bots=("random",), clock=CLOCKS[name])
     arena.join(table, "anna", seed="hers")
     arena.join(table, "ben")
-    for turn in range(PATIENT):
+    for turn in range(TURNS_BEFORE_LEAVING):
         arena.work(table)
         match = arena.match(table)
         people = [(one.opens_at, one.seat) for one in match.decisions() if person(match, one.seat)]
@@ -226,7 +226,7 @@ def played(name: str) -> Lines:
             opens_at, seat = min(people)
             arena.time = max(arena.time + 300, opens_at)
             action = sample_action(chance.pick("action", list(legal_actions(match, seat))), "part", chance)
-            with suppress(Refused):  # a pattern may be filled in too little
+            with suppress(Refused):  # the sampled cards of a pattern may be too few
                 arena.act(table, person(match, seat) or "", msgspec.to_builtins(action))
         else:
             arena.time = max(arena.time, arena.log.next_due(KINDS) or 0)
@@ -234,8 +234,8 @@ def played(name: str) -> Lines:
         if match.status != "running":
             break
     for seat in (1, 2):
-        if arena.match(table).decisions() and (who := person(arena.match(table), seat)):
-            arena.leave(table, who)
+        if arena.match(table).decisions() and (player := person(arena.match(table), seat)):
+            arena.leave(table, player)
     arena.play_out(table)
     return lines_of(arena, table)
 

@@ -15,7 +15,7 @@ from service.games.protocol import AnyGame
 from service.games.registry import GAMES as REGISTERED
 from tests.service.arena import ENDLESS
 from tests.service.audit import forged_events, forged_files
-from tests.service.audit.forged_events import NO_BOT
+from tests.service.audit.forged_events import UNKNOWN_BOT
 from tests.service.audit.forged_format_2 import OF_FORMAT_2, Found
 from tests.service.audit.match_files import GOOD, OLD, File, Lines, toy
 from tests.service.games.toy.game import TOY
@@ -43,7 +43,7 @@ def test_a_good_file_passes_every_check(lines: Callable[[], Lines]) -> None:
     assert File(lines()).sealed() == lines()
 
 
-def test_the_good_files_hold_every_kind_of_event_that_the_service_writes() -> None:
+def test_the_good_files_have_every_kind_of_event() -> None:
     kinds = {(event["type"], event["data"].get("reason")) for lines in GOOD for event in File(lines()).events[1:]}
     assert kinds == {
         ("match_created", None), ("seat_taken", None), ("seat_left", None), ("match_started", None), ("action", None),
@@ -131,7 +131,7 @@ def test_a_broken_chain_is_found_where_it_breaks(change: Callable[[Lines], Lines
         b'{"effects":"\xff","label":"trick"}',
     ],
 )
-def test_data_that_is_not_canonical_is_found_though_the_chain_holds(data: bytes) -> None:
+def test_data_that_is_not_canonical_is_found_even_if_the_chain_is_valid(data: bytes) -> None:
     lines, file = list(toy()), File(toy())
     at = file.find("timer")
     lines[at] = canonical({**file.events[at], "data": msgspec.Raw(data)})
@@ -141,15 +141,15 @@ def test_data_that_is_not_canonical_is_found_though_the_chain_holds(data: bytes)
 
 
 @given(st.data())
-def test_whatever_byte_is_changed_it_is_a_fault_or_another_head(data: st.DataObject) -> None:
+def test_a_change_of_any_byte_is_a_fault_or_changes_the_head(data: st.DataObject) -> None:
     """Only the head contains the hash of the last event, so only a client that kept the head notices a change."""
     lines = data.draw(st.sampled_from(EVERY))()
-    whole = b"\n".join(lines)
-    place = data.draw(st.integers(0, len(whole) - 1))
-    changed = bytearray(whole)
-    changed[place] ^= data.draw(st.integers(1, 255))
+    content = b"\n".join(lines)
+    index = data.draw(st.integers(0, len(content) - 1))
+    changed = bytearray(content)
+    changed[index] ^= data.draw(st.integers(1, 255))
     forged = tuple(bytes(changed).split(b"\n"))
-    if place < len(whole) - len(lines[-1]):
+    if index < len(content) - len(lines[-1]):
         fault_of(forged)
         return
     try:
@@ -160,7 +160,7 @@ def test_whatever_byte_is_changed_it_is_a_fault_or_another_head(data: st.DataObj
 
 
 @given(st.binary(max_size=200) | st.lists(st.binary(max_size=40), max_size=4).map(b"\n".join))
-def test_any_other_bytes_are_a_fault_and_nothing_else(garbage: bytes) -> None:
+def test_any_other_bytes_are_reported_as_a_fault(garbage: bytes) -> None:
     fault_of(tuple(garbage.split(b"\n")))
 
 
@@ -174,19 +174,19 @@ FREE: Final = {"at", "salt", "reason", "ms", "private", "manual_start", "clock",
 
 
 @given(st.data())
-def test_whatever_value_is_changed_it_is_a_fault_or_free(data: st.DataObject) -> None:
+def test_a_change_of_any_value_is_a_fault_unless_the_value_is_free(data: st.DataObject) -> None:
     file = File(data.draw(st.sampled_from(EVERY))())
-    where: Any = file.events[data.draw(st.integers(1, len(file.events) - 1))]
+    parent: Any = file.events[data.draw(st.integers(1, len(file.events) - 1))]
     name = data.draw(st.sampled_from(["data", "data", "data", "at", "by", "salt", "type"]))
-    while isinstance(where[name], dict) and where[name] and data.draw(st.integers(0, 4)):
-        where = where[name]
-        name = data.draw(st.sampled_from(sorted(where)))
-    before, where[name] = where[name], data.draw(JSON)
+    while isinstance(parent[name], dict) and parent[name] and data.draw(st.integers(0, 4)):
+        parent = parent[name]
+        name = data.draw(st.sampled_from(sorted(parent)))
+    before, parent[name] = parent[name], data.draw(JSON)
     try:
         verify(file.sealed(), GAMES)
     except Fault:
         return
-    assert where[name] == before or name in FREE
+    assert parent[name] == before or name in FREE
 
 
 # --- older rules ------------------------------------------------------------------------------------------------------
@@ -219,13 +219,13 @@ def test_a_match_under_older_rules_is_folded_but_not_decided_again() -> None:
         (forged_files.no_score, False),
         (forged_files.an_event_after_the_seed, False),
         (forged_files.a_move_while_suspended, False),
-        *((forgery, False) for forgery in forged_events.ACTIONS if forgery.name == "of someone who left"),
+        *((forgery, False) for forgery in forged_events.ACTIONS if forgery.name == "of a player who left"),
         *((forgery, True) for forgery in forged_events.OUTCOMES[:2]),
-        *((forgery, False) for forgery in forged_events.SEATS if forgery.lines is toy and forgery is not NO_BOT),
+        *((forgery, False) for forgery in forged_events.SEATS if forgery.lines is toy and forgery is not UNKNOWN_BOT),
         *((forgery, forgery.name == "an option left out") for forgery in forged_events.FORMS if forgery.lines is toy),
     ],
 )
-def test_older_rules_are_still_held_to_the_chain_the_order_and_the_types(
+def test_a_match_under_older_rules_is_still_checked_for_chain_order_and_types(
     forge: Callable[[File], Found], passes: bool
 ) -> None:
     file = File(toy())
@@ -239,7 +239,7 @@ def test_older_rules_are_still_held_to_the_chain_the_order_and_the_types(
         assert passes
 
 
-def test_rules_that_break_on_an_action_are_a_fault_of_the_file() -> None:
+def test_an_exception_of_the_rules_is_a_fault_of_the_file() -> None:
     with pytest.raises(Fault) as caught:
         verify(toy(), {"toy": replace(TOY, decide=never)})
     assert (caught.value.version, caught.value.check) == (6, "actions")

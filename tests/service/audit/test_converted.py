@@ -44,11 +44,11 @@ def zipped(content: bytes) -> bytes:
     return archive.getvalue()
 
 
-def spread(content: bytes) -> bytes:
+def indented(content: bytes) -> bytes:
     return b"".join(json.dumps(json.loads(line), indent=2).encode() + b"\n" for line in content.splitlines())
 
 
-def written_anew(content: bytes) -> bytes:
+def rewritten(content: bytes) -> bytes:
     return b"".join(json.dumps(json.loads(line)).encode() + b"\n" for line in content.splitlines())
 
 
@@ -81,21 +81,21 @@ CONVERSIONS: list[tuple[str, Callable[[bytes], bytes]]] = [
     ("line 1 is empty", lambda content: b"\n" + content),
     ("line 1 has spaces around it", lambda content: content.replace(b"\n", b" \n")),
     ("line 7 is not in UTF-8", on_line_7(lambda line: line.replace(b'"by":"', b'"by":"\xe9'))),
-    ("its JSON was spread over several lines", spread),
-    ("its JSON was written anew", written_anew),
+    ("its JSON was spread over several lines", indented),
+    ("its JSON was written anew", rewritten),
 ]
 
 
-@pytest.mark.parametrize(("told", "convert"), CONVERSIONS)
+@pytest.mark.parametrize(("conversion", "convert"), CONVERSIONS)
 @pytest.mark.parametrize("compressed", [False, True], ids=["plain", "gzip"])
 def test_a_converted_file_is_reported_with_its_conversion(
-    file: Path, told: str, convert: Callable[[bytes], bytes], compressed: bool
+    file: Path, conversion: str, convert: Callable[[bytes], bytes], compressed: bool
 ) -> None:
     content = convert(file.read_bytes())
-    file.write_bytes(gzip.compress(content) if compressed and "gzip" not in told else content)
+    file.write_bytes(gzip.compress(content) if compressed and "gzip" not in conversion else content)
     done = run("verify", file)
     advice = "Fetch it again and keep it byte for byte, because the hashes are computed from these bytes."
-    assert (done.exit_code, done.output) == (1, f"Error: The file was converted on its way: {told}. {advice}\n")
+    assert (done.exit_code, done.output) == (1, f"Error: The file was converted on its way: {conversion}. {advice}\n")
 
 
 def test_a_file_in_zstd_is_read_as_a_part_of_a_dump_but_not_within_gzip(file: Path) -> None:
@@ -106,10 +106,10 @@ def test_a_file_in_zstd_is_read_as_a_part_of_a_dump_but_not_within_gzip(file: Pa
     assert "The file was converted on its way: it is compressed, with zstd." in run("verify", file).output
 
 
-def test_a_file_as_it_was_sent_is_no_converted_one(file: Path) -> None:
+def test_an_unchanged_file_is_not_reported_as_converted(file: Path) -> None:
     content = file.read_bytes()
-    for kept in (content, content.removesuffix(b"\n"), gzip.compress(content)):
-        file.write_bytes(kept)
+    for sent in (content, content.removesuffix(b"\n"), gzip.compress(content)):
+        file.write_bytes(sent)
         assert run("verify", file).exit_code == 0
 
 
@@ -119,7 +119,7 @@ NO_MATCH_FILE = (
 
 
 @pytest.mark.parametrize(
-    ("kept", "told"),
+    ("content", "message"),
     [
         (b"", "not a match file: it is empty."),
         (b"<!DOCTYPE html>\n", NO_MATCH_FILE),
@@ -131,35 +131,39 @@ NO_MATCH_FILE = (
         (b'{"format":"moonstone-match/1"}\n', "version 0, chain: the first line is not that of a match file"),
     ],
 )
-def test_what_was_never_a_match_file_is_no_converted_one(file: Path, kept: bytes, told: str) -> None:
-    file.write_bytes(kept)
+def test_other_files_are_not_reported_as_converted(file: Path, content: bytes, message: str) -> None:
+    file.write_bytes(content)
     done = run("verify", file)
-    assert (done.exit_code, told in done.output, "converted" in done.output) == (1, True, False)
+    assert (done.exit_code, message in done.output, "converted" in done.output) == (1, True, False)
 
 
 @pytest.fixture
 def feed(file: Path) -> bytes:
-    """The feed that a spectator kept of the match."""
+    """The events of the match as a spectator received them."""
     lines = file.read_bytes().splitlines()
     match = verify(lines, {"toy": TOY}).match
     return b"".join(canonical(see_event(match, decode(line), digest(line), None)) + b"\n" for line in lines[1:])
 
 
-@pytest.mark.parametrize(("told", "convert"), [case for case in CONVERSIONS if case[0].startswith("it is in UTF")])
-def test_a_converted_feed_is_reported(file: Path, feed: bytes, told: str, convert: Callable[[bytes], bytes]) -> None:
-    kept = file.with_name("kept.ndjson")
-    kept.write_bytes(convert(feed))
-    done = run("verify", file, "--feed", kept)
+@pytest.mark.parametrize(
+    ("conversion", "convert"), [case for case in CONVERSIONS if case[0].startswith("it is in UTF")]
+)
+def test_a_converted_feed_is_reported(
+    file: Path, feed: bytes, conversion: str, convert: Callable[[bytes], bytes]
+) -> None:
+    copy = file.with_name("feed.ndjson")
+    copy.write_bytes(convert(feed))
+    done = run("verify", file, "--feed", copy)
     assert done.exit_code == 2
-    assert f"--feed {kept}: it was converted on its way: {told}. Fetch it again" in " ".join(done.output.split())
+    assert f"--feed {copy}: it was converted on its way: {conversion}. Fetch it again" in " ".join(done.output.split())
 
 
 def test_a_feed_may_be_compressed_and_have_other_line_ends(file: Path, feed: bytes) -> None:
-    kept = file.with_name("kept.ndjson")
+    copy = file.with_name("feed.ndjson")
     for content in (gzip.compress(feed), feed.replace(b"\n", b"\r\n"), feed + b"\n"):
-        kept.write_bytes(content)
-        done = run("verify", file, "--feed", kept)
+        copy.write_bytes(content)
+        done = run("verify", file, "--feed", copy)
         assert (done.exit_code, "events 20" in done.output) == (0, True), done.output
-    kept.write_bytes(gzip.compress(feed)[:-9])
-    done = run("verify", file, "--feed", kept)
-    assert (done.exit_code, f"--feed {kept} is gzip, but damaged" in done.output) == (1, True)
+    copy.write_bytes(gzip.compress(feed)[:-9])
+    done = run("verify", file, "--feed", copy)
+    assert (done.exit_code, f"--feed {copy} is gzip, but damaged" in done.output) == (1, True)

@@ -16,10 +16,10 @@ Path: TypeAlias = tuple[Any, ...]
 FREE: Final = {
     "at", "salt", "match_created private", "match_created open_ms", "match_created manual_start", "match_created clock bot_pace_ms",
     "match_created clock", "match_created clock turn_seconds", "match_created clock bank_seconds", "match_created clock increment_seconds",
-    # the order of cards that are used together
+    # the order of cards that are played together
     "action action cards",
 }  # fmt: skip
-"""Values that may differ: times between two others, and clocks that would not have run out either."""
+"""Values that may differ: times between two others, and clocks that would not have run out with the new value."""
 
 pytestmark = pytest.mark.unmeasured  # the tests of each fault cover the audit
 
@@ -31,7 +31,7 @@ def leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
     yield path, value
 
 
-def otherwise(value: object) -> Iterator[object]:
+def other_values(value: object) -> Iterator[object]:
     """Other possible values."""
     match value:
         case bool():
@@ -47,9 +47,9 @@ def otherwise(value: object) -> Iterator[object]:
             yield from ({other: value[other] for other in value if other != name} for name in value)
 
 
-def told(lines: Lines) -> Iterator[tuple[str, int, Path, object]]:
+def one_of_each_kind(lines: Lines) -> Iterator[tuple[str, int, Path, object]]:
     """One value of each kind, by its JSON path without numbers."""
-    places: set[str] = set()
+    labels: set[str] = set()
     file = File(lines)
     found = [
         (version, path, value)
@@ -59,26 +59,26 @@ def told(lines: Lines) -> Iterator[tuple[str, int, Path, object]]:
     ]
     for version, path, value in Draws(lambda: bytes(32), {}).shuffle("values", found):
         names = [step for step in path if isinstance(step, str) and step != "data"]
-        place = names[0] if names and names[0] in {"at", "salt"} else " ".join([file.events[version]["type"], *names])
-        if place not in places:
-            places.add(place)
-            yield place, version, path, value
+        label = names[0] if names and names[0] in {"at", "salt"} else " ".join([file.events[version]["type"], *names])
+        if label not in labels:
+            labels.add(label)
+            yield label, version, path, value
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_every_value_of_every_event_is_held_to_something(name: str) -> None:
+def test_a_change_of_any_value_is_found(name: str) -> None:
     lines = played(name)
     assert verify(lines, GAMES).match.status == "finished"
     missed = {
-        place
-        for place, version, path, value in told(lines)
-        if any(passes(lines, version, path, other) for other in otherwise(value))
+        label
+        for label, version, path, value in one_of_each_kind(lines)
+        if any(passes(lines, version, path, other) for other in other_values(value))
     }
     assert missed <= FREE
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_no_event_can_be_left_out_or_come_twice(name: str) -> None:
+def test_no_event_can_be_left_out_or_repeated(name: str) -> None:
     """In a simultaneous game, a match without its last unanswered event is also possible. Only the head reveals the change."""
     lines = played(name)
     for version in Draws(lambda: bytes(32), {}).shuffle("versions", range(1, len(lines)))[:30]:
@@ -92,12 +92,12 @@ def test_no_event_can_be_left_out_or_come_twice(name: str) -> None:
 
 def passes(lines: Lines, version: int, path: Path, other: object) -> bool:
     file = File(lines)
-    where: Any = file.events[version]
+    parent: Any = file.events[version]
     for step in path[:-1]:
-        where = where[step]
-    if canonical(where[path[-1]]) == canonical(other):
+        parent = parent[step]
+    if canonical(parent[path[-1]]) == canonical(other):
         return False
-    where[path[-1]] = other
+    parent[path[-1]] = other
     try:
         verify(file.sealed(), GAMES)
     except Fault:

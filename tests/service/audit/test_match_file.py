@@ -62,10 +62,10 @@ def test_a_file_with_another_first_line_is_no_match_file(line: bytes | None) -> 
         split([] if line is None else [line])
 
 
-def test_a_summary_says_what_was_played_and_how_it_ended() -> None:
+def test_a_summary_has_the_game_and_its_outcome() -> None:
     arena = Arena()
     match = arena.match(finished(arena))
-    told = summary(match)
-    assert list(told) == ["game", "seats", "versions", "outcome"]
-    assert (told["game"], told["seats"], told["versions"]) == ("toy", 3, match.head.version)
-    assert told["outcome"] == msgspec.to_builtins(match.outcome)
+    found = summary(match)
+    assert list(found) == ["game", "seats", "versions", "outcome"]
+    assert (found["game"], found["seats"], found["versions"]) == ("toy", 3, match.head.version)
+    assert found["outcome"] == msgspec.to_builtins(match.outcome)

@@ -21,12 +21,12 @@ def results(arena: Arena, match: Match) -> list[str]:
 def test_a_match_that_is_over_passes_every_check() -> None:
     arena = Arena()
     match = arena.play_out(arena.toy("anna", "ben"))
-    told = audit(arena.ports, match)
-    assert (told.match, told.version, told.head) == (match.id, match.head.version, match.head.hash)
-    assert told.checks == tuple(CheckResult(check, "passed") for check in CHECKS)
+    report = audit(arena.ports, match)
+    assert (report.match, report.version, report.head) == (match.id, match.head.version, match.head.hash)
+    assert report.checks == tuple(CheckResult(check, "passed") for check in CHECKS)
 
 
-def test_of_a_match_that_goes_on_only_the_chain_can_be_checked() -> None:
+def test_only_the_chain_of_a_running_match_can_be_checked() -> None:
     arena = Arena()
     match = arena.match(arena.opened("anna", "ben"))
     assert results(arena, match) == ["passed", "not_yet", "not_yet", "not_yet", "not_yet"]
@@ -38,8 +38,14 @@ def test_a_match_under_older_rules_is_not_decided_again() -> None:
     arena = Arena()
     match = arena.play_out(arena.toy("anna", "ben"))
     newer: dict[str, AnyGame] = {"toy": replace(TOY, info=replace(TOY.info, ruleset=2))}
-    told = audit(replace(arena.ports, games=newer), match)
-    assert [check.result for check in told.checks] == ["passed", "not_checked", "passed", "not_checked", "not_checked"]
+    report = audit(replace(arena.ports, games=newer), match)
+    assert [check.result for check in report.checks] == [
+        "passed",
+        "not_checked",
+        "passed",
+        "not_checked",
+        "not_checked",
+    ]
 
 
 @pytest.mark.parametrize("over", [True, False])
@@ -55,13 +61,13 @@ def test_a_changed_event_fails_the_chain_at_its_version(over: bool) -> None:
     assert {check.result for check in rest} == {"not_checked" if over else "not_yet"}
 
 
-@pytest.mark.parametrize("kept", [0, 3])
-def test_a_lost_past_fails_the_chain(kept: int) -> None:
+@pytest.mark.parametrize("remaining", [0, 3])
+def test_lost_events_fail_the_chain(remaining: int) -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     match = arena.match(table)
     arena.log.rewrite(table, arena.log.stored(table)[:3])
-    if not kept:
+    if not remaining:
         arena.log.lose(table)
     first = audit(arena.ports, match).checks[0]
     assert (first.result, first.version) == ("failed", match.head.version)
@@ -83,7 +89,7 @@ def test_a_forged_effect_fails_its_own_check() -> None:
     at = file.find("action")
     file.events[at]["data"]["effects"] = []
     arena.log.rewrite(match.id, file.sealed()[1:])
-    told = audit(arena.ports, match).checks
-    assert [check.result for check in told] == ["passed", "not_checked", "failed", "not_checked", "not_checked"]
-    assert told[2].version == at
-    assert canonical(told)
+    report = audit(arena.ports, match).checks
+    assert [check.result for check in report] == ["passed", "not_checked", "failed", "not_checked", "not_checked"]
+    assert report[2].version == at
+    assert canonical(report)

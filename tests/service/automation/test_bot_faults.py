@@ -23,11 +23,11 @@ def broken(**parts: Any) -> Arena:
     return Arena(replace(TOY, **parts), MONKEYS)
 
 
-def never_played(*_: Any) -> Any:
+def fail(*_: Any) -> Any:
     raise ZeroDivisionError
 
 
-def strange_effects(_state: Any, _move: Any, _rng: Any) -> Any:
+def invalid_effects(_state: Any, _move: Any, _rng: Any) -> Any:
     return ("no effect",)
 
 
@@ -38,36 +38,36 @@ def refuse_all(_state: Any, _move: Any, _rng: Any) -> Any:
 @pytest.mark.parametrize(
     ("parts", "reason"),
     [
-        ({"observation": never_played, "decide": never_played}, "ZeroDivisionError"),
-        ({"decide": strange_effects}, "RuntimeError"),
+        ({"observation": fail, "decide": fail}, "ZeroDivisionError"),
+        ({"decide": invalid_effects}, "RuntimeError"),
         ({"decide": refuse_all}, "Refused"),
     ],
 )
 def test_rules_that_fail_suspend_the_match_and_it_can_be_resumed(parts: dict[str, Any], reason: str) -> None:
     """A match at the step with a default action, where the rules raise when they apply it."""
-    whole = Arena()
-    table = whole.toy("anna", bots=("high",))
-    whole.ring(table)
-    assert whole.match(table).state.step == "swap"
+    sound = Arena()
+    table = sound.toy("anna", bots=("high",))
+    sound.ring(table)
+    assert sound.match(table).state.step == "swap"
     games = {"toy": replace(TOY, **parts)}
-    sick = replace(whole.ports, games=games, history=History(whole.log, games, whole.ports.secret))
-    assert advance(sick, table) is False
-    assert whole.types(table)[-1] == "match_suspended"
-    assert whole.data(table) == {"reason": reason}
-    assert whole.log.next_due(KINDS) is None
-    match = whole.match(table)
+    failing = replace(sound.ports, games=games, history=History(sound.log, games, sound.ports.secret))
+    assert advance(failing, table) is False
+    assert sound.types(table)[-1] == "match_suspended"
+    assert sound.data(table) == {"reason": reason}
+    assert sound.log.next_due(KINDS) is None
+    match = sound.match(table)
     assert (match.status, match.decisions(), set(due_times(match).values())) == ("suspended", (), {None})
-    refused("match-suspended", whole.act, table, "anna", {"type": "keep"})
-    refused("match-suspended", whole.leave, table, "anna")
-    whole.wait(90_000)
-    resumed = resume(whole.ports, table)
+    refused("match-suspended", sound.act, table, "anna", {"type": "keep"})
+    refused("match-suspended", sound.leave, table, "anna")
+    sound.wait(90_000)
+    resumed = resume(sound.ports, table)
     assert (resumed.status, resumed.paused) == ("running", 90_000)
-    assert whole.jobs.hinted[-1] == table
-    assert whole.play_out(table).status == "finished"
+    assert sound.jobs.hinted[-1] == table
+    assert sound.play_out(table).status == "finished"
 
 
 def test_a_scoring_that_fails_suspends_the_match() -> None:
-    arena = broken(score=never_played)
+    arena = broken(score=fail)
     table = arena.toy("anna", "ben", tricks=1)
     arena.wait(1_000)
     arena.act(table, "anna")
@@ -78,8 +78,8 @@ def test_a_scoring_that_fails_suspends_the_match() -> None:
     assert arena.types(table).count("match_suspended") == 1
 
 
-def test_a_bell_that_fails_suspends_the_match() -> None:
-    arena = broken(decide=never_played)
+def test_a_timer_that_fails_suspends_the_match() -> None:
+    arena = broken(decide=fail)
     table = arena.toy("anna", "ben")
     arena.ring(table)
     assert arena.types(table)[-1] == "match_suspended"
@@ -130,36 +130,36 @@ def test_a_log_that_does_not_answer_suspends_nothing() -> None:
     assert arena.play_out(table).status == "finished"
 
 
-def test_a_seed_that_cannot_be_read_now_is_no_fault_of_the_bot() -> None:
+def test_an_unavailable_seed_is_not_counted_as_a_failure_of_the_bot() -> None:
     arena = with_bot(lambda *_: unavailable())
-    table = arena.monkeys(bots=("odd", "odd"))
+    table = arena.monkeys(bots=("custom", "custom"))
     with pytest.raises(LogUnavailable):
         advance(arena.ports, table)
     assert arena.types(table)[-1] == "match_started"
 
 
-def test_a_bot_may_wait_for_others_where_a_bell_ends_the_wait(caplog: pytest.LogCaptureFixture) -> None:
-    asked: list[str] = []
+def test_a_bot_may_wait_for_others_if_a_timer_ends_the_wait(caplog: pytest.LogCaptureFixture) -> None:
+    steps: list[str] = []
 
     def wait(task: Any, _: Any) -> Any:
-        asked.append(task.step)
+        steps.append(task.step)
 
     arena = with_bot(wait)
-    table = arena.opened("anna", "ben", bots=("odd",))
+    table = arena.opened("anna", "ben", bots=("custom",))
     arena.work(table)
     assert due_kinds(arena.match(table), arena.time) == ["clock"]
     for player in ("anna", "ben"):
         arena.act(table, player)
         arena.work(table)
-    assert asked == ["commit"] * 3
+    assert steps == ["commit"] * 3
     assert not caplog.records
     arena.ring(table)
     assert arena.types(table)[-1] == "timer"
 
 
-def test_a_bot_that_waits_where_somebody_must_act_has_failed() -> None:
+def test_a_bot_that_waits_in_a_step_without_a_timer_has_failed() -> None:
     arena = with_bot(lambda *_: None)
-    table = arena.monkeys(bots=("odd", "random"))
+    table = arena.monkeys(bots=("custom", "random"))
     advance(arena.ports, table)
     reasons = {
         arena.data(table, event.version)["reason"] for event in arena.events(table) if event.type == "default_action"
@@ -167,7 +167,7 @@ def test_a_bot_that_waits_where_somebody_must_act_has_failed() -> None:
     assert reasons == {"bot-failed"}
 
 
-def telling(task: Any, _rng: Any) -> Any:
+def reveal_hand(task: Any, _rng: Any) -> Any:
     held = ", ".join(task.observation.hand)
     raise ValueError(f"a hand of {held}", task)
 
@@ -178,15 +178,15 @@ def lines_of(records: list[logging.LogRecord]) -> list[str]:
 
 
 def test_a_failed_bot_is_logged_with_a_location_and_without_its_hand(caplog: pytest.LogCaptureFixture) -> None:
-    arena = with_bot(telling)
-    table = arena.opened("anna", bots=("odd",))
+    arena = with_bot(reveal_hand)
+    table = arena.opened("anna", bots=("custom",))
     arena.work(table)
     (line,) = lines_of(caplog.records)
     hand = arena.match(table).state.hands[0]
     assert hand
     assert not [card for card in hand if card in line]
     assert "bot_faults.py" in line
-    assert "in telling" in line
+    assert "in reveal_hand" in line
     assert line.endswith('ValueError"')
 
 

@@ -14,7 +14,7 @@ from tests.service.arena import START, Arena, due_kinds
 BOTH = ("random", "greedy")
 
 
-def test_a_bot_that_a_person_came_before_plays_at_once_all_the_same() -> None:
+def test_a_bot_plays_in_the_same_job_when_a_person_s_action_was_appended_first() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben", bots=("high",))
     arena.wait(1_000)
@@ -30,11 +30,11 @@ def test_a_job_that_loses_every_race_ends_and_queues_the_next() -> None:
     arena.wait(1_000)
     versions: list[int] = []
 
-    def come_first() -> None:
+    def overtake() -> None:
         versions.append(extend_by_one(arena, table))
-        arena.log.meanwhile = [come_first]
+        arena.log.meanwhile = [overtake]
 
-    arena.log.meanwhile = [come_first]
+    arena.log.meanwhile = [overtake]
     assert advance(arena.ports, table, moves=5)
     assert len(versions) == 5
     arena.log.meanwhile = []
@@ -43,7 +43,7 @@ def test_a_job_that_loses_every_race_ends_and_queues_the_next() -> None:
 
 
 def extend_by_one(arena: Arena, table: str) -> int:
-    """Append another command without the counting log."""
+    """Append the event of another command, past the hooks of the arena's log. Returns the version before it."""
     match = arena.match(table)
     draft = Draft("clock_extended", "worker", canonical({"ms": 1, "reason": "outage"}))
     events, _ = seal(match.head, [draft], max(arena.time, match.at) + 1, ["0" * 32])
@@ -51,7 +51,7 @@ def extend_by_one(arena: Arena, table: str) -> int:
     return match.head.version
 
 
-def test_a_job_done_twice_at_once_plays_each_turn_once() -> None:
+def test_two_jobs_for_one_match_at_once_play_each_turn_once() -> None:
     arena = Arena()
     table = arena.monkeys(bots=("greedy", "greedy"))
     arena.log.meanwhile = [lambda: advance(arena.ports, table)]
@@ -67,17 +67,17 @@ def test_a_job_done_twice_at_once_plays_each_turn_once() -> None:
 def test_a_lost_job_is_played_by_the_next_one() -> None:
     arena = Arena()
     table = arena.monkeys(bots=BOTH)
-    taken_for_lost = START + HINT_MS
-    assert arena.log.claim("bots", taken_for_lost - 1, 2_000, 9) == ()
-    assert [due.match for due in arena.log.claim("bots", taken_for_lost, 2_000, 9)] == [table]
-    assert arena.log.next_due(KINDS) == taken_for_lost + 2_000
-    assert [due.match for due in arena.log.claim("bots", taken_for_lost + 2_000, 2_000, 9)] == [table]
+    due_at = START + HINT_MS
+    assert arena.log.claim("bots", due_at - 1, 2_000, 9) == ()
+    assert [due.match for due in arena.log.claim("bots", due_at, 2_000, 9)] == [table]
+    assert arena.log.next_due(KINDS) == due_at + 2_000
+    assert [due.match for due in arena.log.claim("bots", due_at + 2_000, 2_000, 9)] == [table]
     arena.work(table)
     assert arena.match(table).status == "finished"
     assert arena.log.next_due(KINDS) is None
 
 
-def test_suspending_twice_is_once() -> None:
+def test_a_second_suspension_appends_nothing() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     match = arena.match(table)

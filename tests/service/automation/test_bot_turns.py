@@ -45,7 +45,7 @@ def test_a_job_plays_on_until_a_person_is_next() -> None:
     assert not any(due.kind == "job" for due in entries(arena, table))
 
 
-def test_a_job_has_a_budget_of_moves_and_says_what_is_left() -> None:
+def test_a_job_has_a_budget_of_moves_and_reports_that_more_is_due() -> None:
     arena = Arena()
     table = arena.monkeys(bots=BOTH)
     assert advance(arena.ports, table)
@@ -62,7 +62,7 @@ def test_a_job_has_a_budget_of_time() -> None:
         return task.legal_actions[0]
 
     arena = with_bot(slow)
-    table = arena.monkeys(bots=("odd", "odd"))
+    table = arena.monkeys(bots=("custom", "custom"))
     assert advance(arena.ports, table)
     assert arena.types(table).count("action") == 2
 
@@ -75,7 +75,7 @@ def test_steps_in_a_job_do_not_hint_at_the_job() -> None:
     assert arena.jobs.hinted == []
 
 
-def test_a_person_s_action_calls_the_bots_if_they_are_next() -> None:
+def test_a_person_s_action_hints_at_the_match_if_bots_are_next() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben", bots=("high",))
     assert arena.jobs.hinted == []
@@ -111,7 +111,7 @@ def test_a_bot_waits_for_its_decision_to_open() -> None:
     assert arena.types(table).count("action") >= 2
 
 
-def test_a_bot_that_comes_too_late_leaves_the_decision_to_the_clock() -> None:
+def test_a_bot_that_plays_after_the_deadline_leaves_the_decision_to_the_clock() -> None:
     arena = Arena()
     for table, deadline in (
         (arena.toy(bots=("high", "high")), 31_000),
@@ -127,15 +127,15 @@ def test_a_bot_that_comes_too_late_leaves_the_decision_to_the_clock() -> None:
         arena.time = START
 
 
-def test_a_bot_sees_what_a_person_in_its_seat_would() -> None:
+def test_a_bot_gets_the_same_observation_as_a_person_in_its_seat() -> None:
     tasks = []
 
-    def curious(task: Any, _rng: Any) -> Any:
+    def record_task(task: Any, _rng: Any) -> Any:
         tasks.append(task)
         return task.legal_actions[0]
 
-    arena = with_bot(curious)
-    table = arena.toy("anna", bots=("odd",))
+    arena = with_bot(record_task)
+    table = arena.toy("anna", bots=("custom",))
     match = arena.match(table)
     arena.wait(1_000)
     advance(arena.ports, table)
@@ -159,7 +159,7 @@ def test_a_bot_sees_what_a_person_in_its_seat_would() -> None:
 )
 def test_a_bot_that_fails_gets_its_default_action(choose: Callable[..., Any]) -> None:
     arena = with_bot(choose)
-    table = arena.monkeys(bots=("odd", "odd"))
+    table = arena.monkeys(bots=("custom", "custom"))
     default = arena.match(table).decisions()[0].on_timeout
     advance(arena.ports, table, moves=1)
     event = arena.events(table)[-1]
@@ -171,7 +171,7 @@ def test_a_bot_that_fails_gets_its_default_action(choose: Callable[..., Any]) ->
 
 def test_a_bot_that_returns_a_pattern_fails() -> None:
     arena = with_bot(lambda task, _: task.legal_actions[-1])
-    table = arena.toy("anna", bots=("odd",))
+    table = arena.toy("anna", bots=("custom",))
     arena.wait(1_000)
     advance(arena.ports, table)
     arena.act(table, "anna")
@@ -181,9 +181,9 @@ def test_a_bot_that_returns_a_pattern_fails() -> None:
     assert arena.data(table)["reason"] == "bot-failed"
 
 
-def test_a_bot_that_fails_where_there_is_no_default_action_is_left_to_the_bell() -> None:
+def test_a_bot_that_fails_in_a_step_without_default_action_waits_for_the_timer() -> None:
     arena = with_bot(fail)
-    table = arena.toy("anna", bots=("odd", "high"))
+    table = arena.toy("anna", bots=("custom", "high"))
     arena.wait(1_000)
     assert advance(arena.ports, table) is False
     assert [event.by for event in arena.events(table) if event.type == "action"] == ["bot:high"]
@@ -196,9 +196,9 @@ def test_a_bot_that_fails_where_there_is_no_default_action_is_left_to_the_bell()
     assert arena.play_out(table).status == "finished"
 
 
-def test_a_bot_that_fails_takes_no_other_bot_s_turn_with_it() -> None:
+def test_a_bot_that_fails_does_not_affect_the_turns_of_other_bots() -> None:
     arena = with_bot(fail)
-    table = arena.create("toy", 4, bots=("odd", "high", "odd", "high"), clock={"bot_pace_ms": 4_000})
+    table = arena.create("toy", 4, bots=("custom", "high", "custom", "high"), clock={"bot_pace_ms": 4_000})
     turns = [one.plays_at or 0 for one in arena.match(table).decisions() if one.seat in {1, 3}]
     while (due := entries(arena, table)[0]).at <= max(turns):
         arena.time = due.at
@@ -206,21 +206,21 @@ def test_a_bot_that_fails_takes_no_other_bot_s_turn_with_it() -> None:
     assert [event.at for event in arena.events(table) if event.by == "bot:high"] == sorted(turns)
 
 
-def test_a_bot_that_failed_is_left_alone_for_a_while() -> None:
-    asked: list[int] = []
+def test_a_bot_that_failed_is_skipped_for_a_while() -> None:
+    calls: list[int] = []
 
-    def note(*_: Any) -> Any:
-        asked.append(arena.time)
+    def fail_and_record(*_: Any) -> Any:
+        calls.append(arena.time)
         raise RuntimeError
 
-    arena = with_bot(note)
-    table = arena.toy(bots=("odd", "high"), trick_ms=600_000)
+    arena = with_bot(fail_and_record)
+    table = arena.toy(bots=("custom", "high"), trick_ms=600_000)
     breaker = CircuitBreaker()
     arena.wait(1_000)
     for wait in (0, SKIP_MS - 1, 1):
         arena.wait(wait)
         advance(arena.ports, table, breaker=breaker)
-    assert asked == [START + 1_000, START + 1_000 + SKIP_MS]
+    assert calls == [START + 1_000, START + 1_000 + SKIP_MS]
 
 
 def test_a_limited_number_of_failures_is_remembered() -> None:
@@ -230,9 +230,9 @@ def test_a_limited_number_of_failures_is_remembered() -> None:
     assert [breaker.is_skipped("match", str(number), 1) for number in (0, 1, MAX_SKIPPED)] == [False, True, True]
 
 
-def test_what_a_bot_says_is_recorded_as_a_person_s_request_would_be() -> None:
+def test_a_bot_s_action_is_parsed_like_a_person_s_request() -> None:
     arena = with_bot(lambda task, _: Keep() if task.step == "swap" else Commit(task.observation.hand[0]))
-    table = arena.toy(bots=("odd", "odd"))
+    table = arena.toy(bots=("custom", "custom"))
     assert arena.play_out(table).status == "finished"
     assert "default_action" not in arena.types(table)
 
@@ -253,7 +253,7 @@ def test_a_seat_whose_player_left_plays_default_actions() -> None:
     assert "action" not in arena.types(table)
 
 
-def test_a_seat_whose_player_left_waits_for_the_bell_where_there_is_no_default_action() -> None:
+def test_a_seat_whose_player_left_waits_for_the_timer_in_a_step_without_default_action() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     arena.wait(1_000)
@@ -268,8 +268,8 @@ def test_a_seat_whose_player_left_waits_for_the_bell_where_there_is_no_default_a
     assert arena.data(table)["seat"] == 0
 
 
-def test_moves_right_after_an_outage_take_no_event_of_some_milliseconds_each() -> None:
-    """Players return until 2.5 s after an outage, while seats that were left are played on."""
+def test_moves_right_after_an_outage_append_no_tiny_clock_extensions() -> None:
+    """An outage counts until 2.5 s after its end, so that players can return. Meanwhile default actions are played."""
     arena = Arena()
     table = arena.join(arena.create("monkeys_on_the_moon", clock={"bank_seconds": 30}), "anna", "ben")
     arena.be_away(1_000)

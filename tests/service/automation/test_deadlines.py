@@ -1,4 +1,4 @@
-"""Deadlines count once, an outage of ours costs a player no time, and the match goes on by itself."""
+"""Each deadline is enforced once, an outage of the service costs a player no time, and the match goes on by itself."""
 
 from dataclasses import replace
 from typing import Any
@@ -45,7 +45,7 @@ def test_a_seat_whose_turn_ran_out_plays_its_default_action() -> None:
     assert deadlines(arena.match(table)) == [arena.time + 60_000]
 
 
-def test_the_bell_of_a_timed_game_rings() -> None:
+def test_a_timer_of_a_timed_game_rings() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     assert arena.log.scheduled("clock") == (Due(table, "clock", START + COUNTDOWN + TRICK + GRACE_MS),)
@@ -85,7 +85,7 @@ def test_two_sweepers_at_once_enforce_a_deadline_once(game: str) -> None:
     assert [due.at for due in arena.log.scheduled("clock")] == [arena.time + 60_000 + GRACE_MS]
 
 
-def test_a_late_sweeper_enforces_all_that_passed_the_earliest_first() -> None:
+def test_a_late_sweeper_enforces_all_deadlines_that_passed_the_earliest_first() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben", "carl", turn_seconds=10)
     arena.ring(table)
@@ -101,8 +101,8 @@ def test_a_late_sweeper_enforces_all_that_passed_the_earliest_first() -> None:
     assert arena.match(table).decisions()[0].opens_at == arena.time + COUNTDOWN
 
 
-def test_a_sweeper_does_only_so_much_for_one_match_at_a_time() -> None:
-    """Each decision of this game is past its deadline when it begins, without end."""
+def test_a_sweeper_enforces_a_limited_number_of_deadlines_of_one_match_at_a_time() -> None:
+    """In this game every decision is past its deadline when it opens, so the deadlines never end."""
     late: Decision[Any] = Decision(CLOCK, "trick", None, 0, 0)
     arena = Arena(replace(TOY, decisions=lambda _: (late,), decide=lambda *_: ()))
     table = arena.toy("anna", "ben")
@@ -110,7 +110,7 @@ def test_a_sweeper_does_only_so_much_for_one_match_at_a_time() -> None:
     assert arena.types(table)[4:] == ["timer"] * MAX_DEADLINES
 
 
-def test_the_bot_that_is_next_after_a_deadline_is_called() -> None:
+def test_a_match_is_hinted_at_when_a_bot_is_next_after_a_deadline() -> None:
     arena = Arena()
     table = arena.monkeys("anna", bots=("greedy",), turn_seconds=60)
     arena.work(table)
@@ -225,11 +225,11 @@ def test_match_time_never_goes_back() -> None:
 
 def test_only_running_matches_are_extended() -> None:
     arena = Arena()
-    waiting, over, ill = arena.create(), arena.toy("anna", "ben"), arena.toy("anna", "ben")
+    waiting, over, suspended = arena.create(), arena.toy("anna", "ben"), arena.toy("anna", "ben")
     arena.play_out(over)
-    suspend(arena.ports, arena.match(ill), "KeyError")
+    suspend(arena.ports, arena.match(suspended), "KeyError")
     arena.wait(60_000)
-    for table in (waiting, over, ill):
+    for table in (waiting, over, suspended):
         before = arena.version(table)
         extend(arena.ports, table, "outage", 5_000)
         assert arena.version(table) == before

@@ -29,31 +29,31 @@ def table_with(arena: Arena, *players: str, bots: tuple[str, ...] = (), **clock:
 
 
 def on_turn(arena: Arena, table: MatchId) -> tuple[str, int]:
-    """The open decisions: seats and deadlines."""
+    """The player whose turn it is, and the deadline of the decision."""
     match = arena.match(table)
     (decision,) = match.decisions()
-    who = person(match, decision.seat)
-    assert who is not None
+    player = person(match, decision.seat)
+    assert player is not None
     assert decision.deadline is not None
-    return who, decision.deadline
+    return player, decision.deadline
 
 
-def test_a_bank_loses_what_a_decision_took_and_gains_the_increment() -> None:
+def test_a_bank_loses_the_time_of_a_decision_and_gains_the_increment() -> None:
     arena = Arena()
     table = table_with(arena, "anna", "ben", bank_seconds=30, increment_seconds=5)
     first, deadline = on_turn(arena, table)
     assert deadline == START + 30_000
     left = {"anna": 30_000, "ben": 30_000}
     for _ in range(12):
-        who, deadline = on_turn(arena, table)
-        assert deadline == arena.time + left[who]
+        player, deadline = on_turn(arena, table)
+        assert deadline == arena.time + left[player]
         arena.wait(4_000)
-        arena.act(table, who)
-        left[who] += 5_000 - 4_000
+        arena.act(table, player)
+        left[player] += 5_000 - 4_000
     assert left[first] > 30_000
 
 
-def test_a_bank_that_ran_dry_gives_no_time_but_the_increment() -> None:
+def test_an_empty_bank_gives_only_the_increment() -> None:
     arena = Arena()
     table = table_with(arena, "anna", "ben", bank_seconds=10, increment_seconds=2)
     slow, deadline = on_turn(arena, table)
@@ -65,13 +65,13 @@ def test_a_bank_that_ran_dry_gives_no_time_but_the_increment() -> None:
     assert deadline == START + 10_000
 
 
-def test_a_bank_of_a_simultaneous_game_counts_each_seat_by_its_own_decision() -> None:
+def test_in_a_simultaneous_game_each_bank_loses_the_time_of_its_own_seat() -> None:
     arena = Arena()
     table = arena.join(arena.create("toy", 2, clock={"bank_seconds": 60}, options={"tricks": 3}), "anna", "ben")
     arena.wait(1_000)
     arena.act(table, "anna")
     arena.wait(4_000)
-    arena.act(table, "ben")  # the trick has ended, and both may swap
+    arena.act(table, "ben")  # this ends the trick, and both may swap
     deadlines = {decision.seat: decision.deadline for decision in arena.match(table).decisions()}
     assert deadlines == {0: arena.time + 60_000 - 1_000, 1: arena.time + 60_000 - 5_000}
     arena.wait(2_000)
@@ -109,9 +109,9 @@ def test_a_player_whose_seat_went_to_a_bot_may_watch_to_the_end() -> None:
     refused("match-not-found", viewer_of, match, None)
     lost = refused("not-seated", arena.act, table, slow, {"type": "pass"})
     assert lost.detail == "Your time ran out, and a bot took your seat over; you may still watch."
-    mines: tuple[OwnList, ...] = ("all", "active")  # a private match is in no public list
-    for mine in mines:
-        assert [one.seat for one in own_page(arena.ports, slow, mine, None, 9)[0]] == [None]
+    own_lists: tuple[OwnList, ...] = ("all", "active")  # a private match is in no public list
+    for own_list in own_lists:
+        assert [one.seat for one in own_page(arena.ports, slow, own_list, None, 9)[0]] == [None]
     ended = arena.play_out(table)
     assert viewer_of(ended, slow, 0) == 0
 
@@ -142,10 +142,10 @@ SEAT_CLOCKS: Final = [
     ("game", "clock"),
     [(name, clock) for name, game in GAMES.items() for clock in ([{}] if game.info.keeps_time else SEAT_CLOCKS)],
 )
-def test_a_table_of_absent_players_comes_to_its_end_in_every_game(game: str, clock: dict[str, Any]) -> None:
+def test_a_match_of_absent_players_ends_in_every_game(game: str, clock: dict[str, Any]) -> None:
     arena = Arena(*GAMES.values())
-    made = arena.create(game, 2, clock=clock)
-    table = arena.join(made, "anna", "ben")
+    created = arena.create(game, 2, clock=clock)
+    table = arena.join(created, "anna", "ben")
     for _ in range(1_000):
         arena.work(table)
         if arena.match(table).status == "finished":
@@ -173,10 +173,10 @@ def test_a_bot_plays_at_its_pace_and_not_before() -> None:
     assert len(set(waits)) > 5, "every bot waits the same"
 
 
-def test_a_bot_that_waited_reacts_to_others_no_sooner_than_it_thinks() -> None:
-    asked: list[int] = []
-    arena = with_bot(lambda *_: asked.append(arena.time))
-    table = arena.create("toy", 2, bots=("odd",), clock={"bot_pace_ms": 2_000}, options={"trick_ms": 600_000})
+def test_a_bot_that_waited_reacts_to_others_only_at_its_own_pace() -> None:
+    choices: list[int] = []
+    arena = with_bot(lambda *_: choices.append(arena.time))
+    table = arena.create("toy", 2, bots=("custom",), clock={"bot_pace_ms": 2_000}, options={"trick_ms": 600_000})
     arena.join(table, "anna")
     decision = next(one for one in arena.match(table).decisions() if one.seat == 0)
     assert decision.plays_at is not None
@@ -189,7 +189,7 @@ def test_a_bot_that_waited_reacts_to_others_no_sooner_than_it_thinks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("clock", "place"),
+    ("clock", "parameter"),
     [
         ({"turn_seconds": 10, "bank_seconds": 10}, "clock"),
         ({"turn_seconds": 10, "increment_seconds": 1}, ("clock", "increment_seconds")),
@@ -199,11 +199,11 @@ def test_a_bot_that_waited_reacts_to_others_no_sooner_than_it_thinks() -> None:
         ({"bank_seconds": 100, "bot_pace_ms": 50_001}, ("clock", "bot_pace_ms")),
     ],
 )
-def test_a_clock_that_contradicts_itself_is_refused(clock: dict[str, Any], place: object) -> None:
+def test_a_clock_that_contradicts_itself_is_refused(clock: dict[str, Any], parameter: object) -> None:
     arena = Arena()
     with pytest.raises(Refused) as caught:
         arena.create(MONKEYS, 2, clock=clock)
-    assert (caught.value.code, caught.value.facts["parameter"]) == ("invalid-options", place)
+    assert (caught.value.code, caught.value.facts["parameter"]) == ("invalid-options", parameter)
 
 
 @pytest.mark.parametrize("clock", [*SEAT_CLOCKS, {"on_timeout": "bot"}, {"increment_seconds": 1}])
@@ -217,7 +217,7 @@ def test_a_game_that_keeps_its_own_time_takes_no_clock_for_seats(clock: dict[str
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES.keys())
-def test_a_game_keeps_its_time_exactly_where_its_decisions_have_deadlines(game: AnyGame) -> None:
+def test_a_game_declares_that_it_keeps_time_exactly_if_its_decisions_have_deadlines(game: AnyGame) -> None:
     arena = Arena(game)
     table = arena.join(arena.create(game.info.id, 2), "anna", "ben")
     assert {one.deadline is not None for one in arena.match(table).decisions()} == {game.info.keeps_time}

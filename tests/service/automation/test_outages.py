@@ -33,7 +33,7 @@ def with_clock(clock: dict[str, Any]) -> tuple[Arena, str, str]:
     return arena, table, next(one for one in ("anna", "ben") if arena.legal(table, one))
 
 
-def is_sound(arena: Arena, table: str) -> bool:
+def passes_verification(arena: Arena, table: str) -> bool:
     return bool(verify(list(export(arena.ports, arena.play_out(table))), arena.ports.games))
 
 
@@ -41,7 +41,7 @@ def is_sound(arena: Arena, table: str) -> bool:
 @pytest.mark.parametrize("clock", POLICIES, ids=str)
 @pytest.mark.parametrize("before", [TURN - 600, TURN - 5_000, 1_000])
 def test_an_outage_costs_a_seat_no_time(clock: dict[str, Any], ms: int, before: int) -> None:
-    """`before`: milliseconds from the begin of the turn to the begin of the outage."""
+    """`before`: milliseconds from the start of the turn to the start of the outage."""
     for acts in (True, False):
         arena, table, player = with_clock(clock)
         opened = arena.version(table)
@@ -58,7 +58,7 @@ def test_an_outage_costs_a_seat_no_time(clock: dict[str, Any], ms: int, before: 
             assert arena.types(table)[opened : opened + 1] == ["clock_extended"]
             assert arena.types(table)[opened + 1] in ENDS
             assert arena.match(table).paused == ms
-        assert is_sound(arena, table)
+        assert passes_verification(arena, table)
 
 
 @pytest.mark.parametrize("ms", LENGTHS)
@@ -92,7 +92,7 @@ def test_a_player_who_leaves_does_not_use_up_the_time_given_back_to_the_next() -
     assert arena.types(table)[-2:] == ["clock_extended", "resigned"]
     arena.wait(9_900)
     arena.act(table, player)
-    assert is_sound(arena, table)
+    assert passes_verification(arena, table)
 
 
 def test_a_refused_command_gives_nothing_back() -> None:
@@ -116,7 +116,7 @@ def test_an_outage_postpones_a_timer_once(ms: int) -> None:
     enforce(arena.ports, table)
     arena.act(table, "ben")
     assert arena.types(table).count("clock_extended") == 1
-    assert is_sound(arena, table)
+    assert passes_verification(arena, table)
 
 
 def test_a_bots_action_does_not_use_up_the_time_given_back_to_others() -> None:
@@ -130,7 +130,7 @@ def test_a_bots_action_does_not_use_up_the_time_given_back_to_others() -> None:
     arena.wait(599)
     enforce(arena.ports, table)
     arena.act(table, "anna")
-    assert is_sound(arena, table)
+    assert passes_verification(arena, table)
 
 
 def test_an_action_that_was_received_during_an_outage_counts_from_its_receipt() -> None:

@@ -36,7 +36,7 @@ def seeks(ports: Ports, player: str, seats: int = 2, key: str = "k", seconds: in
     return found
 
 
-def test_those_who_want_the_same_are_put_together_in_the_order_in_which_they_came() -> None:
+def test_players_with_equal_seeks_are_put_together_in_order_of_arrival() -> None:
     arena = Arena()
     for player in ("anna", "ben", "carl", "dora", "eve"):
         seeks(arena.ports, player, options={} if player < "c" else {"treachery": False})
@@ -80,7 +80,7 @@ def test_a_repeated_request_finds_its_seek_before_and_after_the_match() -> None:
     assert seeks(arena.ports, "anna", key="once more").match is None
 
 
-def test_a_seek_ends_with_its_time_its_stream_or_its_player_s_word() -> None:
+def test_a_seek_ends_with_its_time_its_stream_or_a_cancellation() -> None:
     arena = Arena()
     for player in ("anna", "ben", "carl", "dora"):
         seeks(arena.ports, player, 4 if player == "anna" else 3, seconds=100)
@@ -108,7 +108,7 @@ def test_nobody_is_paired_without_a_stream() -> None:
     assert put_together(arena.ports) == 1
 
 
-def test_a_seek_that_cannot_be_is_refused_and_another_s_is_not_found() -> None:
+def test_an_invalid_seek_is_refused_and_another_player_s_is_not_found() -> None:
     arena = Arena()
     for wanted, code in (
         (NewMatch("chess", 2), "game-not-found"),
@@ -117,14 +117,14 @@ def test_a_seek_that_cannot_be_is_refused_and_another_s_is_not_found() -> None:
         (NewMatch(GAME, 2, clock=MatchClock(increment_seconds=1)), "invalid-options"),
     ):
         refused(code, seek, arena.ports, "anna", wanted, "k", 60)
-    mine = seeks(arena.ports, "anna")
+    own = seeks(arena.ports, "anna")
     for act in (find, cancel):
-        refused("seek-not-found", act, arena.ports, "ben", mine.id)
+        refused("seek-not-found", act, arena.ports, "ben", own.id)
         refused("seek-not-found", act, arena.ports, "anna", "none")
-    assert arena.ports.seeks.add(mine, MAX_SEEKS) == mine
+    assert arena.ports.seeks.add(own, MAX_SEEKS) == own
 
 
-def test_whoever_may_create_matches_creates_that_of_the_pairing() -> None:
+def test_the_first_player_who_may_create_a_match_is_its_creator() -> None:
     arena = Arena()
     for _ in range(OPEN_MATCHES):
         arena.create(by="anna")
@@ -136,17 +136,17 @@ def test_whoever_may_create_matches_creates_that_of_the_pairing() -> None:
     assert (arena.match(found or "").creator, arena.match(found or "").status) == ("ben", "running")
 
 
-def test_whose_seat_another_took_waits_again() -> None:
+def test_a_player_whose_seat_another_took_waits_again() -> None:
     arena = Arena()
     for player in ("anna", "ben"):
         seeks(arena.ports, player)
         arena.wait(1)
 
-    def rob() -> None:
+    def take_a_seat_first() -> None:
         (entry,) = arena.index.page("open", None, 9)
-        match_lifecycle.join(arena.ports, "thief", entry.match_id, "k")
+        match_lifecycle.join(arena.ports, "carl", entry.match_id, "k")
 
-    arena.log.meanwhile += [lambda: None, rob]
+    arena.log.meanwhile += [lambda: None, take_a_seat_first]
     put_together(arena.ports)
     waiting = [player for player in ("anna", "ben") if arena.ports.seeks.of(player)]
     assert len(waiting) == 1
@@ -165,17 +165,17 @@ def services(valkey_log_url: str, valkey_queue_url: str, tmp_path: Path) -> Iter
 
 
 @pytest.mark.long
-def test_two_workers_and_players_who_come_and_go_at_once_seat_everyone_once(services: list[Service]) -> None:
+def test_concurrent_workers_and_seeks_seat_every_player_once(services: list[Service]) -> None:
     for race in range(RACES):
         people, start = [f"r{race}-{number}" for number in range(7)], Barrier(9)
 
-        def come(player: str, start: Barrier = start) -> None:
+        def enter(player: str, start: Barrier = start) -> None:
             start.wait()
             ports = services[0].ports
-            made = seeks(ports, player)
+            created = seeks(ports, player)
             if player.endswith("6"):
                 with suppress(Refused):  # it may have led to a match meanwhile
-                    cancel(ports, player, made.id)
+                    cancel(ports, player, created.id)
 
         def work(service: Service, start: Barrier = start) -> None:
             start.wait()
@@ -183,7 +183,7 @@ def test_two_workers_and_players_who_come_and_go_at_once_seat_everyone_once(serv
                 put_together(service.ports)
 
         with ThreadPoolExecutor(9) as pool:
-            done = [pool.submit(come, player) for player in people] + [pool.submit(work, one) for one in services]
+            done = [pool.submit(enter, player) for player in people] + [pool.submit(work, one) for one in services]
             for one in done:
                 one.result()
         while put_together(services[1].ports):
@@ -193,10 +193,10 @@ def test_two_workers_and_players_who_come_and_go_at_once_seat_everyone_once(serv
         for player in people:
             matches = own_page(ports, player, "active", None, 9).matches
             assert len(matches) <= 1
-            waits = ports.seeks.of(player)
-            assert len(matches) + (waits is not None) == 1 or player.endswith("6")
+            open_seek = ports.seeks.of(player)
+            assert len(matches) + (open_seek is not None) == 1 or player.endswith("6")
             played.update(match.id for match in matches)
-            if waits is not None:
-                ports.seeks.remove(waits)
+            if open_seek is not None:
+                ports.seeks.remove(open_seek)
         assert set(played.values()) == {2}
         assert len(played) == 3

@@ -30,8 +30,8 @@ def table_of(arena: Arena, *players: str, **options: Any) -> MatchId:
 
 def grab(arena: Arena, table: MatchId, player: str, stack: int = 0) -> dict[str, Any]:
     """An action that takes a tile the player sees, with one card."""
-    (wanted,) = [one for one in arena.legal(table, player) if one["type"] == "grab" and one["stack"] == stack]
-    return {**wanted, "cards": wanted["cards"]["any_of"][:1]}
+    (action,) = [one for one in arena.legal(table, player) if one["type"] == "grab" and one["stack"] == stack]
+    return {**action, "cards": action["cards"]["any_of"][:1]}
 
 
 def own_decision(arena: Arena, table: MatchId, seat: int) -> str:
@@ -39,27 +39,27 @@ def own_decision(arena: Arena, table: MatchId, seat: int) -> str:
     return found
 
 
-def bell(arena: Arena, table: MatchId) -> None:
+def ring_timer(arena: Arena, table: MatchId) -> None:
     arena.ring(table)
     assert arena.types(table)[-1] == "timer"
 
 
-def test_the_second_player_to_take_a_tile_learns_who_has_it_and_what_is_there_now() -> None:
+def test_the_second_player_to_take_a_tile_gets_its_holder_and_the_new_top_tile() -> None:
     arena = Arena(GAME)
     table = table_of(arena, "anna", "ben")
-    wanted = {player: grab(arena, table, player) for player in ("anna", "ben")}
-    arena.log.meanwhile = [lambda: arena.act(table, "anna", wanted["anna"])]
-    facts = refused("illegal-action", arena.act, table, "ben", wanted["ben"]).facts
+    grabs = {player: grab(arena, table, player) for player in ("anna", "ben")}
+    arena.log.meanwhile = [lambda: arena.act(table, "anna", grabs["anna"])]
+    facts = refused("illegal-action", arena.act, table, "ben", grabs["ben"]).facts
     assert facts["reason"] == "tile-gone"
     assert facts["facts"] == {
-        "combo": wanted["anna"]["combo"],
+        "combo": grabs["anna"]["combo"],
         "holder": 0,
         "stack": 0,
         "now": arena.match(table).state.stacks[0][0][0],
     }
 
 
-def test_a_lost_race_for_another_tile_draws_what_it_would_have_drawn() -> None:
+def test_an_action_that_lost_a_race_for_another_tile_draws_the_same() -> None:
     outcomes = []
     for overtaken in (True, False):
         arena = Arena(GAME)
@@ -77,11 +77,11 @@ def test_a_lost_race_for_another_tile_draws_what_it_would_have_drawn() -> None:
 def test_a_decision_stays_open_while_others_act_and_closes_with_the_own_move_or_a_new_round() -> None:
     arena = Arena(GAME)
     table = table_of(arena, "anna", "ben")
-    mine, bens = (own_decision(arena, table, seat) for seat in (0, 1))
+    annas, bens = (own_decision(arena, table, seat) for seat in (0, 1))
     for stack in (0, 1):
         arena.act(table, "ben", grab(arena, table, "ben", stack))
-    arena.act(table, "anna", grab(arena, table, "anna", 2), decision=mine)
-    refused("decision-closed", arena.act, table, "anna", {"type": "stop"}, decision=mine)
+    arena.act(table, "anna", grab(arena, table, "anna", 2), decision=annas)
+    refused("decision-closed", arena.act, table, "anna", {"type": "stop"}, decision=annas)
     refused("decision-closed", arena.act, table, "ben", {"type": "stop"}, decision=bens)
     newer = own_decision(arena, table, 0)
     arena.wait(1)
@@ -90,18 +90,18 @@ def test_a_decision_stays_open_while_others_act_and_closes_with_the_own_move_or_
 
 
 @pytest.mark.parametrize("countdown", [0, 5])
-@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("with_decision", [False, True])
 @pytest.mark.parametrize("kind", ["stop", "grab", "replenish"])
-def test_an_action_in_time_that_the_bell_overtook_is_refused_as_of_a_round_that_is_over(
-    kind: str, *, named: bool, countdown: int
+def test_an_action_in_time_that_a_timer_overtook_is_refused_with_round_over(
+    kind: str, *, with_decision: bool, countdown: int
 ) -> None:
     arena = Arena(GAME)
     table = table_of(arena, "anna", "ben", countdown_seconds=countdown)
     arena.time = START + countdown * 1_000 + ROUND - 1
     action = {"stop": {"type": "stop"}, "replenish": {"type": "replenish", "mode": "extra"}}.get(kind)
     action = action or grab(arena, table, "anna")
-    decision = own_decision(arena, table, 0) if named else None
-    arena.log.meanwhile = [lambda: bell(arena, table)]
+    decision = own_decision(arena, table, 0) if with_decision else None
+    arena.log.meanwhile = [lambda: ring_timer(arena, table)]
     facts = refused("illegal-action", arena.act, table, "anna", action, decision=decision).facts
     assert (facts["reason"], facts["clause"]) == ("round-over", "FOU-16")
     assert arena.match(table).state.round == 2
@@ -110,25 +110,25 @@ def test_an_action_in_time_that_the_bell_overtook_is_refused_as_of_a_round_that_
 
 @pytest.mark.parametrize("lost_before", [0, 15_000])
 @pytest.mark.parametrize("lost_after", [0, 2_000])
-def test_the_bell_overtakes_an_action_also_where_memory_does_not_know_of_an_outage(
+def test_a_timer_overtakes_an_action_also_if_an_outage_is_missing_from_the_cached_match(
     lost_before: int, lost_after: int
 ) -> None:
     arena = Arena(GAME)
-    elsewhere = optimistic(arena)
+    other_process = optimistic(arena)
     table = table_of(arena, "anna", "ben")
     action = {"type": "stop"}
     arena.time = START + ROUND - 1
     if lost_before:
-        extend(elsewhere, table, "before", lost_before)
+        extend(other_process, table, "before", lost_before)
         arena.time += lost_before
     received_at = arena.time
 
     def meanwhile() -> None:
         arena.wait(GRACE_MS + 1 + lost_after)
         if lost_after:
-            extend(elsewhere, table, "after", lost_after)
+            extend(other_process, table, "after", lost_after)
         arena.time += lost_after
-        enforce(elsewhere, table)
+        enforce(other_process, table)
 
     arena.log.meanwhile = [meanwhile]
     assert arena.ports.history.expected(table) is not None
@@ -138,25 +138,25 @@ def test_the_bell_overtakes_an_action_also_where_memory_does_not_know_of_an_outa
     assert arena.events(table)[-1].at > received_at
 
 
-def test_an_action_that_the_bell_overtook_is_refused_the_same_while_another_s_tiles_are_checked() -> None:
+def test_an_action_that_a_timer_overtook_gets_round_over_also_while_another_seat_is_checked() -> None:
     arena = Arena(GAME)
     table = table_of(arena, "anna", "ben")
-    for place in count():
-        arena.act(table, "ben", grab(arena, table, "ben", place % 4))
+    for number in count():
+        arena.act(table, "ben", grab(arena, table, "ben", number % 4))
         ring: Move[AnyAction] = Move(CLOCK, Ring("round"), START + ROUND)
-        rung = GAME.decide(arena.match(table).state, ring, ScriptedRng())
-        if isinstance(rung[-1], CheckOpened):
+        effects = GAME.decide(arena.match(table).state, ring, ScriptedRng())
+        if isinstance(effects[-1], CheckOpened):
             break
     arena.time = START + ROUND - 1
     action = grab(arena, table, "anna")
-    arena.log.meanwhile = [lambda: bell(arena, table)]
+    arena.log.meanwhile = [lambda: ring_timer(arena, table)]
     assert refused("illegal-action", arena.act, table, "anna", action).facts["reason"] == "round-over"
-    asked = arena.match(table).state.checking
-    assert asked is not None
-    assert asked.seat == 1
+    check = arena.match(table).state.checking
+    assert check is not None
+    assert check.seat == 1
 
 
-def test_a_round_goes_on_for_as_long_as_the_service_was_away() -> None:
+def test_a_round_is_extended_by_the_length_of_an_outage() -> None:
     arena = Arena(GAME)
     table = table_of(arena, "anna", "ben")
     arena.wait(20_000)
@@ -165,7 +165,7 @@ def test_a_round_goes_on_for_as_long_as_the_service_was_away() -> None:
     arena.act(table, "anna", grab(arena, table, "anna"))
     arena.wait(1)
     refused("too-late", arena.act, table, "ben", {"type": "stop"})
-    bell(arena, table)
+    ring_timer(arena, table)
     assert arena.events(table)[-1].at == START + ROUND + 15_000 + GRACE_MS
 
 

@@ -52,7 +52,7 @@ def fault(name: str, law: Callable[[Table], None], **changes: Any) -> Fault:
     return Fault(Table(name, game, 3, pieces, {"tricks": 6}), law)
 
 
-def asks_who_has_acted(state: State) -> tuple[Decision[ToyAction], ...]:
+def waits_for_seats_that_have_acted(state: State) -> tuple[Decision[ToyAction], ...]:
     decisions = TOY.decisions(state)
     if state.step != "commit":
         return decisions
@@ -60,7 +60,7 @@ def asks_who_has_acted(state: State) -> tuple[Decision[ToyAction], ...]:
     return (*(Decision[ToyAction](s, "commit", None, state.opens_at, state.deadline) for s in every), decisions[-1])
 
 
-def lists_in_one_go(state: State, seat: Seat) -> Iterator[ToyAction]:
+def lists_eagerly(state: State, seat: Seat) -> Iterator[ToyAction]:
     return iter(list(TOY.legal_actions(state, seat)))
 
 
@@ -70,24 +70,24 @@ def lists_twice(state: State, seat: Seat) -> Iterator[ToyAction]:
         yield action
 
 
-def lists_what_is_refused(state: State, seat: Seat) -> Iterator[ToyAction]:
+def lists_refused_actions(state: State, seat: Seat) -> Iterator[ToyAction]:
     yield from TOY.legal_actions(state, seat)
     if state.step == "commit" and seat != CLOCK and state.waiting[seat]:
         yield Keep()
 
 
-def leaves_out_the_last(state: State, seat: Seat) -> Iterator[ToyAction]:
+def omits_the_last_action(state: State, seat: Seat) -> Iterator[ToyAction]:
     actions = list(TOY.legal_actions(state, seat))
     yield from actions[:-1] or actions
 
 
-def accepts_what_is_not_listed(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+def accepts_unlisted_actions(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
     if isinstance(move.action, Keep) and state.step == "swap" and move.seat != CLOCK:
         return TOY.decide(state, move, rng) if state.waiting[move.seat] else ()
     return TOY.decide(state, move, rng)
 
 
-def names_no_clause(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+def names_an_unknown_clause(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
     try:
         return TOY.decide(state, move, rng)
     except IllegalAction as refusal:
@@ -103,7 +103,7 @@ def lets_a_seat_ring(state: State, move: Move[ToyAction], rng: Rng) -> tuple[Toy
     return TOY.decide(state, alter(move, seat=CLOCK) if isinstance(move.action, Ring) else move, rng)
 
 
-def defaults_to_the_impossible(state: State) -> tuple[Decision[ToyAction], ...]:
+def has_an_illegal_default(state: State) -> tuple[Decision[ToyAction], ...]:
     return tuple(alter(one, on_timeout=Swap((NO_CARD,))) if one.step == "swap" else one for one in TOY.decisions(state))
 
 
@@ -111,7 +111,7 @@ def waits_without_a_default(state: State) -> tuple[Decision[ToyAction], ...]:
     return tuple(alter(one, on_timeout=None) for one in TOY.decisions(state))
 
 
-def rings_for_ever(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+def reopens_the_trick_for_ever(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
     effects = TOY.decide(state, move, rng)
     if isinstance(move.action, Ring) and all(state.waiting):
         return (toy.TrickOpened(state.trick, move.at, move.at + 1_000),)
@@ -131,16 +131,16 @@ class CountingRng:
         return items[next(self.numbers) % len(items)]
 
 
-def has_chance_of_its_own(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+def draws_from_a_counter(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
     return TOY.decide(state, move, CountingRng(rng))
 
 
-def draws_before_it_judges(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+def draws_before_it_refuses(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
     rng.pick("coin", ("heads", "tails"))
     return TOY.decide(state, move, rng)
 
 
-def plays_what_it_has_not(task: Task[ToyAction, Observation], rng: Rng) -> ToyAction | None:
+def plays_a_card_it_does_not_hold(task: Task[ToyAction, Observation], rng: Rng) -> ToyAction | None:
     return Commit("13-1") if task.step == "commit" else TOY.bots["high"](task, rng)
 
 
@@ -151,17 +151,17 @@ def changes_the_old_state(state: State | None, effect: ToyEffect) -> State:
     return after
 
 
-class Loud(StrEnum):
+class StepAsEnum(StrEnum):
     """An enum member that is lost when it is stored as JSON."""
 
     SWAP = "swap"
 
 
-def hides_in_a_type(state: State | None, effect: ToyEffect) -> State:
+def depends_on_a_lost_type(state: State | None, effect: ToyEffect) -> State:
     after = TOY.apply(state, effect)
     if isinstance(effect, toy.SwapOpened):
-        return alter(after, step=Loud.SWAP)
-    if isinstance(effect, toy.TrickOpened) and state is not None and not isinstance(state.step, Loud):
+        return alter(after, step=StepAsEnum.SWAP)
+    if isinstance(effect, toy.TrickOpened) and state is not None and not isinstance(state.step, StepAsEnum):
         return alter(after, missed=tuple(missed + 1 for missed in after.missed))
     return after
 
@@ -173,7 +173,7 @@ class SwapOfOne(Action, frozen=True, tag="swap"):
     from_bottom: Public[Annotated[bool, HINT]] = False
 
 
-READERS: Final[tuple[Any, ...]] = (Commit, SwapOfOne, Keep)
+NARROW_ACTIONS: Final[tuple[Any, ...]] = (Commit, SwapOfOne, Keep)
 
 
 def loses_cards(state: State | None, effect: ToyEffect) -> State:
@@ -183,9 +183,9 @@ def loses_cards(state: State | None, effect: ToyEffect) -> State:
     return after
 
 
-def imagines_too_many(seen: Observation, rng: Rng) -> State:
-    imagined = TOY.sample_state(seen, rng)
-    return alter(imagined, deck=(*imagined.deck[1:], imagined.deck[-1])) if imagined.deck else imagined
+def samples_a_card_twice(seen: Observation, rng: Rng) -> State:
+    sampled = TOY.sample_state(seen, rng)
+    return alter(sampled, deck=(*sampled.deck[1:], sampled.deck[-1])) if sampled.deck else sampled
 
 
 def ranks_without_skipping(state: State, rng: Rng) -> Outcome:
@@ -198,7 +198,7 @@ def adds_up_wrongly(state: State, rng: Rng) -> Outcome:
     return alter(outcome, scores=tuple(score + 1 for score in outcome.scores))
 
 
-def crowns_nobody(state: State, rng: Rng) -> Outcome:
+def has_no_winner(state: State, rng: Rng) -> Outcome:
     return alter(TOY.score(state, rng), winners=())
 
 
@@ -206,58 +206,58 @@ def lists_in_the_order_of_hashes(state: State, seat: Seat) -> Iterator[ToyAction
     yield from sorted(TOY.legal_actions(state, seat), key=lambda action: hash(repr(action)))
 
 
-def takes_any_option(seats: int, given: Mapping[str, object]) -> Options:
+def ignores_unknown_options(seats: int, given: Mapping[str, object]) -> Options:
     return TOY.options(seats, {name: given[name] for name in given if name in Options.__struct_fields__})
 
 
-GERMAN_GAP: Final = {**TOY.texts, "de": {**TOY.texts["de"], "effect.trick_opened": "Der Stich beginnt."}}
+WITHOUT_A_PLACEHOLDER: Final = {**TOY.texts, "de": {**TOY.texts["de"], "effect.trick_opened": "Der Stich beginnt."}}
 
 
-_ACTS = laws.law_someone_may_act_or_it_is_over
+_ACTS = laws.law_seats_with_decisions_have_legal_actions
 _LISTS = laws.law_lists_are_lazy_ordered_and_distinct
 _LEGAL = laws.law_listed_actions_are_accepted_and_others_refused
-_CLAUSES = laws.law_refusals_name_their_clause
-_WINDOWS = laws.law_windows_are_kept
-_ABSENT = laws.law_absent_players_come_to_an_end
-_CHANCE = laws.law_all_chance_is_drawn
-_BOTS = laws.law_bots_choose_what_is_listed
+_CLAUSES = laws.law_refusals_have_a_code_and_a_clause
+_WINDOWS = laws.law_actions_count_only_in_their_time_window
+_ABSENT = laws.law_a_match_of_absent_players_ends
+_CHANCE = laws.law_effects_depend_only_on_recorded_draws
+_BOTS = laws.law_bots_choose_listed_actions
 _PURE = laws_of_values.law_apply_is_pure
 _PREFIX = laws_of_values.law_a_snapshot_and_the_later_effects_give_the_last_state
 _CODEC = laws_of_values.law_values_survive_their_codec
 _SENT = laws_of_values.law_listed_actions_can_be_sent
 _PIECES = laws_of_values.law_pieces_are_conserved
 _OUTCOME = laws_of_values.law_the_outcome_ranks_all_seats
-_HASHES = laws_of_values.law_hash_seeds_change_nothing
+_HASHES = laws_of_values.law_matches_do_not_depend_on_hash_seeds
 _OPTIONS = laws_of_values.law_options_are_strict
 _TEXTS = laws_of_values.law_texts_are_complete_in_every_language
 
 FAULTS: Final[tuple[Fault, ...]] = (
-    fault("asks who has acted", _ACTS, decisions=asks_who_has_acted),
-    fault("lists in one go", _LISTS, legal_actions=lists_in_one_go),
+    fault("waits for seats that have acted", _ACTS, decisions=waits_for_seats_that_have_acted),
+    fault("lists eagerly", _LISTS, legal_actions=lists_eagerly),
     fault("lists twice", _LISTS, legal_actions=lists_twice),
-    fault("lists what is refused", _LEGAL, legal_actions=lists_what_is_refused),
-    fault("leaves out the last", _LEGAL, legal_actions=leaves_out_the_last),
-    fault("accepts what is not listed", _LEGAL, decide=accepts_what_is_not_listed),
-    fault("names no clause", _CLAUSES, decide=names_no_clause),
+    fault("lists refused actions", _LEGAL, legal_actions=lists_refused_actions),
+    fault("omits the last action", _LEGAL, legal_actions=omits_the_last_action),
+    fault("accepts unlisted actions", _LEGAL, decide=accepts_unlisted_actions),
+    fault("names an unknown clause", _CLAUSES, decide=names_an_unknown_clause),
     fault("accepts late actions", _WINDOWS, decide=accepts_late_actions),
     fault("lets a seat ring", _WINDOWS, decide=lets_a_seat_ring),
-    fault("defaults to the impossible", _ABSENT, decisions=defaults_to_the_impossible),
+    fault("has an illegal default", _ABSENT, decisions=has_an_illegal_default),
     fault("waits without a default", _ABSENT, decisions=waits_without_a_default),
-    fault("rings for ever", _ABSENT, decide=rings_for_ever),
-    fault("has chance of its own", _CHANCE, decide=has_chance_of_its_own),
-    fault("draws before it judges", _CHANCE, decide=draws_before_it_judges),
-    fault("has a bot that plays what it has not", _BOTS, bots={"bold": plays_what_it_has_not}),
+    fault("reopens the trick for ever", _ABSENT, decide=reopens_the_trick_for_ever),
+    fault("draws from a counter", _CHANCE, decide=draws_from_a_counter),
+    fault("draws before it refuses", _CHANCE, decide=draws_before_it_refuses),
+    fault("has a bot that plays a card it does not hold", _BOTS, bots={"cheat": plays_a_card_it_does_not_hold}),
     fault("changes the old state", _PURE, apply=changes_the_old_state),
-    fault("hides in a type", _PREFIX, apply=hides_in_a_type),
-    fault("leaves out an effect", _CODEC, info=replace(TOY.info, effects=TOY.info.effects[:-1])),
-    fault("reads less than it lists", _SENT, info=replace(TOY.info, actions=READERS)),
+    fault("depends on a lost type", _PREFIX, apply=depends_on_a_lost_type),
+    fault("omits an effect from its types", _CODEC, info=replace(TOY.info, effects=TOY.info.effects[:-1])),
+    fault("parses fewer actions than it lists", _SENT, info=replace(TOY.info, actions=NARROW_ACTIONS)),
     fault("loses cards", _PIECES, apply=loses_cards),
-    fault("imagines too many", _PIECES, sample_state=imagines_too_many),
-    fault("ranks without order", _OUTCOME, score=ranks_without_skipping),
+    fault("samples a card twice", _PIECES, sample_state=samples_a_card_twice),
+    fault("ranks without skipping", _OUTCOME, score=ranks_without_skipping),
     fault("adds up wrongly", _OUTCOME, score=adds_up_wrongly),
-    fault("crowns nobody", _OUTCOME, score=crowns_nobody),
+    fault("has no winner", _OUTCOME, score=has_no_winner),
     fault("lists in the order of hashes", _HASHES, legal_actions=lists_in_the_order_of_hashes),
-    fault("takes any option", _OPTIONS, options=takes_any_option),
-    fault("has a gap in German", _TEXTS, texts=GERMAN_GAP),
+    fault("ignores unknown options", _OPTIONS, options=ignores_unknown_options),
+    fault("lacks a placeholder in German", _TEXTS, texts=WITHOUT_A_PLACEHOLDER),
     fault("has no German", _TEXTS, texts={"en": TOY.texts["en"]}),
 )

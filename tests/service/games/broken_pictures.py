@@ -32,11 +32,11 @@ def draws_a_counter(seen: Observation, viewer: Viewer, words: Words, outcome: Ou
     return with_elements(number, seen=seen, viewer=viewer, words=words, outcome=outcome)
 
 
-def draws_what_others_saw(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
+def draws_data_of_another_viewer(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
     if viewer is not None:
         HANDS[viewer] = seen.hand
-    peeked = text(0, 0, str(HANDS.get(0)), "label")
-    return with_elements(peeked, seen=seen, viewer=viewer, words=words, outcome=outcome)
+    leaked = text(0, 0, str(HANDS.get(0)), "label")
+    return with_elements(leaked, seen=seen, viewer=viewer, words=words, outcome=outcome)
 
 
 def runs_a_script(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
@@ -44,12 +44,12 @@ def runs_a_script(seen: Observation, viewer: Viewer, words: Words, outcome: Outc
     return with_elements(script, seen=seen, viewer=viewer, words=words, outcome=outcome)
 
 
-def has_a_style_of_its_own(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
+def has_an_inline_style(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
     styled = Element("g", shape=' style="fill:red"')
     return with_elements(styled, seen=seen, viewer=viewer, words=words, outcome=outcome)
 
 
-def loads_from_elsewhere(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
+def loads_an_external_file(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
     loaded = Element("use", shape=' href="https://example.org/a.svg#a"')
     return with_elements(loaded, seen=seen, viewer=viewer, words=words, outcome=outcome)
 
@@ -59,7 +59,7 @@ def escapes_nothing(seen: Observation, viewer: Viewer, words: Words, outcome: Ou
     return with_elements(raw, seen=seen, viewer=viewer, words=words, outcome=outcome)
 
 
-def numbers_its_cards(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
+def numbers_cards_by_position(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
     shown = picture(alter(seen, hand=()), viewer, words, outcome)
     hand = [
         group(element_id=f"hand-{index}", data={"card": card, "cards": card}) for index, card in enumerate(seen.hand)
@@ -67,12 +67,12 @@ def numbers_its_cards(seen: Observation, viewer: Viewer, words: Words, outcome: 
     return shown._replace(body=(*shown.body, *hand))
 
 
-def calls_two_things_the_same(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
+def has_duplicate_attributes(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
     duplicates = [group(data={"card": card, "cards": card}) for card in seen.hand]
     return with_elements(*duplicates, seen=seen, viewer=viewer, words=words, outcome=outcome)
 
 
-def leaves_out_a_card(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
+def omits_a_card(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
     return picture(alter(seen, hand=seen.hand[1:]), viewer, words, outcome)
 
 
@@ -80,21 +80,21 @@ def draws_too_much(seen: Observation, viewer: Viewer, words: Words, outcome: Out
     return with_elements(path("M0 0" * 20_000, "edge"), seen=seen, viewer=viewer, words=words, outcome=outcome)
 
 
-_FOLLOWS = laws_of_pictures.law_a_picture_follows_from_what_is_seen
+_FOLLOWS = laws_of_pictures.law_a_picture_depends_only_on_the_observation
 _PLAIN = laws_of_pictures.law_a_picture_is_plain_svg
-_NAMES = laws_of_pictures.law_names_on_a_picture_mean_one_thing
-_ACTIONS = laws_of_pictures.law_what_an_action_names_is_on_the_picture
+_NAMES = laws_of_pictures.law_names_in_a_picture_are_unique
+_ACTIONS = laws_of_pictures.law_a_picture_shows_the_values_of_legal_actions
 _SMALL = laws_of_pictures.law_a_picture_is_small
 
 FAULTS: Final[tuple[Fault, ...]] = (
-    fault("draws a number of its own", _FOLLOWS, picture=draws_a_counter),
-    fault("draws what others saw", _FOLLOWS, picture=draws_what_others_saw),
+    fault("draws a counter", _FOLLOWS, picture=draws_a_counter),
+    fault("draws data of another viewer", _FOLLOWS, picture=draws_data_of_another_viewer),
     fault("runs a script", _PLAIN, picture=runs_a_script),
-    fault("has a style of its own", _PLAIN, picture=has_a_style_of_its_own),
-    fault("loads from elsewhere", _PLAIN, picture=loads_from_elsewhere),
+    fault("has an inline style", _PLAIN, picture=has_an_inline_style),
+    fault("loads an external file", _PLAIN, picture=loads_an_external_file),
     fault("escapes nothing", _PLAIN, picture=escapes_nothing),
-    fault("numbers its cards", _NAMES, picture=numbers_its_cards),
-    fault("calls two things the same", _NAMES, picture=calls_two_things_the_same),
-    fault("leaves out a card", _ACTIONS, picture=leaves_out_a_card),
+    fault("numbers cards by position", _NAMES, picture=numbers_cards_by_position),
+    fault("has duplicate attributes", _NAMES, picture=has_duplicate_attributes),
+    fault("omits a card", _ACTIONS, picture=omits_a_card),
     fault("draws too much", _SMALL, picture=draws_too_much),
 )

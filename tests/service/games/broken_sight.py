@@ -20,22 +20,22 @@ class LeakingCommitted(toy.CardCommitted, frozen=True, tag="card_committed"):
     high: Public[bool]
 
 
-class OpenlyEnded(toy.GameEnded, frozen=True, tag="game_ended"):
+class UnredactedEnd(toy.GameEnded, frozen=True, tag="game_ended"):
     """Redaction shows its secret field, which happens to contain no information."""
 
     secret: Secret[str] = "over"
 
 
-OpenlyEnded.hidden = {}
+UnredactedEnd.hidden = {}
 
 
-class KnowingObservation(Observation, frozen=True, tag_field="game", tag="toy"):
+class NextCardObservation(Observation, frozen=True, tag_field="game", tag="toy"):
     """Shows the card that the next player will draw."""
 
     next_card: str | None
 
 
-class OpenObservation(Observation, frozen=True, tag_field="game", tag="toy"):
+class FullObservation(Observation, frozen=True, tag_field="game", tag="toy"):
     """Shows everything to everyone."""
 
     everything: State
@@ -50,9 +50,9 @@ def leaks_high_cards(state: State, move: Move[ToyAction], rng: Rng) -> tuple[Toy
     )
 
 
-def ends_openly(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
+def ends_unredacted(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
     effects = TOY.decide(state, move, rng)
-    return tuple(OpenlyEnded() if isinstance(effect, toy.GameEnded) else effect for effect in effects)
+    return tuple(UnredactedEnd() if isinstance(effect, toy.GameEnded) else effect for effect in effects)
 
 
 def with_effect(of: type[ToyEffect], by: type[ToyEffect]) -> Any:
@@ -62,9 +62,11 @@ def with_effect(of: type[ToyEffect], by: type[ToyEffect]) -> Any:
 def leaks_in_refusals(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ...]:
     try:
         return TOY.decide(state, move, rng)
-    except IllegalAction as no:
-        if no.code == "card-not-held":
-            raise IllegalAction(no.code, no.clause, **no.facts, holder=_holder(state, no.facts["card"])) from None
+    except IllegalAction as refusal:
+        if refusal.code == "card-not-held":
+            raise IllegalAction(
+                refusal.code, refusal.clause, **refusal.facts, holder=_holder(state, refusal.facts["card"])
+            ) from None
         raise
 
 
@@ -82,28 +84,28 @@ def leaks_by_step(state: State) -> tuple[Decision[ToyAction], ...]:
     return tuple(alter(one, step="commit") if odd and one.seat != CLOCK else one for one in TOY.decisions(state))
 
 
-def shows_the_next_card(state: State, viewer: Viewer) -> KnowingObservation:
+def shows_the_next_card(state: State, viewer: Viewer) -> NextCardObservation:
     seen = TOY.observation(state, viewer)
     fields = {name: getattr(seen, name) for name in seen.__struct_fields__}
-    return KnowingObservation(**fields, next_card=state.deck[0] if state.deck else None)
+    return NextCardObservation(**fields, next_card=state.deck[0] if state.deck else None)
 
 
-def knows_the_next_card(seen: KnowingObservation, rng: Rng) -> State:
+def knows_the_next_card(seen: NextCardObservation, rng: Rng) -> State:
     """Samples a state that is consistent with the leak: the next card is swapped to the top of the deck."""
-    imagined = TOY.sample_state(seen, rng)
-    top, known = (imagined.deck[0] if imagined.deck else None), seen.next_card
+    sampled = TOY.sample_state(seen, rng)
+    top, known = (sampled.deck[0] if sampled.deck else None), seen.next_card
     if top is None or known is None:
-        return imagined
+        return sampled
 
     def swapped(card: Any) -> Any:
         return known if card == top else top if card == known else card
 
     return alter(
-        imagined,
-        deck=tuple(map(swapped, imagined.deck)),
-        discards=tuple(map(swapped, imagined.discards)),
-        hands=tuple(tuple(map(swapped, hand)) for hand in imagined.hands),
-        commits=tuple(map(swapped, imagined.commits)),
+        sampled,
+        deck=tuple(map(swapped, sampled.deck)),
+        discards=tuple(map(swapped, sampled.discards)),
+        hands=tuple(tuple(map(swapped, hand)) for hand in sampled.hands),
+        commits=tuple(map(swapped, sampled.commits)),
     )
 
 
@@ -122,28 +124,28 @@ def knows_all_luck(seen: LuckyObservation, rng: Rng) -> State:
     return alter(TOY.sample_state(seen, rng), lucky=seen.all_lucky)
 
 
-def shows_everything(state: State, viewer: Viewer) -> OpenObservation:
+def shows_everything(state: State, viewer: Viewer) -> FullObservation:
     seen = TOY.observation(state, viewer)
-    return OpenObservation(**{name: getattr(seen, name) for name in seen.__struct_fields__}, everything=state)
+    return FullObservation(**{name: getattr(seen, name) for name in seen.__struct_fields__}, everything=state)
 
 
-def imagines_nothing(seen: OpenObservation, rng: Rng) -> State:
+def returns_the_leaked_state(seen: FullObservation, rng: Rng) -> State:
     del rng
     return seen.everything
 
 
-def forgets_the_own_card(seen: Observation, rng: Rng) -> State:
-    imagined = TOY.sample_state(seen, rng)
+def samples_another_own_card(seen: Observation, rng: Rng) -> State:
+    sampled = TOY.sample_state(seen, rng)
     if seen.committed is None or seen.viewer is None:
-        return imagined
-    top = imagined.deck[0]
-    commits = tuple(top if card == seen.committed else card for card in imagined.commits)
-    return alter(imagined, deck=(seen.committed, *imagined.deck[1:]), commits=commits)
+        return sampled
+    top = sampled.deck[0]
+    commits = tuple(top if card == seen.committed else card for card in sampled.commits)
+    return alter(sampled, deck=(seen.committed, *sampled.deck[1:]), commits=commits)
 
 
 _TWINS = laws_of_sight.law_sampled_states_look_the_same
-_HIDDEN = laws_of_sight.law_hidden_things_change_nothing
-_FIELDS = laws_of_sight.law_fields_are_seen_by_their_audience_alone
+_HIDDEN = laws_of_sight.law_hidden_data_does_not_leak
+_FIELDS = laws_of_sight.law_only_its_audience_sees_a_field
 
 
 def points_leak_luck(state: State, _viewer: Viewer) -> tuple[int, ...]:
@@ -151,7 +153,7 @@ def points_leak_luck(state: State, _viewer: Viewer) -> tuple[int, ...]:
 
 
 FAULTS: Final[tuple[Fault, ...]] = (
-    fault("forgets the own card", _TWINS, sample_state=forgets_the_own_card),
+    fault("samples another own card", _TWINS, sample_state=samples_another_own_card),
     fault(
         "leaks high cards",
         _HIDDEN,
@@ -167,14 +169,14 @@ FAULTS: Final[tuple[Fault, ...]] = (
         _HIDDEN,
         observation=shows_the_next_card,
         sample_state=knows_the_next_card,
-        info=replace(TOY.info, observation=KnowingObservation),
+        info=replace(TOY.info, observation=NextCardObservation),
     ),
     fault(
         "shows everything",
         _HIDDEN,
         observation=shows_everything,
-        sample_state=imagines_nothing,
-        info=replace(TOY.info, observation=OpenObservation),
+        sample_state=returns_the_leaked_state,
+        info=replace(TOY.info, observation=FullObservation),
     ),
     fault(
         "shows all luck",
@@ -183,5 +185,5 @@ FAULTS: Final[tuple[Fault, ...]] = (
         sample_state=knows_all_luck,
         info=replace(TOY.info, observation=LuckyObservation),
     ),
-    fault("ends openly", _FIELDS, decide=ends_openly, info=with_effect(toy.GameEnded, OpenlyEnded)),
+    fault("ends unredacted", _FIELDS, decide=ends_unredacted, info=with_effect(toy.GameEnded, UnredactedEnd)),
 )

@@ -36,7 +36,7 @@ from tests.service.games.matches import (
 encode = msgspec.json.encode
 
 
-def law_someone_may_act_or_it_is_over(table: Table) -> None:
+def law_seats_with_decisions_have_legal_actions(table: Table) -> None:
     """A seat has at most one decision, and has legal actions exactly if it has one.
 
     The match ends, and nothing is legal afterwards.
@@ -73,10 +73,10 @@ def law_listed_actions_are_accepted_and_others_refused(table: Table) -> None:
     """Within the decision's time window. Deciding never changes the state."""
     for position in positions(table, 16):
         before = encode(position.state)
-        asked = deciding(table, position.state)
+        decisions = deciding(table, position.state)
         for seat in range(table.seats):
             legal = tuple(table.game.legal_actions(position.state, seat))
-            at = in_time(asked[seat], position.now) if seat in asked else position.now
+            at = in_time(decisions[seat], position.now) if seat in decisions else position.now
             for entry in spread(legal, 30):
                 for action in ways(entry):
                     found = verdict(table, position, Move(seat, action, at))
@@ -86,7 +86,7 @@ def law_listed_actions_are_accepted_and_others_refused(table: Table) -> None:
         assert encode(position.state) == before, "a verdict changed the state"
 
 
-def law_refusals_name_their_clause(table: Table) -> None:
+def law_refusals_have_a_code_and_a_clause(table: Table) -> None:
     """Each refusal has a code, and the id of a clause in RULES.md."""
     clauses = set(re.findall(r"[A-Z]+-\d+", table.game.rules))
     for refusal in refusals(table):
@@ -94,50 +94,50 @@ def law_refusals_name_their_clause(table: Table) -> None:
         assert refusal.clause in clauses, f"{refusal} names no clause"
 
 
-def law_windows_are_kept(table: Table) -> None:
-    """Nothing is accepted before a decision opens or from its deadline on.
+def law_actions_count_only_in_their_time_window(table: Table) -> None:
+    """Nothing is accepted before a decision opens, or at and after its deadline.
 
-    Only the clock rings a bell, from its deadline on.
+    Only the clock rings a timer, at or after its deadline.
     """
     for position in positions(table, 16):
-        asked = deciding(table, position.state)
-        for seat, decision in asked.items():
+        decisions = deciding(table, position.state)
+        for seat, decision in decisions.items():
             for entry in spread(tuple(table.game.legal_actions(position.state, seat)), 3):
                 action = ways(entry)[0]
                 if decision.opens_at is not None:
                     assert_refused(table, position, Move(seat, action, decision.opens_at - 1))
                 if decision.deadline is not None:
                     assert_refused(table, position, Move(seat, action, decision.deadline))
-        bell, at = Ring("bell"), position.now
-        if CLOCK in asked:
-            deadline = asked[CLOCK].deadline
-            assert deadline is not None, "a bell without a deadline"
-            bell, at = Ring(asked[CLOCK].step), deadline
-            assert_refused(table, position, Move(CLOCK, bell, deadline - 1))
-            found = verdict(table, position, Move(CLOCK, bell, deadline))
-            assert not isinstance(found, Refusal), f"a bell is refused when it is due: {found}"
+        ring, at = Ring("bell"), position.now
+        if CLOCK in decisions:
+            deadline = decisions[CLOCK].deadline
+            assert deadline is not None, "a timer without a deadline"
+            ring, at = Ring(decisions[CLOCK].step), deadline
+            assert_refused(table, position, Move(CLOCK, ring, deadline - 1))
+            found = verdict(table, position, Move(CLOCK, ring, deadline))
+            assert not isinstance(found, Refusal), f"a timer is refused when it is due: {found}"
         else:
-            assert_refused(table, position, Move(CLOCK, bell, at))
+            assert_refused(table, position, Move(CLOCK, ring, at))
         assert_refused(table, position, Move(CLOCK, Ring("no such label"), at))
         for seat in range(table.seats):
-            assert_refused(table, position, Move(seat, bell, at))
+            assert_refused(table, position, Move(seat, ring, at))
         for action in spread(pool(table), 5):
             assert_refused(table, position, Move(CLOCK, action, position.now))
 
 
-def law_absent_players_come_to_an_end(table: Table) -> None:
-    """A default action is legal. A decision without one has a deadline in the rules, and a bell closes it."""
+def law_a_match_of_absent_players_ends(table: Table) -> None:
+    """A default action is legal. A decision without one has a deadline in the rules, and a timer closes it."""
     absent = absent_match(table)
     assert not table.game.decisions(absent.states[-1]), "a match without players does not end"
     left = tuple(Position(ply.before, ply.move.at, ply.counts) for ply in absent.plies)
     for position in (*spread(left, 50), *positions(table, 50)):
-        asked = deciding(table, position.state)
-        for seat, decision in asked.items():
+        decisions = deciding(table, position.state)
+        for seat, decision in decisions.items():
             action = decision.on_timeout
             if action is None:
                 assert decision.deadline is not None, "no default action and no deadline"
-                assert CLOCK in asked, "no default action and no bell"
-                assert (asked[CLOCK].deadline or 0) <= decision.deadline, "the bell is due after the deadline"
+                assert CLOCK in decisions, "no default action and no timer"
+                assert (decisions[CLOCK].deadline or 0) <= decision.deadline, "the timer is due after the deadline"
             else:
                 assert decision.deadline is None, "a decision with a deadline of the rules has no default action"
                 assert is_listed(action, table.game.legal_actions(position.state, seat)), (
@@ -147,7 +147,7 @@ def law_absent_players_come_to_an_end(table: Table) -> None:
                 assert not isinstance(found, Refusal), f"a default action is refused: {found}"
 
 
-def law_all_chance_is_drawn(table: Table) -> None:
+def law_effects_depend_only_on_recorded_draws(table: Table) -> None:
     """The same state and draws give the same effects. Legality does not depend on draws, and a refusal makes none."""
     effects, rng = opening(table)
     once = encode((effects, rng.drawn))
@@ -169,8 +169,8 @@ def law_all_chance_is_drawn(table: Table) -> None:
                 assert not (refused and rng.drawn), "a refusal made a draw"
 
 
-def law_bots_choose_what_is_listed(table: Table) -> None:
-    """The choice depends only on the task and the draws. A bot may return None only where a bell limits the time."""
+def law_bots_choose_listed_actions(table: Table) -> None:
+    """The choice depends only on the task and the draws. A bot may return None only where a timer limits the time."""
     for position in positions(table, 16):
         for seat, decision in deciding(table, position.state).items():
             legal = tuple(table.game.legal_actions(position.state, seat))
@@ -181,7 +181,7 @@ def law_bots_choose_what_is_listed(table: Table) -> None:
                 chosen = bot(task, draws("bot"))
                 assert chosen == bot(task, draws("bot")), f"{name} is not deterministic"
                 if chosen is None:
-                    assert decision.on_timeout is None, f"{name} returns None although no bell limits the time"
+                    assert decision.on_timeout is None, f"{name} returns None although no timer limits the time"
                     continue
                 assert is_listed(chosen, legal), f"{name} chose an action that is not in the legal list"
                 found = verdict(table, position, Move(seat, chosen, in_time(decision, position.now)))
@@ -195,10 +195,10 @@ def assert_refused(table: Table, position: Position, move: Move[Any]) -> None:
 def _unlisted(table: Table, position: Position, legal: tuple[Action, ...]) -> Iterator[Action]:
     """Actions outside the legal list: of other positions and seats, with one field altered, and with misused patterns."""
     chance = draws("unlisted", position.counts)
-    strangers = [one for kind in _by_type(table).values() for one in spread(_rotated(kind, chance), 8)]
+    from_elsewhere = [one for kind in _by_type(table).values() for one in spread(_rotated(kind, chance), 8)]
     altered = [_altered(table, way, chance) for entry in spread(legal, 30) for way in ways(entry)]
     misused = [action for entry in spread(legal, 30) for action in _misused(entry)]
-    for action in distinct((*strangers, *(action for action in altered if action is not None), *misused)):
+    for action in distinct((*from_elsewhere, *(action for action in altered if action is not None), *misused)):
         if not is_listed(action, legal):
             yield action
 
@@ -237,12 +237,12 @@ def _misused(entry: Action) -> Iterator[Action]:
 
 
 LAWS: Final[tuple[Callable[[Table], None], ...]] = (
-    law_someone_may_act_or_it_is_over,
+    law_seats_with_decisions_have_legal_actions,
     law_lists_are_lazy_ordered_and_distinct,
     law_listed_actions_are_accepted_and_others_refused,
-    law_refusals_name_their_clause,
-    law_windows_are_kept,
-    law_absent_players_come_to_an_end,
-    law_all_chance_is_drawn,
-    law_bots_choose_what_is_listed,
+    law_refusals_have_a_code_and_a_clause,
+    law_actions_count_only_in_their_time_window,
+    law_a_match_of_absent_players_ends,
+    law_effects_depend_only_on_recorded_draws,
+    law_bots_choose_listed_actions,
 )

@@ -47,7 +47,7 @@ DataAttributes: TypeAlias = Mapping[str, str]
 """The data attributes of an element and of the groups around it, without the prefix `data-`."""
 
 
-def law_a_picture_follows_from_what_is_seen(table: Table) -> None:
+def law_a_picture_depends_only_on_the_observation(table: Table) -> None:
     """The same observation gives the same bytes, also after it was stored as JSON and after other pictures were drawn.
 
     Two states that a viewer cannot distinguish therefore have the same picture for that viewer.
@@ -102,7 +102,7 @@ def _assert_allowed(root: ET.Element) -> None:
             assert name != "href" or value[1:] in ids, f"{value} is not in the picture"
 
 
-def law_names_on_a_picture_mean_one_thing(table: Table) -> None:
+def law_names_in_a_picture_are_unique(table: Table) -> None:
     """No two elements have the same id or the same data attributes.
 
     An id has the same data attributes in every version.
@@ -126,7 +126,7 @@ def law_names_on_a_picture_mean_one_thing(table: Table) -> None:
                     assert values.setdefault((id_, name), value) == value, f"{id_} changed its data attributes"
 
 
-def law_what_an_action_names_is_on_the_picture(table: Table) -> None:
+def law_a_picture_shows_the_values_of_legal_actions(table: Table) -> None:
     """For each value in a field of a legal action, some element has this value and agrees with the action in all its
     data attributes.
 
@@ -226,9 +226,9 @@ def _outcome(table: Table, position: Position) -> Outcome | None:
 
 
 LAWS: Final[tuple[Callable[[Table], None], ...]] = (
-    law_a_picture_follows_from_what_is_seen,
+    law_a_picture_depends_only_on_the_observation,
     law_a_picture_is_plain_svg,
-    law_names_on_a_picture_mean_one_thing,
-    law_what_an_action_names_is_on_the_picture,
+    law_names_in_a_picture_are_unique,
+    law_a_picture_shows_the_values_of_legal_actions,
     law_a_picture_is_small,
 )

@@ -52,7 +52,7 @@ def law_sampled_states_look_the_same(table: Table) -> None:
                 assert encode(table.game.observation(twin.state, viewer)) == encode(observed)
 
 
-def law_hidden_things_change_nothing(table: Table) -> None:
+def law_hidden_data_does_not_leak(table: Table) -> None:
     """Two states with the same observation give the viewer the same decisions, legal actions, tasks and refusals, now
     and later.
 
@@ -70,9 +70,9 @@ def _assert_sampled_states_leak_nothing(table: Table) -> None:
             for twin in _twins(table, position, viewer):
                 differing += encode(twin.state) != encode(position.state)
                 if _looks_alike(table, position.state, twin.state, viewer):
-                    assert _sight(table, position.state, viewer) == _sight(table, twin.state, viewer)
+                    assert _view(table, position.state, viewer) == _view(table, twin.state, viewer)
                     for here, there in _moves(table, position, twin, viewer):
-                        _assert_same_story(table, (position, here), (twin, there), viewer)
+                        _assert_alike_after(table, (position, here), (twin, there), viewer)
         assert differing or not _hides(table), "the observation hides nothing"
 
 
@@ -83,7 +83,7 @@ def _positions_for(table: Table, number: int) -> tuple[Position, ...]:
     return found[number % share :: share]
 
 
-def _assert_same_story(
+def _assert_alike_after(
     table: Table, here: tuple[Position, Move[Any]], there: tuple[Position, Move[Any]], viewer: Viewer
 ) -> None:
     """`here` and `there` are positions with the same observation, each with a move that looks the same."""
@@ -109,7 +109,7 @@ def _stay_alike(table: Table, here: Step, there: Step, viewer: Viewer) -> bool:
     assert same_effects or not same_after, "an effect shows what the viewer does not know afterwards"
     assert same_after or not same_effects, "the observation shows what no effect showed"
     if same_after:
-        assert _sight(table, after, viewer) == _sight(table, after_there, viewer)
+        assert _view(table, after, viewer) == _view(table, after_there, viewer)
     return same_after
 
 
@@ -196,9 +196,9 @@ def _other_draws(table: Table, counts: Mapping[str, int], drawn: Sequence[Draw])
 
 
 def _moves(table: Table, here: Position, there: Position, viewer: Viewer) -> Iterator[tuple[Move[Any], Move[Any]]]:
-    """Pairs of moves: the viewer's own, legal or not; moves of others that look the same in both states; the bell."""
-    asked = deciding(table, here.state)
-    for seat, decision in asked.items():
+    """Pairs of moves: the viewer's own, legal or not; moves of others that look the same in both states; the timer."""
+    decisions = deciding(table, here.state)
+    for seat, decision in decisions.items():
         at = in_time(decision, here.now)
         played = [here.move.action] if here.move is not None and here.move.seat == seat else []
         if seat == CLOCK:
@@ -212,11 +212,11 @@ def _moves(table: Table, here: Position, there: Position, viewer: Viewer) -> Ite
             pairs = [(action, alike.get(_look_of(action, viewer, seat))) for action in ways_here]
             both = [(Move(seat, one, at), Move(seat, other, at)) for one, other in pairs if other is not None]
             yield from spread(both, 4)
-    if viewer is not None and viewer not in asked:
+    if viewer is not None and viewer not in decisions:
         yield from ((Move(viewer, action, here.now),) * 2 for action in spread(pool(table), 8))
 
 
-def law_fields_are_seen_by_their_audience_alone(table: Table) -> None:
+def law_only_its_audience_sees_a_field(table: Table) -> None:
     """Each field of each effect and action has an audience, and redaction removes exactly the fields that the viewer
     may not see.
     """
@@ -273,8 +273,8 @@ def _looks_alike(table: Table, one: Any, other: Any, viewer: Viewer) -> bool:
     return encode(table.game.observation(one, viewer)) == encode(table.game.observation(other, viewer))
 
 
-def _sight(table: Table, state: Any, viewer: Viewer) -> bytes:
-    """Everything else that a viewer gets: the decisions, its own task, and the points."""
+def _view(table: Table, state: Any, viewer: Viewer) -> bytes:
+    """What a viewer gets besides the observation: the decisions, its own task, and the points."""
     decisions = table.game.decisions(state)
     shown = tuple(_shown(decision, viewer) for decision in decisions)
     legal = () if viewer is None else tuple(table.game.legal_actions(state, viewer))
@@ -306,6 +306,6 @@ def _look_of(action: Action, viewer: Viewer, actor: Seat) -> bytes:
 
 LAWS: Final[tuple[Callable[[Table], None], ...]] = (
     law_sampled_states_look_the_same,
-    law_hidden_things_change_nothing,
-    law_fields_are_seen_by_their_audience_alone,
+    law_hidden_data_does_not_leak,
+    law_only_its_audience_sees_a_field,
 )

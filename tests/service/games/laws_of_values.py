@@ -41,22 +41,22 @@ def law_apply_is_pure(table: Table) -> None:
     for start, effects in [(None, match.opening), *((ply.before, ply.effects) for ply in match.plies)]:
         state = start
         for effect in effects:
-            given = encode((state, effect))
+            before = encode((state, effect))
             after = table.game.apply(state, effect)
             stored = encode(after)
             assert encode(table.game.apply(state, effect)) == stored, "apply is not deterministic"
-            assert encode((state, effect)) == given, "apply changed its arguments"
+            assert encode((state, effect)) == before, "apply changed its arguments"
             state = after
 
 
 def law_a_snapshot_and_the_later_effects_give_the_last_state(table: Table) -> None:
     """The state at any version, stored and read again, and the later effects give the last state."""
     match = random_match(table)
-    whole = encode(match.states[-1])
+    last_state = encode(match.states[-1])
     decode = msgspec.json.Decoder(table.game.state).decode
     for k in spread(range(len(match.states)), 12):
         rest = (effect for ply in match.plies[k:] for effect in ply.effects)
-        assert encode(fold(table.game, decode(encode(match.states[k])), rest)) == whole
+        assert encode(fold(table.game, decode(encode(match.states[k])), rest)) == last_state
 
 
 def law_values_survive_their_codec(table: Table) -> None:
@@ -70,9 +70,9 @@ def law_values_survive_their_codec(table: Table) -> None:
         (info.observation, [game.observation(each.state, viewer) for each in found for viewer in viewers]),
         (info.options, [game.options(table.seats, table.options)]),
     )
-    for kind, those in values:
+    for kind, items in values:
         decode = msgspec.json.Decoder(kind, strict=True).decode
-        for value in those:
+        for value in items:
             stored = encode(value)
             assert decode(stored) == value
             assert encode(decode(stored)) == stored
@@ -84,7 +84,7 @@ def law_values_survive_their_codec(table: Table) -> None:
 def law_listed_actions_can_be_sent(table: Table) -> None:
     """The parser accepts each entry of a legal list, and the smallest and largest choice of each pattern."""
     game = table.game
-    assert Ring not in game.info.actions, "the bell is not an action of a seat"
+    assert Ring not in game.info.actions, "ringing the timer is not an action of a seat"
     for position in positions(table, 20):
         for seat in range(table.seats):
             for entry in game.legal_actions(position.state, seat):
@@ -128,7 +128,7 @@ def law_pieces_are_conserved(table: Table) -> None:
     for position in positions(table, 10):
         for viewer in (None, *range(table.seats)):
             imagined = game.sample_state(game.observation(position.state, viewer), draws("imagine"))
-            assert table.pieces(imagined) == pieces, "imagined"
+            assert table.pieces(imagined) == pieces, "a sampled state"
 
 
 def law_the_outcome_ranks_all_seats(table: Table) -> None:
@@ -146,7 +146,7 @@ def law_the_outcome_ranks_all_seats(table: Table) -> None:
     assert outcome.winners == tuple(seat for seat in range(table.seats) if outcome.ranks[seat] == 1)
 
 
-def law_hash_seeds_change_nothing(table: Table) -> None:
+def law_matches_do_not_depend_on_hash_seeds(table: Table) -> None:
     """Processes with different PYTHONHASHSEEDs play the same matches byte for byte."""
     assert len({digests[table.name] for digests in _digests()}) == 1
 
@@ -217,7 +217,7 @@ LAWS: Final[tuple[Callable[[Table], None], ...]] = (
     law_listed_actions_can_be_sent,
     law_pieces_are_conserved,
     law_the_outcome_ranks_all_seats,
-    law_hash_seeds_change_nothing,
+    law_matches_do_not_depend_on_hash_seeds,
     law_options_are_strict,
     law_texts_are_complete_in_every_language,
 )

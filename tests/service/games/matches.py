@@ -1,4 +1,4 @@
-"""Whole matches from a seed: with random moves, or with no player acting, so that timeouts and bells make all moves."""
+"""Whole matches from a seed: with random moves, or with no player acting, so that default actions and timers make all moves."""
 
 import hashlib
 from collections import Counter
@@ -78,7 +78,7 @@ def key(table: Table) -> str:
 
 
 def in_time(decision: Decision[Any], now: int) -> int:
-    """The earliest time, from `now` on, at which a seat may act on a decision or its bell may ring."""
+    """The earliest time, from `now` on, at which a seat may act on a decision or its timer may ring."""
     if decision.seat == CLOCK:
         return max(now, decision.deadline or now)
     at = max(now, decision.opens_at or now)
@@ -93,12 +93,12 @@ def opening(table: Table) -> tuple[tuple[Effect, ...], Draws]:
 
 @cache
 def random_match(table: Table) -> Match:
-    """A match in which the acting seats, their actions and the times of bells are random."""
+    """A match in which the acting seats, their actions and the times of timers are random."""
     chance = draws("players " + key(table))
 
     def choose(state: Any, now: int) -> Iterator[Move[Any]]:
-        asked = table.game.decisions(state)
-        for decision in chance.shuffle("who", [one for one in asked for _ in range(1 if one.seat == CLOCK else 6)]):
+        decisions = table.game.decisions(state)
+        for decision in chance.shuffle("who", [one for one in decisions for _ in range(1 if one.seat == CLOCK else 6)]):
             if decision.seat == CLOCK:
                 yield Move(CLOCK, Ring(decision.step), in_time(decision, now))
                 continue
@@ -113,15 +113,15 @@ def random_match(table: Table) -> Match:
 
 @cache
 def absent_match(table: Table) -> Match:
-    """A match in which no player ever acts: default actions first, otherwise the bell that is due first."""
+    """A match in which no player ever acts: default actions first, otherwise the timer that is due first."""
 
     def choose(state: Any, now: int) -> Iterator[Move[Any]]:
-        asked = table.game.decisions(state)
-        bells = sorted((one for one in asked if one.seat == CLOCK), key=lambda one: in_time(one, now))
-        for one in asked:
+        decisions = table.game.decisions(state)
+        timers = sorted((one for one in decisions if one.seat == CLOCK), key=lambda one: in_time(one, now))
+        for one in decisions:
             if one.seat != CLOCK and one.on_timeout is not None:
                 yield Move(one.seat, one.on_timeout, in_time(one, now))
-        yield from (Move(CLOCK, Ring(bell.step), in_time(bell, now)) for bell in bells)
+        yield from (Move(CLOCK, Ring(timer.step), in_time(timer, now)) for timer in timers)
 
     return _match(table, choose)
 
@@ -137,14 +137,14 @@ def _match(table: Table, choose: Callable[[Any, int], Iterator[Move[Any]]]) -> M
         for move in choose(state, now):
             attempt = draws(key(table), counts)
             try:
-                followed = game.decide(state, move, attempt)
+                next_effects = game.decide(state, move, attempt)
             except IllegalAction:
                 continue
             break
         else:
             break
-        after = fold(game, state, followed)
-        plies.append(Ply(state, move, counts, followed, tuple(attempt.drawn), after))
+        after = fold(game, state, next_effects)
+        plies.append(Ply(state, move, counts, next_effects, tuple(attempt.drawn), after))
         state, counts, now = after, _counted(counts, attempt.drawn), max(now, move.at)
     return Match(effects, start, tuple(plies))
 
@@ -192,7 +192,7 @@ def spread(items: Sequence[T], most: int) -> tuple[T, ...]:
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """What a player gets to know of a refused action."""
+    """What a player receives about a refused action."""
 
     code: str
     clause: str
@@ -239,7 +239,7 @@ def pool(table: Table) -> tuple[Action, ...]:
 
 
 def nodes(table: Table, plies: int) -> int:
-    """The number of ways in which a match can begin, as sequences of this many listed actions and bells."""
+    """The number of ways in which a match can begin, as sequences of this many listed actions and timers."""
 
     def count(state: Any, now: int, counts: Mapping[str, int], left: int) -> int:
         if left == 0:

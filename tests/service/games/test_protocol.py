@@ -14,7 +14,7 @@ def test_the_fold_of_the_effects_is_the_state() -> None:
     assert fold(TABLES[0].game, match.start, ()) is match.start
 
 
-def test_a_refusal_says_its_code_clause_and_facts() -> None:
-    no = IllegalAction("card-not-held", "TOY-10", card="3-1")
-    assert str(no) == "card-not-held (TOY-10)"
-    assert no.facts == {"card": "3-1"}
+def test_a_refusal_has_its_code_clause_and_facts() -> None:
+    refusal = IllegalAction("card-not-held", "TOY-10", card="3-1")
+    assert str(refusal) == "card-not-held (TOY-10)"
+    assert refusal.facts == {"card": "3-1"}

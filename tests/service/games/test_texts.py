@@ -89,7 +89,7 @@ NAMED: Final[Mapping[str, Mapping[str, Iterable[object]]]] = {
         ),
     },
 }
-"""The named things of each game other than its effects, actions, options and parts of a score."""
+"""The names of each game besides those of its effects, actions, options and parts of a score."""
 
 CLAUSES: Final[Mapping[str, tuple[str, Clauses]]] = {
     "ape_town": ("APE", (1, 2, range(10, 18), range(20, 23), range(30, 33))),
@@ -102,7 +102,7 @@ CLAUSES: Final[Mapping[str, tuple[str, Clauses]]] = {
 }
 
 SENTENCES: Final = ("effect.", "action.", "step.", "refusal.", "option.", "breakdown.", "picture.")
-"""Prefixes of keys that are not names of things."""
+"""Prefixes of keys that are not names."""
 
 each_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 
@@ -159,10 +159,10 @@ def test_texts_of_effects_use_public_fields_and_texts_of_actions_use_chosen_ones
     assert used <= {written for written, field in fields.items() if field not in hidden}
     types = get_type_hints(kind, include_extras=True)
     for language, texts in game.texts.items():
-        things = {key.partition(".")[2] for key in texts if not key.startswith(SENTENCES)}
+        names = {key.partition(".")[2] for key in texts if not key.startswith(SENTENCES)}
         for field in used - {"step"}:
             raw = [value for value in choices(types[fields[field]]) if f"{field}.{value}" not in texts]
-            assert set(raw) <= things, f"{language}: {prefix}.{tag(kind)} has no words for {raw}"
+            assert set(raw) <= names, f"{language}: {prefix}.{tag(kind)} has no words for {raw}"
 
 
 @each_game
@@ -199,6 +199,6 @@ def test_the_rules_have_every_clause_once_and_in_order(game: AnyGame) -> None:
 
 
 @each_game
-def test_the_game_says_what_it_is(game: AnyGame) -> None:
+def test_the_title_is_that_of_the_game_and_tags_are_distinct(game: AnyGame) -> None:
     assert game.texts["en"]["title"] == game.info.title
     assert len(game.info.effects) == len({tag(effect) for effect in game.info.effects})

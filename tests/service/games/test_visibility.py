@@ -66,7 +66,7 @@ def test_fields_keep_the_names_of_their_json_form() -> None:
     assert redact(Paid("coin", "debt"), None) == {"type": "paid", "with": "coin"}
 
 
-def test_a_field_at_its_default_is_left_out_where_its_class_leaves_it_out() -> None:
+def test_a_field_at_its_default_is_omitted_if_its_class_omits_defaults() -> None:
     class Hid(Action, frozen=True, tag="hid", omit_defaults=True):
         card: Private[str]
         where: Public[str | None] = None

@@ -1,4 +1,4 @@
-"""Bots in processes of their own, and bots in the process of a job: limits, failures, and what they get."""
+"""Bots in their own processes, and bots in the process of a job: limits, failures and inputs."""
 
 import os
 import signal
@@ -85,14 +85,14 @@ def test_a_hosted_bot_answers_as_the_same_function_here() -> None:
         ("stops", "timeout", f"no answer within {LIMIT_MS} ms"),
     ],
 )
-def test_a_failure_is_reported_and_the_next_answers_come(function: str, kind: FailureKind, detail: str) -> None:
+def test_a_failure_is_reported_and_the_bot_answers_again(function: str, kind: FailureKind, detail: str) -> None:
     with hosted(function) as bot:
         failed = first_failure(bot)
         assert (failed.kind, failed.detail[: len(detail)]) == (kind, detail)
         assert function not in SOMETIMES or any(not isinstance(one, Failed) for one in answers(bot, 5))
 
 
-def test_what_a_bot_prints_goes_to_the_log_and_not_into_its_answers(tmp_path: Path) -> None:
+def test_the_output_of_a_bot_goes_to_the_log_and_not_into_its_answers(tmp_path: Path) -> None:
     with hosted("honest", tmp_path / "log") as bot:
         assert not any(isinstance(one, Failed) for one in answers(bot, 3))
     assert (tmp_path / "log").read_text().count("a bot may print") == 3

@@ -22,7 +22,7 @@ def test_deals_come_in_order_and_known_ones_are_not_played_again() -> None:
     assert all(len(one.matches) == 2 for one in played if one.number not in known)
 
 
-def test_each_job_gets_every_so_many_th_deal_that_is_missing() -> None:
+def test_missing_deals_are_distributed_over_the_jobs_in_turn() -> None:
     known = {number: deal(number) for number in (0, 3, 4)}
     assert [list(_missing(job, 3, 10, known)) for job in range(3)] == [[6, 9], [1, 7], [2, 5, 8]]
     assert list(islice(_missing(0, 2, None, known), 3)) == [2, 6, 8]

@@ -1,4 +1,4 @@
-"""A run continues from its journal, whatever a kill left of the last line."""
+"""A run continues from its journal, also if a kill left an incomplete last line."""
 
 from pathlib import Path
 
@@ -38,12 +38,12 @@ def test_deals_are_read_again_and_written_once(file: Path) -> None:
 @pytest.mark.parametrize("cut", [1, 20])
 @pytest.mark.parametrize("more", [b"", b"1" * 5000], ids=["short", "long"])
 def test_an_incomplete_line_is_cut_off(file: Path, cut: int, more: bytes) -> None:
-    whole = file.read_bytes()
-    file.write_bytes(whole[:-cut] + more)
+    content = file.read_bytes()
+    file.write_bytes(content[:-cut] + more)
     with Journal(file, CONTEST) as journal:
         assert sorted(journal.known) == [0, 1]
         journal.add(deal(2))
-    assert file.read_bytes() == whole
+    assert file.read_bytes() == content
 
 
 @pytest.mark.parametrize(

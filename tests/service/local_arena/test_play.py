@@ -1,4 +1,4 @@
-"""Matches by the bare rules: recorded, they pass both verifiers, whatever the bots do."""
+"""Matches played only by the rules: when recorded, they pass both verifiers, also with failing bots."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ SEED = bytes(range(32))
 
 
 class Player:
-    """Chooses at random; from its `fails_at`-th decision on it fails, or returns what it should not."""
+    """Chooses at random; at its `fails_at`-th decision it fails, or returns `answer`."""
 
     def __init__(self, fails_at: int = -1, failure: Failed | None = None, answer: Any = None) -> None:
         self.tasks: list[Task[Any, Any]] = []
@@ -64,7 +64,7 @@ def test_a_recorded_match_passes_both_verifiers_with_and_without_failures(name: 
     assert verdicts(files, tmp_path) == dict.fromkeys(files)
 
 
-def test_a_failed_seat_is_not_asked_again_in_its_match() -> None:
+def test_a_bot_that_failed_plays_default_actions_for_the_rest_of_its_match() -> None:
     failing = Player(2, Failed("timeout", "slow"))
     played = play(KNOWN["ape_town"], {}, SEED, [Player(), failing])
     assert (len(failing.tasks), len(played.times[1])) == (2, 1)
@@ -86,7 +86,7 @@ def test_an_illegal_action_is_nonsense_and_changes_nothing(name: str) -> None:
     assert verify(recorded(game, last), KNOWN).match.outcome == last.outcome
 
 
-def test_a_bot_may_wait_only_where_a_bell_ends_the_wait() -> None:
+def test_a_bot_may_wait_only_in_a_step_with_a_timer() -> None:
     waiting = play(GAMES["four_monkeys"], {}, SEED, [Player(1), Player()])
     assert not waiting.failures
     kinds: list[FailureKind] = [one.kind for one in play(GAMES["ape_town"], {}, SEED, [Player(1), Player()]).failures]
@@ -98,10 +98,10 @@ def test_the_same_seed_is_the_same_match_and_another_seed_another_deal() -> None
         first, again, other = (play(game, {}, seed, [Player(), Player()]) for seed in (SEED, SEED, bytes(32)))
         assert (first.moves, first.outcome) == (again.moves, again.outcome) != (other.moves, other.outcome)
         assert recorded(game, first) == recorded(game, again)
-        assert recorded(game, first)[0] != recorded(game, first, 1)[0], "each rotation is a match of its own"
+        assert recorded(game, first)[0] != recorded(game, first, 1)[0], "each rotation has its own match id"
 
 
-def test_bots_get_what_their_seat_sees() -> None:
+def test_bots_get_the_observation_of_their_seat() -> None:
     players = [Player(), Player()]
     game = GAMES["monkeys_on_the_moon"]
     play(game, {}, SEED, players)

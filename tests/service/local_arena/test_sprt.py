@@ -1,4 +1,4 @@
-"""The sequential test is seldom wrong, and its ratio is computed by a second way."""
+"""The sequential test is seldom wrong, and its ratio equals that of a second computation."""
 
 from collections import Counter
 from math import inf, isclose, log

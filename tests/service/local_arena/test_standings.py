@@ -1,4 +1,4 @@
-"""What deals add up to: pairwise scores, points, times, failures, curves and the plot."""
+"""The standings after some deals: pairwise scores, points, times, failures, curves and the plot."""
 
 from itertools import pairwise as pairwise_points
 from xml.etree import ElementTree as ET
@@ -18,7 +18,7 @@ DUEL = Contest("toy", ("a", "b"), {}, "00", 100)
 
 def deal(number: int, *ranks: tuple[int, ...], failures: tuple[BotFailure, ...] = ()) -> Deal:
     seats = len(ranks[0])
-    points = tuple(10 * place for place in range(seats))
+    points = tuple(10 * seat for seat in range(seats))
     return Deal(number, tuple(MatchResult(one, points, failures) for one in ranks), ({100: 3},) * seats)
 
 

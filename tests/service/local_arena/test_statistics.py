@@ -1,4 +1,4 @@
-"""Intervals hold the true score, and each figure is computed by a second way."""
+"""Intervals contain the true score, and each figure equals that of a second computation."""
 
 from collections.abc import Callable
 from itertools import islice
@@ -18,7 +18,7 @@ DEALS = 100
 
 
 def root(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Where a rising function is 0."""
+    """The zero of a rising function."""
     for _ in range(200):
         middle = (low + high) / 2
         low, high = (middle, high) if rising(middle) < 0 else (low, middle)
@@ -34,7 +34,7 @@ def scores_of(values: list[float]) -> Scores:
 
 @pytest.mark.long
 @pytest.mark.parametrize("strength", [0.5, 0.6, 0.7])
-def test_intervals_of_two_bots_hold_the_true_score_in_93_to_97_of_100(strength: float) -> None:
+def test_intervals_of_two_bots_contain_the_true_score_in_93_to_97_of_100(strength: float) -> None:
     held = 0
     for seed in range(RUNS * LENGTH):
         low, high = scores_of(list(islice(pair_scores(seed, strength), DEALS))).interval()
@@ -43,7 +43,7 @@ def test_intervals_of_two_bots_hold_the_true_score_in_93_to_97_of_100(strength: 
 
 
 @pytest.mark.long
-def test_intervals_of_a_table_of_three_hold_the_true_score_in_93_to_97_of_100() -> None:
+def test_intervals_of_three_bots_contain_the_true_score_in_93_to_97_of_100() -> None:
     held = 0
     for seed in range(TABLE_RUNS * LENGTH):
         standings = Standings(Contest("toy", ("a", "b", "c"), {}, "", 0))
@@ -83,7 +83,7 @@ def test_the_interval_has_the_means_that_differ_by_t_standard_errors_from_the_sc
     assert isclose(found.high, high, abs_tol=1e-9)
 
 
-def test_before_the_second_deal_an_interval_says_nothing() -> None:
+def test_before_the_second_deal_the_interval_is_from_0_to_1() -> None:
     assert Scores().interval() == scores_of([1.0]).interval() == Interval(0.0, 1.0)
 
 
@@ -95,10 +95,10 @@ def test_t_leaves_out_five_per_cent_of_its_density(freedom: int) -> None:
     quarter = 1.5707963267948966
     for step in range(steps + 1):
         weights[step] = cos(quarter * step / steps) ** (freedom - 1)
-    whole = sum(weights) - weights[0] / 2 - weights[-1] / 2
+    total = sum(weights) - weights[0] / 2 - weights[-1] / 2
     until = atan(student_t(freedom) / sqrt(freedom)) / quarter * steps
     inside = sum(weights[: int(until) + 1]) - weights[0] / 2 + (until - int(until) - 0.5) * weights[int(until)]
-    assert isclose(inside / whole, 0.95, abs_tol=0.002)
+    assert isclose(inside / total, 0.95, abs_tol=0.002)
 
 
 @pytest.mark.parametrize("score", [0.001, 0.25, 0.5, 0.64, 0.9999])
@@ -111,5 +111,5 @@ def test_elo_of_a_score_without_losses_or_wins_is_infinite() -> None:
     assert (elo(1.0), elo(0.0)) == (inf, -inf)
     for score in (0.0, 1.0):
         ends = scores_of([score] * 23).interval()
-        assert score in ends, "and so is one end of its interval"
+        assert score in ends, "the score is one end of its interval"
     assert round(elo(0.75)) == 191, "three quarters of the points are 191 Elo in chess"

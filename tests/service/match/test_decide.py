@@ -38,17 +38,17 @@ def open_match(*players: str) -> Match:
     return arena.match(arena.join(arena.create(seats=3, private=True), *players))
 
 
-def test_the_same_arguments_bring_the_same_events_and_the_match_stays_as_it_was() -> None:
+def test_the_same_arguments_give_the_same_events_and_the_match_is_unchanged() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     match = arena.match(table)
     at = arena.time
-    kept = (match.head, match.state, match.seats)
+    before = (match.head, match.state, match.seats)
     command = Act(player="anna", action=arena.legal(table, "anna")[0])
     first, second = (decide(match, command, at, lambda: SEED) for _ in range(2))
     assert first == second
     assert [(draft.type, draft.by) for draft in first] == [("action", "seat:0")]
-    assert (match.head, match.state, match.seats) == kept
+    assert (match.head, match.state, match.seats) == before
 
 
 def test_a_creation_needs_no_match_and_every_other_command_does() -> None:
@@ -82,7 +82,7 @@ def test_the_seed_is_read_only_for_draws_and_for_the_reveal() -> None:
     ],
     ids=lambda command: type(command).__name__,
 )
-def test_a_private_match_is_not_there_for_strangers_whatever_head_they_name(
+def test_strangers_get_not_found_for_a_private_match_with_any_precondition(
     command: Join | SeatBot | Start | Leave | Act,
 ) -> None:
     match = open_match("anna")
@@ -90,7 +90,7 @@ def test_a_private_match_is_not_there_for_strangers_whatever_head_they_name(
         refused("match-not-found", decide, match, replace(command, if_match=heads), match.at, never)
 
 
-def test_what_the_service_asks_of_an_open_match_changes_nothing() -> None:
+def test_the_service_s_own_commands_do_not_change_an_open_match() -> None:
     match = open_match("anna")
     assert decide(match, Extend(ms=5), match.at + 10, never) == ()
     refused("match-not-suspended", decide, match, Resume(), match.at, never)
@@ -130,7 +130,7 @@ def test_a_tag_of_another_format_is_no_head_of_the_match() -> None:
         TakeDefault(seat=-1, action=None, reason="player-left"),
     ],
 )
-def test_a_seat_that_is_not_theirs_or_not_there_is_not_due(command: ActAsBot | TakeDefault) -> None:
+def test_a_command_for_another_or_a_missing_seat_is_not_due(command: ActAsBot | TakeDefault) -> None:
     arena = Arena()
     match = arena.match(arena.toy("anna", bots=("high",)))
     with pytest.raises(NotDue):

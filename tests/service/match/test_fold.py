@@ -52,7 +52,7 @@ def test_in_a_simultaneous_game_a_decision_keeps_its_id_while_others_act() -> No
     assert ids(arena.match(table)) == {"0:8", "2:8"}
 
 
-def test_every_decision_of_a_real_time_match_opened_where_its_seat_moved_last_or_its_times_changed() -> None:
+def test_a_decision_of_a_real_time_match_opened_when_its_seat_last_moved_or_its_times_changed() -> None:
     ports, match = play(FOUR_MONKEYS, ["random"] * 7, {"round_seconds": 30, "banana_skins": True}, bytes(32))
     stored = ports.log.read(match.id).events
     match = begin(match.id, stored[0], {FOUR_MONKEYS.info.id: FOUR_MONKEYS})
@@ -63,12 +63,12 @@ def test_every_decision_of_a_real_time_match_opened_where_its_seat_moved_last_or
         if event.type not in {"match_started", "action", "timer"}:
             continue
         mover = msgspec.json.decode(event.data).get("seat", CLOCK)
-        asked = {(one.seat, one.step, one.opens_at, one.deadline) for one in match.decisions()}
-        opened = {one: event.version if one[0] == mover else opened.get(one, event.version) for one in asked}
+        open_decisions = {(one.seat, one.step, one.opens_at, one.deadline) for one in match.decisions()}
+        opened = {one: event.version if one[0] == mover else opened.get(one, event.version) for one in open_decisions}
         reopened[event.type] += sum(version == event.version for version in opened.values())
         assert ids(match) == {f"{'clock' if one[0] == CLOCK else one[0]}:{since}" for one, since in opened.items()}
     assert reopened["action"] > len(stored) // 2
-    assert reopened["timer"] >= 8  # a bell that begins a round opens it for all, and the clock's own decision
+    assert reopened["timer"] >= 8  # a timer that begins a round opens a decision for every seat and the clock
 
 
 def test_a_decision_that_opens_again_at_another_time_gets_another_id() -> None:
@@ -81,7 +81,7 @@ def test_a_decision_that_opens_again_at_another_time_gets_another_id() -> None:
     assert arena.match(table).state.step == "commit"
 
 
-def test_what_is_no_move_leaves_every_id() -> None:
+def test_events_that_are_not_moves_keep_every_id() -> None:
     arena = Arena()
     for table in (arena.toy("anna", "ben"), arena.monkeys("anna", "ben", turn_seconds=60)):
         before = ids(arena.match(table))
@@ -113,7 +113,7 @@ def running() -> tuple[Arena, Match]:
     return arena, arena.match(table)
 
 
-def test_a_seat_handed_over_keeps_its_part_in_the_draws() -> None:
+def test_a_seat_that_is_handed_over_keeps_its_client_seed() -> None:
     _, match = running()
     resigned = one_more(match, "resigned", {"seat": 1})
     handed = one_more(resigned, "seat_handed_over", {"seat": 1, "player": "random", "kind": "bot", "reason": "clock"})
@@ -126,9 +126,9 @@ def test_a_seat_handed_over_keeps_its_part_in_the_draws() -> None:
 
 def test_an_aborted_match_has_no_open_decision() -> None:
     _, match = running()
-    gone = one_more(match, "match_aborted", {"reason": "creator-left"}, at=match.at + 5)
-    assert (gone.status, gone.ended_at, gone.decisions()) == ("aborted", match.at + 5, ())
-    assert set(due_times(gone).values()) == {None}
+    aborted = one_more(match, "match_aborted", {"reason": "creator-left"}, at=match.at + 5)
+    assert (aborted.status, aborted.ended_at, aborted.decisions()) == ("aborted", match.at + 5, ())
+    assert set(due_times(aborted).values()) == {None}
 
 
 # --- the fold as a whole ----------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def plays(draw: st.DrawFn) -> tuple[Arena, str]:
         table = arena.toy("anna", "ben", bots=("random",), turn_seconds=40, tricks=3)
     else:
         table = arena.monkeys("anna", "ben", bots=("greedy",), turn_seconds=40)
-    for word in draw(
+    for kind in draw(
         st.lists(st.sampled_from(["act", "act", "act", "work", "ring", "extend", "leave", "suspend"]), max_size=14)
     ):
         match = arena.match(table)
@@ -150,18 +150,18 @@ def plays(draw: st.DrawFn) -> tuple[Arena, str]:
             break
         arena.wait(draw(st.integers(0, 2_000)))
         people = [p for p in ("anna", "ben") if any(one.seat == match.seat_of(p) for one in match.decisions())]
-        if word == "act" and people:
+        if kind == "act" and people:
             arena.time = max(arena.time, *(one.opens_at for one in match.decisions()))
             _try(arena, table, people[0])
-        elif word == "work":
+        elif kind == "work":
             arena.work(table)
-        elif word == "ring" and match.decisions():
+        elif kind == "ring" and match.decisions():
             arena.ring(table)
-        elif word == "extend":
+        elif kind == "extend":
             extend(arena.ports, table, arena.new_key(), 700)
-        elif word == "leave" and match.decisions() and not _left(match):
+        elif kind == "leave" and match.decisions() and not _left(match):
             arena.leave(table, "ben")
-        elif word == "suspend":
+        elif kind == "suspend":
             suspend(arena.ports, match, "KeyError")
             arena.wait(300)
             resume(arena.ports, table)
@@ -185,14 +185,16 @@ def _try(arena: Arena, table: str, player: str) -> None:
 
 
 @given(plays(), st.data())
-def test_a_match_at_any_version_and_the_tail_are_the_whole(play: tuple[Arena, str], data: st.DataObject) -> None:
+def test_folding_the_later_events_onto_any_version_gives_the_newest_match(
+    play: tuple[Arena, str], data: st.DataObject
+) -> None:
     arena, table = play
     stored = arena.log.stored(table)
-    whole = arena.match(table)
+    newest = arena.match(table)
     cut = data.draw(st.integers(1, len(stored)))
     start = begin(table, stored[0], arena.ports.games)
     early = fold(start, stored[1:cut])
-    assert fold(early, stored[cut:]) == whole == fold(start, stored[1:])
+    assert fold(early, stored[cut:]) == newest == fold(start, stored[1:])
     assert early.head == Head(cut, arena.ports.history.at(table, cut).head.hash)
     moments = [arena.ports.history.at(table, version) for version in range(1, len(stored) + 1)]
     times = [one.at - one.paused for one in moments]
@@ -200,7 +202,7 @@ def test_a_match_at_any_version_and_the_tail_are_the_whole(play: tuple[Arena, st
 
 
 @pytest.mark.parametrize("game", REGISTERED.values(), ids=lambda game: game.info.id)
-def test_many_events_at_once_give_the_match_that_they_give_one_by_one(game: AnyGame) -> None:
+def test_folding_many_events_at_once_equals_folding_them_one_by_one(game: AnyGame) -> None:
     ports, played = play(game, ["random"] * 2, {}, bytes(32))
     stored = ports.log.read(played.id).events
     one = begin(played.id, stored[0], {game.info.id: game})
@@ -216,13 +218,13 @@ def test_a_fault_among_many_actions_is_reported_at_its_version() -> None:
     arena.work(table)
     stored = arena.log.stored(table)
     start = begin(table, stored[0], arena.ports.games)
-    for place in range(20, 40):
+    for index in range(20, 40):
         with pytest.raises(Corrupt) as many:
-            fold(start, [*stored[1:place], stored[place].replace(b'"prev":"', b'"prev":"0'), *stored[place + 1 :]])
-        assert many.value.version == place + 1
+            fold(start, [*stored[1:index], stored[index].replace(b'"prev":"', b'"prev":"0'), *stored[index + 1 :]])
+        assert many.value.version == index + 1
 
 
-def test_an_observation_is_made_once_for_each_viewer() -> None:
+def test_an_observation_is_computed_once_for_each_viewer() -> None:
     arena = Arena()
     match = arena.match(arena.opened("anna", "ben"))
     for viewer in (0, 1, None):

@@ -25,7 +25,7 @@ from tests.service.games.toy.game import TOY
         ("match_resumed", {}),
     ],
 )
-def test_what_cannot_happen_in_the_match_is_corrupt(kind: str, data: Any) -> None:
+def test_an_event_that_is_impossible_in_the_match_is_corrupt(kind: str, data: Any) -> None:
     arena = Arena()
     match = arena.match(arena.toy("anna", bots=("high",)))
     with pytest.raises(Corrupt) as caught:
@@ -105,7 +105,7 @@ def test_effects_that_the_rules_cannot_apply_are_corrupt() -> None:
         [{"type": "cards_swapped", "seat": 0, "the hidden 7-1": 1}],
     ],
 )
-def test_a_fault_does_not_tell_what_is_in_the_event(effects: Any) -> None:
+def test_a_refusal_contains_no_values_of_the_event(effects: Any) -> None:
     arena = Arena()
     match = arena.match(arena.toy("anna", bots=("high",)))
     data = {"seat": 0, "action": {"type": "keep"}, "effects": effects}
@@ -133,7 +133,7 @@ def first_event(data: Any, game: str = "toy") -> bytes:
     return seal(head, [Draft("match_created", "player:host", canonical(data))], 5, ["0" * 32])[0][0]
 
 
-def test_a_match_begins_with_what_it_is_to_be() -> None:
+def test_a_match_begins_with_the_values_of_its_first_event() -> None:
     match = begin("table", first_event(CREATED), {"toy": TOY})
     assert (match.id, match.creator, match.created_at, match.status) == ("table", "host", 5, "open")
     assert match.options == TOY.options(2, {})

@@ -33,11 +33,11 @@ def test_every_emoji_is_a_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "kept"),
+    ("sent", "expected"),
     [("  Ada\u3000 Lovelace\u00a0", "Ada Lovelace"), ("\u2003Ada", "Ada"), ("a" * 40 + " ", "a" * 40)],
 )
-def test_spaces_are_collapsed_between_words_and_removed_at_the_ends(sent: str, kept: str) -> None:
-    assert parse_name(sent) == kept
+def test_spaces_are_collapsed_between_words_and_removed_at_the_ends(sent: str, expected: str) -> None:
+    assert parse_name(sent) == expected
 
 
 REFUSED: Final = {
@@ -93,13 +93,13 @@ REFUSED: Final = {
 
 
 @pytest.mark.parametrize(("name", "reason"), REFUSED.items(), ids=map(ascii, REFUSED))
-def test_what_cannot_be_seen_is_refused_by_its_code_point(name: str, reason: str) -> None:
+def test_an_invisible_character_is_refused_with_its_code_point(name: str, reason: str) -> None:
     with pytest.raises(BadName) as refused:
         parse_name(name)
     assert reason in str(refused.value)
 
 
-def test_no_single_character_that_unicode_calls_ignorable_or_no_character_is_a_name() -> None:
+def test_no_control_or_ignorable_character_is_a_name() -> None:
     for code in (
         *range(0x20),
         *range(0x7F, 0xA0),

@@ -16,7 +16,7 @@ from events.record import canonical, digest
 from service.games.registry import GAMES
 from service.match.randomness import Draws, bot_key, commitment, match_key, new_salts, new_seed
 from service.ops.simulate import play
-from tests.service import second_draws
+from tests.service import reference_draws
 
 SEED = bytes(range(32))
 
@@ -53,8 +53,8 @@ def test_the_published_vectors_hold(case: dict[str, Any]) -> None:
     rng = draws(key)
     outcomes: list[Any] = []
     for draw in case["draws"]:
-        made = rng.shuffle if draw["draw"] == "shuffle" else rng.pick
-        outcomes.append(made(draw["label"], draw["items"]))
+        method = rng.shuffle if draw["draw"] == "shuffle" else rng.pick
+        outcomes.append(method(draw["label"], draw["items"]))
     assert msgspec.json.decode(msgspec.json.encode(outcomes)) == [draw["outcome"] for draw in case["draws"]]
     assert [draw.label for draw in rng.drawn] == [draw["label"] for draw in case["draws"]]
 
@@ -63,11 +63,11 @@ def test_the_published_vectors_hold(case: dict[str, Any]) -> None:
 def test_a_second_implementation_draws_the_same(key: bytes, label: str, size: int, before: int) -> None:
     items = list(range(size))
     rng = Draws(lambda: key, {label: before})
-    assert rng.shuffle(label, items) == tuple(second_draws.shuffle(key, label, before, items))
-    assert rng.pick(label, items) == second_draws.pick(key, label, before + 1, items)
+    assert rng.shuffle(label, items) == tuple(reference_draws.shuffle(key, label, before, items))
+    assert rng.pick(label, items) == reference_draws.pick(key, label, before + 1, items)
 
 
-def test_words_that_would_be_unfair_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_that_would_bias_a_draw_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = iter([b"\xff" * 32, b"\x00" * 31 + b"\x05"])
     monkeypatch.setattr("service.match.randomness.hmac.digest", lambda *_: next(blocks))
     assert draws(b"").pick("any", "abc") == "a"
@@ -78,10 +78,12 @@ def test_each_position_of_a_shuffle_is_as_likely_as_the_others() -> None:
     rng = draws(b"fixed")
     counts = [[0] * 5 for _ in range(5)]
     for _ in range(4000):
-        for place, item in enumerate(rng.shuffle("cards", range(5))):
-            counts[place][item] += 1
+        for position, item in enumerate(rng.shuffle("cards", range(5))):
+            counts[position][item] += 1
     chi_square = sum((count - 800) ** 2 / 800 for row in counts for count in row)
-    assert chi_square < 45  # 16 degrees of freedom: one fixed series, far from the 0.01 % tail
+    assert (
+        chi_square < 45
+    )  # 16 degrees of freedom: a fixed series, far below the limit that chance exceeds once in 10,000 times
 
 
 def test_seeds_and_salts_come_from_the_operating_system() -> None:
@@ -89,8 +91,8 @@ def test_seeds_and_salts_come_from_the_operating_system() -> None:
     assert all(len(salt) == 32 and salt == salt.lower() for salt in new_salts(4))
 
 
-def test_a_stranger_redoes_every_draw_of_a_match_from_its_file() -> None:
-    """From the revealed seed and the component file's order alone, in the order of the rules page."""
+def test_every_draw_of_a_match_can_be_repeated_from_its_file() -> None:
+    """Only from the revealed seed, the order of the component file, and the order of draws in the rules."""
     ports, match = play(GAMES["monkeys_on_the_moon"], ["random"] * 3, {})
     events = [json.loads(stored) for stored in ports.log.read(match.id).events]
     cards = json.loads((ROOT / "service/games/monkeys_on_the_moon/components.json").read_text(encoding="utf-8"))
@@ -103,22 +105,22 @@ def test_a_stranger_redoes_every_draw_of_a_match_from_its_file() -> None:
             for n in range(1, card["copies"] + 1)
         ]
 
-    key = second_draws.key_of(events[-1]["data"]["server_seed"], [None] * 3)
+    key = reference_draws.key_of(events[-1]["data"]["server_seed"], [None] * 3)
     expected = [
-        ("alliance_circle", second_draws.shuffle(key, "alliance_circle", 0, tribes)),
-        ("monkey_deck", second_draws.shuffle(key, "monkey_deck", 0, copies("monkey_cards", "tribe", "status"))),
+        ("alliance_circle", reference_draws.shuffle(key, "alliance_circle", 0, tribes)),
+        ("monkey_deck", reference_draws.shuffle(key, "monkey_deck", 0, copies("monkey_cards", "tribe", "status"))),
         (
             "civilization_deck",
-            second_draws.shuffle(key, "civilization_deck", 0, copies("civilization_cards", "tribe", "spaces")),
+            reference_draws.shuffle(key, "civilization_deck", 0, copies("civilization_cards", "tribe", "spaces")),
         ),
         (
             "ship_deck",
-            second_draws.shuffle(
+            reference_draws.shuffle(
                 key, "ship_deck", 0, [f"{ship['border']}-{ship['capacity']}" for ship in cards["ship_cards"]]
             ),
         ),
-        ("first_seat", second_draws.pick(key, "first_seat", 0, range(3))),
-        ("finish_ties", second_draws.shuffle(key, "finish_ties", 0, tribes)),
+        ("first_seat", reference_draws.pick(key, "first_seat", 0, range(3))),
+        ("finish_ties", reference_draws.shuffle(key, "finish_ties", 0, tribes)),
     ]
     found = [(draw["label"], draw["outcome"]) for event in events for draw in event["data"].get("draws", ())]
     assert found == expected

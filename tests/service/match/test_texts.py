@@ -19,8 +19,8 @@ from tests.service.games.words import raw_words
 pytestmark = pytest.mark.unmeasured  # many matches or positions; other tests cover the same lines
 
 VIEWERS: Final = (None, 0, 1)
-ELSEWHERE: Final = {"hidden", "nothing", "legal", "others", "reason", "yes", "no"}
-"""Words for what is in an event, or about none."""
+OTHER_KEYS: Final = {"hidden", "nothing", "legal", "others", "reason", "yes", "no"}
+"""Keys that are not types of events."""
 TABLES: Final[Sequence[tuple[str, int, Mapping[str, object]]]] = (
     ("ape_town", 2, {}),
     ("four_monkeys", 2, {"banana_skins": True}),
@@ -30,7 +30,7 @@ TABLES: Final[Sequence[tuple[str, int, Mapping[str, object]]]] = (
     ("monsters_on_the_moon", 3, {"missions": "open"}),
 )
 UNNAMED: Final[Mapping[str, str]] = {"ape_town": r"\d-\d|D\d", "monsters_on_the_moon": r"[AB]\d\d|[xy]"}
-"""By game: what has no other name than its id, such as a field."""
+"""By game: a pattern of the ids that have no name, such as fields of the board."""
 each_table = pytest.mark.parametrize(("game", "seats", "options"), TABLES)
 
 
@@ -53,15 +53,15 @@ def test_every_event_of_a_match_has_a_text_in_every_language(
     arena, match = played(game, seats, options)
     for viewer in VIEWERS[: seats + 1]:
         for event in events(arena, match, viewer):
-            told = [str(texts.with_text(GAMES[game], language, event).text) for language in texts.LANGUAGES]
-            assert told[0] != told[1]
-            for text in told:
+            found = [str(texts.with_text(GAMES[game], language, event).text) for language in texts.LANGUAGES]
+            assert found[0] != found[1]
+            for text in found:
                 assert text[-1] in ".!?"
                 assert not {"{", "}"} & set(text)
                 assert ".." not in text
 
 
-def test_every_game_is_played_in_words() -> None:
+def test_every_game_is_in_these_tests() -> None:
     assert {game for game, _, _ in TABLES} == set(GAMES)
 
 
@@ -71,32 +71,32 @@ def check_words(game: AnyGame, language: str, kind: str, text: str, fields: Mapp
     assert not raw_words(game.texts[language], key, text, fields, without), text
 
 
-def test_names_stand_where_the_game_has_names_and_lists_have_commas() -> None:
+def test_ids_are_replaced_by_names_and_lists_have_commas() -> None:
     arena = Arena(GAMES["monkeys_on_the_moon"])
     match = arena.match(arena.monkeys("anna", "ben"))
-    told = texts._Texts("de", match.game.texts["de"])
-    assert told.effect({"type": "scorn_taken", "seat": 1, "tribe": "red"}).count("Rot") == 1
-    assert told.effect({"type": "monkeys_revealed", "cards": ["a", "b"]}).endswith("a, b.")
-    assert told.effect({"type": "decision_opened", "seat": 0, "step": "bid"}).count(".") == 1
-    assert texts._EVENT_TEXTS["de"]["hidden"] in told.effect({"type": "scorn_taken", "seat": 1})
+    found = texts._Texts("de", match.game.texts["de"])
+    assert found.effect({"type": "scorn_taken", "seat": 1, "tribe": "red"}).count("Rot") == 1
+    assert found.effect({"type": "monkeys_revealed", "cards": ["a", "b"]}).endswith("a, b.")
+    assert found.effect({"type": "decision_opened", "seat": 0, "step": "bid"}).count(".") == 1
+    assert texts._EVENT_TEXTS["de"]["hidden"] in found.effect({"type": "scorn_taken", "seat": 1})
 
 
-def test_what_is_hidden_is_not_in_a_text() -> None:
+def test_texts_contain_no_hidden_information() -> None:
     arena = Arena(GAMES["monkeys_on_the_moon"])
     table = arena.monkeys("anna", "ben")
     match = arena.match(table)
     for viewer in VIEWERS:
         for event in events(arena, table, viewer):
-            told = texts.with_text(match.game, "en", event)
+            found = texts.with_text(match.game, "en", event)
             again = texts.with_text(match.game, "en", msgspec.structs.replace(event, salt="", redacted=True))
-            assert told.text == again.text
-            assert msgspec.structs.replace(told, text=msgspec.UNSET) == event
+            assert found.text == again.text
+            assert msgspec.structs.replace(found, text=msgspec.UNSET) == event
 
 
 def test_every_type_of_event_has_words_in_every_language() -> None:
     kinds = {"match_created", *TRANSITIONS} - {"action"}
     for language in texts.LANGUAGES:
-        assert {key.partition(".")[0] for key in texts._EVENT_TEXTS[language]} - ELSEWHERE == kinds
+        assert {key.partition(".")[0] for key in texts._EVENT_TEXTS[language]} - OTHER_KEYS == kinds
         assert texts._EVENT_TEXTS[language].keys() == texts._EVENT_TEXTS[texts.DEFAULT].keys()
 
 
@@ -108,7 +108,7 @@ def test_an_event_without_a_text_of_an_effect_has_the_text_of_its_action() -> No
     assert texts.with_text(match.game, "en", event).text == match.game.texts["en"]["action.pass"]
 
 
-def test_a_suspension_says_why() -> None:
+def test_the_text_of_a_suspension_has_its_reason() -> None:
     arena = Arena(GAMES["monkeys_on_the_moon"])
     table = arena.monkeys("anna", "ben")
     suspend(arena.ports, arena.match(table), "KeyError")
@@ -116,7 +116,7 @@ def test_a_suspension_says_why() -> None:
     assert "KeyError" in str(texts.with_text(arena.match(table).game, "en", last).text)
 
 
-def test_a_decision_says_what_is_asked() -> None:
+def test_a_decision_has_the_text_of_its_step() -> None:
     arena = Arena(GAMES["ape_town"])
     table = arena.join(arena.create("ape_town", 2), "anna", "ben")
     match = arena.match(table)
@@ -125,45 +125,45 @@ def test_a_decision_says_what_is_asked() -> None:
 
 
 @each_table
-def test_each_legal_action_of_a_whole_match_has_words_of_its_own_in_every_language(
+def test_each_legal_action_of_a_whole_match_has_its_own_text_in_every_language(
     game: str, seats: int, options: Mapping[str, object]
 ) -> None:
     arena, table = played(game, seats, options)
-    said = 0
+    count = 0
     for version in range(1, arena.version(table)):
         match = arena.ports.history.at(table, version)
         for seat in range(seats):
             actions = legal_actions(match, seat)
             for language in texts.LANGUAGES:
-                told = texts.action_texts(match.game, language, actions)
-                assert len(told) == len(set(told)) == len(actions)
-                assert all(text[-1] in ".!" and "{" not in text and "any_of" not in text for text in told)
-                for action, text in zip(actions, told, strict=True):
+                found = texts.action_texts(match.game, language, actions)
+                assert len(found) == len(set(found)) == len(actions)
+                assert all(text[-1] in ".!" and "{" not in text and "any_of" not in text for text in found)
+                for action, text in zip(actions, found, strict=True):
                     check_words(match.game, language, "action", text, msgspec.to_builtins(action))
-                said += len(told)
-    assert said
+                count += len(found)
+    assert count
 
 
 @each_table
-def test_no_text_of_an_effect_holds_a_word_of_the_protocol_that_the_game_has_a_name_for(
+def test_texts_of_effects_use_names_instead_of_identifiers(
     game: str, seats: int, options: Mapping[str, object]
 ) -> None:
     arena, match = played(game, seats, options)
     for language in texts.LANGUAGES:
-        teller = texts._Texts(language, GAMES[game].texts[language])
+        words = texts._Texts(language, GAMES[game].texts[language])
         for event in events(arena, match, 0):
             for effect in msgspec.json.decode(event.data).get("effects", ()):
-                check_words(GAMES[game], language, "effect", teller.effect(effect), effect)
+                check_words(GAMES[game], language, "effect", words.effect(effect), effect)
 
 
 def test_names_with_numbers_are_shown_and_only_empty_values_are_nothing() -> None:
-    teller = texts._Texts("en", GAMES["ape_town"].texts["en"])
+    words = texts._Texts("en", GAMES["ape_town"].texts["en"])
     values: list[object] = [{"a": 1, "b": 2}, {}, [], (), None, 0, ""]
-    told = [teller.phrase("counts", value) for value in values]
-    assert told == ["a: 1, b: 2", "nothing", "nothing", "nothing", "nothing", "0", ""]
+    found = [words.phrase("counts", value) for value in values]
+    assert found == ["a: 1, b: 2", "nothing", "nothing", "nothing", "nothing", "0", ""]
 
 
-def test_words_stand_for_what_the_protocol_says_in_short() -> None:
+def test_identifiers_are_explained_in_words() -> None:
     four, moon = (texts._Texts("en", GAMES[game].texts["en"]) for game in ("four_monkeys", "monsters_on_the_moon"))
     assert four.phrase("combos", ["K07-2", "K01-1"]) == "Five of a kind (K07-2), Four cards of one colour (K01-1)"
     assert four.phrase("now", "K07-2") == "Five of a kind (K07-2)"
@@ -177,9 +177,9 @@ def test_words_stand_for_what_the_protocol_says_in_short() -> None:
 
 
 def test_the_text_of_a_card_has_its_kind_and_its_name() -> None:
-    teller = texts._Texts("en", GAMES["monkeys_on_the_moon"].texts["en"])
+    words = texts._Texts("en", GAMES["monkeys_on_the_moon"].texts["en"])
     played, up, ship = (
-        teller.action({"type": kind, "card": card, "tribe": "blue"})
+        words.action({"type": kind, "card": card, "tribe": "blue"})
         for kind, card in (
             ("play_civilization", "black-3-2"),
             ("select_monkey", "black-3-2"),
@@ -188,8 +188,8 @@ def test_the_text_of_a_card_has_its_kind_and_its_name() -> None:
     )
     assert played == "Play the Civilization card Black 3 (black-3-2) and advance Blue."
     assert (up, ship) == ("Put up the monkey Black 3 (black-3-2).", "Choose the ship Black for 3 monkeys.")
-    nobody_s = ["", "-", "3-2", "black", "black-", "-2", "pink-3-2", "black-x", ":-1", "1", "black--1"]
-    assert [teller.phrase("card", one) for one in nobody_s] == [*nobody_s[:3], "Black", *nobody_s[4:]]
+    not_cards = ["", "-", "3-2", "black", "black-", "-2", "pink-3-2", "black-x", ":-1", "1", "black--1"]
+    assert [words.phrase("card", one) for one in not_cards] == [*not_cards[:3], "Black", *not_cards[4:]]
 
 
 def test_the_texts_of_leaving_and_of_running_out_of_time_differ() -> None:
@@ -202,14 +202,14 @@ def test_the_texts_of_leaving_and_of_running_out_of_time_differ() -> None:
     arena.leave(left, "anna")
     seat = arena.match(late).decisions()[0].seat
     arena.ring(late)
-    told = [
+    found = [
         str(texts.with_text(GAMES["monkeys_on_the_moon"], language, event).text)
         for table in (left, late)
         for event in events(arena, table, None)
         if event.type == "resigned"
         for language in texts.LANGUAGES
     ]
-    assert told == [
+    assert found == [
         "The player in seat 0 leaves the match.",
         "Platz 0 verlässt die Partie.",
         f"The time of seat {seat} ran out: its player is out of the match.",
@@ -225,5 +225,5 @@ def test_every_reason_that_the_service_gives_has_words() -> None:
 
 def test_a_refusal_has_a_text_in_every_language() -> None:
     refusal = IllegalAction("no-coin-to-pay", "MOM-13", tribe="red")
-    told = texts.refusal_texts(GAMES["monkeys_on_the_moon"], refusal)
-    assert (set(told), "Red" in told["en"], "Rot" in told["de"]) == (set(texts.LANGUAGES), True, True)
+    found = texts.refusal_texts(GAMES["monkeys_on_the_moon"], refusal)
+    assert (set(found), "Red" in found["en"], "Rot" in found["de"]) == (set(texts.LANGUAGES), True, True)

@@ -53,7 +53,7 @@ def test_fields_follow_the_message_and_a_traceback_comes_last() -> None:
     assert error[-1] == "KeyError"
 
 
-def test_what_looks_like_a_token_or_a_password_is_left_out() -> None:
+def test_tokens_and_passwords_are_masked() -> None:
     token, ticket = new_token(), f"tick_{'a1' * 21}b"
     text = line(
         f"Bearer {token} at /stream?ticket={ticket}, redis://me:hunter2@log:6379/0, http://:hunter2@x and unix:///run/log.sock"

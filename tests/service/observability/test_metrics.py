@@ -19,7 +19,7 @@ def count(folder: str, process: str, streams: int) -> None:
     subprocess.run([sys.executable, "-c", COUNT.format(streams=streams)], cwd=ROOT, env=environ, check=True)
 
 
-def test_a_process_counts_on_where_the_one_before_it_died() -> None:
+def test_a_process_continues_the_counts_of_one_that_died() -> None:
     with metrics_folder.new_folder() as folder:
         for process, streams in (("api-1", 3), ("api-2", 4), ("api-1", 1)):
             count(folder, process, streams)
@@ -30,7 +30,7 @@ def test_a_process_counts_on_where_the_one_before_it_died() -> None:
     assert not Path(folder).exists()
 
 
-def test_a_forked_child_leaves_the_folder_alone() -> None:
+def test_a_forked_child_does_not_delete_the_folder() -> None:
     with metrics_folder.new_folder() as folder:
         program = (
             "import os, sys\n"
@@ -41,13 +41,13 @@ def test_a_forked_child_leaves_the_folder_alone() -> None:
             "    print(os.path.exists(folder), folder)\n"
         )
         done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-        there, gone = done.stdout.split()
-        assert there == "True"
-        assert not Path(gone).exists()
+        exists, folder_of_child = done.stdout.split()
+        assert exists == "True"
+        assert not Path(folder_of_child).exists()
         assert Path(folder).exists()
 
 
-def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics_folder, "_MEMORY", str(tmp_path))  # here no process of another test deletes folders
     program = (
         "import os, signal, sys\n"

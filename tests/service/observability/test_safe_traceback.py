@@ -15,7 +15,7 @@ from service.observability.safe_traceback import trace
 ROOT = Path(__file__).parents[3]
 SOURCES = [path for folder in ("api", "service", "workers", "events") for path in sorted((ROOT / folder).rglob("*.py"))]
 HIDDEN = "the card 7"
-TELLING = {"RedisError", "Unusable", "BadSetting"}
+SAFE_MESSAGES = {"RedisError", "Unusable", "BadSetting"}
 """Exceptions of servers and settings: their messages contain nothing of a match."""
 
 
@@ -57,7 +57,7 @@ def test_a_cyclic_chain_of_exceptions_is_printed_once() -> None:
     assert trace(one) == "ValueError\nThen:\nKeyError"
 
 
-def test_a_fault_of_the_system_says_which_in_the_systems_words() -> None:
+def test_an_error_of_the_operating_system_has_the_system_s_message() -> None:
     assert trace(OSError(errno.EADDRINUSE, HIDDEN, HIDDEN)) == "OSError (Address already in use)"
     assert trace(OSError(HIDDEN)) == "OSError"
 
@@ -86,6 +86,6 @@ def logged() -> Iterator[tuple[str, str, frozenset[str]]]:
 
 
 def test_no_log_line_contains_the_message_of_an_exception_that_may_know_a_match() -> None:
-    safe = {*TELLING, "Refused", "Corrupt"}  # their messages are a code, or a version with a location
-    assert [where for where, _, kinds in logged() if not kinds <= safe] == []
+    safe = {*SAFE_MESSAGES, "Refused", "Corrupt"}  # their messages are a code, or a version with a location
+    assert [call for call, _, kinds in logged() if not kinds <= safe] == []
     assert len(list(logged())) > 3

@@ -71,12 +71,12 @@ def test_the_commands_are_listed() -> None:
         ("arena", "ape_town"),
     ],
 )
-def test_what_needs_unix_says_so_in_a_sentence(words: tuple[str, ...]) -> None:
-    where = (
+def test_commands_that_need_unix_say_so_in_a_sentence(words: tuple[str, ...]) -> None:
+    advice = (
         "needs Linux or another Unix, such as WSL or a container; `moonstone play`, `moonstone verify` and `moonstone "
         "dataset` run here."
     )
-    assert run(*words) == (1, f"Error: `moonstone {words[0]}` {where}\n")
+    assert run(*words) == (1, f"Error: `moonstone {words[0]}` {advice}\n")
 
 
 def test_an_unknown_command_is_reported_as_everywhere() -> None:

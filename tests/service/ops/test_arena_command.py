@@ -121,7 +121,7 @@ def test_a_sequential_test_stops_by_itself(tmp_path: Path) -> None:
     assert (limited.returncode, "Accepted" in limited.stdout) == (0, False)
 
 
-def test_an_interrupt_ends_the_run_with_what_was_played(tmp_path: Path) -> None:
+def test_an_interrupt_ends_the_run_with_the_results_so_far(tmp_path: Path) -> None:
     journal, file = tmp_path / "journal", tmp_path / "result.json"
     words = (
         "ape_town",
@@ -220,8 +220,6 @@ def test_paths_that_are_not_utf8_are_used_as_they_are(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_wrong_arguments_are_reported_with_what_would_be_right(
-    words: tuple[object, ...], code: int, fault: str
-) -> None:
+def test_wrong_arguments_are_reported_with_advice(words: tuple[object, ...], code: int, fault: str) -> None:
     done = CliRunner().invoke(main, ["arena", *map(str, words)])
     assert (done.exit_code, fault in done.output, done.stdout) == (code, True, ""), done.output

@@ -33,9 +33,9 @@ def test_a_check_compares_the_saved_heads_and_a_restored_store_starts_without_he
         f"match {lost.id}, version {lost.head.version}: the log held it and no longer does",
         "compared 2 heads that were saved outside the log, last at 2023-11-14T22:13:20Z: 1 faults",
     ]
-    elsewhere = {**store.environ, "MOONSTONE_LOG_URL": empty("other")["MOONSTONE_LOG_URL"]}
-    assert maintenance.restore(elsewhere, file, store.messages.append)
-    assert maintenance.check(elsewhere, store.messages.append)
+    restored = {**store.environ, "MOONSTONE_LOG_URL": empty("other")["MOONSTONE_LOG_URL"]}
+    assert maintenance.restore(restored, file, store.messages.append)
+    assert maintenance.check(restored, store.messages.append)
     assert store.messages[-1].startswith("no heads were saved in ")
 
 

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from events.log import MAX_BYTES
+from events.log import MAX_BYTES as MAX_EVENT_BYTES
 from events.record import canonical, decode, digest
 from service.audit.verify import verify
 from service.games.four_monkeys.game import GAME as FOUR_MONKEYS
@@ -87,12 +87,18 @@ def test_an_option_is_json_or_else_text(tmp_path: Path) -> None:
 def test_a_match_in_real_time_takes_no_time(games: dict[str, AnyGame], tmp_path: Path) -> None:
     games["four_monkeys"] = FOUR_MONKEYS
     file = tmp_path / "match.ndjson"
-    wanted = {"banana_skins": True, "family": True, "round_seconds": 30, "timer_visible": False, "countdown_seconds": 0}
-    options = [word for name, value in wanted.items() for word in ("--option", f"{name}={json.dumps(value)}")]
+    match_options = {
+        "banana_skins": True,
+        "family": True,
+        "round_seconds": 30,
+        "timer_visible": False,
+        "countdown_seconds": 0,
+    }
+    options = [word for name, value in match_options.items() for word in ("--option", f"{name}={json.dumps(value)}")]
     done = run("play", "four_monkeys", "--bots", "greedy,random,greedy", *options, "--seed", SEED, "--export", file)
     assert done.exit_code == 0, done.output
     events = [json.loads(line) for line in file.read_bytes().splitlines()[1:]]
-    assert events[0]["data"]["options"] == wanted
+    assert events[0]["data"]["options"] == match_options
     assert events[-1]["at"] > 10_000, "bots are paced by the match's own time"
     assert run("verify", file).exit_code == 0
 
@@ -118,7 +124,7 @@ def test_wrong_arguments_are_reported_with_the_valid_values(words: tuple[str, ..
     assert advice in done.output
 
 
-def test_the_defaults_are_those_for_as_many_as_there_are_bots(games: dict[str, AnyGame]) -> None:
+def test_the_printed_defaults_are_those_for_the_number_of_bots(games: dict[str, AnyGame]) -> None:
     games["monsters"] = MONSTERS
     for bots in ("greedy,random", "greedy,random,random"):
         done = run("play", "monsters", "--bots", bots, "--option", "walls=yes")
@@ -126,7 +132,7 @@ def test_the_defaults_are_those_for_as_many_as_there_are_bots(games: dict[str, A
         assert f"monsters={msgspec.json.encode(defaults['monsters']).decode()}" in done.output
 
 
-def test_a_game_without_options_says_so(games: dict[str, AnyGame]) -> None:
+def test_the_message_for_a_game_without_options_says_that_it_has_none(games: dict[str, AnyGame]) -> None:
     toy = games["toy"]
     games["toy"] = replace(toy, info=replace(toy.info, options=NoOptions), options=_no_options)
     done = run("play", "toy", "--bots", "high,high", "--option", "hand=3")
@@ -170,7 +176,7 @@ def test_a_valid_file_gives_one_line(file: Path) -> None:
     assert done.output.count("\n") == 1
 
 
-def test_a_file_that_came_compressed_is_checked_as_it_is(file: Path) -> None:
+def test_a_compressed_file_need_not_be_unpacked(file: Path) -> None:
     plain, packed = file.read_bytes(), gzip.compress(file.read_bytes())
     message = run("verify", file).output
     file.write_bytes(packed)
@@ -182,17 +188,17 @@ def test_a_file_that_came_compressed_is_checked_as_it_is(file: Path) -> None:
         assert "gzip, but damaged" in done.output
 
 
-LINE, LONG_LINE = b"x" * MAX_BYTES + b"\n", bytes(MAX_BYTES + 2)
-MAX_BYTES = 1 << 20
+LINE, LONG_LINE = b"x" * MAX_EVENT_BYTES + b"\n", bytes(MAX_EVENT_BYTES + 2)
+MAX_FILE_BYTES = 1 << 20
 
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (LINE * (MAX_BYTES // len(LINE)), "is not a match file"),
-        (LINE * (MAX_BYTES // len(LINE) + 1), "larger than the largest match"),
-        (b"\n" * (MAX_BYTES // 100 + 1), "larger than the largest match"),
+        (LINE * (MAX_FILE_BYTES // len(LINE)), "is not a match file"),
+        (LINE * (MAX_FILE_BYTES // len(LINE) + 1), "larger than the largest match"),
+        (b"\n" * (MAX_FILE_BYTES // 100 + 1), "larger than the largest match"),
         (LINE + LONG_LINE, "Line 2 of the file is longer than the largest event"),
         (LONG_LINE, "Line 1 of the file is longer than the largest event"),
     ],
@@ -200,7 +206,7 @@ MAX_BYTES = 1 << 20
 def test_a_file_larger_than_any_match_is_refused(
     file: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str, *, packed: bool
 ) -> None:
-    monkeypatch.setattr(match_input, "_MAX_BYTES", MAX_BYTES)
+    monkeypatch.setattr(match_input, "_MAX_BYTES", MAX_FILE_BYTES)
     file.write_bytes(gzip.compress(content) if packed else content)
     done = run("verify", file)
     assert (done.exit_code, message in done.output, done.output.count("\n")) == (1, True, 1)
@@ -213,10 +219,10 @@ def test_a_file_larger_than_any_match_is_refused(
         (("FILE", "--feed", "/dev/zero"), "larger than the largest match"),
     ],
 )
-def test_a_file_without_an_end_is_not_read_for_ever(
+def test_an_endless_file_is_rejected(
     file: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
 ) -> None:
-    monkeypatch.setattr(match_input, "_MAX_BYTES", MAX_BYTES)
+    monkeypatch.setattr(match_input, "_MAX_BYTES", MAX_FILE_BYTES)
     done = run("verify", *[file if word == "FILE" else word for word in words])
     assert (done.exit_code, message in done.output) == (1, True)
 
@@ -228,7 +234,7 @@ def test_a_file_that_cannot_be_written_is_reported(file: Path, name: str) -> Non
     assert (done.exit_code, done.output.startswith(f"Error: {path}: "), done.output.count("\n")) == (1, True, 1)
 
 
-def test_what_a_file_says_cannot_steer_the_terminal(file: Path) -> None:
+def test_control_characters_of_a_file_are_replaced_in_the_output(file: Path) -> None:
     forged = File(tuple(file.read_bytes().splitlines()))
     forged.events[3]["by"] = "\x1b[2Jplayer:\x85\u2028\u202ebots"
     file.write_bytes(b"\n".join(forged.sealed()))
@@ -274,15 +280,15 @@ def test_a_match_is_played_written_and_checked_by_two_processes(tmp_path: Path) 
     assert f"{message['versions']} events" in checked.stdout
 
 
-# --- verify against what was kept -------------------------------------------------------------------------------------
+# --- verify against a client's copies ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def feed(file: Path, tmp_path: Path) -> Path:
-    """A feed of the file's match, as seat 1 saw it."""
+    """The events of the file's match as seat 1 received them."""
     lines = file.read_bytes().splitlines()
     match = verify(lines, {"toy": TOY}).match
-    path = tmp_path / "kept.ndjson"
+    path = tmp_path / "feed.ndjson"
     shown = [canonical(see_event(match, decode(line), digest(line), 1)) for line in lines[1:]]
     path.write_bytes(b"".join(event + b"\n" for event in shown))
     return path
@@ -294,7 +300,7 @@ def head(file: Path, version: int) -> str:
 
 def test_copies_that_agree_are_reported_in_the_same_line(file: Path, feed: Path) -> None:
     etag = '"' + head(file, 20)[:19].replace(":", "-") + '"'
-    heads = [part for kept in (head(file, 7), head(file, 20)[:19], etag, f"W/{etag}") for part in ("--head", kept)]
+    heads = [part for known in (head(file, 7), head(file, 20)[:19], etag, f"W/{etag}") for part in ("--head", known)]
     done = run("verify", file, *heads, "--feed", feed, "--seat", "1")
     assert done.exit_code == 0, done.output
     assert done.output.endswith(" Your copies agree: heads 4, events 20.\n")
@@ -302,14 +308,14 @@ def test_copies_that_agree_are_reported_in_the_same_line(file: Path, feed: Path)
 
 
 def test_a_file_rewritten_as_a_whole_passes_without_copies_and_fails_with_them(file: Path, feed: Path) -> None:
-    kept = head(file, 7)
-    known = file.read_bytes()
+    known_head = head(file, 7)
+    known_file = file.read_bytes()
     assert run("play", "toy", "--bots", "high,random", "--seed", "00" * 32, "--export", file).exit_code == 0
-    assert file.read_bytes().splitlines()[0] == known.splitlines()[0], "another match of the same name"
+    assert file.read_bytes().splitlines()[0] == known_file.splitlines()[0], "another match of the same name"
     assert run("verify", file).exit_code == 0
-    by_head, by_feed = run("verify", file, "--head", kept), run("verify", file, "--feed", feed, "--seat", "1")
+    by_head, by_feed = run("verify", file, "--head", known_head), run("verify", file, "--feed", feed, "--seat", "1")
     assert (by_head.exit_code, by_feed.exit_code) == (1, 1)
-    assert by_head.output.startswith(f"Error: version 7, head: its hash is {head(file, 7)[2:]}, not {kept[2:]}")
+    assert by_head.output.startswith(f"Error: version 7, head: its hash is {head(file, 7)[2:]}, not {known_head[2:]}")
     assert by_feed.output.startswith(f"Error: version 1, feed: its hash is {head(file, 1)[2:]}, not ")
     assert by_head.output.count("\n") == by_feed.output.count("\n") == 1
 
@@ -340,7 +346,9 @@ def test_a_feed_is_a_spectators_unless_its_seat_is_named(file: Path, feed: Path,
         (("--feed", "nothing"), "No such file"),
     ],
 )
-def test_what_cannot_be_compared_is_reported(file: Path, feed: Path, words: tuple[str, ...], advice: str) -> None:
+def test_copies_that_cannot_be_compared_are_reported(
+    file: Path, feed: Path, words: tuple[str, ...], advice: str
+) -> None:
     names = {"FEED": feed, "FILE": file}
     done = run("verify", file, *[names.get(word, word) for word in words])
     assert done.exit_code == 2

@@ -61,7 +61,7 @@ class Store:
         return key.decode()
 
 
-def opened(environ: dict[str, str], stack: ExitStack) -> Store:
+def open_store(environ: dict[str, str], stack: ExitStack) -> Store:
     service = build(read(environ), listen=False)
     stack.callback(service.close)
     return Store(environ, service.log_client, service.ports)
@@ -90,7 +90,7 @@ def empty(tmp_path: Path, valkey_queue_url: str, stack: ExitStack) -> Callable[[
 
 @pytest.fixture
 def store(empty: Callable[[str], dict[str, str]], stack: ExitStack) -> Store:
-    return opened(empty("log"), stack)
+    return open_store(empty("log"), stack)
 
 
 def backed_up(store: Store, folder: Path) -> Path:
@@ -98,7 +98,7 @@ def backed_up(store: Store, folder: Path) -> Path:
     return folder / "backup"
 
 
-def test_a_backup_brings_back_all_on_a_server_and_on_a_cluster(
+def test_a_backup_restores_everything_on_a_server_and_on_a_cluster(
     store: Store,
     empty: Callable[[str], dict[str, str]],
     clusters: Callable[[int], str],
@@ -106,7 +106,7 @@ def test_a_backup_brings_back_all_on_a_server_and_on_a_cluster(
     stack: ExitStack,
 ) -> None:
     player, token = accounts.sign_up(store.ports, "Ann")
-    over, going = store.bots(over=True), store.bots()
+    over, running = store.bots(over=True), store.bots()
     private = create(store.ports, player.id, NewMatch(game=GAME, seats=2, private=True), "mine").match
     Beat(store.client).beat()
     file = backed_up(store, tmp_path)
@@ -127,21 +127,27 @@ def test_a_backup_brings_back_all_on_a_server_and_on_a_cluster(
         assert maintenance.restore(environ, file, messages.append)
         assert messages[-1] == (
             "checked 3 matches (1 open, 1 running, 0 suspended, 1 finished, 0 aborted) with "
-            f"{over.head.version + going.head.version + private.head.version} events, 1 audited: 0 faults"
+            f"{over.head.version + running.head.version + private.head.version} events, 1 audited: 0 faults"
         )
-        again = opened(environ, stack)
-        assert accounts.authenticate(again.ports, token) == player
-        assert [again.newest(match).head for match in (over, going, private)] == [over.head, going.head, private.head]
+        restored_store = open_store(environ, stack)
+        assert accounts.authenticate(restored_store.ports, token) == player
+        assert [restored_store.newest(match).head for match in (over, running, private)] == [
+            over.head,
+            running.head,
+            private.head,
+        ]
         # The same command gives the same match, so command ids and the store's secret are restored too.
         wanted = NewMatch(game=GAME, seats=2, private=True)
-        assert create(again.ports, player.id, wanted, "mine").replayed
-        assert [due.match for due in again.ports.log.claim("bots", going.at + HINT_MS, 1000, 10)] == [going.id]
-        assert [entry.match_id for _, entry in again.ports.index.ended(0, 5)] == [over.id]
-        for status_list, match in (("finished", over), ("running", going)):
-            assert [entry.match_id for entry in again.ports.index.page(status_list, None, 5)] == [match.id]  # type: ignore[arg-type]
-        assert [entry.match_id for entry in again.ports.index.open_entries(player.id)] == [private.id]
-        assert private.id in {match.id for match in own_page(again.ports, player.id, "active", None, 50)[0]}
-        assert again.client.hgetall("beat") == store.client.hgetall("beat")
+        assert create(restored_store.ports, player.id, wanted, "mine").replayed
+        assert [due.match for due in restored_store.ports.log.claim("bots", running.at + HINT_MS, 1000, 10)] == [
+            running.id
+        ]
+        assert [entry.match_id for _, entry in restored_store.ports.index.ended(0, 5)] == [over.id]
+        for status_list, match in (("finished", over), ("running", running)):
+            assert [entry.match_id for entry in restored_store.ports.index.page(status_list, None, 5)] == [match.id]  # type: ignore[arg-type]
+        assert [entry.match_id for entry in restored_store.ports.index.open_entries(player.id)] == [private.id]
+        assert private.id in {match.id for match in own_page(restored_store.ports, player.id, "active", None, 50)[0]}
+        assert restored_store.client.hgetall("beat") == store.client.hgetall("beat")
 
 
 def reseal(store: Store, match: Match, last: Draft) -> None:
@@ -156,14 +162,14 @@ def reseal(store: Store, match: Match, last: Draft) -> None:
         store.client.xadd(f"{key}:events", {"e": event, "h": head.hash}, id=f"{version}-0")
 
 
-def cut(store: Store, match: Match) -> None:
+def delete_an_event(store: Store, match: Match) -> None:
     store.client.xdel(f"{store.key(match)}:events", "2-0")
 
 
 @pytest.mark.parametrize(
-    ("harm", "messages"),
+    ("damage", "messages"),
     [
-        (cut, "version 2: says that it is version 3"),
+        (delete_an_event, "version 2: says that it is version 3"),
         (lambda store, match: store.client.delete(f"{store.key(match)}:events"), "version 0: its events are missing"),
         (
             lambda store, match: reseal(
@@ -174,11 +180,11 @@ def cut(store: Store, match: Match) -> None:
     ],
 )
 def test_a_check_names_the_match_and_the_version_of_every_fault(
-    store: Store, harm: Callable[[Store, Match], None], messages: str
+    store: Store, damage: Callable[[Store, Match], None], messages: str
 ) -> None:
     match, other = store.bots(over=True), store.bots(over=True)
     assert store.check()
-    harm(store, match)
+    damage(store, match)
     assert not store.check()
     fault, counts, compared = store.messages
     assert fault.startswith(f"match {match.id}, version ")
@@ -210,24 +216,24 @@ def test_a_suspended_match_goes_on_once_it_is_resumed(store: Store) -> None:
         maintenance.resume(store.environ, "nosuch", store.messages.append)
 
 
-def test_a_file_that_is_no_whole_backup_is_refused_and_leaves_no_store(
+def test_an_incomplete_backup_file_is_refused_and_restores_nothing(
     store: Store, empty: Callable[[str], dict[str, str]], tmp_path: Path
 ) -> None:
     store.bots()
     file = backed_up(store, tmp_path)
-    whole = gzip.decompress(file.read_bytes())
+    content = gzip.decompress(file.read_bytes())
     broken = tmp_path / "broken"
     other = empty("other")
-    for content, messages in (
+    for damaged, messages in (
         (b"moonstone", "cannot be read"),
         (file.read_bytes()[:-30], "cannot be read"),
-        (gzip.compress(whole[:100]), "cannot be read"),
-        (gzip.compress(whole[:-20]), "cut|cannot be read"),
+        (gzip.compress(content[:100]), "cannot be read"),
+        (gzip.compress(content[:-20]), "cut|cannot be read"),
         (gzip.compress(b"\0\0\0\1\0"), "cannot be read"),
         (gzip.compress(b""), "cut"),
         (flipped(file.read_bytes()), "cannot be read"),
     ):
-        broken.write_bytes(content)
+        broken.write_bytes(damaged)
         with pytest.raises(CannotOperate, match=messages):
             maintenance.restore(other, broken, store.messages.append)
         with connect_log(other["MOONSTONE_LOG_URL"]) as client:
@@ -260,25 +266,25 @@ def test_nothing_is_overwritten(store: Store, tmp_path: Path) -> None:
     assert len(list(used.glob("moonstone-*.backup"))) == 1
 
 
-def test_a_name_that_another_backup_took_meanwhile_is_left_to_it(
+def test_a_backup_does_not_replace_a_file_that_another_backup_wrote_meanwhile(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.bots()
     written = backups.write_file
 
-    def beside_another(file: IO[bytes], frames: Iterable[backups.Frame]) -> Iterator[backups.Frame]:
+    def after_another_backup(file: IO[bytes], frames: Iterable[backups.Frame]) -> Iterator[backups.Frame]:
         monkeypatch.setattr(backups, "write_file", written)
         backed_up(store, tmp_path)
         return written(file, frames)
 
-    monkeypatch.setattr(backups, "write_file", beside_another)
+    monkeypatch.setattr(backups, "write_file", after_another_backup)
     with pytest.raises(CannotOperate, match="never replaces a file"):
         backed_up(store, tmp_path)
-    (whole,) = tmp_path.glob("*backup*")
-    assert isinstance(list(backups.read_file(whole))[-1], backups.End)
+    (backup_file,) = tmp_path.glob("*backup*")
+    assert isinstance(list(backups.read_file(backup_file))[-1], backups.End)
 
 
-def test_what_is_damaged_in_the_store_is_damaged_in_what_is_restored(
+def test_a_restored_backup_has_the_same_faults_as_the_store(
     store: Store, empty: Callable[[str], dict[str, str]], tmp_path: Path
 ) -> None:
     match = store.bots()
@@ -286,7 +292,7 @@ def test_what_is_damaged_in_the_store_is_damaged_in_what_is_restored(
     entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", store.client.xrange(stream))
     newest = entries[-1][1]
     newest[b"e"] = newest[b"e"].replace(b'"by":"', b'"by":"x')
-    adds = [("XADD", stream, place, "e", fields[b"e"], "h", fields[b"h"]) for place, fields in entries]
+    adds = [("XADD", stream, entry_id, "e", fields[b"e"], "h", fields[b"h"]) for entry_id, fields in entries]
     send(store.client, ("DEL", stream), *adds)
     assert not store.check()
     found = store.messages[:-1]
@@ -296,7 +302,7 @@ def test_what_is_damaged_in_the_store_is_damaged_in_what_is_restored(
     assert set(found) <= set(store.messages)
 
 
-def test_a_key_that_a_backup_cannot_contain_is_reported_and_not_left_out(store: Store, tmp_path: Path) -> None:
+def test_a_key_that_a_backup_cannot_contain_is_reported(store: Store, tmp_path: Path) -> None:
     match = store.bots()
     for key in ("surprise", f"{store.key(match)}:surprise"):
         store.client.lpush(key, "1")
@@ -316,12 +322,12 @@ def test_the_wrong_store_and_no_store_are_reported(
         maintenance.check(empty("other"), store.messages.append)
     with pytest.raises(CannotOperate, match="there is no log in"):
         maintenance.check({"MOONSTONE_DATA_DIR": str(tmp_path / "none")}, store.messages.append)
-    gone = {**store.environ, "MOONSTONE_LOG_URL": "redis://127.0.0.1:1/0"}
+    unreachable = {**store.environ, "MOONSTONE_LOG_URL": "redis://127.0.0.1:1/0"}
     with pytest.raises(CannotOperate, match="the log is not available: unavailable"):
-        maintenance.check(gone, store.messages.append)
+        maintenance.check(unreachable, store.messages.append)
 
 
-def test_a_player_who_joins_while_the_backup_is_taken_is_in_it_if_the_seat_is(store: Store) -> None:
+def test_a_backup_that_has_a_seat_also_has_a_player_who_joined_meanwhile(store: Store) -> None:
     """The test takes the frames one by one: the backup reads players after it has read the match."""
     match = create(store.ports, "pl_a", NewMatch(game=GAME, seats=2, manual_start=True), "open").match
     frames = backups.read_store(store.client, 0)

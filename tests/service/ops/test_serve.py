@@ -47,7 +47,7 @@ def service_of(serving: Serving) -> Service:
     return build(read(until(environ, TIMEOUT_S, "a worker has its environment")), listen=False)
 
 
-def gone(pids: set[int]) -> bool:
+def have_ended(pids: set[int]) -> bool:
     return not [pid for pid in pids if command(pid)]
 
 
@@ -66,9 +66,9 @@ def serve(tmp_path: Path) -> Iterator[Callable[[], Serving]]:
 
 
 @pytest.fixture(scope="module")
-def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A service that is shared by the tests that do not damage it."""
-    with serving(tmp_path_factory.mktemp("lasting")) as running:
+    with serving(tmp_path_factory.mktemp("shared_service")) as running:
         yield running
 
 
@@ -76,12 +76,12 @@ def bots(service: Service) -> Match:
     """A match of bots, created once the log answers: the server's process exists before it listens."""
     wanted, key = NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random", "random")), token_hex(4)
 
-    def made() -> Match | None:
+    def created() -> Match | None:
         with suppress(LogUnavailable):
             return create(service.ports, "pl_a", wanted, key).match
         return None
 
-    return until(made, TIMEOUT_S, "the log takes a match")
+    return until(created, TIMEOUT_S, "the log stores the match")
 
 
 def played(service: Service, match: Match) -> bool:
@@ -99,7 +99,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_finds_every_matc
     assert len(children) >= 7  # two servers, two workers, gunicorn and its two
     service.close()
     first.process.kill()
-    until(lambda: gone(children), TIMEOUT_S, "every process ends")
+    until(lambda: have_ended(children), TIMEOUT_S, "every process ends")
 
     second = serve()
     service = service_of(second)
@@ -109,33 +109,35 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_finds_every_matc
     children = set(second.processes())
     second.process.send_signal(signal.SIGINT)
     assert second.process.wait(TIMEOUT_S) == 0
-    assert gone(children)
+    assert have_ended(children)
 
 
 @pytest.mark.parametrize(
     ("part", "processes"), [("-m api", 3), ("-m workers", 3), ("/log/socket", 1), ("/queue/socket", 1)]
 )
-def test_whatever_dies_is_back_within_three_seconds(lasting: Serving, part: str, processes: int) -> None:
-    service = service_of(lasting)
+def test_every_killed_part_is_restarted_within_three_seconds(
+    shared_service: Serving, part: str, processes: int
+) -> None:
+    service = service_of(shared_service)
     # A busy machine is slow sometimes; a slow service would be slow every time.
-    assert any(seconds_away(lasting, part, processes) < 3 for _ in range(3))
+    assert any(seconds_until_restarted(shared_service, part, processes) < 3 for _ in range(3))
     match = bots(service)
     until(lambda: played(service, match), TIMEOUT_S, "the bots play")
     service.close()
 
 
-def seconds_away(running: Serving, part: str, processes: int) -> float:
+def seconds_until_restarted(running: Serving, part: str, processes: int) -> float:
     """Kill all processes of a part at once; seconds until as many new ones run."""
 
     def all_of_them() -> set[int] | None:
         found = running.pids(part)
         return found if len(found) >= processes else None
 
-    before = until(all_of_them, TIMEOUT_S, "all are there")
+    before = until(all_of_them, TIMEOUT_S, "all processes run")
     killed = time.monotonic()
     for pid in sorted(before, key=began):  # parents first, or they would restart their children
         os.kill(pid, signal.SIGKILL)
-    until(lambda: len(running.pids(part) - before) >= processes, TIMEOUT_S, "it is back")
+    until(lambda: len(running.pids(part) - before) >= processes, TIMEOUT_S, "it runs again")
     return time.monotonic() - killed
 
 
@@ -152,9 +154,7 @@ def refused(*arguments: str, **environ: str) -> str:
     return done.stderr
 
 
-def test_a_data_folder_is_served_once_and_an_emptied_store_not_at_all(
-    serve: Callable[[], Serving], tmp_path: Path
-) -> None:
+def test_a_data_folder_in_use_and_an_emptied_store_are_refused(serve: Callable[[], Serving], tmp_path: Path) -> None:
     data = tmp_path / "data"
     running = serve()
     assert "is in use by another `moonstone serve`" in refused("serve", "--port", "0", "--data-dir", str(data))
@@ -164,7 +164,7 @@ def test_a_data_folder_is_served_once_and_an_emptied_store_not_at_all(
     assert "the log's server is empty" in refused("serve", "--port", "0", "--data-dir", str(data))
 
 
-def test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing(
+def test_a_log_that_lost_its_end_is_not_served_and_a_check_reports_what_is_missing(
     serve: Callable[[], Serving], tmp_path: Path
 ) -> None:
     data = tmp_path / "data"
@@ -181,10 +181,10 @@ def test_a_log_that_lost_its_end_is_not_served_and_a_check_says_what_is_missing(
 
     (file,) = (data / "log" / "appendonlydir").glob("*.incr.aof")
     with file.open("r+b") as opened, mmap(opened.fileno(), 0) as content:
-        whole = len(content)
+        size = len(content)
         at = 0
-        while at < whole * 2 // 3:
-            at = _after_unit(content, at, whole)
+        while at < size * 2 // 3:
+            at = _after_unit(content, at, size)
         content.resize(at)
     refusal = refused("serve", "--port", "0", "--data-dir", str(data))
     assert re.search(r"the log has lost data that it had at 20\S+Z \(version \d+ of match \w+\)", refusal)
@@ -213,8 +213,8 @@ def test_faults_that_an_operator_can_fix_are_reported_in_a_sentence(tmp_path: Pa
     assert "MOONSTONE_PORT must be a whole number" in refused("serve", "--port", "http", *data)
     assert "MOONSTONE_LOG_URL must name a server" in refused("workers", *data)
     assert "MOONSTONE_WORKERS must be" in refused("api", *data, MOONSTONE_WORKERS="0")
-    gone_url = "redis://me:secret@127.0.0.1:1/0"
-    output = refused("workers", *data, MOONSTONE_LOG_URL=gone_url, MOONSTONE_QUEUE_URL=gone_url)
+    unreachable_url = "redis://me:secret@127.0.0.1:1/0"
+    output = refused("workers", *data, MOONSTONE_LOG_URL=unreachable_url, MOONSTONE_QUEUE_URL=unreachable_url)
     assert "the log at 127.0.0.1:1 is not available: unavailable" in output
     assert "secret" not in output
 
@@ -223,13 +223,13 @@ def test_faults_that_an_operator_can_fix_are_reported_in_a_sentence(tmp_path: Pa
 def test_a_hanging_server_delays_the_end_by_at_most_ten_seconds(serve: Callable[[], Serving], part: str) -> None:
     def ended() -> float:
         running = serve()
-        until(lambda: len(running.pids("-m workers")) == 3, TIMEOUT_S, "the workers are there")
+        until(lambda: len(running.pids("-m workers")) == 3, TIMEOUT_S, "the workers run")
         servers = {Path(f"/proc/{pid}/cwd").resolve().name: pid for pid in running.processes()}
         os.kill(servers[part], signal.SIGSTOP)
-        asked = time.monotonic()
+        requested_at = time.monotonic()
         running.process.send_signal(signal.SIGINT)
         assert running.process.wait(TIMEOUT_S) == 0
-        return time.monotonic() - asked
+        return time.monotonic() - requested_at
 
     in_time(ended, 10, "it ends")
 
@@ -261,16 +261,20 @@ def alone(part: str, running: Serving, *arguments: str, **environ: str) -> Itera
         service.close()
 
 
-def test_workers_run_alone_on_servers_that_are_named_and_serve_their_metrics(lasting: Serving, tmp_path: Path) -> None:
+def test_workers_run_without_an_api_on_given_servers_and_serve_their_metrics(
+    shared_service: Serving, tmp_path: Path
+) -> None:
     other, port = tmp_path / "other", free_port()
-    with alone("workers", lasting, "--data-dir", str(other), MOONSTONE_METRICS_PORT=str(port)):
-        until((other / "store-id").exists, TIMEOUT_S, "the workers met the store")
+    with alone("workers", shared_service, "--data-dir", str(other), MOONSTONE_METRICS_PORT=str(port)):
+        until((other / "store-id").exists, TIMEOUT_S, "the workers have opened the store")
         until(lambda: "moonstone_chain_breaks_total 0.0" in metrics_text(port), TIMEOUT_S, "they serve metrics")
 
 
-def test_the_api_runs_alone_and_serves_the_metrics_of_all_its_processes(lasting: Serving, tmp_path: Path) -> None:
+def test_the_api_runs_without_workers_and_serves_the_metrics_of_all_its_processes(
+    shared_service: Serving, tmp_path: Path
+) -> None:
     port = free_port()
-    with alone("api", lasting, "--port", str(port), "--data-dir", str(tmp_path / "other")):
+    with alone("api", shared_service, "--port", str(port), "--data-dir", str(tmp_path / "other")):
         until(lambda: "moonstone_chain_breaks_total 0.0" in metrics_text(port), TIMEOUT_S, "it serves metrics")
         for _ in range(20):  # each on a new connection, which any API process may accept
             assert httpx.get(f"http://127.0.0.1:{port}/v1/games", timeout=TIMEOUT_S).status_code == 200

@@ -43,18 +43,18 @@ def test_a_local_match_is_verified(game: AnyGame, bots: tuple[str, ...], options
 
 
 @pytest.mark.parametrize(("game", "bots", "options"), CASES)
-def test_the_same_seed_is_the_same_match_but_for_the_salts(
+def test_the_same_seed_gives_the_same_match_except_for_the_salts(
     game: AnyGame, bots: tuple[str, ...], options: dict[str, Any]
 ) -> None:
     seed = bytes(range(32))
-    one, two, other = (events_of(game, bots, options, given) for given in (seed, seed, bytes(32)))
+    one, two, other = (events_of(game, bots, options, each_seed) for each_seed in (seed, seed, bytes(32)))
     for line in one[1:] + two[1:] + other[1:]:
         del line["salt"], line["prev"]
     assert one == two != other
     assert one[-1]["data"] == {"server_seed": seed.hex()}
 
 
-def test_without_a_seed_every_match_is_another() -> None:
+def test_without_a_seed_every_match_is_different() -> None:
     assert events_of(TOY, ("high", "high"), {}, None)[2:] != events_of(TOY, ("high", "high"), {}, None)[2:]
 
 
@@ -78,9 +78,9 @@ def fail(*_: Any) -> Any:
     raise ZeroDivisionError
 
 
-def test_a_bot_that_fails_is_left_to_the_bell() -> None:
-    game = replace(TOY, bots={"odd": fail})
-    ports, match = play(game, ("odd", "random"), {})
+def test_a_bot_that_fails_waits_for_the_timer() -> None:
+    game = replace(TOY, bots={"failing": fail})
+    ports, match = play(game, ("failing", "random"), {})
     types = [msgspec.json.decode(stored)["type"] for stored in ports.log.read(match.id).events]
     assert types.count("timer") == 4
     assert match.at == 4 * (1_000 + 30_000 + 100)
@@ -99,5 +99,5 @@ def test_rules_that_fail_are_reported() -> None:
         (("high",) * 2, {"hand": 0}, "invalid-options"),
     ],
 )
-def test_what_cannot_be_played_is_refused(bots: tuple[str, ...], options: dict[str, Any], code: str) -> None:
+def test_invalid_bots_and_options_are_refused(bots: tuple[str, ...], options: dict[str, Any], code: str) -> None:
     refused(code, play, TOY, bots, options)

@@ -45,7 +45,7 @@ def test_the_state_at_every_version_is_the_fold_from_the_start() -> None:
         assert fresh(arena).at(table, version) == folded
 
 
-def test_the_version_that_a_process_knows_is_no_longer_the_newest() -> None:
+def test_a_cached_match_that_is_no_longer_the_newest_is_served_at_its_version() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     reader = fresh(arena)
@@ -87,7 +87,7 @@ def test_a_command_id_is_looked_up_in_the_same_round_trip() -> None:
     assert arena.log.calls == ["read", "read"]
 
 
-def test_there_are_no_other_versions() -> None:
+def test_other_versions_are_not_found() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     for version in (-1, 0, 5, 10**30):
@@ -96,7 +96,7 @@ def test_there_are_no_other_versions() -> None:
     refused("match-not-found", arena.ports.history.at, "nowhere", 1)
 
 
-# --- a store that lost its past -----------------------------------------------------------------------------------------
+# --- a store that lost events -------------------------------------------------------------------------------------------
 
 
 def _truncated(arena: Arena, table: str) -> None:
@@ -117,7 +117,7 @@ def _other_history_that_is_longer(arena: Arena, table: str) -> None:
 
 
 @pytest.mark.parametrize("lose", [_truncated, _other_event_at_the_newest_version, _other_history_that_is_longer])
-def test_a_store_that_lost_its_past_is_noticed_and_nothing_is_served_from_memory(
+def test_lost_events_are_noticed_and_nothing_is_served_from_the_cache(
     lose: Callable[[Arena, str], None],
 ) -> None:
     arena = Arena()
@@ -148,7 +148,7 @@ def test_a_lost_version_is_not_found() -> None:
     refused("version-not-found", arena.ports.history.at, table, 4)
 
 
-def test_a_lost_match_is_not_found_though_it_was_known() -> None:
+def test_a_lost_match_is_not_found_although_it_was_cached() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     arena.log.lose(table)
@@ -156,7 +156,7 @@ def test_a_lost_match_is_not_found_though_it_was_known() -> None:
     refused("match-not-found", arena.ports.history.at, table, 1)
 
 
-def test_bytes_that_are_no_event_at_the_known_version_are_corrupt() -> None:
+def test_bytes_that_are_no_event_at_the_cached_version_are_corrupt() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     stored = arena.log.stored(table)
@@ -167,7 +167,7 @@ def test_bytes_that_are_no_event_at_the_known_version_are_corrupt() -> None:
         assert caught.value.version == 4
 
 
-def test_a_slow_reader_does_not_drop_what_a_quick_one_knows() -> None:
+def test_a_slow_reader_does_not_replace_a_newer_cached_match() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     reader = fresh(arena)
@@ -177,8 +177,10 @@ def test_a_slow_reader_does_not_drop_what_a_quick_one_knows() -> None:
     assert reader.newest(table)[0] is new
 
 
-def test_a_lost_match_is_not_dropped_for_one_that_took_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another reader noticed it first, and cached the match as it is now."""
+def test_a_reader_that_notices_lost_events_keeps_what_another_reader_cached_since(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another reader noticed the loss first, and cached the match as it is now."""
     arena = Arena()
     table = arena.toy("anna", "ben")
     reader = fresh(arena)
@@ -199,14 +201,14 @@ def test_a_lost_match_is_not_dropped_for_one_that_took_its_place(monkeypatch: py
     assert arena.log.calls == ["read"]
 
 
-def test_only_so_many_matches_are_kept_the_latest_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limited_number_of_matches_is_cached_the_most_recently_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(match_history, "CACHED_MATCHES", 2)
     arena = Arena()
     first, second, third = (arena.toy("anna", "ben") for _ in range(3))
     reader = fresh(arena)
-    kept = [reader.newest(table)[0] for table in (first, second, first, third)]
-    assert reader.newest(first)[0] is kept[0]
-    assert reader.newest(second)[0] is not kept[1]
+    matches = [reader.newest(table)[0] for table in (first, second, first, third)]
+    assert reader.newest(first)[0] is matches[0]
+    assert reader.newest(second)[0] is not matches[1]
 
 
 def test_many_threads_read_and_act_on_the_same_matches() -> None:
@@ -215,21 +217,21 @@ def test_many_threads_read_and_act_on_the_same_matches() -> None:
     arena.wait(1_000)
     reads: list[tuple[str, Head]] = []
 
-    def sit(player: str) -> None:
+    def act_in_each(player: str) -> None:
         for table in tables:
             arena.act(table, player, key=f"{table}-{player}")
             reads.append((table, arena.match(table).head))
 
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(sit, ("anna", "ben", "carl", "dora")))
+        list(pool.map(act_in_each, ("anna", "ben", "carl", "dora")))
     for table in tables:
         assert arena.types(table)[6:] == ["action"] * 4
         heads = {Head(version, digest(stored)) for version, stored in enumerate(arena.log.stored(table), 1)}
-        assert {head for where, head in reads if where == table} <= heads
+        assert {head for read_table, head in reads if read_table == table} <= heads
         assert arena.match(table) == fresh(arena).newest(table)[0]
 
 
-# --- a match that cannot be read stops alone ----------------------------------------------------------------------------
+# --- an unreadable match does not affect others -------------------------------------------------------------------------
 
 
 def _unknown_event_type(stored: tuple[bytes, ...]) -> tuple[bytes, ...]:
@@ -255,7 +257,7 @@ def _created(stored: tuple[bytes, ...], **changes: object) -> tuple[bytes, ...]:
 
 
 @pytest.mark.parametrize("alter", [_unknown_event_type, _unknown_first_event])
-def test_an_event_that_this_service_is_too_old_for_stops_its_own_match_only(
+def test_an_event_of_a_newer_release_affects_only_its_own_match(
     alter: Callable[[tuple[bytes, ...]], tuple[bytes, ...]],
 ) -> None:
     arena = Arena()
@@ -266,7 +268,7 @@ def test_an_event_that_this_service_is_too_old_for_stops_its_own_match_only(
 
 
 @pytest.mark.parametrize("alter", [_newer_ruleset, _unknown_game])
-def test_rules_that_this_service_is_too_old_for_stop_the_match(
+def test_a_match_of_newer_rules_is_refused(
     alter: Callable[[tuple[bytes, ...]], tuple[bytes, ...]],
 ) -> None:
     arena = Arena()
@@ -274,13 +276,13 @@ def test_rules_that_this_service_is_too_old_for_stop_the_match(
     refused("engine-too-old", begin, "table", stored[0], arena.ports.games)
 
 
-def test_a_changed_byte_anywhere_in_a_stored_event_stops_its_own_match_only() -> None:
+def test_a_changed_byte_anywhere_in_a_stored_event_affects_only_its_own_match() -> None:
     arena = Arena()
     table, other = arena.toy("anna", "ben"), arena.toy("anna", "ben")
     stored = arena.log.stored(table)
-    for place in range(0, len(stored[2]), 3):
+    for index in range(0, len(stored[2]), 3):
         changed = bytearray(stored[2])
-        changed[place] ^= 1
+        changed[index] ^= 1
         arena.log.rewrite(table, (*stored[:2], bytes(changed), *stored[3:]))
         with pytest.raises((Corrupt, Refused), match=r"^(version [34]: .+|engine-too-old)$"):
             fresh(arena).newest(table)

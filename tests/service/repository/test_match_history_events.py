@@ -16,7 +16,7 @@ from tests.service.arena import ENDLESS, Arena, person
 
 
 def another_process(arena: Arena) -> History:
-    """Events read with an empty cache."""
+    """A history with an empty cache."""
     return History(arena.log, arena.ports.games, arena.ports.secret)
 
 
@@ -34,19 +34,19 @@ def test_every_viewer_sees_every_version_with_its_hash(viewer: Viewer) -> None:
 
 
 @pytest.mark.parametrize("viewer", [None, 0, 1])
-def test_pages_of_any_size_are_the_whole(viewer: Viewer) -> None:
+def test_pages_of_any_size_add_up_to_all_events(viewer: Viewer) -> None:
     arena = Arena()
     match = arena.play_out(arena.toy("anna", "ben"))
-    whole = arena.ports.history.events(match, viewer, 0, 100)
-    for size in (1, 2, 7, len(whole), len(whole) + 1):
+    all_events = arena.ports.history.events(match, viewer, 0, 100)
+    for size in (1, 2, 7, len(all_events), len(all_events) + 1):
         paged: list[SeenEvent] = []
-        for after in range(0, len(whole), size):
+        for after in range(0, len(all_events), size):
             arena.log.calls.clear()
             paged += arena.ports.history.events(match, viewer, after, size)
-            assert arena.log.calls == ([] if after >= len(whole) - CACHED_EVENTS else ["read"])
-        assert tuple(paged) == whole
-    assert arena.ports.history.events(match, viewer, len(whole), 5) == ()
-    assert arena.ports.history.events(match, viewer, len(whole) + 9, 5) == ()
+            assert arena.log.calls == ([] if after >= len(all_events) - CACHED_EVENTS else ["read"])
+        assert tuple(paged) == all_events
+    assert arena.ports.history.events(match, viewer, len(all_events), 5) == ()
+    assert arena.ports.history.events(match, viewer, len(all_events) + 9, 5) == ()
 
 
 def test_events_of_an_older_match_end_with_it() -> None:
@@ -56,7 +56,7 @@ def test_events_of_an_older_match_end_with_it() -> None:
     assert len(arena.ports.history.events(old, None, 0, 100)) == 3
 
 
-def test_events_that_vanished_or_changed_are_corrupt() -> None:
+def test_missing_and_changed_events_are_corrupt() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     match = arena.match(table)
@@ -78,7 +78,7 @@ def test_events_that_vanished_or_changed_are_corrupt() -> None:
         assert caught.value.version == 3
 
 
-def test_what_came_last_is_shown_from_memory_as_it_is_from_the_log() -> None:
+def test_recent_events_are_the_same_from_the_cache_as_from_the_log() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     reader = another_process(arena)
@@ -92,15 +92,15 @@ def test_what_came_last_is_shown_from_memory_as_it_is_from_the_log() -> None:
                 assert shown == another_process(arena).events(match, viewer, after, 100)
         if match.is_over:
             break
-        who = next((name for one in match.decisions() if (name := person(match, one.seat))), None)
-        if who is None:
+        player = next((name for one in match.decisions() if (name := person(match, one.seat))), None)
+        if player is None:
             arena.ring(table)
         else:
             arena.time = max(arena.time, match.decisions()[0].opens_at)
-            arena.act(table, who)
+            arena.act(table, player)
 
 
-def test_events_in_memory_are_no_events_of_another_history() -> None:
+def test_cached_events_of_a_lost_history_are_not_served() -> None:
     """A store that lost events and continued differently shows nothing of the old history."""
     arena = Arena()
     table = arena.toy("anna", "ben")
@@ -118,7 +118,7 @@ def test_events_in_memory_are_no_events_of_another_history() -> None:
     assert (event.by, event.hash) == ("seat:1", found.head.hash)
 
 
-def test_events_that_were_kept_out_of_order_are_read_from_the_log() -> None:
+def test_events_that_were_cached_out_of_order_are_read_from_the_log() -> None:
     """If two threads append one after the other, the second may update the cache first."""
     arena = Arena()
     table = arena.toy("anna", "ben")

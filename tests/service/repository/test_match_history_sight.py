@@ -25,7 +25,7 @@ PRIVATE: Mapping[str, set[str]] = {
 }
 
 
-def told(event: SeenEvent) -> dict[str, Any]:
+def data_of(event: SeenEvent) -> dict[str, Any]:
     found: dict[str, Any] = msgspec.json.decode(event.data)
     return found
 
@@ -34,8 +34,8 @@ def seen(arena: Arena, match: Match, viewer: Viewer) -> tuple[SeenEvent, ...]:
     return arena.ports.history.events(match, viewer, 0, 1_000)
 
 
-def crowded(arena: Arena, **options: Any) -> str:
-    """A match with actions, swaps, default actions, bells, a bot and a player who left."""
+def eventful_match(arena: Arena, **options: Any) -> str:
+    """A match with actions, swaps, default actions, timers, a bot and a player who left."""
     table = arena.toy("anna", "ben", bots=("random",), tricks=3, **options)
     arena.wait(1_000)
     arena.act(table, "anna")
@@ -49,20 +49,20 @@ def crowded(arena: Arena, **options: Any) -> str:
 @pytest.mark.parametrize("viewer", [None, *SEATS])
 def test_draws_are_never_shown_and_the_salt_only_with_the_whole_event(viewer: Viewer) -> None:
     arena = Arena()
-    table = crowded(arena)
+    table = eventful_match(arena)
     stored = arena.events(table)
     assert {event.type for event in stored} >= {"timer", "default_action", "match_scored", "resigned", "action"}
     for event, raw in zip(seen(arena, arena.match(table), viewer), stored, strict=True):
-        whole = told(event) == msgspec.json.decode(raw.data)
-        assert "draws" not in told(event)
+        is_whole = data_of(event) == msgspec.json.decode(raw.data)
+        assert "draws" not in data_of(event)
         assert (event.match, event.version, event.type) == (table, raw.version, raw.type)
         assert (event.at, event.by, event.prev) == (raw.at, raw.by, raw.prev)
-        assert (event.salt, event.redacted) == ((raw.salt, UNSET) if whole else (UNSET, True)), event
-        assert bytes(event.data) == canonical(told(event))
+        assert (event.salt, event.redacted) == ((raw.salt, UNSET) if is_whole else (UNSET, True)), event
+        assert bytes(event.data) == canonical(data_of(event))
 
 
 @pytest.mark.parametrize("kind", ["action", "default_action", "timer", "match_scored"])
-def test_draws_are_hidden_though_all_that_followed_is_public(kind: str) -> None:
+def test_draws_are_hidden_even_if_all_their_effects_are_public(kind: str) -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     arena.wait(1_000)
@@ -78,17 +78,17 @@ def test_draws_are_hidden_though_all_that_followed_is_public(kind: str) -> None:
     drawn = msgspec.structs.replace(event, type=kind, data=msgspec.Raw(canonical(data)))
     found = see_event(match, drawn, match.head.hash, 0)
     assert (found.redacted, found.salt) == (True, UNSET)
-    assert told(found) == {name: value for name, value in data.items() if name != "draws"}
+    assert data_of(found) == {name: value for name, value in data.items() if name != "draws"}
 
 
 @pytest.mark.parametrize("viewer", [None, *SEATS])
 def test_hidden_fields_are_absent_and_the_others_as_they_were(viewer: Viewer) -> None:
     arena = Arena()
-    table = crowded(arena)
+    table = eventful_match(arena)
     for event, raw in zip(seen(arena, arena.match(table), viewer), arena.events(table), strict=True):
         whole = msgspec.json.decode(raw.data)
         whole.pop("draws", None)
-        effects, shown = whole.pop("effects", []), told(event)
+        effects, shown = whole.pop("effects", []), data_of(event)
         for effect, part in zip(effects, shown.pop("effects", []), strict=True):
             hidden = SECRET.get(effect["type"], set())
             if effect.get("seat") != viewer:
@@ -107,8 +107,8 @@ def test_a_seat_sees_its_own_action_whole() -> None:
     match = arena.match(table)
     mine, theirs, public = (seen(arena, match, viewer)[-1] for viewer in (0, 1, None))
     assert (mine.redacted, theirs.redacted, public.redacted) == (UNSET, True, True)
-    assert "card" in told(mine)["action"]
-    assert "card" not in told(theirs)["action"]
+    assert "card" in data_of(mine)["action"]
+    assert "card" not in data_of(theirs)["action"]
     assert theirs == public
 
 
@@ -142,7 +142,7 @@ def test_a_deadline_that_the_options_hide_is_null_for_every_viewer() -> None:
     assert [due.at for due in arena.log.scheduled("clock")] == [START + 31_100]
 
 
-def test_the_match_s_own_turn_clock_is_shown_though_the_options_hide_the_game_s() -> None:
+def test_the_match_s_turn_clock_is_shown_even_if_the_options_hide_the_game_s_timer() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben", timer_visible=False, turn_seconds=60)
     arena.ring(table)
@@ -165,13 +165,17 @@ def test_another_seat_s_view_is_open_only_after_the_end() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     match = arena.match(table)
-    assert [viewer_of(match, who, seat) for who, seat in (("anna", None), ("anna", 0), ("carl", None))] == [0, 0, None]
-    for who, seat in (("anna", 1), ("carl", 0), (None, 0)):
-        refused("not-your-seat", viewer_of, match, who, seat)
+    assert [viewer_of(match, player, seat) for player, seat in (("anna", None), ("anna", 0), ("carl", None))] == [
+        0,
+        0,
+        None,
+    ]
+    for player, seat in (("anna", 1), ("carl", 0), (None, 0)):
+        refused("not-your-seat", viewer_of, match, player, seat)
     for seat in (-1, 2):
         refused("invalid-parameter", viewer_of, match, "anna", seat)
     over = arena.play_out(table)
-    assert [viewer_of(over, who, seat) for who, seat in (("anna", 1), ("carl", 0), (None, 1))] == [1, 0, 1]
+    assert [viewer_of(over, player, seat) for player, seat in (("anna", 1), ("carl", 0), (None, 1))] == [1, 0, 1]
 
 
 def test_the_legal_list_is_a_seat_s_own_while_the_match_runs() -> None:
@@ -184,9 +188,9 @@ def test_the_legal_list_is_a_seat_s_own_while_the_match_runs() -> None:
     assert legal_actions(arena.play_out(table), 0) == ()
 
 
-def test_worlds_that_differ_in_what_a_viewer_cannot_know_look_the_same() -> None:
+def test_matches_that_differ_only_in_hidden_data_look_the_same_to_a_viewer() -> None:
     """Ben commits another card: all that anna and a spectator see stays the same, byte for byte."""
-    tellings = []
+    responses = []
     for choice in (0, 1):
         arena = Arena()
         table = arena.toy("anna", "ben", "carl")
@@ -197,7 +201,7 @@ def test_worlds_that_differ_in_what_a_viewer_cannot_know_look_the_same() -> None
             masked = msgspec.structs.replace(seen(arena, match, viewer)[-1], hash="", prev="")
             view = match.game.observation(match.state, viewer), see_decisions(match, viewer)
             illegal = refused("illegal-action", arena.act, table, "anna", {"type": "keep"})
-            tellings.append(
+            responses.append(
                 canonical([masked, view, legal_actions(match, viewer), illegal.detail, {**illegal.facts, "head": ""}])
             )
-    assert tellings[:2] == tellings[2:]
+    assert responses[:2] == responses[2:]

@@ -13,22 +13,22 @@ LONG = 30
 """Seconds; a timeout that is not reached even on a busy machine."""
 
 
-def test_the_second_command_passes_after_the_first_and_other_matches_do_not_wait(
+def test_a_second_command_waits_for_the_first_and_other_matches_do_not_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(match_lock, "TIMEOUT_S", LONG)
     locks = MatchLocks()
     passed: list[str] = []
-    asked = threading.Event()
+    started = threading.Event()
 
     def second() -> None:
-        asked.set()
+        started.set()
         with locks.holding("a"):
             passed.append("second")
 
     with ThreadPoolExecutor(1) as pool, locks.holding("a"):
         waiting = pool.submit(second)
-        asked.wait(LONG)
+        started.wait(LONG)
         with locks.holding("b"):
             passed.append("other")
         passed.append("first")
@@ -36,7 +36,7 @@ def test_the_second_command_passes_after_the_first_and_other_matches_do_not_wait
     assert passed == ["other", "first", "second"]
 
 
-def test_a_command_goes_on_beside_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_does_not_wait_for_ever_for_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(match_lock, "TIMEOUT_S", 0.05)
     locks = MatchLocks()
 
@@ -48,7 +48,7 @@ def test_a_command_goes_on_beside_one_that_hangs(monkeypatch: pytest.MonkeyPatch
         assert pool.submit(second).result(LONG)
 
 
-def test_a_command_inside_a_command_of_the_same_match_passes_and_both_leave_the_gate_open(
+def test_the_lock_is_reentrant_and_released_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(match_lock, "TIMEOUT_S", LONG)

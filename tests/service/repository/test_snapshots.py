@@ -37,7 +37,7 @@ from tests.service.games.toy.game import TOY
 ROOT: Final = Path(__file__).parents[3]
 SECRET: Final = b"of the store"
 TRICKS: Final = 30
-"""Of a long match: it has more than four times as many events."""
+"""The tricks of a long match, which has more than four times as many events."""
 
 
 class Stored(NamedTuple):
@@ -56,7 +56,7 @@ def stored(log: Log, match_id: MatchId, games: Mapping[str, AnyGame]) -> Stored:
 
 @cache
 def matches() -> tuple[Stored, ...]:
-    """Every golden playthrough, so every option and number of seats; and toys with all else that can happen to a match."""
+    """Every golden playthrough, so every option and number of seats; and toy matches with the other types of events."""
     found = []
     for name, game in GAMES.items():
         for case in cases(name):
@@ -64,8 +64,8 @@ def matches() -> tuple[Stored, ...]:
             found.append(stored(ports.log, match.id, GAMES))
     arena = Arena()
     for timing in ({"turn_seconds": 60}, {"bank_seconds": 60, "increment_seconds": 1, "bot_pace_ms": 10}, {}):
-        made = arena.create("toy", 3, bots=("random",), clock=timing, options={"tricks": 9})
-        table = arena.join(made, "anna", "ben", seed="7")
+        created = arena.create("toy", 3, bots=("random",), clock=timing, options={"tricks": 9})
+        table = arena.join(created, "anna", "ben", seed="7")
         suspend(arena.ports, arena.match(table), "KeyError")
         arena.wait(70)
         deadlines.resume(arena.ports, table)
@@ -85,7 +85,7 @@ def copied(match: Stored) -> MemoryLog:
 
 
 @pytest.mark.long
-def test_every_match_is_read_back_as_it_was_put_by_at_every_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_match_is_restored_from_its_snapshot_at_every_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshots, "SNAPSHOT_INTERVAL", 1)
     for number, match in enumerate(matches()):
         loader = MatchLoader(MemoryLog(), match.games, SECRET)
@@ -100,7 +100,7 @@ def test_every_match_is_read_back_as_it_was_put_by_at_every_version(monkeypatch:
 
 @given(st.data())
 @settings(max_examples=60, deadline=None)
-def test_a_snapshot_and_the_events_after_it_are_the_whole_match(data: st.DataObject) -> None:
+def test_a_snapshot_and_the_later_events_give_the_same_match_as_all_events(data: st.DataObject) -> None:
     match = data.draw(st.sampled_from(matches()))
     log = copied(match)
     versions = st.integers(1, len(match.events))
@@ -116,7 +116,7 @@ def test_a_snapshot_and_the_events_after_it_are_the_whole_match(data: st.DataObj
                 assert (found.decisions(), due_times(found)) == (truth.decisions(), due_times(truth))
 
 
-# --- what a reading costs -----------------------------------------------------------------------------------------------
+# --- what a read costs --------------------------------------------------------------------------------------------------
 
 
 def long_match(arena: Arena) -> Stored:
@@ -139,7 +139,7 @@ def most_read(arena: Arena, match: Stored, reader: Callable[[], History]) -> int
     return max(arena.log.read_counts)
 
 
-def test_any_version_costs_one_round_trip_and_a_few_events_in_a_new_process_and_in_an_old_one() -> None:
+def test_any_version_costs_one_round_trip_and_a_few_events_with_and_without_a_cache() -> None:
     arena = Arena()
     match = long_match(arena)
     assert most_read(arena, match, lambda: fresh(arena)) <= SNAPSHOT_INTERVAL
@@ -159,80 +159,82 @@ def test_lost_snapshots_are_written_again_by_the_next_reader() -> None:
     assert most_read(arena, match, lambda: fresh(arena)) <= SNAPSHOT_INTERVAL
 
 
-def test_a_log_that_takes_no_snapshot_is_read_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    def silent(*_: object) -> None:
+def test_a_match_is_read_even_if_no_snapshot_can_be_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unavailable(*_: object) -> None:
         raise LogUnavailable("unavailable")
 
     arena = Arena()
     match = long_match(arena)
     arena.log.forget_snapshots()
-    monkeypatch.setattr(arena.log, "save_snapshots", silent)
+    monkeypatch.setattr(arena.log, "save_snapshots", unavailable)
     assert fresh(arena).newest(match.id)[0] == match.states[-1]
 
 
 def test_a_short_match_and_a_huge_one_leave_no_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
-    gone = arena.create()
-    arena.leave(gone, "host")
-    assert arena.match(gone).is_over
+    aborted = arena.create()
+    arena.leave(aborted, "host")
+    assert arena.match(aborted).is_over
     monkeypatch.setattr(snapshots, "MAX_BYTES", 100)
     huge = long_match(arena)
-    assert [arena.log.snapshots(one) for one in (gone, huge.id)] == [{}, {}]
+    assert [arena.log.snapshots(one) for one in (aborted, huge.id)] == [{}, {}]
 
 
-# --- what is no snapshot ------------------------------------------------------------------------------------------------
+# --- invalid snapshots --------------------------------------------------------------------------------------------------
 
 
-def lies(arena: Arena, match: Match, secret: bytes | None = None, games: Mapping[str, AnyGame] | None = None) -> bytes:
+def forged(
+    arena: Arena, match: Match, secret: bytes | None = None, games: Mapping[str, AnyGame] | None = None
+) -> bytes:
     """A snapshot with wrong contents, sealed with this secret and for these games."""
     maker = MatchLoader(arena.log, games or arena.ports.games, secret or arena.ports.secret)
-    told = maker.snapshot(msgspec.structs.replace(match, paused=match.paused + 999), 0)
-    assert told is not None
-    return told
+    snapshot = maker.snapshot(msgspec.structs.replace(match, paused=match.paused + 999), 0)
+    assert snapshot is not None
+    return snapshot
 
 
 def by_another_store(arena: Arena, match: Match) -> bytes:
-    return lies(arena, match, b"of another store")
+    return forged(arena, match, b"of another store")
 
 
 def by_other_rules(arena: Arena, match: Match) -> bytes:
-    return lies(arena, match, games={"toy": replace(TOY, info=replace(TOY.info, ruleset=2))})
+    return forged(arena, match, games={"toy": replace(TOY, info=replace(TOY.info, ruleset=2))})
 
 
 def by_other_code(arena: Arena, match: Match) -> bytes:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(snapshots, "_files", lambda _folder: b"of another release")
-        return lies(arena, match)
+        return forged(arena, match)
 
 
 def changed(arena: Arena, match: Match) -> bytes:
-    name, seal, parts = msgspec.msgpack.decode(lies(arena, match), type=tuple[str, bytes, bytes])
+    name, seal, parts = msgspec.msgpack.decode(forged(arena, match), type=tuple[str, bytes, bytes])
     return msgspec.msgpack.encode((name, bytes([seal[0] ^ 1]) + seal[1:], parts))
 
 
 def of_another_game(arena: Arena, match: Match) -> bytes:
-    _, seal, parts = msgspec.msgpack.decode(lies(arena, match), type=tuple[str, bytes, bytes])
+    _, seal, parts = msgspec.msgpack.decode(forged(arena, match), type=tuple[str, bytes, bytes])
     return msgspec.msgpack.encode(("monkeys_on_the_moon", seal, parts))
 
 
 def of_an_unknown_game(arena: Arena, match: Match) -> bytes:
-    _, seal, parts = msgspec.msgpack.decode(lies(arena, match), type=tuple[str, bytes, bytes])
+    _, seal, parts = msgspec.msgpack.decode(forged(arena, match), type=tuple[str, bytes, bytes])
     return msgspec.msgpack.encode(("chess", seal, parts))
 
 
 def of_another_match(arena: Arena, match: Match) -> bytes:
-    return lies(arena, msgspec.structs.replace(match, id="another"))
+    return forged(arena, msgspec.structs.replace(match, id="another"))
 
 
-NO_SNAPSHOTS: Final = (
+INVALID: Final = (
     *(by_another_store, by_other_rules, by_other_code, changed),
     *(of_another_game, of_an_unknown_game, of_another_match),
     *(lambda *_: b"", lambda *_: b"\xff", lambda *_: b"\x93\xa3toy\x01\x02", lambda *_: b"\x91" * 10_000),
 )
 
 
-@pytest.mark.parametrize("make", NO_SNAPSHOTS)
-def test_a_snapshot_that_was_not_made_here_is_never_served(make: Callable[[Arena, Match], bytes]) -> None:
+@pytest.mark.parametrize("make", INVALID)
+def test_an_invalid_snapshot_is_never_served(make: Callable[[Arena, Match], bytes]) -> None:
     arena = Arena()
     match = long_match(arena)
     for version in (SNAPSHOT_INTERVAL, len(match.events)):
@@ -240,14 +242,14 @@ def test_a_snapshot_that_was_not_made_here_is_never_served(make: Callable[[Arena
         reader = fresh(arena)
         assert reader.at(match.id, version) == match.states[version - 1]
         assert reader.newest(match.id)[0] == match.states[-1]
-    assert most_read(arena, match, lambda: fresh(arena)) <= SNAPSHOT_INTERVAL, "and a right one has taken its place"
+    assert most_read(arena, match, lambda: fresh(arena)) <= SNAPSHOT_INTERVAL, "a valid snapshot has replaced it"
 
 
 def test_the_forged_snapshots_of_these_tests_would_be_accepted_with_the_right_seal() -> None:
     """An attacker who knows the store's secret could also write events."""
     arena = Arena()
     match = long_match(arena)
-    arena.log.save_snapshots(match.id, 0, {SNAPSHOT_INTERVAL: lies(arena, match.states[SNAPSHOT_INTERVAL - 1])})
+    arena.log.save_snapshots(match.id, 0, {SNAPSHOT_INTERVAL: forged(arena, match.states[SNAPSHOT_INTERVAL - 1])})
     assert fresh(arena).at(match.id, SNAPSHOT_INTERVAL).paused == 999
 
 
@@ -261,8 +263,8 @@ def test_a_snapshot_of_another_history_is_never_served() -> None:
     other.play_out(other.join(table, "ben", "anna"))
     for version in (SNAPSHOT_INTERVAL, len(match.events)):
         for snapshot in (
-            lies(other, other.ports.history.at(table, SNAPSHOT_INTERVAL)),
-            lies(arena, match.states[SNAPSHOT_INTERVAL]),
+            forged(other, other.ports.history.at(table, SNAPSHOT_INTERVAL)),
+            forged(arena, match.states[SNAPSHOT_INTERVAL]),
         ):
             arena.log.save_snapshots(match.id, 0, {version: snapshot})
             assert fresh(arena).at(match.id, version) == match.states[version - 1]
@@ -270,7 +272,7 @@ def test_a_snapshot_of_another_history_is_never_served() -> None:
     assert fresh(arena).newest(match.id)[0] == match.states[49]
 
 
-def test_no_check_of_a_match_begins_at_a_snapshot() -> None:
+def test_checks_of_a_match_use_no_snapshots() -> None:
     arena = Arena()
     match = long_match(arena)
     arena.log.rewrite(match.id, (*match.events[:9], match.events[9].replace(b'"at":1', b'"at":2'), *match.events[10:]))
@@ -293,12 +295,12 @@ def test_all_code_and_data_that_makes_a_match_is_in_its_fingerprint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "game").mkdir()
-    told = set()
+    hashes = set()
     for name, text in (("a.py", "1"), ("b.json", "1"), ("b.json", "2"), ("game/b.json", "2"), ("game/notes.md", "3")):
         (tmp_path / name).write_text(text, encoding="utf-8")
         snapshots._files.cache_clear()
-        told.add(snapshots._files(tmp_path))
-    assert len(told) == 4, "what is no code and no data counts for nothing"
+        hashes.add(snapshots._files(tmp_path))
+    assert len(hashes) == 4, "files that are neither code nor data are ignored"
     folders: list[Path] = []
 
     def noted(folder: Path) -> bytes:

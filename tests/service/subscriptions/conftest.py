@@ -2,20 +2,20 @@ import pytest
 
 from service.subscriptions import streams
 from tests.api.table import Table, set_table
-from tests.service.subscriptions.house import HEARTBEAT_S, House
 from tests.service.subscriptions.players import SLOW_HEARTBEAT_S, Players
+from tests.service.subscriptions.stream_server import HEARTBEAT_S, StreamServer
 
 
 @pytest.fixture
-def house(monkeypatch: pytest.MonkeyPatch) -> House:
+def server(monkeypatch: pytest.MonkeyPatch) -> StreamServer:
     monkeypatch.setattr(streams, "HEARTBEAT_S", HEARTBEAT_S)
     monkeypatch.setattr(streams, "_SHARED_READ_S", 0.0)
-    return House()
+    return StreamServer()
 
 
 @pytest.fixture
-def table(house: House) -> Table:
-    return set_table(house.ports)
+def table(server: StreamServer) -> Table:
+    return set_table(server.ports)
 
 
 @pytest.fixture

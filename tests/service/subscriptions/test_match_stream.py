@@ -19,73 +19,75 @@ from service.subscriptions.situation import Include
 from service.usecases import accounts
 from service.usecases.match_lifecycle import create, join, join_code_of, leave
 from tests.api.table import Table, set_table
-from tests.service.subscriptions.house import House, end, lines, up_to_date
+from tests.service.subscriptions.stream_server import StreamServer, end, lines, up_to_date
 
 
 @pytest.mark.parametrize("viewer", [None, 1])
-def test_each_event_is_sent_once_and_in_order(house: House, table: Table, viewer: Viewer) -> None:
-    stream = lines(house.follow(table.match_id, player=table.ben if viewer else None, token=table.ben_token))
+def test_each_event_is_sent_once_and_in_order(server: StreamServer, table: Table, viewer: Viewer) -> None:
+    stream = lines(server.follow(table.match_id, player=table.ben if viewer else None, token=table.ben_token))
     sent = []
     while (line := next(stream)) and not line.startswith(b'{"type":"end"'):
         sent.append(line)
-        if msgspec.json.decode(line)["version"] == house.ports.history.newest(table.match_id)[0].head.version:
-            table.play(house.ports, 2)
-    assert sent == house.expected(table, viewer)
+        if msgspec.json.decode(line)["version"] == server.ports.history.newest(table.match_id)[0].head.version:
+            table.play(server.ports, 2)
+    assert sent == server.expected(table, viewer)
     assert line.startswith(b'{"type":"end","reason":"finished"')
-    assert house.log.reads < 10 * len(sent)
+    assert server.log.reads < 10 * len(sent)
 
 
-def test_streams_share_nothing_that_another_viewer_may_not_see(house: House, table: Table) -> None:
+def test_streams_in_one_process_send_each_viewer_only_its_own_view(server: StreamServer, table: Table) -> None:
     """The streams run side by side in one process and share encoded events."""
     following = [
-        house.follow(table.match_id, player=player, token=table.ben_token, form=form)
+        server.follow(table.match_id, player=player, token=table.ben_token, form=form)
         for player, form in ((None, EVENT_STREAM), (None, NDJSON), (table.ben, NDJSON))
     ]
     sent = [next(stream) for stream in following]
-    while table.play(house.ports).server_seed is None:
-        for place, stream in enumerate(following):
-            sent[place] += next(piece for piece in stream if piece.strip(b":\n"))
-    whole = [text + b"".join(stream) for text, stream in zip(sent, following, strict=True)]
+    while table.play(server.ports).server_seed is None:
+        for index, stream in enumerate(following):
+            sent[index] += next(piece for piece in stream if piece.strip(b":\n"))
+    texts = [text + b"".join(stream) for text, stream in zip(sent, following, strict=True)]
     events = [
         re.findall(rb'^%s(\{"match":.*"prev":.*\})$' % before, text, re.MULTILINE)
-        for before, text in zip((b"data: ", b"", b""), whole, strict=True)
+        for before, text in zip((b"data: ", b"", b""), texts, strict=True)
     ]
-    assert events == [house.expected(table, viewer) for viewer in (None, None, 1)]
+    assert events == [server.expected(table, viewer) for viewer in (None, None, 1)]
 
 
-def test_a_player_who_leaves_a_private_match_sees_no_later_event(house: House) -> None:
-    (anna, _), (ben, token) = (accounts.sign_up(house.ports, name) for name in ("Anna", "Ben"))
-    match = create(house.ports, anna.id, NewMatch("monkeys_on_the_moon", 2, private=True), "create").match
-    joined = join(house.ports, ben.id, match.id, "join", join_code=join_code_of(house.ports.secret, match.id)).match
-    stream = up_to_date(house.follow(match.id, player=ben, token=token), joined.head)
-    leave(house.ports, ben.id, match.id, "leave")
+def test_the_stream_of_a_player_who_leaves_a_private_match_ends(server: StreamServer) -> None:
+    (anna, _), (ben, token) = (accounts.sign_up(server.ports, name) for name in ("Anna", "Ben"))
+    match = create(server.ports, anna.id, NewMatch("monkeys_on_the_moon", 2, private=True), "create").match
+    joined = join(server.ports, ben.id, match.id, "join", join_code=join_code_of(server.ports.secret, match.id)).match
+    stream = up_to_date(server.follow(match.id, player=ben, token=token), joined.head)
+    leave(server.ports, ben.id, match.id, "leave")
     assert end(stream) == "match-not-found"
 
 
-def test_a_spectator_who_takes_a_seat_gets_its_view(house: House) -> None:
-    (anna, _), (ben, token) = (accounts.sign_up(house.ports, name) for name in ("Anna", "Ben"))
+def test_a_spectator_who_takes_a_seat_gets_its_view(server: StreamServer) -> None:
+    (anna, _), (ben, token) = (accounts.sign_up(server.ports, name) for name in ("Anna", "Ben"))
     wanted = NewMatch("monkeys_on_the_moon", 2, bots=("random",))
-    match = create(house.ports, anna.id, wanted, "create").match
-    stream = house.follow(match.id, player=ben, token=token)
+    match = create(server.ports, anna.id, wanted, "create").match
+    stream = server.follow(match.id, player=ben, token=token)
     up_to_date(stream, match.head)
-    join(house.ports, ben.id, match.id, "join")
-    leave(house.ports, ben.id, match.id, "leave")
-    table = Table(match.id, anna, "", ben, token, set_table(house.ports).chance_of)
-    table.finish(house.ports)
-    assert [*lines(stream)][:-1] == house.expected(table, 1)[match.head.version :]
+    join(server.ports, ben.id, match.id, "join")
+    leave(server.ports, ben.id, match.id, "leave")
+    table = Table(match.id, anna, "", ben, token, set_table(server.ports).chance_of)
+    table.finish(server.ports)
+    assert [*lines(stream)][:-1] == server.expected(table, 1)[match.head.version :]
 
 
-@pytest.mark.parametrize("lost", ["the newest", "and replaced"])
-def test_a_log_that_lost_events_ends_the_stream_with_history_diverged(house: House, table: Table, lost: str) -> None:
-    before = table.play(house.ports, 5)
-    stream = up_to_date(house.follow(table.match_id), before.head)
-    kept = house.log._matches[table.match_id]
-    del kept.events[-3:]
-    after, _ = house.ports.history.newest(table.match_id)
-    kept.head = after.head
-    if lost == "and replaced":
-        kept.commands.clear()
-        table.play(house.ports, 10)
+@pytest.mark.parametrize("lost", ["removed", "replaced"])
+def test_a_log_that_lost_events_ends_the_stream_with_history_diverged(
+    server: StreamServer, table: Table, lost: str
+) -> None:
+    before = table.play(server.ports, 5)
+    stream = up_to_date(server.follow(table.match_id), before.head)
+    stored = server.log._matches[table.match_id]
+    del stored.events[-3:]
+    after, _ = server.ports.history.newest(table.match_id)
+    stored.head = after.head
+    if lost == "replaced":
+        stored.commands.clear()
+        table.play(server.ports, 10)
     assert end(stream) == "history-diverged"
 
 
@@ -106,11 +108,11 @@ UNREADABLE: Final[Mapping[str, tuple[Callable[[Match], bytes], Reason]]] = {
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
-def test_an_unreadable_event_ends_the_stream_with_the_reason(house: House, table: Table, kind: str) -> None:
-    made, reason = UNREADABLE[kind]
-    match, _ = house.ports.history.newest(table.match_id)
-    stream = up_to_date(house.follow(table.match_id), match.head)
-    house.log._matches[table.match_id].events.append(made(match))
+def test_an_unreadable_event_ends_the_stream_with_the_reason(server: StreamServer, table: Table, kind: str) -> None:
+    event_after, reason = UNREADABLE[kind]
+    match, _ = server.ports.history.newest(table.match_id)
+    stream = up_to_date(server.follow(table.match_id), match.head)
+    server.log._matches[table.match_id].events.append(event_after(match))
     assert end(stream) == reason
 
 
@@ -119,23 +121,23 @@ def as_json(value: object) -> Any:
 
 
 def test_each_event_has_the_decisions_right_after_it_and_the_newest_has_legal_actions(
-    house: House, table: Table
+    server: StreamServer, table: Table
 ) -> None:
     include = Include(decisions=True, legal_actions=True, language="en")
-    before, _ = house.ports.history.newest(table.match_id)
-    stream = house.follow(table.match_id, player=table.ben, token=table.ben_token, after=before.head, include=include)
+    before, _ = server.ports.history.newest(table.match_id)
+    stream = server.follow(table.match_id, player=table.ben, token=table.ben_token, after=before.head, include=include)
     hello = msgspec.json.decode(next(stream))
     assert hello["legal_actions"] == as_json(legal_actions(before, 1))
     for moves in (1, 5):
-        house.drops_wakes = True
-        match = table.play(house.elsewhere, moves)
-        house.drops_wakes = False
-        house.wake(match.id, match.head.version)
+        server.drops_wakes = True
+        match = table.play(server.other_process, moves)
+        server.drops_wakes = False
+        server.wake(match.id, match.head.version)
         piece = next(piece for piece in stream if piece != NDJSON.heartbeat)
         sent = [msgspec.json.decode(line) for line in piece.splitlines()]
         assert [event["version"] for event in sent][-1] == match.head.version
         for event in sent:
-            then = house.elsewhere.history.at(match.id, event["version"])
+            then = server.other_process.history.at(match.id, event["version"])
             expected = decisions_with_text(match.game, "en", see_decisions(then, 1))
             assert event["decisions"] == as_json(expected)
             assert ("legal_actions" in event) is (then.head == match.head)

@@ -42,8 +42,8 @@ def test_a_waiting_stream_sends_the_start_and_the_turns_of_every_match(players: 
     while len({type_and_match(one) for one in sent if one["type"] == "started"}) < 2:
         sent.append(next(stream))
     assert {type_and_match(one) for one in sent} >= {("started", first), ("started", second)}
-    mine = [one for one in sent if one["decisions"]]
-    assert all(decision["seat"] == one["seat"] == 0 for one in mine for decision in one["decisions"])
+    with_decisions = [one for one in sent if one["decisions"]]
+    assert all(decision["seat"] == one["seat"] == 0 for one in with_decisions for decision in one["decisions"])
 
 
 def test_each_turn_and_the_end_are_sent_once(players: Players) -> None:
@@ -56,8 +56,8 @@ def test_each_turn_and_the_end_are_sent_once(players: Players) -> None:
     while not sent or sent[-1]["type"] != "finished":
         sent.append(next(stream))
     assert all(type_and_match(one) == ("your_turn", table) for one in sent[:-1])
-    asked = [tuple(decision["id"] for decision in one["decisions"]) for one in sent[:-1]]
-    assert all(set(ids) - known for ids in asked)
+    turns = [tuple(decision["id"] for decision in one["decisions"]) for one in sent[:-1]]
+    assert all(set(ids) - known for ids in turns)
     assert (sent[-1]["status"], sent[-1]["decisions"]) == ("finished", [])
     assert sent[-1]["outcome"]["ranks"]
     assert players.index.matches_of("anna", "active", None, 9) == []
@@ -130,15 +130,15 @@ def test_an_event_without_a_wake_up_is_sent_at_the_next_heartbeat(with_heartbeat
 
 
 def test_a_match_that_the_player_left_is_no_longer_followed(with_heartbeats: Players) -> None:
-    left, kept = with_heartbeats.create(seats=3), with_heartbeats.create(seats=3)
-    for one in (left, kept):
+    left, followed_match = with_heartbeats.create(seats=3), with_heartbeats.create(seats=3)
+    for one in (left, followed_match):
         with_heartbeats.join(one, "anna")
     stream = with_heartbeats.sent("anna")
     assert len(next(stream)["matches"]) == 2
     with_heartbeats.leave(left, "anna")
     with_heartbeats.join(left, "ben", "carl", "dora")
-    with_heartbeats.join(kept, "ben", "carl")
-    assert type_and_match(next(stream)) == ("started", kept)
+    with_heartbeats.join(followed_match, "ben", "carl")
+    assert type_and_match(next(stream)) == ("started", followed_match)
 
 
 def test_a_stream_follows_at_most_the_newest_matches(players: Players, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,9 @@ def test_a_stream_follows_at_most_the_newest_matches(players: Players, monkeypat
 
 
 @pytest.mark.parametrize("reason", ["restart", "max-age", "token-revoked"])
-def test_a_stream_says_why_it_ends(with_heartbeats: Players, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
+def test_the_last_frame_of_a_stream_has_the_reason_of_its_end(
+    with_heartbeats: Players, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
     stream = with_heartbeats.sent("anna")
     cursor = next(stream)["cursor"]
     if reason == "restart":
@@ -167,20 +169,20 @@ def test_a_stream_survives_an_outage_of_the_log(with_heartbeats: Players, monkey
     table = with_heartbeats.create("monkeys_on_the_moon")
     stream = with_heartbeats.sent("host")
     next(stream)
-    away = threading.Event()
+    failed = threading.Event()
     listed = MemoryIndex.matches_of
 
-    def answer(self: MemoryIndex, *wanted: Any) -> Any:
-        if not away.is_set():
-            away.set()
+    def answer(self: MemoryIndex, *arguments: Any) -> Any:
+        if not failed.is_set():
+            failed.set()
             raise LogUnavailable("unavailable")
-        return listed(self, *wanted)
+        return listed(self, *arguments)
 
     monkeypatch.setattr(MemoryIndex, "matches_of", answer)
     with_heartbeats.drops_wakes = True
     with_heartbeats.join(table, "anna", "ben")
     assert type_and_match(next(stream)) == ("started", table)
-    assert away.is_set()
+    assert failed.is_set()
 
 
 def test_frames_of_an_event_stream_have_names(players: Players) -> None:
@@ -224,11 +226,11 @@ def test_other_media_types_and_anonymous_clients_are_refused(client: Client) -> 
 def test_a_stream_that_cannot_begin_releases_its_slot(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     token = client.sign_up()
 
-    def away(*_wanted: object) -> None:
+    def unavailable(*_arguments: object) -> None:
         raise LogUnavailable("unavailable")
 
     client.container.feed.close()
     with monkeypatch.context() as patched:
-        patched.setattr(MemoryIndex, "matches_of", away)
+        patched.setattr(MemoryIndex, "matches_of", unavailable)
         assert {problem(client.get("/v1/me/stream", token)).code for _ in range(12)} == {"store-unavailable"}
     assert client.get("/v1/me/stream", token).status_code == 200

@@ -163,24 +163,24 @@ def _advance(players: Players, table: str) -> None:
 
 def test_open_turns_are_sent_first_and_every_turn_has_its_legal_actions(players: Players) -> None:
     tables = [players.monkeys("anna", "ben") for _ in range(4)]
-    mine = [table for table in tables if players.match(table).decisions()[0].seat == 0]
+    annas_turn = [table for table in tables if players.match(table).decisions()[0].seat == 0]
     include = Include(legal_actions=True, decisions=True, language="de")
     stream = players.sent("anna", include)
     assert {match["id"] for match in next(stream)["matches"]} == {*tables}
-    sent = {one["match"]: one for one in (next(stream) for _ in mine)}
-    assert sent.keys() == {*mine}
+    sent = {one["match"]: one for one in (next(stream) for _ in annas_turn)}
+    assert sent.keys() == {*annas_turn}
     for table, one in sent.items():
-        _has_list(players, one, table)
+        _has_legal_actions(players, one, table)
     table = tables[0]
     for _ in range(12):
         match = players.match(table)
-        who = ("anna", "ben")[match.decisions()[0].seat]
-        players.act(table, who)
+        player = ("anna", "ben")[match.decisions()[0].seat]
+        players.act(table, player)
         if players.match(table).decisions()[0].seat == 0:
-            _has_list(players, next(stream), table)
+            _has_legal_actions(players, next(stream), table)
 
 
-def _has_list(players: Players, sent: Frame, table: str) -> None:
+def _has_legal_actions(players: Players, sent: Frame, table: str) -> None:
     match: Match = players.match(table)
     assert type_and_match(sent) == ("your_turn", table)
     assert sent["legal_actions"] == as_json(legal_actions(match, 0))
@@ -209,16 +209,16 @@ def test_an_outage_of_the_log_while_resuming_loses_nothing(
     hello = next(with_heartbeats.sent("anna"))
     for table in tables:
         ended_and_listed(with_heartbeats, table)
-    away = [True, False, True, True, False]
+    failures = [True, False, True, True, False]
     listed, newest = MemoryIndex.concluded, with_heartbeats.ports.history.newest
 
     def failing(answer: Callable[..., Any]) -> Callable[..., Any]:
-        def asked(*wanted: Any) -> Any:
-            if away and away.pop():
+        def call(*arguments: Any) -> Any:
+            if failures and failures.pop():
                 raise LogUnavailable("unavailable")
-            return answer(*wanted)
+            return answer(*arguments)
 
-        return asked
+        return call
 
     stream = with_heartbeats.sent("anna", after=position(hello))
     next(stream)
@@ -229,7 +229,7 @@ def test_an_outage_of_the_log_while_resuming_loses_nothing(
         sent = next(stream)
         over |= {sent["match"]} if sent["type"] == "finished" else set()
     assert over == {*tables}
-    assert not away
+    assert not failures
 
 
 def test_the_cursor_advances_when_all_matches_were_compared_with_the_log(
@@ -264,8 +264,8 @@ def test_the_cursor_advances_when_all_matches_were_compared_with_the_log(
 
 def _act_until_it_is_annas_turn(players: Players, table: str) -> None:
     while True:
-        who = ("anna", "ben")[players.match(table).decisions()[0].seat]
-        players.act(table, who)
+        player = ("anna", "ben")[players.match(table).decisions()[0].seat]
+        players.act(table, player)
         if players.match(table).decisions()[0].seat == 0:
             return
 

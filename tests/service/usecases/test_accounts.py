@@ -21,14 +21,14 @@ def test_a_new_player_is_known_by_the_token() -> None:
     assert arena.ports.accounts.players([player.id, "pl_nobody"]) == {player.id: player}
 
 
-def test_a_token_is_kept_only_as_its_digest() -> None:
+def test_a_token_is_stored_only_as_its_digest() -> None:
     arena = Arena()
     _, token = accounts.sign_up(arena.ports, "anna")
     assert token not in repr(vars(arena.ports.accounts))
     assert digest_of(token) in repr(vars(arena.ports.accounts))
 
 
-def test_a_new_token_is_in_place_before_the_old_one_is_revoked() -> None:
+def test_a_new_token_works_before_the_old_one_is_revoked() -> None:
     arena = Arena()
     player, old = accounts.sign_up(arena.ports, "anna")
     new = accounts.add_token(arena.ports, player)
@@ -48,7 +48,7 @@ def test_malformed_and_unknown_tokens_are_refused_alike(token: str) -> None:
     assert len({(refusal.detail, str(refusal.facts)) for refusal in refusals}) == 1
 
 
-def test_a_token_has_a_shape_that_people_and_scanners_know() -> None:
+def test_a_token_has_a_recognizable_prefix_and_length() -> None:
     token = new_token()
     assert is_token(token)
     assert token.startswith(PREFIX)
@@ -58,9 +58,9 @@ def test_a_token_has_a_shape_that_people_and_scanners_know() -> None:
 
 
 @given(st.integers(0, 53), st.characters())
-def test_a_mistyped_token_is_refused_without_a_look_up(place: int, typed: str) -> None:
+def test_a_mistyped_token_is_refused_without_a_look_up(index: int, typed: str) -> None:
     token = new_token()
-    mistyped = token[:place] + typed + token[place + 1 :]
+    mistyped = token[:index] + typed + token[index + 1 :]
     assert is_token(mistyped) == (mistyped == token)
 
 

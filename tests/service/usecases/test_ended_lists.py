@@ -22,7 +22,7 @@ from service.usecases.match_index import (
 from tests.service.arena import Arena, refused, unavailable
 
 
-def crawl(arena: Arena, after: int = 0, size: int = 20, game: str | None = None) -> tuple[list[str], int]:
+def read_page(arena: Arena, after: int = 0, size: int = 20, game: str | None = None) -> tuple[list[str], int]:
     views, number = ended_page(arena.ports, after, size, game)
     return [view.id for view in views], number
 
@@ -34,70 +34,70 @@ def aborted(arena: Arena, table: str | None = None) -> str:
     return table
 
 
-def fails(arena: Arena, act: Callable[[], object]) -> None:
+def assert_unavailable(arena: Arena, act: Callable[[], object]) -> None:
     with pytest.raises(LogUnavailable):
         act()
     assert not arena.log.meanwhile
     assert not arena.log.afterwards
 
 
-def test_what_ends_later_comes_later_however_early_it_was_made() -> None:
+def test_matches_are_listed_in_the_order_of_their_ends_not_of_their_creation() -> None:
     arena = Arena()
     first, second, third = (arena.create() for _ in range(3))
     aborted(arena, third)
-    found, place = crawl(arena)
+    found, cursor = read_page(arena)
     assert found == [third]
-    assert crawl(arena, place) == ([], place)
+    assert read_page(arena, cursor) == ([], cursor)
     arena.join(second, "anna", "ben")
     arena.play_out(second)
     aborted(arena, first)
-    assert crawl(arena, place, size=1)[0] == [second]
-    found, place = crawl(arena, place)
+    assert read_page(arena, cursor, size=1)[0] == [second]
+    found, cursor = read_page(arena, cursor)
     assert found == [second, first]
-    assert crawl(arena, place) == ([], place)
+    assert read_page(arena, cursor) == ([], cursor)
 
 
 def test_an_end_is_in_the_list_as_soon_as_it_is_in_the_log() -> None:
     arena = Arena()
     table, other = arena.create(), arena.create()
     arena.log.afterwards = [unavailable]
-    fails(arena, lambda: arena.leave(table, "host"))  # and died before it told the index
+    assert_unavailable(arena, lambda: arena.leave(table, "host"))  # a crash before the index was updated
     aborted(arena, other)
-    assert crawl(arena)[0] == [table, other]
+    assert read_page(arena)[0] == [table, other]
     scored = arena.opened("anna", "ben", tricks=1)
     for player in ("anna", "ben"):
         arena.act(scored, player)
     arena.log.afterwards = [unavailable]
-    fails(arena, lambda: score(arena.ports, arena.match(scored), arena.time))
-    assert crawl(arena)[0] == [table, other, scored]
+    assert_unavailable(arena, lambda: score(arena.ports, arena.match(scored), arena.time))
+    assert read_page(arena)[0] == [table, other, scored]
 
 
-def test_an_end_under_way_is_waited_for_and_an_end_that_did_not_come_is_not() -> None:
+def test_readers_wait_for_an_end_that_may_be_being_written_but_only_for_a_limited_time() -> None:
     arena = Arena()
     table = arena.create()
     arena.log.meanwhile = [unavailable]
-    fails(arena, lambda: arena.leave(table, "host"))
+    assert_unavailable(arena, lambda: arena.leave(table, "host"))
     arena.wait(1)
     other = aborted(arena)
-    assert crawl(arena) == ([], 0)
+    assert read_page(arena) == ([], 0)
     arena.wait(ENDING_MS - 1)
-    assert crawl(arena) == ([], 0)
+    assert read_page(arena) == ([], 0)
     late = aborted(arena)
     arena.wait(IN_FLIGHT_MS)
-    found, place = crawl(arena)
+    found, cursor = read_page(arena)
     assert found == [other, late]
     aborted(arena, table)
-    assert crawl(arena, place)[0] == [table]
-    assert crawl(arena)[0] == [other, late, table]
+    assert read_page(arena, cursor)[0] == [table]
+    assert read_page(arena)[0] == [other, late, table]
 
 
 def test_an_end_that_is_written_after_readers_stopped_waiting_is_still_listed() -> None:
     arena = Arena()
-    gone_past: list[tuple[list[str], int]] = []
+    pages: list[tuple[list[str], int]] = []
 
     def sleep() -> None:
         arena.wait(IN_FLIGHT_MS + 1)
-        gone_past.append(crawl(arena))
+        pages.append(read_page(arena))
 
     table = arena.create()
     scored = arena.opened("anna", "ben", tricks=1)
@@ -107,12 +107,12 @@ def test_an_end_that_is_written_after_readers_stopped_waiting_is_still_listed() 
     arena.leave(table, "host")
     arena.log.meanwhile = [sleep]
     score(arena.ports, arena.match(scored), arena.time)
-    (first, place), (second, place_after) = gone_past
+    (first, cursor), (second, cursor_after) = pages
     assert (first, second) == ([], [table])
-    assert crawl(arena, place)[0] == [table, scored]
-    assert crawl(arena, place_after)[0] == [scored]
+    assert read_page(arena, cursor)[0] == [table, scored]
+    assert read_page(arena, cursor_after)[0] == [scored]
     arena.wait(IN_FLIGHT_MS)
-    assert crawl(arena)[0] == [table, scored]
+    assert read_page(arena)[0] == [table, scored]
 
 
 steps = st.lists(st.sampled_from(["make", "end", "refused", "unanswered", "wait", "read"]), max_size=30)
@@ -124,13 +124,13 @@ def test_a_reader_that_continues_reads_every_end_once(steps: list[str], size: in
     waiting: list[str] = []
     over: list[str] = []
     found: list[str] = []
-    place = 0
+    cursor = 0
 
     def read() -> None:
-        nonlocal place
-        while (page := crawl(arena, place, size)) != ([], place):
+        nonlocal cursor
+        while (page := read_page(arena, cursor, size)) != ([], cursor):
             found.extend(page[0])
-            place = page[1]
+            cursor = page[1]
 
     for number, step in enumerate(steps):
         if step == "make":
@@ -148,17 +148,17 @@ def test_a_reader_that_continues_reads_every_end_once(steps: list[str], size: in
             if step == "end":
                 arena.leave(table, "host")
             else:
-                fails(arena, partial(arena.leave, table, "host"))
+                assert_unavailable(arena, partial(arena.leave, table, "host"))
             if step != "refused":
                 waiting.remove(table)
                 over.append(table)
     read()
-    arena.wait(IN_FLIGHT_MS + 1 + len(steps))  # ends at one moment have numbers of some more
+    arena.wait(IN_FLIGHT_MS + 1 + len(steps))  # ends in the same millisecond are numbered by the milliseconds after it
     read()
     assert sorted(found) == sorted(over)
 
 
-def test_a_list_of_one_game_leaves_the_others_out_and_says_where_to_go_on() -> None:
+def test_a_list_of_one_game_excludes_other_games_and_returns_the_next_cursor() -> None:
     arena = Arena()
     tables = []
     for number in range(9):
@@ -167,12 +167,12 @@ def test_a_list_of_one_game_leaves_the_others_out_and_says_where_to_go_on() -> N
     assert [view.id for view in public_page(arena.ports, "open", None, 9, "monkeys_on_the_moon")[0]] == tables[6::-3]
     for table in tables:
         aborted(arena, table)
-    wanted = tables[::3]
-    found, place = crawl(arena, 0, 2, "monkeys_on_the_moon")
-    assert found == wanted[:2]
-    assert crawl(arena, place, 2, "monkeys_on_the_moon")[0] == wanted[2:]
+    expected = tables[::3]
+    found, cursor = read_page(arena, 0, 2, "monkeys_on_the_moon")
+    assert found == expected[:2]
+    assert read_page(arena, cursor, 2, "monkeys_on_the_moon")[0] == expected[2:]
     newest = [view.id for view in public_page(arena.ports, "aborted", None, 9, "monkeys_on_the_moon")[0]]
-    assert newest == wanted[::-1]
+    assert newest == expected[::-1]
     for refusal in (
         refused("game-not-found", public_page, arena.ports, "open", None, 9, "chess"),
         refused("game-not-found", ended_page, arena.ports, 0, 9, "chess"),
@@ -186,32 +186,32 @@ def test_a_page_of_a_rare_game_reads_a_limited_number_of_matches() -> None:
         arena.wait(1)
         arena.create(by=f"host {arena.time}")
     arena.log.calls.clear()
-    views, place = public_page(arena.ports, "open", None, 1, "monkeys_on_the_moon")
+    views, cursor = public_page(arena.ports, "open", None, 1, "monkeys_on_the_moon")
     assert (views, len(arena.log.calls)) == ((), MAX_READ // MIN_BATCH)
-    assert place is not None
-    assert public_page(arena.ports, "open", place, 1, "monkeys_on_the_moon") == ((), None)
+    assert cursor is not None
+    assert public_page(arena.ports, "open", cursor, 1, "monkeys_on_the_moon") == ((), None)
 
 
-def ends(arena: Arena) -> Iterator[str]:
+def ended_ids(arena: Arena) -> Iterator[str]:
     yield from (entry.match_id for _, entry in arena.index.ended(0, 99))
 
 
-def test_the_lists_of_an_older_release_are_filled_up_in_the_order_of_the_ends() -> None:
+def test_the_lists_of_an_older_release_are_completed_in_the_order_of_the_ends() -> None:
     arena = Arena()
     tables = [arena.create() for _ in range(4)]
     for table in (tables[2], tables[0], tables[1]):
         arena.wait(5)
         aborted(arena, table)
-    known = arena.ports.index
-    assert isinstance(known, MemoryIndex)
-    known._ended.clear()
-    known._status_lists = {
-        place: status_list for place, status_list in known._status_lists.items() if status_list != "aborted"
+    index = arena.ports.index
+    assert isinstance(index, MemoryIndex)
+    index._ended.clear()
+    index._status_lists = {
+        entry: status_list for entry, status_list in index._status_lists.items() if status_list != "aborted"
     }
     matches = [arena.match(table) for table in tables]
     for _ in range(2):
         update_index_of_ended(arena.ports, matches)
-        assert list(ends(arena)) == [tables[2], tables[0], tables[1]]
+        assert list(ended_ids(arena)) == [tables[2], tables[0], tables[1]]
     assert len(public_page(arena.ports, "aborted", None, 9)[0]) == 3
     assert [view.id for view in public_page(arena.ports, "open", None, 9)[0]] == [tables[3]]
 
@@ -223,14 +223,14 @@ def test_a_refused_end_delays_no_reader(seats: int) -> None:
     arena.log.meanwhile = [lambda: arena.join(table, *("anna", "ben")[:seats])]
     refused("not-seated", arena.leave, table, "host")
     aborted(arena, other)
-    assert crawl(arena)[0] == [other]
+    assert read_page(arena)[0] == [other]
     arena.play_out(table)
-    assert crawl(arena)[0] == [other, table]
+    assert read_page(arena)[0] == [other, table]
 
 
-def test_an_end_that_came_by_the_same_command_twice_is_not_taken_back() -> None:
+def test_a_refused_second_leave_does_not_remove_the_end_from_the_list() -> None:
     arena = Arena()
     table = arena.create()
     arena.log.meanwhile = [lambda: arena.leave(table, "host", "first")]
     refused("not-seated", arena.leave, table, "host", "second")
-    assert crawl(arena)[0] == [table]
+    assert read_page(arena)[0] == [table]

@@ -1,4 +1,4 @@
-"""Finding open matches by their properties: what is found, exact pages, and an index that was left behind."""
+"""Finding open matches by their properties: which are found, exact pages, and an index of an older release."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -62,11 +62,11 @@ def test_every_pair_of_properties_finds_what_both_find() -> None:
     clocks: tuple[Mapping[str, int] | None, ...] = (None, {"turn_seconds": 60}, {"bank_seconds": 90_000})
     for number, (clock, treachery, seats) in enumerate(product(clocks, (True, False), (2, 3, 4))):
         bots = ("random",) * (number % 2)
-        made = arena.create(
+        match_id = arena.create(
             MONKEYS, seats, clock=clock, options={"treachery": treachery}, bots=bots, by="abc"[number % 3]
         )
         if number % 4 == 3 and seats > 2:
-            arena.join(made, "guest")
+            arena.join(match_id, "guest")
         arena.wait(1)
     values: Mapping[str, tuple[Any, ...]] = {
         "game": (MONKEYS,),
@@ -116,7 +116,7 @@ def test_a_match_is_found_by_its_free_seats_as_they_are_taken_and_left() -> None
     assert arena.index.find(NO_FACETS, None, 9) == []
 
 
-def test_what_a_command_that_was_first_removes_is_added_again_by_the_one_that_needs_it() -> None:
+def test_index_entries_are_right_after_concurrent_commands_in_any_order() -> None:
     """A seat is taken and left at once, in every order: the lists are those of the newest version."""
     for order in range(4):
         arena = Arena()
@@ -158,7 +158,7 @@ def test_matches_that_an_older_release_wrote_are_filed_once() -> None:
     assert sorted(ids(arena, game="toy")) == sorted(tables)
 
 
-def test_a_filter_that_cannot_be_is_refused() -> None:
+def test_an_invalid_filter_is_refused() -> None:
     arena = Arena()
     for wanted, code in (
         ({"game": "chess"}, "game-not-found"),
@@ -209,4 +209,4 @@ def test_public_lists_that_an_older_release_did_not_write_are_filled_once() -> N
     assert {view.id for view in player_page(arena.ports, "anna", None, 9)[0]} == {over, running}
     arena.index._own_lists.pop(("anna", "public"))
     refile(arena.ports)
-    assert player_page(arena.ports, "anna", None, 9) == ((), None), "the whole walk is done once"
+    assert player_page(arena.ports, "anna", None, 9) == ((), None), "the walk over all matches is done once"

@@ -1,4 +1,4 @@
-"""Invitations: who may invite, what an invitation opens, and for how long."""
+"""Invitations: who may invite, to which match, and for how long."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_no_other_text_is_an_invitation() -> None:
     assert code.partition("-")[0] == str(arena.time + 60_000)
 
 
-def test_only_those_in_an_open_match_invite_to_it() -> None:
+def test_only_players_of_an_open_match_may_invite() -> None:
     arena = Arena()
     table, hidden = arena.create(), arena.create(private=True)
     refused("not-seated", invite, arena.ports, "ben", table, 60)

@@ -50,7 +50,7 @@ def test_a_player_who_leaves_a_running_match_may_watch_but_not_act() -> None:
     refused("not-seated", arena.leave, table, "carl")
 
 
-def test_a_creator_without_a_seat_ends_the_table_by_leaving() -> None:
+def test_a_creator_without_a_seat_aborts_the_match_by_leaving() -> None:
     arena = Arena()
     table = arena.create()
     seed = arena.log.seed(table)
@@ -75,7 +75,7 @@ def test_a_match_that_is_over_cannot_be_left() -> None:
     refused("match-over", arena.leave, table, "anna")
 
 
-def test_what_a_match_is_owed_moves_to_the_bots_when_its_last_person_leaves() -> None:
+def test_due_times_move_to_the_kind_of_abandoned_matches_when_the_last_person_leaves() -> None:
     arena = Arena()
     table = arena.monkeys("anna", "ben", bots=("random",), turn_seconds=60)
     for player in ("anna", "ben"):

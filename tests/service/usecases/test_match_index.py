@@ -1,4 +1,4 @@
-"""Finding matches: the index follows the log, and is mended where it fell behind."""
+"""Lists of matches: the index follows the log, and is repaired where it is outdated."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ def ids(arena: Arena, status_list: StatusList) -> list[str]:
     return [view.id for view in public_page(arena.ports, status_list, None, 20)[0]]
 
 
-def test_a_match_is_listed_where_it_belongs_through_its_life() -> None:
+def test_a_match_is_always_in_the_list_of_its_status() -> None:
     arena = Arena()
     table = arena.join(arena.create(), "anna")
     assert [ids(arena, status_list) for status_list in STATUS_LISTS] == [[table], [], [], []]
@@ -35,10 +35,10 @@ def test_a_match_is_listed_where_it_belongs_through_its_life() -> None:
     other = arena.toy("anna", "ben")
     arena.play_out(other)
     assert [ids(arena, status_list) for status_list in STATUS_LISTS] == [[], [table], [other], []]
-    gone = arena.create()
-    arena.leave(gone, "host")
-    assert [ids(arena, status_list) for status_list in STATUS_LISTS] == [[], [table], [other], [gone]]
-    assert [view.id for view in ended_page(arena.ports, 0, 20)[0]] == [other, gone]
+    aborted = arena.create()
+    arena.leave(aborted, "host")
+    assert [ids(arena, status_list) for status_list in STATUS_LISTS] == [[], [table], [other], [aborted]]
+    assert [view.id for view in ended_page(arena.ports, 0, 20)[0]] == [other, aborted]
 
 
 def test_private_matches_are_not_listed() -> None:
@@ -66,23 +66,23 @@ def test_pages_go_from_the_newest_to_the_oldest_without_gap_or_overlap() -> None
     assert found == tables[::-1]
 
 
-@pytest.mark.parametrize("process", ["old", "new"])
+@pytest.mark.parametrize("cache", ["cached", "empty cache"])
 @pytest.mark.parametrize(
     "look",
     [
         lambda ports: public_page(ports, "finished", None, 4),
         lambda ports: own_page(ports, "anna", "all", None, 4),
     ],
-    ids=["anyone's", "one's own"],
+    ids=["public list", "own list"],
 )
-def test_a_page_is_one_round_trip_and_a_match_that_is_over_is_one_event_of_it(
-    look: Callable[[Ports], tuple[Sequence[MatchSummary], str | None]], process: str
+def test_a_page_is_one_round_trip_that_reads_one_event_of_each_match_that_is_over(
+    look: Callable[[Ports], tuple[Sequence[MatchSummary], str | None]], cache: str
 ) -> None:
     arena = Arena()
     for _ in range(5):
         arena.play_out(arena.toy("anna", "ben", tricks=9))
     fresh = History(arena.log, arena.ports.games, arena.ports.secret)
-    ports = replace(arena.ports, history=fresh) if process == "new" else arena.ports
+    ports = replace(arena.ports, history=fresh) if cache == "empty cache" else arena.ports
     arena.log.calls.clear()
     arena.log.read_counts.clear()
     assert [view.status for view in look(ports)[0]] == ["finished"] * 4
@@ -90,7 +90,7 @@ def test_a_page_is_one_round_trip_and_a_match_that_is_over_is_one_event_of_it(
     assert arena.log.read_counts == [1] * 4
 
 
-def test_an_index_that_is_behind_the_log_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_outdated_index_entry_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
     table = arena.join(arena.create(), "anna")
     with monkeypatch.context() as patched:
@@ -101,7 +101,7 @@ def test_an_index_that_is_behind_the_log_is_mended(monkeypatch: pytest.MonkeyPat
     assert ids(arena, "running") == [table]
 
 
-def test_a_place_of_a_creation_that_died_is_taken_away_once_it_is_old() -> None:
+def test_an_index_entry_of_a_failed_creation_is_removed_once_it_is_old() -> None:
     arena = Arena()
     arena.index.add("dead", START, "host", private=False)
     arena.wait(IN_FLIGHT_MS)
@@ -112,7 +112,7 @@ def test_a_place_of_a_creation_that_died_is_taken_away_once_it_is_old() -> None:
     assert arena.index.page("open", None, 9) == []
 
 
-def test_a_second_place_of_a_match_is_taken_away() -> None:
+def test_a_second_index_entry_of_a_match_is_removed() -> None:
     arena = Arena()
     table = arena.create()
     arena.index.add(table, START - 5, "host", private=False)
@@ -120,26 +120,26 @@ def test_a_second_place_of_a_match_is_taken_away() -> None:
     assert arena.index.page("open", None, 9) == [IndexEntry(START, table)]
 
 
-def test_a_match_that_cannot_be_read_hides_no_others_and_stays_in_the_index() -> None:
+def test_an_unreadable_match_hides_no_others_and_stays_in_the_index() -> None:
     arena = Arena()
-    corrupt, unknown, whole = (arena.create() for _ in range(3))
+    corrupt, unknown, sound = (arena.create() for _ in range(3))
     stored = arena.log.stored(corrupt)[0]
     arena.log.rewrite(corrupt, (stored[:-1],))
     stored = arena.log.stored(unknown)[0]
-    odd = canonical(
-        {"at": 1, "by": "worker", "data": {}, "prev": digest(stored), "salt": "", "type": "odd", "version": 2}
+    newer = canonical(
+        {"at": 1, "by": "worker", "data": {}, "prev": digest(stored), "salt": "", "type": "newer", "version": 2}
     )
-    arena.log.rewrite(unknown, (stored, odd))
+    arena.log.rewrite(unknown, (stored, newer))
     arena.wait(IN_FLIGHT_MS + 1)
-    assert ids(arena, "open") == [whole]
+    assert ids(arena, "open") == [sound]
     assert len(arena.index.page("open", None, 9)) == 3
 
 
-def own(arena: Arena, player: str, mine: OwnList = "all") -> list[str]:
-    return [view.id for view in own_page(arena.ports, player, mine, None, 20)[0]]
+def own(arena: Arena, player: str, own_list: OwnList = "all") -> list[str]:
+    return [view.id for view in own_page(arena.ports, player, own_list, None, 20)[0]]
 
 
-def test_a_player_finds_what_it_made_and_where_it_sits() -> None:
+def test_a_player_s_own_list_has_the_matches_that_it_created_or_joined() -> None:
     arena = Arena()
     table = arena.create(private=True)
     arena.wait(1)
@@ -156,7 +156,7 @@ def test_a_player_finds_what_it_made_and_where_it_sits() -> None:
     assert own(arena, "host", "active") == [other]
 
 
-def test_a_match_whose_seat_was_given_up_takes_no_place_among_the_player_s_own() -> None:
+def test_a_match_whose_seat_was_given_up_is_not_in_the_player_s_own_list() -> None:
     arena = Arena()
     table = arena.join(arena.create(), "anna")
     arena.leave(table, "anna")
@@ -169,7 +169,7 @@ def test_a_match_whose_seat_was_given_up_takes_no_place_among_the_player_s_own()
 def test_a_new_seat_is_not_removed_by_an_earlier_leave_that_finishes_late(*, before: bool) -> None:
     arena = Arena()
     table = arena.join(arena.create(), "anna")
-    if before:  # the leave is done when the join has enrolled, and has not been written
+    if before:  # the leave updates the index after the join's entry, and before the join's event
         arena.leave(table, "anna")
         arena.log.meanwhile = [lambda: arena.index.dismiss("anna", table, START)]
         arena.join(table, "anna")
@@ -179,7 +179,7 @@ def test_a_new_seat_is_not_removed_by_an_earlier_leave_that_finishes_late(*, bef
     assert own(arena, "anna") == [table]
 
 
-def test_a_match_that_bots_ended_while_its_start_was_on_its_way_is_among_the_finished() -> None:
+def test_a_match_that_ends_before_its_start_is_indexed_is_listed_as_finished() -> None:
     arena = Arena()
     table = arena.create(bots=("high",))
     arena.log.afterwards = [lambda: arena.leave(table, "anna"), lambda: arena.play_out(table)]
@@ -193,13 +193,13 @@ def test_unreadable_matches_are_listed_for_callers_with_access() -> None:
     table = arena.join(arena.create(seats=3, private=True), "anna", "ben")
     arena.leave(table, "anna")
     arena.join(table, "cyd")
-    arena.index.enrol("anna", table, START)  # as a crash might leave it, so that only the log knows who left
+    arena.index.enrol("anna", table, START)  # as after a crash: only the log shows that anna left
     arena.index.add("dead", START, "host", private=False)
     *stored, last = arena.log.stored(table)
     arena.log.rewrite(table, (*stored, last[:-1]))
-    for player, named in (("host", [table]), ("ben", [table]), ("anna", []), ("eve", [])):
+    for player, expected in (("host", [table]), ("ben", [table]), ("anna", []), ("eve", [])):
         page = own_page(arena.ports, player, "all", None, 9)
-        assert (page.matches, list(page.unreadable)) == ((), named)
+        assert (page.matches, list(page.unreadable)) == ((), expected)
 
 
 def test_a_players_open_decisions_are_listed_with_the_match() -> None:
@@ -207,16 +207,16 @@ def test_a_players_open_decisions_are_listed_with_the_match() -> None:
     table = arena.monkeys("anna", "ben")
     found = {player: own_page(arena.ports, player, "active", None, 9)[0][0] for player in ("anna", "ben", "host")}
     assert [found[player].seat for player in found] == [0, 1, None]
-    asked = [player for player in found if found[player].decisions]
-    assert len(asked) == 1
-    assert found[asked[0]].decisions[0].seat == found[asked[0]].seat
-    assert found[asked[0]].id == table
+    awaited = [player for player in found if found[player].decisions]
+    assert len(awaited) == 1
+    assert found[awaited[0]].decisions[0].seat == found[awaited[0]].seat
+    assert found[awaited[0]].id == table
 
 
-def test_a_place_of_a_player_goes_only_when_no_seat_can_follow() -> None:
+def test_an_own_entry_without_a_seat_is_removed_only_when_no_join_can_follow() -> None:
     arena = Arena()
     table = arena.create()
-    arena.index.enrol("anna", table, START)  # and died before it sat down
+    arena.index.enrol("anna", table, START)  # a crash before the seat was taken
     arena.index.enrol("anna", "dead", START)
     arena.index.enrol("anna", table, START - 5)
     assert own(arena, "anna") == []
@@ -227,7 +227,7 @@ def test_a_place_of_a_player_goes_only_when_no_seat_can_follow() -> None:
     assert arena.index.matches_of("anna", "all", None, 9) == arena.index.matches_of("anna", "active", None, 9) == []
 
 
-def test_a_player_is_enrolled_before_it_sits_down(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_player_s_own_entry_is_written_before_the_seat_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
     table = arena.create()
 
@@ -241,7 +241,7 @@ def test_a_player_is_enrolled_before_it_sits_down(monkeypatch: pytest.MonkeyPatc
     assert arena.types(table) == ["match_created"]
 
 
-def test_an_index_made_anew_knows_which_of_a_player_s_matches_are_over_and_since_when() -> None:
+def test_a_rebuilt_index_has_which_of_a_player_s_matches_are_over_and_their_end_times() -> None:
     arena = Arena()
     over, going_on = arena.toy("anna", "ben"), arena.toy("anna", "ben")
     ended_at = arena.play_out(over).ended_at

@@ -1,4 +1,4 @@
-"""Use cases around the play of a match: create, join, start, leave."""
+"""The use cases before play: create, join, seat a bot, start."""
 
 import pytest
 
@@ -67,7 +67,7 @@ def test_a_create_with_the_key_of_another_one_is_refused() -> None:
     refused("idempotency-key-reused", match_lifecycle.create, arena.ports, "host", other, "key")
 
 
-def test_the_same_create_twice_at_once_is_one_match_with_one_place_in_the_index() -> None:
+def test_the_same_create_twice_at_once_is_one_match_with_one_index_entry() -> None:
     arena = Arena()
     ids: list[str] = []
 
@@ -76,10 +76,10 @@ def test_the_same_create_twice_at_once_is_one_match_with_one_place_in_the_index(
         ids.append(match_lifecycle.create(arena.ports, "host", WANTED, "key").match.id)
 
     arena.log.meanwhile = [other]
-    mine = match_lifecycle.create(arena.ports, "host", WANTED, "key")
-    assert mine.replayed
-    assert [mine.match.id] == ids
-    assert arena.index.page("open", None, 9) == [IndexEntry(START + 7, mine.match.id)]
+    second = match_lifecycle.create(arena.ports, "host", WANTED, "key")
+    assert second.replayed
+    assert [second.match.id] == ids
+    assert arena.index.page("open", None, 9) == [IndexEntry(START + 7, second.match.id)]
     assert len(arena.index.open_entries("host")) == 1
 
 
@@ -89,7 +89,7 @@ def test_two_different_creates_with_one_key_at_once() -> None:
     refused("idempotency-key-reused", match_lifecycle.create, arena.ports, "host", WANTED, "key")
 
 
-def test_a_match_that_the_log_does_not_know_the_creation_of_is_corrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_creation_that_conflicts_with_a_match_without_events_is_corrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
     monkeypatch.setattr(arena.log, "append", lambda _append: Conflict(None))
     with pytest.raises(Corrupt):
@@ -109,9 +109,7 @@ def test_a_match_that_the_log_does_not_know_the_creation_of_is_corrupt(monkeypat
         (NewMatch("toy", 2, {"cheat": True}), "invalid-options", {"parameter": ("options", "cheat")}),
     ],
 )
-def test_what_cannot_be_played_is_refused_and_leaves_nothing(
-    wanted: NewMatch, code: str, facts: dict[str, object]
-) -> None:
+def test_an_invalid_match_is_refused_and_stores_nothing(wanted: NewMatch, code: str, facts: dict[str, object]) -> None:
     arena = Arena()
     before = arena.log.contents()
     assert refused(code, match_lifecycle.create, arena.ports, "host", wanted, "key").facts == facts
@@ -119,7 +117,7 @@ def test_what_cannot_be_played_is_refused_and_leaves_nothing(
     assert arena.index.open_entries("host") == []
 
 
-def test_crashed_creations_and_unannounced_starts_block_no_player(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_creations_and_starts_missing_from_the_index_block_no_player(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
     for number in range(OPEN_MATCHES - 1):
         arena.index.add(f"dead-{number}", START, "host", private=True)
@@ -134,7 +132,7 @@ def test_crashed_creations_and_unannounced_starts_block_no_player(monkeypatch: p
     assert len(arena.index.open_entries("host")) == 2
 
 
-def test_a_player_has_only_so_many_matches_waiting() -> None:
+def test_a_player_has_a_limited_number_of_open_matches() -> None:
     arena = Arena()
     tables = [arena.create() for _ in range(OPEN_MATCHES)]
     refused("too-many-open-matches", arena.create)
@@ -146,7 +144,7 @@ def test_a_player_has_only_so_many_matches_waiting() -> None:
     arena.create()
 
 
-def test_a_match_of_bots_alone_needs_no_place_among_those_that_wait() -> None:
+def test_a_match_of_bots_alone_does_not_count_as_open() -> None:
     arena = Arena()
     for _ in range(OPEN_MATCHES + 1):
         arena.create(bots=("random", "random"))
@@ -176,7 +174,7 @@ def test_a_match_of_bots_alone_starts_at_once_and_the_workers_get_a_hint() -> No
     assert arena.jobs.hinted == [table]
 
 
-def test_a_full_match_that_is_started_by_hand_waits_for_its_creator() -> None:
+def test_a_full_match_with_manual_start_waits_for_its_creator() -> None:
     arena = Arena()
     table = arena.create(seats=3, bots=("high",), manual_start=True)
     refused("seats-empty", match_lifecycle.start, arena.ports, "host", table, "early")
@@ -214,15 +212,15 @@ def test_the_client_seeds_of_all_seats_are_in_the_key_of_the_draws() -> None:
     assert arena.match(table).state.hands[0] == Draws(lambda: key, {}).shuffle("deck", CARDS)[:3]
 
 
-def test_a_named_seat_is_taken_if_it_is_free() -> None:
+def test_a_requested_seat_is_taken_if_it_is_free() -> None:
     arena = Arena()
     table = arena.create(seats=3)
     match_lifecycle.join(arena.ports, "anna", table, "a", seat=1)
     facts = refused("seat-taken", match_lifecycle.join, arena.ports, "ben", table, "b", seat=1).facts
     assert facts == {"free": [0, 2]}
     for seat in (3, -1):
-        said = refused("seat-taken", match_lifecycle.join, arena.ports, "ben", table, "b", seat=seat).detail
-        assert said.startswith(f"There is no seat {seat}; ")
+        detail = refused("seat-taken", match_lifecycle.join, arena.ports, "ben", table, "b", seat=seat).detail
+        assert detail.startswith(f"There is no seat {seat}; ")
     match_lifecycle.join(arena.ports, "ben", table, "b", seat=2)
     assert [holder and holder.player for holder in arena.match(table).seats] == [None, "anna", "ben"]
 
@@ -297,18 +295,18 @@ def test_two_bots_of_one_name_may_play_and_a_person_of_the_same_name_too() -> No
     assert match.status == "running"
 
 
-def test_a_match_of_bots_is_admitted_on_the_head_on_which_it_begins() -> None:
+def test_the_admission_of_a_match_of_bots_is_decided_on_the_newest_head() -> None:
     log = MemoryLog()
     one, other = local_ports(GAMES, log=log), local_ports(GAMES, log=log)
     match = match_lifecycle.create(one, "pl_a", NewMatch("monkeys_on_the_moon", 2), "create").match
-    asked: list[str] = []
+    admissions: list[str] = []
 
     def refuse() -> None:
-        asked.append("again")
+        admissions.append("again")
         raise Refused("bots-busy", "Not now.")
 
     match_lifecycle.add_bot(other, "pl_a", match.id, "first", bot="random", admit_bots=refuse)
-    assert not asked
+    assert not admissions
     with pytest.raises(Refused, match="bots-busy"):
         match_lifecycle.add_bot(one, "pl_a", match.id, "second", bot="random", admit_bots=refuse)
     assert one.history.newest(match.id)[0].status == "open"

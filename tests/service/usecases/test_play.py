@@ -28,11 +28,11 @@ def test_the_same_request_with_the_same_key_is_one_event_and_gives_the_same_rece
     table = arena.opened("anna", "ben")
     action = arena.legal(table, "anna")[0]
     first = arena.act(table, "anna", action, key="once")
-    told = receipt(arena.ports, first, "anna")
+    expected = receipt(arena.ports, first, "anna")
     arena.wait(500)
     again = arena.act(table, "anna", action, key="once")
     assert (first.replayed, again.replayed) == (False, True)
-    assert receipt(arena.ports, again, "anna") == told
+    assert receipt(arena.ports, again, "anna") == expected
     assert arena.types(table).count("action") == 1
 
 
@@ -41,23 +41,23 @@ def test_a_retry_long_after_later_moves_gives_the_original_receipt() -> None:
     table = arena.opened("anna", "ben")
     action = arena.legal(table, "anna")[0]
     first = arena.act(table, "anna", action, key="once")
-    told = receipt(arena.ports, first, "anna")
+    expected = receipt(arena.ports, first, "anna")
     arena.play_out(table)
     again = arena.act(table, "anna", action, key="once")
     assert again.replayed
-    assert receipt(arena.ports, again, "anna") == told
-    assert told.version == first.match.head.version < arena.version(table)
+    assert receipt(arena.ports, again, "anna") == expected
+    assert expected.version == first.match.head.version < arena.version(table)
 
 
-def test_a_receipt_says_what_was_done_when_and_what_the_match_waits_for_now() -> None:
+def test_a_receipt_has_the_event_the_time_of_receipt_and_the_open_decisions() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     action = arena.legal(table, "anna")[0]
-    told = receipt(arena.ports, arena.act(table, "anna", action), "anna")
-    assert (told.match, told.version, told.received_at) == (table, 5, arena.time)
-    assert told.head == told.event.hash == arena.match(table).head.hash
-    assert msgspec.json.decode(told.event.data)["action"] == action
-    assert [one.seat for one in told.decisions] == [1, "clock"]
+    expected = receipt(arena.ports, arena.act(table, "anna", action), "anna")
+    assert (expected.match, expected.version, expected.received_at) == (table, 5, arena.time)
+    assert expected.head == expected.event.hash == arena.match(table).head.hash
+    assert msgspec.json.decode(expected.event.data)["action"] == action
+    assert [one.seat for one in expected.decisions] == [1, "clock"]
 
 
 def test_a_fresh_receipt_costs_two_round_trips() -> None:
@@ -86,7 +86,7 @@ def test_two_players_may_use_the_same_key() -> None:
     assert arena.types(table).count("action") == 2
 
 
-def test_a_known_key_is_answered_before_the_precondition_is_judged() -> None:
+def test_a_known_key_is_answered_before_the_precondition_is_checked() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     head = arena.match(table).head
@@ -115,7 +115,7 @@ def test_if_match_takes_only_the_newest_head() -> None:
     assert not arena.act(table, "anna", if_match=seen).replayed
 
 
-def test_the_precondition_of_a_raced_action_is_judged_again() -> None:
+def test_the_precondition_of_an_action_that_lost_a_race_is_checked_again() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     head = arena.match(table).head
@@ -137,7 +137,7 @@ def test_an_action_that_lost_a_race_is_decided_again_on_the_newest_state() -> No
     assert [effect["type"] for effect in arena.data(table)["effects"]][:2] == ["card_committed", "trick_revealed"]
 
 
-def test_an_action_that_the_race_came_too_late_for_is_refused() -> None:
+def test_an_action_that_is_illegal_after_a_lost_race_is_refused() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     action = arena.legal(table, "anna")[0]
@@ -152,9 +152,9 @@ def test_the_same_request_twice_at_once_is_one_event() -> None:
     action = arena.legal(table, "anna")[0]
     others: list[Submitted] = []
     arena.log.meanwhile = [lambda: others.append(arena.act(table, "anna", action, key="once"))]
-    mine = arena.act(table, "anna", action, key="once")
-    assert (mine.replayed, others[0].replayed) == (True, False)
-    assert receipt(arena.ports, mine, "anna") == receipt(arena.ports, others[0], "anna")
+    second = arena.act(table, "anna", action, key="once")
+    assert (second.replayed, others[0].replayed) == (True, False)
+    assert receipt(arena.ports, second, "anna") == receipt(arena.ports, others[0], "anna")
     assert arena.types(table).count("action") == 1
 
 
@@ -171,7 +171,7 @@ def test_endless_lost_races_are_reported_as_version_conflict() -> None:
     table = arena.opened("anna", "ben", tricks=100)
 
     def overtake() -> None:
-        """Extends the clock by a millisecond, each time for another outage."""
+        """Extend the clock by a millisecond, with a new command each time."""
         meanwhile, arena.log.meanwhile = arena.log.meanwhile, []
         arena.wait(1)
         extend(arena.ports, table, arena.new_key(), 1)
@@ -198,7 +198,7 @@ def test_an_append_whose_answer_got_lost_counts_once() -> None:
 # --- dry runs and draws -----------------------------------------------------------------------------------------------
 
 
-def test_a_dry_run_says_only_that_it_is_legal_and_touches_nothing() -> None:
+def test_a_dry_run_of_a_legal_action_reads_no_seed_and_writes_nothing() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben", tricks=1)
     arena.act(table, "ben")
@@ -227,11 +227,11 @@ def test_a_dry_run_of_an_action_that_draws_reads_no_seed() -> None:
     table = arena.opened("anna", "ben", "carl", "dora", hand=5)
     players = ("anna", "ben", "carl", "dora")
     while arena.match(table).state.step != "swap" or len(arena.match(table).state.deck) >= 5:
-        asked = players[arena.match(table).decisions()[0].seat]
-        hand = arena.match(table).state.hands[players.index(asked)]
+        mover = players[arena.match(table).decisions()[0].seat]
+        hand = arena.match(table).state.hands[players.index(mover)]
         swapping = arena.match(table).state.step == "swap"
         arena.wait(COUNTDOWN)
-        arena.act(table, asked, {"type": "swap", "cards": hand} if swapping else None)
+        arena.act(table, mover, {"type": "swap", "cards": hand} if swapping else None)
     match = arena.match(table)
     player = players[match.decisions()[0].seat]
     request = ActionRequest({"type": "swap", "cards": match.state.hands[players.index(player)]})
@@ -243,7 +243,7 @@ def test_a_dry_run_of_an_action_that_draws_reads_no_seed() -> None:
     assert [draw["label"] for draw in arena.data(table)["draws"]] == ["deck"]
 
 
-def test_the_seed_is_read_only_where_something_is_drawn() -> None:
+def test_the_seed_is_read_only_for_events_with_draws() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     arena.log.calls.clear()
@@ -254,7 +254,7 @@ def test_the_seed_is_read_only_where_something_is_drawn() -> None:
     assert [draw["label"] for draw in arena.data(table)["draws"]] == ["forfeit:1"]
 
 
-def test_draws_go_on_from_the_counts_that_the_log_knows() -> None:
+def test_draws_continue_from_the_counts_in_the_log() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben", tricks=3)
     dealt = arena.match(table).drawn

@@ -126,7 +126,7 @@ def test_the_turn_clock_ends_at_its_deadline_too() -> None:
     arena.act(table, player, decision=first.id)
 
 
-def test_the_time_of_receipt_decides_though_the_bell_came_late() -> None:
+def test_an_action_after_the_deadline_is_too_late_even_before_the_timer_event() -> None:
     arena = Arena()
     table = arena.opened("anna", "ben")
     arena.time = START + COUNTDOWN + TRICK
@@ -177,25 +177,25 @@ def test_a_long_legal_list_is_summed_up_as_counts() -> None:
     match = arena.match(arena.opened("anna", "ben"))
     commit = next(iter(match.game.legal_actions(match.state, 0)))
     keep = match.game.info.actions[-1]()
-    for length, whole in (
+    for length, is_listed in (
         (rulings.MAX_LEGAL_LISTED, True),
         (rulings.MAX_LEGAL_LISTED + 1, False),
         (rulings.MAX_LEGAL_LISTED + 2, False),
     ):
         game = _with_legal(match, [*[keep] * (length - 1), commit])
         refusal = illegal(game, 0, IllegalAction("card-not-held", "TOY-10", card="0-0"), commit)
-        assert ("legal" in refusal.facts) is whole
+        assert ("legal" in refusal.facts) is is_listed
         assert refusal.facts["legal_counts"] == {"commit": 1, "keep": length - 1}
         assert refusal.detail.startswith("You do not hold 0-0. Legal now: Commit a card; Keep the hand; ")
         assert refusal.detail.endswith(f"; {length - rulings.MAX_LEGAL_IN_WORDS} more.")
 
 
 def test_a_refusal_lists_legal_actions_of_the_tried_type_first() -> None:
-    match = Arena(GAMES["ape_town"])
-    table = match.join(match.create("ape_town", 2), "anna", "ben")
-    player = ("anna", "ben")[match.match(table).decisions()[0].seat]
-    match.act(table, player)
-    refusal = refused("illegal-action", match.act, table, player, {"type": "place_tile", "field": "nowhere"})
+    arena = Arena(GAMES["ape_town"])
+    table = arena.join(arena.create("ape_town", 2), "anna", "ben")
+    player = ("anna", "ben")[arena.match(table).decisions()[0].seat]
+    arena.act(table, player)
+    refusal = refused("illegal-action", arena.act, table, player, {"type": "place_tile", "field": "nowhere"})
     assert refusal.detail.count("Put the tile on field ") == rulings.MAX_LEGAL_IN_WORDS
 
 
@@ -212,7 +212,7 @@ def test_a_refusal_contains_no_hidden_information() -> None:
     bad = {"type": "commit", "card": next(iter(sorted(hidden)))}
     facts = refused("illegal-action", arena.act, table, "anna", bad).facts
     head = arena.match(table).head.hash
-    told = canonical(facts).decode()
-    assert [card for card in hidden - {bad["card"]} if f'"{card}"' in told] == []
+    text = canonical(facts).decode()
+    assert [card for card in hidden - {bad["card"]} if f'"{card}"' in text] == []
     assert set(facts) == {"reason", "clause", "facts", "legal", "legal_counts", "version", "head", "decisions"}
     assert facts["head"] == head

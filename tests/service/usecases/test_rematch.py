@@ -1,4 +1,4 @@
-"""Rematch: the same match for all who ask, with everyone one seat further."""
+"""A rematch is one new match for all players of the old one, and each of them sits one seat further."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -27,30 +27,32 @@ def finished(arena: Arena, *people: str, bots: tuple[str, ...] = ()) -> str:
 def test_everyone_moves_up_by_one_seat_in_the_same_match() -> None:
     arena = Arena()
     old = finished(arena, "anna", "ben", "carl")
-    made = [rematch(arena.ports, player, old).match for player in ("carl", "anna", "carl", "ben")]
-    assert len({match.id for match in made}) == 1
-    assert [match.seat_of(player) for match, player in zip(made, ("carl", "anna", "carl", "ben"), strict=True)] == [
+    rematches = [rematch(arena.ports, player, old).match for player in ("carl", "anna", "carl", "ben")]
+    assert len({match.id for match in rematches}) == 1
+    assert [
+        match.seat_of(player) for match, player in zip(rematches, ("carl", "anna", "carl", "ben"), strict=True)
+    ] == [
         0,
         1,
         0,
         2,
     ]
-    assert (made[0].creator, made[-1].status) == ("carl", "running")
+    assert (rematches[0].creator, rematches[-1].status) == ("carl", "running")
     assert rematch(arena.ports, "ben", old).replayed
 
 
-def test_bots_come_along_and_the_match_keeps_its_terms() -> None:
+def test_a_rematch_has_the_same_bots_options_and_clock() -> None:
     arena = Arena()
     table = arena.create("toy", 3, bots=("random",), turn_seconds=60, private=True, options={"hand": 3})
     old = arena.play_out(arena.join(table, "anna", "ben"))
-    made = rematch(arena.ports, "anna", old.id).match
-    assert [holder and holder.player for holder in made.seats] == [None, "random", "anna"]
+    rematches = rematch(arena.ports, "anna", old.id).match
+    assert [holder and holder.player for holder in rematches.seats] == [None, "random", "anna"]
     same = ("game", "seats", "options", "clock", "private", "manual_start")
-    assert all(getattr(made.created, name) == getattr(old.created, name) for name in same)
+    assert all(getattr(rematches.created, name) == getattr(old.created, name) for name in same)
     assert rematch(arena.ports, "ben", old.id).match.status == "running"
 
 
-def test_who_cannot_ask_is_refused_and_changes_nothing() -> None:
+def test_a_refused_rematch_changes_nothing() -> None:
     arena = Arena()
     running = arena.toy("anna", "ben")
     old = finished(arena, "anna", "ben")
@@ -69,8 +71,8 @@ def test_who_cannot_ask_is_refused_and_changes_nothing() -> None:
 def test_a_seat_that_another_took_is_replaced_by_a_free_one() -> None:
     arena = Arena()
     old = finished(arena, "anna", "ben", "carl")
-    made = rematch(arena.ports, "anna", old).match
-    match_lifecycle.join(arena.ports, "eve", made.id, "k", seat=2)
+    rematches = rematch(arena.ports, "anna", old).match
+    match_lifecycle.join(arena.ports, "eve", rematches.id, "k", seat=2)
     assert rematch(arena.ports, "ben", old).match.seat_of("ben") == 0
     refused("match-not-open", rematch, arena.ports, "carl", old)
 
@@ -78,13 +80,13 @@ def test_a_seat_that_another_took_is_replaced_by_a_free_one() -> None:
 def test_a_rematch_that_was_aborted_is_followed_by_another_but_not_for_ever() -> None:
     arena = Arena()
     old = finished(arena, "anna", "ben")
-    made = []
+    rematches = []
     for _ in range(ATTEMPTS):
         match = rematch(arena.ports, "anna", old).match
-        made.append(match.id)
+        rematches.append(match.id)
         arena.leave(match.id, "anna")
         arena.leave(match.id, "anna")  # as the creator without a seat: aborts it
-    assert len(set(made)) == ATTEMPTS
+    assert len(set(rematches)) == ATTEMPTS
     refused("match-over", rematch, arena.ports, "ben", old)
 
 
@@ -95,7 +97,7 @@ def service(valkey_log_url: str, valkey_queue_url: str, tmp_path: Path) -> Servi
 
 
 @pytest.mark.long
-def test_all_who_ask_at_once_get_the_same_match(service: Service) -> None:
+def test_concurrent_requests_get_the_same_rematch(service: Service) -> None:
     for race in range(RACES):
         old = _over(service, f"race-{race}")
         people, start = [f"p{race}-{seat}" for seat in range(2)], Barrier(4)

@@ -1,4 +1,4 @@
-"""How a match changes: load, decide, announce, append, and try again if another command was first."""
+"""How a command is submitted: load, decide, append, announce; and again if another command was appended first."""
 
 from dataclasses import replace
 
@@ -29,33 +29,35 @@ from service.usecases.submit import (
 from tests.service.arena import START, Arena, refused
 
 PING = Draft("clock_extended", "worker", canonical({"ms": 1, "reason": "outage"}))
-STRANGE = Draft("clock_extended", "worker", canonical({"ms": "one", "reason": "outage"}))
+INVALID = Draft("clock_extended", "worker", canonical({"ms": "one", "reason": "outage"}))
 
 
 def ping(arena: Arena, table: MatchId, key: CommandKey | str | None = None, ports: Ports | None = None) -> Submitted:
-    """A command that always brings one event: it extends the clock by a millisecond."""
+    """Submit a command that always has one event: it extends the clock by a millisecond."""
     arena.wait(1)
     key = key if isinstance(key, CommandKey) else CommandKey(key or arena.new_key(), "")
     return submit(ports or arena.ports, table, key, Extend(ms=1))
 
 
-class Deciding:
+class DecideRecorder:
     """Records the versions and times at which commands are decided."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.seen: list[tuple[int, int]] = []
+        self.calls: list[tuple[int, int]] = []
         decide = submitting.decide  # type: ignore[attr-defined]  # where it is called
 
-        def noting(match: Match | None, command: Command, at: int, chance: Chance, outage_ms: int) -> tuple[Draft, ...]:
+        def recorded(
+            match: Match | None, command: Command, at: int, chance: Chance, outage_ms: int
+        ) -> tuple[Draft, ...]:
             assert match is not None
-            self.seen.append((match.head.version, at))
+            self.calls.append((match.head.version, at))
             return decide(match, command, at, chance, outage_ms)
 
-        monkeypatch.setattr(submitting, "decide", noting)
+        monkeypatch.setattr(submitting, "decide", recorded)
 
     @property
     def versions(self) -> list[int]:
-        return [version for version, _ in self.seen]
+        return [version for version, _ in self.calls]
 
 
 def test_a_command_is_appended_once_however_often_it_is_submitted() -> None:
@@ -80,15 +82,15 @@ def test_a_command_is_decided_at_the_time_of_its_receipt_or_of_the_newest_event(
         arena.wait(1_000)
 
     arena.log.meanwhile = [overtake]
-    deciding = Deciding(monkeypatch)
+    recorder = DecideRecorder(monkeypatch)
     submit(arena.ports, table, CommandKey("mine", ""), Extend(ms=10))
-    assert deciding.seen == [(4, START + 50), (4, START + 120), (5, START + 120)]
+    assert recorder.calls == [(4, START + 50), (4, START + 120), (5, START + 120)]
     arena.time = START
     submit(arena.ports, table, CommandKey("by a clock that went back", ""), Extend(ms=10))
-    assert deciding.seen[-1] == (5, START + 120)
+    assert recorder.calls[-1] == (5, START + 120)
 
 
-# --- a process that writes to a match alone tries a command on what it remembers ------------------------------------------
+# --- optimistic: a process that alone writes to a match decides on its cached state without reading first ---------------
 
 
 def optimistic(arena: Arena) -> Ports:
@@ -99,16 +101,16 @@ def optimistic(arena: Arena) -> Ports:
     return replace(arena.ports, history=History(arena.log, arena.ports.games, arena.ports.secret))
 
 
-def test_a_match_to_which_only_this_process_writes_costs_one_round_trip() -> None:
+def test_a_command_costs_one_round_trip_if_only_this_process_writes_to_the_match() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
-    elsewhere = optimistic(arena)
+    other_process = optimistic(arena)
     for ports, calls in (
         (arena.ports, ["read", "append"]),
         (arena.ports, ["read", "append"]),
         (arena.ports, ["append"]),
         (arena.ports, ["append"]),
-        (elsewhere, ["read", "append"]),
+        (other_process, ["read", "append"]),
         (arena.ports, ["append", "read", "append"]),
         (arena.ports, ["read", "append"]),
         (arena.ports, ["append"]),
@@ -119,17 +121,17 @@ def test_a_match_to_which_only_this_process_writes_costs_one_round_trip() -> Non
     assert arena.version(table) == 12
 
 
-def test_a_match_that_went_on_elsewhere_is_read_and_the_command_decided_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_is_decided_again_if_another_process_wrote_to_the_match(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
-    elsewhere = optimistic(arena)
+    other_process = optimistic(arena)
     table = arena.toy("anna", "ben")
-    ping(arena, table, ports=elsewhere)
-    deciding = Deciding(monkeypatch)
+    ping(arena, table, ports=other_process)
+    recorder = DecideRecorder(monkeypatch)
     assert ping(arena, table).match.head.version == 6
-    assert deciding.versions == [4, 5]
+    assert recorder.versions == [4, 5]
 
 
-def test_a_command_in_the_log_is_answered_from_it_whatever_memory_would_decide() -> None:
+def test_a_command_in_the_log_is_answered_from_the_log_and_not_from_the_cache() -> None:
     arena = Arena()
     optimistic(arena)
     table = arena.opened("anna", "ben")
@@ -141,22 +143,22 @@ def test_a_command_in_the_log_is_answered_from_it_whatever_memory_would_decide()
     refused("idempotency-key-reused", ping, arena, table, CommandKey("id", "other"))
 
 
-def test_a_refusal_is_of_the_newest_match_and_decided_once_where_memory_had_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_is_decided_on_the_newest_match_and_once_if_the_cache_had_it(monkeypatch: pytest.MonkeyPatch) -> None:
     arena = Arena()
-    elsewhere = optimistic(arena)
+    other_process = optimistic(arena)
     table = arena.opened("anna", "ben")
     command = Act(player="anna", action=arena.legal(table, "anna")[0], decision="9:9")
-    deciding = Deciding(monkeypatch)
+    recorder = DecideRecorder(monkeypatch)
     arena.log.calls.clear()
     refused("decision-closed", submit, arena.ports, table, CommandKey("id", ""), command)
-    assert (deciding.versions, arena.log.calls) == ([4], ["read"])
-    ping(arena, table, ports=elsewhere)
+    assert (recorder.versions, arena.log.calls) == ([4], ["read"])
+    ping(arena, table, ports=other_process)
     refusal = refused("decision-closed", submit, arena.ports, table, CommandKey("id", ""), command)
     assert refusal.facts["version"] == 5
-    assert deciding.versions == [4, 4, 4, 5]  # the one that overtook it among them
+    assert recorder.versions == [4, 4, 4, 5]  # the third is the command that overtook it
 
 
-def test_a_store_that_lost_its_past_is_noticed_by_a_command_tried_on_memory() -> None:
+def test_a_command_that_is_decided_on_the_cache_notices_lost_events() -> None:
     arena = Arena()
     optimistic(arena)
     table = arena.toy("anna", "ben")
@@ -165,7 +167,7 @@ def test_a_store_that_lost_its_past_is_noticed_by_a_command_tried_on_memory() ->
     assert ping(arena, table).match.head.version == 5
 
 
-def test_a_command_that_brings_nothing_writes_nothing() -> None:
+def test_a_command_without_events_writes_nothing() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     before = arena.log.contents()
@@ -174,7 +176,7 @@ def test_a_command_that_brings_nothing_writes_nothing() -> None:
     assert arena.log.contents() == before
 
 
-def test_a_match_that_is_not_there_or_not_to_be_seen_is_not_found() -> None:
+def test_a_missing_or_inaccessible_match_is_not_found() -> None:
     arena = Arena()
     table = arena.create(private=True)
     refused("match-not-found", submit, arena.ports, "nowhere", CommandKey("id", ""), Extend(ms=1))
@@ -185,16 +187,18 @@ def test_a_command_seen_by_a_read_that_missed_its_event_is_read_again(monkeypatc
     """A read is one round trip but not atomic: the same command may be appended between its two parts."""
     arena = Arena()
     table = arena.toy("anna", "ben")
-    whole = arena.log.read
+    read = arena.log.read
 
-    def torn(match: str, *, first: int = 1, last: int | None = None, command: str | None = None) -> Tail:
-        monkeypatch.setattr(arena.log, "read", whole)
-        events = whole(match, first=first, last=last).events
+    def read_with_an_append_between(
+        match: str, *, first: int = 1, last: int | None = None, command: str | None = None
+    ) -> Tail:
+        monkeypatch.setattr(arena.log, "read", read)
+        events = read(match, first=first, last=last).events
         ping(arena, table, CommandKey("id", "digest"))
         assert command == "id"
         return Tail(events, Seen(5, "digest"))
 
-    monkeypatch.setattr(arena.log, "read", torn)
+    monkeypatch.setattr(arena.log, "read", read_with_an_append_between)
     submitted = ping(arena, table, CommandKey("id", "digest"))
     assert (submitted.replayed, submitted.match.head.version) == (True, 5)
 
@@ -213,17 +217,17 @@ def test_a_command_that_loses_every_race_is_refused(monkeypatch: pytest.MonkeyPa
     assert len(appends) == ATTEMPTS
 
 
-def test_what_could_not_be_read_again_is_never_written() -> None:
+def test_events_that_cannot_be_folded_are_never_written() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     before = arena.log.contents()
     with pytest.raises(RuntimeError, match="cannot be folded"):
-        append(arena.ports, arena.match(table), CommandKey("id", ""), [PING, STRANGE], arena.time)
+        append(arena.ports, arena.match(table), CommandKey("id", ""), [PING, INVALID], arena.time)
     assert arena.log.contents() == before
     assert arena.match(table).head.version == 4
 
 
-def test_a_conflict_leaves_nothing_in_memory() -> None:
+def test_a_conflict_leaves_nothing_in_the_cache() -> None:
     arena = Arena()
     table = arena.toy("anna", "ben")
     old = arena.match(table)
@@ -240,7 +244,7 @@ def test_the_same_key_and_request_are_the_same_command() -> None:
     assert one.id != player_key("ben", "key", {"act": {"a": 2, "b": 1}}).id
 
 
-def test_workers_get_a_hint_only_of_what_is_due_now() -> None:
+def test_workers_get_a_hint_only_of_matches_that_are_due_now() -> None:
     arena = Arena()
     table = arena.toy("anna", bots=("high",))
     hint(arena.ports, arena.match(table))
@@ -250,7 +254,7 @@ def test_workers_get_a_hint_only_of_what_is_due_now() -> None:
     assert arena.jobs.hinted == [table]
 
 
-def test_workers_get_a_hint_though_the_clock_of_this_process_is_behind() -> None:
+def test_workers_get_a_hint_even_if_the_clock_of_this_process_is_behind() -> None:
     arena = Arena()
     table = arena.monkeys("anna", bots=("greedy", "greedy"))
     arena.time -= 50

@@ -21,7 +21,7 @@ def test_the_games_are_listed_with_their_bots() -> None:
 
 
 @pytest.mark.parametrize("game", [*GAMES.values(), *HOSTED.values()], ids=lambda game: game.info.id)
-def test_a_page_says_all_of_a_game(game: AnyGame) -> None:
+def test_a_page_describes_a_game_completely(game: AnyGame) -> None:
     page = catalogue.page({game.info.id: game}, game.info.id)
     assert (page.id, page.title, page.ruleset, page.seats) == (
         game.info.id,

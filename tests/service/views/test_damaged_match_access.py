@@ -1,4 +1,4 @@
-"""Who learns of a match that cannot be folded: its own people, and for a public match everyone."""
+"""Who may see the fault of an unreadable match: its creator and players, and everyone if the match is public."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -17,12 +17,11 @@ from tests.service.arena import ENDLESS, Arena
 
 Stored: TypeAlias = tuple[bytes, ...]
 
-PEOPLE: Final = (None, "host", "anna", "ben", "gone", "eve")
+PEOPLE: Final = (None, "host", "anna", "ben", "left", "eve")
 """A client without a token, the creator, both seats, a player who left before the start, and a stranger."""
 OWN: Final = frozenset({"host", "anna", "ben"})
-LISTED: Final = OWN | {"gone"}
-"""Those whom the index names; where a crash left a place too much, the one who left too. It counts where that they left
-cannot be read."""
+LISTED: Final = OWN | {"left"}
+"""The players in the index, here as after a crash: with one who left. It decides if the log cannot show who left."""
 
 
 def table(*, private: bool) -> tuple[Arena, str]:
@@ -30,34 +29,34 @@ def table(*, private: bool) -> tuple[Arena, str]:
     wanted = NewMatch(game="toy", seats=2, private=private)
     match = create(arena.ports, "host", wanted, "make").match
     code = join_code_of(arena.ports.secret, match.id)
-    join(arena.ports, "gone", match.id, "sit", join_code=code)
-    leave(arena.ports, "gone", match.id, "leave")
-    arena.index.enrol("gone", match.id, match.created_at)  # as a crash may leave it
+    join(arena.ports, "left", match.id, "sit", join_code=code)
+    leave(arena.ports, "left", match.id, "leave")
+    arena.index.enrol("left", match.id, match.created_at)  # as after a crash
     for player in ("anna", "ben"):
         join(arena.ports, player, match.id, "sit", join_code=code)
     return arena, match.id
 
 
-def resealed(stored: Stored, place: int, **changes: Any) -> Stored:
-    """The same events with one changed, and all that follow in a whole chain again."""
+def resealed(stored: Stored, index: int, **changes: Any) -> Stored:
+    """The events with one of them changed and the hash chain rebuilt."""
     events = [msgspec.json.decode(one, type=Event) for one in stored]
-    events[place] = msgspec.structs.replace(events[place], **changes)
-    made: list[bytes] = []
+    events[index] = msgspec.structs.replace(events[index], **changes)
+    rebuilt: list[bytes] = []
     for event in events:
-        before = digest(made[-1]) if made else event.prev
-        made.append(canonical(msgspec.structs.replace(event, prev=before)))
-    return tuple(made)
+        before = digest(rebuilt[-1]) if rebuilt else event.prev
+        rebuilt.append(canonical(msgspec.structs.replace(event, prev=before)))
+    return tuple(rebuilt)
 
 
-def torn(place: int) -> Callable[[Stored], Stored]:
-    return lambda stored: (*stored[:place], stored[place][:-1], *stored[place + 1 :])
+def torn(index: int) -> Callable[[Stored], Stored]:
+    return lambda stored: (*stored[:index], stored[index][:-1], *stored[index + 1 :])
 
 
 class Damage(NamedTuple):
-    """What became of the stored events of a private match, who may be told of it, and whether its first one can be read."""
+    """Damage to the events of a private match, who may see the fault, and whether the first event can be read."""
 
     alter: Callable[[Stored], Stored]
-    told: frozenset[str]
+    allowed: frozenset[str]
     begins: bool = True
 
 
@@ -77,7 +76,7 @@ DAMAGE: Final[Mapping[str, Damage]] = {
     "a seat's event is torn": Damage(torn(3), OWN),
     "the second event is torn": Damage(torn(1), LISTED),
     "the first event is torn": Damage(torn(0), LISTED, begins=False),
-    "the first event nests without end": Damage(lambda stored: (ENDLESS, *stored[1:]), LISTED, begins=False),
+    "the first event is nested too deep": Damage(lambda stored: (ENDLESS, *stored[1:]), LISTED, begins=False),
     "the first event is of a later kind": Damage(lambda stored: resealed(stored, 0, type="match_made"), OWN),
     "an event is of a later kind": Damage(lambda stored: resealed(stored, -1, type="match_paused"), OWN),
     "an event early on is of a later kind": Damage(lambda stored: resealed(stored, 1, type="seat_warmed"), OWN),
@@ -89,7 +88,7 @@ DAMAGE: Final[Mapping[str, Damage]] = {
 }
 
 
-def told(arena: Arena, match: str) -> set[str | None]:
+def allowed(arena: Arena, match: str) -> set[str | None]:
     return {player for player in PEOPLE if may_learn_of(arena.ports, match, player)}
 
 
@@ -100,22 +99,22 @@ def test_the_fault_of_a_private_match_is_shown_to_its_creator_and_players(damage
     arena.log.forget_snapshots()
     with pytest.raises((Corrupt, Refused)):
         History(arena.log, arena.ports.games, arena.ports.secret).newest(match)
-    assert told(arena, match) == damage.told
+    assert allowed(arena, match) == damage.allowed
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
-def test_the_fault_of_a_match_is_shown_to_all_if_it_is_readably_public(damage: Damage) -> None:
+def test_the_fault_is_shown_to_all_if_the_log_shows_that_the_match_is_public(damage: Damage) -> None:
     arena, match = table(private=False)
     arena.log.rewrite(match, damage.alter(arena.log.stored(match)))
-    assert told(arena, match) == (set(PEOPLE) if damage.begins else damage.told)
+    assert allowed(arena, match) == (set(PEOPLE) if damage.begins else damage.allowed)
 
 
-def test_a_seat_that_was_handed_over_stays_its_players_to_follow() -> None:
+def test_a_player_whose_seat_was_handed_over_may_still_see_the_fault() -> None:
     arena, match = table(private=True)
     stored = arena.log.stored(match)
     handed = canonical({"seat": 0, "player": "high", "kind": "bot"})
     arena.log.rewrite(match, resealed(stored, -1, type="seat_handed_over", data=msgspec.Raw(handed)))
-    assert told(arena, match) == {"host", "anna", "ben"}
+    assert allowed(arena, match) == {"host", "anna", "ben"}
 
 
 def test_every_match_of_a_long_list_is_checked() -> None:
@@ -124,9 +123,9 @@ def test_every_match_of_a_long_list_is_checked() -> None:
         arena.index.enrol("ben", f"m{number}", number)
     arena.index.enrol("eve", "other", 1)
     arena.log.rewrite(match, torn(0)(arena.log.stored(match)))
-    assert told(arena, match) == LISTED
+    assert allowed(arena, match) == LISTED
 
 
 def test_a_missing_match_has_no_fault_to_show() -> None:
     arena, _ = table(private=True)
-    assert told(arena, "nowhere") == set()
+    assert allowed(arena, "nowhere") == set()

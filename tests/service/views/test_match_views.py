@@ -65,7 +65,7 @@ def test_banks_are_shown_for_every_seat() -> None:
     assert see(arena.ports, arena.match(arena.toy("anna", "ben")), 0).banks == ()
 
 
-def test_a_view_of_a_match_that_waits_for_players_shows_free_seats_and_no_table() -> None:
+def test_the_view_of_an_open_match_has_free_seats_and_no_observation() -> None:
     arena = Arena()
     view = see(arena.ports, arena.match(arena.create(seats=3)), None, "code")
     assert [(seat.player, seat.kind) for seat in view.seats] == [(None, None)] * 3

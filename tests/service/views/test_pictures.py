@@ -27,32 +27,32 @@ def changed(drawn: str) -> set[str]:
     return {one.get("id", "") for one in marked}
 
 
-def test_before_the_start_it_shows_which_seats_are_taken() -> None:
+def test_before_the_start_a_picture_shows_which_seats_are_taken() -> None:
     arena = Arena()
-    made = arena.create("toy", 3, manual_start=True)
-    arena.join(made, "ada")
-    drawn = picture(arena, arena.match(made))
+    match_id = arena.create("toy", 3, manual_start=True)
+    arena.join(match_id, "ada")
+    drawn = picture(arena, arena.match(match_id))
     assert description(drawn) == "Waiting for players: 1 of 3 seats are taken."
     assert re.findall(">(taken|free)<", drawn) == ["taken", "free", "free"]
-    assert "ada" not in drawn, "a name may be erased, a picture is kept by others"
-    arena.join(made, "ben", "cid")
-    assert description(picture(arena, arena.match(made), 1, "de")).startswith("Alle Plätze sind besetzt")
-    arena.leave(made, "host")
+    assert "ada" not in drawn, "a name can be erased later, but not from pictures that clients have stored"
+    arena.join(match_id, "ben", "cid")
+    assert description(picture(arena, arena.match(match_id), 1, "de")).startswith("Alle Plätze sind besetzt")
+    arena.leave(match_id, "host")
     left = arena.create("toy", 2)
     arena.leave(left, "host")
     assert description(picture(arena, arena.match(left))) == "The match was aborted before it started."
 
 
-def test_a_seat_that_was_taken_is_marked_as_changed_only_once_there_is_a_table() -> None:
+def test_nothing_is_marked_as_changed_before_the_first_move() -> None:
     arena = Arena()
-    made = arena.join(arena.create("toy", 2), "ada")
-    assert changed(picture(arena, arena.match(made), highlight=True)) == set()
-    arena.join(made, "ben")
-    assert changed(picture(arena, arena.match(made), highlight=True)) == set(), "all of it is new"
+    match_id = arena.join(arena.create("toy", 2), "ada")
+    assert changed(picture(arena, arena.match(match_id), highlight=True)) == set()
+    arena.join(match_id, "ben")
+    assert changed(picture(arena, arena.match(match_id), highlight=True)) == set(), "all of it is new"
 
 
 @pytest.mark.parametrize("viewer", [None, 0, 1])
-def test_each_viewer_sees_its_own_hand_and_what_the_event_changed_of_it(viewer: Viewer) -> None:
+def test_each_viewer_sees_its_own_hand_and_changed_parts_are_marked(viewer: Viewer) -> None:
     arena = Arena()
     table = arena.opened("ada", "ben")
     match = arena.match(table)

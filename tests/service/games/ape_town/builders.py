@@ -28,7 +28,7 @@ from service.games.protocol import Move, Ring, fold
 from service.games.visibility import Seat
 from tests.service.games.rng import ScriptedRng
 
-DEAL: Final[tuple[Tile, ...]] = tuple(BOX.tiles[7 * place % 80] for place in range(80))
+DEAL: Final[tuple[Tile, ...]] = tuple(BOX.tiles[7 * index % 80] for index in range(80))
 """A fixed, well mixed order of all tiles."""
 
 
@@ -78,7 +78,7 @@ def with_tiles(state: State, tiles: Mapping[FieldId, str]) -> State:
 
 
 def fields_of(district: DistrictId) -> list[FieldId]:
-    return [FIELDS[place].id for found in DISTRICTS if found.id == district for place in found.fields]
+    return [FIELDS[index].id for found in DISTRICTS if found.id == district for index in found.fields]
 
 
 def district_tiles(district: DistrictId, *tiles: str, free: int = 0) -> dict[FieldId, str]:

@@ -39,7 +39,7 @@ def chosen(state: State) -> AnyAction:
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(0, MATCHES, CHUNK))
-def test_it_wins_four_of_five_matches_against_chance(first: int) -> None:
+def test_it_wins_four_of_five_matches_against_a_random_bot(first: int) -> None:
     wins = 0
     for seed in range(first, first + CHUNK):
         rng = ScriptedRng(seed)
@@ -51,24 +51,24 @@ def test_it_wins_four_of_five_matches_against_chance(first: int) -> None:
     assert wins >= WINS_OF_A_CHUNK
 
 
-def test_it_takes_the_tile_that_brings_most_for_its_price() -> None:
+def test_it_takes_the_tile_with_the_most_points_for_its_price() -> None:
     state = with_tiles(table(tiles=deal_starting_with("banana", "mandrill")), {"2-2": "banana"})
     assert chosen(state) == TakeTile(1)
     assert chosen(play(state, TakeTile(1))) == PlaceTile("2-3")
 
 
-def test_it_takes_money_that_lies_there() -> None:
+def test_it_takes_money_on_a_segment() -> None:
     assert chosen(with_money(table(tiles=deal_starting_with(*BOX.tiles[:10])), at_4=9)) == TakeTile(4)
 
 
 def test_it_completes_a_district_for_itself_and_not_for_another() -> None:
     last = PlaceTile(fields_of("D8")[-1])
-    mine = with_tiles(table(), district_tiles("D8", "orangutan 0", "mandrill", "mandrill", free=1))
-    assert chosen(with_tile_to_place(mine, "tarsier", "black")) == last
+    own = with_tiles(table(), district_tiles("D8", "orangutan 0", "mandrill", "mandrill", free=1))
+    assert chosen(with_tile_to_place(own, "tarsier", "black")) == last
     other = with_tiles(table(), district_tiles("D8", "orangutan 1", "lemur 1", "mandrill", "mandrill", free=1))
     assert chosen(with_tile_to_place(other, "tarsier", "black")) != last
-    nobodys = with_tiles(table(), district_tiles("D8", "mandrill", free=1))
-    assert chosen(with_tile_to_place(nobodys, "tarsier", "black")) == last  # the bananas beside it
+    unowned = with_tiles(table(), district_tiles("D8", "mandrill", free=1))
+    assert chosen(with_tile_to_place(unowned, "tarsier", "black")) == last  # for the bananas beside the field
     shared = with_tiles(
         table(), {**district_tiles("D8", "lemur 0", free=1), **district_tiles("D5", "mandrill", "mandrill", free=1)}
     )

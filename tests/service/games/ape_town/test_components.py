@@ -21,8 +21,8 @@ def test_the_board_has_75_fields_25_of_each_colour() -> None:
 
 
 def test_neighbouring_fields_list_each_other() -> None:
-    pairs = {(place, other) for place, field in enumerate(FIELDS) for other in field.neighbours}
-    assert pairs == {(other, place) for place, other in pairs}
+    pairs = {(index, other) for index, field in enumerate(FIELDS) for other in field.neighbours}
+    assert pairs == {(other, index) for index, other in pairs}
     neighbours = {(at, other) for at, district in enumerate(DISTRICTS) for other in district.neighbours}
     assert neighbours == {(other, at) for at, other in neighbours}
     touching = {(FIELDS[one].district, FIELDS[other].district) for one, other in pairs}
@@ -124,7 +124,7 @@ def test_a_component_file_that_makes_the_game_unplayable_is_rejected(fault: str,
         load(file)
 
 
-def test_an_owner_may_replace_what_is_not_certain() -> None:
+def test_an_owner_may_replace_uncertain_values() -> None:
     file = copy.deepcopy(RAW)
     file["tiles"]["lemur"]["count"], file["tiles"]["orangutan"]["count"] = 12, 14
     file["track_sections_clockwise_from_sign"][0].reverse()

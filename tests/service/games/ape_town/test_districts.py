@@ -43,7 +43,7 @@ def before_completion(*tiles: str, neighbours: Mapping[FieldId, str] | None = No
 def scoring_effects(state: State) -> list[AnyEffect]:
     """The effects of the district's completion."""
     effects = effects_of(state, LAST)
-    start = next(place for place, effect in enumerate(effects) if isinstance(effect, DistrictCompleted))
+    start = next(index for index, effect in enumerate(effects) if isinstance(effect, DistrictCompleted))
     return effects[start + 1 :]
 
 
@@ -99,7 +99,7 @@ def test_ape_20_most_orangutans_make_the_boss_who_scores_every_ape_of_the_distri
     ]
 
 
-def test_ape_20_lemurs_do_not_matter_where_orangutans_decide() -> None:
+def test_ape_20_lemurs_do_not_matter_if_orangutans_decide() -> None:
     assert boss_effects("orangutan 1", "lemur 2", "lemur 2", "tarsier")[0] == BossFound("D8", EMMA, "orangutan", 1)
 
 
@@ -113,7 +113,7 @@ def test_ape_20_lemurs_do_not_matter_where_orangutans_decide() -> None:
         (("orangutan 0", "orangutan 0", "orangutan 1", "orangutan 1", "orangutan 2", "lemur 2"), FELIX),
     ],
 )
-def test_ape_20_a_tie_or_no_orangutan_leaves_it_to_the_lemurs(tiles: tuple[str, ...], boss: int) -> None:
+def test_ape_20_lemurs_decide_if_orangutans_tie_or_there_are_none(tiles: tuple[str, ...], boss: int) -> None:
     assert boss_effects(*tiles, "chimpanzee") == [
         BossFound("D8", boss, "lemur", 2),
         PointsScored(boss, 2, "boss", "APE-20"),
@@ -124,11 +124,11 @@ def test_ape_20_a_tie_or_no_orangutan_leaves_it_to_the_lemurs(tiles: tuple[str, 
     "tiles",
     [(), ("orangutan 0", "orangutan 1"), ("lemur 0", "lemur 1"), ("orangutan 0", "orangutan 1", "lemur 0", "lemur 2")],
 )
-def test_ape_20_tied_in_lemurs_too_or_without_any_nobody_is_the_boss(tiles: tuple[str, ...]) -> None:
+def test_ape_20_with_a_tie_in_lemurs_or_without_lemurs_nobody_is_the_boss(tiles: tuple[str, ...]) -> None:
     assert boss_effects(*tiles, "mandrill") == [BossMissing("D8")]
 
 
-def test_ape_20_a_boss_of_nothing_scores_nothing() -> None:
+def test_ape_20_a_boss_of_a_district_without_apes_scores_nothing() -> None:
     assert boss_effects("orangutan 1") == [BossFound("D8", EMMA, "orangutan", 0)]
 
 

@@ -49,7 +49,7 @@ def test_a_tile_that_was_taken_keeps_its_name_until_it_is_placed() -> None:
     assert picture.shows("segment-0-tile") == ["tile-mandrill", "rim"]
     assert picture.title("segment-0-tile") == "Mandrill"
     assert picture.texts()[1] == "You · seat 0: Put the tile on a free field."
-    assert picture.count("price") == 0, "prices are for who takes a tile"
+    assert picture.count("price") == 0, "prices are shown only while a tile is to be taken"
 
 
 def test_tiles_and_discs_lie_on_fields() -> None:
@@ -90,8 +90,8 @@ def test_the_end_shows_ranks_and_winners() -> None:
 
 def test_districts_are_outlined_and_the_track_is_a_ring() -> None:
     assert all(len(set(outline)) == len(outline) >= 16 for outline in OUTLINES.values())
-    places = [segment_position(segment)[0] for segment in range(40)]
-    steps = zip(places, (*places[1:], places[0]), strict=True)
+    positions = [segment_position(segment)[0] for segment in range(40)]
+    steps = zip(positions, (*positions[1:], positions[0]), strict=True)
     assert {abs(x2 - x1) + abs(y2 - y1) for (x1, y1), (x2, y2) in steps} == {68}
 
 

@@ -49,14 +49,14 @@ def test_ape_12_a_tile_goes_to_any_free_field_of_the_colour_of_its_segment(colou
         ("9-9", "no-such-field", {"field": "9-9"}),
     ],
 )
-def test_ape_12_no_other_place_will_do(field: str, code: str, facts: dict[str, str]) -> None:
+def test_ape_12_other_fields_are_refused(field: str, code: str, facts: dict[str, str]) -> None:
     state = with_tiles(with_tile_to_place(table(), "banana", "grey"), {"0-0": "lemur"})
     with pytest.raises(IllegalAction) as refused:
         decide(state, PlaceTile(field))
     assert (refused.value.code, refused.value.clause, refused.value.facts) == (code, "APE-12", facts)
 
 
-def test_ape_12_any_free_field_will_do_if_the_colour_has_none() -> None:
+def test_ape_12_any_free_field_is_legal_if_the_colour_has_none() -> None:
     grey = [field.id for field in FIELDS if field.colour == "grey"]
     last = with_tiles(with_tile_to_place(table(), "banana", "grey"), full_except("0-3", "0-7", grey[-1]))
     assert legal(last) == [PlaceTile(grey[-1])]

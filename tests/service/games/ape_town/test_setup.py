@@ -43,7 +43,7 @@ def test_ape_1_before_the_shuffle_the_tiles_lie_in_the_public_order() -> None:
     assert BOX.tiles == tuple(kind for kind, count in kinds.items() for _ in range(count))
 
 
-def test_ape_1_what_lies_face_down_and_the_supply_are_hidden_from_all() -> None:
+def test_ape_1_face_down_tiles_and_the_supply_are_hidden_from_all() -> None:
     assert TilesShuffled.hidden.keys() == {"tiles"}
     assert TilesShuffled.hidden["tiles"].fields == ()
 

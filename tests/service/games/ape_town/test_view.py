@@ -14,7 +14,7 @@ from tests.service.games.following import as_json
 from tests.service.games.rng import ScriptedRng
 
 
-def test_the_open_things_are_shown() -> None:
+def test_public_information_is_shown() -> None:
     state = play(with_money(table(3, first=1), at_2=1), TakeTile(2))
     seen = GAME.observation(with_tiles(state, {"0-0": "lemur 2", "0-1": "banana"}), None)
     assert (seen.active, seen.step) == (1, "place_tile")
@@ -40,7 +40,7 @@ def test_hidden_tiles_do_not_affect_observations() -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_effects_alone_update_an_observation(seats: int) -> None:
+def test_an_observation_can_be_kept_up_to_date_from_effects_only(seats: int) -> None:
     followers = {viewer: Follower(viewer) for viewer in (None, *range(seats))}
     for state, effects in random_match(seats, seats):
         for viewer, follower in followers.items():
@@ -57,7 +57,7 @@ def test_a_sampled_state_has_the_same_observation_and_pieces(seats: int) -> None
         assert pieces(imagined) == pieces(state)
 
 
-def test_sampled_states_differ_in_what_is_hidden() -> None:
+def test_sampled_states_differ_in_hidden_data() -> None:
     seen = GAME.observation(table(), 0)
     assert len({GAME.sample_state(seen, ScriptedRng(seed)).supply for seed in range(5)}) == 5
 

@@ -12,14 +12,14 @@ WORDS = picture_words({"en": {"title": "Toy", "step.commit": "Commit a card."}, 
 END = Outcome((3, 5), (2, 1), (1,), ({}, {}))
 
 
-def said(element: Element | str) -> list[str]:
+def texts_of(element: Element | str) -> list[str]:
     if isinstance(element, str):
         return [element]
-    return [words for child in element.children for words in said(child)]
+    return [words for child in element.children for words in texts_of(child)]
 
 
 @pytest.mark.parametrize(
-    ("asked", "step", "viewer", "outcome", "status"),
+    ("awaited", "step", "viewer", "outcome", "status"),
     [
         ((1,), "commit", None, None, "Seat 1: Commit a card."),
         ((0, 1), "commit", 1, None, "Seat 0, You · seat 1: Commit a card."),
@@ -28,10 +28,10 @@ def said(element: Element | str) -> list[str]:
         ((), None, 1, END, "The match is over. Won by: You · seat 1."),
     ],
 )
-def test_the_heading_says_what_the_match_waits_for(
-    asked: tuple[Seat, ...], step: str | None, viewer: Viewer, outcome: Outcome | None, status: str
+def test_the_heading_has_the_step_that_the_match_waits_for(
+    awaited: tuple[Seat, ...], step: str | None, viewer: Viewer, outcome: Outcome | None, status: str
 ) -> None:
-    assert frame.status(asked, step, viewer, WORDS, outcome) == status
+    assert frame.status(awaited, step, viewer, WORDS, outcome) == status
 
 
 @pytest.mark.parametrize(("viewer", "order"), [(None, (0, 1, 2)), (0, (1, 2, 0)), (2, (0, 1, 2)), (7, (0, 1, 2))])
@@ -52,14 +52,14 @@ def test_a_panel_shows_whose_turn_it_is_and_at_the_end_the_rank(
     to_move: bool, outcome: Outcome | None, points: int | None, words: list[str], kind: str
 ) -> None:
     drawn = frame.panel(1, 300, 100, at=(0, 0), viewer=1, words=WORDS, to_move=to_move, outcome=outcome, points=points)
-    assert said(drawn) == words
+    assert texts_of(drawn) == words
     assert isinstance(drawn.children[0], Element)
     assert drawn.children[0].css_class == kind
     assert drawn.data == {"seat": 1}
 
 
 def test_a_long_sentence_takes_two_lines_at_most() -> None:
-    lines = [said(element)[0] for element in frame.heading(600, WORDS, "word " * 60) if element.tag == "text"]
+    lines = [texts_of(element)[0] for element in frame.heading(600, WORDS, "word " * 60) if element.tag == "text"]
     assert lines[0] == "Toy"
     assert [len(line) for line in lines[1:]] == [54, 54]
     assert wrap("a " + "b" * 30 + " c", 10) == ("a", "b" * 30, "c")

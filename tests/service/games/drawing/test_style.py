@@ -39,11 +39,11 @@ def test_a_sheet_without_colours_or_with_an_unknown_one_is_refused() -> None:
 
 
 def test_the_sheet_loads_nothing_and_leaves_no_property_open() -> None:
-    for sign in ("url(", "@import", "var(", "<", "expression", "\n"):
-        assert sign not in STYLE
+    for forbidden in ("url(", "@import", "var(", "<", "expression", "\n"):
+        assert forbidden not in STYLE
 
 
-def test_every_rule_names_classes_alone() -> None:
+def test_every_rule_selects_only_by_class() -> None:
     selectors = re.findall(r"([^{}]+)\{", STYLE.replace("@media (prefers-color-scheme:dark){", ""))
     assert all(
         re.fullmatch(r"(?:text)?(?:\.ms-[a-z0-9-]+)+(?:>\.ms-[a-z-]+)?", one)

@@ -69,7 +69,7 @@ def test_any_string_becomes_text_of_an_xml_document(words: str, markup: str) -> 
     assert ET.fromstring(f'<a b="{escaped(words)}">{escaped(words)}</a>').text is not None
 
 
-def test_a_document_defines_only_what_it_uses_and_names_its_game() -> None:
+def test_a_document_defines_only_drawings_that_it_uses_and_names_its_game() -> None:
     drawn = document(
         Picture(
             300,

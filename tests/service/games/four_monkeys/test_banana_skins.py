@@ -61,7 +61,7 @@ def test_fou_30_a_received_skin_goes_first_and_an_own_one_that_comes_back_is_rec
     assert skins(state) == [(True, 0), (True, 1), (False, 1)]
 
 
-def test_fou_30_one_skin_goes_for_each_grab_though_there_are_more() -> None:
+def test_fou_30_each_grab_allows_one_skin_to_be_handed_over() -> None:
     state = play(with_holdings(ready(3, banana_skins=True), 0, received_skins=2), Grab(0, "K02-1", HAND[:1]))
     state = play(state, HandBanana(1))
     assert skins(state)[0] == (True, 1)
@@ -97,6 +97,6 @@ def test_fou_30_each_setup_gives_everybody_just_their_own_skin() -> None:
     assert skins(after(None, opening(3, None, {"banana_skins": True}))) == [(True, 0)] * 3
 
 
-def test_fou_30_each_skin_received_costs_three_points_and_an_own_one_that_never_left_nothing() -> None:
+def test_fou_30_each_received_skin_costs_three_points_and_the_own_one_nothing() -> None:
     state = with_holdings(with_holdings(table(3, banana_skins=True), 1, received_skins=2), 2, own_skin=False)
     assert points(after(state, ring(state))) == [0, -6, 0]

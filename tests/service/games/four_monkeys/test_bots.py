@@ -40,7 +40,7 @@ def choice(state: State, *, bluff: bool = False) -> AnyAction | None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("chunk", range(min(LENGTH, CHUNKS)))
-def test_greedy_beats_chance_in_six_of_ten_matches_at_the_least(chunk: int) -> None:
+def test_greedy_wins_at_least_six_of_ten_matches_against_a_random_bot(chunk: int) -> None:
     won = 0.0
     for seed in range(chunk, MATCHES, CHUNKS):
         seat = seed // CHUNKS % 2
@@ -61,13 +61,13 @@ def test_greedy_calls_no_false_stop_in_any_match() -> None:
                     assert not isinstance(effect, FalseStopCharged) or bots[effect.seat] == "random"
 
 
-def test_greedy_bots_stop_with_ten_combos_before_the_bell() -> None:
+def test_greedy_bots_stop_with_ten_combos_before_the_timer_rings() -> None:
     for seats in (2, 4, 8):
         steps = list(match(GAME, ["greedy"] * seats, {"banana_skins": True}, f"alike {seats}"))
-        rung = [
+        rings = [
             step for step in steps if step.move is not None and step.move.seat < 0 and step.move.action.label == "round"
         ]
-        assert not rung
+        assert not rings
 
 
 def test_the_same_seed_gives_the_same_match() -> None:
@@ -133,7 +133,7 @@ def test_greedy_prefers(state: State, expected: AnyAction | None) -> None:
     assert chosen == expected
 
 
-def test_greedy_bluffs_sometimes_though_cards_could_help() -> None:
+def test_greedy_bluffs_sometimes_even_if_drawing_cards_could_help() -> None:
     state = with_holdings(STACKS, 0, tiles=(tile("K04-1"),))
     assert choice(state) == Burn("K04-1")
     assert choice(state, bluff=True) == Grab(1, "K10-1", POOR[:1])

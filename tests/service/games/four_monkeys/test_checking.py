@@ -115,7 +115,7 @@ def test_fou_22_a_wrong_combo_is_set_aside_with_its_cards_and_the_smartest_monke
     assert GAME.observation(set_aside, None).seats[0].wrong[0].cards == GOLD
 
 
-def test_fou_22_what_was_checked_stays_checked_and_the_others_are_not_looked_at() -> None:
+def test_fou_22_checks_count_and_combos_of_other_seats_stay_unchecked() -> None:
     state = state_with_tiles((tile("K05-1", *GOLD), tile("K07-1", *GOLD)), (tile("K10-2", *SIX[:1]),), tiles("K02-1"))
     state = after(state, ring(state))
     assert checked(state) == [(0, "K05-1", True), (0, "K07-1", False), (1, "K10-2", False)]
@@ -135,8 +135,8 @@ def test_fou_22_among_equal_values_the_owner_chooses_within_20_seconds() -> None
     assert legal(state) == [Check("K02-1"), Check("K03-1"), Check("K04-1")]
     assert legal(state, 1) == []
     times = (DEADLINE + 70, DEADLINE + 20_070)
-    asked = [(one.seat, one.step, one.opens_at, one.deadline, one.on_timeout) for one in GAME.decisions(state)]
-    assert asked == [(0, "check", *times, None), (CLOCK, "check", *times, None)]
+    decisions = [(one.seat, one.step, one.opens_at, one.deadline, one.on_timeout) for one in GAME.decisions(state)]
+    assert decisions == [(0, "check", *times, None), (CLOCK, "check", *times, None)]
     chosen = decide(state, Check("K03-1"), at=DEADLINE + 9_000)
     assert chosen == (
         ComboChecked(0, "K03-1", SIX, correct=False),
@@ -156,9 +156,9 @@ def test_fou_22_among_equal_values_the_owner_chooses_within_20_seconds() -> None
 
 def test_fou_22_a_seat_that_does_not_choose_has_the_combo_owned_longest_checked() -> None:
     state = after(EQUAL, ring(EQUAL))
-    rung = ring(state, "check", DEADLINE + 20_000)
-    assert rung[0] == ComboChecked(0, "K02-1", cards(0, "ct", "sp"), correct=True)
-    assert rung[1] == CheckOpened(0, ("K03-1", "K04-1"), DEADLINE + 20_000, DEADLINE + 40_000)
+    effects = ring(state, "check", DEADLINE + 20_000)
+    assert effects[0] == ComboChecked(0, "K02-1", cards(0, "ct", "sp"), correct=True)
+    assert effects[1] == CheckOpened(0, ("K03-1", "K04-1"), DEADLINE + 20_000, DEADLINE + 40_000)
     assert refusal(state, Check("K03-1"), at=DEADLINE + 20_000) == ("check-over", "FOU-22")
 
 

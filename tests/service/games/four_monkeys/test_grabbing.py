@@ -75,8 +75,8 @@ def test_fou_10_the_list_has_a_pattern_for_each_stack() -> None:
         Grab(0, "K02-1", pattern),
         Grab(1, "K04-1", pattern),
     ]
-    gone = play(ready(), Grab(1, "K04-1", HAND[:1]), 0)
-    assert [one.stack for one in legal(gone) if isinstance(one, Grab)] == [0]
+    after_grab = play(ready(), Grab(1, "K04-1", HAND[:1]), 0)
+    assert [one.stack for one in legal(after_grab) if isinstance(one, Grab)] == [0]
     assert not [one for one in legal(with_holdings(ready(), 0, hand=())) if isinstance(one, Grab)]
 
 

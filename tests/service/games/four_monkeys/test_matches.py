@@ -46,15 +46,15 @@ def test_in_random_matches_every_kind_of_event_occurs_and_no_piece_is_lost(chunk
     seen: Counter[str] = Counter()
     for number in range(chunk * EACH, (chunk + 1) * EACH):
         seats = 2 + number % 7
-        whole = None
+        expected = None
         bots = ["random"] * seats
         for ply, step in enumerate(match(GAME, bots, OPTIONS[number % len(OPTIONS)], f"random {number}")):
-            whole = whole or pieces(step.after)
-            assert ply % 10 or pieces(step.after) == whole
+            expected = expected or pieces(step.after)
+            assert ply % 10 or pieces(step.after) == expected
             assert [one.seat for one in GAME.decisions(step.after) if one.seat != CLOCK] == _acting_seats(step.after)
             seen.update(_names_of(step.move, step.effects))
         assert step.effects[-1] == MatchEnded()
-        assert pieces(step.after) == whole
+        assert pieces(step.after) == expected
         outcome = GAME.score(step.after, draws(""))
         assert len(outcome.breakdown[0]) == (5 if seats > 6 else 4)
     assert set(seen) >= {

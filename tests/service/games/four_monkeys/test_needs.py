@@ -45,13 +45,13 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("combo", "under"), CORRECT)
-def test_fou_22_a_combo_is_correct_if_all_is_there_and_no_card_can_be_left_out(combo: str, under: list[str]) -> None:
+def test_fou_22_a_combo_is_correct_if_it_is_complete_and_no_card_can_be_left_out(combo: str, under: list[str]) -> None:
     assert is_correct(f"{combo}-1", cards(0, *under), COLOURS)
     assert is_correct(f"{combo}-1", cards(0, *under)[::-1], COLOURS)
 
 
 @pytest.mark.parametrize(("combo", "under"), WRONG)
-def test_fou_22_a_combo_is_wrong_if_something_lacks_or_a_card_is_too_many(combo: str, under: list[str]) -> None:
+def test_fou_22_a_combo_is_wrong_if_it_is_incomplete_or_has_a_superfluous_card(combo: str, under: list[str]) -> None:
     assert not is_correct(f"{combo}-1", cards(0, *under), COLOURS)
 
 

@@ -47,14 +47,14 @@ def test_a_grabbed_tile_keeps_its_id_and_the_cards_lie_under_it() -> None:
     ]
     found = changed(GAME, before, after, 0)
     assert {"combo-0-K02-1", "card-0-circle-triangle-1", "stack-0-0", "combo-0-K03-1", "seat-0-deck"} <= found
-    assert "card-0-triangle-square-1" not in found, "only its place in the hand is another one"
+    assert "card-0-triangle-square-1" not in found, "only its position in the hand has changed"
     other = drawn(GAME, after, 1)
     assert other.shows("combo-0-K02-1") == ["need-K02", "2"]
     assert other.shows("seat-0-hand") == ["5"]
     assert other.ids("card-0") == []
 
 
-def test_the_hand_is_the_viewers_alone_and_says_what_its_cards_are() -> None:
+def test_only_the_viewer_s_own_hand_is_shown_with_titles_of_its_cards() -> None:
     picture = drawn(GAME, ready(), 0, "de")
     assert picture.ids("card-0") == [f"card-{card.replace(':', '-')}" for card in HAND]
     assert picture.title("card-0-circle-triangle-1") == "Gelb: Kreis, Dreieck"
@@ -72,8 +72,14 @@ def test_a_burned_tile_shows_its_other_side_and_the_replenish_tile_too() -> None
 
 
 def test_the_scoring_shows_how_tiles_were_judged_and_who_is_the_smartest() -> None:
-    kept, wrong, repeated = tile("K10-1", *SIX, checked=True), tile("K07-1", *FIVE, checked=True), tile("K05-1", *GOLD)
-    state = with_check(with_holdings(with_stacks(table()), 0, tiles=(kept,), wrong=(wrong,), repeated=(repeated,)), 0)
+    correct, wrong, repeated = (
+        tile("K10-1", *SIX, checked=True),
+        tile("K07-1", *FIVE, checked=True),
+        tile("K05-1", *GOLD),
+    )
+    state = with_check(
+        with_holdings(with_stacks(table()), 0, tiles=(correct,), wrong=(wrong,), repeated=(repeated,)), 0
+    )
     state = replace(state, checks=(Checked(0, "K07-1", FIVE, correct=False),))
     picture = drawn(GAME, state, 1)
     assert [picture.shows(f"combo-0-{combo}")[-1] for combo in ("K10-1", "K07-1", "K05-1")] == [
@@ -95,7 +101,7 @@ def test_points_are_shown_by_round_with_false_stops() -> None:
     assert "1 · 1" in picture.texts()
 
 
-def test_skins_are_shown_where_they_are_played() -> None:
+def test_skins_are_shown_only_if_the_option_is_on() -> None:
     state = with_holdings(table(banana_skins=True), 1, received_skins=2)
     assert drawn(GAME, state).shows("seat-1-skins") == ["3"]
     assert not drawn(GAME, table()).has("seat-1-skins")

@@ -41,7 +41,7 @@ from tests.service.games.four_monkeys.builders import (
 )
 
 
-def test_fou_12_a_burned_combo_turns_orange_and_brings_three_cards_whatever_the_hand() -> None:
+def test_fou_12_a_burned_combo_turns_orange_and_gives_three_cards_with_any_hand() -> None:
     state = with_holdings(ready(), 0, tiles=tiles("K01-1", "K02-2"))
     assert Burn("K01-1") in legal(state)
     assert decide(state, Burn("K01-1")) == (TileBurned(0, "K01-1"), CardsDrawn(0, 0, 3, DECK[:3]))
@@ -53,7 +53,7 @@ def test_fou_12_a_burned_combo_turns_orange_and_brings_three_cards_whatever_the_
     assert refusal(state, Burn("K02-1")) == ("not-your-tile", "FOU-12")
 
 
-def test_fou_12_a_deck_that_is_short_gives_what_it_has() -> None:
+def test_fou_12_a_short_deck_gives_its_remaining_cards() -> None:
     state = with_holdings(with_holdings(ready(), 1, deck=()), 0, tiles=tiles("K01-1"), deck=DECK[:2])
     assert decide(state, Burn("K01-1"))[1] == CardsDrawn(0, 0, 2, DECK[:2])
 
@@ -93,7 +93,7 @@ def test_fou_14_a_seat_that_owns_every_combo_that_lies_open_may_reveal_another_o
     assert refusal(state, Reveal(2)) == ("no-such-stack", "FOU-3")
 
 
-def test_fou_14_may_be_repeated_while_it_holds() -> None:
+def test_fou_14_revealing_may_be_repeated_while_all_open_combos_are_owned() -> None:
     state = with_stacks(with_holdings(table(), 0, tiles=tiles("K02-2")), ("K02-1", "K02-3", "K02-4"))
     state = play(play(state, Reveal(0)), Reveal(0))
     assert state.stacks == ((("K02-4",), ("K02-1",), ("K02-3",)),)
@@ -121,7 +121,7 @@ def test_fou_14_the_new_stack_has_the_next_number_and_old_ones_keep_theirs() -> 
     assert refusal(state, Grab(1, "K02-1", state.seats[0].hand)) == ("tile-elsewhere", "FOU-10")
 
 
-def test_fou_15_a_true_stop_ends_the_round_whatever_lies_under_the_tiles() -> None:
+def test_fou_15_a_true_stop_ends_the_round_with_any_cards_under_the_tiles() -> None:
     effects = decide(with_holdings(table(), 0, tiles=(*ten(), tile("K01-2"))), Stop())
     assert effects[:2] == (StopCalled(0, 10), RoundEnded(1, "stop"))
     assert not any(isinstance(effect, FalseStopCharged) for effect in effects)
@@ -169,7 +169,7 @@ def test_fou_15_the_third_false_stop_of_a_round_is_refused_and_a_true_one_is_not
     assert Stop() in legal(following)
 
 
-def test_fou_16_the_bell_ends_the_round_and_hands_are_discarded() -> None:
+def test_fou_16_the_timer_ends_the_round_and_hands_are_discarded() -> None:
     state = table()
     effects = ring(state)
     assert effects[0] == RoundEnded(1, "deadline")
@@ -177,7 +177,7 @@ def test_fou_16_the_bell_ends_the_round_and_hands_are_discarded() -> None:
     assert [(held.hand, held.discards) for held in ended.seats] == [((), held.hand) for held in state.seats]
 
 
-def test_fou_16_an_action_at_the_deadline_is_refused_also_before_the_bell() -> None:
+def test_fou_16_an_action_at_the_deadline_is_refused_also_before_the_timer_rings() -> None:
     state = ready()
     assert decide(state, Stop(), at=DEADLINE - 1)
     assert refusal(state, Stop(), at=DEADLINE) == ("round-over", "FOU-16")
@@ -195,7 +195,7 @@ def test_fou_16_an_action_from_before_a_round_was_dealt_belongs_to_the_previous_
 
 
 @pytest.mark.parametrize(("seat", "at"), [(CLOCK, DEADLINE - 1), (0, DEADLINE)])
-def test_fou_16_the_bell_rings_when_it_is_due_and_by_the_clock_alone(seat: Seat, at: int) -> None:
+def test_fou_16_the_timer_rings_only_when_it_is_due_and_only_for_the_clock(seat: Seat, at: int) -> None:
     assert refusal(table(), BELL, seat, at) == ("no-such-bell", "FOU-16")
 
 

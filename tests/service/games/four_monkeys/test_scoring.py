@@ -41,7 +41,7 @@ from tests.service.games.rng import ScriptedRng
         (True, 2, {"tiles": 5, "set_aside": 0, "skins": -6, "points": -1}),
     ],
 )
-def test_fou_23_a_round_scores_what_tiles_show_and_received_skins_cost_three(
+def test_fou_23_a_round_scores_the_values_of_tiles_and_received_skins_cost_three(
     used: bool, received: int, expected: dict[str, int]
 ) -> None:
     state = state_with_tiles(tiles("K07-1", "K02-1"), (tile("K10-2", *SIX), tile("K05-2", *GOLD)))
@@ -57,7 +57,7 @@ def test_fou_13_the_orange_side_of_the_hand_replenish_tile_is_worth_one_point_le
     assert points(after(state, ring(state))) == [2 - 1, 6]
 
 
-def test_fou_23_a_burned_tile_scores_what_its_orange_side_shows() -> None:
+def test_fou_23_a_burned_tile_scores_the_value_of_its_orange_side() -> None:
     state = state_with_tiles((tile("K07-1", burned=True), tile("K02-1")), (tile("K10-2", *SIX), tile("K05-2", *GOLD)))
     assert points(after(state, ring(state))) == [3 + 2, 6 + 3]
 
@@ -155,7 +155,7 @@ def test_fou_33_green_tiles_score_one_point_and_every_two_orange_ones(
     burned: int, used: bool, scored: RoundScored
 ) -> None:
     under = {"K02-1": cards(0, "ct", "sp"), "K05-1": GOLD, "K10-1": SIX}
-    own = [tile(combo, *those, burned=place < burned) for place, (combo, those) in enumerate(under.items())]
+    own = [tile(combo, *those, burned=index < burned) for index, (combo, those) in enumerate(under.items())]
     state = family(own, (), replenish_used=used)
     assert of_type(ring(state, at=state.deadline), RoundScored)[0] == scored
 

@@ -83,10 +83,10 @@ def test_fou_02_everybody_has_an_unused_hand_replenish_tile() -> None:
 def test_fou_03_combos_lie_in_two_stacks_more_than_players(seats: int, sizes: list[list[int]]) -> None:
     rng = ScriptedRng(0, {"combos:0": BOX.combos_of(min(seats, 6) if seats < 7 else 4)})
     effects = opening(seats, rng)
-    with_stacks = [effect for effect in effects if isinstance(effect, CombosStacked)]
-    assert [list(effect.sizes) for effect in with_stacks] == sizes
-    assert with_stacks[0].stacks[0][:2] == ("K01-1", "K02-1")
-    for effect in with_stacks:
+    stacked = [effect for effect in effects if isinstance(effect, CombosStacked)]
+    assert [list(effect.sizes) for effect in stacked] == sizes
+    assert stacked[0].stacks[0][:2] == ("K01-1", "K02-1")
+    for effect in stacked:
         assert effect.tops == tuple(stack[0] for stack in effect.stacks)
         assert effect.sizes == tuple(map(len, effect.stacks))
 
@@ -96,9 +96,9 @@ def test_fou_03_the_combos_of_each_area_are_shuffled_from_the_order_of_the_box()
     turned = {f"combos:{area}": tuple(reversed(combos)) for area, combos in enumerate(ordered)}
     for outcomes, expected in ((turned, [combos[::-1] for combos in ordered]), ({}, None)):
         state = deal(7, ScriptedRng(0, {"seating": tuple(range(7)), **outcomes}))
-        lying = [tuple(combo for stack in stacks for combo in stack) for stacks in state.stacks]
-        assert list(map(sorted, lying)) == list(map(sorted, ordered))
-        assert lying == expected if expected else all(one != other for one, other in zip(lying, ordered, strict=True))
+        found = [tuple(combo for stack in stacks for combo in stack) for stacks in state.stacks]
+        assert list(map(sorted, found)) == list(map(sorted, ordered))
+        assert found == expected if expected else all(one != other for one, other in zip(found, ordered, strict=True))
 
 
 def test_fou_03_the_list_is_cut_in_order_larger_stacks_first() -> None:
@@ -186,7 +186,7 @@ def test_fou_31_neighbours_never_have_the_same_deck_colour(seats: int, colours: 
     assert "".join(colour[0] for colour in state.colours) == colours
     for seated in state.areas:
         around = [state.colours[seat] for seat in seated]
-        assert all(around[place] != around[place - 1] for place in range(len(around)))
+        assert all(around[index] != around[index - 1] for index in range(len(around)))
 
 
 def test_fou_31_colours_follow_the_seating_and_not_the_seats() -> None:

@@ -63,7 +63,9 @@ def test_an_empty_stack_is_gone_and_the_others_keep_their_numbers() -> None:
 
 
 @pytest.mark.parametrize(("bots", "options"), MATCHES)
-def test_effects_alone_update_an_observation(bots: tuple[str, ...], options: Mapping[str, object]) -> None:
+def test_an_observation_can_be_kept_up_to_date_from_effects_only(
+    bots: tuple[str, ...], options: Mapping[str, object]
+) -> None:
     followers = {viewer: Follower(viewer) for viewer in (None, *range(len(bots)))}
     for step in match(GAME, bots, options, "follow"):
         for viewer, follower in followers.items():
@@ -85,7 +87,7 @@ def test_a_sampled_state_has_the_same_observation_and_pieces(
             assert GAME.decisions(twin) == GAME.decisions(step.after)
 
 
-def test_samples_differ_in_what_is_hidden() -> None:
+def test_samples_differ_in_hidden_data() -> None:
     state = table(3)
     twins = [sampled(state, 0, seed) for seed in range(4)]
     assert len({twin.stacks for twin in twins}) == 4
@@ -108,8 +110,8 @@ def test_a_sampled_seat_that_has_a_deck_holds_its_own_cards() -> None:
 def test_a_player_without_a_deck_is_shown_the_cards_of_another_deck(drawer: Seat) -> None:
     """Seat 1 or the viewer itself drew three cards of seat 2 when its own deck was empty."""
     state = table(3)
-    given = state.seats[2].deck[:3]
-    state = with_holdings(state, drawer, deck=(), hand=given, discards=BOX.decks[drawer])
+    drawn = state.seats[2].deck[:3]
+    state = with_holdings(state, drawer, deck=(), hand=drawn, discards=BOX.decks[drawer])
     state = with_holdings(state, 2, deck=state.seats[2].deck[3:])
     twin = sampled(state, 0)
     assert pieces(twin) == pieces(state)

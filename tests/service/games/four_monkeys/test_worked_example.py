@@ -71,19 +71,19 @@ PLAYED: Final[tuple[tuple[Seat, AnyAction], ...]] = (
 )
 
 
-def test_fou_22_the_rulebooks_example_comes_out_as_printed() -> None:
+def test_fou_22_the_rulebooks_example_gives_the_printed_result() -> None:
     state = example()
     for seat, action in PLAYED:
         state = play(state, action, seat)
 
-    rung = ring(state)
-    assert rung == (
+    effects = ring(state)
+    assert effects == (
         RoundEnded(1, "deadline"),
         RepeatedSetAside(IAN, ("K05-2", "K05-1")),
         SmartestNamed((IAN,)),
         CheckOpened(IAN, ("K01-1", "K02-1"), DEADLINE, DEADLINE + 20_000),
     )
-    state = after(state, rung)
+    state = after(state, effects)
     assert [sum(map(visible_value, held.tiles)) for held in state.seats] == [7, 11, 13]
 
     chosen = decide(state, Check("K01-1"), IAN, DEADLINE + 1_000)
@@ -98,8 +98,8 @@ def test_fou_22_the_rulebooks_example_comes_out_as_printed() -> None:
     state = after(state, chosen)
     assert [sum(map(visible_value, held.tiles)) for held in state.seats] == [7, 11, 10]
 
-    rung = ring(state, "check", DEADLINE + 21_000)
-    assert rung[:6] == (
+    effects = ring(state, "check", DEADLINE + 21_000)
+    assert effects[:6] == (
         ComboChecked(TOM, "K06-1", FOUR_AND_THREE, correct=True),
         ComboChecked(TOM, "K05-3", TWO_BUTTONS, correct=True),
         ComboChecked(TOM, "K09-1", FOUR_AND_FOUR, correct=True),
@@ -107,5 +107,5 @@ def test_fou_22_the_rulebooks_example_comes_out_as_printed() -> None:
         RoundScored(TOM, tiles=11, set_aside=0, skins=-3, smartest=0, points=8, clause="FOU-23"),
         RoundScored(IAN, tiles=10, set_aside=-8, skins=0, smartest=0, points=2, clause="FOU-23"),
     )
-    state = after(state, rung)
+    state = after(state, effects)
     assert (state.round, state.points) == (2, ((4,), (8,), (2,)))

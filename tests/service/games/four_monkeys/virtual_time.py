@@ -1,4 +1,4 @@
-"""Matches of bots in virtual time: each seat acts every few seconds of match time, and bells ring when they are due."""
+"""Matches of bots in virtual time: each seat acts every few seconds of match time, and timers ring when they are due."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ def match(game: AnyGame, bots: Sequence[str], options: Mapping[str, object], see
         if not game.decisions(state):
             return
         action = None
-        while action is None:  # a bot that returned None is asked again later
+        while action is None:  # a bot that returned None chooses again later
             at, decision = _next(game.decisions(state), ready)
             action = _action(game, bots, state, decision, chance)
             if decision.seat != CLOCK:
@@ -43,7 +43,7 @@ def match(game: AnyGame, bots: Sequence[str], options: Mapping[str, object], see
 
 
 def _next(decisions: Sequence[Decision[Any]], ready: Mapping[Seat, int]) -> tuple[int, Decision[Any]]:
-    """The time of the next seat to act, at the latest that of the bell."""
+    """The time and the decision of the next seat to act, or of the timer if it is due first."""
     due = [(_due(one, ready), one) for one in decisions]
     in_time = [(at, one) for at, one in due if one.seat == CLOCK or at < (one.deadline or 0)]
     return min(in_time, key=lambda pair: (pair[0], pair[1].seat))

@@ -22,7 +22,7 @@ from tests.service.games.toy.state import Options
         ((4,), ((),), (1,), (0,)),
     ],
 )
-def test_higher_scores_then_tie_breaks_win_and_places_after_shared_ones_skip(
+def test_higher_scores_then_tie_breaks_win_and_ranks_skip_after_shared_ones(
     scores: tuple[int, ...],
     tie_breaks: tuple[tuple[int, ...], ...],
     ranks: tuple[int, ...],
@@ -71,7 +71,7 @@ class Dice(box.BoxFile, frozen=True, forbid_unknown_fields=True, kw_only=True):
 KNOWN: Final = {"of": "all", "status": "rulebook", "source": "page 2", "confidence": 90}
 
 
-def test_a_component_file_is_its_values_and_where_they_come_from() -> None:
+def test_a_component_file_has_values_and_their_provenance() -> None:
     file = box.read({"sides": {"1": "ape"}, "provenance": {"sides": [KNOWN]}}, Dice)
     assert file.sides == {1: "ape"}
     assert file.provenance["sides"][0].confidence == 90
@@ -94,9 +94,7 @@ def test_a_component_file_is_its_values_and_where_they_come_from() -> None:
         ({"sides": {}, "provenance": {"sides": [{**KNOWN, "confidence": 101}]}}, "confidence"),
     ],
 )
-def test_a_component_file_with_a_value_of_no_kind_or_no_provenance_is_refused(
-    raw: dict[str, object], fault: str
-) -> None:
+def test_a_component_file_with_an_invalid_value_or_no_provenance_is_refused(raw: dict[str, object], fault: str) -> None:
     with pytest.raises(box.BadComponents, match=fault):
         box.read(raw, Dice)
 

@@ -50,9 +50,7 @@ NAMES = ", ".join(Outer.__struct_fields__)
         ({"": 1}, ("",), f"is unknown; known names: {NAMES}"),
     ],
 )
-def test_a_mismatch_names_its_location_and_what_would_be_right(
-    given: object, path: tuple[str, ...], fault: str
-) -> None:
+def test_a_mismatch_names_its_location_and_the_valid_values(given: object, path: tuple[str, ...], fault: str) -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert(given, Outer, strict=True)
     found = mismatch(Outer, caught.value)

@@ -42,7 +42,7 @@ LEGAL = (Wave(), Grab(1, AnyOf(HAND, 1, 2)), Grab(2, ("a", "b")))
         (Grab(1, AnyOf(HAND, 1, 2)), False),
     ],
 )
-def test_a_list_holds_its_actions_and_those_of_its_patterns_whatever_the_hints(action: Action, found: bool) -> None:
+def test_a_list_contains_the_actions_of_its_patterns_with_any_hints(action: Action, found: bool) -> None:
     assert is_listed(action, iter(LEGAL)) is found
 
 

@@ -58,16 +58,16 @@ def per_tribe(counts: Mapping[Tribe, int]) -> tuple[int, ...]:
     return tuple(counts.get(tribe, 0) for tribe in TRIBES)
 
 
-def scorn_held(state: State, **holders: Seat) -> State:
+def with_scorn_holders(state: State, **holders: Seat) -> State:
     return replace(state, scorn=tuple(holders.get(tribe) for tribe in TRIBES))
 
 
-def stones_at(state: State, *finished: Tribe, **spaces: int) -> State:
+def with_stones(state: State, *finished: Tribe, **spaces: int) -> State:
     at = tuple(20 if tribe in finished else spaces.get(tribe, 0) for tribe in TRIBES)
     return replace(state, spaces=at, finished=finished)
 
 
-def supply_is(state: State, **counts: int) -> State:
+def with_supply(state: State, **counts: int) -> State:
     supply = list(state.supply)
     for tribe, count in counts.items():
         supply[TRIBE_INDEX[tribe]] = count
@@ -88,14 +88,14 @@ def bid_turn(state: State, seat: Seat, *pool: CardId) -> State:
 
 
 def auction_of(
-    state: State, monkey: CardId, asked: Seat, *, bidder: Seat | None = None, points: int = 0, **coins: int
+    state: State, monkey: CardId, bidding: Seat, *, bidder: Seat | None = None, points: int = 0, **coins: int
 ) -> State:
     """The state in which a seat bids for a monkey. `coins` and `points` are the standing bid, and every seat is in."""
     running = Auction(monkey, tuple(range(len(state.seats))), bidder, per_tribe(coins), points)
-    return replace(bid_turn(state, state.active), awaited=Awaited(asked, "bid"), auction=running)
+    return replace(bid_turn(state, state.active), awaited=Awaited(bidding, "bid"), auction=running)
 
 
-def asked(state: State, seat: Seat, step: Step) -> State:
+def awaiting(state: State, seat: Seat, step: Step) -> State:
     return replace(state, awaited=Awaited(seat, step))
 
 

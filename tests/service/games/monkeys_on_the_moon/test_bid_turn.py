@@ -26,9 +26,9 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     effects_of,
     legal,
     play,
-    scorn_held,
     table,
     with_holdings,
+    with_scorn_holders,
 )
 
 PURPLE = "purple-4-1"
@@ -42,14 +42,14 @@ def auction(seats: int = 3, **coins: int) -> State:
     return state
 
 
-def asked_seats(state: State, *actions: AnyAction) -> list[int]:
-    """The seats that are asked to bid, in order."""
-    asked = []
+def bidding_seats(state: State, *actions: AnyAction) -> list[int]:
+    """The seats that have to bid, in order."""
+    seats = []
     for action in actions:
         assert state.awaited is not None
-        asked.append(state.awaited.seat)
+        seats.append(state.awaited.seat)
         state = play(state, action)
-    return asked
+    return seats
 
 
 def test_worked_example_a_purple_auction() -> None:
@@ -146,12 +146,12 @@ def test_mom_22_the_bidding_goes_to_the_left_and_a_player_after_a_pass_is_out() 
         Bid({"purple": 3}),
         Bid({"purple": 4}),
     ]
-    assert asked_seats(state, *bids) == [0, 1, 2, 3, 0, 2]
+    assert bidding_seats(state, *bids) == [0, 1, 2, 3, 0, 2]
 
 
 def test_mom_22_the_standing_bidder_is_skipped_and_wins_once_all_others_are_out() -> None:
     state = auction()
-    assert asked_seats(state, Bid({"purple": 1}), Pass(), Pass()) == [0, 1, 2]
+    assert bidding_seats(state, Bid({"purple": 1}), Pass(), Pass()) == [0, 1, 2]
     assert AuctionWon(0, PURPLE, 3) in decide(play(state, Bid({"purple": 1}), Pass()), Pass())
 
 
@@ -194,7 +194,7 @@ def test_mom_23_the_winner_pays_exactly_the_coins_shown() -> None:
 
 
 def test_mom_23_the_winner_returns_the_scorn_of_the_monkeys_tribe_before_boarding() -> None:
-    state = scorn_held(play(auction(2), Bid({"purple": 1})), purple=0, brown=0)
+    state = with_scorn_holders(play(auction(2), Bid({"purple": 1})), purple=0, brown=0)
     assert effects_of(state, Pass())[2:] == [
         CoinsPaid(0, "purple", 1, "MOM-23"),
         ScornReturned(0, "purple", "MOM-23"),
@@ -203,12 +203,12 @@ def test_mom_23_the_winner_returns_the_scorn_of_the_monkeys_tribe_before_boardin
 
 
 def test_mom_23_anothers_scorn_stays() -> None:
-    state = scorn_held(play(auction(2), Bid({"purple": 1})), purple=1)
+    state = with_scorn_holders(play(auction(2), Bid({"purple": 1})), purple=1)
     assert not [effect for effect in effects_of(state, Pass()) if isinstance(effect, ScornReturned)]
 
 
 def test_mom_23_a_scorn_is_returned_before_an_early_launch() -> None:
-    state = scorn_held(play(auction(2), Bid({"purple": 1})), purple=0)
+    state = with_scorn_holders(play(auction(2), Bid({"purple": 1})), purple=0)
     state = with_holdings(state, 0, ship="red-4", aboard=("black-3-1",))
     kinds = [type(effect).__name__ for effect in effects_of(state, Pass())]
     assert kinds.index("ScornReturned") < kinds.index("ShipLaunched")

@@ -21,17 +21,17 @@ from service.games.protocol import Outcome, Task
 from tests.length import LENGTH
 from tests.service.games.monkeys_on_the_moon.builders import (
     after,
-    asked,
     auction_of,
+    awaiting,
     bid_turn,
     civilization_turn,
     decide,
     legal,
-    scorn_held,
-    stones_at,
-    supply_is,
     table,
     with_holdings,
+    with_scorn_holders,
+    with_stones,
+    with_supply,
 )
 from tests.service.games.rng import ScriptedRng
 
@@ -61,7 +61,7 @@ def match(seats: int, seed: int, greedy: set[int], options: Options) -> Outcome:
 
 
 @pytest.mark.long
-def test_greedy_wins_four_of_five_two_seat_matches_against_chance() -> None:
+def test_greedy_wins_four_of_five_two_seat_matches_against_a_random_bot() -> None:
     won = 0.0
     for seed in range(MATCHES):
         seat = seed % 2
@@ -81,11 +81,11 @@ def test_greedy_plays_whole_matches_with_every_option_reproducibly(seats: int) -
     [
         # two coins and no Scorn
         (
-            supply_is(civilization_turn(table(), 0, "blue-3-1"), blue=0, brown=0, black=2),
+            with_supply(civilization_turn(table(), 0, "blue-3-1"), blue=0, brown=0, black=2),
             PlayCivilization("blue-3-1", "black"),
         ),
         # a Scorn returned
-        (scorn_held(civilization_turn(table(), 0, "blue-3-1"), brown=0), PlayCivilization("blue-3-1", "brown")),
+        (with_scorn_holders(civilization_turn(table(), 0, "blue-3-1"), brown=0), PlayCivilization("blue-3-1", "brown")),
         # a rival that can be paid, not one whose Scorn it would have to take
         (
             with_holdings(civilization_turn(table(), 0, "blue-3-1"), 0, coins={"blue": 1, "black": 1, "purple": 2}),
@@ -93,7 +93,7 @@ def test_greedy_plays_whole_matches_with_every_option_reproducibly(seats: int) -
         ),
         # a tribe whose Scorn it already holds, if that costs less than a new Scorn
         (
-            scorn_held(
+            with_scorn_holders(
                 with_holdings(civilization_turn(table(), 0, "blue-3-1"), 0, coins={"blue": 1, "black": 1}), green=0
             ),
             PlayCivilization("blue-3-1", "blue"),
@@ -105,19 +105,20 @@ def test_greedy_plays_whole_matches_with_every_option_reproducibly(seats: int) -
         ),
         # no step of a stone that has finished
         (
-            with_holdings(stones_at(civilization_turn(table(), 0, "blue-4-1"), "brown"), 0, launched=("brown-5-1",)),
+            with_holdings(with_stones(civilization_turn(table(), 0, "blue-4-1"), "brown"), 0, launched=("brown-5-1",)),
             PlayCivilization("blue-4-1", "blue"),
         ),
         (
             replace(
-                asked(scorn_held(with_holdings(table(), 0, coins={"red": 2}), green=0), 0, "appease"), advanced="blue"
+                awaiting(with_scorn_holders(with_holdings(table(), 0, coins={"red": 2}), green=0), 0, "appease"),
+                advanced="blue",
             ),
             Appease("red", "coin"),
         ),
         (bid_turn(table(), 0, "red-3-1", "red-5-1", "red-4-1"), SelectMonkey("red-5-1")),
         (
             bid_turn(
-                stones_at(with_holdings(table(), 0, ship="blue-4", aboard=("black-3-1",)), purple=2, green=1),
+                with_stones(with_holdings(table(), 0, ship="blue-4", aboard=("black-3-1",)), purple=2, green=1),
                 0,
                 "purple-4-1",
                 "green-4-1",
@@ -127,13 +128,13 @@ def test_greedy_plays_whole_matches_with_every_option_reproducibly(seats: int) -
         (bid_turn(with_holdings(table(), 0, ship=None), 0, "red-4-1", "red-5-1"), SelectMonkey("red-5-1")),
         (with_holdings(auction_of(table(), "red-5-1", 0), 0, coins={"red": 2, "black": 1}), Bid({"red": 1})),
         (with_holdings(auction_of(table(), "red-3-1", 0, bidder=1, points=20), 0, coins={"red": 7}), Pass()),
-        (asked(replace(table(), ship_pool=("red-2", "red-4")), 0, "choose_ship"), ChooseShip("red-4")),
+        (awaiting(replace(table(), ship_pool=("red-2", "red-4")), 0, "choose_ship"), ChooseShip("red-4")),
         (
-            scorn_held(asked(replace(table(), ship_pool=("red-4", "blue-2")), 0, "choose_ship"), blue=0),
+            with_scorn_holders(awaiting(replace(table(), ship_pool=("red-4", "blue-2")), 0, "choose_ship"), blue=0),
             ChooseShip("blue-2"),
         ),
         (
-            asked(
+            awaiting(
                 with_holdings(table(), 0, ship="red-4", aboard=("blue-3-1", "green-3-1", "blue-3-2")), 0, "leave_behind"
             ),
             LeaveBehind("green"),

@@ -27,9 +27,9 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     legal,
     play,
     random_states,
-    stones_at,
     table,
     with_holdings,
+    with_stones,
 )
 
 
@@ -72,11 +72,11 @@ def test_legal_lists_equal_those_of_brute_force(seats: int, treachery: bool) -> 
     for ply, (state, _) in enumerate(random_states(seats, seed=seats, options=Options(treachery=treachery))):
         if ply % 23 == 0:
             for seat in range(seats):
-                is_listed = list(GAME.legal_actions(state, seat))
-                assert all(accepted(state, seat, action) for action in is_listed)
+                listed = list(GAME.legal_actions(state, seat))
+                assert all(accepted(state, seat, action) for action in listed)
                 found = {key(action) for action in CANDIDATES if accepted(state, seat, action)}
-                assert found == {key(action) for action in is_listed if small(action)}
-                assert len({key(action) for action in is_listed}) == len(is_listed)
+                assert found == {key(action) for action in listed if small(action)}
+                assert len({key(action) for action in listed}) == len(listed)
 
 
 @given(st.lists(st.integers(0, 7), min_size=6, max_size=6), st.integers(0, 30))
@@ -128,4 +128,4 @@ def test_every_decision_comes_up_in_random_play() -> None:
 
 
 def test_stones_at_the_end_of_the_track_leave_cards_to_play() -> None:
-    assert len(legal(stones_at(table(), *TRIBES))) == len(legal(table()))
+    assert len(legal(with_stones(table(), *TRIBES))) == len(legal(table()))

@@ -34,12 +34,12 @@ OPTIONS = st.builds(Options, maximum_scorn=st.booleans(), treachery=st.booleans(
 @settings(max_examples=15, deadline=None)
 @given(st.integers(2, 4), st.integers(0, 10_000), OPTIONS)
 def test_no_card_coin_ship_or_scorn_is_ever_lost(seats: int, seed: int, options: Options) -> None:
-    whole = None
+    expected = None
     for state, _ in random_states(seats, seed, options):
-        whole = whole or pieces(state)
-        assert pieces(state) == whole
-        assert whole["coin red"] == seats + 3
-        assert sum(count for piece, count in whole.items() if piece.startswith("ship ")) == 18
+        expected = expected or pieces(state)
+        assert pieces(state) == expected
+        assert expected["coin red"] == seats + 3
+        assert sum(count for piece, count in expected.items() if piece.startswith("ship ")) == 18
         assert all(0 <= count <= seats + 3 for held in state.seats for count in held.coins)
         assert all(count >= 0 for count in state.supply)
         assert len(state.ship_pool) == min(2, len(state.ship_pool + state.ship_deck + state.ships_under_deck)) or (
@@ -66,7 +66,7 @@ def test_any_choices_lead_to_an_end(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 @pytest.mark.parametrize("options", [Options(), Options(maximum_scorn=True), Options(treachery=True)])
-def test_a_match_comes_to_its_end_and_folds_again_from_its_json(seats: int, options: Options) -> None:
+def test_a_match_ends_and_folds_again_from_its_json(seats: int, options: Options) -> None:
     pending = [effects for _, effects in random_states(seats, 5, options)]
     states = [state for state, _ in random_states(seats, 5, options)]
     assert pending[-1][-1] == MatchEnded()

@@ -8,21 +8,21 @@ from service.games.protocol import Outcome
 from tests.service.games.drawn import changed, drawn
 from tests.service.games.monkeys_on_the_moon.builders import (
     CIRCLE,
-    asked,
     auction_of,
+    awaiting,
     bid_turn,
     civilization_turn,
     play,
-    scorn_held,
-    stones_at,
-    supply_is,
     table,
     with_holdings,
+    with_scorn_holders,
+    with_stones,
+    with_supply,
 )
 
 
 def test_the_tribes_lie_in_their_circle_with_their_coins_and_scorn() -> None:
-    picture = drawn(GAME, supply_is(scorn_held(table(), red=1), blue=5))
+    picture = drawn(GAME, with_supply(with_scorn_holders(table(), red=1), blue=5))
     assert picture.ids("tribe-") == [f"tribe-{tribe}" for tribe in CIRCLE]
     assert picture.shows("supply-blue") == ["5"]
     assert "scorn" in picture.shows("tribe-blue")
@@ -31,10 +31,10 @@ def test_the_tribes_lie_in_their_circle_with_their_coins_and_scorn() -> None:
 
 
 def test_stones_are_on_their_space_or_in_a_finish_circle() -> None:
-    picture = drawn(GAME, stones_at(table(), "red", "green", black=7), language="de")
+    picture = drawn(GAME, with_stones(table(), "red", "green", black=7), language="de")
     assert picture.title("stone-black") == "Schwarz: 7"
     assert picture.title("stone-green") == "Grün: 2"
-    assert changed(GAME, stones_at(table(), black=6), stones_at(table(), black=7)) == {"stone-black"}
+    assert changed(GAME, with_stones(table(), black=6), with_stones(table(), black=7)) == {"stone-black"}
 
 
 def test_a_viewer_sees_its_own_hand_and_coins_and_of_others_how_many() -> None:
@@ -72,7 +72,7 @@ def test_a_monkey_keeps_its_id_from_the_pool_to_the_ship_and_home() -> None:
 
 
 def test_monkeys_without_a_ship_wait_in_its_place() -> None:
-    state = with_holdings(asked(table(), 0, "choose_ship"), 0, ship=None, aboard=("blue-3-1",))
+    state = with_holdings(awaiting(table(), 0, "choose_ship"), 0, ship=None, aboard=("blue-3-1",))
     picture = drawn(GAME, replace(state, boarding=("red-5-1",)))
     assert picture.shows("seat-0-ship") == ["emblem-blue", "3", "emblem-red", "5"]
     assert "emblem-red" not in picture.shows("seat-1-ship")
@@ -88,7 +88,7 @@ def test_the_heading_shows_the_round_and_the_variants() -> None:
     assert len(drawn(GAME, table()).texts("fact")) == 2
 
 
-def test_a_card_that_was_played_changes_what_it_moved() -> None:
+def test_changes_of_a_played_card_are_marked() -> None:
     before = civilization_turn(table(), 0, "green-2-1")
     found = changed(GAME, before, play(before, PlayCivilization("green-2-1", "green")), 0)
     assert found == {"stone-green", "supply-green", "supply-blue", "coins-green", "coins-blue"}

@@ -16,28 +16,31 @@ from service.games.monkeys_on_the_moon.actions import (
 from service.games.monkeys_on_the_moon.game import GAME
 from service.games.protocol import CLOCK, Ring
 from tests.service.games.monkeys_on_the_moon.builders import (
-    asked,
     auction_of,
+    awaiting,
     bid_turn,
     civilization_turn,
-    scorn_held,
     table,
     with_holdings,
+    with_scorn_holders,
 )
 from tests.service.games.refusals import Fault, check_codes, check_refused
 
 PLAY = PlayCivilization("blue-3-1", "blue")
 CIVILIZATION = civilization_turn(table(), 0, "blue-3-1")
 APPEASE = replace(
-    asked(scorn_held(with_holdings(table(), 0, coins={"red": 1}), green=0, purple=0), 0, "appease"), advanced="blue"
+    awaiting(with_scorn_holders(with_holdings(table(), 0, coins={"red": 1}), green=0, purple=0), 0, "appease"),
+    advanced="blue",
 )
 BID_TURN = bid_turn(table(), 0, "purple-4-1")
 AUCTION = with_holdings(
     auction_of(table(), "purple-4-1", 0, bidder=1, points=5, purple=1, brown=1), 0, coins={"purple": 1}
 )
 FIRST_BID = auction_of(table(), "purple-4-1", 0)
-SHIP = asked(replace(table(), ship_pool=("red-3",)), 0, "choose_ship")
-REBELS = asked(with_holdings(table(), 0, ship="red-4", aboard=("blue-3-1", "green-3-1", "red-3-1")), 0, "leave_behind")
+SHIP = awaiting(replace(table(), ship_pool=("red-3",)), 0, "choose_ship")
+REBELS = awaiting(
+    with_holdings(table(), 0, ship="red-4", aboard=("blue-3-1", "green-3-1", "red-3-1")), 0, "leave_behind"
+)
 OVER = replace(table(), awaited=None)
 
 

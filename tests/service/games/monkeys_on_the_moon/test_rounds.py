@@ -25,9 +25,9 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     decide,
     play,
     random_states,
-    scorn_held,
     table,
     with_holdings,
+    with_scorn_holders,
 )
 
 MONKEY = "green-3-1"
@@ -113,16 +113,16 @@ def test_mom_40_all_ships_with_a_monkey_launch_unfilled_and_there_is_no_wrap_up(
 
 
 def test_mom_40_the_last_launch_returns_a_scorn_of_the_ships_colour_and_gives_no_coin() -> None:
-    state = scorn_held(with_holdings(at_the_end(), 0, ship="red-4", aboard=("black-3-1",)), red=0, blue=0)
+    state = with_scorn_holders(with_holdings(at_the_end(), 0, ship="red-4", aboard=("black-3-1",)), red=0, blue=0)
     effects = decide(state, Pass())
     assert effects[3:] == (ScornReturned(0, "red", "MOM-40"), MatchEnded())
     assert not [effect for effect in effects if isinstance(effect, CoinsTaken)]
-    other = scorn_held(with_holdings(at_the_end(), 0, ship="red-4", aboard=("black-3-1",)), red=1)
+    other = with_scorn_holders(with_holdings(at_the_end(), 0, ship="red-4", aboard=("black-3-1",)), red=1)
     assert decide(other, Pass())[3:] == (MatchEnded(),)
 
 
 def test_mom_40_monkeys_that_wait_without_a_ship_are_launched_and_return_no_scorn() -> None:
-    state = scorn_held(with_holdings(at_the_end(), 1, ship=None, aboard=("red-3-1", "green-3-2")), red=1)
+    state = with_scorn_holders(with_holdings(at_the_end(), 1, ship=None, aboard=("red-3-1", "green-3-2")), red=1)
     state = with_holdings(state, 0, aboard=())
     assert decide(state, Pass())[2:] == (
         WaitingMonkeysLaunched(1, ("red-3-1", "green-3-2"), "MOM-40"),

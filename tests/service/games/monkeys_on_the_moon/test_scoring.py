@@ -8,7 +8,7 @@ from service.games.monkeys_on_the_moon.game import GAME
 from service.games.monkeys_on_the_moon.scoring import rank_tribes, status_points
 from service.games.monkeys_on_the_moon.state import State
 from service.games.protocol import Outcome
-from tests.service.games.monkeys_on_the_moon.builders import scorn_held, stones_at, table, with_holdings
+from tests.service.games.monkeys_on_the_moon.builders import table, with_holdings, with_scorn_holders, with_stones
 from tests.service.games.rng import ScriptedRng
 
 NINE = ("red-5-1", "red-4-1")
@@ -18,7 +18,7 @@ FOUR = ("red-4-1",)
 
 def end(*piles: tuple[str, ...], maximum_scorn: bool = False) -> State:
     """A finished match in which red ranks first, with these launched monkeys."""
-    state = stones_at(table(len(piles), maximum_scorn=maximum_scorn), red=9, purple=8, blue=7, green=6, black=5)
+    state = with_stones(table(len(piles), maximum_scorn=maximum_scorn), red=9, purple=8, blue=7, green=6, black=5)
     for seat, pile in enumerate(piles):
         state = with_holdings(state, seat, launched=pile, aboard=())
     return replace(state, awaited=None)
@@ -43,7 +43,7 @@ def red(*piles: tuple[str, ...]) -> list[int]:
 
 
 def test_mom_41_finish_circles_keep_their_rank_and_the_others_follow_by_spaces() -> None:
-    state = stones_at(table(), "green", "brown", red=3, purple=11, black=7)
+    state = with_stones(table(), "green", "brown", red=3, purple=11, black=7)
     assert rank_tribes(state, TRIBES) == ("green", "brown", "purple", "black", "red", "blue")
 
 
@@ -51,15 +51,15 @@ def test_mom_41_finish_circles_keep_their_rank_and_the_others_follow_by_spaces()
     "ties", [("purple", "red", "blue", "green", "black", "brown"), ("brown", "red", "black", "purple", "green", "blue")]
 )
 def test_mom_41_ties_are_in_drawn_order_and_a_stone_that_never_moved_ranks_too(ties: tuple[str, ...]) -> None:
-    assert rank_tribes(stones_at(table()), ties) == ties
-    assert rank_tribes(stones_at(table(), blue=1), ties) == ("blue", *(tribe for tribe in ties if tribe != "blue"))
+    assert rank_tribes(with_stones(table()), ties) == ties
+    assert rank_tribes(with_stones(table(), blue=1), ties) == ("blue", *(tribe for tribe in ties if tribe != "blue"))
 
 
 def test_mom_41_the_draw_is_made_whether_needed_or_not_and_changes_the_titles() -> None:
     rng = ScriptedRng()
-    GAME.score(stones_at(end(FOUR, ()), *TRIBES), rng)
+    GAME.score(with_stones(end(FOUR, ()), *TRIBES), rng)
     assert rng.drawn == ["finish_ties"]
-    state = stones_at(end(("brown-3-1",), ()))
+    state = with_stones(end(("brown-3-1",), ()))
     assert score(state, ("brown", "red", "black", "purple", "green", "blue")).scores == (7, 0)
     assert score(state, ("red", "black", "purple", "green", "blue", "brown")).scores == (2, 0)
 
@@ -104,7 +104,7 @@ def test_mom_44_of_two_players_a_tie_scores_nothing() -> None:
 
 def test_mom_45_full_ships_score_and_each_scorn_costs_two() -> None:
     state = with_holdings(end((), ()), 0, full_ships=("red-2", "blue-3", "green-4"))
-    outcome = score(scorn_held(state, red=1, blue=1, green=0))
+    outcome = score(with_scorn_holders(state, red=1, blue=1, green=0))
     assert outcome.breakdown == (
         {"titles": 0, "ships": 1 + 2 + 3, "scorn": -2},
         {"titles": 0, "ships": 0, "scorn": -4},
@@ -148,15 +148,15 @@ def test_mom_46_shared_ranks_skip_the_next() -> None:
 
 
 def test_mom_50_a_scorns_tribe_leaves_the_score_pile_before_scoring() -> None:
-    state = scorn_held(end(NINE, FOUR, maximum_scorn=True), red=0)
+    state = with_scorn_holders(end(NINE, FOUR, maximum_scorn=True), red=0)
     outcome = score(with_holdings(state, 0, full_ships=("red-4",)))
     assert outcome.breakdown[0] == {"titles": 0, "ships": 3, "scorn": -2}
     assert outcome.breakdown[1] == {"titles": 7, "ships": 0, "scorn": 0}
 
 
-def test_mom_50_the_tie_breaks_count_what_is_left() -> None:
+def test_mom_50_the_tie_breaks_count_the_remaining_ships_and_monkeys() -> None:
     pile = ("red-5-1", "red-4-1", "red-3-1")
-    state = scorn_held(end(pile, ("blue-3-1",), maximum_scorn=True), red=0)
+    state = with_scorn_holders(end(pile, ("blue-3-1",), maximum_scorn=True), red=0)
     state = with_holdings(state, 0, full_ships=("red-4", "blue-4", "green-2"))
     assert score(state).scores == (5, 5)
     assert score(state).winners == (1,)
@@ -164,8 +164,8 @@ def test_mom_50_the_tie_breaks_count_what_is_left() -> None:
 
 def test_mom_50_anothers_scorn_and_other_tribes_do_not_matter() -> None:
     state = end(NINE, FOUR, maximum_scorn=True)
-    assert score(scorn_held(state, red=1, blue=0)).breakdown[0]["titles"] == 7
+    assert score(with_scorn_holders(state, red=1, blue=0)).breakdown[0]["titles"] == 7
 
 
 def test_mom_50_is_off_by_default() -> None:
-    assert score(scorn_held(end(NINE, FOUR), red=0)).breakdown[0] == {"titles": 7, "ships": 0, "scorn": -2}
+    assert score(with_scorn_holders(end(NINE, FOUR), red=0)).breakdown[0] == {"titles": 7, "ships": 0, "scorn": -2}

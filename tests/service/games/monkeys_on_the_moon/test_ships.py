@@ -25,10 +25,10 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     effects_of,
     legal,
     play,
-    scorn_held,
-    supply_is,
     table,
     with_holdings,
+    with_scorn_holders,
+    with_supply,
 )
 
 POOL = ("red-3", "brown-2")
@@ -73,17 +73,17 @@ def test_mom_24_a_ship_that_reaches_its_capacity_launches_at_once(ship: str, poi
 
 
 def test_mom_25_no_coin_from_an_empty_supply() -> None:
-    effects = launched(supply_is(before_winning("red-3-1", "blue-2", "black-3-1"), blue=0))
+    effects = launched(with_supply(before_winning("red-3-1", "blue-2", "black-3-1"), blue=0))
     assert not [effect for effect in effects if isinstance(effect, CoinsTaken)]
 
 
 def test_mom_25_a_seat_that_holds_the_scorn_of_the_ships_colour_returns_it_and_takes_no_coin() -> None:
-    effects = launched(scorn_held(before_winning("red-3-1", "blue-2", "black-3-1"), blue=1))
+    effects = launched(with_scorn_holders(before_winning("red-3-1", "blue-2", "black-3-1"), blue=1))
     assert effects[2:] == [ScornReturned(1, "blue", "MOM-25"), DecisionOpened(1, "choose_ship")]
 
 
 def test_mom_25_anothers_scorn_does_not_matter() -> None:
-    effects = launched(scorn_held(before_winning("red-3-1", "blue-2", "black-3-1"), blue=0))
+    effects = launched(with_scorn_holders(before_winning("red-3-1", "blue-2", "black-3-1"), blue=0))
     assert effects[2] == CoinsTaken(1, "blue", 1, "MOM-25")
 
 

@@ -30,10 +30,10 @@ from tests.service.games.monkeys_on_the_moon.builders import (
     effects_of,
     legal,
     play,
-    scorn_held,
-    stones_at,
     table,
     with_holdings,
+    with_scorn_holders,
+    with_stones,
 )
 
 ADVANCE_BLUE = PlayCivilization("blue-3-1", "blue")
@@ -46,7 +46,7 @@ def turn(blue: int = 10, seats: int = 2, seat: int = 0, *, treachery: bool = Tru
     state = replace(state, ship_pool=("red-3", "brown-2"), ship_deck=("black-4", "green-4", "red-2"))
     for other in range(seats):
         state = with_holdings(state, other, ship="green-2", aboard=())
-    return stones_at(civilization_turn(state, seat, "blue-3-1"), blue=blue)
+    return with_stones(civilization_turn(state, seat, "blue-3-1"), blue=blue)
 
 
 def before_treachery() -> State:
@@ -70,7 +70,7 @@ def test_mom_51_a_stone_short_of_the_dot_does_not() -> None:
 
 
 def test_mom_51_the_last_tribe_of_the_circle_swaps_with_the_first() -> None:
-    state = stones_at(civilization_turn(turn(), 0, "red-2-1"), red=11)
+    state = with_stones(civilization_turn(turn(), 0, "red-2-1"), red=11)
     assert effects_of(state, PlayCivilization("red-2-1", "red"))[-1] == TribeCardsSwapped(
         "red", "green", ("red", "purple", "brown", "blue", "black", "green")
     )
@@ -90,11 +90,11 @@ def test_mom_51_passing_the_dot_into_a_finish_circle_triggers_it_too() -> None:
 
 
 def test_mom_51_a_stone_that_does_not_move_triggers_nothing() -> None:
-    assert SWAPPED not in effects_of(stones_at(turn(), "blue"), ADVANCE_BLUE)
+    assert SWAPPED not in effects_of(with_stones(turn(), "blue"), ADVANCE_BLUE)
 
 
 def test_mom_51_favor_is_settled_in_the_circle_as_it_was() -> None:
-    state = scorn_held(with_holdings(turn(), 0, coins={"red": 1, "blue": 1}), green=0)
+    state = with_scorn_holders(with_holdings(turn(), 0, coins={"red": 1, "blue": 1}), green=0)
     assert legal(play(state, ADVANCE_BLUE)) == [Appease("red", "coin"), Appease("purple", "scorn")]
     assert effects_of(play(state, ADVANCE_BLUE), Appease("red", "coin")) == [
         CoinsPaid(0, "red", 1, "MOM-16"),
@@ -151,7 +151,7 @@ def test_mom_51_either_of_the_two_rival_tribes_may_stay_and_a_third_tribe_launch
 
 
 def test_mom_51_an_owner_who_holds_the_scorn_of_the_ships_colour_returns_it() -> None:
-    state = scorn_held(play(before_treachery(), ADVANCE_BLUE), brown=2)
+    state = with_scorn_holders(play(before_treachery(), ADVANCE_BLUE), brown=2)
     assert decide(state, LeaveBehind("blue"))[2] == ScornReturned(2, "brown", "MOM-25")
 
 

@@ -11,17 +11,17 @@ from service.games.monkeys_on_the_moon.state import Options, State
 from service.games.visibility import Viewer
 from tests.service.games.following import as_json
 from tests.service.games.monkeys_on_the_moon.builders import (
-    asked,
     auction_of,
+    awaiting,
     decide,
     legal,
     pieces,
     play,
     random_states,
-    scorn_held,
-    supply_is,
     table,
     with_holdings,
+    with_scorn_holders,
+    with_supply,
 )
 from tests.service.games.monkeys_on_the_moon.follower import Follower
 from tests.service.games.rng import ScriptedRng
@@ -71,7 +71,7 @@ def test_a_standing_bid_is_open() -> None:
 
 
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
-def test_effects_alone_update_an_observation(seats: int, options: Options) -> None:
+def test_an_observation_can_be_kept_up_to_date_from_effects_only(seats: int, options: Options) -> None:
     followers = {viewer: Follower(viewer) for viewer in (None, *range(seats))}
     for state, effects in random_states(seats, seed=seats, options=options):
         for viewer, follower in followers.items():
@@ -79,8 +79,8 @@ def test_effects_alone_update_an_observation(seats: int, options: Options) -> No
             assert follower.table == as_json(GAME.observation(state, viewer))
 
 
-def test_effects_alone_update_an_observation_when_ships_run_out() -> None:
-    state = asked(with_holdings(table(), 0, ship=None, aboard=(), hand=()), 0, "choose_ship")
+def test_an_observation_is_kept_up_to_date_when_ships_run_out() -> None:
+    state = awaiting(with_holdings(table(), 0, ship=None, aboard=(), hand=()), 0, "choose_ship")
     state = replace(with_holdings(state, 1, hand=()), turn="bid", active=1, civilization_deck=(), ship_deck=())
     state = replace(state, ship_pool=("red-2",), boarding=("red-3-1", "red-3-2", "red-4-1"))
     follower = Follower(0)
@@ -113,7 +113,7 @@ def test_a_sampled_state_has_the_same_observation_and_pieces(seats: int, options
             assert all(count >= 0 for held in twin.seats for count in held.coins)
 
 
-def test_samples_differ_in_what_is_hidden() -> None:
+def test_samples_differ_in_hidden_data() -> None:
     state = table(3)
     twins = [sampled(state, 0, seed) for seed in range(4)]
     for field in ("monkey_deck", "civilization_deck", "civilization_removed", "ship_deck", "seats"):
@@ -124,7 +124,7 @@ def test_samples_differ_in_what_is_hidden() -> None:
 
 def test_a_sampled_bidder_holds_the_coins_of_the_standing_bid() -> None:
     state = auction_of(table(4), "purple-4-1", 0, bidder=1, points=8, purple=2, brown=1)
-    state = supply_is(
+    state = with_supply(
         with_holdings(state, 1, coins={"purple": 2, "brown": 1}), black=4, green=4, blue=4, red=4, purple=2
     )
     for seed in range(10):
@@ -133,15 +133,15 @@ def test_a_sampled_bidder_holds_the_coins_of_the_standing_bid() -> None:
 
 
 def test_a_sampled_seat_that_must_appease_has_no_coin_of_the_angered_tribe() -> None:
-    state = replace(asked(scorn_held(table(4), green=1), 1, "appease"), advanced="blue")
-    state = supply_is(with_holdings(state, 1, coins=dict.fromkeys((*TRIBES[:2], *TRIBES[3:]), 1)), green=4)
+    state = replace(awaiting(with_scorn_holders(table(4), green=1), 1, "appease"), advanced="blue")
+    state = with_supply(with_holdings(state, 1, coins=dict.fromkeys((*TRIBES[:2], *TRIBES[3:]), 1)), green=4)
     for seed in range(20):
         assert sampled(state, 0, seed).seats[1].coins[TRIBE_INDEX["green"]] == 0
 
 
 def test_a_sampled_seat_that_can_take_no_scorn_has_a_coin_to_appease_with() -> None:
-    state = replace(asked(scorn_held(table(4), green=1, red=1, purple=1), 1, "appease"), advanced="blue")
+    state = replace(awaiting(with_scorn_holders(table(4), green=1, red=1, purple=1), 1, "appease"), advanced="blue")
     state = with_holdings(state, 1, coins={"red": 1})
-    state = supply_is(state, green=4, blue=4, purple=4, brown=4, black=4)
+    state = with_supply(state, green=4, blue=4, purple=4, brown=4, black=4)
     for seed in range(20):
         assert legal(sampled(state, 0, seed))

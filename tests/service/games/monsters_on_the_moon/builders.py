@@ -100,12 +100,12 @@ def with_cards(state: State, *cards: tuple[CardId, int, int, Rotation]) -> State
     return after(state, [start_card(*card, from_pile=False) for card in cards])
 
 
-def shows(state: State, picture: str) -> State:
+def with_display(state: State, picture: str) -> State:
     """The state whose display is a picture. Each square belongs to a card of its own."""
-    return replace(state, display=drawn(picture), ships={})
+    return replace(state, display=display_of(picture), ships={})
 
 
-def drawn(picture: str) -> dict[Cell, Square]:
+def display_of(picture: str) -> dict[Cell, Square]:
     """A picture as a display. Its first symbol is at (0, 0)."""
     display = {}
     for y, row in enumerate(picture.strip().splitlines()):
@@ -132,7 +132,7 @@ def laying_on_picture(picture: str, card: CardId = "A07", *, seats: int = 2, fie
 
     Its marker is on `field`, and the plates from there on are left.
     """
-    state = turn_of(shows(table(seats), picture), 0, card)
+    state = turn_of(with_display(table(seats), picture), 0, card)
     plates = sum(red > field for red in RED[seats])
     return with_holdings(state, 0, field=field, plates=plates, ships=ships)
 

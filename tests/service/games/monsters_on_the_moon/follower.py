@@ -19,11 +19,11 @@ class Follower(Following):
 
     def follow(self, effects: Sequence[Effect]) -> None:
         super().follow(effects)
-        by_row = sorted(self._top, key=lambda place: place[::-1])
-        self.table["display"] = [self._top[place] for place in by_row]
-        for kind, lying in self._pieces.items():
+        by_row = sorted(self._top, key=lambda position: position[::-1])
+        self.table["display"] = [self._top[position] for position in by_row]
+        for kind, pieces in self._pieces.items():
             self.table[kind] = [
-                {"x": x, "y": y, "seat": lying[x, y]} for x, y in sorted(lying, key=lambda place: place[::-1])
+                {"x": x, "y": y, "seat": pieces[x, y]} for x, y in sorted(pieces, key=lambda position: position[::-1])
             ]
 
     def _table_set(

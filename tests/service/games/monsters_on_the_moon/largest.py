@@ -21,19 +21,19 @@ FOLDER: Final = Path(__file__).parent
 
 def largest_display() -> State:
     """Seat 0 has to lay one of five cards."""
-    return turn_of(_kept("largest_display.json", {}), 0, *BOX.decks[4][:5])
+    return turn_of(_read("largest_display.json", {}), 0, *BOX.decks[4][:5])
 
 
 def most_walls() -> State:
     """Seat 0 has to lay walls, with the walls that it had left in the match. It has no card, so only walls are listed."""
-    state = _kept("most_walls.json", {"walls": True})
+    state = _read("most_walls.json", {"walls": True})
     areas = [AreaEnclosed(tuple([Place(*coordinates_of(cell)) for cell in area])) for area in new_areas(state)]
     return turn_of(after(state, areas), 0)
 
 
-def _kept(name: str, options: dict[str, Any]) -> State:
-    kept = json.loads((FOLDER / name).read_text(encoding="utf-8"))
-    state = with_cards(table(4, options=options), *[tuple(laid) for laid in kept["laid"]])
-    state = after(state, [SpaceshipPlaced(seat, x, y) for x, y, seat in kept["ships"]])
-    walls = kept.get("walls", ())
+def _read(name: str, options: dict[str, Any]) -> State:
+    stored = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    state = with_cards(table(4, options=options), *[tuple(laid) for laid in stored["laid"]])
+    state = after(state, [SpaceshipPlaced(seat, x, y) for x, y, seat in stored["ships"]])
+    walls = stored.get("walls", ())
     return after(state, [WallPlaced(seat, *wall) for *wall, seat in walls])

@@ -64,7 +64,7 @@ def test_mon_63_an_area_is_judged_at_the_end_of_the_turn() -> None:
     assert areas(play(state, EndTurn())) == [{(0, 0)}]
 
 
-def test_mon_63_walls_may_still_go_into_what_this_turn_has_closed() -> None:
+def test_mon_63_walls_may_still_be_laid_in_an_area_that_this_turn_has_closed() -> None:
     state = play(builder("W W\nW W", long=4, short=1), *walls("h 0 0 2", "v 2 0 2", "h 0 2 2", "v 0 0 2"))
     assert wall("h 0 1") in legal(state)
     effects = decide(state, wall("h 0 1"))
@@ -99,7 +99,7 @@ def test_mon_63_walls_may_still_go_into_what_this_turn_has_closed() -> None:
         ("W .\n. W", ring(0, 0, 1, 1), ["h 1 1", "v 1 1", "v 2 1", "h 1 2"], [{(1, 1)}]),
     ],
 )  # fmt: skip
-def test_mon_63_what_no_way_without_walls_leaves_is_an_area(
+def test_mon_63_squares_that_no_path_leaves_are_an_area(
     picture: str, before: list[str], turn: list[str], expected: list[set[Pair]]
 ) -> None:
     assert areas_enclosed_by(built(builder(picture), *before), *turn) == expected
@@ -173,17 +173,17 @@ def test_mon_64_walls_separate_groups_in_both_scorings() -> None:
 
 
 def test_mon_64_mon_72_walls_separate_groups_only_for_missions_three_and_four() -> None:
-    whole = builder("W W W W\nW W W W")
-    parted = built(whole, "v 2 0 2")
+    open_board = builder("W W W W\nW W W W")
+    divided = built(open_board, "v 2 0 2")
     monsters = ["werewolf", "witch"]
     scored = {
-        mission: [points(state.display, monsters, 0, mission, walled_edges(state)) for state in (whole, parted)]  # type: ignore[arg-type]  # literals
+        mission: [points(state.display, monsters, 0, mission, walled_edges(state)) for state in (open_board, divided)]  # type: ignore[arg-type]  # literals
         for mission in range(1, 9)
     }
     assert {mission for mission, (before, now) in scored.items() if before != now} == {3}
     pairs = built(builder("W W\nW W\nW W\nW W\nW W"), "h 0 1 2", "h 0 2 2", "h 0 3 2", "h 0 4 2")
     assert points(pairs.display, ["werewolf", "witch"], 0, 4, walled_edges(pairs)) == 6
-    chosen = with_holdings(parted, 0, mission=3)
+    chosen = with_holdings(divided, 0, mission=3)
     assert breakdown(chosen)["mission"] == 5
     assert breakdown(replace(chosen, walls=()))["mission"] == 0
     last = at_step(replace(chosen, open_missions=(1, 3, 4)), "choose_mission", None)
@@ -200,7 +200,7 @@ def test_mon_66_worked_example_three_neighbours_and_single_monsters_in_an_area(p
     assert breakdown(state)["singles"] + breakdown(state)["groups"] == total
 
 
-def test_mon_66_only_what_is_inside_counts_double_and_a_nested_area_once() -> None:
+def test_mon_66_only_enclosed_heads_count_double_and_a_nested_area_once() -> None:
     state = built(builder("W W W H W\nW W W H W\nW W W H W"), *ring(0, 0, 3, 3), *ring(1, 1, 1, 1))
     assert len(state.areas) == 2
     assert counted(state) == Count(0, 6, 8, enclosed_singles=2, enclosed_groups=32)

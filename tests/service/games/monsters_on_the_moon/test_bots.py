@@ -29,10 +29,10 @@ from tests.service.games.monsters_on_the_moon.builders import (
     decide,
     legal,
     play,
-    shows,
     table,
     turn_of,
     with_cards,
+    with_display,
     with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
@@ -64,7 +64,7 @@ def match(seats: int, seed: int, greedy: set[Seat], options: Mapping[str, object
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(0, MATCHES, CHUNK))
-def test_it_wins_four_of_five_matches_against_chance(first: int) -> None:
+def test_it_wins_four_of_five_matches_against_a_random_bot(first: int) -> None:
     wins = sum(match(2, seed, {seed % 2}).winners == (seed % 2,) for seed in range(first, first + CHUNK))
     assert wins >= WINS_OF_A_CHUNK
 
@@ -85,10 +85,10 @@ def test_it_plays_reproducibly() -> None:
     assert match(4, 3, {0, 1, 2, 3}) == match(4, 3, {0, 1, 2, 3})
 
 
-def lying(picture: str, hand: str = "A07", *, seats: int = 2, ships: int = 0) -> State:
-    """Seat 0, the werewolf, has to lay a card on a picture, with nothing else on the table."""
+def laying_on(picture: str, hand: str = "A07", *, seats: int = 2, ships: int = 0) -> State:
+    """The state in which seat 0, the werewolf, has to lay a card on a picture, with nothing else on the table."""
     state = with_cards(table(seats), ("A07", 0, 0, 0))
-    return with_holdings(turn_of(shows(state, picture), 0, hand), 0, ships=ships)
+    return with_holdings(turn_of(with_display(state, picture), 0, hand), 0, ships=ships)
 
 
 def covered(state: State, action: AnyAction) -> set[str]:
@@ -98,29 +98,29 @@ def covered(state: State, action: AnyAction) -> set[str]:
     return {square.shows for cell, square in before.items() if now[cell] != square}
 
 
-def test_it_hides_crystals_and_opposing_heads_and_no_own_ones() -> None:
-    assert covered(lying("c e e"), choice(lying("c e e"))) >= {"crystal"}
-    state = lying("W . HH")
+def test_it_covers_crystals_and_opposing_heads_but_not_its_own() -> None:
+    assert covered(laying_on("c e e"), choice(laying_on("c e e"))) >= {"crystal"}
+    state = laying_on("W . HH")
     hidden = covered(state, choice(state))
     assert "witch" in hidden
     assert "werewolf" not in hidden
 
 
 def test_it_lays_own_heads_beside_own_heads() -> None:
-    state = lying(". . W W W\n. . . . .\nH . . . .")
+    state = laying_on(". . W W W\n. . . . .\nH . . . .")
     state = play(state, choice(state))
     assert GAME.score(replace(state, step=None), ScriptedRng()).breakdown[0]["largest_group"] >= 10
 
 
 def test_it_lays_crystals_on_empty_squares() -> None:
-    state = lying("V e e e V\nV e e e V", "A19")  # H c W over H c V
-    after_it = play(state, choice(state))
-    assert after_it.seats[0].field == 2
+    state = laying_on("V e e e V\nV e e e V", "A19")  # H c W over H c V
+    later = play(state, choice(state))
+    assert later.seats[0].field == 2
 
 
 def test_a_single_player_covers_witches_rather_than_vampires() -> None:
     state = with_cards(before_gifts(1), ("A07", 0, 0, 0))
-    state = turn_of(shows(state, "HH V V"), 0, "A07")
+    state = turn_of(with_display(state, "HH V V"), 0, "A07")
     assert "vampire" not in covered(state, choice(state))
 
 
@@ -131,13 +131,13 @@ def test_a_single_player_covers_witches_rather_than_vampires() -> None:
         (with_holdings(before_gifts(2), 0, hand=("A02", "A01")), GiveCard("A01")),
         (at_step(table(3), "choose_first", 1), ChooseFirst(2)),
         (at_step(table(2), "choose_first", 1), ChooseFirst(0)),
-        (at_step(lying("c W W c", ships=2), "place_spaceship", 0), PlaceSpaceship(0, 0)),
-        (at_step(lying("c H . V c W", ships=2), "place_spaceship", 0), PlaceSpaceship(4, 0)),
-        (at_step(lying("W"), "place_spaceship", 0), EndTurn()),
-        (at_step(lying("W HH V\nH V V"), "place_plate", 0), PlacePlate(1, 0)),
-        (at_step(lying("V H W\nV V V"), "place_plate", 0), PlacePlate(1, 0)),
+        (at_step(laying_on("c W W c", ships=2), "place_spaceship", 0), PlaceSpaceship(0, 0)),
+        (at_step(laying_on("c H . V c W", ships=2), "place_spaceship", 0), PlaceSpaceship(4, 0)),
+        (at_step(laying_on("W"), "place_spaceship", 0), EndTurn()),
+        (at_step(laying_on("W HH V\nH V V"), "place_plate", 0), PlacePlate(1, 0)),
+        (at_step(laying_on("V H W\nV V V"), "place_plate", 0), PlacePlate(1, 0)),
         (
-            at_step(shows(table(2, missions=(1, 2, 3, 4, 5, 6), options={"missions": "open"}), "W W\nW W"),
+            at_step(with_display(table(2, missions=(1, 2, 3, 4, 5, 6), options={"missions": "open"}), "W W\nW W"),
                     "choose_mission", None),
             ChooseMission(2),
         ),
@@ -148,4 +148,4 @@ def test_it_prefers(state: State, expected: AnyAction) -> None:
 
 
 def test_a_spaceship_waits_until_the_card_lies() -> None:
-    assert isinstance(choice(lying("c c c", ships=2)), PlaceCard)
+    assert isinstance(choice(laying_on("c c c", ships=2)), PlaceCard)

@@ -20,7 +20,7 @@ def shown(cards: Sequence[str]) -> Counter[Face]:
     return Counter(face for card in cards for face in BOX.faces[card, 0])
 
 
-def test_the_decks_show_what_their_provenance_says() -> None:
+def test_the_decks_have_the_counts_that_their_provenance_states() -> None:
     small = shown(BOX.decks[3])
     assert small[Face("crystal", 0)] == 24
     assert {small[Face(kind, 1)] for kind in ("werewolf", "witch", "vampire")} == {30}
@@ -138,7 +138,7 @@ def test_a_component_file_that_makes_the_game_unplayable_is_rejected(fault: str,
         load(file)
 
 
-def test_an_owner_may_replace_what_is_not_certain() -> None:
+def test_an_owner_may_replace_uncertain_values() -> None:
     file = copy.deepcopy(RAW)
     card(file, "A07")["rows"][0].reverse()
     file["crystal_track"]["3-4"] = {"vp_by_step": [0, 2, 4, 6, 9], "red_steps": [1, 3]}

@@ -168,7 +168,7 @@ def test_mon_22_only_the_card_of_this_turn_takes_a_plate() -> None:
     assert legal(state) == [PlacePlate(x, y) for y in (-1, 0) for x in (1, 2)]
 
 
-def test_mon_22_putting_it_is_compulsory() -> None:
+def test_mon_22_a_plate_must_be_placed_at_once() -> None:
     state = play(laying_on_picture("c c c c", field=4, ships=2), OVER)
     assert all(isinstance(action, PlacePlate) for action in legal(state))
     for action in (EndTurn(), PlaceSpaceship(3, 0)):
@@ -232,14 +232,14 @@ def test_mon_22_a_plate_may_be_covered_later() -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
-def test_every_plate_is_on_the_track_owed_put_or_lost(seats: int) -> None:
+def test_every_plate_is_on_the_track_taken_placed_or_lost(seats: int) -> None:
     for seed in range(6):
-        put = [0] * seats
+        placed = [0] * seats
         for state, effects in random_match(seats, seed):
             for effect in effects:
                 if isinstance(effect, PlatePlaced):
-                    put[effect.seat] += 1
+                    placed[effect.seat] += 1
             for seat, held in enumerate(state.seats):
-                owed = state.turn.plates if seat == state.active else 0
-                assert held.plates + owed + put[seat] + held.plates_lost == 2
+                unplaced = state.turn.plates if seat == state.active else 0
+                assert held.plates + unplaced + placed[seat] + held.plates_lost == 2
                 assert held.plates == sum(red > held.field for red in RED[seats])

@@ -9,7 +9,7 @@ from service.games.monsters_on_the_moon.components import Kind
 from service.games.monsters_on_the_moon.grid import cell_at, coordinates_of
 from service.games.monsters_on_the_moon.groups import Count, count, groups, heads_of
 from service.games.monsters_on_the_moon.squares import Square
-from tests.service.games.monsters_on_the_moon.builders import drawn
+from tests.service.games.monsters_on_the_moon.builders import display_of
 
 
 @pytest.mark.parametrize(
@@ -28,17 +28,17 @@ from tests.service.games.monsters_on_the_moon.builders import drawn
     ],
 )
 def test_mon_30_a_single_head_counts_one_and_each_head_of_a_group_two(picture: str, expected: Count) -> None:
-    assert count(drawn(picture), "werewolf") == expected
+    assert count(display_of(picture), "werewolf") == expected
 
 
 def test_mon_30_worked_example_three_single_heads_and_four_in_a_group() -> None:
-    found = count(drawn("W H W W\nV W H W\nW V H W"), "werewolf")
+    found = count(display_of("W H W W\nV W H W\nW V H W"), "werewolf")
     assert (found.singles, found.groups) == (3, 8)
     assert found.singles + found.groups == 11
 
 
 def test_mon_30_groups_stretch_across_cards() -> None:
-    display = drawn("W W")
+    display = display_of("W W")
     assert {square.card for square in display.values()} == {"card 0 0", "card 1 0"}
     assert count(display, "werewolf").groups == 4
 
@@ -49,25 +49,23 @@ CELLS = st.dictionaries(
 )
 
 
-def connected_components(places: set[tuple[int, int]]) -> set[frozenset[tuple[int, int]]]:
+def connected_components(squares: set[tuple[int, int]]) -> set[frozenset[tuple[int, int]]]:
     """The connected components of these squares, computed by networkx."""
     graph = nx.Graph()
-    graph.add_nodes_from(places)
-    graph.add_edges_from(((x, y), side) for x, y in places for side in ((x + 1, y), (x, y + 1)) if side in places)
+    graph.add_nodes_from(squares)
+    graph.add_edges_from(((x, y), side) for x, y in squares for side in ((x + 1, y), (x, y + 1)) if side in squares)
     return {frozenset(group) for group in nx.connected_components(graph)}
 
 
 @given(CELLS)
-def test_groups_are_what_networkx_finds(cells: dict[tuple[int, int], tuple[Kind, int]]) -> None:
+def test_groups_equal_those_of_networkx(cells: dict[tuple[int, int], tuple[Kind, int]]) -> None:
     display = {cell_at(x, y): Square("card", kind, heads) for (x, y), (kind, heads) in cells.items()}
     kinds: tuple[Kind, ...] = ("werewolf", "witch", "crystal", "vampire")
     for kind in kinds:
-        mine = {place for place, (shown, _) in cells.items() if shown == kind}
+        own = {cell for cell, (shown, _) in cells.items() if shown == kind}
         found = groups(display, kind)
-        assert {frozenset(coordinates_of(cell) for cell in group.cells) for group in found} == connected_components(
-            mine
-        )
-        assert len(found) == len(connected_components(mine))
+        assert {frozenset(coordinates_of(cell) for cell in group.cells) for group in found} == connected_components(own)
+        assert len(found) == len(connected_components(own))
         for group in found:
             assert group.heads == sum(cells[coordinates_of(cell)][1] for cell in group.cells)
-        assert heads_of(display, kind) == sum(cells[place][1] for place in mine)
+        assert heads_of(display, kind) == sum(cells[cell][1] for cell in own)

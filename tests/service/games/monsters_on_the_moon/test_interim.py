@@ -26,9 +26,9 @@ from tests.service.games.monsters_on_the_moon.builders import (
     legal,
     play,
     random_match,
-    shows,
     table,
     turn_of,
+    with_display,
     with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
@@ -39,7 +39,7 @@ LAY = PlaceCard("A07", 0, -2, 0)
 
 def last_draw(picture: str, *, seats: int = 2, crystals: Sequence[int] = (), ships: int = 0, active: int = 0) -> State:
     """A seat has to lay A07, and then draws the last card."""
-    state = shows(table(seats), picture)
+    state = with_display(table(seats), picture)
     for seat in range(seats):
         state = with_holdings(state, seat, crystals=crystals[seat] if crystals else 0, ships=ships)
     return replace(turn_of(state, active, "A07"), pile=("A20",))
@@ -49,7 +49,7 @@ def scored(state: State) -> list[PointsScored]:
     return [effect for effect in effects_of(state, LAY) if isinstance(effect, PointsScored)]
 
 
-def named(state: State) -> DeciderNamed:
+def decider_of(state: State) -> DeciderNamed:
     (found,) = [effect for effect in effects_of(state, LAY) if isinstance(effect, DeciderNamed)]
     return found
 
@@ -110,19 +110,19 @@ def test_mon_30_it_happens_once() -> None:
 def test_mon_31_fewest_points_then_fewest_crystal_points_decide(
     picture: str, crystals: tuple[int, int], decider: DeciderNamed
 ) -> None:
-    assert named(last_draw(picture, crystals=crystals)) == decider
+    assert decider_of(last_draw(picture, crystals=crystals)) == decider
 
 
 def test_mon_31_crystal_points_count_and_not_fields() -> None:
     state = last_draw("e", crystals=(1, 1))
     state = with_holdings(with_holdings(state, 0, field=1), 1, field=2)
-    assert named(state).by == "draw"
+    assert decider_of(state).by == "draw"
 
 
 def test_mon_31_only_seats_that_are_tied_for_the_fewest_points_are_compared() -> None:
     state = last_draw("e . . . HH", seats=3, crystals=(4, 0, 3))
-    assert named(state) == DeciderNamed(2, "crystals")
-    assert named(last_draw("e . . . HH", seats=3, crystals=(4, 0, 4))).seat in {0, 2}
+    assert decider_of(state) == DeciderNamed(2, "crystals")
+    assert decider_of(last_draw("e . . . HH", seats=3, crystals=(4, 0, 4))).seat in {0, 2}
 
 
 def test_mon_31_a_tie_to_the_last_is_drawn_among_the_tied_in_the_event_that_empties_the_pile() -> None:

@@ -31,11 +31,11 @@ MISSIONS = st.sampled_from((None, "secret", "open"))
 )
 def test_no_card_spaceship_or_mission_is_ever_lost(seats: int, seed: int, options: Mapping[str, object]) -> None:
     match = list(random_match(seats, seed, options))
-    whole = pieces(match[0][0])
+    expected = pieces(match[0][0])
     for state, _ in match:
-        assert pieces(state) == whole
-        assert sum(count for piece, count in whole.items() if piece.startswith("card ")) == len(BOX.decks[seats])
-        assert {count for piece, count in whole.items() if piece.startswith("ship ")} == {2}
+        assert pieces(state) == expected
+        assert sum(count for piece, count in expected.items() if piece.startswith("card ")) == len(BOX.decks[seats])
+        assert {count for piece, count in expected.items() if piece.startswith("ship ")} == {2}
     assert match[-1][1][-1] == MatchEnded()
     assert not state.pile
     outcome = GAME.score(state, ScriptedRng())

@@ -20,11 +20,11 @@ from tests.service.games.monsters_on_the_moon.builders import (
     at_step,
     before_gifts,
     decide,
-    drawn,
+    display_of,
     legal,
     opening,
-    shows,
     table,
+    with_display,
     with_holdings,
 )
 from tests.service.games.rng import ScriptedRng
@@ -59,7 +59,7 @@ def test_mon_70_two_secret_missions_are_dealt_to_each_seat_in_order(seats: int) 
     assert state.open_missions == ()
 
 
-def test_mon_70_secret_missions_are_seen_by_their_seat_alone() -> None:
+def test_mon_70_secret_missions_are_seen_only_by_their_seat() -> None:
     state = before_gifts(2, missions=ORDER, options=SECRET)
     seen: dict[Viewer, object] = {viewer: GAME.observation(state, viewer).seats[1].missions for viewer in (None, 0, 1)}
     assert seen == {None: None, 0: None, 1: (1, 6)}
@@ -67,16 +67,16 @@ def test_mon_70_secret_missions_are_seen_by_their_seat_alone() -> None:
 
 
 def test_mon_70_all_eight_missions_may_be_dealt_secretly_and_the_first_six_openly() -> None:
-    class Listening(ScriptedRng):
+    class RecordingRng(ScriptedRng):
         def shuffle(self, label: str, items: Sequence[T]) -> tuple[T, ...]:
             if label == "missions":
-                heard.append(items)
+                shuffled.append(items)
             return super().shuffle(label, items)
 
-    heard: list[object] = []
+    shuffled: list[object] = []
     for variant in (SECRET, OPEN):
-        GAME.setup(2, GAME.options(2, variant), 0, Listening())
-    assert heard == [(1, 2, 3, 4, 5, 6, 7, 8), (1, 2, 3, 4, 5, 6)]
+        GAME.setup(2, GAME.options(2, variant), 0, RecordingRng())
+    assert shuffled == [(1, 2, 3, 4, 5, 6, 7, 8), (1, 2, 3, 4, 5, 6)]
 
 
 def test_mon_70_three_open_missions_lie_there_for_all() -> None:
@@ -115,7 +115,7 @@ def test_mon_71_a_choice_is_unseen_until_all_have_chosen() -> None:
     assert {viewer: held.mission for viewer, held in seen.items()} == {None: None, 0: None, 1: 6}
     assert all(held.mission_chosen for held in seen.values())
     assert legal(state, 1) == []
-    state = shows(state, "W W W W")
+    state = with_display(state, "W W W W")
     effects = decide(state, ChooseMission(3), 0)
     assert effects == (MissionChosen(0, 3), MissionRevealed(0, 3, 0), MissionRevealed(1, 6, 0), MatchEnded())
     state = after(state, effects)
@@ -123,7 +123,7 @@ def test_mon_71_a_choice_is_unseen_until_all_have_chosen() -> None:
 
 
 def test_mon_71_several_may_choose_the_same_open_mission_and_all_score_it() -> None:
-    state = shows(choosing(OPEN), "W W W W\nH H H H")
+    state = with_display(choosing(OPEN), "W W W W\nH H H H")
     for seat in range(2):
         assert legal(state, seat) == [ChooseMission(3), ChooseMission(1), ChooseMission(6)]
     for _ in range(2):
@@ -136,7 +136,7 @@ def test_mon_71_several_may_choose_the_same_open_mission_and_all_score_it() -> N
 
 def test_mon_71_only_the_chosen_mission_scores() -> None:
     # seat 0 has missions 3 and 8, and fulfils 8
-    state = shows(choosing(SECRET), "W W . H")
+    state = with_display(choosing(SECRET), "W W . H")
     for mission, scored in ((3, 0), (8, 4)):
         ended = after(state, decide(state, ChooseMission(mission), 0))
         ended = after(ended, decide(ended, ChooseMission(1), 1))
@@ -195,16 +195,16 @@ THREE: tuple[Monster, ...] = ("werewolf", "witch", "vampire")
 
 @pytest.mark.parametrize(("mission", "picture"), FULFILLED)
 def test_mon_72_a_mission_that_is_fulfilled_scores_its_points(mission: int, picture: str) -> None:
-    assert points(drawn(picture), THREE, 0, mission) == VALUES[mission]
+    assert points(display_of(picture), THREE, 0, mission) == VALUES[mission]
 
 
 @pytest.mark.parametrize(("mission", "picture"), FAILED)
 def test_mon_72_a_mission_that_is_not_fulfilled_scores_nothing(mission: int, picture: str) -> None:
-    assert points(drawn(picture), THREE, 0, mission) == 0
+    assert points(display_of(picture), THREE, 0, mission) == 0
 
 
 def test_mon_72_left_is_the_next_higher_seat_and_right_the_next_lower() -> None:
-    display = drawn("W W . H . V V V")
+    display = display_of("W W . H . V V V")
     judged = {(seat, mission): points(display, THREE, seat, mission) > 0 for seat in range(3) for mission in (7, 8)}
     assert judged == {
         (0, 7): True,  # werewolf 2 over witch 1
@@ -217,12 +217,12 @@ def test_mon_72_left_is_the_next_higher_seat_and_right_the_next_lower() -> None:
 
 
 def test_mon_72_with_two_players_both_neighbours_are_the_other() -> None:
-    display = drawn("W W . H")
+    display = display_of("W W . H")
     assert [points(display, THREE[:2], seat, mission) for seat in (0, 1) for mission in (7, 8)] == [4, 4, 0, 0]
 
 
 def test_mon_72_a_crystal_under_a_spaceship_is_visible() -> None:
-    state = shows(choosing(OPEN), "c W c\n. c .\nW c .")
+    state = with_display(choosing(OPEN), "c W c\n. c .\nW c .")
     state = replace(state, ships=dict.fromkeys(state.display, 1))
     state = after(state, decide(state, ChooseMission(6), 0))
     assert MissionRevealed(0, 6, 4) in decide(state, ChooseMission(3), 1)

@@ -27,47 +27,51 @@ from tests.service.games.monsters_on_the_moon.builders import (
 from tests.service.games.monsters_on_the_moon.largest import largest_display, most_walls
 
 WALLS = {"walls": True}
-LYING = with_cards(table(), ("A07", 0, 0, 0), ("A09", 2, 1, 0))
+TWO_CARDS = with_cards(table(), ("A07", 0, 0, 0), ("A09", 2, 1, 0))
 """A07 shows W H V over W H and, under A09, V. A09 shows H c W over V V H."""
 
 
 def test_squares_lie_by_card_and_keep_their_place() -> None:
-    picture = drawn(GAME, LYING)
+    picture = drawn(GAME, TWO_CARDS)
     assert picture.ids("card-") == ["card-A07", "card-A09"]
     assert picture.shows("card-A07") == ["werewolf-1", "witch-1", "vampire-1", "werewolf-1", "witch-1"]
     square = picture.element("square-3-1")
     assert (square.get("href"), square.get("data-x"), square.get("data-y")) == ("#art-crystal-0", "3", "1")
-    assert (square.get("x"), square.get("y")) == ("144", "48"), "wherever the whole is moved"
+    assert (square.get("x"), square.get("y")) == ("144", "48"), (
+        "the coordinates do not depend on where the display is drawn"
+    )
 
 
-def test_a_laid_card_is_the_one_of_the_hand_and_what_it_covers_is_its_own() -> None:
-    before = turn_of(LYING, 0, "A08")
-    after_it = play(before, PlaceCard("A08", 3, 2, 0))
+def test_a_laid_card_keeps_its_id_and_only_its_own_squares_change() -> None:
+    before = turn_of(TWO_CARDS, 0, "A08")
+    later = play(before, PlaceCard("A08", 3, 2, 0))
     assert drawn(GAME, before, 0).element("card-A08").get("data-card") == "A08"
-    found = changed(GAME, before, after_it, 0)
+    found = changed(GAME, before, later, 0)
     assert {"card-A08", "square-3-2", "square-5-3"} <= found
-    assert "card-A09" not in found, "of which two squares are covered"
+    assert "card-A09" not in found, "although two of its squares are covered"
 
 
-def test_a_card_of_which_nothing_is_visible_is_not_drawn() -> None:
+def test_a_card_without_a_visible_square_is_not_drawn() -> None:
     assert drawn(GAME, with_cards(table(), ("A07", 0, 0, 0), ("A09", 0, 0, 0))).ids("card-") == ["card-A09"]
 
 
 def test_ships_and_plates_lie_on_squares() -> None:
-    state = after(LYING, [SpaceshipPlaced(1, 3, 1), PlatePlaced(0, 0, 1, "werewolf")])
+    state = after(TWO_CARDS, [SpaceshipPlaced(1, 3, 1), PlatePlaced(0, 0, 1, "werewolf")])
     picture = drawn(GAME, state)
     assert picture.shows("spaceship-3-1") == ["spaceship", "seat-1"]
     assert picture.shows("plate-0-1") == ["plate-rim", "seat-0"]
-    before = turn_of(LYING, 0, "A08")
+    before = turn_of(TWO_CARDS, 0, "A08")
     assert changed(GAME, before, play(before, PlaceSpaceship(3, 1))) >= {"spaceship-3-1", "marker-0", "seat-0-ships"}
 
 
-def test_bare_squares_where_a_card_can_lie_have_data_for_the_seat_that_lays_one() -> None:
-    state = turn_of(LYING, 0, "A08")
+def test_bare_squares_have_data_for_the_seat_that_may_lay_a_card_on_them() -> None:
+    state = turn_of(TWO_CARDS, 0, "A08")
     legal = {(action.x, action.y) for action in GAME.legal_actions(state, 0) if isinstance(action, PlaceCard)}
-    assert corners(state, 0) - legal - set(squares(state)) == {(0, -1)}, "there it would cover three squares of a card"
+    assert corners(state, 0) - legal - set(squares(state)) == {(0, -1)}, (
+        "a card there would cover three squares of another card"
+    )
     assert legal <= corners(state, 0)
-    assert corners(state, 1) == corners(state, None) == corners(turn_of(LYING, 0), 0) == set(squares(state))
+    assert corners(state, 1) == corners(state, None) == corners(turn_of(TWO_CARDS, 0), 0) == set(squares(state))
     assert drawn(GAME, state, 0).texts("turn-by-word") == ["0°", "90°", "180°", "270°"]
     assert drawn(GAME, state, 1).texts("turn-by-word") == []
 
@@ -101,7 +105,7 @@ def test_walls_and_areas_are_drawn_and_free_edges_have_data_for_the_seat_that_la
     assert chosen == {"1", "2"}
 
 
-def test_a_viewer_sees_its_own_cards_and_missions_alone() -> None:
+def test_a_viewer_sees_only_its_own_cards_and_missions() -> None:
     state = table(3, missions=(3, 5, 1, 2, 4, 6, 7, 8), options={"missions": "secret"})
     own = drawn(GAME, turn_of(state, 0, "A08"), 0)
     assert own.ids("mission-") == ["mission-3", "mission-5"]
@@ -130,9 +134,11 @@ def test_before_the_gifts_nothing_lies_there_and_a_card_may_be_laid_aside() -> N
     picture = drawn(GAME, state, 0)
     assert picture.ids("square-") == []
     assert picture.texts()[1] == "You · seat 0, Seat 1: Give one of your two cards to the seat on your right."
-    given = play(state, GiveCard("A01"))
-    assert "Your cards; A01 is laid aside" in drawn(GAME, given, 0).texts()
-    assert drawn(GAME, given, 1).texts()[1] == "You · seat 1: Give one of your two cards to the seat on your right."
+    after_gift = play(state, GiveCard("A01"))
+    assert "Your cards; A01 is laid aside" in drawn(GAME, after_gift, 0).texts()
+    assert (
+        drawn(GAME, after_gift, 1).texts()[1] == "You · seat 1: Give one of your two cards to the seat on your right."
+    )
 
 
 def test_walls_are_named_only_where_there_are_walls() -> None:
@@ -169,8 +175,8 @@ def test_a_single_player_has_no_track_and_gets_a_rank() -> None:
     assert picture.ids("field-") == []
     assert not picture.has("seat-0-points")
     over = replace(table(1), step=None, awaited=None, rating=Rating(13, 1))
-    effects_of = drawn(GAME, over, 0, outcome=Outcome((13,), (1,), (0,), ({"vampires": 13},)))
-    assert effects_of.texts()[1] == "The match is over. Rank 1 of 5. The witch and the werewolf celebrate."
+    end = drawn(GAME, over, 0, outcome=Outcome((13,), (1,), (0,), ({"vampires": 13},)))
+    assert end.texts()[1] == "The match is over. Rank 1 of 5. The witch and the werewolf celebrate."
 
 
 @pytest.mark.parametrize("viewer", [None, 0, 1])

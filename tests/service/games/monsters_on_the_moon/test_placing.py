@@ -33,13 +33,13 @@ from tests.service.games.monsters_on_the_moon.wall_tables import borders, networ
 
 pytestmark = pytest.mark.unmeasured  # many matches or positions; other tests cover the same lines
 
-Lying: TypeAlias = tuple[CardId, int, int, Rotation]
+LaidCard: TypeAlias = tuple[CardId, int, int, Rotation]
 
-THREE_CARDS: Final[tuple[Lying, ...]] = (("A07", 0, 0, 0), ("A08", 3, 0, 0), ("A09", 0, 2, 0))
+THREE_CARDS: Final[tuple[LaidCard, ...]] = (("A07", 0, 0, 0), ("A08", 3, 0, 0), ("A09", 0, 2, 0))
 
 
-def lying(*cards: Lying, hand: CardId = "A10") -> State:
-    """Seat 0 has to lay a card; these cards are on the table."""
+def laying_on_cards(*cards: LaidCard, hand: CardId = "A10") -> State:
+    """The state in which seat 0 has to lay a card, with these cards on the table."""
     return turn_of(with_cards(table(), *cards), 0, hand)
 
 
@@ -80,7 +80,7 @@ def test_mon_10_exactly_one_card_is_laid_in_a_turn() -> None:
         decide(state, PlaceCard(state.seats[0].hand[0], -6, 0, 0))
 
 
-def test_mon_10_one_card_is_drawn_though_the_turn_goes_on() -> None:
+def test_mon_10_one_card_is_drawn_even_if_the_turn_goes_on() -> None:
     state = table()
     state = play(state, PlaceCard(state.seats[0].hand[0], -3, 0, 0))
     assert len(state.seats[0].hand) == 5
@@ -101,7 +101,7 @@ def test_mon_10_a_seat_that_does_not_answer_takes_the_first_of_all_actions(
 
 
 def test_mon_10_a_laid_card_reports_its_squares_and_those_that_it_covers() -> None:
-    state = lying(*THREE_CARDS)
+    state = laying_on_cards(*THREE_CARDS)
     (placed, *_) = effects_of(state, PlaceCard("A10", 2, 0, 90))
     assert isinstance(placed, CardPlaced)
     # A10 is H V H over V W c: turned by 90 degrees, V H / W V / c H
@@ -120,9 +120,9 @@ def test_mon_10_a_laid_card_reports_its_squares_and_those_that_it_covers() -> No
         SquareAt(3, 1, "A08", "witch", 1),
         SquareAt(2, 2, "A09", "werewolf", 1),
     )
-    after_it = after(state, [placed])
-    assert at(after_it, 2, 1) == Square("A10", "werewolf", 1)
-    assert at(after_it, 1, 1) == Square("A07", "witch", 1)
+    later = after(state, [placed])
+    assert at(later, 2, 1) == Square("A10", "werewolf", 1)
+    assert at(later, 1, 1) == Square("A07", "witch", 1)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_mon_10_a_laid_card_reports_its_squares_and_those_that_it_covers() -> No
     [(3, 0, 0), (-3, 1, 0), (3, -1, 0), (2, 2, 0), (-2, -2, 0), (3, 1, 90), (-2, -2, 270), (2, -3, 90), (0, 2, 180)],
 )
 def test_mon_11_a_card_may_share_one_edge_or_more(x: int, y: int, rotation: Rotation) -> None:
-    state = lying(("A07", 0, 0, 0))
+    state = laying_on_cards(("A07", 0, 0, 0))
     assert PlaceCard("A10", x, y, rotation) in legal(state)
     decide(state, PlaceCard("A10", x, y, rotation))
 
@@ -139,19 +139,19 @@ def test_mon_11_a_card_may_share_one_edge_or_more(x: int, y: int, rotation: Rota
     ("x", "y", "rotation"),
     [(3, 2, 0), (-3, -2, 0), (3, -2, 0), (-3, 2, 180), (4, 0, 0), (0, 3, 0), (3, 2, 90), (3, -3, 270), (255, 255, 0)],
 )
-def test_mon_11_a_corner_or_nothing_is_no_touch(x: int, y: int, rotation: Rotation) -> None:
-    state = lying(("A07", 0, 0, 0))
+def test_mon_11_a_card_that_shares_no_edge_is_refused(x: int, y: int, rotation: Rotation) -> None:
+    state = laying_on_cards(("A07", 0, 0, 0))
     assert refused(state, x, y, rotation) == ("touches-nothing", "MON-11", {"x": x, "y": y})
     assert PlaceCard("A10", x, y, rotation) not in legal(state)
 
 
 @pytest.mark.parametrize(("x", "y"), [(1024, 0), (-1024, -1), (1021, -1), (0, 10**12), (-(10**18), 0), (256, 0)])
 def test_mon_11_the_grid_does_not_wrap(x: int, y: int) -> None:
-    assert refused(lying(("A07", 0, 0, 0)), x, y)[:2] == ("touches-nothing", "MON-11")
+    assert refused(laying_on_cards(("A07", 0, 0, 0)), x, y)[:2] == ("touches-nothing", "MON-11")
 
 
 def test_mon_12_worked_example_two_of_one_card_two_of_a_second_and_one_of_a_third() -> None:
-    state = lying(*THREE_CARDS)
+    state = laying_on_cards(*THREE_CARDS)
     action = PlaceCard("A10", 2, 0, 90)
     assert action in legal(state)
     (placed, *_) = effects_of(state, action)
@@ -161,22 +161,24 @@ def test_mon_12_worked_example_two_of_one_card_two_of_a_second_and_one_of_a_thir
 
 @pytest.mark.parametrize(("x", "y", "rotation"), [(0, -1, 0), (0, 0, 0), (1, 0, 180), (0, 0, 90), (1, -1, 90)])
 def test_mon_12_worked_example_three_of_one_card_are_too_many(x: int, y: int, rotation: Rotation) -> None:
-    state = lying(*THREE_CARDS)
+    state = laying_on_cards(*THREE_CARDS)
     assert refused(state, x, y, rotation) == ("covers-too-much", "MON-12", {"card": "A07", "most": 2})
     assert PlaceCard("A10", x, y, rotation) not in legal(state)
 
 
 def test_mon_12_only_squares_that_are_visible_now_count() -> None:
     over = PlaceCard("A10", 1, 0, 90)
-    assert over not in legal(lying(("A07", 0, 0, 0)))  # four of A07
-    half_hidden = lying(("A07", 0, 0, 0), ("A08", 1, -1, 0))
+    assert over not in legal(laying_on_cards(("A07", 0, 0, 0)))  # four of A07
+    half_hidden = laying_on_cards(("A07", 0, 0, 0), ("A08", 1, -1, 0))
     under = [half_hidden.display[cell].card for cell in footprint(1, 0, 90)[:4]]
     assert under == ["A08", "A08", "A07", "A07"]
     assert over in legal(half_hidden)
 
 
 def test_mon_12_there_is_no_limit_to_layers() -> None:
-    state = lying(("A07", 0, 0, 0), ("A08", 2, 0, 90), ("A09", 3, 0, 90), ("A11", 2, 0, 90), ("A12", 3, -1, 90))
+    state = laying_on_cards(
+        ("A07", 0, 0, 0), ("A08", 2, 0, 90), ("A09", 3, 0, 90), ("A11", 2, 0, 90), ("A12", 3, -1, 90)
+    )
     state = turn_of(state, 0, "A10")
     assert PlaceCard("A10", 3, 1, 0) in legal(state)
     state = play(state, PlaceCard("A10", 3, 1, 0))
@@ -184,7 +186,7 @@ def test_mon_12_there_is_no_limit_to_layers() -> None:
 
 
 def test_mon_13_armstrong_and_his_base_camp_are_never_covered() -> None:
-    state = lying(("ARM", 0, 0, 0))
+    state = laying_on_cards(("ARM", 0, 0, 0))
     assert refused(state, 1, -1, 90) == ("never-covered", "MON-13", {"x": 1, "y": 0})
     assert refused(state, 1, 1, 0) == ("never-covered", "MON-13", {"x": 1, "y": 1})
     assert refused(state, 0, 0, 0)[0] == "never-covered"
@@ -195,7 +197,7 @@ def test_mon_13_armstrong_and_his_base_camp_are_never_covered() -> None:
 
 
 def test_mon_13_a_square_with_a_spaceship_is_never_covered() -> None:
-    state = lying(("A09", 0, 0, 0))  # H c W over V V H
+    state = laying_on_cards(("A09", 0, 0, 0))  # H c W over V V H
     over = PlaceCard("A10", 1, -1, 0)
     assert over in legal(state)
     state = play(state, PlaceSpaceship(1, 0))
@@ -207,7 +209,7 @@ def test_mon_13_a_square_with_a_spaceship_is_never_covered() -> None:
 @pytest.mark.parametrize("card", ["M1", "M2", "ARM"])
 def test_mon_14_the_limit_of_two_holds_for_moonscapes_and_armstrong_too(card: CardId) -> None:
     # between two rotated cards, so that three empty squares could be covered without Armstrong
-    state = lying((card, 0, 0, 0), ("A07", 0, 2, 0))
+    state = laying_on_cards((card, 0, 0, 0), ("A07", 0, 2, 0))
     assert PlaceCard("A10", -1, 0, 90) in legal(state)
     if card == "ARM":
         assert refused(state, -1, -1, 0)[0] == "never-covered"
@@ -221,11 +223,11 @@ def test_mon_14_the_limit_of_two_holds_for_moonscapes_and_armstrong_too(card: Ca
 def literal_placements(state: State) -> list[AnyAction]:
     """MON-11 to MON-14, MON-62 and MON-63, implemented literally."""
     top = {coordinates_of(cell): square for cell, square in state.display.items()}
-    own = {place for place, square in top.items() if square.shows == state.seats[state.active].monster}
+    own = {cell for cell, square in top.items() if square.shows == state.seats[state.active].monster}
     closed = {square for area in networkx_areas(state) if not area & own for square in area}
     walled = [border for wall in state.walls for border in borders(wall)]
-    barred = closed | {coordinates_of(cell) for cell in state.ships}
-    barred |= {place for place, square in top.items() if square.shows in {"armstrong", "base_camp"}}
+    forbidden = closed | {coordinates_of(cell) for cell in state.ships}
+    forbidden |= {cell for cell, square in top.items() if square.shows in {"armstrong", "base_camp"}}
 
     def is_legal(x: int, y: int, rotation: Rotation) -> bool:
         wide, high = (3, 2) if rotation in {0, 180} else (2, 3)
@@ -233,14 +235,14 @@ def literal_placements(state: State) -> list[AnyAction]:
         beside = {(a + right, b + down) for a, b in squares for right, down in ((1, 0), (-1, 0), (0, 1), (0, -1))}
         return (
             not top.keys().isdisjoint(squares | beside)
-            and barred.isdisjoint(squares)
+            and forbidden.isdisjoint(squares)
             and all(count <= 2 for count in Counter(top[square].card for square in squares if square in top).values())
             and not any(border <= squares for border in walled)
         )
 
     xs, ys = [x for x, _ in top], [y for _, y in top]
-    places = [(x, y) for y in range(min(ys) - 4, max(ys) + 5) for x in range(min(xs) - 4, max(xs) + 5)]
-    found = {rotation: [place for place in places if is_legal(*place, rotation)] for rotation in ROTATIONS}
+    positions = [(x, y) for y in range(min(ys) - 4, max(ys) + 5) for x in range(min(xs) - 4, max(xs) + 5)]
+    found = {rotation: [position for position in positions if is_legal(*position, rotation)] for rotation in ROTATIONS}
     hand = state.seats[state.active].hand
     return [PlaceCard(card, x, y, rotation) for card in hand for rotation in ROTATIONS for x, y in found[rotation]]
 

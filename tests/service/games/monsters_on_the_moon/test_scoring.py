@@ -8,13 +8,13 @@ from msgspec.structs import replace
 from service.games.monsters_on_the_moon.game import GAME
 from service.games.monsters_on_the_moon.state import State
 from service.games.protocol import Outcome
-from tests.service.games.monsters_on_the_moon.builders import random_match, shows, table, with_holdings
+from tests.service.games.monsters_on_the_moon.builders import random_match, table, with_display, with_holdings
 from tests.service.games.rng import ScriptedRng
 
 
 def ended(picture: str, *, seats: int = 2, crystals: Sequence[int] = (), interim: Sequence[int] = ()) -> State:
     """A finished match with this picture, and these points from the track and the interim scoring."""
-    state = replace(shows(table(seats), picture), step=None, awaited=None)
+    state = replace(with_display(table(seats), picture), step=None, awaited=None)
     for seat in range(seats):
         state = with_holdings(
             state,

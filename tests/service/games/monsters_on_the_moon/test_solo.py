@@ -23,12 +23,12 @@ from tests.service.games.monsters_on_the_moon.builders import (
     at_step,
     before_gifts,
     decide,
-    drawn,
+    display_of,
     legal,
     opening,
     play,
     random_match,
-    shows,
+    with_display,
 )
 from tests.service.games.rng import ScriptedRng
 
@@ -81,8 +81,8 @@ def test_mon_80_there_is_no_track_no_spaceship_no_plate_no_moonscape_and_no_inte
         assert (held.ships, held.plates, held.field, held.interim_singles) == (0, 0, 0, 0)
 
 
-def test_mon_80_a_player_alone_covers_crystals_for_nothing() -> None:
-    state = shows(before_gifts(1, deck=DECK), "c c c\nc c c")
+def test_mon_80_crystals_that_a_single_player_covers_score_nothing() -> None:
+    state = with_display(before_gifts(1, deck=DECK), "c c c\nc c c")
     state = play(state, PlaceCard("A02", 0, 0, 0))
     assert state.seats[0].crystals == 0
 
@@ -106,12 +106,12 @@ def test_mon_80_a_player_alone_covers_crystals_for_nothing() -> None:
 def test_mon_81_vampires_and_crystals_side_by_side_count_and_others_cost(
     picture: str, expected: tuple[int, ...]
 ) -> None:
-    assert tuple(parts(drawn(picture)).values()) == expected
-    assert tuple(parts(drawn(picture))) == ("vampires", "crystals", "witches", "werewolves")
+    assert tuple(parts(display_of(picture)).values()) == expected
+    assert tuple(parts(display_of(picture))) == ("vampires", "crystals", "witches", "werewolves")
 
 
 def test_mon_81_the_outcome_is_a_win_with_these_parts() -> None:
-    state = replace(shows(before_gifts(1), "V V c c\nH W WW HH"), step=None, awaited=None)
+    state = replace(with_display(before_gifts(1), "V V c c\nH W WW HH"), step=None, awaited=None)
     outcome = GAME.score(state, ScriptedRng())
     assert outcome.breakdown == ({"vampires": 2, "crystals": 2, "witches": -3, "werewolves": -3},)
     assert (outcome.scores, outcome.ranks, outcome.winners) == ((-2,), (1,), (0,))
@@ -123,15 +123,15 @@ def test_mon_81_the_outcome_is_a_win_with_these_parts() -> None:
 )
 def test_mon_82_the_points_have_a_rank(points: int, rank: int) -> None:
     picture = " ".join("V" * points) if points > 0 else "\n".join("W" * -points) or "e"
-    assert rate(drawn(picture)) == SoloRated(points, rank)
+    assert rate(display_of(picture)) == SoloRated(points, rank)
 
 
 def test_mon_82_the_rank_is_reported_and_shown_at_the_end() -> None:
     *_, (state, effects) = random_match(1, 3)
     points = GAME.score(state, ScriptedRng()).scores[0]
-    (effects_of,) = [effect for effect in effects if isinstance(effect, SoloRated)]
-    assert effects_of.points == points
-    assert GAME.observation(state, None).rating == Rating(points, effects_of.rank)
+    (rated,) = [effect for effect in effects if isinstance(effect, SoloRated)]
+    assert rated.points == points
+    assert GAME.observation(state, None).rating == Rating(points, rated.rank)
     assert GAME.observation(before_gifts(1), None).rating is None
 
 

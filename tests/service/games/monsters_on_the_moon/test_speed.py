@@ -1,4 +1,4 @@
-"""How long lists take on the largest display."""
+"""How long it takes to list the legal actions of the largest display."""
 
 from collections.abc import Callable
 from time import process_time
@@ -25,9 +25,9 @@ LIST_MS = 10
 BOT_MS = 50
 ACTIONS_A_SECOND = 500
 WALLS_MS = 15
-ASKED_MS = 0.2
+DECISIONS_MS = 0.2
 ACTIONS_A_SECOND_WITH_WALLS = 150
-YARDSTICK_MS = 3.5
+REFERENCE_MS = 3.5
 
 pytestmark = pytest.mark.unmeasured  # a tracer makes everything slow
 
@@ -47,11 +47,11 @@ def best_ms(repeats: int, run: Callable[[], object]) -> float:
 
 
 def slowness() -> float:
-    """How many times slower than ours this machine is just now; never less than 1."""
-    return max(1.0, best_ms(10, yardstick) / YARDSTICK_MS)
+    """How many times slower this machine is now than the one on which the limits were set; at least 1."""
+    return max(1.0, best_ms(10, reference_work) / REFERENCE_MS)
 
 
-def yardstick() -> int:
+def reference_work() -> int:
     """Some work of the kind that rules do: tuples, sets and a dictionary of places."""
     places = {(x, y): frozenset({(x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)}) for x in range(50) for y in range(50)}
     return sum(len(near & places.keys()) for near in places.values())
@@ -87,10 +87,10 @@ def test_the_longest_list_of_walls_takes_fifteen_milliseconds_at_most() -> None:
 
 
 def test_decisions_do_not_compute_the_whole_list(largest: State) -> None:
-    """Each event of a match that is read asks for it."""
+    """Reading a match computes the decisions after every event."""
     walls = with_holdings(most_walls(), 0, short_walls=9)
     for state in (largest, play(walls, legal(walls)[0]), play(walls, legal(walls)[-1])):
-        assert best_ms(10, lambda state=state: GAME.decisions(state)) <= ASKED_MS * slowness()  # type: ignore[misc]  # a bound default
+        assert best_ms(10, lambda state=state: GAME.decisions(state)) <= DECISIONS_MS * slowness()  # type: ignore[misc]  # a bound default
 
 
 def test_a_random_match_with_walls_is_played_at_a_hundred_and_fifty_actions_a_second() -> None:

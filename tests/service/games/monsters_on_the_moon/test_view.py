@@ -48,7 +48,7 @@ def sampled(state: State, viewer: Viewer, seed: int = 0) -> State:
     return GAME.sample_state(GAME.observation(state, viewer), ScriptedRng(seed))
 
 
-def test_the_open_things_are_shown() -> None:
+def test_public_information_is_shown() -> None:
     state = with_cards(table(), ("A09", 0, 0, 0), ("A20", 2, 1, 0))  # H c W over V V H; V V c over H c W
     state = turn_of(with_holdings(state, 1, field=4, plates=2), 1, "A08")
     state = play(state, PlaceSpaceship(4, 1), PlaceCard("A08", 0, -2, 0), PlacePlate(2, -1))
@@ -104,7 +104,7 @@ def test_hidden_cards_do_not_affect_observations(viewer: Viewer) -> None:
 
 
 @pytest.mark.parametrize(("seats", "options"), MATCHES)
-def test_effects_alone_update_an_observation(seats: int, options: Mapping[str, object]) -> None:
+def test_an_observation_can_be_kept_up_to_date_from_effects_only(seats: int, options: Mapping[str, object]) -> None:
     for seed in range(3):
         followers = {viewer: Follower(viewer) for viewer in (None, *range(seats))}
         for state, effects in random_match(seats, seed, options):
@@ -113,7 +113,7 @@ def test_effects_alone_update_an_observation(seats: int, options: Mapping[str, o
                 assert follower.table == as_json(GAME.observation(state, viewer))
 
 
-def test_effects_alone_update_an_observation_when_a_plate_is_lost() -> None:
+def test_an_observation_is_kept_up_to_date_when_a_plate_is_lost() -> None:
     state = turn_of(with_cards(table(), ("A09", 0, 0, 0)), 0, "A08")
     state = replace(play(state, PlaceCard("A08", 0, -2, 0)), step="place_plate", awaited=0)
     state = replace(state, turn=replace(state.turn, plates=6))
@@ -138,7 +138,7 @@ def test_a_sampled_state_has_the_same_observation_and_pieces(seats: int, options
             assert [len(held.hand) for held in twin.seats] == [len(held.hand) for held in state.seats]
 
 
-def test_sampled_states_differ_in_what_is_hidden() -> None:
+def test_sampled_states_differ_in_hidden_data() -> None:
     state = table(3, options={"missions": "secret"})
     twins = [sampled(state, 0, seed) for seed in range(12)]
     assert len({twin.pile for twin in twins}) == 12

@@ -20,7 +20,7 @@ WINS_OF_A_CHUNK = 19 if LONG else 9
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(0, MATCHES, CHUNK))
-def test_it_wins_three_of_four_matches_with_walls_against_chance(first: int) -> None:
+def test_it_wins_three_of_four_matches_with_walls_against_a_random_bot(first: int) -> None:
     wins = sum(match(2, seed, {seed % 2}, WALLS).winners == (seed % 2,) for seed in range(first, first + CHUNK))
     assert wins >= WINS_OF_A_CHUNK
 
@@ -53,18 +53,18 @@ def test_it_encloses_its_own_monsters(picture: str, before: list[str], expected:
     assert expected in areas(state)
 
 
-def test_it_builds_rather_than_lay_a_card_where_that_is_worth_its_walls() -> None:
+def test_it_builds_an_area_if_that_is_worth_more_than_a_card() -> None:
     assert {(0, 0), (1, 0), (0, 1), (1, 1)} in areas(after_greedy_turn(builder("W W H\nW W V\nH V H")))
 
 
-def test_it_builds_around_an_area_that_stands_there() -> None:
+def test_it_encloses_an_existing_area() -> None:
     picture = "W W W H\nW W W V\nW W W H"
     state = built(builder(picture), *ring(1, 1, 1, 1), *ring(0, 0, 3, 3)[3:])
     assert areas(after_greedy_turn(state)) == [{(1, 1)}, {(x, y) for x in range(3) for y in range(3)} - {(1, 1)}]
 
 
 @pytest.mark.parametrize("picture", ["H V H\nV H V", "H W H\nV H V"])
-def test_it_lays_a_card_where_nothing_is_worth_its_walls(picture: str) -> None:
+def test_it_lays_a_card_if_no_area_is_worth_its_walls(picture: str) -> None:
     state = with_cards(builder(picture), ("A07", 0, 0, 0))
     assert isinstance(choice(replace(state, display=builder(picture).display)), PlaceCard)
 
@@ -74,7 +74,7 @@ def test_it_ends_a_turn_with_walls_once_nothing_better_follows() -> None:
     assert choice(state) == EndTurn()
 
 
-def test_it_lays_a_third_wall_that_parts_others_rather_than_its_own() -> None:
+def test_it_lays_a_third_wall_that_separates_monsters_of_others() -> None:
     state = play(builder("W W H H\nV V V V"), *walls("h 2 0", "h 1 0"))
     assert choice(state) in walls("v 3 0", "v 3 0 2")
 

@@ -119,9 +119,9 @@ def test_mon_65_the_match_ends_when_nobody_can_act_and_walls_may_be_left(
     state = replace(state, options=GAME.options(2, {"walls": True, **options}))
     effects = decide(state, PlaceCard("A07", 1, 0, 0))
     assert effects[-1] == (MatchEnded() if step is None else DecisionOpened(None, "choose_mission"))
-    after_it = play(state, PlaceCard("A07", 1, 0, 0))
-    assert after_it.step == step
-    assert [left.short_walls for left in after_it.seats] == [2, 1]
+    later = play(state, PlaceCard("A07", 1, 0, 0))
+    assert later.step == step
+    assert [left.short_walls for left in later.seats] == [2, 1]
 
 
 def test_mon_65_it_ends_after_walls_too() -> None:

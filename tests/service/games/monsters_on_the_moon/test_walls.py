@@ -65,10 +65,8 @@ def test_mon_61_walls_are_laid_one_by_one_and_a_turn_with_five_ends() -> None:
     for number, action in enumerate(five, 1):
         effects = decide(state, action)
         assert effects[0] == WallPlaced(0, action.x, action.y, "v" if number == 5 else "h", 1)
-        after_it = (
-            (DecisionOpened(0, "place_wall"),) if number < 5 else (TurnOpened(1), DecisionOpened(1, "place_card"))
-        )
-        assert effects[1:] == after_it
+        opened = (DecisionOpened(0, "place_wall"),) if number < 5 else (TurnOpened(1), DecisionOpened(1, "place_card"))
+        assert effects[1:] == opened
         state = play(state, action)
         assert state.turn.walls == number % 5
 
@@ -241,7 +239,7 @@ def test_mon_62_a_third_wall_that_only_crosses_the_second_is_out_of_reach(short:
 
 
 @pytest.mark.parametrize(
-    ("lying", "place"),
+    ("text", "placement"),
     [
         ("v 2 2", (1, 2, 0)),
         ("v 3 3", (1, 2, 0)),
@@ -252,19 +250,19 @@ def test_mon_62_a_third_wall_that_only_crosses_the_second_is_out_of_reach(short:
         ("v 2 4", (1, 2, 90)),
     ],
 )
-def test_mon_62_no_card_is_laid_over_a_wall(lying: str, place: tuple[int, int, int]) -> None:
-    state = _two_by_two(lying)
-    card = PlaceCard("A10", place[0], place[1], 0 if place[2] == 0 else 90)
+def test_mon_62_no_card_is_laid_over_a_wall(text: str, placement: tuple[int, int, int]) -> None:
+    state = _two_by_two(text)
+    card = PlaceCard("A10", placement[0], placement[1], 0 if placement[2] == 0 else 90)
     assert card in legal(_two_by_two())
     assert card not in legal(state)
     assert refusal_of(state, card) == ("covers-a-wall", "MON-62")
 
 
-@pytest.mark.parametrize("lying", ["v 1 2", "v 4 2 2", "h 1 2", "h 2 4", "h 4 3", "v 2 1", "h 0 3"])
-def test_mon_62_a_card_may_end_at_a_wall(lying: str) -> None:
+@pytest.mark.parametrize("text", ["v 1 2", "v 4 2 2", "h 1 2", "h 2 4", "h 4 3", "v 2 1", "h 0 3"])
+def test_mon_62_a_card_may_end_at_a_wall(text: str) -> None:
     card = PlaceCard("A10", 1, 2, 0)
-    assert card in legal(_two_by_two(lying))
-    decide(_two_by_two(lying), card)
+    assert card in legal(_two_by_two(text))
+    decide(_two_by_two(text), card)
 
 
 def _two_by_two(*texts: str) -> State:

@@ -14,7 +14,7 @@ from service.games.monsters_on_the_moon.effects import AreaEnclosed
 from service.games.monsters_on_the_moon.grid import cell_at, coordinates_of
 from service.games.monsters_on_the_moon.state import State, Turn, Wall
 from service.games.visibility import Seat
-from tests.service.games.monsters_on_the_moon.builders import after, decide, shows, table, with_holdings
+from tests.service.games.monsters_on_the_moon.builders import after, decide, table, with_display, with_holdings
 
 Pair: TypeAlias = tuple[int, int]
 Border: TypeAlias = frozenset[Pair]
@@ -38,7 +38,7 @@ def builder(
     picture: str, *, seats: int = 2, long: int = 3, short: int = 9, hand: tuple[CardId, ...] = ("A07",)
 ) -> State:
     """Seat 0, the werewolf, begins a turn on a picture, with these numbers of walls left."""
-    state = shows(table(seats, options=WALLS), picture)
+    state = with_display(table(seats, options=WALLS), picture)
     state = replace(state, active=0, awaited=0, step="place_card", turn=Turn(), pile=())
     return with_holdings(state, 0, hand=hand, long_walls=long, short_walls=short, ships=0)
 
@@ -72,10 +72,10 @@ def points(laid: PlaceWall | Wall) -> list[Pair]:
 
 def networkx_areas(state: State) -> list[set[Pair]]:
     """The enclosed areas, computed by networkx on a rectangle that is larger than needed."""
-    parted = {border for each in state.walls for border in borders(each)}
-    if not parted:
+    separated = {border for each in state.walls for border in borders(each)}
+    if not separated:
         return []
-    pairs = [pair for border in parted for pair in border] + [coordinates_of(cell) for cell in state.display]
+    pairs = [pair for border in separated for pair in border] + [coordinates_of(cell) for cell in state.display]
     xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
     columns, rows = range(min(xs) - 2, max(xs) + 3), range(min(ys) - 2, max(ys) + 3)
     squares = {(x, y) for x in columns for y in rows}
@@ -85,7 +85,7 @@ def networkx_areas(state: State) -> list[set[Pair]]:
         ((x, y), side)
         for x, y in squares
         for side in ((x + 1, y), (x, y + 1))
-        if side in squares and frozenset({(x, y), side}) not in parted
+        if side in squares and frozenset({(x, y), side}) not in separated
     )
     return [area for area in nx.connected_components(graph) if (columns[0], rows[0]) not in area]
 

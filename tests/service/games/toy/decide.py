@@ -1,4 +1,4 @@
-"""The rules of the toy game: setup, decisions, and the effects of actions and the bell."""
+"""The rules of the toy game: setup, decisions, and the effects of actions and the timer."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from tests.service.games.toy import state as toy
 from tests.service.games.toy.apply import apply
 from tests.service.games.toy.state import CARDS, Commit, Keep, Options, State, Swap, ToyAction, ToyEffect, value
 
-BELL = "trick"
+TIMER = "trick"
 
 
 def setup(seats: int, options: Options, at: int, rng: Rng) -> tuple[ToyEffect, ...]:
@@ -31,7 +31,7 @@ def decisions(state: State) -> tuple[Decision[ToyAction], ...]:
     if state.step == "commit":
         times = (state.opens_at, state.deadline, state.options.timer_visible)
         seats = [Decision[ToyAction](seat, "commit", None, *times) for seat in waiting]
-        return (*seats, Decision(CLOCK, BELL, None, *times))
+        return (*seats, Decision(CLOCK, TIMER, None, *times))
     return ()
 
 
@@ -50,7 +50,7 @@ def decide(state: State, move: Move[ToyAction], rng: Rng) -> tuple[ToyEffect, ..
     pending: PendingEffects[State, ToyEffect] = PendingEffects(apply, state)
     match move.action:
         case Ring(label):
-            if move.seat != CLOCK or state.step != "commit" or label != BELL or move.at < state.deadline:
+            if move.seat != CLOCK or state.step != "commit" or label != TIMER or move.at < state.deadline:
                 raise IllegalAction("no-such-bell", "TOY-11")
             for seat in range(state.seats):
                 if state.waiting[seat]:

@@ -15,9 +15,9 @@ SIZE: Final = (640, 420)
 
 
 def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | None) -> Picture:
-    asked = [seat for seat, waits in enumerate(seen.waiting) if waits]
-    status_text = frame.status(asked, None if seen.step == "over" else seen.step, viewer, words, outcome)
-    table = [card_at(24 + 60 * place, 100, card) for place, card in enumerate(seen.table) if card is not None]
+    to_move = [seat for seat, waits in enumerate(seen.waiting) if waits]
+    status_text = frame.status(to_move, None if seen.step == "over" else seen.step, viewer, words, outcome)
+    table = [card_at(24 + 60 * index, 100, card) for index, card in enumerate(seen.table) if card is not None]
     panels = [
         frame.panel(
             seat,
@@ -27,7 +27,7 @@ def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | 
             at=(24 + 148 * seat, 180),
             viewer=viewer,
             words=words,
-            to_move=seat in asked,
+            to_move=seat in to_move,
             outcome=outcome,
             points=points,
         )
@@ -45,7 +45,7 @@ def picture(seen: Observation, viewer: Viewer, words: Words, outcome: Outcome | 
 
 
 def hand_of(seen: Observation) -> list[Element]:
-    return [card_at(24 + 60 * place, 310, card, named=True) for place, card in enumerate(seen.hand)]
+    return [card_at(24 + 60 * index, 310, card, named=True) for index, card in enumerate(seen.hand)]
 
 
 def card_at(x: int, y: int, card: Card, *, named: bool = False) -> Element:

@@ -38,7 +38,7 @@ def after(state: State, *moves: Move[ToyAction]) -> tuple[State, tuple[Effect, .
     return state, effects
 
 
-def test_toy_10_all_commit_at_once_and_others_see_that_but_not_what() -> None:
+def test_toy_10_all_commit_at_once_and_others_see_only_that_a_card_is_committed() -> None:
     state = holding(table(3), ("1-1",), ("2-1",), ("3-1",))
     assert [one.seat for one in TOY.decisions(state)] == [0, 1, 2, CLOCK]
     state, (committed,) = after(state, Move(1, Commit("2-1"), OPEN))
@@ -58,7 +58,7 @@ def test_toy_13_a_single_highest_value_scores_a_point_for_each_card(
     assert [(one.seat, one.points) for one in effects if isinstance(one, toy.PointsScored)] == scored
 
 
-def test_toy_11_the_bell_takes_a_card_of_a_late_seat() -> None:
+def test_toy_11_the_timer_takes_a_card_of_a_late_seat() -> None:
     state = holding(table(), ("9-1",), ("12-1",))
     state, effects = after(state, Move(0, Commit("9-1"), BELL - 1), Move(CLOCK, Ring("trick"), BELL))
     assert effects[1:4] == (

@@ -41,16 +41,16 @@ class Round(NamedTuple):
     deadline: int
 
 
-def begun(players: Sequence[Player], seconds: int) -> Round:
+def start_round(players: Sequence[Player], seconds: int) -> Round:
     options = {"round_seconds": seconds, "countdown_seconds": 0}
-    wanted = {"game": "four_monkeys", "seats": 2, "options": options}
-    match = players[0].send("POST", "/v1/matches", wanted)["id"]
+    body = {"game": "four_monkeys", "seats": 2, "options": options}
+    match = players[0].send("POST", "/v1/matches", body)["id"]
     started = [player.send("POST", f"/v1/matches/{match}/seats", {}) for player in players][-1]
     (clock,) = [one for one in started["decisions"] if one["seat"] == "clock"]
     return Round(match, clock["deadline"])
 
 
-def rung(player: Player, match: str) -> tuple[Json, int] | None:
+def first_timer_event(player: Player, match: str) -> tuple[Json, int] | None:
     """The first timer event of a match, and the time that was given back before it."""
     lost = 0
     for event in player.send("GET", f"/v1/matches/{match}/events?limit=500")["events"]:
@@ -61,10 +61,10 @@ def rung(player: Player, match: str) -> tuple[Json, int] | None:
     return None
 
 
-def test_the_bell_rings_in_time_without_clients_and_after_every_worker_was_killed(tmp_path: Path) -> None:
+def test_a_timer_rings_in_time_without_clients_and_after_every_worker_was_killed(tmp_path: Path) -> None:
     with serving(tmp_path, **UNHURRIED) as served:
         players = [Player(served.url, name) for name in ("Ada", "Grace")]
-        rounds = [begun(players, seconds) for seconds in ROUNDS]
+        rounds = [start_round(players, seconds) for seconds in ROUNDS]
         first, last = (time.monotonic() + seconds for seconds in (ROUNDS[0], ROUNDS[-1]))
         token = players[0].token
         for player in players:
@@ -73,16 +73,16 @@ def test_the_bell_rings_in_time_without_clients_and_after_every_worker_was_kille
         kill(workers)
         workers = replaced(served, workers)
         time.sleep(max(0.0, first - time.monotonic() - 0.3))
-        kill({max(workers)})  # the other one must ring
+        kill({max(workers)})  # the other worker must end the round
         time.sleep(max(0.0, last - time.monotonic() + LATEST_MS / 1000))
 
-        listener = Player(served.url, token=token)
+        player = Player(served.url, token=token)
         late = []
         for match, deadline in rounds:
-            bell, lost = until(partial(rung, listener, match), 60, "the bell rings")
-            assert bell["data"]["label"] == "round"
-            late.append(bell["at"] - deadline - lost)
+            timer, lost = until(partial(first_timer_event, player, match), 60, "the timer rings")
+            assert timer["data"]["label"] == "round"
+            late.append(timer["at"] - deadline - lost)
         assert min(late) >= 0
         # The median, because the machine may be busy with something else for a moment.
         assert sorted(late)[len(late) // 2] <= LATEST_MS, late
-        listener.close()
+        player.close()

@@ -35,7 +35,7 @@ class WatchedLog(MemoryLog):
         super().__init__(wake)
         self.reads = 0
         self.seconds = 0.0
-        self.away: Callable[[int | None], bool] = lambda _: False
+        self.fails: Callable[[int | None], bool] = lambda _: False
         """Whether a read up to a version (None: the newest) fails."""
 
     def read(
@@ -43,18 +43,18 @@ class WatchedLog(MemoryLog):
     ) -> Tail:
         self.reads += 1
         time.sleep(self.seconds)
-        if self.away(last):
+        if self.fails(last):
             raise LogUnavailable("unavailable")
         return super().read(match, first=first, last=last, command=command)
 
     def read_each(self, firsts: Mapping[MatchId, Version | None]) -> Mapping[MatchId, Tail]:
         self.reads += 1
-        if self.away(None):
+        if self.fails(None):
             raise LogUnavailable("unavailable")
         return super().read_each(firsts)
 
 
-class House:
+class StreamServer:
     """Use cases in memory, and the streams of one process that follow their matches."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class House:
         self.streams = Streams(self.ports.history, self.ports.limits, self.feed, lambda: self.alive)
         log = MemoryLog()
         log.__dict__ = self.log.__dict__
-        self.elsewhere: Ports = replace(self.ports, log=log, history=History(log, GAMES, self.ports.secret))
+        self.other_process: Ports = replace(self.ports, log=log, history=History(log, GAMES, self.ports.secret))
         """The use cases of another process on the same log. Its reads are not counted."""
 
     def wake(self, match: MatchId, version: Version) -> None:
