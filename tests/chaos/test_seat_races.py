@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 import pytest
+from redis import Redis
 
 from events.record import MatchId, decode
 from service.audit.stored_match import inspect
@@ -55,6 +56,7 @@ class Race(NamedTuple):
 
 @pytest.fixture(scope="module")
 def service(valkey_log_url: str, valkey_queue_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    Redis.from_url(valkey_log_url).flushall()
     folder = str(tmp_path_factory.mktemp("data"))
     environ = {"LOG_URL": valkey_log_url, "QUEUE_URL": valkey_queue_url, "DATA_DIR": folder}
     with closing(build(read({f"MOONSTONE_{name}": value for name, value in environ.items()}), listen=False)) as built:

@@ -44,6 +44,7 @@ def server() -> Iterator[Running]:
     os.sched_setaffinity(0, SERVER_CPUS)
     try:
         with gunicorn() as running:
+            until(running.workers, TIMEOUT_S, "a worker process runs")
             yield running
     finally:
         os.sched_setaffinity(0, CPUS)

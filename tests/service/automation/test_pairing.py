@@ -9,8 +9,8 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from redis import Redis
 
-from events.redis_log import send
 from service.automation.pairing import STREAM_GRACE_MS, put_together
 from service.container import Service, build
 from service.errors import Refused
@@ -155,10 +155,10 @@ def test_a_player_whose_seat_another_took_waits_again() -> None:
 
 @pytest.fixture
 def services(valkey_log_url: str, valkey_queue_url: str, tmp_path: Path) -> Iterator[list[Service]]:
-    """Two processes of the service."""
+    """Two processes of the service, on an empty log."""
+    Redis.from_url(valkey_log_url).flushall()
     environ = {"LOG_URL": valkey_log_url, "QUEUE_URL": valkey_queue_url, "DATA_DIR": str(tmp_path)}
     built = [build(read({f"MOONSTONE_{n}": value for n, value in environ.items()}), listen=False) for _ in range(2)]
-    send(built[0].log_client, *(("DEL", f"index:{{seeks}}:{name}") for name in ("waiting", "seen", "pairings")))
     yield built
     for service in built:
         service.close()

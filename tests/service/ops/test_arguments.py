@@ -51,6 +51,8 @@ def test_every_command_has_a_parameter_in_these_cases() -> None:
         "restore",
         "check",
         "bot",
+        "dump",
+        "dataset",
     }  # their parameters are all files
 
 

@@ -14,7 +14,6 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from events.log import MAX_BYTES as MAX_EVENT_BYTES
 from events.record import canonical, decode, digest
 from service.audit.verify import verify
 from service.games.four_monkeys.game import GAME as FOUR_MONKEYS
@@ -23,7 +22,7 @@ from service.games.monsters_on_the_moon.game import GAME as MONSTERS
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.match.redaction import see_event
-from service.ops import local_commands, match_input
+from service.ops import local_commands
 from service.ops.cli import main
 from tests.service.audit.match_files import File
 from tests.service.games.toy.game import TOY
@@ -186,45 +185,6 @@ def test_a_compressed_file_need_not_be_unpacked(file: Path) -> None:
         done = run("verify", file)
         assert (done.exit_code, done.output.count("\n")) == (1, 1)
         assert "gzip, but damaged" in done.output
-
-
-LINE, LONG_LINE = b"x" * MAX_EVENT_BYTES + b"\n", bytes(MAX_EVENT_BYTES + 2)
-MAX_FILE_BYTES = 1 << 20
-
-
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (LINE * (MAX_FILE_BYTES // len(LINE)), "is not a match file"),
-        (LINE * (MAX_FILE_BYTES // len(LINE) + 1), "larger than the largest match"),
-        (b"\n" * (MAX_FILE_BYTES // 100 + 1), "larger than the largest match"),
-        (LINE + LONG_LINE, "Line 2 of the file is longer than the largest event"),
-        (LONG_LINE, "Line 1 of the file is longer than the largest event"),
-    ],
-)
-def test_a_file_larger_than_any_match_is_refused(
-    file: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str, *, packed: bool
-) -> None:
-    monkeypatch.setattr(match_input, "_MAX_BYTES", MAX_FILE_BYTES)
-    file.write_bytes(gzip.compress(content) if packed else content)
-    done = run("verify", file)
-    assert (done.exit_code, message in done.output, done.output.count("\n")) == (1, True, 1)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("/dev/zero",), "Line 1 of the file is longer than the largest event"),
-        (("FILE", "--feed", "/dev/zero"), "larger than the largest match"),
-    ],
-)
-def test_an_endless_file_is_rejected(
-    file: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
-) -> None:
-    monkeypatch.setattr(match_input, "_MAX_BYTES", MAX_FILE_BYTES)
-    done = run("verify", *[file if word == "FILE" else word for word in words])
-    assert (done.exit_code, message in done.output) == (1, True)
 
 
 @pytest.mark.parametrize("name", ["/dev/full", "/proc/none", "/", "none/match.ndjson", "FILE/match.ndjson"])
