@@ -157,10 +157,9 @@ def _abort(match: Match, reason: AbortReason) -> Command:
             return Leave(player=match.creator)
         case "expired":
             return Expire()
-        case "agreed":
-            if not match.abort_asked:
-                raise NotDue("nobody asked for it")
-            return AskAbort(player=_holder(match, match.abort_asked[0]).player)
+    if not match.abort_asked:
+        raise NotDue("nobody asked for it")
+    return AskAbort(player=_holder(match, match.abort_asked[0]).player)
 
 
 def _hand_over(match: Match, event: Event) -> Command:

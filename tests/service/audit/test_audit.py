@@ -14,7 +14,7 @@ from service.audit.verify import CHECKS, Fault, verify
 from service.games.protocol import AnyGame
 from service.games.registry import GAMES as REGISTERED
 from tests.service.arena import ENDLESS
-from tests.service.audit import forged_events, forged_files
+from tests.service.audit import forged_events, forged_files, forged_format_2
 from tests.service.audit.forged_events import UNKNOWN_BOT
 from tests.service.audit.forged_format_2 import OF_FORMAT_2, Found
 from tests.service.audit.match_files import GOOD, OLD, File, Lines, toy
@@ -237,6 +237,41 @@ def test_a_match_under_older_rules_is_still_checked_for_chain_order_and_types(
         assert fault.version == expected[0]  # noqa: PT017
     else:
         assert passes
+
+
+def a_request_to_abort_by_a_bot(file: File) -> Found:
+    """The bot of the seat that was replaced asks to abort the match."""
+    at = file.find("seat_handed_over", reason="absent")
+    seat = file.events[at]["data"]["seat"]
+    file.insert(at + 1, "abort_asked", {"seat": seat}, by=f"seat:{seat}")
+    return at + 1, "actions"
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        forged_format_2.an_abort_left_out,
+        forged_format_2.an_abort_that_one_did_not_ask_for,
+        forged_format_2.a_seat_taken_back_by_a_stranger,
+        forged_format_2.an_absent_seat_replaced_by_itself,
+        forged_format_2.an_absent_seat_replaced_by_the_service,
+        a_request_to_abort_by_a_bot,
+    ],
+)
+def test_seats_and_agreements_of_format_2_are_checked_under_older_rules_too(forge: Callable[[File], Found]) -> None:
+    file = File(forged_files.ALL[forged_format_2.an_abort_left_out]())
+    version, _ = forge(file)
+    with pytest.raises(Fault) as caught:
+        verify(file.sealed(), newer(GAMES[file.first["game"]]))
+    assert caught.value.version == version
+
+
+def test_a_second_request_to_abort_counts_under_older_rules_once_all_others_have_left() -> None:
+    file = File(forged_files.ALL[forged_format_2.an_abort_left_out]())
+    last_request = file.events[file.find("match_aborted") - 1]
+    last_request.update(type="resigned", data={"seat": last_request["data"]["seat"]})
+    verdict = verify(file.sealed(), newer(GAMES[file.first["game"]]))
+    assert verdict.match.status == "aborted"
 
 
 def test_an_exception_of_the_rules_is_a_fault_of_the_file() -> None:
