@@ -96,8 +96,8 @@ class Listener:
             subscription.subscribe(*(WAKE_CHANNEL + match for match in new))
         if time.monotonic() - self._unsubscribed_at > UNSUBSCRIBE_AFTER_S / 3:
             self._unsubscribed_at = time.monotonic()
-            if unused := feed.to_unsubscribe():
-                subscription.unsubscribe(*(WAKE_CHANNEL + match for match in unused))  # type: ignore[no-untyped-call]
+            for unused in feed.to_unsubscribe():
+                subscription.unsubscribe(WAKE_CHANNEL + unused)  # type: ignore[no-untyped-call]
 
     def _deliver(self, channel: str, kind: str, message: bytes) -> None:
         if (subscriber := self._subscribers.get(channel)) is not None:
