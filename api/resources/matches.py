@@ -132,6 +132,13 @@ def done(submitted: Submitted, status: int, **headers: str) -> Response:
     return answer(_view(match, match.seat_of(context.caller().id)), status, head=match.head, headers=headers)
 
 
+def new_match(given: Mapping[str, Any]) -> NewMatch:
+    """The match that a body describes. Without `clock` it has the default clock, and with null none."""
+    clock = MatchClock(**given["clock"]) if given.get("clock") else None
+    open_ms = context.container().settings.open_hours * HOUR_MS
+    return NewMatch(**{**given, "clock": clock}, default_clock="clock" not in given, open_ms=open_ms)
+
+
 @blueprint.at("/v1/matches", methods=["POST"])
 @blueprint.knows_caller(required=True)
 @blueprint.reads("Idempotency-Key")
@@ -153,9 +160,7 @@ def create_match(body: Mapping[str, Any]) -> Response:
     admission.admit_creation()
     if len(body["bots"]) == body["seats"] and not body["manual_start"]:
         admission.admit_match_of_bots()
-    clock = MatchClock(**body["clock"]) if body.get("clock") else None
-    given = {**body, "bots": tuple(body["bots"]), "clock": clock, "default_clock": "clock" not in body}
-    wanted = NewMatch(**given, open_ms=context.container().settings.open_hours * HOUR_MS)
+    wanted = new_match({**body, "bots": tuple(body["bots"])})
     made = match_lifecycle.create(context.ports(), context.caller().id, wanted, context.command_key())
     return done(made, 201, Location=f"/v1/matches/{made.match.id}")
 

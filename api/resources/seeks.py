@@ -11,9 +11,8 @@ from api.http import context
 from api.http.responses import answer
 from api.requests import admission, strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
-from api.resources.matches import HOUR_MS, MAX_SEATS, ClockSchema
+from api.resources.matches import MAX_SEATS, ClockSchema, new_match
 from service.match.events import MatchClock
-from service.match.new_match import NewMatch
 from service.repository.seeks import Seek
 from service.usecases import seeking
 
@@ -64,15 +63,7 @@ def seek_match(body: Mapping[str, Any]) -> Response:
     `expires_in` seconds. A player has one seek at a time. Nobody else can see it.
     """
     admission.admit_creation()
-    clock = MatchClock(**body["clock"]) if body.get("clock") else None
-    wanted = NewMatch(
-        body["game"],
-        body["seats"],
-        body["options"],
-        clock=clock,
-        default_clock="clock" not in body,
-        open_ms=context.container().settings.open_hours * HOUR_MS,
-    )
+    wanted = new_match({name: value for name, value in body.items() if name != "expires_in"})
     made = seeking.seek(context.ports(), context.caller().id, wanted, context.command_key(), body["expires_in"])
     return answer(_view(made), 201)
 

@@ -24,7 +24,10 @@ def hold_seats(ports: Ports, before: Match, after: Match) -> None:
     if after.status != "open" or after.seats is before.seats:
         return
     for player in sorted(after.people - before.people):
-        if not (_hold(ports, after, player) or (_correct(ports, player) and _hold(ports, after, player))):
+        if _hold(ports, after, player):
+            continue
+        _remove_wrong_entries(ports, player)
+        if not _hold(ports, after, player):
             raise Refused(
                 "too-many-seats", f"You have {HELD_SEATS} seats in matches that have not started; leave one first."
             )
@@ -34,8 +37,8 @@ def _hold(ports: Ports, match: Match, player: str, limit: int = HELD_SEATS) -> b
     return ports.index.hold_seat(player, match.id, match.created_at, ports.now(), limit)
 
 
-def _correct(ports: Ports, player: str) -> bool:
-    """Remove entries of seats that the player does not have; returns True. A new entry may be of a seat that is about to be taken."""
+def _remove_wrong_entries(ports: Ports, player: str) -> None:
+    """Remove entries of seats that the player does not have. New ones stay: they may be of seats that are about to be taken."""
     entries = [entry for at, entry in ports.index.held_seats(player) if ports.now() - at > IN_FLIGHT_MS]
     found = ports.history.newest_each([entry.match_id for entry in entries])
     for entry in entries:
@@ -43,7 +46,6 @@ def _correct(ports: Ports, player: str) -> bool:
         if isinstance(match, Match) and match.status == "open" and match.seat_of(player) is not None:
             continue
         ports.index.release_seat(player, entry.match_id, entry.created_at)
-    return True
 
 
 def release_seats(ports: Ports, match: Match) -> None:

@@ -5,12 +5,13 @@
 
 import argparse
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
 from service.adapters.valkey import Valkey
-from service.container import build
+from service.container import Service, build
 from service.games.registry import GAMES
 from service.settings import read
 from tests.benchmarks import (
@@ -68,18 +69,24 @@ def _pictures(table: Table, _folder: Path) -> None:
         )
 
 
-def _http(table: Table, folder: Path) -> None:
+@contextmanager
+def built(folder: Path) -> Iterator[tuple[Service, Mapping[str, str]]]:
+    """A service on servers of its own, and its settings."""
     with (
         Valkey.start(folder / "log", durable=True) as log,
         Valkey.start(folder / "queue", durable=False) as queue,
-        (folder / LOG).open("ab") as log_file,
     ):
         environ = {
             "MOONSTONE_LOG_URL": log.url,
             "MOONSTONE_QUEUE_URL": queue.url,
             "MOONSTONE_DATA_DIR": str(folder),
         }
-        service = build(read(environ), listen=False)
+        with closing(build(read(environ), listen=False)) as service:
+            yield service, environ
+
+
+def _http(table: Table, folder: Path) -> None:
+    with built(folder) as (service, environ), (folder / LOG).open("ab") as log_file:
         for kind, (ours, floor) in http.compare(service, environ, log_file).items():
             aim = "aim 0.50" if kind == "actions" else "aim 0.50; the floor does not read the log"
             table.row(
@@ -90,7 +97,6 @@ def _http(table: Table, folder: Path) -> None:
             )
         for answer in reads.readings(service):
             table.row(answer.what, answer.ms, "ms", answer.note, digits=1)
-        service.close()
 
 
 def _streams(table: Table, folder: Path) -> None:
@@ -155,19 +161,8 @@ def _bells(table: Table, folder: Path) -> None:
 
 
 def _dump(table: Table, folder: Path) -> None:
-    with (
-        Valkey.start(folder / "log", durable=True) as log,
-        Valkey.start(folder / "queue", durable=False) as queue,
-        (folder / LOG).open("ab") as log_file,
-    ):
-        environ = {
-            "MOONSTONE_LOG_URL": log.url,
-            "MOONSTONE_QUEUE_URL": queue.url,
-            "MOONSTONE_DATA_DIR": str(folder),
-        }
-        service = build(read(environ), listen=False)
+    with built(folder) as (service, environ), (folder / LOG).open("ab") as log_file:
         found = dumping.compare(service, environ, log_file, folder)
-        service.close()
     beside = f"{found.beside:,.0f}/s of {found.alone:,.0f}/s; a dump copies {found.matches_per_second:.0f} matches/s; aim 0.90"
     table.row("actions beside a running dump", found.beside / found.alone, "of alone", beside, digits=2)
     beside = f"{found.beside_p99:.1f} ms, alone {found.alone_p99:.1f} ms; {found.dumps} dumps"

@@ -27,8 +27,10 @@ def test_filters_alone_and_together_list_the_matching_matches() -> None:
         ("game=monkeys_on_the_moon&bots=true&seats=4&free_seats=3", [second]),
         ("status=running&game=monkeys_on_the_moon", []),
     ):
-        # Matches that were created in the same millisecond are listed by their ids.
-        assert {found["id"] for found in client.ask(f"/v1/matches?{query}")["matches"]} == set(expected), query
+        found = client.ask(f"/v1/matches?{query}")["matches"]
+        newest_first = sorted(found, key=lambda match: (match["created_at"], match["id"]), reverse=True)
+        assert found == newest_first, query
+        assert {match["id"] for match in found} == set(expected), query
 
 
 @pytest.mark.parametrize(
