@@ -214,10 +214,11 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         """The seat that a bot took over from a person; None if there is none."""
         return next((seat for seat, one in enumerate(self.seats) if one is not None and one.former == player), None)
 
-    def is_agreed(self, asker: Seat) -> bool:
-        """Whether all people who are still in the match ask to abort it, once `asker` does."""
+    def is_agreed(self, *, asking: Seat | None = None, leaving: Seat | None = None) -> bool:
+        """Whether all people of the match ask to abort it, once the seat `asking` does, or the person of `leaving` has left."""
         people = {seat for seat, holder in enumerate(self.seats) if holder is not None and holder.is_present}
-        return people == {*self.abort_asked, asker}
+        staying = people - {leaving}
+        return bool(staying) and staying <= {*self.abort_asked, asking}
 
     @property
     def is_abandoned(self) -> bool:

@@ -121,7 +121,7 @@ def leave(match: Match, command: Leave, chance: Chance) -> tuple[Draft, ...]:
         raise refused("match-not-open", match_status=match.status)
     check_running(match)
     _check_present(match, seat)
-    return (Draft("resigned", f"seat:{seat}", canonical(Resigned(seat))),)
+    return resigned(match, seat, f"seat:{seat}", chance)
 
 
 def _left(seat: Seat) -> Draft:
@@ -152,8 +152,18 @@ def asked(match: Match, seat: Seat, chance: Chance) -> tuple[Draft, ...]:
     """A seat's wish to abort the match, and the end of the match if all other people wish it too."""
     is_new = seat not in match.abort_asked
     wish = (Draft("abort_asked", f"seat:{seat}", canonical(AbortAsked(seat))),) if is_new else ()
-    end = aborted("agreed", chance) if match.is_agreed(seat) else ()
+    end = aborted("agreed", chance) if match.is_agreed(asking=seat) else ()
     return (*wish, *end)
+
+
+def resigned(match: Match, seat: Seat, by: str, chance: Chance) -> tuple[Draft, ...]:
+    return gone(match, seat, Draft("resigned", by, canonical(Resigned(seat))), chance)
+
+
+def gone(match: Match, seat: Seat, draft: Draft, chance: Chance) -> tuple[Draft, ...]:
+    """The event by which a person leaves or loses a seat, and the end of the match if all who stay ask for it."""
+    end = aborted("agreed", chance) if match.is_agreed(leaving=seat) else ()
+    return (draft, *end)
 
 
 def take_back(match: Match, command: TakeBack) -> tuple[Draft, ...]:
@@ -171,7 +181,7 @@ def take_back(match: Match, command: TakeBack) -> tuple[Draft, ...]:
     return (Draft("seat_handed_over", f"player:{player}", canonical(returned)),)
 
 
-def replace_absent(match: Match, command: ReplaceAbsent, at: int) -> tuple[Draft, ...]:
+def replace_absent(match: Match, command: ReplaceAbsent, at: int, chance: Chance) -> tuple[Draft, ...]:
     asker, seat = _own_seat(match, command.player), command.seat
     check_running(match)
     _check_present(match, asker)
@@ -184,13 +194,14 @@ def replace_absent(match: Match, command: ReplaceAbsent, at: int) -> tuple[Draft
         for decision in match.decisions()
     ):
         raise refused("seat-not-absent", seat=seat)
-    return (handed_over(match, seat, f"seat:{asker}", "absent"),)
+    return handed_over(match, seat, f"seat:{asker}", "absent", chance)
 
 
-def handed_over(match: Match, seat: Seat, by: str, reason: HandOverReason) -> Draft:
+def handed_over(match: Match, seat: Seat, by: str, reason: HandOverReason, chance: Chance) -> tuple[Draft, ...]:
     """A seat's hand-over to the bot that stands in for people."""
     given = UNSET if match.created.format_number == 1 else reason
-    return Draft("seat_handed_over", by, canonical(SeatHandedOver(seat, stand_in(match.game), "bot", given)))
+    data = SeatHandedOver(seat, stand_in(match.game), "bot", given)
+    return gone(match, seat, Draft("seat_handed_over", by, canonical(data)), chance)
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------

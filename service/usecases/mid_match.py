@@ -11,7 +11,7 @@ from service.usecases.submit import CommandKey, Submitted, player_key, submit
 def ask_abort(
     ports: Ports, player: str, match_id: MatchId, key: str, *, if_match: tuple[SeenHead, ...] | None = None
 ) -> Submitted:
-    """Ask to abort a running match. It is aborted when all its people have asked; an action takes the request back.
+    """Ask to abort a running match. It is aborted when all its people ask; an action takes the request back.
 
     Raises:
         Refused: `not-seated`, `match-not-running`, `match-suspended`, `match-over`, `match-too-old`, `stale-version`,

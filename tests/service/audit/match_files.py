@@ -197,7 +197,18 @@ def agreed() -> Lines:
     return lines_of(arena, table)
 
 
-GOOD: Final[tuple[Callable[[], Lines], ...]] = (toy, monkeys, aborted, banks, resigning, expired, agreed)
+@cache
+def left() -> Lines:
+    """A match that two of three people want to abort, and that the third one leaves."""
+    arena = Arena()
+    table = arena.monkeys("anna", "ben", "cleo")
+    for name in ("anna", "ben"):
+        mid_match.ask_abort(arena.ports, name, table, arena.new_key())
+    arena.leave(table, "cleo")
+    return lines_of(arena, table)
+
+
+GOOD: Final[tuple[Callable[[], Lines], ...]] = (toy, monkeys, aborted, banks, resigning, expired, agreed, left)
 
 
 @cache
