@@ -20,6 +20,7 @@ from service.errors import Corrupt, Refused
 from service.match.model import HINT_MS
 from service.observability import failpoints, metrics
 from service.repository.ports import Lane, Ports
+from workers.clock_check import ClockCheck, ClockFault
 from workers.retry_delays import RetryDelays
 
 KINDS: Final[dict[Lane, Sequence[str]]] = {"turns": ("job",), "bots": ("bots", "abandoned")}
@@ -57,12 +58,21 @@ class Player:
     `play` plays a match for the time of one job. It returns the lane in which the match has more to do, or None. Claimed
     matches, hints, and matches that used up a job's time take turns, so that a hint does not wait for many jobs of matches in
     which bots play without a pause. Matches without people come last.
+
+    While the clock is wrong nothing is played, since every event has the time of its process. Other processes play what is due.
     """
 
-    def __init__(self, ports: Ports, lanes: Sequence[Lane], play: Callable[[MatchId], Lane | None]) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        lanes: Sequence[Lane],
+        play: Callable[[MatchId], Lane | None],
+        clock_fault: ClockFault = lambda: None,
+    ) -> None:
         self._ports = ports
         self._lanes = lanes
         self._play = play
+        self._clock = ClockCheck(clock_fault, "matches are played")
         self._retry_delays = RetryDelays()
         self._changed = Condition()
         self._stopping = False
@@ -121,6 +131,9 @@ class Player:
         """Claim due matches from the log, if the interval has passed."""
         if time.monotonic() < self._next_claim_at:
             return
+        if self._clock.is_off():
+            self._next_claim_at = time.monotonic() + CLAIM_INTERVAL_S
+            return
         has_more = False
         for lane, late in self._late.items():
             if late or has_more:
@@ -152,7 +165,8 @@ class Player:
 
     def _do(self, job: _Job) -> None:
         try:
-            if time.monotonic() < job.until and not self._retry_delays.is_delayed(job.match):
+            is_delayed = self._retry_delays.is_delayed(job.match)
+            if time.monotonic() < job.until and not is_delayed and not self._clock.is_off():
                 metrics.JOBS.labels(job.source).inc()
                 self._do_one(job.match)
         finally:

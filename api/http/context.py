@@ -30,6 +30,10 @@ class Container(Protocol):
         """Why this process cannot serve; empty if it can."""
         ...
 
+    def clock_fault(self) -> str | None:
+        """How the clock of this process is wrong, so that it may carry out no command; None if it is right."""
+        ...
+
     def warnings(self) -> tuple[str, ...]:
         """What an operator should repair although the process can serve."""
         ...

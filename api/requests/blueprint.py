@@ -193,6 +193,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
     ) -> dict[str, Any]:
         codes = [*doc_info.get("problems", ()), *EVERYWHERE]
         headers = doc_info.get("headers", ())
+        if method != "get":
+            codes.append("clock-wrong")
         if method == "post":
             codes.extend(WRITE_PROBLEMS)
         if "requestBody" in doc:
