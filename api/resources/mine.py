@@ -18,7 +18,7 @@ from service.match.model import MatchId
 from service.repository import cursors, index_entry
 from service.repository.ports import OwnList
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
-from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello
+from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello, SeekEndedNotice
 from service.subscriptions.player_stream import PlayerSubscription
 from service.usecases import match_index
 from service.views import match_views
@@ -84,16 +84,18 @@ _NOTICES: Final = "Notices of what happens in the player's matches, from now on 
 _HEADERS: Final = {
     "X-Accel-Buffering": {"description": "`no`: proxies must not buffer the stream.", "schema": {"type": "string"}}
 }
+_DATA: Final = (ref("NoticesHello"), ref("Notice"), ref("SeekEndedNotice"), ref("NoticesEnd"))
 _LINES: Final = {
     "type": "array",
-    "description": "One JSON value per line: a `NoticesHello`, then a `Notice` for each thing that happens, and finally a "
-    "`NoticesEnd`. An empty line is a heartbeat. Each value has a `cursor` from which the stream can be resumed.",
-    "items": {"oneOf": [ref("NoticesHello"), ref("Notice"), ref("NoticesEnd")]},
+    "description": "One JSON value per line: a `NoticesHello`, then a `Notice` or `SeekEndedNotice` for each thing that happens, "
+    "and finally a `NoticesEnd`. An empty line is a heartbeat. Each value has a `cursor` from which the stream can be resumed.",
+    "items": {"oneOf": list(_DATA)},
 }
 _FRAMES: Final = frame_schema(
-    (ref("NoticesHello"), ref("Notice"), ref("NoticesEnd")),
-    "Server-sent events: `hello` (data: `NoticesHello`), then `started`, `your_turn`, `seat_lost` and `finished` (data: "
-    "`Notice`), and finally `end` (data: `NoticesEnd`), each with the cursor as `id`. A comment is sent every `heartbeat_ms`.",
+    _DATA,
+    "Server-sent events: `hello` (data: `NoticesHello`), then `started`, `your_turn`, `seat_lost`, `finished`, `seat_freed` and "
+    "`rematch` (data: `Notice`), and `seek_ended` (data: `SeekEndedNotice`), and finally `end` (data: `NoticesEnd`), each with the "
+    "cursor as `id`. A comment is sent every `heartbeat_ms`.",
 )
 
 
@@ -106,6 +108,9 @@ _FRAMES: Final = frame_schema(
 @blueprint.refuses(*STORE_PROBLEMS, "not-acceptable", "too-many-streams")
 def follow_own_matches(query: Mapping[str, Any]) -> Response:
     """Follow all of the player's matches that are not over, in one stream: your turn, started, finished.
+
+    It also reports what happens beside these matches: the creator has freed the player's seat (`seat_freed`), another player asks
+    for a rematch (`rematch`), a seek has ended without a match (`seek_ended`). Such notices are kept for a day.
 
     `Accept` chooses between `text/event-stream` (the default) and `application/x-ndjson`. With `after` or `Last-Event-ID`
     the stream continues where an earlier one ended, without turns that are over meanwhile.
@@ -135,4 +140,4 @@ def _position(after: str | None, form: Form) -> int | None:
     return None if after is None else cursors.decode(after, int, "after")
 
 
-blueprint.answers += [NoticesHello, Notice, NoticesEnd]
+blueprint.answers += [NoticesHello, Notice, SeekEndedNotice, NoticesEnd]

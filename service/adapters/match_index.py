@@ -220,13 +220,6 @@ class RedisIndex:
     def counts(self, found: Sequence[Facets]) -> tuple[int, ...]:
         return tuple(send(self._client, *(("ZCARD", _lookup_key(lookup)) for lookup in found)))
 
-    def unfiled(self, entries: Sequence[IndexEntry]) -> tuple[IndexEntry, ...]:
-        if not entries:
-            return ()
-        scores: list[bytes | None]
-        (scores,) = send(self._client, ("ZMSCORE", _lookup_key(NO_FACETS), *(entry.stored for entry in entries)))
-        return tuple(entry for entry, score in zip(entries, scores, strict=True) if score is None)
-
     def is_published(self) -> bool:
         (found,) = send(self._client, ("EXISTS", _PUBLISHED))
         return bool(found)

@@ -58,8 +58,8 @@ class Seeks(Protocol):
         """Remove a seek that still waits. Returns whether it did."""
         ...
 
-    def see(self, player: str, at: int) -> None:
-        """Record that the player's stream is open, if the player has a seek."""
+    def see(self, player: str) -> None:
+        """Record that the player's stream is open now, if the player has a seek. The time is that of the server."""
         ...
 
     def waiting(self) -> Sequence[Waiting]: ...
@@ -70,6 +70,6 @@ class Seeks(Protocol):
 
     def pairings(self) -> Sequence[Pairing]: ...
 
-    def finish(self, pairing: Pairing, again: Sequence[Seek]) -> None:
-        """Remove a pairing, and let the players of these seeks wait again, unless they have another seek."""
+    def finish(self, pairing: Pairing, again: Sequence[Seek], ended: Sequence[Seek]) -> None:
+        """Remove a pairing. The players of `again` wait again, unless they have another seek; the seeks of `ended` are over."""
         ...

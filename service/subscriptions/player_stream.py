@@ -27,6 +27,7 @@ from service.subscriptions.followed import FollowedMatches
 from service.subscriptions.frames import Form, Reason
 from service.subscriptions.match_watch import StreamEnded
 from service.subscriptions.notices import ALWAYS_NOTIFIED, KINDS, Kind, NoticesEnd, NoticesHello, kinds, notice, turns
+from service.subscriptions.player_news import CLOCKS_DIFFER_MS, PlayerNews
 from service.subscriptions.situation import Include
 from service.subscriptions.streams import Streams
 from service.views.match_views import OwnMatch, own_summaries
@@ -74,6 +75,7 @@ class PlayerSubscription:
         self._concluded_listed = None if after is None else 0
         self._ended: set[MatchId] = set()
         """Matches that were over when the stream began, and whose end this stream has sent."""
+        self._news = PlayerNews(ports, player, include, now - CLOCKS_DIFFER_MS if self._since is None else self._since)
 
     def begin(self, waiter: Waiter) -> bytes:
         """The first frame: all matches as they are now.
@@ -105,16 +107,18 @@ class PlayerSubscription:
     def note_wakes(self, news: Mapping[str, Wake]) -> None:
         self._followed.note_wakes(news)
         if news_of(self._player) in news:
+            self._news.note_wake()
             self._be_seen()
 
     def request_check(self, since: float) -> None:
         self._followed.request_check(since)
+        self._news.note_wake()
         self._be_seen()
 
     def _be_seen(self) -> None:
         """Keep the player's seek, which ends without a stream."""
         with suppress(LogUnavailable):
-            self._ports.seeks.see(self._player, self._ports.now())
+            self._ports.seeks.see(self._player)
 
     def next_piece(self) -> bytes | None:
         """The notices of the next match that has any; None if there is none.
@@ -122,7 +126,7 @@ class PlayerSubscription:
         If the log does not answer, the next wake-up or heartbeat tries again.
         """
         try:
-            return self._next_backlog() or self._next_changed()
+            return self._next_backlog() or self._next_news() or self._next_changed()
         except LogUnavailable:
             return None
 
@@ -136,6 +140,9 @@ class PlayerSubscription:
             if piece:
                 return piece
         return None
+
+    def _next_news(self) -> bytes | None:
+        return b"".join(self._frame(made.type, made) for made in self._news.notices(self._cursor())) or None
 
     def _next_changed(self) -> bytes | None:
         while (match_id := self._followed.changed()) is not None:

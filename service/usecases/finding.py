@@ -11,15 +11,16 @@ from typing import Any
 
 import msgspec
 
-from service.errors import Corrupt, Refused
+from service.errors import Refused
 from service.match import facets as facet
 from service.match.facets import ClockKind, Facets, Speed, facets_of
 from service.match.model import Match
 from service.match.new_match import game_named
 from service.repository.index_entry import IndexEntry
 from service.repository.ports import Games, Ports
-from service.usecases.match_index import MAX_READ, creation_failed, matches_at
-from service.views.match_views import MatchSummary, summaries
+from service.usecases.match_index import creation_failed
+from service.usecases.pages import Judgement, Read, page, positioned
+from service.views.match_views import MatchSummary
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,27 +92,27 @@ def open_page(
     """
     all_of = wanted.facets(ports.games)
     lookup = _lookup(ports, all_of)
-    found: list[Match] = []
-    read_count = 0
-    while len(found) < limit and read_count < MAX_READ:
-        entries = ports.index.find(lookup, before, limit)
-        read_count += limit
-        for entry, match in matches_at(ports, entries):
-            before = entry
-            has = _facets_at(ports, entry, match)
-            if isinstance(match, Match) and has is not None and all_of <= has:
-                found.append(match)
-            elif has is not None and not lookup <= has:
-                ports.index.unfile(entry.match_id, entry.created_at, lookup)
-            if len(found) == limit:
-                break
-        else:
-            if len(entries) < limit:
-                return summaries(ports, found), None
-    return summaries(ports, found), before
+
+    def judge(_: IndexEntry | None, entry: IndexEntry, match: Read) -> Judgement:
+        has = _facets_at(ports, entry, match)
+        if isinstance(match, Match) and has is not None and all_of <= has:
+            return match
+        if has is not None and not lookup <= has:
+            ports.index.unfile(entry.match_id, entry.created_at, lookup)
+        return "skip"
+
+    found = page(
+        ports,
+        before,
+        lambda position: positioned(ports.index.find(lookup, position, limit)),
+        judge,
+        limit=limit,
+        batch=limit,
+    )
+    return found.matches, None if found.is_last else found.position
 
 
-def _facets_at(ports: Ports, entry: IndexEntry, match: Match | Corrupt | Refused) -> Facets | None:
+def _facets_at(ports: Ports, entry: IndexEntry, match: Read) -> Facets | None:
     """The facets of the match of an entry, none if the entry is wrong; None if the match cannot be read, or not yet."""
     if not isinstance(match, Match):
         return frozenset() if creation_failed(ports, match, entry.created_at) else None
@@ -130,18 +131,18 @@ def _lookup(ports: Ports, all_of: Facets) -> Facets:
     return min(zip(ports.index.counts(choices), map(sorted, choices), choices, strict=True))[2]
 
 
-def file(ports: Ports, match: Match, known: Match | None = None) -> None:
+def add_to_lists(ports: Ports, match: Match, known: Match | None = None) -> None:
     """Add a match to the lists of its facets, before and after the append that gives it these; `known` has its lists already."""
     before = frozenset[str]() if known is None else facets_of(known)
     ports.index.file(match.id, match.created_at, facets_of(match), before)
 
 
-def settle(ports: Ports, before: Match, after: Match) -> None:
-    """Correct the lists after an append; `after` is the match right after it."""
+def update_lists(ports: Ports, before: Match, after: Match) -> None:
+    """Add a match to the lists, and remove it from those where it no longer belongs, after the append that led to `after`."""
     had, has = facets_of(before), facets_of(after)
     if had == has:
         return
-    file(ports, after, before)
+    add_to_lists(ports, after, before)
     if had <= has:
         return
     ports.index.unfile(after.id, after.created_at, had, has)

@@ -222,7 +222,7 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
         raise RuntimeError(f"the decided events cannot be folded and are not written: {fault}") from fault
     hold_seats(ports, match, after)
     announce(ports, match, after)
-    finding.file(ports, after, match)
+    finding.add_to_lists(ports, after, match)
     snapshot = ports.history.snapshot(after, match.head.version)
     appended = put(
         ports, after, Append(match.id, key.id, key.digest, match.head, events, due_times(after), None, snapshot)
@@ -230,7 +230,7 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
     if appended is None:
         withdraw(ports, match, after)
     else:
-        finding.settle(ports, match, after)
+        finding.update_lists(ports, match, after)
     return appended
 
 

@@ -155,7 +155,7 @@ def pair_seeks(service: Service, memory: ClientMemory) -> None:
     ports = service.ports
     for player in ("pl_a", "pl_b"):
         seek(ports, player, NewMatch(game=GAME, seats=2), "seek", 600)
-        ports.seeks.see(player, ports.now())
+        ports.seeks.see(player)
     for _ in range(2):
         put_together(ports)
 

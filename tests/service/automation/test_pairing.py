@@ -32,7 +32,7 @@ RACES = 200 if LONG else 8
 
 def seeks(ports: Ports, player: str, seats: int = 2, key: str = "k", seconds: int = 600, **wanted: Any) -> Seek:
     found = seek(ports, player, NewMatch(GAME, seats, **wanted), key, seconds)
-    ports.seeks.see(player, ports.now())
+    ports.seeks.see(player)
     return found
 
 
@@ -86,7 +86,7 @@ def test_a_seek_ends_with_its_time_its_stream_or_a_cancellation() -> None:
         seeks(arena.ports, player, 4 if player == "anna" else 3, seconds=100)
     cancel(arena.ports, "dora", _id(arena, "dora"))
     arena.wait(STREAM_GRACE_MS)
-    arena.ports.seeks.see("ben", arena.time)
+    arena.ports.seeks.see("ben")
     put_together(arena.ports)
     assert [arena.ports.seeks.of(player) is not None for player in ("anna", "ben", "carl", "dora")] == [1, 1, 1, 0]
     arena.wait(1)
@@ -94,7 +94,7 @@ def test_a_seek_ends_with_its_time_its_stream_or_a_cancellation() -> None:
     assert [arena.ports.seeks.of(player) is not None for player in ("anna", "ben", "carl", "dora")] == [0, 1, 0, 0]
     for _ in range(70):
         arena.wait(1_000)
-        arena.ports.seeks.see("ben", arena.time)
+        arena.ports.seeks.see("ben")
     put_together(arena.ports)
     assert arena.ports.seeks.of("ben") is None
 
@@ -104,7 +104,7 @@ def test_nobody_is_paired_without_a_stream() -> None:
     seek(arena.ports, "anna", NewMatch(GAME, 2), "k", 600)
     seeks(arena.ports, "ben")
     assert put_together(arena.ports) == 0
-    arena.ports.seeks.see("anna", arena.time)
+    arena.ports.seeks.see("anna")
     assert put_together(arena.ports) == 1
 
 
