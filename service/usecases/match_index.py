@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from events.record import MatchId
 from service.errors import Corrupt, Refused
-from service.match.facets import facets_of
 from service.match.model import Match, Status
 from service.match.new_match import game_named
 from service.repository.index_entry import IndexEntry
@@ -271,11 +270,13 @@ def update_index_of_ended(ports: Ports, matches: Iterable[Match]) -> None:
 
 
 def rebuild_entries(ports: Ports, match: Match) -> None:
-    """Write all entries of a match into an index that lost them, except those of ended matches (`update_index_of_ended`)."""
+    """Write the entries of a match into an index that lost them.
+
+    The rest is written by `update_index_of_ended` for matches that are over, and by `service.automation.adoption` for open ones.
+    """
     for player in sorted(match.people | {match.creator}):
         ports.index.enrol(player, match.id, match.created_at)
         if match.ended_at is not None:
             ports.index.conclude(player, match.id, match.created_at, match.ended_at)
     if not match.is_over:
         update_index(ports, match)
-        ports.index.file(match.id, match.created_at, facets_of(match))
