@@ -48,9 +48,7 @@ def an_abort_whose_request_was_taken_back(file: File) -> Found:
 
 
 def a_seat_taken_back_twice(file: File) -> Found:
-    at = file.find("seat_handed_over", reason="returned")
-    file.events.insert(at + 1, file.events[at])
-    return at + 1, "actions"
+    return file.repeat("seat_handed_over", reason="returned"), "actions"
 
 
 def a_seat_taken_back_by_a_stranger(file: File) -> Found:
@@ -90,9 +88,7 @@ def an_abort_that_the_one_who_stays_did_not_ask_for(file: File) -> Found:
 
 
 def a_freed_seat_that_was_free(file: File) -> Found:
-    at = file.find("seat_freed")
-    file.events.insert(at + 1, file.events[at])
-    return at + 1, "actions"
+    return file.repeat("seat_freed"), "actions"
 
 
 def the_other_format(file: File) -> Found:

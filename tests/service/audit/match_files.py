@@ -65,6 +65,12 @@ class File:
         found: dict[str, Any] = self.events[self.find(kind, nth, **data)]["data"]
         return found
 
+    def repeat(self, kind: str, **data: object) -> int:
+        """Insert the event once more right after itself, and return its version there."""
+        at = self.find(kind, **data)
+        self.events.insert(at + 1, self.events[at])
+        return at + 1
+
     def insert(self, version: int, kind: str, data: dict[str, Any], by: str = "worker") -> None:
         at = self.events[version - 1]["at"]
         self.events.insert(version, {"type": kind, "at": at, "by": by, "data": data, "salt": "0" * 32})
