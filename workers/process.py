@@ -32,7 +32,7 @@ Role: TypeAlias = Literal["all", "people", "bots"]
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _LANES: Final[dict[Role, tuple[Lane, ...]]] = {"all": ("turns", "bots"), "people": ("turns",), "bots": ("bots",)}
 NICENESS: Final = 5
-"""Niceness of a process that plays only matches without people: on a busy machine it gets a third of the usual CPU time."""
+"""Niceness of a process for matches without people: on a busy machine it gets a third of the usual CPU time."""
 
 PAIRING_INTERVAL_S: Final = 0.25
 ADOPTION_INTERVAL_S: Final = 600.0

@@ -28,7 +28,7 @@ RETRY_DELAY_S: Final = 0.1
 SLOW_CALL_S: Final = 0.1
 """A call that takes longer waited for a log that hung or for a busy machine. Its time is given back."""
 REPORTED_OUTAGE_MS: Final = 1_000
-"""An outage of this length is logged as a warning. A shorter one is usual on a busy machine, and is logged at level INFO."""
+"""An outage of this length is logged as a warning, a shorter one, usual on a busy machine, at level INFO."""
 
 HANDLED: Final = 10
 """Maximum number of entries of a further kind in one round, so that deadlines do not wait long."""
@@ -37,10 +37,10 @@ LEASE_MS: Final = 2_000
 
 Handler: TypeAlias = Callable[[Ports, MatchId], None]
 HANDLERS: Final[Mapping[str, Handler]] = {"open": expiry.expire}
-"""Handlers for further kinds of due entries (`service.match.due_times`). `clock` is handled here, all others in `workers.player`.
+"""Handlers for further kinds of due entries. `clock` is handled here, all others in `workers.player`.
 
-An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it. So a handler has to be
-idempotent, with a command id of its own.
+An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it. So a handler has to
+be idempotent, with a command id of its own.
 """
 
 _log = logging.getLogger("moonstone.sweeper")
@@ -49,8 +49,9 @@ _log = logging.getLogger("moonstone.sweeper")
 class Sweeper:
     """A thread that runs from `start` to `stop`.
 
-    `steady` is a monotonic clock in seconds. `clock_fault` says how the wall clock differs from that of the log's server; while
-    it does, the thread does nothing, as if the process did not run: it would enforce deadlines too early or too late.
+    `steady` is a monotonic clock in seconds. `clock_fault` says how the wall clock differs from that of the log's
+    server; while it does, the thread does nothing, as if the process did not run: it would enforce deadlines too early
+    or too late.
     """
 
     def __init__(

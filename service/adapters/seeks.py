@@ -1,6 +1,7 @@
 """Seeks on the log's server: hashes of the seeks and the times of their streams by player, and of pairings by match.
 
-The keys share a hash tag, so that scripts can change them together on a cluster. Backups leave them out, as they do the index.
+The keys share a hash tag, so that scripts can change them together on a cluster. Backups leave them out, as they do the
+index.
 """
 
 from collections.abc import Sequence
@@ -62,8 +63,8 @@ for i = 4, #ARGV, 3 do
 end
 return 1
 """
-"""KEYS waiting, seen, pairings, then each seek that is done; ARGV the match, the pairing, the seconds for which done seeks are
-kept, then for each seek its player, itself as it waits, and itself as it is done."""
+"""KEYS waiting, seen, pairings, then each seek that is done; ARGV the match, the pairing, the seconds for which done
+seeks are kept, then for each seek its player, itself as it waits, and itself as it is done."""
 _FINISH: Final = """
 if redis.call('HDEL', KEYS[2], ARGV[1]) == 0 then
   return 0
@@ -76,8 +77,8 @@ for i = 2, #ARGV, 2 do
 end
 return 1
 """
-"""KEYS waiting, pairings, then each seek that waits again or is over, as it is done; ARGV the match, then for each seek that waits
-again its player and itself."""
+"""KEYS waiting, pairings, then each seek that waits again or is over, as it is done; ARGV the match, then for each seek
+that waits again its player and itself."""
 
 _encode = msgspec.json.Encoder().encode
 _seek = msgspec.json.Decoder(Seek).decode

@@ -19,8 +19,8 @@ READ_BATCH: Final = 200
 def adopt(ports: Ports, goes_on: Callable[[], bool] = lambda: True) -> int:
     """Take over the open matches of older releases; returns how many there were.
 
-    The first time, all matches are also added to the public lists of their players. Older processes may still run beside this
-    one and store more, so it is repeated from time to time. It ends early when `goes_on` says no.
+    The first time, all matches are also added to the public lists of their players. Older processes may still run
+    beside this one and store more, so it is repeated from time to time. It ends early when `goes_on` says no.
     """
     known = {due.match for due in ports.log.scheduled("open")}
     adopted = 0
@@ -43,8 +43,8 @@ def adopt(ports: Ports, goes_on: Callable[[], bool] = lambda: True) -> int:
 def adopt_match(ports: Ports, match: Match) -> bool:
     """Count the seats of an open match, add it to all lists, and set its due times; may be repeated.
 
-    The due times come last: a match that has them is not taken over again. Returns whether they are set, which another command
-    can have done first.
+    The due times come last: a match that has them is not taken over again. Returns whether they are set, which another
+    command can have done first.
     """
     count_seats(ports, match)
     publish(ports, match)

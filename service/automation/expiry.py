@@ -12,7 +12,9 @@ from service.usecases.submit import CommandKey, submit
 
 
 def expire(ports: Ports, match_id: MatchId) -> None:
-    """Abort a match that has waited for players for too long. If it has started or may still wait, only its due times are set.
+    """Abort a match that has waited for players for too long.
+
+    If it has started or may still wait, only its due times are set.
 
     All sweepers may do this at once, and again after a crash: the command id is that of the match's only expiry.
     """

@@ -1,8 +1,8 @@
 """Puts players together who seek the same match.
 
-A pairing takes its seeks in one step, with the id of their match. All commands that follow have fixed keys, so a pairing that
-a process did not finish is finished by another one: nobody is seated twice, and whoever got no seat waits again. A player whose
-seek ends without a match gets to know why.
+A pairing takes its seeks in one step, with the id of their match. All commands that follow have fixed keys, so a
+pairing that a process did not finish is finished by another one: nobody is seated twice, and whoever got no seat waits
+again. A player whose seek ends without a match gets to know why.
 """
 
 import hashlib
@@ -38,9 +38,9 @@ _log = logging.getLogger("moonstone.pairing")
 
 
 def put_together(ports: Ports) -> int:
-    """End the seeks whose time or stream is over, pair the others, and complete their matches. Returns the number of matches.
+    """End the seeks whose time or stream is over, pair the others, and complete their matches.
 
-    May run in several processes at once.
+    Returns the number of matches. May run in several processes at once.
     """
     now = ports.now()
     groups: dict[bytes, list[Seek]] = defaultdict(list)
@@ -79,7 +79,7 @@ def _tell(ports: Ports, seek: Seek, reason: SeekEnd) -> None:
 
 
 def _complete(ports: Ports, pairing: Pairing) -> None:
-    """Complete the match of a pairing. One that cannot be completed now is tried again until all its seeks have ended."""
+    """Complete the match of a pairing. If that fails now, it is tried again until all its seeks have ended."""
     unseated: Mapping[str, Unseated]
     try:
         unseated = _create_and_seat(ports, pairing)
@@ -103,10 +103,11 @@ def _complete(ports: Ports, pairing: Pairing) -> None:
 def _create_and_seat(ports: Ports, pairing: Pairing) -> Mapping[str, Unseated]:
     """Create the match of a pairing, and seat its players.
 
-    Returns the players who got no seat: `again` if they wait again, since others took their seats, or why their seeks end.
+    Returns the players who got no seat: `again` if they wait again, since others took their seats, or why their seeks
+    end.
 
-    The last seat starts the match, so a player who holds as many seats as allowed can still take that one: such players are
-    tried once more after the others.
+    The last seat starts the match, so a player who holds as many seats as allowed can still take that one: such players
+    are tried once more after the others.
     """
     refusals = _create(ports, pairing)
     if len(refusals) == len(pairing.seeks):

@@ -88,7 +88,9 @@ def is_current(match: Match) -> bool:
 
 
 def decided_again(match: Match, event: Event, chance: Chance) -> Sequence[Draft]:
-    """The events that the command behind an event produces. `match` is the match before it; after it for the first event.
+    """The events that the command behind an event produces.
+
+    `match` is the match before it; after it for the first event.
 
     Raises:
         Refused, NotDue: the command is not allowed at this point.

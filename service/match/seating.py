@@ -1,4 +1,4 @@
-"""Decides who has which seat, and how a match begins and is aborted: joining, leaving, freeing and handing over seats."""
+"""Decides who has which seat, and how a match begins and is aborted: taking, leaving, freeing, losing seats."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,7 @@
 """The operator's commands for a store: back it up, restore it, check it, and resume a suspended match.
 
-They work on the server of MOONSTONE_LOG_URL, or on the data folder. If `moonstone serve` runs on the folder, they use its
-server; otherwise they start one.
+They work on the server of MOONSTONE_LOG_URL, or on the data folder. If `moonstone serve` runs on the folder, they use
+its server; otherwise they start one.
 """
 
 import os
@@ -135,8 +135,8 @@ def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[M
 def check(environ: Mapping[str, str], report: Report) -> bool:
     """Verify the chain of every match, fold it, and audit the finished ones. Returns whether all are without a fault.
 
-    Matches that are over or open and missing in the lists of the index are added, because an older release did not list all
-    of them. Then the heads that were saved outside the log are compared.
+    Matches that are over or open and missing in the lists of the index are added, because an older release did not list
+    all of them. Then the heads that were saved outside the log are compared.
 
     Raises:
         CannotOperate: the log cannot be read.

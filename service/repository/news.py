@@ -18,8 +18,8 @@ MAX_ITEMS: Final = 100
 SeekEnd: TypeAlias = Literal[
     "expired", "no-stream", "too-many-open-matches", "too-many-seats", "invalid-options", "game-not-found"
 ]
-"""Why a seek ended without a match: its time, or the player's last stream, was over; or the code of the refusal that each player
-would have got who creates the match, or this player when taking a seat in it."""
+"""Why a seek ended without a match: its time, or the player's last stream, was over; or the code of the refusal that
+each player would have got who creates the match, or this player when taking a seat in it."""
 
 
 class SeatFreed(msgspec.Struct, frozen=True, tag="seat_freed"):

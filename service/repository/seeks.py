@@ -24,7 +24,7 @@ class Seek(msgspec.Struct, frozen=True):
 
 
 class Pairing(msgspec.Struct, frozen=True):
-    """Seeks that were put together, as many as their match has seats. The match may not be created yet, or not be full."""
+    """Seeks that were put together, as many as their match has seats. The match may not exist yet, or not be full."""
 
     match: MatchId
     seeks: tuple[Seek, ...]
@@ -43,8 +43,8 @@ class Seeks(Protocol):
     def add(self, seek: Seek, limit: int) -> Seek | None:
         """Add a seek, unless it led to a match already, the player has another one, or `limit` seeks wait.
 
-        Returns the seek with this id as it is now, or the other seek; None at the limit. The player's streams are woken, so
-        that they call `see` at once.
+        Returns the seek with this id as it is now, or the other seek; None at the limit. The player's streams are
+        woken, so that they call `see` at once.
         """
         ...
 
@@ -71,5 +71,5 @@ class Seeks(Protocol):
     def pairings(self) -> Sequence[Pairing]: ...
 
     def finish(self, pairing: Pairing, again: Sequence[Seek], ended: Sequence[Seek]) -> None:
-        """Remove a pairing. The players of `again` wait again, unless they have another seek; the seeks of `ended` are over."""
+        """Remove a pairing. The players of `again` wait again, unless they have another seek; `ended` are over."""
         ...

@@ -1,4 +1,4 @@
-"""Notices about what happened to a player beside the matches that the player's stream follows (`service.repository.news`)."""
+"""Notices about what happened to a player beside the matches that the stream follows (`service.repository.news`)."""
 
 from typing import Final
 

@@ -1,8 +1,8 @@
 """Finding open matches by their facets, and keeping the index of facets right.
 
-As in all of the index, an entry is added before an append and removed after it: a crash leaves entries too many, which readers
-remove. An open match can lose a facet and get it again, when a seat is taken and left. So whoever removes an entry reads the
-match again, and whoever adds one adds it again after the append.
+As in all of the index, an entry is added before an append and removed after it: a crash leaves entries too many, which
+readers remove. An open match can lose a facet and get it again, when a seat is taken and left. So whoever removes an
+entry reads the match again, and whoever adds one adds it again after the append.
 """
 
 from collections.abc import Mapping, Sequence
@@ -84,8 +84,8 @@ def open_page(
 ) -> tuple[tuple[MatchSummary, ...], IndexEntry | None]:
     """Open public matches as wanted, newest first, and the entry where the next page begins (None at the end).
 
-    `wanted` names at least one property. By one or two, a page costs the same however many matches there are. By more, it
-    looks at the matches with the rarest two, at most MAX_READ of them, and may have fewer than `limit`.
+    `wanted` names at least one property. By one or two, a page costs the same however many matches there are. By more,
+    it looks at the matches with the rarest two, at most MAX_READ of them, and may have fewer than `limit`.
 
     Raises:
         Refused: what `Wanted.facets` refuses.
@@ -132,13 +132,16 @@ def _lookup(ports: Ports, all_of: Facets) -> Facets:
 
 
 def add_to_lists(ports: Ports, match: Match, known: Match | None = None) -> None:
-    """Add a match to the lists of its facets, before and after the append that gives it these; `known` has its lists already."""
+    """Add a match to the lists of its facets, before and after the append that gives it these.
+
+    The lists of `known`, the match before, have it already.
+    """
     before = frozenset[str]() if known is None else facets_of(known)
     ports.index.file(match.id, match.created_at, facets_of(match), before)
 
 
 def update_lists(ports: Ports, before: Match, after: Match) -> None:
-    """Add a match to the lists, and remove it from those where it no longer belongs, after the append that led to `after`."""
+    """After the append that led to `after`, correct the lists of a match."""
     had, has = facets_of(before), facets_of(after)
     if had == has:
         return

@@ -1,6 +1,7 @@
 """Lists of matches: public ones, ended ones, and those of a player.
 
-The index is written before the log and corrected by readers: after a crash it may have wrong entries, but no entry is missing.
+The index is written before the log and corrected by readers: after a crash it may have wrong entries, but no entry is
+missing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -212,7 +213,7 @@ def announce(ports: Ports, before: Match, after: Match) -> None:
 
 
 def withdraw(ports: Ports, before: Match, after: Match) -> None:
-    """Remove an announced end that was not appended, so that no list waits for it, unless another command ended the match."""
+    """Remove an announced end that was not appended, unless another command ended the match: lists wait for it."""
     if after.ended_at is None or before.ended_at is not None:
         return
     newest, _ = ports.history.newest(before.id)
@@ -272,7 +273,8 @@ def update_index_of_ended(ports: Ports, matches: Iterable[Match]) -> None:
 def rebuild_entries(ports: Ports, match: Match) -> None:
     """Write the entries of a match into an index that lost them.
 
-    The rest is written by `update_index_of_ended` for matches that are over, and by `service.automation.adoption` for open ones.
+    The rest is written by `update_index_of_ended` for matches that are over, and by `service.automation.adoption` for
+    open ones.
     """
     for player in sorted(match.people | {match.creator}):
         ports.index.enrol(player, match.id, match.created_at)

@@ -125,7 +125,7 @@ def join(
     client_seed: str | None = None,
     if_match: tuple[SeenHead, ...] | None = None,
 ) -> Submitted:
-    """Take a free seat, by default the lowest. When the last seat is taken, the match starts, unless it has manual start.
+    """Take a free seat, by default the lowest. The last seat starts the match, unless it has manual start.
 
     Raises:
         Refused: `match-not-found` (also for a wrong join code), `match-not-open`, `already-seated`, `match-full`,
@@ -269,8 +269,8 @@ def seen_join_code(ports: Ports, match: Match, player: str) -> str | None:
 def indexed(ports: Ports, submitted: Submitted) -> Submitted:
     """Update the index; also on a replay, since the process of the first attempt may have died before this.
 
-    An open match is left where it is: it is in the open list since its creation, and a slow process could put a match back
-    there that has started meanwhile.
+    An open match is left where it is: it is in the open list since its creation, and a slow process could put a match
+    back there that has started meanwhile.
     """
     match = submitted.match
     if submitted.replayed:

@@ -1,4 +1,4 @@
-"""Use cases in mid-match besides actions: abort it by agreement, take a seat back from a bot, give an absent player's to one."""
+"""Use cases in mid-match: abort by agreement, take a seat back from a bot, give that of an absent player to one."""
 
 from events.record import MatchId
 from service.games.visibility import Seat

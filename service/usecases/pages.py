@@ -40,8 +40,9 @@ def page(
 ) -> Page[P]:
     """Up to `limit` matches after a position.
 
-    `read` returns the next `batch` entries after a position, each with its own position; fewer only at the end of the list.
-    `judge` decides about each of them. At most MAX_READ matches are read, so a page that is not the last may have few matches.
+    `read` returns the next `batch` entries after a position, each with its own position; fewer only at the end of the
+    list. `judge` decides about each of them. At most MAX_READ matches are read, so a page that is not the last may have
+    few matches.
     """
     found: list[Match] = []
     position = start

@@ -1,7 +1,7 @@
 """Rematch: one more match of the same people, whoever of them asks, and however many ask at once.
 
-The new match's id and the command that creates it follow from the old match alone. So there is nothing to claim before the
-creation, and who asks later, or again after a crash, finds the same match and adds what is missing in it.
+The new match's id and the command that creates it follow from the old match alone. So there is nothing to claim before
+the creation, and who asks later, or again after a crash, finds the same match and adds what is missing in it.
 """
 
 import hashlib
@@ -27,12 +27,13 @@ ATTEMPTS: Final = 20
 def rematch(ports: Ports, player: str, match_id: MatchId, admit_bots: Admit | None = None) -> Submitted:
     """Create the rematch of a finished match, or find it, and seat the player in it.
 
-    Everyone moves up by one seat, and the last seat becomes the first. Bots that had their seats from the start come along. If
-    somebody else has the player's seat, the player gets the lowest free one. A creator who had no seat gets none.
+    Everyone moves up by one seat, and the last seat becomes the first. Bots that had their seats from the start come
+    along. If somebody else has the player's seat, the player gets the lowest free one. A creator who had no seat gets
+    none.
 
     Raises:
-        Refused: `match-not-found`, `not-seated`, `match-not-finished`, `match-over`: too many rematches were aborted; what
-            `create`, `add_bot` and `join` refuse.
+        Refused: `match-not-found`, `not-seated`, `match-not-finished`, `match-over`: too many rematches were aborted;
+            what `create`, `add_bot` and `join` refuse.
     """
     old, _ = ports.history.newest(match_id)
     if not old.is_of(player):

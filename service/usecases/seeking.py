@@ -20,7 +20,7 @@ MAX_SEEKS: Final = 10_000
 
 
 def seek(ports: Ports, player: str, wanted: NewMatch, key: str, seconds: int) -> Seek:
-    """Wait for players who want the same match. The same key gives the same seek again, also when it has led to a match.
+    """Wait for players who want the same match. The same key gives the same seek again, also once it led to a match.
 
     Raises:
         Refused: `game-not-found`, `invalid-options`, `already-seeking`, `too-many-seeks`.
