@@ -24,7 +24,7 @@ from service.usecases import match_index
 from service.views import match_views
 
 blueprint: Final = Blueprint(
-    "mine", description="All the matches of one player.", frames=(NoticesHello, Notice, NoticesEnd)
+    "mine", description="All the matches of one player.", frames=(NoticesHello, Notice, SeekEndedNotice, NoticesEnd)
 )
 
 

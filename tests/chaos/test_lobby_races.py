@@ -13,6 +13,7 @@ from service.container import Service
 from service.errors import Refused
 from service.match.model import OPEN_MS, Match
 from service.match.new_match import NewMatch
+from service.repository.news import SeekEnded
 from service.repository.ports import Ports
 from service.repository.seeks import Seek
 from service.usecases import seeking
@@ -20,7 +21,7 @@ from service.usecases.match_index import own_page
 from service.usecases.match_lifecycle import leave
 from service.usecases.rematch import rematch
 from service.usecases.seeking import cancel
-from tests.chaos.races import GAME, TRIES, ahead, at_once, made, names
+from tests.chaos.races import GAME, TRIES, Call, ahead, at_once, made, names
 
 SEEK_S = 60
 
@@ -75,11 +76,11 @@ def test_who_asks_for_a_rematch_while_it_is_aborted_gets_that_one_or_the_next(se
         old = finished(ports, anna, ben)
         first = rematch(ports, anna, old.id).match
         leave(ports, anna, first.id, "stand up")
-        end = [
+        ends: tuple[Call, Call] = (
             partial(leave, ports, anna, first.id, "abort"),
             partial(expire, ahead(ports, OPEN_MS), first.id),
-        ][number % 2]
-        results = at_once([end, partial(rematch, ports, ben, old.id)])
+        )
+        results = at_once([ends[number % 2], partial(rematch, ports, ben, old.id)])
         assert results[0] == "done"
         assert ports.history.newest(first.id)[0].status == "aborted"
         # A player who got a seat right before the end may ask again.
@@ -106,7 +107,11 @@ def test_a_seek_that_ends_while_it_is_paired_has_one_of_both_outcomes(service: S
         first = seek(ports, anna)
         ms = {"expires": 1_000 * SEEK_S, "loses its stream": STREAM_GRACE_MS + 10_000, "is cancelled": 0}[end]
         second = seek(ports, ben)
-        calls = [partial(put_together, ports), partial(put_together, ahead(ports, ms)), partial(put_together, ports)]
+        calls: list[Call] = [
+            partial(put_together, ports),
+            partial(put_together, ahead(ports, ms)),
+            partial(put_together, ports),
+        ]
         if end == "is cancelled":
             calls.append(partial(_cancel, ports, ben, second.id))
         results = at_once(calls)
@@ -115,7 +120,7 @@ def test_a_seek_that_ends_while_it_is_paired_has_one_of_both_outcomes(service: S
             pass
         matches = [not_over(ports, player) for player in (anna, ben)]
         ended = {
-            player: [item.reason for _, item in ports.news.since(player, 0) if hasattr(item, "seek")]
+            player: [item.reason for _, item in ports.news.since(player, 0) if isinstance(item, SeekEnded)]
             for player in (anna, ben)
         }
         if matches[0]:

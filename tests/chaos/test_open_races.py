@@ -14,7 +14,7 @@ from service.repository.ports import Ports
 from service.usecases.held_seats import HELD_SEATS
 from service.usecases.invitations import invite
 from service.usecases.match_lifecycle import add_bot, free_seat, join, leave, start
-from tests.chaos.races import OPEN_MS, TRIES, Race, Results, ahead, at_once, made, names, run
+from tests.chaos.races import OPEN_MS, TRIES, Call, Race, Results, ahead, at_once, made, names, run
 
 
 def leave_at_the_start(ports: Ports) -> Race:
@@ -185,7 +185,7 @@ def commands_with_one_tag(ports: Ports) -> Race:
         assert sorted(results) == ["done", *["stale-version"] * 4]
         assert (len(types), after.status) == (3, "open")
 
-    calls = (
+    calls: tuple[Call, ...] = (
         lambda: leave(ports, anna, match.id, "leave", if_match=tag),
         lambda: free_seat(ports, match.creator, match.id, "free", seat=0, if_match=tag),
         lambda: add_bot(ports, match.creator, match.id, "bot", bot="random", if_match=tag),

@@ -8,7 +8,7 @@ import pytest
 from events.redis_log import connect, connect_cluster
 from service.adapters.memory import MemoryNews
 from service.adapters.news import RedisNews
-from service.repository.news import KEEP_MS, MAX_ITEMS, News, Posted, RematchAsked, SeatFreed, SeekEnded
+from service.repository.news import KEEP_MS, MAX_ITEMS, Item, News, Posted, RematchAsked, SeatFreed, SeekEnded
 
 AT = 1_700_000_000_000
 
@@ -28,7 +28,7 @@ def player() -> str:
 
 
 def test_items_come_in_the_order_of_their_times_and_keep_the_first_time(news: News, player: str) -> None:
-    items = SeatFreed("m", 3), RematchAsked("new", "old"), SeekEnded("s", "expired")
+    items: tuple[Item, ...] = SeatFreed("m", 3), RematchAsked("new", "old"), SeekEnded("s", "expired")
     for number in (2, 0, 1):
         news.post(player, items[number], AT + number)
     news.post(player, items[0], AT + 50)

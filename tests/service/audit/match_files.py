@@ -67,7 +67,7 @@ class File:
 
     def repeat(self, kind: str, **data: object) -> int:
         """Insert the event once more right after itself, and return its version there."""
-        at = self.find(kind, **data)
+        at = self.find(kind, 0, **data)
         self.events.insert(at + 1, self.events[at])
         return at + 1
 

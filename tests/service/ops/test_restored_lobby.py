@@ -15,12 +15,12 @@ from service.match.facets import facets_of
 from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.ops import maintenance
-from service.repository.ports import Ports
+from service.repository.ports import OwnList, Ports
 from service.usecases import accounts, seeking
 from service.usecases.finding import Wanted, open_page
 from service.usecases.held_seats import HELD_SEATS
 from service.usecases.invitations import invite
-from service.usecases.match_index import OwnList, own_page, player_page
+from service.usecases.match_index import own_page, player_page
 from service.usecases.match_lifecycle import create, free_seat, join, leave
 from service.usecases.rematch import rematch
 from tests.service.arena import refused
@@ -109,11 +109,11 @@ def test_a_restored_store_has_the_same_lobby(
         with connect_cluster(clusters(3)) as client:
             client.flushall()
         environ["MOONSTONE_LOG_URL"] = clusters(3).replace("redis://", "cluster://")
-    assert maintenance.restore(environ, file, [].append)
+    assert maintenance.restore(environ, file, store.messages.append)
     restored = open_store(environ, stack)
     assert lists(restored.ports, *lobby.players) == before
     plays_on(restored, lobby)
-    assert maintenance.check(environ, [].append)
+    assert maintenance.check(environ, store.messages.append)
 
 
 def plays_on(store: Store, lobby: Lobby) -> None:
