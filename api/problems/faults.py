@@ -29,8 +29,8 @@ FAULTS: Final[Mapping[str, ProblemType]] = {
     "clock-wrong": ProblemType(
         503,
         "Clock wrong",
-        "The clock of the process that got this request is more than a second off, so the command was not carried out: it would "
-        "have got a wrong time. Reads still work.",
+        "The clock of the process that got this request is more than a second off, so the request was not carried out: what it "
+        "does would get a wrong time. Reads still work, except `/v1/me/stream`, whose cursors are times.",
         REPEAT,
         retry_after=2,
     ),

@@ -107,7 +107,7 @@ _FRAMES: Final = frame_schema(
 @blueprint.answers_with(200, _LINES, description=_NOTICES, media_types=(NDJSON.media_type,), headers=_HEADERS)
 @blueprint.knows_caller(required=True, by_ticket=True)
 @blueprint.reads("Last-Event-ID (cursor)", "Accept-Language")
-@blueprint.refuses(*STORE_PROBLEMS, "not-acceptable", "too-many-streams")
+@blueprint.refuses(*STORE_PROBLEMS, "clock-wrong", "not-acceptable", "too-many-streams")
 def follow_own_matches(query: Mapping[str, Any]) -> Response:
     """Follow all of the player's matches that are not over, in one stream: your turn, started, finished.
 
@@ -117,11 +117,13 @@ def follow_own_matches(query: Mapping[str, Any]) -> Response:
     `Accept` chooses between `text/event-stream` (the default) and `application/x-ndjson`. With `after` or `Last-Event-ID`
     the stream continues where an earlier one ended, without turns that are over meanwhile.
     """
+    context.check_clock()  # a cursor is a time
     form, streams = stream_response.wanted_form(), stream_response.streams()
     after = _position(query.get("after"), form)
     slot = streams.enter(stream_response.holder())
     include = included(query)
-    subscription = PlayerSubscription(context.ports(), streams, context.caller().id, form, include, after)
+    clock_fault = context.container().clock_fault
+    subscription = PlayerSubscription(context.ports(), streams, context.caller().id, form, include, after, clock_fault)
     response = stream_response.respond(
         streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot
     )

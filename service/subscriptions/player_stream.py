@@ -8,7 +8,7 @@ which its command was received, a little before it was appended.
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -54,10 +54,20 @@ class _Backlog(msgspec.Struct, frozen=True):
 
 
 class PlayerSubscription:
-    """Follows a player's matches from now on, or from the position `after` (server milliseconds)."""
+    """Follows a player's matches from now on, or from the position `after` (server milliseconds).
+
+    `clock_fault` says how the clock of this process is wrong: then the stream ends, since its positions would be too.
+    """
 
     def __init__(
-        self, ports: Ports, shared: Streams, player: str, form: Form, include: Include, after: int | None = None
+        self,
+        ports: Ports,
+        shared: Streams,
+        player: str,
+        form: Form,
+        include: Include,
+        after: int | None = None,
+        clock_fault: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.heartbeat = form.heartbeat
         self._ports = ports
@@ -65,6 +75,7 @@ class PlayerSubscription:
         self._player = player
         self._form = form
         self._include = include
+        self._clock_fault = clock_fault
         now = ports.now()
         # A position may be later than now if a clock was set back. Nothing that happens until then may be skipped.
         self._position = now if after is None else min(after, now)
@@ -124,8 +135,13 @@ class PlayerSubscription:
         """The notices of the next match that has any; None if there is none.
 
         If the log does not answer, the next wake-up or heartbeat tries again.
+
+        Raises:
+            StreamEnded: the clock is wrong; another process may continue the stream.
         """
         try:
+            if self._clock_fault() is not None:
+                raise StreamEnded("restart")
             return self._next_backlog() or self._next_news() or self._next_changed()
         except LogUnavailable:
             return None

@@ -243,7 +243,7 @@ def put(ports: Ports, after: Match, append: Append) -> Submitted | None:
         metrics.COMMANDS.labels("conflict").inc()
         return None
     if isinstance(result, Reused):
-        raise _reused()
+        raise reused()
     if result.replayed:
         metrics.COMMANDS.labels("replayed").inc()
         return Submitted(ports.history.at(after.id, result.version), replayed=True)
@@ -261,14 +261,14 @@ def replay(ports: Ports, match: Match, key: CommandKey, seen: Seen) -> Submitted
         Refused: `idempotency-key-reused`.
     """
     if seen.digest != key.digest:
-        raise _reused()
+        raise reused()
     metrics.COMMANDS.labels("replayed").inc()
     if seen.version != match.head.version:
         match = ports.history.at(match.id, seen.version)
     return Submitted(match, replayed=True)
 
 
-def _reused() -> Refused:
+def reused() -> Refused:
     metrics.COMMANDS.labels("reused").inc()
     return Refused("idempotency-key-reused", "This Idempotency-Key was used for another request; choose a new one.")
 

@@ -17,7 +17,7 @@ from service.errors import Refused
 from service.match.events import MatchClock
 from service.match.new_match import DEFAULT_CLOCK, NewMatch
 from service.repository.ports import Ports
-from service.repository.seeks import Seek
+from service.repository.seeks import Pairing, Seek
 from service.settings import read
 from service.usecases import match_lifecycle
 from service.usecases.match_index import own_page
@@ -78,6 +78,26 @@ def test_a_repeated_request_finds_its_seek_before_and_after_the_match() -> None:
     assert arena.ports.seeks.of("anna") is None
     refused("seek-not-found", cancel, arena.ports, "anna", first.id)
     assert seeks(arena.ports, "anna", key="once more").match is None
+
+
+def test_a_key_is_for_one_seek() -> None:
+    arena = Arena()
+    seeks(arena.ports, "anna")
+    for wanted in ({"seats": 3}, {"seconds": 60}, {"options": {"treachery": True}}, {"clock": DEFAULT_CLOCK}):
+        refused("idempotency-key-reused", seeks, arena.ports, "anna", **wanted)
+    seeks(arena.ports, "ben")
+    put_together(arena.ports)
+    refused("idempotency-key-reused", seeks, arena.ports, "anna", 3)
+
+
+def test_a_seek_names_its_match_once_it_exists() -> None:
+    arena = Arena()
+    found = [seeks(arena.ports, player) for player in ("anna", "ben")]
+    arena.ports.seeks.pair(Pairing("later", tuple(found)))
+    assert find(arena.ports, "anna", found[0].id).match is None
+    assert seeks(arena.ports, "anna").match is None
+    put_together(arena.ports)
+    assert find(arena.ports, "anna", found[0].id).match == "later"
 
 
 def test_a_seek_ends_with_its_time_its_stream_or_a_cancellation() -> None:
