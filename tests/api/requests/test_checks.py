@@ -330,7 +330,7 @@ def test_a_process_with_a_wrong_clock_takes_no_commands_and_serves_reads() -> No
         refusal = problem(client.post("/v1/stones", data=body, headers={**ANNA, **JSON}))
         assert (refusal.status, refusal.code) == (503, "clock-wrong")
         assert refusal.document["detail"].startswith(
-            "This process carries out no commands: this machine's clock is 30.0 s"
+            "This process does nothing that needs the time: this machine's clock is 30.0 s"
         )
         assert refusal.document["retryable"] is True
     assert client.get("/v1/stones").status_code == 200
@@ -338,3 +338,4 @@ def test_a_process_with_a_wrong_clock_takes_no_commands_and_serves_reads() -> No
     assert problem(client.post("/v1/stones", json={"name": "agate"})).code == "token-missing"
     assert problem(client.post("/v1/nowhere", json={})).code == "not-found"
     assert problem(client.delete("/v1/stones")).code == "method-not-allowed"
+    assert problem(Client(WrongClock(), unchecked=True).get("/v1/me/stream", TOKEN)).code == "clock-wrong"
