@@ -37,7 +37,7 @@ from service.usecases.mid_match import ask_abort, replace_absent, take_back
 from service.usecases.rematch import rematch
 from service.usecases.seeking import seek
 from workers.player import Player
-from workers.sweeper import Sweeper
+from workers.sweeper import LEASE_MS, Sweeper
 
 GAME: Final = "monkeys_on_the_moon"
 TURN_SECONDS: Final = 60
@@ -118,7 +118,8 @@ def wait_for_players(service: Service, _memory: ClientMemory) -> None:
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, open_ms=OPEN_MS), "create").match
     join(ports, "pl_a", match.id, "sit a")
     _beaten(service, ports.now())
-    _sweep(service, OPEN_MS)
+    for late_ms in (0, LEASE_MS):  # a sweeper that was killed may have claimed the match
+        _sweep(service, OPEN_MS + late_ms)
 
 
 def change_seats(service: Service, _memory: ClientMemory) -> None:
