@@ -34,6 +34,8 @@ class Account:
 
     __slots__ = (
         "answered",
+        "borrowed",
+        "borrowed_at",
         "key",
         "lapses_at",
         "leased",
@@ -56,6 +58,9 @@ class Account:
         self.pool_at = 0.0
         self.pool_full_at = 0.0
         self.refused_until = 0.0
+        self.borrowed = 0
+        """Requests that were allowed while the answer was late. Leases that are granted within a window pay for them."""
+        self.borrowed_at = 0.0
         self.answered: threading.Event | None = None
         """Set when the answer to the current question has come; None if nothing was asked."""
         self.waiting = 0
@@ -103,6 +108,14 @@ class Leases:
             remaining = 0 if wait else math.floor(account.leased + own + left)
         return Allowance(policy, remaining, math.ceil(max(owed, account.pool_full_at - now)), wait)
 
+    def borrow(self, policy: Policy, key: str) -> None:
+        """Count one request that was allowed without a lease, because the answer was late."""
+        with self._lock:
+            account = self._accounts.get((policy.name, key))
+            if account is not None:
+                account.borrowed += 1
+                account.borrowed_at = self._clock()
+
     def questions(self, processes: int) -> tuple[Sequence[Account], Sequence[Wanted]]:
         """The accounts that need leases, and what each wants of the store."""
         with self._lock:
@@ -122,7 +135,11 @@ class Leases:
         with self._lock:
             now = self._clock()
             for account, granted in zip(accounts, answers, strict=bool(answers)):
-                account.leased = granted.count + (account.leased if now < account.lapses_at else 0)
+                if now >= account.borrowed_at + account.policy.window:
+                    account.borrowed = 0
+                paid = min(account.borrowed, granted.count)
+                account.borrowed -= paid
+                account.leased = granted.count - paid + (account.leased if now < account.lapses_at else 0)
                 account.lapses_at = now + account.policy.window * LAPSE
                 account.pool_left, account.pool_at = granted.left, now
                 account.pool_full_at = now + granted.reset_s

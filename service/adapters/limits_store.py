@@ -5,7 +5,7 @@ that are too far away. Keys expire once they mean nothing any more, so memory is
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from redis import Redis
@@ -87,6 +87,11 @@ return 1
 
 _LEAVE: Final = "redis.pcall('HDEL', KEYS[1], ARGV[1]) return 1"
 _UNLIMITED: Final = 1_000_000
+_BATCH: Final = 100
+"""Streams that are registered in one round trip."""
+
+_Call: TypeAlias = tuple[str, Sequence[str], Sequence[str | int]]
+"""A script, its keys and its values."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -130,21 +135,31 @@ class LimitsStore:
         """Count a stream of this process, unless `limit` other ones are open."""
         return bool(self._eval(_ENTER, [_streams(holder), PROCESSES], self._process, stream, limit))
 
-    def register(self, streams: Iterable[tuple[str, str]]) -> None:
+    def register(self, streams: Sequence[tuple[str, str]]) -> None:
         """Count streams that are open already: pairs of stream and holder."""
-        for stream, holder in streams:
-            self.enter(holder, stream, _UNLIMITED)
+        for first in range(0, len(streams), _BATCH):
+            self._eval_each(
+                (_ENTER, [_streams(holder), PROCESSES], (self._process, stream, _UNLIMITED))
+                for stream, holder in streams[first : first + _BATCH]
+            )
 
     def leave(self, holder: str, stream: str) -> bool:
         """Count a stream no more. Returns True: the server has done it."""
         return bool(self._eval(_LEAVE, [_streams(holder)], stream))
 
     def _eval(self, script: str, keys: Sequence[str], *values: str | int) -> Any:
-        """The result of a script. Sent without redis-py's own layers, which cost more than the script."""
-        (reply,) = exchange(self._client, [("EVAL", script, len(keys), *keys, *values)])
-        if isinstance(reply, Exception):
-            raise reply
+        (reply,) = self._eval_each([(script, keys, values)])
         return reply
+
+    def _eval_each(self, calls: Iterable[_Call]) -> Sequence[Any]:
+        """The results of scripts, in one round trip. Sent without redis-py's own layers, which cost more than a script."""
+        replies = exchange(
+            self._client, [("EVAL", script, len(keys), *keys, *values) for script, keys, values in calls]
+        )
+        for reply in replies:
+            if isinstance(reply, Exception):
+                raise reply
+        return replies
 
 
 def _streams(holder: str) -> str:

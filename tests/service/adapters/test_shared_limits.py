@@ -209,6 +209,53 @@ def test_streams_of_a_process_that_ended_are_free_again(processes: Make, queue: 
     assert other.enter("ada", 8) is None
 
 
+@pytest.mark.parametrize("damage", ["removed", "of another type"])
+def test_streams_whose_key_was_damaged_are_counted_again(
+    processes: Make, queue: Redis, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    monkeypatch.setattr(shared_limits, "RENEWED", 3)
+    one, other = processes()
+    opened = [one.enter("ada", 8) for _ in range(8)]
+    queue.delete("streams:ada")
+    if damage == "of another type":
+        queue.set("streams:ada", "damaged")
+    one.leave(opened.pop() or "")
+    for _ in range(3):
+        one._report()
+    assert other.enter("ada", 8)
+    assert other.enter("ada", 8) is None
+
+
+def test_what_was_allowed_before_an_outage_counts_during_it(processes: Make, tmp_path: Path) -> None:
+    with Valkey.start(tmp_path, durable=False) as server:
+        two = processes(server.url)
+        began = time.monotonic()
+        order = list(islice(cycle(two), 200))
+        moves = sum(not one.spend(MOVES, "ada").wait for one in order)
+        assert sum(not one.take(HOUR, "ada").wait for one in order) == HOUR.quota
+        server.kill()
+        assert all(one.take(HOUR, "ada").wait for one in order)
+        assert all(one.take(HOUR, "ben").wait == 0 for one in order[: HOUR.quota])
+        moves += sum(not one.spend(MOVES, "ada").wait for one in order)
+        restored = (time.monotonic() - began) * MOVES.quota / MOVES.window
+    assert 0.9 * MOVES.quota <= moves <= 1.1 * MOVES.quota + restored
+
+
+def test_a_slow_server_lets_nobody_exceed_the_quota(processes: Make, tmp_path: Path) -> None:
+    """Requests that get no answer in time count against the share of their process, and so do the others."""
+    with Valkey.start(tmp_path, durable=False) as server, Redis.from_url(server.url) as client:
+        two = processes(server.url)
+        began = time.monotonic()
+        with ThreadPoolExecutor(16) as pool:
+            found = []
+            for _ in range(3):
+                client.execute_command("CLIENT", "PAUSE", 300, "ALL")  # longer than a request waits for a lease
+                found += list(pool.map(lambda one: one.spend(MOVES, "ada"), islice(cycle(two), 200)))
+        restored = (time.monotonic() - began) * MOVES.quota / MOVES.window
+        assert all(one._is_usable for one in two)
+    assert sum(not one.wait for one in found) <= 1.1 * MOVES.quota + restored
+
+
 def test_without_the_server_each_process_has_its_share_and_afterwards_streams_are_counted_again(
     processes: Make, tmp_path: Path
 ) -> None:
