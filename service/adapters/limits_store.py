@@ -65,21 +65,28 @@ redis.call('PEXPIRE', KEYS[1], FORGOTTEN_AFTER_MS)
 return {{ 1 - added, redis.call('ZCOUNT', KEYS[1], now - DEAD_AFTER_MS, now + DEAD_AFTER_MS) }}
 """
 
-# KEYS: a hash of a holder's streams; PROCESSES. ARGV: the id of a process, a stream (`<process>.<number>`), the limit.
+# KEYS: a hash of a holder's streams; PROCESSES. ARGV: the id of a process, a stream (`<process>.<number>`), the limit, how many
+# streams the process has open, how many processes are expected, and the share of the limit that the process has alone. If fewer
+# processes than expected are alive, this server may have lost its data, and does not know the streams of the others.
 _ENTER: Final = f"""{_COMMON}
 repair(KEYS[1], 'hash')
 repair(KEYS[2], 'zset')
-local open = 0
+local own, others = 0, 0
 for _, stream in ipairs(redis.call('HKEYS', KEYS[1])) do
   local process = string.match(stream, '^(%x+)%.') or ''
   local at = tonumber(redis.call('ZSCORE', KEYS[2], process) or nil)
-  if process == ARGV[1] or at and math.abs(now - at) < DEAD_AFTER_MS then
-    if stream ~= ARGV[2] then open = open + 1 end
+  if process == ARGV[1] then
+    if stream ~= ARGV[2] then own = own + 1 end
+  elseif at and math.abs(now - at) < DEAD_AFTER_MS then
+    others = others + 1
   elseif not at then
     redis.call('HDEL', KEYS[1], stream)
   end
 end
-if open >= tonumber(ARGV[3]) then return 0 end
+own = math.max(own, tonumber(ARGV[4]))
+if own + others >= tonumber(ARGV[3]) then return 0 end
+local alive = redis.call('ZCOUNT', KEYS[2], now - DEAD_AFTER_MS, now + DEAD_AFTER_MS)
+if alive < tonumber(ARGV[5]) and own >= tonumber(ARGV[6]) then return 0 end
 redis.call('HSET', KEYS[1], ARGV[2], 1)
 redis.call('PEXPIRE', KEYS[1], STREAM_TTL_MS)
 return 1
@@ -131,15 +138,20 @@ class LimitsStore:
         known, alive = self._eval(_REPORT, [PROCESSES], self._process)
         return bool(known), alive
 
-    def enter(self, holder: str, stream: str, limit: int) -> bool:
-        """Count a stream of this process, unless `limit` other ones are open."""
-        return bool(self._eval(_ENTER, [_streams(holder), PROCESSES], self._process, stream, limit))
+    def enter(self, holder: str, stream: str, limit: int, own: int, processes: int) -> bool:
+        """Count a stream of this process, unless `limit` other ones are open.
+
+        `own`: how many streams of the holder this process has open; `processes`: how many processes are expected. While some of
+        them have not reported, this process may have its share of the limit.
+        """
+        values = (self._process, stream, limit, own, processes, max(1, limit // processes))
+        return bool(self._eval(_ENTER, [_streams(holder), PROCESSES], *values))
 
     def register(self, streams: Sequence[tuple[str, str]]) -> None:
         """Count streams that are open already: pairs of stream and holder."""
         for first in range(0, len(streams), _BATCH):
             self._eval_each(
-                (_ENTER, [_streams(holder), PROCESSES], (self._process, stream, _UNLIMITED))
+                (_ENTER, [_streams(holder), PROCESSES], (self._process, stream, _UNLIMITED, 0, 0, 0))
                 for stream, holder in streams[first : first + _BATCH]
             )
 

@@ -94,7 +94,8 @@ class SharedLimits:
 
     def enter(self, holder: str, limit: int) -> str | None:
         stream, was_usable = self._new_stream(), self._is_usable
-        entered = self._try(lambda: self._store.enter(holder, stream, limit))
+        own, processes = self._open[holder], self._processes
+        entered = self._try(lambda: self._store.enter(holder, stream, limit, own, processes))
         with self._lock:
             if entered is None:
                 if was_usable:

@@ -172,10 +172,10 @@ def test_bad_values_are_replaced(processes: Make, queue: Redis, value: object) -
                 queue.sadd(key, *value)
     assert [one.take(HOUR, "ada").wait == 0 for _ in range(HOUR.quota + 1)] == [True] * HOUR.quota + [False]
     assert 90 <= spent(lambda: one.spend(MOVES, "ada")) <= 112
-    opened = [one.enter("ada", 8) for _ in range(9)]
-    assert [stream is None for stream in opened] == [False] * 8 + [True]
     one._report()
     other._report()
+    opened = [one.enter("ada", 8) for _ in range(9)]
+    assert [stream is None for stream in opened] == [False] * 8 + [True]
     assert other.enter("ada", 8) is None
     assert one._is_usable
     assert other._is_usable
@@ -224,6 +224,19 @@ def test_streams_whose_key_was_damaged_are_counted_again(
         one._report()
     assert other.enter("ada", 8)
     assert other.enter("ada", 8) is None
+
+
+def test_a_server_that_lost_its_data_lets_nobody_exceed_the_limit_of_streams(processes: Make, queue: Redis) -> None:
+    two = processes()
+    assert all(one.enter("ada", 8) for one in two * 4)
+    for _ in range(5):
+        queue.flushall()
+        assert [one.enter("ada", 8) for one in two] == [None, None]
+    for one in two:
+        one._report()
+    assert [one.enter("ada", 8) for one in two] == [None, None]
+    assert all(one.enter("ben", 8) for one in two * 4)
+    assert [one.enter("ben", 8) for one in two] == [None, None]
 
 
 def test_what_was_allowed_before_an_outage_counts_during_it(processes: Make, tmp_path: Path) -> None:
