@@ -1,8 +1,8 @@
 """A process's leased parts of quotas, so that most requests are counted without asking the store.
 
-Each process may always spend its reserve, a small part of the quota that is restored at a small part of the rate. A busier client
-needs leases from the pool, which has the rest of the quota. They are asked for before they are needed, and lapse soon, so that a
-client that goes to another process finds them there. The quota is exceeded by 5 % at most.
+Each process may always spend its reserve, a small part of the quota that is restored at a small part of the rate. A
+busier client needs leases from the pool, which has the rest of the quota. They are asked for before they are needed,
+and lapse soon, so that a client that goes to another process finds them there. The quota is exceeded by 5 % at most.
 """
 
 import math
@@ -19,8 +19,8 @@ RESERVED: Final = 0.05
 LEASED: Final = 0.08
 """The part of a quota that all processes together lease ahead, at a time."""
 ASK_BELOW: Final = 0.25
-"""The part of a lease at which the next one is asked for. A process has leases only once its reserve is spent, so a client that
-turns to another process finds all but 10 % of the quota there.
+"""The part of a lease at which the next one is asked for. A process has leases only once its reserve is spent, so a
+client that turns to another process finds all but 10 % of the quota there.
 """
 MIN_QUOTA_FOR_RESERVES: Final = 10
 """Below this quota for each process there are no reserves: one request would already be too large a part."""
@@ -59,7 +59,7 @@ class Account:
         self.pool_full_at = 0.0
         self.refused_until = 0.0
         self.borrowed = 0
-        """Requests that were allowed while the answer was late. Leases that are granted within a window pay for them."""
+        """Requests that were allowed while an answer was late. Leases that come within a window pay for them."""
         self.borrowed_at = 0.0
         self.answered: threading.Event | None = None
         """Set when the answer to the current question has come; None if nothing was asked."""

@@ -39,7 +39,7 @@ class LocalLimits:
     spend = take
 
     def note(self, policy: Policy, key: str) -> None:
-        """Count a request that was allowed elsewhere, as far as the quota goes: it is never owed more than one window."""
+        """Count a request that was allowed elsewhere. It may exceed the quota, which is then spent."""
         with self._lock:
             self._add(policy, key, self._clock())
 

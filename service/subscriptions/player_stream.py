@@ -1,9 +1,9 @@
 """The stream of one player: notices from all of the player's matches that are not over.
 
 A position in the stream is a time in server milliseconds; everything from before that time was sent. A stream that is
-resumed from a position sends what happened since in the matches that are not over, and the ends of the others. It also
-repeats the minute before the position, because the clocks of machines differ, and because an event has the time at which its
-command was received, a little before it was appended.
+resumed from a position sends what happened since in the matches that are not over, and the ends of the others. It
+also repeats the minute before the position, because the clocks of machines differ, and because an event has the time
+at which its command was received, a little before it was appended.
 """
 
 import time
@@ -44,9 +44,9 @@ _CONCLUDED_PAGE: Final = 200
 class _Backlog(msgspec.Struct, frozen=True):
     """A match with notices from before the stream began.
 
-    They are about all events since a time (server milliseconds), or only about the open turns if `since` is None. `upto` is
-    the version at which the stream began to follow the match. It is None if the stream does not follow the match; then its
-    end is sent even if it is earlier than `since`.
+    They are about all events since a time (server milliseconds), or only about the open turns if `since` is None.
+    `upto` is the version at which the stream began to follow the match. It is None if the stream does not follow the
+    match; then its end is sent even if it is earlier than `since`.
     """
 
     match_id: MatchId

@@ -195,6 +195,19 @@ def test_a_clock_that_jumps_refuses_nobody_for_long(processes: Make, queue: Redi
     assert one.enter("ada", 1) is None
 
 
+@pytest.mark.parametrize("late_us", [1, 2_000, 1_000_000])
+def test_a_clock_that_is_set_back_a_little_gives_nobody_a_new_quota(
+    processes: Make, queue: Redis, late_us: int
+) -> None:
+    """The quota would be full again later than after a whole window. Rounding also causes this, for milliseconds."""
+    one, _ = processes()
+    seconds, _ = queue.time()
+    queue.set("limit:hour:ada", (seconds + 1 + HOUR.window) * 1_000_000 + late_us)
+    refused = one.take(HOUR, "ada")
+    assert (refused.remaining, refused.reset) == (0, HOUR.window)
+    assert 119 <= refused.wait <= 120
+
+
 def test_streams_of_a_process_that_ended_are_free_again(processes: Make, queue: Redis) -> None:
     assert limits_store.DEAD_AFTER_MS + 1000 * shared_limits.REPORT_INTERVAL_S < 10_000
     one, other = processes()
