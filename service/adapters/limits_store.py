@@ -119,7 +119,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 class Granted(msgspec.Struct, frozen=True):
-    """How many requests were granted, how many are left, and the seconds until the quota is full, and until one more."""
+    """How many requests were granted and are left, and the seconds until the quota is full, and until one more."""
 
     count: int
     left: int
