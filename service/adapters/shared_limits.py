@@ -179,12 +179,15 @@ class SharedLimits:
                     self._unregistered |= self._holders.keys()
                 streams = self._unregistered | self._streams_to_renew()
                 registered = [(stream, self._holders[stream]) for stream in streams]
-                released = list(self._unreleased)
-            self._store.register(registered)
+            try:
+                self._store.register(registered)
+            finally:
+                with self._lock:
+                    # What was closed meanwhile may have been registered after its `leave`.
+                    self._unreleased |= {(holder, one) for one, holder in registered if one not in self._holders}
             with self._lock:
-                # What was closed meanwhile may have been registered after its `leave`.
-                released += [(holder, stream) for stream, holder in registered if stream not in self._holders]
                 self._unregistered -= streams
+                released = list(self._unreleased)
             for holder, stream in released:
                 self._store.leave(holder, stream)
             with self._lock:

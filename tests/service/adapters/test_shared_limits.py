@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import cycle, islice
@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 import pytest
 from redis import Redis
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from service.adapters import jobs, leases, limits_store, shared_limits
 from service.adapters.limits_store import PROCESSES, LimitsStore, Wanted
@@ -237,6 +238,26 @@ def test_streams_whose_key_was_damaged_are_counted_again(
         one._report()
     assert other.enter("ada", 8)
     assert other.enter("ada", 8) is None
+
+
+def test_a_stream_that_closes_while_its_registration_fails_is_free_again(
+    processes: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = processes()
+    stream = one.enter("ada", 1)
+    register = one._store.register
+
+    def registers_and_fails(streams: Sequence[tuple[str, str]]) -> None:
+        one.leave(stream or "")
+        register(streams)
+        raise RedisTimeoutError
+
+    monkeypatch.setattr(one._store, "register", registers_and_fails)
+    one._report()
+    assert other.enter("ada", 1) is None
+    monkeypatch.undo()
+    one._report()
+    assert other.enter("ada", 1)
 
 
 def test_a_server_that_lost_its_data_lets_nobody_exceed_the_limit_of_streams(processes: Make, queue: Redis) -> None:
