@@ -55,7 +55,7 @@ class Subscription(Protocol):
         ...
 
     def request_check(self, since: float) -> None:
-        """Request a check of all matches, as wake-ups may be lost. Reads from before `since` (monotonic) do not count."""
+        """Request a check of all matches, as wake-ups may be lost. Reads before `since` (monotonic) do not count."""
         ...
 
     def next_piece(self) -> bytes | None:
