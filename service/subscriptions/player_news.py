@@ -1,15 +1,10 @@
 """Notices about what happened to a player beside the matches that the stream follows (`service.repository.news`)."""
 
-from typing import Final
-
 from service.errors import Corrupt, Refused
 from service.repository.news import Item, RematchAsked, SeatFreed, SeekEnded
 from service.repository.ports import Ports
 from service.subscriptions.notices import Notice, SeekEndedNotice, notice
 from service.subscriptions.situation import Include
-
-CLOCKS_DIFFER_MS: Final = 1_000
-"""By how much the clocks of two machines may differ."""
 
 
 class PlayerNews:

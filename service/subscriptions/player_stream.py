@@ -27,13 +27,15 @@ from service.subscriptions.followed import FollowedMatches
 from service.subscriptions.frames import Form, Reason
 from service.subscriptions.match_watch import StreamEnded
 from service.subscriptions.notices import ALWAYS_NOTIFIED, KINDS, Kind, NoticesEnd, NoticesHello, kinds, notice, turns
-from service.subscriptions.player_news import CLOCKS_DIFFER_MS, PlayerNews
+from service.subscriptions.player_news import PlayerNews
 from service.subscriptions.situation import Include
 from service.subscriptions.streams import Streams
 from service.views.match_views import OwnMatch, own_summaries
 
 OVERLAP_MS: Final = 60_000
 """Larger than the difference of clocks, and larger than the time from the receipt of a command to its append."""
+CLOCKS_DIFFER_MS: Final = 2_000
+"""More than the clocks of machines differ. A position that is later than now by more shows that a clock was set back."""
 _READ_BATCH: Final = 100
 """Events per read."""
 _CONCLUDED_PAGE: Final = 200
@@ -77,9 +79,8 @@ class PlayerSubscription:
         self._include = include
         self._clock_fault = clock_fault
         now = ports.now()
-        # A position may be later than now if a clock was set back. Nothing that happens until then may be skipped.
         self._position = now if after is None else min(after, now)
-        self._since = None if after is None else max(0, self._position - OVERLAP_MS)
+        self._since = None if after is None else _since(after, now)
         self._followed: FollowedMatches
         self._backlog: deque[_Backlog] = deque()
         # How many matches that were concluded since the position are in the backlog already; None when all are.
@@ -261,6 +262,14 @@ class PlayerSubscription:
 
     def _frame(self, name: str, value: object) -> bytes:
         return self._form.frame(name, value, self._cursor())
+
+
+def _since(after: int, now: int) -> int:
+    """The time (server milliseconds) from which a stream that is resumed from `after` repeats what happened.
+
+    If a clock was set back, nobody knows when the position was right, so the stream repeats everything.
+    """
+    return 0 if after > now + CLOCKS_DIFFER_MS else max(0, min(after, now) - OVERLAP_MS)
 
 
 _ENDS: Final = frozenset({"match_scored", "match_aborted"})
