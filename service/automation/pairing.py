@@ -71,10 +71,10 @@ def _new_id(ports: Ports) -> MatchId:
 def _end(ports: Ports, seek: Seek, reason: SeekEnd) -> None:
     """End a seek that waits, unless it has just been paired."""
     if ports.seeks.remove(seek):
-        _tell(ports, seek, reason)
+        _report_end(ports, seek, reason)
 
 
-def _tell(ports: Ports, seek: Seek, reason: SeekEnd) -> None:
+def _report_end(ports: Ports, seek: Seek, reason: SeekEnd) -> None:
     ports.news.post(seek.player, SeekEnded(seek.id, reason), ports.now())
 
 
@@ -95,7 +95,7 @@ def _complete(ports: Ports, pairing: Pairing) -> None:
         if outcome == "again":
             again.append(seek)
         elif outcome is not None:
-            _tell(ports, seek, outcome)
+            _report_end(ports, seek, outcome)
             ended.append(seek)
     ports.seeks.finish(pairing, again, ended)
 

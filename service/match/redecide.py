@@ -53,13 +53,13 @@ from service.match.events import (
 from service.match.model import Match, SeatHolder
 from service.match.new_match import NewMatch
 from service.match.randomness import Chance
-from service.match.seating import aborted, asked, gone
+from service.match.seating import aborted, asked, departed
 
 RULED: Final = frozenset(
     {"match_created", "match_started", "action", "default_action", "timer", "seat_handed_over", "match_scored"}
 )
 """Events whose data only the rules of their own ruleset can reproduce."""
-_GONE: Final = frozenset({"resigned", "seat_handed_over"})
+_DEPARTURES: Final = frozenset({"resigned", "seat_handed_over"})
 """Events by which a person leaves or loses a seat. A match that all others want to abort ends with them."""
 
 
@@ -212,7 +212,7 @@ def _decided_without_rules(match: Match, event: Event, chance: Chance) -> Sequen
         draft = Draft(event.type, _author(match, event), bytes(event.data))
         if event.type == "match_scored":
             return draft, Draft("seed_revealed", "worker", canonical(SeedRevealed(chance().hex())))
-        return gone(match, _seat(event), draft, chance) if event.type in _GONE else (draft,)
+        return departed(match, _seat(event), draft, chance) if event.type in _DEPARTURES else (draft,)
     if event.type == "abort_asked":
         seat = _seat(event)
         if match.status != "running" or not _holder(match, seat).is_present:

@@ -59,7 +59,7 @@ def seat_bot(match: Match, command: SeatBot, at: int, chance: Chance) -> tuple[D
 def free_seat(match: Match, command: FreeSeat) -> tuple[Draft, ...]:
     _check_creator(match, command.player)
     _check_open(match)
-    _check_format(match)
+    _check_format_2(match)
     seat = command.seat
     if not 0 <= seat < len(match.seats) or match.seats[seat] is None:
         raise Refused("seat-free", f"Nobody has seat {seat}.")
@@ -143,7 +143,7 @@ def ask_abort(match: Match, player: str, chance: Chance) -> tuple[Draft, ...]:
     seat = _own_seat(match, player)
     check_running(match)
     _check_present(match, seat)
-    _check_format(match)
+    _check_format_2(match)
     _check_unrated(match)
     return asked(match, seat, chance)
 
@@ -157,10 +157,10 @@ def asked(match: Match, seat: Seat, chance: Chance) -> tuple[Draft, ...]:
 
 
 def resigned(match: Match, seat: Seat, by: str, chance: Chance) -> tuple[Draft, ...]:
-    return gone(match, seat, Draft("resigned", by, canonical(Resigned(seat))), chance)
+    return departed(match, seat, Draft("resigned", by, canonical(Resigned(seat))), chance)
 
 
-def gone(match: Match, seat: Seat, draft: Draft, chance: Chance) -> tuple[Draft, ...]:
+def departed(match: Match, seat: Seat, draft: Draft, chance: Chance) -> tuple[Draft, ...]:
     """The event by which a person leaves or loses a seat, and the end of the match if all who stay ask for it."""
     end = aborted("agreed", chance) if match.is_agreed(leaving=seat) else ()
     return (draft, *end)
@@ -172,7 +172,7 @@ def take_back(match: Match, command: TakeBack) -> tuple[Draft, ...]:
     if seat is None:
         raise refused("not-seated.nothing-to-take-back")
     check_running(match)
-    _check_format(match)
+    _check_format_2(match)
     _check_unrated(match)
     if any(decision.seat == seat for decision in match.decisions()):
         # Otherwise a player could reopen the same decision again and again, each time with the whole time for it.
@@ -185,7 +185,7 @@ def replace_absent(match: Match, command: ReplaceAbsent, at: int, chance: Chance
     asker, seat = _own_seat(match, command.player), command.seat
     check_running(match)
     _check_present(match, asker)
-    _check_format(match)
+    _check_format_2(match)
     holder = match.seats[seat] if 0 <= seat < len(match.seats) else None
     if holder is None or not holder.is_present or seat == asker:
         raise refused("seat-not-absent.no-other", seat=seat)
@@ -201,7 +201,7 @@ def handed_over(match: Match, seat: Seat, by: str, reason: HandOverReason, chanc
     """A seat's hand-over to the bot that stands in for people."""
     given = UNSET if match.created.format_number == 1 else reason
     data = SeatHandedOver(seat, stand_in(match.game), "bot", given)
-    return gone(match, seat, Draft("seat_handed_over", by, canonical(data)), chance)
+    return departed(match, seat, Draft("seat_handed_over", by, canonical(data)), chance)
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def _check_present(match: Match, seat: Seat) -> None:
         raise refused("not-seated.left-before")
 
 
-def _check_format(match: Match) -> None:
+def _check_format_2(match: Match) -> None:
     if match.created.format_number == 1:
         raise refused("match-too-old")
 

@@ -1,4 +1,4 @@
-"""What happened to a player that none of the player's matches tells: kept for a day, for the player's streams.
+"""What happened to a player beside the player's matches: kept for a day, for the player's streams.
 
 It is part of no match and no backup. Each item is posted once, however often a command is repeated.
 """

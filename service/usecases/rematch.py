@@ -43,7 +43,7 @@ def rematch(ports: Ports, player: str, match_id: MatchId, admit_bots: Admit | No
     if old.status != "finished":
         raise Refused("match-not-finished", "A match that is not finished has no rematch.")
     made = _found_or_created(ports, player, old)
-    _tell_others(ports, player, old, made.match)
+    _notify_others(ports, player, old, made.match)
     submitted = made
     for seat, holder in enumerate(old.seats):
         if holder is not None and holder.kind != "human" and holder.former is None:
@@ -75,8 +75,8 @@ def _found_or_created(ports: Ports, player: str, old: Match) -> Submitted:
     raise Refused("match-over", "Every rematch of this match was aborted; create a new match.")
 
 
-def _tell_others(ports: Ports, player: str, old: Match, new: Match) -> None:
-    """Let the other players of the old match know of its rematch, until it starts."""
+def _notify_others(ports: Ports, player: str, old: Match, new: Match) -> None:
+    """Post the rematch to the other players of the old match, while it has not started."""
     if new.status == "open":
         others = {person for holder in old.seats if (person := _person(holder)) is not None}
         for other in sorted(others - {player} - new.people):

@@ -131,10 +131,10 @@ def test_a_seek_that_ends_while_it_is_paired_has_one_of_both_outcomes(service: S
         else:
             assert matches == [[], []]
             reason = {"expires": "expired", "loses its stream": "no-stream", "is cancelled": ""}[end]
-            told = {player: reasons for player, reasons in ended.items() if reasons}
-            assert all(reasons == [reason] for reasons in told.values())
+            notified = {player: reasons for player, reasons in ended.items() if reasons}
+            assert all(reasons == [reason] for reasons in notified.values())
             left = [player for player in (anna, ben) if ports.seeks.of(player) is not None]
-            assert (left, told) == ([anna], {}) if end == "is cancelled" else len(left) + len(told) == 2
+            assert (left, notified) == ([anna], {}) if end == "is cancelled" else len(left) + len(notified) == 2
             for player in left:
                 ports.seeks.remove(ports.seeks.of(player) or first)
         assert ports.seeks.pairings() == []

@@ -1,4 +1,4 @@
-"""Notices about what a player's matches do not tell: freed seats, rematches that others ask for, and seeks that ended."""
+"""Notices about what happens beside a player's matches: freed seats, rematches that others ask for, and seeks that ended."""
 
 import threading
 from functools import partial
@@ -82,7 +82,7 @@ def test_nobody_else_gets_the_notice_and_nobody_who_frees_the_own_seat(players: 
     assert [len(notices(players, player, 0)) for player in ("anna", "host", "ben")] == [1, 0, 0]
 
 
-def test_the_other_players_hear_of_a_rematch_until_it_starts(players: Players) -> None:
+def test_the_other_players_are_notified_of_a_rematch_until_it_starts(players: Players) -> None:
     old = finished(players, "anna", "ben", "carl")
     stream = players.sent("ben")
     next(stream)
@@ -102,7 +102,7 @@ def test_the_other_players_hear_of_a_rematch_until_it_starts(players: Players) -
     assert notices(players, "ben") == []
 
 
-def test_a_rematch_that_is_asked_for_again_and_again_is_told_once(players: Players) -> None:
+def test_a_rematch_that_is_asked_for_again_and_again_is_reported_once(players: Players) -> None:
     old = finished(players, "anna", "ben")
     stream = players.sent("ben", hung_up=lambda: len(sent) > 1)
     sent: list[Frame] = []
@@ -114,7 +114,7 @@ def test_a_rematch_that_is_asked_for_again_and_again_is_told_once(players: Playe
     assert list(stream) == []
 
 
-def test_a_rematch_that_was_aborted_is_not_told_but_the_next_one_is(players: Players) -> None:
+def test_a_rematch_that_was_aborted_is_not_reported_but_the_next_one_is(players: Players) -> None:
     old = finished(players, "anna", "ben")
     first = rematch(players.ports, "anna", old).match.id
     for _ in range(2):
@@ -171,7 +171,7 @@ def test_a_player_with_all_seats_gets_the_last_one_of_a_match_that_starts(player
     assert put_together(players.ports) == 0
 
 
-def test_players_of_whom_none_may_take_a_further_seat_are_told_so(players: Players) -> None:
+def test_players_of_whom_none_may_take_a_further_seat_get_to_know_it(players: Players) -> None:
     for player in ("anna", "ben"):
         hold_all_seats(players, player)
     ids = {player: seeks(players, player) for player in ("anna", "ben")}
