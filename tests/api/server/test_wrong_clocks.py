@@ -5,11 +5,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from secrets import token_hex
 
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.usecases import accounts
 from service.usecases.match_lifecycle import create
@@ -146,15 +148,25 @@ def test_a_clock_that_jumps_between_two_checks_enforces_nothing(world: World, tm
 
 
 def test_bots_are_not_played_by_a_worker_whose_clock_is_off_but_by_another(world: World, tmp_path: Path) -> None:
+    ports = world.service.ports
+
+    def match_of_bots() -> Match:
+        return create(ports, "pl_a", NewMatch(GAME, 2, bots=("random", "random")), token_hex(4)).match
+
+    def is_left_alone(match: Match) -> bool:
+        until(lambda: ports.now() > match.at + 3_000, TIMEOUT_S, "the bots were due for a while")
+        return world.newest(match) == match
+
     wrong = WrongClock(tmp_path / "clock", 30)
     world.worker(**wrong.environ)
-    match = create(world.service.ports, "pl_a", NewMatch(GAME, 2, bots=("random", "random")), "bots").match
-    due = match.at + 3_000
-    until(lambda: world.service.ports.now() > due, TIMEOUT_S, "the bots were due for a while")
-    assert world.newest(match) == match
-    world.worker()
-    until(lambda: world.newest(match).status == "finished", TIMEOUT_S, "the other worker plays the match")
-    now = world.service.ports.now()
-    assert all(event.at <= now for event in world.events(match))
+    first = match_of_bots()
+    assert is_left_alone(first)
+    right = world.worker()
+    until(lambda: world.newest(first).status == "finished", TIMEOUT_S, "the other worker plays the match")
+    assert all(event.at <= ports.now() for event in world.events(first))
+    right.kill()
+    right.wait()
+    second = match_of_bots()
+    assert is_left_alone(second)
     wrong.set_offset(0)
-    until(lambda: world.service.log_client.exists("beat"), TIMEOUT_S, "a sweeper runs")
+    until(lambda: world.newest(second).status == "finished", TIMEOUT_S, "it is played once the clock agrees")
