@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import NoReturn
 
@@ -13,9 +14,9 @@ import msgspec
 
 from service.arena.bots import BuiltIn, seated
 from service.arena.deals import Broken, Contest, Deal, JobOrder, MatchResult, Report, counted, merged, result
-from service.arena.hosted import CannotStart, Hosted
+from service.arena.hosted import CannotStart, Changed, Hosted
 from service.arena.parent import end_with_parent
-from service.arena.play import play
+from service.arena.play import id_of_match, play
 from service.arena.record import match_file
 from service.games.registry import GAMES
 from service.match.characters import printable
@@ -37,9 +38,10 @@ def main() -> None:
         bots: list[BuiltIn | Hosted] = []
         try:
             game, limit_s = GAMES[order.contest.game], order.contest.limit_ms / 1000
-            bots.extend(seated(game, name, limit_s, log) for name in order.contest.bots)
+            for name, version in zip_longest(order.contest.bots, order.contest.versions):
+                bots.append(seated(game, name, limit_s, log, version))
             _play_all(order.contest, bots, export, report)
-        except CannotStart as error:
+        except (CannotStart, Changed) as error:
             report(Broken(str(error)))
         finally:
             for bot in bots:
@@ -62,6 +64,8 @@ def _play_all(
         except OSError as error:
             report(Broken(printable(f"{error.filename or export}: {error.strerror}")))
             return
+        except Changed:
+            raise
         except Exception as error:
             report(Broken(f"the rules failed in deal {number}: {type(error).__name__}: {error}"))
             raise
@@ -79,7 +83,8 @@ def play_deal(contest: Contest, number: int, bots: list[BuiltIn | Hosted], expor
     times: list[dict[int, int]] = [{} for _ in bots]
     for rotation in range(len(bots)):
         positions = contest.seated(rotation)
-        played = play(game, contest.options, seed, [bots[position] for position in positions])
+        players = [bots[position] for position in positions]
+        played = play(game, contest.options, seed, players, id_of_match(seed, rotation))
         matches.append(result(played, positions))
         for position, taken in zip(positions, played.times, strict=True):
             times[position] = merged(times[position], counted(taken))

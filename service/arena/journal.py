@@ -78,9 +78,8 @@ def _read(path: Path, contest: Contest) -> tuple[dict[int, Deal], int]:
         NotContinued: it is the journal of another contest, or a complete line is no deal of this one.
     """
     found = contest_of(path) or contest
-    for name in Contest.__struct_fields__:
-        if (value := getattr(found, name)) != getattr(contest, name):
-            raise NotContinued(f"{path} has another contest, with {name} {value}; give another file.")
+    if difference := contest.difference(found):
+        raise NotContinued(f"{path} has another contest, with {difference}; give another file.")
     known: dict[int, Deal] = {}
     length = 0
     with path.open("rb") as file:
