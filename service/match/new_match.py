@@ -11,8 +11,12 @@ from events.chain import NEWEST_FORMAT
 from service.errors import Refused
 from service.games.bots import bots_of
 from service.games.protocol import AnyGame, BadOptions
+from service.match.characters import printable
 from service.match.events import BotFallback, MatchClock
 from service.match.model import OPEN_MS
+
+MAX_NAME: Final = 64
+"""The most characters of an unknown bot's name in a refusal."""
 
 
 class NewMatch(msgspec.Struct, frozen=True):
@@ -130,4 +134,5 @@ def check_pace(clock: MatchClock | None) -> None:
 
 def check_bot(game: AnyGame, name: str) -> None:
     if name not in bots_of(game):
-        raise Refused("bot-not-found", "No such bot plays this game.", bots=sorted(bots_of(game)))
+        fault = f"No bot {printable(name[:MAX_NAME])!r} plays {game.info.title}."
+        raise Refused("bot-not-found", fault, bots=sorted(bots_of(game)))

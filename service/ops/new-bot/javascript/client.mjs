@@ -16,6 +16,9 @@ export class Refused extends Error {
   }
 }
 
+// The service does not answer; the message says why.
+export class NoService extends Error {}
+
 // One player of a service. `url` is such as http://127.0.0.1:8080; `token` is that of an existing player.
 export class Client {
   constructor(url, token = "") {
@@ -23,10 +26,14 @@ export class Client {
     this.token = token;
   }
 
-  // Create a player, and be that player from now on.
+  // Create a player, and be that player from now on. Throws Refused, and NoService.
   async signUp(name) {
-    const response = await this.#open("/players", { name }, {}, AbortSignal.timeout(TIMEOUT_MS));
-    this.token = (await response.json()).token;
+    this.token = (await this.#first("/players", { name })).token;
+  }
+
+  // Ask who this player is. Throws Refused if the token is wrong, and NoService.
+  async check() {
+    await this.#first("/me", undefined);
   }
 
   get(path) {
@@ -68,6 +75,16 @@ export class Client {
         silence.abort();
       }
       await sleep(RETRY_DELAY_MS);
+    }
+  }
+
+  // The answer to the first request. It is not repeated, because the address may be wrong.
+  async #first(path, body) {
+    try {
+      return await (await this.#open(path, body, {}, AbortSignal.timeout(TIMEOUT_MS))).json();
+    } catch (error) {
+      if (error instanceof Refused) throw error;
+      throw new NoService(error.cause?.message || error.message);
     }
   }
 
