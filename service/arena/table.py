@@ -98,14 +98,14 @@ def _share(standings: Standings, limit: int | None) -> float:
 
 def sprt_line(test: SprtState, bots: tuple[str, ...], matches: int) -> str:
     """The state of a sequential test of two bots in words."""
-    line = f"SPRT of Elo {test.elo0:g} against {test.elo1:g}: LLR {test.llr:.2f} ({test.lower:.2f}, {test.upper:.2f})"
+    line = f"SPRT of Elo {test.elo0:g} against {test.elo1:g}: LLR {test.llr:.2f} ({test.lower:.2f}, {test.upper:.2f})."
     match test.verdict:
         case "elo1":
-            return f"{line}. Accepted: {_more_than(test.elo0, *bots)}"
+            return f"{line}\nAccepted: {_more_than(test.elo0, *bots)}"
         case "elo0":
-            return f"{line}. Accepted: {_less_than(test.elo1, *bots)}"
+            return f"{line}\nAccepted: {_less_than(test.elo1, *bots)}"
         case "undecided":
-            return f"{line}. Undecided after {matches:,} matches: play more of them."
+            return f"{line}\nUndecided after {matches:,} matches: play more of them."
     return line
 
 

@@ -154,7 +154,7 @@ def _run(played: Iterable[Deal], standings: Standings, journal: Journal | None, 
             live.update("", refresh=True)
             live.stop()
             if standings.deals:
-                console.print(table(standings, time.monotonic() - began, limit, end))
+                console.print(table(standings, time.monotonic() - began, limit, end), soft_wrap=True)
     return end
 
 

@@ -6,7 +6,8 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
 import { Client, NoService, Refused } from "./client.mjs";
-import { choose, resolved } from "./strategy.mjs";
+import { resolved } from "./patterns.mjs";
+import { choose } from "./strategy.mjs";
 
 const REFUSED = 1; // exit codes
 const WRONG_ARGUMENTS = 2;

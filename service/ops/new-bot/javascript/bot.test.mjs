@@ -7,7 +7,8 @@ import test from "node:test";
 
 import { play } from "./bot.mjs";
 import { Refused } from "./client.mjs";
-import { choose, resolved } from "./strategy.mjs";
+import { resolved } from "./patterns.mjs";
+import { choose } from "./strategy.mjs";
 
 const SAMPLE = JSON.parse(readFileSync(new URL("sample_task.json", import.meta.url), "utf8"));
 const TAKE = { type: "take_tile", segment: 3 };

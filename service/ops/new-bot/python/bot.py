@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 from client import Client, NoService, Refused
-from strategy import choose, resolved
+from patterns import resolved
+from strategy import choose
 
 REFUSED, UNREACHABLE, STOPPED = 1, 3, 130
 """Exit codes; 2 is that of wrong arguments."""
@@ -88,19 +89,18 @@ def act(client, turn):
     taken instead. Raises Refused if that one is refused too, because otherwise the match would wait for this bot forever.
     """
     match, decision = turn["match"], turn["decisions"][0]["id"]
-    action = choose(
-        turn["legal_actions"], lambda: client.get(f"/matches/{match}")["observation"], turn["seat"], match
-    )
+    action = choose(turn["legal_actions"], lambda: client.get(f"/matches/{match}")["observation"], turn["seat"], match)
     for key in (decision, f"{decision}-again"):
         try:
             send(client, match, action, decision, key)
-            return
         except Refused as refusal:
             print(f"{match}: refused: {refusal} The action was {action}.")
             if refusal.code in CLOSED:
                 return
             if key != decision:
                 raise
+        else:
+            return
         newest = client.get(f"/matches/{match}/legal-actions")["actions"]
         if not newest:
             return
@@ -112,11 +112,12 @@ def send(client, match, action, decision, key):
     while True:
         try:
             client.post(f"/matches/{match}/actions", {"action": action, "decision": decision}, key)
-            return
         except Refused as refusal:
             if refusal.code != "too-early":
                 raise
             time.sleep(refusal.retry_after_s)
+        else:
+            return
 
 
 def result(frame):

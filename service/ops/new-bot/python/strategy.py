@@ -1,5 +1,7 @@
 """What the bot plays. This is the file to change."""
 
+from patterns import resolved
+
 
 def choose(legal_actions, observe, seat, match):
     """Choose an action.
@@ -11,12 +13,3 @@ def choose(legal_actions, observe, seat, match):
     match: the id of the match.
     """
     return resolved(legal_actions[0])
-
-
-def resolved(action):
-    """The action with as few items as each of its patterns allows."""
-    return {name: _taken(value) for name, value in action.items()}
-
-
-def _taken(value):
-    return value["any_of"][: value["min"]] if isinstance(value, dict) and "any_of" in value else value

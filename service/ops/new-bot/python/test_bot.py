@@ -12,7 +12,8 @@ from unittest import mock
 
 import bot
 from client import Refused
-from strategy import choose, resolved
+from patterns import resolved
+from strategy import choose
 
 SAMPLE = json.loads(Path(__file__).with_name("sample_task.json").read_text())
 TAKE = {"type": "take_tile", "segment": 3}
