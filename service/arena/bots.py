@@ -38,7 +38,9 @@ def seated(game: AnyGame, name: str, limit_s: float, log: str | None, version: s
 
 
 def versions(game: AnyGame, names: Sequence[str], limit_s: float, log: str | None) -> tuple[str, ...]:
-    """The version of each bot. Hosted bots are started for this, once each, so that a wrong one is reported before any match.
+    """The version of each bot.
+
+    Hosted bots are started for this, once each, so that one that cannot be used is reported before any match.
 
     Raises:
         BadEntry, CannotStart: as `seated`.

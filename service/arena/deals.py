@@ -55,7 +55,10 @@ class Contest(msgspec.Struct, frozen=True):
 
 
 class BotFailure(msgspec.Struct, frozen=True):
-    """The failure of the bot at a position of the contest. The rest of its seat's match was played by default actions."""
+    """The failure of the bot at a position of the contest.
+
+    The rest of its seat's match was played by default actions.
+    """
 
     position: int
     kind: FailureKind

@@ -88,7 +88,7 @@ def version_of_game(game: AnyGame) -> str:
 
 
 def same_bots(names: Sequence[str], versions: Sequence[str]) -> Sequence[tuple[str, str]]:
-    """The pairs of different names that turn out to be the same bot: the same function, or command, of the same files."""
+    """The pairs of different names that are the same bot: the same function, or a command, of the same files."""
     found: list[tuple[str, str]] = []
     first: dict[tuple[str, str], str] = {}
     for name, version in zip(names, versions, strict=True):

@@ -1,4 +1,7 @@
-"""A job: a process that plays deals. `python -P -m service.arena.job PARENT` reads a JobOrder and then numbers of deals, one a line."""
+"""A job: a process that plays deals, started as `python -P -m service.arena.job PARENT`.
+
+It reads a JobOrder and then numbers of deals, one a line.
+"""
 
 import hmac
 import os
@@ -77,7 +80,10 @@ def deal_seed(contest: Contest, number: int) -> bytes:
 
 
 def play_deal(contest: Contest, number: int, bots: list[BuiltIn | Hosted], export: str | None) -> Deal:
-    """Play a deal in every rotation; `bots` are in the contest's order. Writes the match files to the folder `export`."""
+    """Play a deal in every rotation, and write the match files to the folder `export`.
+
+    bots: in the contest's order.
+    """
     game, seed = GAMES[contest.game], deal_seed(contest, number)
     matches: list[MatchResult] = []
     times: list[dict[int, int]] = [{} for _ in bots]

@@ -1,4 +1,4 @@
-"""The journal of a run: a file with the contest, and then each deal as it was played, so that a run can be continued."""
+"""The journal of a run: a file with the contest, and then each deal that was played, so that a run can be continued."""
 
 import fcntl
 from collections.abc import Mapping
@@ -21,7 +21,8 @@ class Journal:
         """Continue a journal, or begin one. Other runs cannot use it until it is closed.
 
         Raises:
-            NotContinued: the file has another contest, is damaged or no journal, or another run uses it. It is unchanged.
+            NotContinued: the file has another contest, is damaged or no journal, or another run uses it. It is
+                unchanged.
         """
         self.known: Mapping[int, Deal]
         self._file: IO[bytes] = path.open("a+b")

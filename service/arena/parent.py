@@ -1,6 +1,7 @@
 """Ends a process of the arena after its parent has ended, however the parent ended and whatever the process computes.
 
-`python -P -m service.arena.parent PARENT COMMAND…` runs a command in this way, with the stdin and stdout of this process.
+`python -P -m service.arena.parent PARENT COMMAND…` runs a command in this way, with the stdin and stdout that it has
+itself.
 """
 
 import os

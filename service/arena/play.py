@@ -1,4 +1,7 @@
-"""Plays one match by the bare rules. Time is simulated: it passes only in games that keep time, and where a bot failed."""
+"""Plays one match by the bare rules.
+
+Time is simulated: it passes only in games that keep time, and where a bot failed.
+"""
 
 import base64
 import hashlib

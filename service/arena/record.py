@@ -26,7 +26,9 @@ def match_file(
     rotation: int,
     played: Played,
 ) -> Sequence[bytes]:
-    """The lines of the match file. All bots are players in it, as bots are that somebody hosts; `names` are in seat order.
+    """The lines of the match file. All bots are players in it, as bots are that somebody hosts.
+
+    names: in seat order.
 
     Raises:
         RuntimeError: the Decider has another outcome.

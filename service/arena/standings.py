@@ -20,14 +20,14 @@ End: TypeAlias = Literal["matches", "verdict", "interrupt"]
 """What ended a run: all matches were played, the sequential test has a verdict, or the user stopped it."""
 
 Elo: TypeAlias = float | Literal["Infinity", "-Infinity"]
-"""An Elo difference. JSON has no infinite numbers; these texts are those that Python's float() and Number() of JavaScript read."""
+"""An Elo difference. JSON has no infinite numbers; Python's float() and JavaScript's Number() read these texts."""
 
 
 class Row(msgspec.Struct, frozen=True):
     """One bot. `score` is its mean over all pairs with another bot: 1 for the better rank, 0.5 for the same.
 
-    `won`, `drawn` and `lost` count these pairs; of two bots they are the matches. An Elo difference is that to the others.
-    `points` is the game's own mean score.
+    `won`, `drawn` and `lost` count these pairs; of two bots they are the matches. An Elo difference is that to the
+    others. `points` is the game's own mean score.
     """
 
     bot: str
@@ -136,7 +136,10 @@ class Standings:
         return sorted(rows, key=lambda row: -row.score)
 
     def curves(self) -> dict[str, list[Point]]:
-        """The score of each bot and its interval over the matches; of two bots only the first, for the other mirrors it."""
+        """The score of each bot and its interval over the matches.
+
+        Of two bots there is only the first, because the other mirrors it.
+        """
         names = self.contest.contestants
         wanted = names[:1] if len(names) == 2 else names
         last = {

@@ -77,8 +77,9 @@ def arena(
 ) -> None:
     """Measure whether one bot is stronger than another.
 
-    Every deal is played once in each rotation of the seats. Intervals count deals, because the matches of one deal are alike.
-    A bot that crashes, takes too long or answers with no legal action loses the rest of its seat's match to default actions.
+    Every deal is played once in each rotation of the seats. Intervals count deals, because the matches of one deal are
+    alike. A bot that crashes, takes too long or answers with no legal action loses the rest of its seat's match to
+    default actions.
     """
     test = _sprt(sprt)
     if matches is None and test is None:

@@ -1,5 +1,5 @@
-// The bot as a program for `moonstone arena`, which plays it without a service: name it "node arena.mjs". It reads one JSON
-// object a line from stdin and answers each with one on stdout, as HOSTING-A-BOT.md of Moonstone describes.
+// The bot as a program for `moonstone arena`, which plays it without a service: name it "node arena.mjs". It reads one
+// JSON object a line from stdin and answers each with one on stdout, as HOSTING-A-BOT.md of Moonstone describes.
 
 import { createInterface } from "node:readline";
 

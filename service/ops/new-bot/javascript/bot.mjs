@@ -28,7 +28,9 @@ async function main() {
     await play(client);
   } catch (error) {
     if (error instanceof Refused) exitWith(REFUSED, `The service refused: ${error.message}`);
-    if (error instanceof NoService) exitWith(UNREACHABLE, `No service answers at ${given.url}: ${error.message}. Is it running?`);
+    if (error instanceof NoService) {
+      exitWith(UNREACHABLE, `No service answers at ${given.url}: ${error.message}. Is it running?`);
+    }
     throw error;
   }
 }
@@ -97,9 +99,9 @@ export async function play(client, strategy = choose) {
   }
 }
 
-// Take a decision. Its id is the key of the command, so that a notice that comes twice does no harm. If the rules refuse the
-// action, the strategy has a fault: the refusal is printed, and the first action of the newest list is taken instead. Throws
-// Refused if that one is refused too, because otherwise the match would wait for this bot forever.
+// Take a decision. Its id is the key of the command, so that a notice that comes twice does no harm. If the rules refuse
+// the action, the strategy has a fault: the refusal is printed, and the first action of the newest list is taken instead.
+// Throws Refused if that one is refused too, because otherwise the match would wait for this bot forever.
 async function act(client, strategy, { match, seat, decisions, legal_actions: legalActions }) {
   const decision = decisions[0].id;
   const observe = async () => (await client.get(`/matches/${match}`)).observation;

@@ -102,8 +102,8 @@ export class Client {
 
   async #open(path, body, headers, signal) {
     const every = { "Content-Type": "application/json", ...(this.token && { Authorization: `Bearer ${this.token}` }) };
-    const request = { method: body ? "POST" : "GET", body: body && JSON.stringify(body), headers: { ...every, ...headers }, signal };
-    const response = await fetch(this.url + path, request);
+    const sent = body && { method: "POST", body: JSON.stringify(body) };
+    const response = await fetch(this.url + path, { ...sent, headers: { ...every, ...headers }, signal });
     if (response.ok) return response;
     const problem = await response.json().catch(() => ({}));
     throw new Refused(problem, response.status, response.headers.get("Retry-After"));

@@ -1,4 +1,4 @@
-"""Plays matches on a service, many at once. It may be stopped at any time: started again, it goes on with its matches."""
+"""Plays matches on a service, many at once. It may be stopped: started again, it goes on with its matches."""
 
 import argparse
 import os
@@ -85,8 +85,9 @@ def play(client):
 def act(client, turn):
     """Take a decision. Its id is the key of the command, so that a notice that comes twice does no harm.
 
-    If the rules refuse the action, the strategy has a fault: the refusal is printed, and the first action of the newest list is
-    taken instead. Raises Refused if that one is refused too, because otherwise the match would wait for this bot forever.
+    If the rules refuse the action, the strategy has a fault: the refusal is printed, and the first action of the newest
+    list is taken instead. Raises Refused if that one is refused too, because otherwise the match would wait for this bot
+    forever.
     """
     match, decision = turn["match"], turn["decisions"][0]["id"]
     action = choose(turn["legal_actions"], lambda: client.get(f"/matches/{match}")["observation"], turn["seat"], match)

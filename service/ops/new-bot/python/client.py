@@ -51,7 +51,10 @@ class Client:
         return self._repeated(path, body, {"Idempotency-Key": key})
 
     def frames(self):
-        """Yield the frames of the player's stream, forever. It connects again after each interruption, and misses nothing."""
+        """Yield the frames of the player's stream, forever.
+
+        It connects again after each interruption, and misses nothing.
+        """
         after = ""
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Patterns of a legal list: {"any_of": items, "min": 1, "max": 3} stands for any choice of one to three of the items."""
+"""Patterns of a legal list: {"any_of": items, "min": 1, "max": 3} is any choice of one to three of the items."""
 
 
 def resolved(action):

@@ -1,6 +1,7 @@
-"""Run these with `python -m unittest`. They hold for any strategy: what it chooses must be legal, not what the example chose.
+"""Run these with `python -m unittest`.
 
-`sample_task.json` is a task of Ape Town. If the bot plays another game: `moonstone bot task GAME > sample_task.json`.
+They hold for any strategy: its choice must be legal, and need not be that of the example. `sample_task.json` is a task of Ape Town. If
+the bot plays another game: `moonstone bot task GAME > sample_task.json`.
 """
 
 import contextlib
