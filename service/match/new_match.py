@@ -15,8 +15,8 @@ from service.match.characters import printable
 from service.match.events import BotFallback, MatchClock
 from service.match.model import OPEN_MS
 
-MAX_NAME: Final = 64
-"""The most characters of an unknown bot's name in a refusal."""
+_MAX_NAME: Final = 64
+"""The most characters of an unknown name in a refusal."""
 
 
 class NewMatch(msgspec.Struct, frozen=True):
@@ -57,7 +57,8 @@ def game_named(games: Mapping[str, AnyGame], game_id: str) -> AnyGame:
     """
     game = games.get(game_id)
     if game is None:
-        raise Refused("game-not-found", "There is no such game.", games=sorted(games))
+        fault = f"There is no game {_shown(game_id)}. There are: {', '.join(sorted(games))}."
+        raise Refused("game-not-found", fault, games=sorted(games))
     return game
 
 
@@ -134,5 +135,11 @@ def check_pace(clock: MatchClock | None) -> None:
 
 def check_bot(game: AnyGame, name: str) -> None:
     if name not in bots_of(game):
-        fault = f"No bot {printable(name[:MAX_NAME])!r} plays {game.info.title}."
-        raise Refused("bot-not-found", fault, bots=sorted(bots_of(game)))
+        bots = sorted(bots_of(game))
+        fault = f"No bot {_shown(name)} plays {game.info.title}. There are: {', '.join(bots)}."
+        raise Refused("bot-not-found", fault, bots=bots)
+
+
+def _shown(name: str) -> str:
+    """A name that somebody gave, for a refusal."""
+    return repr(printable(name[:_MAX_NAME]))

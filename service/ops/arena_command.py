@@ -27,7 +27,6 @@ from service.arena.sprt import Sprt
 from service.arena.standings import End, Standings
 from service.arena.table import WIDTH, table
 from service.errors import Refused
-from service.games.bots import bots_of
 from service.games.registry import GAMES
 from service.match.characters import printable
 from service.match.new_match import NewMatch, checked_options
@@ -194,18 +193,13 @@ def _contest(
         built_in = tuple(name for name in names if hosted(name) is None)
     except BadEntry as error:
         raise click.UsageError(f"--bots: {error}") from None
-    known_bots = bots_of(GAMES[game])
-    for name in built_in:
-        if name not in known_bots:
-            raise click.UsageError(
-                f"No bot {name!r} plays {GAMES[game].info.title}. There are: {', '.join(sorted(known_bots))}. "
-                "Name a bot of your own as module:function or DIR/module:function, or as a command in quotes."
-            )
     wanted = NewMatch(game=game, seats=len(names), options=options_of(options), bots=built_in)
     try:
         known = checked_options(GAMES[game], wanted)
     except Refused as refusal:
-        raise click.UsageError(f"{refusal.detail} {advice(refusal, GAMES[game], len(names))}") from None
+        own = "Name a bot of your own as module:function or DIR/module:function, or as a command in quotes."
+        what = own if refusal.code == "bot-not-found" else advice(refusal, GAMES[game], len(names))
+        raise click.UsageError(f"{refusal.detail} {what}") from None
     if len(set(names)) < 2:
         raise click.UsageError("--bots: name at least two different bots.")
     given = None if seed is None else seed_of(seed)

@@ -47,7 +47,7 @@ def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file:
         if refusal.code == "match-suspended":
             raise click.ClickException(refusal.detail) from None
         what = advice(refusal, rules, bots.count(",") + 1)
-        raise click.UsageError(f"{refusal.detail} {what}") from None
+        raise click.UsageError(f"{refusal.detail} {what}".strip()) from None
     if file is not None:
         _write(file, export(ports, match))
     click.echo(msgspec.json.encode(summary(match)).decode() if as_json else _outcome_text(ports, match))

@@ -125,7 +125,7 @@ def test_a_bot_in_javascript_plays_in_the_arena_until_its_files_change(tmp_path:
     [
         (["--url", NO_SERVICE], 3, f"No service answers at {NO_SERVICE}: "),
         (["--url", NO_SERVICE, "--token-file", "other"], 3, f"No service answers at {NO_SERVICE}: "),
-        (["--game", "chess"], 1, "The service refused: There is no such game."),
+        (["--game", "chess"], 1, "The service refused: There is no game 'chess'. There are: ape_town, "),
         (["--against", "deep_blue"], 1, "The service refused: No bot 'deep_blue' plays Ape Town."),
         (["--token-file", "other"], 1, "The service refused: "),
         (["--matches", "many"], 2, ""),
