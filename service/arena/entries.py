@@ -88,14 +88,18 @@ def version_of_game(game: AnyGame) -> str:
 
 
 def same_bots(names: Sequence[str], versions: Sequence[str]) -> Sequence[tuple[str, str]]:
-    """The pairs of different names that are the same bot: the same function, or a command, of the same files."""
+    """The pairs of different names that are the same bot: the same function of the same files, or the same command.
+
+    Two commands are the same if they are alike except for the folders of their files, and these have the same contents.
+    """
     found: list[tuple[str, str]] = []
-    first: dict[tuple[str, str], str] = {}
+    first: dict[tuple[str, ...], str] = {}
     for name, version in zip(names, versions, strict=True):
         entry = hosted(name)
         if entry is None:
             continue
-        key = (version, entry.function if isinstance(entry, Function) else "")
-        if (other := first.setdefault(key, name)) != name:
+        words = (entry.function,) if isinstance(entry, Function) else entry.words
+        contents = tuple(version_of([Path(word)]) if Path(word).is_file() else word for word in words)
+        if (other := first.setdefault((version, *contents), name)) != name:
             found.append((other, name))
     return found

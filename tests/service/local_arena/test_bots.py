@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from service.arena.bots import BuiltIn, seated, versions
-from service.arena.entries import BadEntry, Command, Function, same_bots
+from service.arena.entries import BadEntry, Command, Function, same_bots, version_of_command
 from service.arena.entries import hosted as hosted_entry
 from service.arena.hosted import CannotStart, Changed, Hosted
 from service.arena.play import Failed, FailureKind
@@ -187,6 +187,17 @@ def test_two_functions_of_one_module_are_different_bots() -> None:
     found = versions(APE, names, 10.0, None)
     assert found[0] == found[1]
     assert not same_bots(names, found)
+
+
+def test_two_commands_are_the_same_bot_only_if_their_files_and_options_are_the_same(tmp_path: Path) -> None:
+    for folder in ("new", "old"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.mjs").write_text("a")
+        (tmp_path / folder / "b.mjs").write_text("b")
+    new, old = f"cat {tmp_path}/new", f"cat {tmp_path}/old"
+    names = (f"{new}/a.mjs", f"{new}/b.mjs", f"{new}/a.mjs -u", f"{old}/a.mjs")
+    found = [version_of_command(Command(tuple(name.split()))) for name in names]
+    assert same_bots(names, found) == [(names[0], names[3])]
 
 
 def test_a_bot_whose_files_change_is_not_started_again(tmp_path: Path) -> None:

@@ -225,7 +225,7 @@ def test_however_a_run_ends_it_leaves_no_process(bot: str, end: signal.Signals, 
         command(*words), cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL
     ) as running:
         try:
-            until(lambda: processes_of(name), 60, "the bot's process begins")
+            until(lambda: running_jobs(running.pid) and processes_of(name), 60, "the bot's process of a job begins")
             running.send_signal(end)
             running.wait(60)
         finally:
