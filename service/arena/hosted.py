@@ -183,7 +183,8 @@ class _Process:
             OSError: the process has ended.
             UNREADABLE: there is a line from the process that nobody asked for.
         """
-        if self._received or (select.select([self._stdout], [], [], 0)[0] and self._receive()):
+        unasked = bool(self._received) or (select.select([self._stdout], [], [], 0)[0] and self._receive())
+        if unasked and not isinstance(question, Start):  # a program may be ready before it reads the first line
             raise msgspec.DecodeError("it wrote more than one line for an answer")
         line = msgspec.json.encode(question) + b"\n"
         while line:

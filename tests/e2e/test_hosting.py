@@ -35,8 +35,8 @@ ENDED: Final = re.compile(
 
 
 def new_bot(folder: Path, language: str) -> Path:
-    command = [sys.executable, "-m", "service.ops.cli", "bot", "new", str(folder), "--language", language]
-    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+    done = CliRunner().invoke(main, ["bot", "new", str(folder), "--language", language])
+    assert done.exit_code == 0, done.output
     return folder
 
 
@@ -108,9 +108,9 @@ def test_a_bot_in_javascript_passes_its_tests_and_plays_many_matches_at_once(ser
 def test_a_bot_in_javascript_plays_in_the_arena_until_its_files_change(tmp_path: Path) -> None:
     folder = new_bot(tmp_path / "bot", "javascript")
     words = ["-m", "service.ops.cli", "arena", "ape_town", "--bots", f"random,{NODE} arena.mjs", "--matches"]
-    command = [sys.executable, *words, "10", "--resume", "run", "--bot-log", "log", "--seed", "07" * 32]
+    command = [sys.executable, *words, "4", "--resume", "run", "--bot-log", "log", "--seed", "07" * 32]
     done = run(command, folder)
-    assert re.search(r"10 of 10 matches, 5 deals", done)
+    assert re.search(r"4 of 4 matches, 2 deals", done)
     assert "nonsense" not in done
     strategy = folder / "strategy.mjs"
     strategy.write_text(strategy.read_text().replace("legalActions[0]", "legalActions.at(-1)"))
@@ -193,8 +193,7 @@ def test_a_bot_that_was_stopped_goes_on_with_its_matches(served: Serving, tmp_pa
 def test_a_folder_with_files_is_refused_and_unchanged(tmp_path: Path, language: str) -> None:
     folder = new_bot(tmp_path / "bot", language)
     (folder / "own").write_text("content")
-    command = [sys.executable, "-m", "service.ops.cli", "bot", "new", str(folder), "--language", language]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (done.returncode, (folder / "own").read_text()) == (1, "content")
+    done = CliRunner().invoke(main, ["bot", "new", str(folder), "--language", language])
+    assert (done.exit_code, (folder / "own").read_text()) == (1, "content")
     assert done.stderr == f"Error: {folder} is not empty; give the name of a new folder.\n"
     shutil.rmtree(folder)
