@@ -165,8 +165,8 @@ LOBBY: Final = (
         "            pass",
         "tests/service/subscriptions/test_player_news.py::test_a_player_whose_seat_is_freed_gets_a_notice_about_that_event_alone"),
     Mutation("a finished match can be left", "service/match/seating.py",
-        '    check_running(match)\n    _check_present(match, seat)\n    return resigned(',
-        '    _check_present(match, seat)\n    return resigned(',
+        "    check_running(match)\n    _check_present(match, seat)\n    return resigned(",
+        "    _check_present(match, seat)\n    return resigned(",
         "tests/service/usecases/test_leaving.py::test_a_match_that_is_over_cannot_be_left"),
 )
 
