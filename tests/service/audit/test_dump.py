@@ -2,8 +2,11 @@
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -11,14 +14,15 @@ import msgspec
 import pytest
 
 from events.record import MatchId, digest
-from service.audit import dump, dump_files, dump_writer
-from service.audit.dump import Summary, extend
+from service.audit import dump, dump_files, dump_source, dump_writer
+from service.audit.dump import Progress, Summary, extend
 from service.audit.dump_check import Checked, check_folder, find, index_of
 from service.audit.dump_files import BadDump, bounded_lines, match_files, match_named, opened, read_heads
+from service.audit.dump_source import Source
 from service.audit.match_file import export
 from service.match.model import Match
 from service.match.new_match import NewMatch
-from service.usecases.match_index import IN_FLIGHT_MS
+from service.repository.index_entry import IndexEntry
 from service.usecases.match_lifecycle import create
 from tests.service.arena import Arena
 from tests.service.games.toy.game import TOY
@@ -48,8 +52,12 @@ def aborted(arena: Arena) -> Match:
     return arena.match(made)
 
 
-def write(arena: Arena, folder: Path, report: list[str] | None = None, step: Callable[[], object] = bool) -> Summary:
-    return extend(arena.ports, folder, STORE, ([] if report is None else report).append, step)
+def source(arena: Arena) -> Source:
+    return Source(arena.ports, sleep=lambda _: None)
+
+
+def write(arena: Arena, folder: Path, report: list[str] | None = None, progress: Progress = nullcontext) -> Summary:
+    return extend(source(arena), folder, STORE, ([] if report is None else report).append, progress)
 
 
 def contents(folder: Path) -> dict[MatchId, bytes]:
@@ -101,35 +109,40 @@ def test_a_later_run_adds_only_what_ended_since_and_changes_no_file(tmp_path: Pa
     assert write(arena, tmp_path).matches == 1
     assert contents(tmp_path) == exported(arena, first, second)
     assert [part.month for part in index_of(tmp_path).parts] == ["2023-11", "2023-12"]
-    del before["index.json"]
+    del before["index.json"], before["SHA256SUMS"]
     assert before.items() <= {path.name: path.read_bytes() for path in tmp_path.iterdir()}.items()
     index = index_of(tmp_path)
     assert write(arena, tmp_path) == Summary(0, 0, 0, index.head)
     assert index_of(tmp_path) == index
 
 
-def test_a_match_that_is_about_to_end_is_in_the_next_run(tmp_path: Path) -> None:
+def test_a_match_that_is_about_to_end_is_in_the_run_after_its_end(tmp_path: Path) -> None:
     arena = Arena()
     table = arena.toy("ada", "ben")
     going = arena.match(table)
     arena.ports.index.end(going.id, going.created_at, arena.time)
     arena.wait(1)
     later = over(arena)
-    assert write(arena, tmp_path).matches == 0, "a reader that went on would never see it"
+    for _ in range(2):
+        write(arena, tmp_path)
+        assert contents(tmp_path) == exported(arena, later)
     ended = arena.play_out(table)
-    arena.wait(IN_FLIGHT_MS + 1)
-    assert write(arena, tmp_path).matches == 2
-    assert contents(tmp_path) == exported(arena, ended, later)
+    assert write(arena, tmp_path).matches == 1
+    assert contents(tmp_path) == exported(arena, later, ended)
 
 
-def test_an_announced_end_that_never_came_stops_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("jump", [-MONTH_MS, MONTH_MS])
+def test_no_match_is_missing_after_a_clock_jumped_over_the_end_of_a_month(tmp_path: Path, jump: int) -> None:
     arena = Arena()
-    going = arena.match(arena.toy("ada", "ben"))
-    arena.ports.index.end(going.id, going.created_at, arena.time)
-    later = over(arena)
-    arena.wait(IN_FLIGHT_MS + 1)
+    ended = [over(arena)]
     write(arena, tmp_path)
-    assert contents(tmp_path) == exported(arena, later)
+    arena.wait(jump)
+    ended.append(over(arena))
+    write(arena, tmp_path)
+    arena.wait(-jump)
+    ended.append(over(arena))
+    write(arena, tmp_path)
+    assert contents(tmp_path) == exported(arena, *ended)
 
 
 @pytest.mark.parametrize("version", [1, 5, -1])
@@ -159,18 +172,26 @@ def test_a_match_that_the_log_lost_is_reported(tmp_path: Path) -> None:
     assert report == [f"match {lost.id} is left out: version 0: its events are missing"]
 
 
-@pytest.mark.parametrize("steps", range(6))
-def test_a_run_that_was_killed_is_continued(tmp_path: Path, steps: int) -> None:
-    arena = Arena()
-    ended = [over(arena) for _ in range(5)]
-    countdown = iter(range(steps, -1, -1))
+def killed_after(count: int) -> Progress:
+    """A progress bar that ends the process after some matches."""
 
-    def step() -> None:
-        if next(countdown, 0) == 0:
+    @contextmanager
+    def progress(matches: Sequence[MatchId]) -> Iterator[Iterable[MatchId]]:
+        def some() -> Iterator[MatchId]:
+            yield from matches[:count]
             raise Killed
 
-    with suppress(Killed):  # the last case ends before it would be killed
-        write(arena, tmp_path, step=step)
+        yield some()
+
+    return progress
+
+
+@pytest.mark.parametrize("count", range(6))
+def test_a_run_that_was_killed_is_continued(tmp_path: Path, count: int) -> None:
+    arena = Arena()
+    ended = [over(arena) for _ in range(5)]
+    with pytest.raises(Killed):
+        write(arena, tmp_path, progress=killed_after(count))
     write(arena, tmp_path)
     assert contents(tmp_path) == exported(arena, *ended)
     whole = tmp_path / "in one go"
@@ -200,6 +221,33 @@ def test_a_run_that_was_killed_between_a_part_and_the_index_is_continued(
     write(arena, tmp_path)
     assert contents(tmp_path) == exported(arena, *ended)
     assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize(("answer_s", "pause_s"), [(0.01, 0.01 * dump_source.PAUSE), (5, dump_source.LONGEST_PAUSE_S)])
+def test_every_read_of_the_log_is_small_and_a_pause_follows_that_is_longer_if_the_log_is_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer_s: float, pause_s: float
+) -> None:
+    monkeypatch.setattr(dump_source, "EVENTS", 3)
+    monkeypatch.setattr(dump_source, "ENTRIES", 2)
+    arena = Arena()
+    ended = [over(arena) for _ in range(5)]
+    list_sizes: list[int] = []
+    listed = arena.index.ended
+
+    def counted(after: int, limit: int) -> Sequence[tuple[int, IndexEntry]]:
+        found = listed(after, limit)
+        list_sizes.append(len(found))
+        return found
+
+    monkeypatch.setattr(arena.index, "ended", counted)
+    arena.log.read_counts.clear()
+    pauses: list[float] = []
+    slow = Source(arena.ports, sleep=pauses.append, clock=count(0, answer_s).__next__)
+    extend(slow, tmp_path, STORE, print, nullcontext)
+    assert list_sizes == [2, 2, 1]
+    assert max(arena.log.read_counts) == 3
+    assert sum(arena.log.read_counts) == sum(match.head.version for match in ended)
+    assert pauses == pytest.approx([pause_s] * (len(list_sizes) + len(arena.log.read_counts)))
 
 
 def faults(folder: Path) -> list[Checked]:
@@ -254,6 +302,73 @@ def test_a_missing_part_match_or_entry_is_found(tmp_path: Path) -> None:
             index_of(tmp_path)
 
 
+def forged(folder: Path, *matches: tuple[list[bytes], str]) -> Path:
+    """A dump whose files fit together, of these match files and the games that its tables of heads name."""
+    folder.mkdir()
+    writer = dump_writer.PartWriter(folder, "2023-11", 1)
+    for lines, game in matches:
+        plain = [line.removesuffix(b"\n") for line in lines]
+        writer.add(plain, game, match_named(lines) or "", msgspec.json.decode(plain[-1])["at"])
+    parts = (writer.finish(""),)
+    dump_writer.write_index(folder, dump_files.Index(dump_files.FORMAT, STORE, parts, dump_files.head_of(parts)))
+    return folder
+
+
+def test_matches_that_may_not_be_in_a_dump_are_reported(tmp_path: Path) -> None:
+    arena = Arena()
+    private, sound = over(arena, private=True), over(arena)
+    lines = list(export(arena.ports, sound))
+    cases = {
+        "is private, and no private match may be in a dump": ((list(export(arena.ports, private)), "toy"),),
+        f"version {len(lines) - 1}, chain: the file ends before the seed is revealed": ((lines[:-1], "toy"),),
+        "is in the dump twice": ((lines, "toy"), (lines, "toy")),
+        "has another game than in the table of heads": ((lines, "chess"),),
+    }
+    for number, (fault, matches) in enumerate(cases.items()):
+        folder = forged(tmp_path / str(number), *matches)
+        assert [found.fault for found in faults(folder)] == [fault]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("match,game", "game,match", "does not begin with the names of the columns"),
+        (",toy,", ",toy,,", "is not a table of heads: "),
+        (",0,", ",-1,", "is not a table of heads: "),
+        (",0,", ",1,", "has other matches than its entry in index.json says"),
+        (",toy,1", ",toy,2", "has other matches than its entry in index.json says"),
+    ],
+)
+def test_a_forged_table_of_heads_is_reported(tmp_path: Path, old: str, new: str, fault: str) -> None:
+    arena = Arena()
+    match = over(arena)
+    write(arena, tmp_path)
+    index = index_of(tmp_path)
+    path = tmp_path / index.parts[0].heads
+    path.write_text(path.read_text().replace(old, new, 1))
+    parts = (msgspec.structs.replace(index.parts[0], heads_sha256=digest(path.read_bytes())),)
+    dump_writer.write_index(tmp_path, msgspec.structs.replace(index, parts=parts, head=dump_files.head_of(parts)))
+    assert fault in str(faults(tmp_path)[0].fault)
+    try:
+        found = find(tmp_path, match.id)
+    except BadDump:
+        return
+    assert found == list(export(arena.ports, match))
+
+
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="needs sha256sum")
+def test_the_checksums_are_checked_without_moonstone(tmp_path: Path) -> None:
+    arena = Arena()
+    for _ in range(3):
+        over(arena)
+    write(arena, tmp_path)
+    command = ["sha256sum", "--strict", "-c", "SHA256SUMS"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) == 4
+    flipped(next(tmp_path.glob("*.csv")), 0)
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 1
+
+
 def test_a_match_that_was_replaced_with_its_checksums_differs_from_the_heads(tmp_path: Path) -> None:
     arena = Arena()
     over(arena)
@@ -275,7 +390,7 @@ def test_a_folder_that_is_not_of_this_dump_is_refused(tmp_path: Path) -> None:
     over(arena)
     write(arena, tmp_path)
     with pytest.raises(BadDump, match="another store"):
-        extend(arena.ports, tmp_path, digest(b"another"), print, bool)
+        extend(source(arena), tmp_path, digest(b"another"), print, nullcontext)
     strange = tmp_path / "strange"
     strange.mkdir()
     (strange / "diary.txt").write_text("mine")

@@ -106,6 +106,16 @@ def test_a_dump_that_is_killed_is_continued(log: Log, tmp_path: Path, parts: int
     assert (done_check.exit_code, f"{MATCHES} matches, " in done_check.output) == (0, True), done_check.output
 
 
+@pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="needs Linux")
+def test_it_runs_at_the_lowest_priority(log: Log, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SMALL_PARTS, "dump", str(tmp_path / "dump")]
+    with subprocess.Popen(command, env={**os.environ, **log.environ}, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
+        until((tmp_path / "dump").exists, 60, "the dump is begun")
+        found = os.getpriority(os.PRIO_PROCESS, process.pid), os.sched_getscheduler(process.pid)
+        process.kill()
+    assert found == (19, os.SCHED_IDLE)
+
+
 def test_it_says_what_it_added_and_leaves_private_matches_out(log: Log, tmp_path: Path) -> None:
     private = log.play("private", private=True)
     first, again = dump(log, tmp_path), dump(log, tmp_path)
