@@ -20,7 +20,7 @@ ENTRIES: Final = 200
 """Entries of the list of ended matches in one read."""
 PAUSE: Final = 10
 """After each read the reader pauses this many times as long as the answer took. A busy log answers late, and is read slowly."""
-LONGEST_PAUSE_S: Final = 1.0
+LONGEST_PAUSE_S: Final = 0.1
 
 
 class Ended(NamedTuple):
