@@ -15,14 +15,12 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from events.record import MatchId
-from service.audit.dump_files import FORMAT, BadDump, Index, head_of, month_of, read_heads, read_index
+from service.audit.dump_files import FORMAT, INDEX, SUMS, BadDump, Index, head_of, month_of, read_heads, read_index
 from service.audit.dump_source import Ended, Source
-from service.audit.dump_writer import PartWriter, write_index
+from service.audit.dump_writer import PartWriter, write_index, write_sums
 from service.audit.verify import Fault
 
-_NAMES: Final = re.compile(
-    r"[0-9]{4,6}-[0-9]{2}-[0-9]{4,}\.(ndjson\.zst|heads\.csv)(\.part)?|(index\.json|SHA256SUMS)\.part"
-)
+_NAMES: Final = re.compile(r"([0-9]{4,6}-[0-9]{2}-[0-9]{4,}\.(ndjson\.zst|heads\.csv)|index\.json|SHA256SUMS)(\.part)?")
 
 Report = Callable[[str], object]
 Progress: TypeAlias = Callable[[Sequence[MatchId]], AbstractContextManager[Iterable[MatchId]]]
@@ -83,7 +81,8 @@ def _index(folder: Path, store: str) -> Index:
         path = folder / name
         if not path.exists() or path.stat().st_size != size:
             raise BadDump(f"{path} is missing or damaged; get it back from a copy, or make a new dump")
-    named = {*sizes, *(part.heads for part in index.parts)}
+    write_sums(folder, index)
+    named = {INDEX, SUMS, *sizes, *(part.heads for part in index.parts)}
     for path in folder.iterdir():
         if _is_ours(path) and path.name not in named:
             path.unlink()

@@ -47,9 +47,8 @@ class Checked(NamedTuple):
 def check_folder(folder: Path, index: Index, games: Mapping[str, AnyGame]) -> Iterator[Checked]:
     """Check all files of a dump. Yields each match, and a fault without a match for each file that is damaged."""
     sums = folder / SUMS
-    if not sums.is_file() or sums.read_bytes() != sums_of(index):
-        text = f"{sums} does not list the files of {INDEX}; the next run of `moonstone dump` writes it again"
-        yield Checked(None, 0, text)
+    if not sums.is_file() or not sums.read_bytes().startswith(sums_of(index)):  # after a kill it may list one part more
+        yield Checked(None, 0, f"{sums} does not list the files of {INDEX} with their SHA-256")
     seen: set[MatchId] = set()
     for part in index.parts:
         for checked in _check_part(folder, part, games):
@@ -76,9 +75,8 @@ def index_of(folder: Path) -> Index:
 def _check_part(folder: Path, part: Part, games: Mapping[str, AnyGame]) -> Iterator[Checked]:
     try:
         rows = read_heads(folder, part)
-        if _totals(rows) != (part.matches, part.events, part.bytes) or {month_of(row.ended_at) for row in rows} != {
-            part.month
-        }:
+        months = {month_of(row.ended_at) for row in rows}
+        if (*_totals(rows), months) != (part.matches, part.events, part.bytes, {part.month}):
             yield Checked(None, 0, f"{folder / part.heads} has other matches than its entry in {INDEX} says")
         expected = {row.match: row for row in rows}
         if file_digest(folder / part.file) != part.sha256:

@@ -99,11 +99,15 @@ class PartWriter:
         self._synced = self._size
 
 
-def write_index(folder: Path, index: Index) -> None:
-    """Write the index, and then the list of checksums. After a kill in between, the next run writes the list again."""
-    sealed = replace(index, checksum=checksum(index))
-    replace_file(folder / INDEX, [msgspec.json.format(canonical(sealed)), b"\n"])
+def write_sums(folder: Path, index: Index) -> None:
+    """Write the list of checksums of an index. It is written before the index, when the files are there already."""
     replace_file(folder / SUMS, [sums_of(index)])
+
+
+def write_index(folder: Path, index: Index) -> None:
+    sealed = replace(index, checksum=checksum(index))
+    write_sums(folder, sealed)
+    replace_file(folder / INDEX, [msgspec.json.format(canonical(sealed)), b"\n"])
 
 
 def written(file: BinaryIO) -> zstd.ZstdFile:

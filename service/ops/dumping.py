@@ -31,7 +31,7 @@ def write_dump(environ: Mapping[str, str], folder: Path, report: Report, progres
     Returns whether no match was left out.
 
     Raises:
-        CannotOperate: the log cannot be read, or the folder's files are not a whole dump of this store.
+        CannotOperate: the log cannot be read, the folder cannot be written to, or its files are not a whole dump of this store.
     """
     settings = read(environ)
     with errors_as_sentences(), log_of(settings) as client:
@@ -43,6 +43,9 @@ def write_dump(environ: Mapping[str, str], folder: Path, report: Report, progres
             done = extend(Source(ports), folder, store_digest, left_out.append, progress)
         except BadDump as error:
             raise CannotOperate(str(error)) from None
+        except OSError as error:
+            text = f"cannot write to {folder}: {error.strerror or error}; the next run continues the dump"
+            raise CannotOperate(text) from error
     for text in left_out:
         report(text)
     report(

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from events.record import MatchId, digest
-from service.audit import dump, dump_files, dump_source, dump_writer
+from service.audit import dump_files, dump_source, dump_writer
 from service.audit.dump import Progress, Summary, extend
 from service.audit.dump_check import Checked, check_folder, find, index_of
 from service.audit.dump_files import BadDump, bounded_lines, match_files, match_named, opened, read_heads
@@ -201,23 +201,29 @@ def test_a_run_that_was_killed_is_continued(tmp_path: Path, count: int) -> None:
     }
 
 
-@pytest.mark.parametrize("nth", range(3))
-def test_a_run_that_was_killed_between_a_part_and_the_index_is_continued(
+@pytest.mark.parametrize("nth", range(10))
+def test_a_run_that_was_killed_before_any_file_is_continued_and_all_checksums_hold_meanwhile(
     tmp_path: Path, nth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arena = Arena()
     ended = [over(arena) for _ in range(5)]
-    calls: Iterator[int] = iter(range(10))
+    calls = count()
+    replace_file = dump_writer.replace_file
 
-    def killed(folder: Path, index: dump_files.Index) -> None:
+    def killed(path: Path, content: Iterable[bytes]) -> None:
         if next(calls) == nth:
             raise Killed
-        dump_writer.write_index(folder, index)
+        replace_file(path, content)
 
     with monkeypatch.context() as patch:
-        patch.setattr(dump, "write_index", killed)
+        patch.setattr(dump_writer, "replace_file", killed)
         with pytest.raises(Killed):
             write(arena, tmp_path)
+    if (tmp_path / "SHA256SUMS").exists():
+        for line in (tmp_path / "SHA256SUMS").read_text().splitlines():
+            assert digest((tmp_path / line[66:]).read_bytes()) == line[:64]
+    if (tmp_path / "index.json").exists():
+        assert faults(tmp_path) == []
     write(arena, tmp_path)
     assert contents(tmp_path) == exported(arena, *ended)
     assert not list(tmp_path.glob("*.part"))
