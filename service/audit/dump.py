@@ -1,7 +1,7 @@
 """Copies the public matches that are over from the log into a dump, in the order in which they ended.
 
-Matches are copied byte for byte. The index is saved after each part, so a run that was killed is continued after its last
-part. Each run compares the log's list of ended matches with the matches in the dump, and depends on no clock.
+Matches are copied byte for byte. The index is saved after each part, so a run that was killed is continued after its
+last part. Each run compares the log's list of ended matches with the matches in the dump, and depends on no clock.
 """
 
 import fcntl
@@ -39,8 +39,8 @@ class Summary(NamedTuple):
 def extend(source: Source, folder: Path, store: str, report: Report, progress: Progress) -> Summary:
     """Add all public matches that are over, and not yet in it, to the dump in a folder; a new folder gets a new dump.
 
-    `store` is a digest of the store's id. Each match that cannot be read is reported and left out, and the next run tries
-    it again.
+    `store` is a digest of the store's id. Each match that cannot be read is reported and left out, and the next run
+    tries it again.
 
     Raises:
         BadDump: the folder has files that are not of a whole dump of this store, or another process writes to it.

@@ -86,8 +86,8 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All parts of a dump.
 
-    `store` is a digest of the id of the store that it is of. `head` is the digest of the last part's entry. `checksum` is the
-    digest of the index in canonical form, with an empty `checksum`.
+    `store` is a digest of the id of the store that it is of. `head` is the digest of the last part's entry. `checksum`
+    is the digest of the index in canonical form, with an empty `checksum`.
     """
 
     format: str

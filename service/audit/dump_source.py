@@ -1,4 +1,7 @@
-"""Reads matches that are over from the log of a running service, in small pieces with pauses, so that moves stay fast."""
+"""Reads matches that are over from the log of a running service.
+
+It reads small pieces and pauses after each, so that moves stay fast.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +22,7 @@ EVENTS: Final = 50
 ENTRIES: Final = 200
 """Entries of the list of ended matches in one read."""
 PAUSE: Final = 10
-"""After each read the reader pauses this many times as long as the answer took. A busy log answers late, and is read slowly."""
+"""After each read the reader pauses this many times as long as the answer took, which is longer if the log is busy."""
 LONGEST_PAUSE_S: Final = 0.1
 
 

@@ -17,7 +17,7 @@ MAX_MATCHES: Final = 1000
 MAX_PART_BYTES: Final = 1 << 26
 """A part that has this many matches or compressed bytes is complete."""
 _SYNC_BYTES: Final = 1 << 20
-"""The draft of a part is written to the disk after this many bytes, since the log's own writes wait for a large write."""
+"""The draft of a part is written to the disk this often, since the log's own writes wait for a large one."""
 _LEVEL: Final = 9
 _OPTIONS: Final[dict[int, int]] = {
     zstd.CompressionParameter.compression_level: _LEVEL,

@@ -18,7 +18,7 @@ _LOWEST: Final = 19
 
 
 def lower_priority() -> None:
-    """Give this process only the time of processors and disks that no other process wants, where the system can do this."""
+    """Let this process use processors and disks only when no other process wants them, where the system can do this."""
     os.nice(_LOWEST)
     if hasattr(os, "SCHED_IDLE"):  # Linux; such a process is also the last to use a disk
         with suppress(OSError):
@@ -31,7 +31,8 @@ def write_dump(environ: Mapping[str, str], folder: Path, report: Report, progres
     Returns whether no match was left out.
 
     Raises:
-        CannotOperate: the log cannot be read, the folder cannot be written to, or its files are not a whole dump of this store.
+        CannotOperate: the log cannot be read, the folder cannot be written to, or its files are not a whole dump of this
+            store.
     """
     settings = read(environ)
     with errors_as_sentences(), log_of(settings) as client:

@@ -1,4 +1,4 @@
-"""A dump has every public match that ended, byte for byte, however often its writing was interrupted; damage is found."""
+"""A dump has every public match that ended, byte for byte, however often it was interrupted; damage is found."""
 
 import fcntl
 import os

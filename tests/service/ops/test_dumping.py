@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.adapters.valkey import Valkey
+from service.audit import dataset
 from service.audit.dump_check import index_of
 from service.audit.dump_files import read_heads
 from service.audit.match_file import export
@@ -221,3 +222,15 @@ def test_a_dataset_is_made_of_dumps_and_of_match_files(dumped: Path, tmp_path: P
     assert duckdb.sql(f"SELECT count(DISTINCT match) FROM '{table}'").fetchall() == [(1,)]
     assert table.read_bytes() != before
     assert run("dataset", tmp_path / "no" / "x.parquet", file).exit_code == 1
+
+
+def test_a_table_that_duckdb_cannot_write_is_reported_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb", reason="needs DuckDB, the extra `data`")
+    file, table = tmp_path / "match.ndjson", tmp_path / "decisions.parquet"
+    assert run("play", "ape_town", "--bots", "random,random", "--export", file).exit_code == 0
+    monkeypatch.setattr(dataset, "_CONFIG", {"memory_limit": "1MB"})
+    done = run("dataset", table, file)
+    assert (done.exit_code, done.output.startswith("Error: DuckDB cannot write the table: ")) == (1, True), done.output
+    assert list(tmp_path.iterdir()) == [file]
