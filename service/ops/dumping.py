@@ -19,7 +19,7 @@ _LOWEST: Final = 19
 
 def lower_priority() -> None:
     """Let this process use processors and disks only when no other process wants them, where the system can do this."""
-    os.nice(_LOWEST)
+    os.setpriority(os.PRIO_PROCESS, 0, _LOWEST)
     if hasattr(os, "SCHED_IDLE"):  # Linux; such a process is also the last to use a disk
         with suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
