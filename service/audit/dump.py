@@ -20,7 +20,11 @@ from service.audit.dump_source import Ended, Source
 from service.audit.dump_writer import PartWriter, write_index, write_sums
 from service.audit.verify import Fault
 
-_NAMES: Final = re.compile(r"([0-9]{4,6}-[0-9]{2}-[0-9]{4,}\.(ndjson\.zst|heads\.csv)|index\.json|SHA256SUMS)(\.part)?")
+_NAMES: Final = re.compile(
+    r"[0-9]{4,6}-[0-9]{2}-(?P<number>[0-9]{4,})\.(ndjson\.zst|heads\.csv)(?P<draft>\.part)?|(index\.json|SHA256SUMS)\.part"
+)
+_BEFORE_THE_INDEX: Final = {SUMS, f"{SUMS}.part", f"{INDEX}.part"}
+"""What a run that was killed may have written before the index of a new dump."""
 
 Report = Callable[[str], object]
 Progress: TypeAlias = Callable[[Sequence[MatchId]], AbstractContextManager[Iterable[MatchId]]]
@@ -67,31 +71,44 @@ def _locked(folder: Path) -> Iterator[None]:
 def _index(folder: Path, store: str) -> Index:
     """The index of the folder's dump, after a check that its files are there and have the right size.
 
-    Files of a run that was killed, which the index does not name, are removed.
+    A new folder gets an index without parts. Files of a run that was killed, which the index does not name, are removed.
     """
     index = read_index(folder)
     if index is None:
-        if strange := sorted(path.name for path in folder.iterdir() if not _is_ours(path)):
-            raise BadDump(f"{folder} has no dump but other files ({strange[0]}); give a new or an empty folder")
+        if strange := sorted(path.name for path in folder.iterdir() if path.name not in _BEFORE_THE_INDEX):
+            raise BadDump(f"{folder} has no index.json but other files ({strange[0]}); give a new or an empty folder")
         index = Index(FORMAT, store)
+        write_index(folder, index)
     if index.store != store:
         raise BadDump(f"the dump in {folder} is of another store")
-    sizes = {part.file: part.bytes for part in index.parts}
-    for name, size in sizes.items():
-        path = folder / name
-        if not path.exists() or path.stat().st_size != size:
+    for part in index.parts:
+        path = folder / part.file
+        if not path.exists() or path.stat().st_size != part.bytes:
             raise BadDump(f"{path} is missing or damaged; get it back from a copy, or make a new dump")
+    leftovers = _leftovers(folder, index)
     write_sums(folder, index)
-    named = {INDEX, SUMS, *sizes, *(part.heads for part in index.parts)}
-    for path in folder.iterdir():
-        if _is_ours(path) and path.name not in named:
-            path.unlink()
+    for path in leftovers:
+        path.unlink()
     return index
 
 
-def _is_ours(path: Path) -> bool:
-    """Whether a file has the name of a part, of a table of heads, or of a draft of a file of the dump."""
-    return _NAMES.fullmatch(path.name) is not None
+def _leftovers(folder: Path, index: Index) -> list[Path]:
+    """The files of a run that was killed: drafts, and the part that would have been the next one.
+
+    Raises:
+        BadDump: there are other parts that the index does not name, so it is not the newest index.
+    """
+    named = {name for part in index.parts for _, name in part.checksums}
+    found: list[Path] = []
+    for path in folder.iterdir():
+        name = _NAMES.fullmatch(path.name)
+        if name is None or path.name in named:
+            continue
+        is_draft = name["number"] is None or name["draft"] is not None
+        if not is_draft and int(name["number"]) != len(index.parts) + 1:
+            raise BadDump(f"{path} is not in {INDEX}; get the newest {INDEX} back from a copy, or make a new dump")
+        found.append(path)
+    return found
 
 
 class _Run:

@@ -165,7 +165,7 @@ def test_a_run_that_was_killed_is_continued(tmp_path: Path, count: int) -> None:
     }
 
 
-@pytest.mark.parametrize("nth", range(10))
+@pytest.mark.parametrize("nth", range(12))
 def test_a_run_that_was_killed_before_any_file_is_continued_and_all_checksums_hold_meanwhile(
     tmp_path: Path, nth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +234,27 @@ def test_a_folder_that_is_not_of_this_dump_is_refused(tmp_path: Path) -> None:
     (strange / "diary.txt").rename(strange / "index.json")
     with pytest.raises(BadDump, match="is not the index"):
         write(arena, strange)
+
+
+def test_no_part_is_removed_from_a_folder_whose_index_is_missing_or_old(tmp_path: Path) -> None:
+    arena = Arena()
+    write(arena, tmp_path)
+    index = tmp_path / "index.json"
+    old = index.read_bytes()
+    for _ in range(3):
+        over(arena)
+    write(arena, tmp_path)
+    newest = index.read_bytes()
+    files = set(tmp_path.iterdir())
+    index.unlink()
+    with pytest.raises(BadDump, match=r"has no index\.json but other files"):
+        write(arena, tmp_path)
+    index.write_bytes(old)
+    with pytest.raises(BadDump, match=r"is not in index\.json; get the newest index\.json back"):
+        write(arena, tmp_path)
+    index.write_bytes(newest)
+    assert set(tmp_path.iterdir()) == files
+    assert write(arena, tmp_path).matches == 0
 
 
 def test_two_processes_cannot_write_to_one_dump(tmp_path: Path) -> None:

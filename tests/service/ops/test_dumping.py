@@ -146,7 +146,7 @@ def test_a_folder_of_something_else_is_refused_in_one_sentence(log: Log, tmp_pat
     (tmp_path / "diary.txt").touch()
     done = dump(log, tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "has no dump but other files (diary.txt); give a new or an empty folder\n" in done.stderr
+    assert "has no index.json but other files (diary.txt); give a new or an empty folder\n" in done.stderr
 
 
 def test_all_of_a_dump_a_part_of_it_and_one_match_of_it_are_verified(log: Log, dumped: Path) -> None:
