@@ -88,7 +88,7 @@ def _index(folder: Path, store: str) -> Index:
     leftovers = _leftovers(folder, index)
     write_sums(folder, index)
     for path in leftovers:
-        path.unlink()
+        path.unlink(missing_ok=True)  # its draft has just become the new SHA256SUMS
     return index
 
 

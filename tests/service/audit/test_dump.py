@@ -176,6 +176,7 @@ def test_a_run_that_was_killed_before_any_file_is_continued_and_all_checksums_ho
 
     def killed(path: Path, content: Iterable[bytes]) -> None:
         if next(calls) == nth:
+            path.with_name(f"{path.name}.part").touch()
             raise Killed
         replace_file(path, content)
 
