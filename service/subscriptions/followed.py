@@ -127,6 +127,11 @@ class FollowedMatches:
             return None
         if newest is None:
             raise LogUnavailable("unavailable")
+        found = match_index.own(self._ports, followed.entry, newest, self._player, "all")
+        if followed.entry.created_at == newest.created_at:
+            return found
+        # The entry was of a creation that another one, sent at the same time, forestalled, and is removed now.
+        followed.entry = IndexEntry(newest.created_at, match_id)
         return match_index.own(self._ports, followed.entry, newest, self._player, "all")
 
     def drop(self, match_id: MatchId) -> None:

@@ -15,6 +15,7 @@ from service.subscriptions import followed, streams
 from service.subscriptions.frames import EVENT_STREAM, NDJSON
 from service.subscriptions.player_stream import PlayerSubscription
 from service.subscriptions.situation import NOTHING
+from service.usecases import match_lifecycle
 from tests.api.checked import Client
 from tests.api.conftest import problem
 from tests.service.arena import person
@@ -47,6 +48,20 @@ def test_a_waiting_stream_sends_the_start_and_the_turns_of_every_match(players: 
     assert {type_and_match(one) for one in sent} >= {("started", first), ("started", second)}
     with_decisions = [one for one in sent if one["decisions"]]
     assert all(decision["seat"] == one["seat"] == 0 for one in with_decisions for decision in one["decisions"])
+
+
+@pytest.mark.parametrize("later_ms", [-1, 1])
+def test_an_entry_of_another_copy_of_the_creation_hides_no_match(players: Players, later_ms: int) -> None:
+    """Two processes create the same match at once, and a stream reads the index in between."""
+    table = match_lifecycle.match_id_of(players.ports.secret, "host", "k")
+    players.index.enrol("host", table, players.time + later_ms)
+    stream = players.sent("host")
+    assert next(stream)["matches"] == []
+    threading.Timer(0.05, lambda: players.join(players.create(key="k"), "anna", "ben")).start()
+    assert type_and_match(next(stream)) == ("started", table)
+    players.index.enrol("host", table, players.time + later_ms)
+    hello, _ = players.sent_at_once("host")
+    assert [match["id"] for match in hello["matches"]] == [table]
 
 
 def test_each_turn_and_the_end_are_sent_once(players: Players) -> None:
