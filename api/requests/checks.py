@@ -22,7 +22,11 @@ from service.repository.ports import Player
 
 WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-KEY: Final = "Idempotency-Key"
+SUPPORTED_BY_SOME: Final = {
+    "Idempotency-Key": "a repeated request is carried out again",
+    "If-Match": "the request is carried out at any version",
+}
+"""Headers of writes that must not be ignored, and what happens without support."""
 
 RATE_WINDOW: Final = 10
 """Seconds for the quota of requests of a token, or of an address without a token."""
@@ -134,12 +138,11 @@ class Bodies:
                 judge(name, value)
         if request.method in SAFE:
             return
-        if KEY not in operation.headers and context.header(request, KEY) is not None:
-            raise Refused(
-                "invalid-parameter",
-                f"This operation does not support {KEY}: a repeated request is carried out again.",
-                parameter=KEY,
-            )
+        for name, without in SUPPORTED_BY_SOME.items():
+            if name not in operation.headers and context.header(request, name) is not None:
+                raise Refused(
+                    "invalid-parameter", f"This operation does not support {name}: {without}.", parameter=name
+                )
         if request.method not in WRITES:
             return
         with self.deadline():

@@ -151,7 +151,11 @@ def leave_match(body: Mapping[str, Any], match_id: str) -> Response:
     If a creator without a seat leaves a match that has not started, the match is aborted. With `only`, or with `If-Match`,
     only a match that has not started is left: the request never resigns a match that started in the meantime.
     """
-    return done(match_lifecycle.leave(*_command(match_id), only=body.get("wanted"), if_match=_if_match()), 200)
+    is_conditional = context.header(context.current_request(), "If-Match") is not None
+    left = match_lifecycle.leave(
+        *_command(match_id), only=body.get("wanted"), if_match=_if_match(), is_conditional=is_conditional
+    )
+    return done(left, 200)
 
 
 @blueprint.at("/v1/matches/<match_id>/abort", methods=["POST"])

@@ -276,9 +276,11 @@ def _cases() -> Iterator[Case]:
             described, operation = methods[method], f"{method.upper()} {path}"
             for parameter in (*methods.get("parameters", ()), *described.get("parameters", ())):
                 yield from of_parameter(operation, parameter)
-            if method != "get" and not any(one["name"] == "Idempotency-Key" for one in described.get("parameters", ())):
-                headers, refused = {"Idempotency-Key": "a"}, frozenset({"invalid-parameter"})
-                yield Case(operation, "an Idempotency-Key", refused, "Idempotency-Key", headers=headers)
+            known = {one["name"] for one in described.get("parameters", ())}
+            for name, value in {"Idempotency-Key": "a", "If-Match": "*"}.items():
+                if method != "get" and name not in known:
+                    refused = frozenset({"invalid-parameter"})
+                    yield Case(operation, f"an {name}", refused, name, headers={name: value})
             yield Case(operation, "?surprise", frozenset({"invalid-parameter"}), "surprise", query="surprise=1")
             yield from of_framing(operation, (schema := body_schema(described)))
             if schema is not None:

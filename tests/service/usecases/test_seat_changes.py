@@ -80,14 +80,15 @@ def test_no_seat_of_a_match_that_runs_or_is_over_is_freed() -> None:
 
 
 @pytest.mark.parametrize("running", [False, True])
-@pytest.mark.parametrize("only_open", ["only", "if_match", None])
+@pytest.mark.parametrize("only_open", ["only", "if_match", "is_conditional", None])
 def test_a_leave_for_the_open_match_never_resigns(running: bool, only_open: str | None) -> None:
     arena = Arena()
     table = arena.join(arena.create(seats=2), "anna", *(["ben"] if running else []))
     head = arena.match(table).head
     more: dict[str, Any] = {}
     if only_open:
-        more = {only_open: "open" if only_open == "only" else ((head.version, head.hash[:16]),)}
+        values = {"only": "open", "if_match": ((head.version, head.hash[:16]),), "is_conditional": True}
+        more = {only_open: values[only_open]}
     if running and only_open:
         refused("match-not-open", leave, arena, table, "anna", **more)
         assert "resigned" not in arena.types(table)
