@@ -63,6 +63,7 @@ class MemorySeeks:
         self._pairings[pairing.match] = pairing
         for seek in pairing.seeks:
             del self._waiting[seek.player]
+            self._seen.pop(seek.player, None)
             self._done[seek.id] = replace(seek, match=pairing.match)
         return True
 
@@ -75,4 +76,5 @@ class MemorySeeks:
         for seek in (*again, *ended):
             del self._done[seek.id]
         for seek in again:
-            self._waiting.setdefault(seek.player, seek)
+            if self._waiting.setdefault(seek.player, seek) is seek:
+                self._seen[seek.player] = self._now()

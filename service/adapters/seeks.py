@@ -69,16 +69,19 @@ _FINISH: Final = """
 if redis.call('HDEL', KEYS[2], ARGV[1]) == 0 then
   return 0
 end
-for i = 3, #KEYS do
+for i = 4, #KEYS do
   redis.call('DEL', KEYS[i])
 end
+local time = redis.call('TIME')
 for i = 2, #ARGV, 2 do
-  redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1])
+  if redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1]) == 1 then
+    redis.call('HSET', KEYS[3], ARGV[i], string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)))
+  end
 end
 return 1
 """
-"""KEYS waiting, pairings, then each seek that waits again or is over, as it is done; ARGV the match, then for each seek
-that waits again its player and itself."""
+"""KEYS waiting, pairings, seen, then each seek that waits again or is over, as it is done; ARGV the match, then for each
+seek that waits again its player and itself."""
 
 _encode = msgspec.json.Encoder().encode
 _seek = msgspec.json.Decoder(Seek).decode
@@ -140,7 +143,7 @@ class RedisSeeks:
         return [_pairing(stored) for stored in found]
 
     def finish(self, pairing: Pairing, again: Sequence[Seek], ended: Sequence[Seek]) -> None:
-        keys = (WAITING, PAIRINGS, *(_done_key(seek.id) for seek in (*again, *ended)))
+        keys = (WAITING, PAIRINGS, SEEN, *(_done_key(seek.id) for seek in (*again, *ended)))
         stored = [part for seek in again for part in (seek.player, _encode(seek))]
         send(self._client, ("EVAL", _FINISH, len(keys), *keys, pairing.match, *stored))
 

@@ -71,5 +71,8 @@ class Seeks(Protocol):
     def pairings(self) -> Sequence[Pairing]: ...
 
     def finish(self, pairing: Pairing, again: Sequence[Seek], ended: Sequence[Seek]) -> None:
-        """Remove a pairing. The players of `again` wait again, unless they have another seek; `ended` are over."""
+        """Remove a pairing. The players of `again` wait again, unless they have another seek; `ended` are over.
+
+        Their streams count as seen now: while a seek is paired, nobody records its player's stream.
+        """
         ...

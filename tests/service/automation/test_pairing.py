@@ -161,6 +161,9 @@ def test_a_player_whose_seat_another_took_waits_again() -> None:
     for player in ("anna", "ben"):
         seeks(arena.ports, player)
         arena.wait(1)
+    arena.wait(STREAM_GRACE_MS + 1)
+    for player in ("anna", "ben"):
+        arena.ports.seeks.see(player)
 
     def take_a_seat_first() -> None:
         (entry,) = arena.index.page("open", None, 9)
@@ -171,6 +174,11 @@ def test_a_player_whose_seat_another_took_waits_again() -> None:
     waiting = [player for player in ("anna", "ben") if arena.ports.seeks.of(player)]
     assert len(waiting) == 1
     assert arena.ports.seeks.pairings() == []
+    put_together(arena.ports)
+    assert arena.ports.seeks.of(waiting[0]), "the stream is as open as before the pairing"
+    arena.wait(STREAM_GRACE_MS + 1)
+    put_together(arena.ports)
+    assert arena.ports.seeks.of(waiting[0]) is None
 
 
 @pytest.fixture
@@ -182,6 +190,16 @@ def services(valkey_log_url: str, valkey_queue_url: str, tmp_path: Path) -> Iter
     yield built
     for service in built:
         service.close()
+
+
+def test_a_seek_that_waits_again_counts_as_seen_in_every_store(services: list[Service]) -> None:
+    for ports in (Arena().ports, services[0].ports):
+        again, other = seeks(ports, "anna"), seeks(ports, "ben")
+        assert ports.seeks.pair(pairing := Pairing("match", (again, other)))
+        ports.seeks.finish(pairing, [again], [other])
+        (waiting,) = ports.seeks.waiting()
+        assert (waiting.seek, ports.seeks.done(again.id)) == (again, None)
+        assert waiting.seen_at >= again.created_at
 
 
 @pytest.mark.long
