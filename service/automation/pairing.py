@@ -13,9 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from events.record import MatchId, canonical
 from service.errors import Corrupt, Refused
+from service.match.new_match import complete
 from service.observability import failpoints
 from service.repository.news import SeekEnd, SeekEnded
 from service.repository.ports import Ports
@@ -51,7 +53,8 @@ def put_together(ports: Ports) -> int:
         elif now - max(seek.created_at, waiting.seen_at) > STREAM_GRACE_MS:
             _end(ports, seek, "no-stream")
         elif waiting.seen_at:
-            groups[canonical(msgspec.to_builtins(seek.wanted))].append(seek)
+            wanted = replace(seek.wanted, clock=complete(seek.wanted.clock))
+            groups[canonical(msgspec.to_builtins(wanted))].append(seek)
     for group in groups.values():
         group.sort(key=lambda seek: (seek.created_at, seek.id))
         seats = group[0].wanted.seats

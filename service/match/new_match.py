@@ -49,6 +49,17 @@ def with_clock(game: AnyGame, wanted: NewMatch) -> NewMatch:
     return replace(wanted, clock=DEFAULT_CLOCK)
 
 
+def complete(clock: MatchClock | None) -> MatchClock | None:
+    """A valid clock with the values that its absent fields stand for, so that clocks of equal effect are equal."""
+    if clock is None:
+        return None
+    if clock.bank_seconds is not UNSET and clock.increment_seconds is UNSET:
+        clock = replace(clock, increment_seconds=0)
+    if clock.turn_seconds is clock.bank_seconds or clock.on_timeout is not UNSET:
+        return clock
+    return replace(clock, on_timeout="default_action")
+
+
 def game_named(games: Mapping[str, AnyGame], game_id: str) -> AnyGame:
     """A game by its id.
 

@@ -9,6 +9,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from redis import Redis
 
 from service.automation.pairing import STREAM_GRACE_MS, put_together
@@ -61,6 +62,28 @@ def test_a_seek_without_a_clock_has_the_default_clock_and_one_for_no_clock_has_n
     assert put_together(arena.ports) == 1
     match = arena.match(find(arena.ports, "anna", _id(arena, "anna")).match or "")
     assert match.created.clock == DEFAULT_CLOCK
+
+
+BANK = MatchClock(bank_seconds=60)
+TURN = MatchClock(turn_seconds=604_800)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fit"),
+    [
+        ({"default_clock": True}, {"clock": TURN}, True),
+        ({"clock": BANK}, {"clock": replace(BANK, increment_seconds=0, on_timeout="default_action")}, True),
+        ({"clock": BANK}, {"clock": replace(BANK, increment_seconds=1)}, False),
+        ({"clock": TURN}, {"clock": replace(TURN, on_timeout="bot")}, False),
+        ({"clock": MatchClock(bot_pace_ms=9)}, {"clock": MatchClock(bot_pace_ms=9)}, True),
+        ({"clock": None}, {"default_clock": True}, False),
+    ],
+)
+def test_clocks_of_equal_effect_fit(first: dict[str, Any], second: dict[str, Any], fit: bool) -> None:
+    arena = Arena()
+    seeks(arena.ports, "anna", **first)
+    seeks(arena.ports, "ben", **second)
+    assert put_together(arena.ports) == fit
 
 
 def _id(arena: Arena, player: str, key: str = "k") -> str:
