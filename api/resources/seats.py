@@ -231,6 +231,7 @@ def replace_absent(body: Mapping[str, Any], match_id: str) -> Response:
     "invalid-options",
     "bot-not-found",
     "too-many-open-matches",
+    "too-many-seats",
     *BEGIN_PROBLEMS,
 )
 @blueprint.leads_to(201, **LOOKS, leave_match=ID)

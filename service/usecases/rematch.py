@@ -89,11 +89,15 @@ def _with_bot(ports: Ports, made: Submitted, seat: Seat, bot: str, admit_bots: A
     if match.status != "open" or match.seats[seat] is not None:
         return made
     try:
-        return add_bot(ports, match.creator, match.id, f"rematch-{seat}", bot=bot, seat=seat, admit_bots=admit_bots)
+        added = add_bot(ports, match.creator, match.id, f"rematch-{seat}", bot=bot, seat=seat, admit_bots=admit_bots)
     except Refused as refusal:
         if refusal.code not in {"seat-taken", "match-full", "match-not-open"}:
             raise
-        return replace(made, match=ports.history.newest(match.id)[0])
+    else:
+        if not added.replayed:
+            return added
+        # The creator has freed the seat since, and the match after the first command is not the newest.
+    return replace(made, match=ports.history.newest(match.id)[0])
 
 
 def _seated(ports: Ports, player: str, match: Match, seat: Seat) -> Submitted:

@@ -11,6 +11,7 @@ from service.container import Service, build
 from service.match.new_match import NewMatch
 from service.settings import read
 from service.usecases import match_lifecycle
+from service.usecases.held_seats import HELD_SEATS
 from service.usecases.match_index import own_page
 from service.usecases.match_lifecycle import OPEN_MATCHES
 from service.usecases.rematch import ATTEMPTS, rematch
@@ -75,6 +76,29 @@ def test_a_seat_that_another_took_is_replaced_by_a_free_one() -> None:
     match_lifecycle.join(arena.ports, "eve", rematches.id, "k", seat=2)
     assert rematch(arena.ports, "ben", old).match.seat_of("ben") == 0
     refused("match-not-open", rematch, arena.ports, "carl", old)
+
+
+def test_a_rematch_whose_bot_was_freed_is_answered_as_it_is_now() -> None:
+    arena = Arena()
+    old = finished(arena, "anna", "ben", bots=("random",))
+    new = rematch(arena.ports, "anna", old).match
+    match_lifecycle.free_seat(arena.ports, "anna", new.id, "k", seat=1)
+    again = rematch(arena.ports, "anna", old)
+    assert again.match == arena.match(new.id)
+    assert [holder and holder.player for holder in again.match.seats] == [None, None, "anna"]
+    arena.leave(new.id, "anna")
+    assert rematch(arena.ports, "anna", old).match.seat_of("anna") == 2, "the player has a seat again"
+    assert arena.match(new.id).seat_of("anna") == 2
+
+
+def test_a_player_with_all_seats_gets_only_the_last_one_of_a_rematch() -> None:
+    arena = Arena()
+    old = finished(arena, "anna", "ben")
+    for _ in range(HELD_SEATS):
+        arena.join(arena.create(by=arena.new_key()), "anna")
+    refused("too-many-seats", rematch, arena.ports, "anna", old)
+    assert rematch(arena.ports, "ben", old).match.seat_of("ben") == 0
+    assert rematch(arena.ports, "anna", old).match.status == "running", "the last seat starts the match"
 
 
 def test_a_rematch_that_was_aborted_is_followed_by_another_but_not_for_ever() -> None:
