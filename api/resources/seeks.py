@@ -62,7 +62,8 @@ def seek_match(body: Mapping[str, Any]) -> Response:
     Without `clock`, the match has the clock that `POST /v1/matches` gives it then.
     As soon as enough players wait, a worker creates a public match with all of them, and `GET /v1/me/stream` sends `started`.
     A player needs this stream: a seek ends 30 seconds after the player's last stream, and at the latest after
-    `expires_in` seconds. A player has one seek at a time. Nobody else can see it.
+    `expires_in` seconds. A player has one seek at a time. Nobody else can see it. Use a new `Idempotency-Key` for each seek: a
+    repeated request with the key of one that is over gives that one for an hour, and no new one.
     """
     admission.admit_creation()
     wanted = new_match({name: value for name, value in body.items() if name != "expires_in"})

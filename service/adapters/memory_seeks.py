@@ -48,6 +48,7 @@ class MemorySeeks:
         if self._waiting.get(seek.player) != seek:
             return False
         del self._waiting[seek.player]
+        self._done[seek.id] = seek
         return True
 
     def see(self, player: str) -> None:
@@ -74,7 +75,8 @@ class MemorySeeks:
         if self._pairings.pop(pairing.match, None) is None:
             return
         for seek in (*again, *ended):
-            del self._done[seek.id]
-        for seek in again:
-            if self._waiting.setdefault(seek.player, seek) is seek:
+            if seek in again and self._waiting.setdefault(seek.player, seek) is seek:
+                del self._done[seek.id]
                 self._seen[seek.player] = self._now()
+            else:
+                self._done[seek.id] = seek

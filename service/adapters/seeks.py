@@ -37,10 +37,11 @@ _REMOVE: Final = """
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then
   return 0
 end
+redis.call('SET', KEYS[3], ARGV[2], 'EX', ARGV[3])
 redis.call('HDEL', KEYS[2], ARGV[1])
 return redis.call('HDEL', KEYS[1], ARGV[1])
 """
-"""KEYS waiting, seen; ARGV the player and the seek."""
+"""KEYS waiting, seen, the seek that is over; ARGV the player, the seek, and the seconds for which it is kept."""
 _SEE: Final = """
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
   return 0
@@ -69,19 +70,20 @@ _FINISH: Final = """
 if redis.call('HDEL', KEYS[2], ARGV[1]) == 0 then
   return 0
 end
-for i = 4, #KEYS do
-  redis.call('DEL', KEYS[i])
-end
 local time = redis.call('TIME')
-for i = 2, #ARGV, 2 do
-  if redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1]) == 1 then
-    redis.call('HSET', KEYS[3], ARGV[i], string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)))
+for i = 4, #KEYS do
+  local player, seek, waits = ARGV[3 * i - 9], ARGV[3 * i - 8], ARGV[3 * i - 7]
+  if waits == '1' and redis.call('HSETNX', KEYS[1], player, seek) == 1 then
+    redis.call('DEL', KEYS[i])
+    redis.call('HSET', KEYS[3], player, string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)))
+  else
+    redis.call('SET', KEYS[i], seek, 'EX', ARGV[2])
   end
 end
 return 1
 """
-"""KEYS waiting, pairings, seen, then each seek that waits again or is over, as it is done; ARGV the match, then for each
-seek that waits again its player and itself."""
+"""KEYS waiting, pairings, seen, then each seek that waits again or has ended, as it is when over; ARGV the match, the
+seconds for which seeks that are over are kept, then for each seek its player, itself, and whether it waits again."""
 
 _encode = msgspec.json.Encoder().encode
 _seek = msgspec.json.Decoder(Seek).decode
@@ -112,7 +114,8 @@ class RedisSeeks:
         return None if found is None else _seek(found)
 
     def remove(self, seek: Seek) -> bool:
-        (removed,) = send(self._client, ("EVAL", _REMOVE, 2, WAITING, SEEN, seek.player, _encode(seek)))
+        keys = (WAITING, SEEN, _done_key(seek.id))
+        (removed,) = send(self._client, ("EVAL", _REMOVE, 3, *keys, seek.player, _encode(seek), DONE_S))
         return bool(removed)
 
     def see(self, player: str) -> None:
@@ -144,8 +147,9 @@ class RedisSeeks:
 
     def finish(self, pairing: Pairing, again: Sequence[Seek], ended: Sequence[Seek]) -> None:
         keys = (WAITING, PAIRINGS, SEEN, *(_done_key(seek.id) for seek in (*again, *ended)))
-        stored = [part for seek in again for part in (seek.player, _encode(seek))]
-        send(self._client, ("EVAL", _FINISH, len(keys), *keys, pairing.match, *stored))
+        outcomes = [*((seek, 1) for seek in again), *((seek, 0) for seek in ended)]
+        stored = [part for seek, waits in outcomes for part in (seek.player, _encode(seek), waits)]
+        send(self._client, ("EVAL", _FINISH, len(keys), *keys, pairing.match, DONE_S, *stored))
 
 
 def _done_key(seek_id: str) -> str:

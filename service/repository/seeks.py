@@ -9,11 +9,11 @@ from events.record import MatchId
 from service.match.new_match import NewMatch
 
 DONE_S: Final = 3_600
-"""Seconds for which a seek that led to a match is remembered."""
+"""Seconds for which a seek that is over is remembered."""
 
 
 class Seek(msgspec.Struct, frozen=True):
-    """A player's wish for a match. Times are in server milliseconds. `match` is None while the player waits."""
+    """A player's wish for a match. Times are in server milliseconds. `match` is None unless the seek led to one."""
 
     id: str
     player: str
@@ -41,7 +41,7 @@ class Seeks(Protocol):
     """All seeks and unfinished pairings; a player has one seek at most. Each method is atomic."""
 
     def add(self, seek: Seek, limit: int) -> Seek | None:
-        """Add a seek, unless it led to a match already, the player has another one, or `limit` seeks wait.
+        """Add a seek, unless it is over already, the player has another one, or `limit` seeks wait.
 
         Returns the seek with this id as it is now, or the other seek; None at the limit. The player's streams are
         woken, so that they call `see` at once.
@@ -51,7 +51,7 @@ class Seeks(Protocol):
     def of(self, player: str) -> Seek | None: ...
 
     def done(self, seek_id: str) -> Seek | None:
-        """A seek that led to a match, for a while."""
+        """A seek that is over, for a while: it led to a match, or ended without one."""
         ...
 
     def remove(self, seek: Seek) -> bool:

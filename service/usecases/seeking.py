@@ -21,7 +21,7 @@ MAX_SEEKS: Final = 10_000
 
 
 def seek(ports: Ports, player: str, wanted: NewMatch, key: str, seconds: int) -> Seek:
-    """Wait for players who want the same match. The same key gives the same seek again, also once it led to a match.
+    """Wait for players who want the same match. The same key gives the same seek again, also for an hour after its end.
 
     Raises:
         Refused: `game-not-found`, `invalid-options`, `already-seeking`, `too-many-seeks`, `idempotency-key-reused`.
@@ -57,10 +57,12 @@ def find(ports: Ports, player: str, seek_id: str) -> Seek:
         Refused: `seek-not-found`: there is none, it ended, or it is another player's.
     """
     waiting = ports.seeks.of(player)
-    found = waiting if waiting is not None and waiting.id == seek_id else ports.seeks.done(seek_id)
-    if found is None or found.player != player:
+    if waiting is not None and waiting.id == seek_id:
+        return waiting
+    done = ports.seeks.done(seek_id)
+    if done is None or done.player != player or done.match is None:
         raise Refused("seek-not-found", "You have no such seek; it may have ended.")
-    return _shown(ports, found)
+    return _shown(ports, done)
 
 
 def _shown(ports: Ports, seek: Seek) -> Seek:

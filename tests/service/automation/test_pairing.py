@@ -113,6 +113,27 @@ def test_a_key_is_for_one_seek() -> None:
     refused("idempotency-key-reused", seeks, arena.ports, "anna", 3)
 
 
+@pytest.mark.parametrize("end", ["cancelled", "expired", "no-stream", "no seat"])
+def test_a_repeated_request_does_not_revive_a_seek_that_ended(end: str) -> None:
+    arena = Arena()
+    first = seeks(arena.ports, "anna", seconds=10 if end == "expired" else 600)
+    if end == "cancelled":
+        cancel(arena.ports, "anna", first.id)
+    elif end == "no seat":
+        for _ in range(OPEN_MATCHES):
+            arena.create(by="anna")
+            arena.create(by="ben")
+        seeks(arena.ports, "ben")
+    else:
+        arena.wait(STREAM_GRACE_MS + 1)
+    put_together(arena.ports)
+    assert seek(arena.ports, "anna", first.wanted, "k", 10 if end == "expired" else 600) == first
+    assert arena.ports.seeks.of("anna") is None
+    refused("seek-not-found", find, arena.ports, "anna", first.id)
+    refused("idempotency-key-reused", seeks, arena.ports, "anna", 3)
+    assert seeks(arena.ports, "anna", key="new").match is None
+
+
 def test_a_seek_names_its_match_once_it_exists() -> None:
     arena = Arena()
     found = [seeks(arena.ports, player) for player in ("anna", "ben")]
@@ -218,11 +239,17 @@ def services(valkey_log_url: str, valkey_queue_url: str, tmp_path: Path) -> Iter
 def test_a_seek_that_waits_again_counts_as_seen_in_every_store(services: list[Service]) -> None:
     for ports in (Arena().ports, services[0].ports):
         again, other = seeks(ports, "anna"), seeks(ports, "ben")
-        assert ports.seeks.pair(pairing := Pairing("match", (again, other)))
-        ports.seeks.finish(pairing, [again], [other])
-        (waiting,) = ports.seeks.waiting()
-        assert (waiting.seek, ports.seeks.done(again.id)) == (again, None)
-        assert waiting.seen_at >= again.created_at
+        late = seeks(ports, "carl")
+        pairing = Pairing("match", (again, other, late))
+        assert ports.seeks.pair(pairing)
+        newer = seeks(ports, "carl", key="new")
+        ports.seeks.finish(pairing, [again, late], [other])
+        waiting = {one.seek.player: one for one in ports.seeks.waiting()}
+        assert [waiting[player].seek for player in ("anna", "carl")] == [again, newer]
+        assert waiting["anna"].seen_at >= again.created_at
+        assert [ports.seeks.done(one.id) for one in (again, other, late)] == [None, other, late]
+        assert ports.seeks.remove(again)
+        assert ports.seeks.done(again.id) == ports.seeks.add(again, 9) == again
 
 
 @pytest.mark.long

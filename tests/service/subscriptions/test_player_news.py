@@ -152,7 +152,9 @@ def test_a_seek_whose_match_nobody_may_create_ends_with_the_reason(players: Play
         (sent,) = notices(players, player)
         assert (sent["seek"], sent["reason"]) == (seek_id, "too-many-open-matches")
         assert players.ports.seeks.of(player) is None
-        assert players.ports.seeks.done(seek_id) is None, "it leads to no match"
+        done = players.ports.seeks.done(seek_id)
+        assert done is not None
+        assert done.match is None, "it leads to no match"
 
 
 def hold_all_seats(players: Players, player: str) -> None:
