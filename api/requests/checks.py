@@ -138,10 +138,10 @@ class Bodies:
                 judge(name, value)
         if request.method in SAFE:
             return
-        for name, without in SUPPORTED_BY_SOME.items():
-            if name not in operation.headers and context.header(request, name) is not None:
+        for header, without in SUPPORTED_BY_SOME.items():
+            if header not in operation.headers and context.header(request, header) is not None:
                 raise Refused(
-                    "invalid-parameter", f"This operation does not support {name}: {without}.", parameter=name
+                    "invalid-parameter", f"This operation does not support {header}: {without}.", parameter=header
                 )
         if request.method not in WRITES:
             return
