@@ -175,10 +175,13 @@ def result_json(standings: Standings, jobs: int, end: End) -> bytes:
     )
 
 
-def _check_files(*given: str | None) -> None:
+def _check_files(resume: str | None, json_file: str | None, plot_file: str | None, bot_log: str | None) -> None:
+    given = (resume, json_file, plot_file, bot_log)
     files = [Path(file).resolve() for file in given if file is not None]
     if len(set(files)) < len(files):
         raise click.UsageError("--resume, --json, --plot and --bot-log: give a file of its own to each.")
+    if plot_file is not None and Path(plot_file).suffix.lower() not in {"", ".svg"}:
+        raise click.UsageError("--plot draws SVG: give a name that ends in .svg.")
 
 
 def _contest(
@@ -186,7 +189,7 @@ def _contest(
 ) -> Contest:
     if game not in GAMES:
         raise click.UsageError(f"There is no game {game}. There are: {', '.join(sorted(GAMES))}.")
-    names = tuple(bots.split(","))
+    names = tuple(name.strip() for name in bots.split(","))
     if not bots.isprintable():
         raise click.UsageError("--bots: a name has only characters that can be printed.")
     try:

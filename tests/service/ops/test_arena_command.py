@@ -261,6 +261,8 @@ def test_paths_that_are_not_utf8_are_used_as_they_are(tmp_path: Path) -> None:
         ),
         (("ape_town", "--bots", "greedy,none/bot:play", "--matches", 2), 2, "there is no folder none"),
         (("ape_town", "--bots", "greedy,no_program x", "--matches", 2), 2, "there is no program 'no_program'"),
+        (("ape_town", "--bots", "greedy, bold", "--matches", 2), 2, "No bot 'bold' plays Ape Town."),
+        (("ape_town", "--bots", "greedy,random", "--matches", 2, "--plot", "x.png"), 2, "a name that ends in .svg"),
         (("ape_town", "--bots", "greedy", "--matches", 2), 2, "Ape Town has 2 to 4 seats."),
         (("ape_town", "--bots", "greedy,greedy", "--matches", 2), 2, "name at least two different bots"),
         (("ape_town", "--bots", "greedy,random"), 2, "--matches N, or --sprt ELO0,ELO1"),
