@@ -34,6 +34,7 @@ from api.resources import (
     seats,
     seeks,
     streams,
+    tokens,
 )
 from service.usecases import accounts
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 RESOURCES: Final[Sequence[Blueprint]] = (
     catalogue.blueprint,
     players.blueprint,
+    tokens.blueprint,
     mine.blueprint,
     lists.blueprint,
     seeks.blueprint,

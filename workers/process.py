@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from service.adapters.beat import Beat
 from service.adapters.jobs import JOB_SECONDS
+from service.automation.erasure import Erasures
 from service.container import Service, Unusable, build
 from service.repository.ports import Lane
 from service.settings import BadSetting, Settings
@@ -21,6 +22,7 @@ from workers import jobs
 from workers.hints import HintTaker
 from workers.lobby import Lobby
 from workers.player import Player
+from workers.repeating import Repeating
 from workers.sweeper import Sweeper
 from workers.time_limits import cpu_time_limit, wall_time_limit
 from workers.turns import Turns
@@ -32,6 +34,10 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _LANES: Final[dict[Role, tuple[Lane, ...]]] = {"all": ("turns", "bots"), "people": ("turns",), "bots": ("bots",)}
 NICENESS: Final = 5
 """Niceness of a process that plays only matches without people: on a busy machine it gets a third of the usual CPU time."""
+
+ERASURE_INTERVAL_S: Final = 1.0
+TOKENS_INTERVAL_S: Final = 3_600.0
+"""While processes of an older release still run, they may store more tokens."""
 
 _log = logging.getLogger("moonstone.worker")
 
@@ -69,11 +75,18 @@ def work(service: Service, role: Role = "all") -> None:
 
 def _threads(
     service: Service, lanes: Sequence[Lane], player: Player
-) -> tuple[HintTaker | Sweeper | Lobby | Upkeep, ...]:
+) -> tuple[HintTaker | Sweeper | Lobby | Upkeep | Repeating, ...]:
     hints = HintTaker(service.settings.queue_url or "", service.queue_client, lanes)
     if "turns" not in lanes:
         return (hints,)  # deadlines of matches without people are enforced when their turns are played
     ports = replace(service.ports, jobs=player)
     clock_fault = service.clock_watch.fault
     sweeper = Sweeper(ports, Beat(service.log_client), clock_fault=clock_fault)
-    return hints, sweeper, Lobby(ports, clock_fault), Upkeep(service.ports)
+    return (
+        hints,
+        sweeper,
+        Lobby(ports, clock_fault),
+        Upkeep(service.ports),
+        Repeating("erasures", Erasures(ports).step, ERASURE_INTERVAL_S),
+        Repeating("tokens", lambda _: ports.accounts.adopt(), TOKENS_INTERVAL_S),
+    )

@@ -123,7 +123,7 @@ class Client:
         sent = dict(headers or {})
         if token is not None:
             sent.setdefault("Authorization", f"Bearer {token}")
-        if method == "POST":
+        if method in {"POST", "PATCH"}:
             sent.setdefault("Content-Type", "application/json")
             data = msgspec.json.encode({} if body is None else body) if data is None else data
         response = self._http.open(path, method=method, data=data, headers=sent)
