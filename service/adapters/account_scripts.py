@@ -1,8 +1,8 @@
-"""The Lua scripts that change an account. Each uses one key, the account's hash, so that it is atomic on a cluster too.
+"""The Lua scripts that change an account. KEYS are its two hashes, which share a slot on a cluster.
 
-Fields of the hash: `token:<digest>` (a token as JSON), `used:<digest>` (the hour of its last use), `gone:<digest>` (when it was
-revoked, in seconds; kept for a day, since until then its other key may still exist), `recovery` (the digest of the code),
-`sealed` (tokens that are not listed are invalid) and `erased` (when, in milliseconds).
+Fields of the first: `token:<digest>` (a token as JSON), `gone:<digest>` (when it was revoked, in seconds; kept for a day, since until then its other key may still exist), `recovery` (the digest of the code),
+`sealed` (tokens that are not listed are invalid) and `erased` (when, in milliseconds). The second has the hour of the last use
+of tokens, in milliseconds, by digest.
 """
 
 from typing import Final
@@ -13,7 +13,8 @@ local function remove(kept)
   for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
     local digest = string.match(field, '^token:(.*)$')
     if digest and digest ~= kept then
-      redis.call('HDEL', KEYS[1], field, 'used:' .. digest)
+      redis.call('HDEL', KEYS[1], field)
+      redis.call('HDEL', KEYS[2], digest)
       table.insert(removed, digest)
     end
   end
@@ -32,7 +33,8 @@ for i = 1, #stored, 2 do
   if digest and digest ~= ARGV[1] then
     local expires_at = cjson.decode(stored[i + 1])['expires_at']
     if type(expires_at) == 'number' and expires_at <= now then
-      redis.call('HDEL', KEYS[1], stored[i], 'used:' .. digest)
+      redis.call('HDEL', KEYS[1], stored[i])
+      redis.call('HDEL', KEYS[2], digest)
       table.insert(answer, digest)
     else
       count = count + 1
@@ -55,7 +57,8 @@ local is_open = redis.call('HEXISTS', KEYS[1], 'sealed') == 0 and redis.call('HE
 if not (is_listed or is_open) or redis.call('HEXISTS', KEYS[1], 'erased') == 1 then
   return 0
 end
-redis.call('HDEL', KEYS[1], 'token:' .. ARGV[2], 'used:' .. ARGV[2])
+redis.call('HDEL', KEYS[1], 'token:' .. ARGV[2])
+redis.call('HDEL', KEYS[2], ARGV[2])
 redis.call('HSET', KEYS[1], 'gone:' .. ARGV[2], redis.call('TIME')[1])
 return 1
 """
@@ -102,7 +105,7 @@ ERASE: Final = (
     + """
 local removed = remove('')
 local at = redis.call('HGET', KEYS[1], 'erased') or ARGV[1]
-redis.call('DEL', KEYS[1])
+redis.call('DEL', KEYS[1], KEYS[2])
 redis.call('HSET', KEYS[1], 'erased', at)
 return removed
 """
@@ -121,6 +124,6 @@ USE: Final = """
 if redis.call('HEXISTS', KEYS[1], 'token:' .. ARGV[1]) == 0 then
   return 0
 end
-return redis.call('HSET', KEYS[1], 'used:' .. ARGV[1], ARGV[2])
+return redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 """
 """ARGV the digest of a token, and the hour of its last use in server milliseconds."""

@@ -3,13 +3,14 @@
 `player:<id>` has the player's name. `account:<id>` is a hash with the tokens and the recovery code (`account_scripts`). From
 the digest of a token, `token:<digest>` or `grant:<digest>` leads to the player. Older releases read only `player:` and
 `token:`, and give every token that they find all rights; so a token with fewer scopes, or one that expires, is a `grant:`,
-which they refuse.
+which they refuse. `uses:{account:<id>}` has the hours in which tokens were last used.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 from redis import Redis, RedisCluster
 
 from events.redis_log import send
@@ -99,15 +100,12 @@ class RedisAccounts:
         return bool(written)
 
     def tokens(self, player: str) -> Mapping[str, Token]:
-        stored: Mapping[bytes, bytes]
-        (stored,) = self._send(("HGETALL", _account_key(player)))
-        fields = {name.decode(): value for name, value in stored.items()}
-        found = {}
-        for digest, value in _of_kind("token", fields):
-            used = fields.get(f"used:{digest}")
-            last_used_at = None if used is None else int(used)
-            found[digest] = msgspec.structs.replace(_token(value), last_used_at=last_used_at)
-        return found
+        fields: Mapping[bytes, bytes]
+        hours: Mapping[bytes, bytes]
+        fields, hours = self._send(("HGETALL", _account_key(player)), ("HGETALL", _uses_key(player)))
+        stored = {name[6:].decode(): _token(value) for name, value in fields.items() if name.startswith(b"token:")}
+        used = {digest.decode(): int(hour) for digest, hour in hours.items()}
+        return {digest: replace(token, last_used_at=used.get(digest)) for digest, token in stored.items()}
 
     def add_token(self, player: str, token_digest: str, token: Token, limit: int, now: int) -> Added:
         result, *expired = self._run(scripts.ADD, player, token_digest, _encode(token), limit, now)
@@ -236,16 +234,12 @@ class RedisAccounts:
 
 
 def _eval(script: str, player: str, *arguments: str | bytes | int) -> Command:
-    return ("EVAL", script, 1, _account_key(player), *arguments)
+    return ("EVAL", script, 2, _account_key(player), _uses_key(player), *arguments)
 
 
 def _link(player: str, digest: str, token: Token) -> Command:
     """The command that lets the digest of a token lead to its player."""
     return ("SET", (_token_key if token.is_unlimited else _grant_key)(digest), player)
-
-
-def _of_kind(kind: str, fields: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    return ((name.partition(":")[2], value) for name, value in fields.items() if name.startswith(f"{kind}:"))
 
 
 def _digest(key: str) -> str:
@@ -258,6 +252,10 @@ def _player_key(player: str) -> str:
 
 def _account_key(player: str) -> str:
     return f"account:{player}"
+
+
+def _uses_key(player: str) -> str:
+    return f"uses:{{{_account_key(player)}}}"
 
 
 def _token_key(digest: str) -> str:

@@ -2,7 +2,7 @@
 
 It can be taken while the server is in use. Each match is read in one transaction, so it is a prefix of the later match.
 Players and tokens are read after all matches, so that every player with a seat is included. Due times and the index are
-derived from the matches and are not included.
+derived from the matches and are not included, nor are the hours in which tokens were last used.
 """
 
 import gzip
@@ -27,7 +27,7 @@ BATCH: Final = 200
 _LENGTH: Final = struct.Struct(">I")
 _LEVEL: Final = 3
 _PARTS: Final = frozenset({"events", "commands", "seed", "snapshot"})
-_DERIVED: Final = (b"match:", b"due:", b"index:")
+_DERIVED: Final = (b"match:", b"due:", b"index:", b"uses:")
 _READS: Final[dict[bytes, tuple[str | int, ...]]] = {
     b"string": ("GET",),
     b"hash": ("HGETALL",),
