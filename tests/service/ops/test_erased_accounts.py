@@ -133,9 +133,7 @@ def test_a_damaged_list_is_refused_before_anything_is_written(
     assert maintenance.restore(target, tmp_path / "backup", print)
 
 
-def test_the_uses_of_tokens_are_in_no_backup(
-    empty: Callable[[str], Environ], stack: ExitStack, tmp_path: Path
-) -> None:
+def test_the_uses_of_tokens_are_in_no_backup(empty: Callable[[str], Environ], stack: ExitStack, tmp_path: Path) -> None:
     environ = empty("log")
     ports = opened(environ, stack).ports
     ann, token = accounts.sign_up(ports, "Ann")
