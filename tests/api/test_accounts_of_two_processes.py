@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -36,8 +37,16 @@ class Pair(NamedTuple):
             data = response.read()
             return Answer(response.status, json.loads(data) if data else None)
 
+    def send_all(self, requests: Sequence[tuple[str, str, object]], tokens: Sequence[str]) -> list[Answer]:
+        """Send requests at once, to both servers in turn, each with its token."""
+        with ThreadPoolExecutor(len(requests)) as pool:
+            return list(pool.map(lambda n: self.send(n, *requests[n], token=tokens[n]), range(len(requests))))
+
     def sign_up(self, name: str) -> Any:
         return self.send(0, "POST", "/v1/players", {"name": name}).body
+
+    def refuses(self, tokens: Sequence[str]) -> bool:
+        return all(self.status(1, token) == 401 for token in tokens)
 
     def status(self, number: int, token: str) -> int:
         return self.send(number, "GET", "/v1/me", token=token).status
@@ -118,15 +127,8 @@ def test_of_tokens_that_revoke_each_other_at_once_one_stays(pair: Pair) -> None:
         listed = pair.send(0, "GET", "/v1/me/tokens", token=first).body["tokens"]
         (own,) = (one["id"] for one in listed if one["current"])
         targets = [(first, path or second["id"]), (second["token"], path or own)]
-        with ThreadPoolExecutor(2) as pool:
-            statuses = list(
-                pool.map(
-                    lambda n, targets=targets: (
-                        pair.send(n, "DELETE", f"/v1/me/tokens/{targets[n][1]}", token=targets[n][0]).status
-                    ),
-                    range(2),
-                )
-            )
+        revocations: list[tuple[str, str, object]] = [("DELETE", f"/v1/me/tokens/{id_}", None) for _, id_ in targets]
+        statuses = [answer.status for answer in pair.send_all(revocations, [by for by, _ in targets])]
         assert sorted(statuses) == [204, 401]
         valid = [token for token in (first, second["token"]) if pair.status(0, token) == 200]
         assert valid == [targets[statuses.index(204)][0]]
@@ -137,27 +139,21 @@ def test_a_new_name_or_token_at_the_time_of_the_erasure_revives_nothing(pair: Pa
         made = pair.sign_up("Ada")
         token, player = made["token"], made["player"]["id"]
         match = pair.send(0, "POST", "/v1/matches", {"game": "ape_town", "seats": 2}, token).body["id"]
-        requests = [
+        requests: list[tuple[str, str, object]] = [
             *(("PATCH", "/v1/me", {"name": f"Ada {number}"}) for number in range(4)),
             ("DELETE", "/v1/me", None),
             *(("POST", "/v1/me/tokens", {}) for _ in range(4)),
             ("POST", "/v1/me/recovery-code", {}),
             ("POST", "/v1/recoveries", {"recovery_code": made["recovery_code"]}),
         ]
-        with ThreadPoolExecutor(len(requests)) as pool:
-            answers = list(
-                pool.map(
-                    lambda n, requests=requests, token=token: pair.send(n, *requests[n], token),
-                    range(len(requests)),
-                )
-            )
+        answers = pair.send_all(requests, [token] * len(requests))
         erased = answers[4].status == 202  # or the recovery came first and revoked the token
         assert {answer.status for answer in answers} <= {200, 201, 202, 401}
         tokens = [answer.body["token"] for answer in answers if answer.body and "token" in answer.body]
         if not erased:
             assert answers[-1].status == 201
             continue
-        until(lambda tokens=tokens: all(pair.status(1, one) == 401 for one in tokens), 5, "no token is valid")
+        until(partial(pair.refuses, tokens), 5, "no token is valid")
         shown = pair.send(1, "GET", f"/v1/matches/{match}").body
         assert (shown["creator"], shown["creator_name"]) == (player, None)
 

@@ -90,7 +90,7 @@ class AttackedServer:
         return [
             {
                 key: store.dump(key)
-                for key in sorted(store.keys())
+                for key in sorted(map(bytes, store.scan_iter()))
                 if key != PROBE.encode() and not key.startswith(b"uses:")
             }
             for store in self._stores

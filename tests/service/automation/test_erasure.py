@@ -11,6 +11,7 @@ from service.automation.erasure import AGAIN_MS, SETTLED_MS, Erasures
 from service.errors import Corrupt
 from service.match.new_match import NewMatch
 from service.repository.accounts import Player
+from service.repository.seeks import Pairing
 from service.usecases import accounts, erasure, seeking
 from service.usecases.match_lifecycle import join
 from service.views.match_views import see
@@ -39,7 +40,6 @@ class Erasing(Arena):
             self.wait(AGAIN_MS)
             self.worker.step()
 
-    @property
     def is_finished(self) -> bool:
         return self.anna not in self.ports.accounts.erasing() and self.anna in self.ports.accounts.erased()
 
@@ -68,7 +68,7 @@ def test_running_seats_are_resigned_and_events_keep_the_id() -> None:
         assert holder is not None
         assert holder.resigned
     arena.settle()
-    assert arena.is_finished
+    assert arena.is_finished()
     heads = [arena.match(match).head for match in running]
     arena.ports.accounts.begin_erasure(arena.anna, arena.time)
     arena.worker.step()
@@ -85,7 +85,7 @@ def test_open_matches_are_left_and_those_that_the_player_created_end() -> None:
     assert [arena.match(match).status for match in (own, seated, others)] == ["aborted", "aborted", "open"]
     assert arena.match(others).seat_of(arena.anna) is None
     arena.settle()
-    assert arena.is_finished
+    assert arena.is_finished()
 
 
 def test_a_suspended_match_is_left_once_it_resumes() -> None:
@@ -94,12 +94,12 @@ def test_a_suspended_match_is_left_once_it_resumes() -> None:
     suspend(arena.ports, arena.match(match), "Broken")
     arena.erase()
     arena.settle()
-    assert not arena.is_finished
+    assert not arena.is_finished()
     head = arena.match(match).head
     resume(arena.ports, match)
     arena.wait(AGAIN_MS)
     arena.worker.step()
-    assert arena.is_finished
+    assert arena.is_finished()
     newest = arena.match(match)
     assert newest.head.version == head.version + 2
     holder = newest.seats[0]
@@ -115,15 +115,15 @@ def test_a_seek_ends_and_one_that_was_just_paired_leads_to_a_match_that_is_left(
     assert arena.ports.seeks.of(arena.anna) is None
     arena = Erasing()
     sought = [seeking.seek(arena.ports, player, wanted, "key", 600) for player in (arena.anna, "ben")]
-    paired = pairing.Pairing("toymatch", tuple(sought))
+    paired = Pairing("toymatch", tuple(sought))
     assert arena.ports.seeks.pair(paired)
     arena.erase()
     arena.settle()
-    assert not arena.is_finished
+    assert not arena.is_finished()
     pairing.put_together(arena.ports)
     arena.wait(AGAIN_MS)
     arena.worker.step()
-    assert arena.is_finished
+    assert arena.is_finished()
     holder = arena.match("toymatch").seats[0]
     assert holder is not None
     assert (holder.player, holder.resigned) == (arena.anna, True)
@@ -136,7 +136,7 @@ def test_a_seat_that_a_slow_request_takes_after_the_erasure_is_given_up() -> Non
     join(arena.ports, arena.anna, match, "slow")
     arena.settle()
     assert arena.match(match).seat_of(arena.anna) is None
-    assert arena.is_finished
+    assert arena.is_finished()
 
 
 def test_a_match_that_cannot_be_left_does_not_stop_the_others() -> None:
