@@ -17,7 +17,7 @@ _log = logging.getLogger("moonstone.worker")
 
 
 class Repeating:
-    """A thread that calls `step`, with pauses of `pause_s` seconds, from `start` to `stop`. A failed call is repeated sooner."""
+    """A thread that calls `step`, with pauses of `pause_s` seconds, from `start` to `stop`; sooner if a call failed."""
 
     def __init__(self, name: str, step: Callable[[GoesOn], object], pause_s: float) -> None:
         self._step = step

@@ -30,6 +30,7 @@ class ExportedAccount(msgspec.Struct, frozen=True, tag="account"):
     tokens: tuple[TokenView, ...]
     has_recovery_code: bool
     seek: Mapping[str, Any] | None
+    news: tuple[Mapping[str, Any], ...]
 
 
 class ExportedMatch(msgspec.Struct, frozen=True, tag="match"):
@@ -59,7 +60,9 @@ def export(ports: Ports, player: Player, token_digest: str) -> Iterator[Line]:
     tokens = list_tokens(ports, player, token_digest)
     has_code = ports.accounts.recovery_digest(player.id) is not None
     seek = ports.seeks.of(player.id)
-    yield ExportedAccount(ports.now(), player, tokens, has_code, None if seek is None else msgspec.to_builtins(seek))
+    news = tuple({"at": at, **msgspec.to_builtins(item)} for at, item in ports.news.since(player.id, 0))
+    kept = None if seek is None else msgspec.to_builtins(seek)
+    yield ExportedAccount(ports.now(), player, tokens, has_code, kept, news)
     count, before = 0, None
     while True:
         page = own_page(ports, player.id, "all", before, _PAGE)
