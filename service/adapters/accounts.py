@@ -109,7 +109,8 @@ class RedisAccounts:
 
     def add_token(self, player: str, token_digest: str, token: Token, limit: int, now: int) -> Added:
         result, *expired = self._run(scripts.ADD, player, token_digest, _encode(token), limit, now)
-        self._forget(player, [digest.decode() for digest in expired])
+        if expired:
+            self._forget(player, [digest.decode() for digest in expired])
         answers: Mapping[bytes, Added] = {b"added": "added", b"full": "full", b"erased": "erased"}
         added = answers[result]
         if added == "added":
