@@ -45,7 +45,8 @@ def write_dump(environ: Mapping[str, str], folder: Path, report: Report, progres
         except BadDump as error:
             raise CannotOperate(str(error)) from None
         except OSError as error:
-            text = f"cannot write to {folder}: {error.strerror or error}; the next run continues the dump"
+            name = error.filename or folder
+            text = f"cannot read or write {name}: {error.strerror or error}; the next run continues the dump"
             raise CannotOperate(text) from error
     for text in left_out:
         report(text)

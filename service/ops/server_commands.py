@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -114,6 +114,8 @@ def dump(folder: Path, **given: str | None) -> None:
 
 
 def _progress_bar(matches: Sequence[MatchId]) -> AbstractContextManager[Iterable[MatchId]]:
+    if not sys.stderr.isatty():  # in a log, a bar would be a line that says nothing
+        return nullcontext(matches)
     return click.progressbar(matches, label="matches", file=sys.stderr, show_pos=True)
 
 
