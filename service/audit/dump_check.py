@@ -90,8 +90,8 @@ def _check_part(folder: Path, part: Part, games: Mapping[str, AnyGame]) -> Itera
         packed_file = regular(folder / part.file)
         if packed_file.stat().st_size != part.bytes or file_digest(packed_file) != part.sha256:
             yield Checked(None, 0, f"{folder / part.file} is damaged: its SHA-256 is not the one in {INDEX}")
-        with opened(folder / part.file) as packed:
-            for lines in match_files(bounded_lines(packed)):
+        with opened(packed_file) as packed:
+            for lines in match_files(bounded_lines(packed, str(packed_file))):
                 yield _against(expected.pop(match_named(lines) or "", None), lines, games)
     except BadDump as fault:
         yield Checked(None, 0, str(fault))

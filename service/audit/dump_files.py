@@ -219,8 +219,8 @@ def match_files(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield found
 
 
-def bounded_lines(file: BinaryIO | zstd.ZstdFile) -> Iterator[bytes]:
-    """The lines of a decompressed part, including newlines.
+def bounded_lines(file: BinaryIO | zstd.ZstdFile, name: str = "the file") -> Iterator[bytes]:
+    """The lines of a decompressed part, including newlines. Errors call it by `name`.
 
     Raises:
         BadDump: a line or a match is larger than any in a match file.
@@ -230,7 +230,7 @@ def bounded_lines(file: BinaryIO | zstd.ZstdFile) -> Iterator[bytes]:
         counted = max(len(line), MIN_LINE_BYTES)
         size = counted if line.startswith(_FIRST_LINE) else size + counted
         if len(line) > MAX_BYTES + 1 or size > MAX_MATCH_BYTES:
-            raise BadDump("the file has a line or a match that is too large")
+            raise BadDump(f"{name} has a line or a match that is too large")
         yield line
 
 
@@ -253,7 +253,7 @@ def read_match(folder: Path, part: Part, row: HeadRow) -> list[bytes]:
         file.seek(row.offset)
         frame = BytesIO(file.read(min(row.bytes, MAX_MATCH_BYTES)))
     try:
-        lines = next(match_files(bounded_lines(opened(frame))), [])
+        lines = next(match_files(bounded_lines(opened(frame), str(path))), [])
     except DAMAGED as error:
         raise BadDump(f"{path}: the match {row.match} is damaged: {error}") from None
     if match_named(lines) != row.match:

@@ -61,7 +61,7 @@ def _matches_of(source: Source) -> Iterator[list[bytes]]:
 
 def _unpacked(file: BinaryIO | Path, name: str) -> Iterator[list[bytes]]:
     with _faults_as_sentences(name), opened(file) as packed:
-        yield from match_files(bounded_lines(packed))
+        yield from match_files(bounded_lines(packed, name))
 
 
 @contextmanager
@@ -131,18 +131,26 @@ def dataset(target: Path, sources: tuple[Path, ...]) -> None:
 
 
 def _rows(paths: Iterable[Path], left_out: list[str]) -> Iterator[Sequence[datasets.Row]]:
+    found: set[str | None] = set()
     for path in paths:
         for lines in _matches_at(path):
+            match = match_named(lines)
             try:
+                if match in found:
+                    raise datasets.Unusable("it is in the table already")
                 yield datasets.rows(lines, GAMES)
+                found.add(match)
             except datasets.Unusable as fault:
-                left_out.append(f"match {match_named(lines) or '?'} is left out: {fault}")
+                left_out.append(f"match {match or '?'} is left out: {fault}")
 
 
 def _matches_at(path: Path) -> Iterator[list[bytes]]:
     if path.is_dir():
         yield from _matches_of(path)
     else:
-        with path.open("rb") as file:
-            source = source_of(file)
+        try:
+            with path.open("rb") as file:
+                source = source_of(file)
+        except click.ClickException as error:
+            raise click.ClickException(f"{printable(str(path))}: {error.message}") from None
         yield from _matches_of(source)

@@ -278,6 +278,19 @@ def test_nothing_is_written_through_a_link_in_the_folder(tmp_path: Path, draft: 
     assert len(contents(folder)) == 1
 
 
+def test_a_store_that_was_restored_from_before_the_dump_is_reported(tmp_path: Path) -> None:
+    arena, restored = Arena(), Arena()
+    assert over(arena).id == over(restored).id
+    lost = over(arena)
+    reported: list[str] = []
+    write(arena, tmp_path, reported)
+    write(arena, tmp_path, reported)
+    assert reported == []
+    write(restored, tmp_path, reported)
+    assert len(reported) == 1
+    assert f"the store lacks 1 matches of the dump, for example {lost.id}, " in reported[0]
+
+
 def test_two_processes_cannot_write_to_one_dump(tmp_path: Path) -> None:
     descriptor = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)

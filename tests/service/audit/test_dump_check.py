@@ -203,5 +203,5 @@ def test_many_short_lines_are_too_large_for_a_match(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(dump_files, "MAX_MATCH_BYTES", 1000)
     few, many = BytesIO(b"\n" * 10), BytesIO(b"\n" * 11)
     assert len(list(dump_files.bounded_lines(few))) == 10
-    with pytest.raises(BadDump, match="too large"):
-        list(dump_files.bounded_lines(many))
+    with pytest.raises(BadDump, match=r"x\.zst has a line or a match that is too large"):
+        list(dump_files.bounded_lines(many, "x.zst"))

@@ -217,6 +217,12 @@ def test_a_dataset_is_made_of_dumps_and_of_match_files(dumped: Path, tmp_path: P
     assert (done.exit_code, ", matches left out: 0." in done.output) == (0, True), done.output
     games = dict(duckdb.sql(f"SELECT game, count(DISTINCT match) FROM '{table}' GROUP BY game").fetchall())
     assert games == {"ape_town": MATCHES, "four_monkeys": 1}
+    twice = run("dataset", table, file, file)
+    assert (twice.exit_code, "is left out: it is in the table already\n" in twice.output) == (1, True), twice.output
+    assert duckdb.sql(f"SELECT count(*) - count(DISTINCT version) FROM '{table}'").fetchall() == [(0,)]
+    (tmp_path / "empty.ndjson").touch()
+    empty = run("dataset", table, file, tmp_path / "empty.ndjson")
+    assert empty.output.startswith(f"Error: {tmp_path / 'empty.ndjson'}: The file is not a match file: it is empty.")
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join((*lines[:7], *lines[8:])))
     before = table.read_bytes()
