@@ -135,9 +135,10 @@ def _rows(paths: Iterable[Path], left_out: list[str]) -> Iterator[Sequence[datas
     for path in paths:
         for lines in _matches_at(path):
             match = match_named(lines)
+            if match in found:
+                left_out.append(f"match {match} is left out: it is in the table already")
+                continue
             try:
-                if match in found:
-                    raise datasets.Unusable("it is in the table already")
                 yield datasets.rows(lines, GAMES)
                 found.add(match)
             except datasets.Unusable as fault:
