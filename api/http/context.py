@@ -9,6 +9,8 @@ from typing import Protocol, cast
 from flask import Request, g, request
 
 from api.http import auth, client_address, idempotency, rate_limit
+from service.errors import Refused
+from service.repository.accounts import Session
 from service.repository.limits import Allowance, Policy
 from service.repository.ports import Feed, Player, Ports, digest_of
 from service.settings import Settings
@@ -30,6 +32,10 @@ class Container(Protocol):
         """Why this process cannot serve; empty if it can."""
         ...
 
+    def clock_fault(self) -> str | None:
+        """How the clock of this process is wrong, so that it may carry out no command; None if it is right."""
+        ...
+
     def warnings(self) -> tuple[str, ...]:
         """What an operator should repair although the process can serve."""
         ...
@@ -39,21 +45,25 @@ class RequestState:
     """The state of a request while it is answered. It replaces Flask's `g`.
 
     `container` and `alive` (whether the server still runs) belong to the app. `began` is a value of
-    `time.perf_counter`. `player` is None without a token. `ticket_of` is the digest of the token that a ticket stands for.
+    `time.perf_counter`. `session` is None without a token. `ticket_of` is the digest of the token that a ticket stands for.
     `problem` is the code of the problem that is sent as the response.
     """
 
-    __slots__ = ("alive", "allowance", "began", "container", "id", "player", "problem", "ticket_of")
+    __slots__ = ("alive", "allowance", "began", "container", "id", "problem", "session", "ticket_of")
 
     def __init__(self, container: Container, alive: Callable[[], bool]) -> None:
         self.container = container
         self.alive = alive
         self.began = time.perf_counter()
         self.id = str(uuid.uuid4())
-        self.player: Player | None = None
+        self.session: Session | None = None
         self.ticket_of: str | None = None
         self.allowance: Allowance | None = None
         self.problem: str | None = None
+
+    @property
+    def player(self) -> Player | None:
+        return None if self.session is None else self.session.player
 
 
 def current_request() -> Request:
@@ -114,6 +124,17 @@ def credential() -> str | None:
 def command_key() -> str:
     """The request's Idempotency-Key, or a new one."""
     return idempotency.key(header(current_request(), "Idempotency-Key"))
+
+
+def check_clock() -> None:
+    """Check that what this process does now gets a right time.
+
+    Raises:
+        Refused: `clock-wrong`.
+    """
+    fault = container().clock_fault()
+    if fault is not None:
+        raise Refused("clock-wrong", f"This process does nothing that needs the time: {fault}.")
 
 
 def take(policy: Policy, key: str, *, quiet: bool = False) -> None:

@@ -1,13 +1,17 @@
 """`python -m tests.chaos.actor`: plays scripts on a store, each in a new child process.
 
 Each input line is `<script> <point> <data folder>`. The child process ends at that point of `service.observability.failpoints`,
-or at the end of the script, and its exit code is printed. A script can be repeated after a crash: its commands have fixed keys,
-and the choices of its clients are stored in files.
+or at the end of the script, and its exit code is printed. With `kill:<milliseconds>` as the point, it gets SIGKILL this long after
+the script began. A script can be repeated after a crash: its commands have fixed keys, and the choices of its clients are
+stored in files.
 """
 
 import os
+import signal
 import sys
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -18,28 +22,33 @@ from service.adapters.beat import KEY as BEAT
 from service.adapters.beat import Beat
 from service.adapters.jobs import LANES
 from service.automation.bot_turns import advance
+from service.automation.erasure import SETTLED_MS, Erasures
 from service.automation.pairing import put_together
 from service.container import Service, build
+from service.errors import Refused
 from service.match.events import MatchClock
 from service.match.model import ABSENCE_MS, GRACE_MS, HINT_MS, Match
 from service.match.new_match import NewMatch
 from service.match.redaction import legal_actions
 from service.observability import failpoints
+from service.repository.accounts import digest_of
 from service.repository.ports import Ports
 from service.settings import read
-from service.usecases import accounts, play
+from service.usecases import accounts, erasure, play, recovery
+from service.usecases.invitations import invite
 from service.usecases.match_lifecycle import create, free_seat, join, leave
 from service.usecases.mid_match import ask_abort, replace_absent, take_back
 from service.usecases.rematch import rematch
 from service.usecases.seeking import seek
 from workers.player import Player
-from workers.sweeper import Sweeper
+from workers.sweeper import LEASE_MS, Sweeper
 
 GAME: Final = "monkeys_on_the_moon"
 TURN_SECONDS: Final = 60
 OUTAGE_MS: Final = 30_000
 OPEN_MS: Final = 60_000
 NO_CRASH: Final = "-"
+KILL: Final = "kill:"
 MAX_JOBS: Final = 60
 """More jobs than any match needs."""
 
@@ -113,7 +122,8 @@ def wait_for_players(service: Service, _memory: ClientMemory) -> None:
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, open_ms=OPEN_MS), "create").match
     join(ports, "pl_a", match.id, "sit a")
     _beaten(service, ports.now())
-    _sweep(service, OPEN_MS)
+    for late_ms in (0, LEASE_MS):  # a sweeper that was killed may have claimed the match
+        _sweep(service, OPEN_MS + late_ms)
 
 
 def change_seats(service: Service, _memory: ClientMemory) -> None:
@@ -155,9 +165,53 @@ def pair_seeks(service: Service, memory: ClientMemory) -> None:
     ports = service.ports
     for player in ("pl_a", "pl_b"):
         seek(ports, player, NewMatch(game=GAME, seats=2), "seek", 600)
-        ports.seeks.see(player, ports.now())
+        ports.seeks.see(player)
     for _ in range(2):
         put_together(ports)
+
+
+def manage_tokens(service: Service, memory: ClientMemory) -> None:
+    """A player makes a token, revokes it, makes others, revokes all but one, and then recovers the account."""
+    ports = service.ports
+    player_id, first, code = memory.once("account", lambda: _account(ports))
+    (player,) = ports.accounts.players([player_id]).values()
+    current = digest_of(first)
+    memory.once("second", lambda: accounts.add_token(ports, player, scopes=("watch",))[0])
+    third = memory.once("third", lambda: accounts.add_token(ports, player)[0])
+    with suppress(Refused):  # the token may be revoked, or this one after the recovery
+        accounts.revoke_token(ports, player, current, accounts.token_id(digest_of(third)))
+    with suppress(Refused):
+        accounts.revoke_others(ports, player, current)
+    memory.once("recovered", lambda: recovery.recover(ports, code)[1])
+
+
+def _account(ports: Ports) -> tuple[str, str, str]:
+    player, token = accounts.sign_up(ports, "Ada")
+    return player.id, token, recovery.renew_code(ports, player)
+
+
+def erase_account(service: Service, memory: ClientMemory) -> None:
+    """A player with two running matches, an open one and a seek erases the account; two workers end the rest."""
+    ports = service.ports
+    player, _, _ = memory.once("account", lambda: _account(ports))
+    if player not in {**ports.accounts.erasing(), **ports.accounts.erased()}:
+        for number in range(2):
+            match = create(ports, player, NewMatch(game=GAME, seats=2, bots=("random",)), f"create {number}").match
+            join(ports, player, match.id, f"join {number}")
+        create(ports, player, NewMatch(game=GAME, seats=2), "open")
+        seek(ports, player, NewMatch(game=GAME, seats=2), "seek", 600)
+        erasure.erase(ports, player)
+    for ms in (0, SETTLED_MS, 2 * SETTLED_MS):
+        Erasures(_ahead(ports, ms)).step()
+
+
+def use_invitations(service: Service, memory: ClientMemory) -> None:
+    """The creator of a private match invites two people, who take its seats."""
+    ports = service.ports
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, private=True), "create").match
+    code = memory.once("code", lambda: invite(ports, "pl_a", match.id, 3_600).invitation)
+    for player in ("pl_b", "pl_c"):
+        join(ports, player, match.id, "sit", invitation=code)
 
 
 def _sweep(service: Service, ms: int) -> None:
@@ -178,17 +232,29 @@ SCRIPTS: Final[Mapping[str, Callable[[Service, ClientMemory], None]]] = {
     "seats": change_seats,
     "again": ask_for_rematches,
     "seek": pair_seeks,
+    "tokens": manage_tokens,
+    "erasure": erase_account,
+    "invite": use_invitations,
 }
 
 
 def _act(script: str, point: str, folder: str) -> int:
+    began, begins = os.pipe()
     child = os.fork()
+    kill_after_ms = point.removeprefix(KILL) if point.startswith(KILL) else None
     if not child:
         service = build(read({**os.environ, "MOONSTONE_DATA_DIR": folder}), listen=False)
-        if point != NO_CRASH:
+        if point != NO_CRASH and kill_after_ms is None:
             failpoints.arm(point)
+        os.write(begins, b".")
         SCRIPTS[script](service, ClientMemory(Path(folder)))
         os._exit(0)
+    os.close(begins)
+    os.read(began, 1)
+    os.close(began)
+    if kill_after_ms is not None:
+        time.sleep(float(kill_after_ms) / 1000)
+        os.kill(child, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 

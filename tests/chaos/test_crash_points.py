@@ -1,12 +1,15 @@
-"""After a crash at any failpoint, the next try and the next sweep restore a correct state."""
+"""After a crash at any failpoint, or a kill at any moment, the next try and the next sweep restore a correct state."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 import pytest
@@ -20,10 +23,11 @@ from service.container import Service, build
 from service.games.registry import GAMES
 from service.match.due_times import KINDS
 from service.observability.failpoints import KILLED, VARIABLE, Point
+from service.repository.accounts import digest_of
 from service.settings import read
 from service.usecases.finding import Wanted, open_page
 from service.usecases.match_index import own_page, public_page
-from tests.chaos.actor import NO_CRASH, SCRIPTS
+from tests.chaos.actor import KILL, NO_CRASH, SCRIPTS
 from tests.e2e.conftest import UNHURRIED
 from tests.e2e.test_whole_match import exported, play_on, table
 from tests.length import LENGTH, LONG
@@ -36,6 +40,10 @@ PASSES: Final = 2 * LENGTH
 CRASH_AFTER: Final = 20
 """In a whole service, each process crashes at its point after this many passes."""
 POINTS_OF_PROCESSES: Final[tuple[Point, ...]] = ("append-written", "append-decided", "command-hinted")
+
+KILLS: Final = 40 if LONG else 2
+"""Kills of each script, spread evenly over most of its duration."""
+KILLED_SCRIPTS: Final = tuple(SCRIPTS) if LONG else ("seats",)
 
 Play = Callable[[str, str, Path], int]
 
@@ -89,11 +97,36 @@ def test_the_next_try_repairs_a_crash_at_any_point(
                 crashes[script] += 1
                 assert play(script, NO_CRASH, folder) == 0
             service = build(read({**environ, "MOONSTONE_DATA_DIR": str(folder)}), listen=False)
-            CHECKS[script](service)
+            CHECKS[script](service, folder)
             service.close()
             if not code:  # a run without a crash
                 break
     assert crashes, "no script passes this point"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("script", KILLED_SCRIPTS)
+def test_the_next_try_repairs_a_kill_at_any_moment(
+    play: Play, environ: dict[str, str], valkey_log_url: str, tmp_path: Path, script: str
+) -> None:
+    duration_ms = 0.0
+    killed = 0
+    for number in range(KILLS + 1):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with Redis.from_url(valkey_log_url) as client:
+            client.flushall()
+        if number:
+            code = play(script, f"{KILL}{0.7 * duration_ms * (number - 0.5) / KILLS:.2f}", folder)
+            assert code in {0, -signal.SIGKILL}
+            killed += code != 0
+        began = time.monotonic()
+        assert play(script, NO_CRASH, folder) == 0
+        duration_ms = duration_ms or 1000 * (time.monotonic() - began)
+        service = build(read({**environ, "MOONSTONE_DATA_DIR": str(folder)}), listen=False)
+        CHECKS[script](service, folder)
+        service.close()
+    assert killed
 
 
 def only_match(service: Service, *, is_finished: bool) -> list[Event]:
@@ -106,6 +139,10 @@ def only_match(service: Service, *, is_finished: bool) -> list[Event]:
     if is_finished:
         verify([line, *stored], GAMES)
     return [msgspec.json.decode(entry, type=Event) for entry in stored]
+
+
+def _of_matches(check: Callable[[Service], None], service: Service, _folder: Path) -> None:
+    check(service)
 
 
 def check_played(service: Service) -> None:
@@ -153,7 +190,18 @@ def check_seats(service: Service) -> None:
         "seed_revealed": 1,
     }
     assert [len(public_page(service.ports, name, None, 9)[0]) for name in ("open", "running", "aborted")] == [0, 0, 1]
+    for player in ("pl_a", "pl_b"):
+        assert service.ports.index.held_seats(player) == ()
+    assert list(service.ports.news.since("pl_b", 0)) == []  # the creator freed the own seat
     assert service.ports.log.next_due(KINDS) is None
+
+
+def check_invited(service: Service) -> None:
+    kinds = Counter(event.type for event in only_match(service, is_finished=False))
+    assert kinds == {"match_created": 1, "seat_taken": 2, "match_started": 1}
+    for player in ("pl_b", "pl_c"):
+        assert len(own_page(service.ports, player, "active", None, 9).matches) == 1
+        assert service.ports.index.held_seats(player) == ()
 
 
 def check_rematch(service: Service) -> None:
@@ -178,13 +226,68 @@ def check_seeks(service: Service) -> None:
         assert len(own_page(service.ports, player, "active", None, 9).matches) == 1
 
 
-CHECKS: Final = {
+def client_memory(folder: Path, name: str) -> Any:
+    return msgspec.json.decode((folder / name).read_bytes())
+
+
+def keys(service: Service, *patterns: str) -> list[bytes]:
+    return [key for pattern in patterns for key in send(service.log_client, ("KEYS", pattern))[0]]
+
+
+def check_tokens(service: Service, folder: Path) -> None:
+    accounts = service.ports.accounts
+    player, first, _ = client_memory(folder, "account")
+    recovered = digest_of(client_memory(folder, "recovered"))
+    assert accounts.tokens(player).keys() == {recovered}
+    assert accounts.by_token(recovered) is not None
+    others = [first, *(client_memory(folder, name) for name in ("second", "third"))]
+    assert [accounts.by_token(digest_of(token)) for token in others] == [None] * 3
+    while accounts.adopt():
+        pass
+    # Processes of an older release find no other token either, except those of a sign-up that was not answered.
+    links = [
+        key
+        for key in keys(service, "token:*", "grant:*")
+        if send(service.log_client, ("GET", key)) == [player.encode()]
+    ]
+    assert links == [f"token:{recovered}".encode()]
+
+
+def check_erased(service: Service, folder: Path) -> None:
+    ports = service.ports
+    player, token, _ = client_memory(folder, "account")
+    assert ports.accounts.by_token(digest_of(token)) is None
+    assert ports.accounts.players([player]) == {}
+    assert (ports.accounts.erasing(), list(ports.accounts.erased())) == ({}, [player])
+    assert ports.seeks.of(player) is None
+    while ports.accounts.adopt():
+        pass
+    links = [
+        key
+        for key in keys(service, "token:*", "grant:*")
+        if send(service.log_client, ("GET", key)) == [player.encode()]
+    ]
+    assert links == []
+    matches = [key.decode().split(":")[2] for key in keys(service, "match:*:events")]
+    found = [
+        Counter(msgspec.json.decode(one, type=Event).type for one in ports.log.read(match).events) for match in matches
+    ]
+    assert sorted((kinds["resigned"], kinds["match_aborted"]) for kinds in found) == [(0, 1), (1, 0), (1, 0)]
+
+
+MATCH_CHECKS: Final = {
     "play": check_played,
     "time": check_timed,
     "open": check_expired,
     "seats": check_seats,
     "again": check_rematch,
     "seek": check_seeks,
+    "invite": check_invited,
+}
+CHECKS: Final[Mapping[str, Callable[[Service, Path], None]]] = {
+    **{script: partial(_of_matches, check) for script, check in MATCH_CHECKS.items()},
+    "tokens": check_tokens,
+    "erasure": check_erased,
 }
 
 

@@ -49,7 +49,7 @@ def collect(client: Client) -> dict[str, dict[str, Any]]:
     refusals = Refusals(client)
     ada, ben, eve = (client.sign_up(name) for name in ("Ada", "Ben", "Eve"))
     _requests(refusals)
-    _callers(refusals)
+    _callers(refusals, client, ada)
     _tables(refusals, client, ada, ben, eve)
     _play(refusals, client, ada, ben)
     _seats_of_others(refusals, client, ada, ben)
@@ -69,9 +69,15 @@ def _requests(refusals: Refusals) -> None:
     refusals.record("not-acceptable", "GET", "/problems", accept="image/png")
 
 
-def _callers(refusals: Refusals) -> None:
+def _callers(refusals: Refusals, client: Client, ada: str) -> None:
     refusals.record("token-missing", "GET", "/v1/me")
     refusals.record("token-invalid", "GET", "/v1/me", token="moon_none-such")
+    refusals.record("recovery-code-invalid", "POST", "/v1/recoveries", {"recovery_code": "reco_none-such"})
+    watching = client.do("/v1/me/tokens", {"scopes": ["watch"]}, ada)["token"]
+    refusals.record("scope-missing", "POST", "/v1/matches", NEW_MATCH, watching)
+    refusals.record("token-not-found", "DELETE", "/v1/me/tokens/tk_none_such", token=ada)
+    with mock.patch("service.usecases.accounts.MAX_TOKENS", 2):
+        refusals.record("too-many-tokens", "POST", "/v1/me/tokens", {}, ada)
     refusals.record("ticket-invalid", "GET", "/v1/me/stream?ticket=none-such")
 
 
@@ -157,6 +163,11 @@ def _seats_of_others(refusals: Refusals, client: Client, ada: str, ben: str) -> 
     refusals.record("match-too-old", "POST", f"/v1/matches/{match.id}/free", {"seat": 0}, ada)
 
 
+class WrongClock(Container):
+    def clock_fault(self) -> str | None:
+        return "this machine's clock is 30.0 s ahead of the log server's; clocks must agree (NTP)"
+
+
 def _too_many(refusals: Refusals, client: Client, eve: str) -> None:
     for number in range(OPEN_MATCHES):
         made = client.do("/v1/matches", NEW_MATCH, eve, idempotency_key=f"match-{number}")
@@ -171,6 +182,9 @@ def _too_many(refusals: Refusals, client: Client, eve: str) -> None:
     busy._client.do("/v1/matches", bots, someone)
     busy.record("bots-busy", "POST", "/v1/matches", bots, someone)
     refusals.found |= busy.found
+    off = Refusals(Client(WrongClock(), unchecked=True))
+    off.record("clock-wrong", "POST", "/v1/players", {"name": "Ada"})
+    refusals.found |= off.found
     narrow = Refusals(Client(Container(settings(sign_ups_by_address=1)), unchecked=True))
     narrow._client.sign_up()
     narrow.record("rate-limited", "POST", "/v1/players", {"name": "Ada"})

@@ -9,7 +9,6 @@ from typing import Final
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 
 from service.adapters.valkey import Valkey
 from service.audit import dataset
@@ -21,10 +20,10 @@ from service.container import build
 from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.match.redaction import see_event
-from service.ops.cli import main
 from service.repository.ports import Ports
 from service.settings import read
 from service.usecases.match_lifecycle import create
+from tests.command_line import run
 from tests.serving import ROOT
 from tests.waiting import until
 
@@ -88,10 +87,6 @@ def dump(log: Log, folder: Path) -> subprocess.CompletedProcess[str]:
         timeout=60,
         check=False,
     )
-
-
-def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 @pytest.mark.parametrize("parts", [0, 1, 3])
@@ -206,7 +201,7 @@ def test_damage_is_reported_with_the_file_and_the_match(dumped: Path, tmp_path: 
     table = run("dataset", tmp_path / "decisions.parquet", folder)
     assert (table.exit_code, f"{folder / first.file} is compressed with zstd, but damaged" in table.output) == (1, True)
     missing = run("verify", tmp_path)
-    assert missing.output == f"Error: {tmp_path} is not a dump: it has no index.json.\n"
+    assert missing.output == f"Error: {tmp_path} has no match files, and no index.json of a dump.\n"
 
 
 def test_a_dataset_is_made_of_dumps_and_of_match_files(dumped: Path, tmp_path: Path) -> None:

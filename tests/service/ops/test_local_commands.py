@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -12,7 +13,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 
 from events.record import canonical, decode, digest
 from service.audit.verify import verify
@@ -23,7 +23,7 @@ from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.match.redaction import see_event
 from service.ops import local_commands
-from service.ops.cli import main
+from tests.command_line import run
 from tests.service.audit.match_files import File
 from tests.service.games.toy.game import TOY
 
@@ -36,10 +36,6 @@ def games(monkeypatch: pytest.MonkeyPatch) -> dict[str, AnyGame]:
     hosted: dict[str, AnyGame] = {"toy": TOY}
     monkeypatch.setattr(local_commands, "GAMES", hosted)
     return hosted
-
-
-def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def test_the_outcome_is_printed_by_ranks() -> None:
@@ -270,6 +266,25 @@ def test_a_match_is_played_written_and_checked_by_two_processes(tmp_path: Path) 
     checked = subprocess.run([*command, "verify", str(file)], capture_output=True, text=True, check=False)
     assert (checked.returncode, checked.stderr) == (0, "")
     assert f"{message['versions']} events" in checked.stdout
+
+
+def test_output_that_cannot_be_written_is_no_fault_of_the_files(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from service.ops.cli import main; main()"]
+    for number in range(2):
+        game = ["play", "ape_town", "--bots", "random,random", "--export", str(tmp_path / f"{number}.ndjson")]
+        subprocess.run([*command, *game], capture_output=True, check=True)
+    reader, output = os.pipe()
+    os.close(reader)
+    checked = subprocess.run([*command, "verify", str(tmp_path)], stdout=output, stderr=subprocess.PIPE, check=False)
+    os.close(output)
+    assert b"Broken pipe" not in checked.stderr
+    assert b"fault" not in checked.stderr
+    if Path("/dev/full").exists():
+        with Path("/dev/full").open("wb") as full:
+            checked = subprocess.run(
+                [*command, "verify", str(tmp_path)], stdout=full, stderr=subprocess.PIPE, check=False
+            )
+        assert (checked.returncode, checked.stderr) == (1, b"Error: No space left on device\n")
 
 
 # --- verify against a client's copies ---------------------------------------------------------------------------------
