@@ -234,7 +234,14 @@ def test_a_full_disk_is_reported_with_the_table_that_it_has_no_room_for(tmp_path
     file, table = tmp_path / "match.ndjson", tmp_path / "decisions.parquet"
     assert run("play", "ape_town", "--bots", "random,random", "--export", file).exit_code == 0
     limited = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
-    command = [sys.executable, "-c", f"{limited}from service.ops.cli import main\nmain()", "dataset", table, file]
+    command = [
+        sys.executable,
+        "-c",
+        f"{limited}from service.ops.cli import main\nmain()",
+        "dataset",
+        str(table),
+        str(file),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (1, f"Error: cannot read or write {table}: File too large.\n")
     assert list(tmp_path.iterdir()) == [file]
