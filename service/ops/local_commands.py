@@ -111,7 +111,7 @@ def verify(
         faults += 1
         click.echo(f"{printable(file)}: {fault}", err=True)
     if faults:
-        raise click.ClickException(f"{faults} of {len(files)} files have a fault.")
+        raise click.ClickException(f"Files with a fault: {faults} of {len(files)}.")
     click.echo(f"All {len(files)} files hold.")
 
 

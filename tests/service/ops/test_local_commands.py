@@ -192,7 +192,7 @@ def test_several_files_and_a_folder_of_them_are_checked_one_by_one(file: Path, t
     assert done.exit_code == 1
     assert done.stderr.splitlines()[0].startswith(f"{folder}/a.ndjson: The file is not a match file")
     assert done.stderr.splitlines()[1].startswith(f"{folder}/b.ndjson: version 20, ")
-    assert done.stderr.splitlines()[-1] == "Error: 2 of 4 files have a fault."
+    assert done.stderr.splitlines()[-1] == "Error: Files with a fault: 2 of 4."
     assert done.stdout.count("hold.") == 2
     only_one = run("verify", file, file, "--head", "7:" + "0" * 64)
     assert (only_one.exit_code, "are about one file" in only_one.output) == (2, True)
