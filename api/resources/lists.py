@@ -93,6 +93,9 @@ class MatchesQuerySchema(strict_fields.PageSchema):
             "description": f"Only matches in which a bot has a seat (`true`), or none has (`false`). {_ONLY_OPEN}"
         }
     )
+    rated = strict_fields.Flag(
+        metadata={"description": f"Only matches that are rated (`true`), or are not (`false`). {_ONLY_OPEN}"}
+    )
 
 
 class MatchList(msgspec.Struct, frozen=True):

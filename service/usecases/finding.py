@@ -36,6 +36,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     option: tuple[str, ...] = ()
     creator: str | None = None
     bots: bool | None = None
+    rated: bool | None = None
 
     def facets(self, games: Games) -> Facets:
         """The facets that a match must have.

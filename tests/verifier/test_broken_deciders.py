@@ -21,6 +21,7 @@ from service.match import decide, rulings, seating
 from service.match.commands import (
     Act,
     ActAsBot,
+    AskAbort,
     Command,
     Expire,
     Forfeit,
@@ -33,6 +34,7 @@ from service.match.commands import (
     SeatBot,
     Start,
     Suspend,
+    TakeBack,
     TakeDefault,
 )
 from service.match.model import ABSENCE_MS
@@ -60,7 +62,6 @@ EXEMPT: Final[Mapping[str, str]] = {
     "_own_seat: not-seated.outsider": "without a seat there is no event",
     "leave: match-not-open": "what a client insisted on is not in the file",
     "_check_format: match-too-old": "an event that format 1 does not have cannot be folded",
-    "_check_unrated: engine-too-old": "no match is rated yet",
     "take_back: bot-deciding": "needs the rules",
     "_free_seat: match-full": "a taken seat is refused once more",
     "check_running: match-not-running": "an open match has no state to act on",
@@ -271,6 +272,25 @@ def an_absent_seat_replaced_by_its_player(arena: Arena) -> str:
     return submit_all(arena, table, ReplaceAbsent(player=("anna", "ben")[seat], seat=seat))
 
 
+def a_bot_in_a_rated_match(arena: Arena) -> str:
+    table = arena.create(turn_seconds=20, rated=True)
+    return submit_all(arena, table, SeatBot(player="host", bot="high"))
+
+
+def a_rated_match_aborted_by_agreement(arena: Arena) -> str:
+    table = arena.join(arena.create(turn_seconds=20, rated=True), "anna", "ben")
+    return submit_all(arena, table, AskAbort(player="anna"))
+
+
+def a_seat_of_a_rated_match_taken_back(arena: Arena) -> str:
+    clock = {"turn_seconds": 20, "on_timeout": "bot"}
+    table = arena.join(arena.create("monkeys_on_the_moon", clock=clock, rated=True), "anna", "ben")
+    seat = arena.match(table).decisions()[0].seat
+    arena.ring(table)
+    arena.work(table)
+    return submit_all(arena, table, TakeBack(player=("anna", "ben")[seat]))
+
+
 PROVOCATIONS: Final[tuple[Callable[[Arena], str], ...]] = (
     a_seat_taken_by_somebody_who_has_one,
     a_client_seed_of_two_lines,
@@ -294,6 +314,9 @@ PROVOCATIONS: Final[tuple[Callable[[Arena], str], ...]] = (
     a_match_that_expires_too_early,
     a_seat_replaced_that_is_not_absent,
     an_absent_seat_replaced_by_its_player,
+    a_bot_in_a_rated_match,
+    a_rated_match_aborted_by_agreement,
+    a_seat_of_a_rated_match_taken_back,
 )
 
 

@@ -197,7 +197,29 @@ def agreed() -> Lines:
     return lines_of(arena, table)
 
 
-GOOD: Final[tuple[Callable[[], Lines], ...]] = (toy, monkeys, aborted, banks, resigning, expired, agreed)
+@cache
+def rated() -> Lines:
+    """A rated match of a variant, in which a bot takes over the seat of a person whose time ran out."""
+    arena = Arena()
+    clock = {"turn_seconds": 30, "on_timeout": "bot"}
+    options = {"treachery": True}
+    table = arena.create("monkeys_on_the_moon", 2, clock=clock, options=options, rated=True)
+    arena.join(table, "anna", "ben")
+    _their_turn(arena, table)
+    arena.ring(table)
+    arena.play_out(table)
+    return lines_of(arena, table)
+
+
+@cache
+def rated_toy() -> Lines:
+    arena = Arena()
+    table = arena.join(arena.create(turn_seconds=20, rated=True), "anna", "ben")
+    arena.play_out(table)
+    return lines_of(arena, table)
+
+
+GOOD: Final[tuple[Callable[[], Lines], ...]] = (toy, monkeys, aborted, banks, resigning, expired, agreed, rated)
 
 
 @cache
