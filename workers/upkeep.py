@@ -5,7 +5,7 @@ from threading import Event, Thread
 from typing import Final
 
 from events.log import LogUnavailable
-from service.automation.expiry import adopt
+from service.automation import expiry, rating
 from service.repository.ports import Ports
 
 INTERVAL_S: Final = 3_600.0
@@ -16,7 +16,7 @@ _log = logging.getLogger("moonstone.upkeep")
 
 
 class Upkeep:
-    """A thread that runs from `start` to `stop`. It looks for open matches without due times at its start and every hour."""
+    """A thread that runs from `start` to `stop`. It looks for matches without due times at its start and every hour."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
@@ -35,8 +35,10 @@ class Upkeep:
         while not self._stopped.wait(pause):
             pause = INTERVAL_S
             try:
-                if adopted := adopt(self._ports):
+                if adopted := expiry.adopt(self._ports):
                     _log.info("%d open matches of an older release will expire", adopted)
+                if adopted := rating.adopt(self._ports):
+                    _log.info("%d matches that an older release scored will be rated", adopted)
             except LogUnavailable:
                 pause = RETRY_DELAY_S
             except Exception:  # noqa: BLE001  (the next search may succeed)

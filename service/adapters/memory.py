@@ -7,6 +7,7 @@ from events.memory_log import MemoryLog
 from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
 from service.adapters.local_limits import LocalLimits
+from service.adapters.memory_ratings import MemoryRatings as MemoryRatings
 from service.adapters.memory_seeks import MemorySeeks as MemorySeeks
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
@@ -245,6 +246,7 @@ def local_ports(
         tickets=MemoryTickets(now),
         index=MemoryIndex(wake),
         seeks=MemorySeeks(wake),
+        ratings=MemoryRatings(),
         jobs=MemoryJobs(),
         limits=LocalLimits(),
         games=games,

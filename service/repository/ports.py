@@ -18,6 +18,7 @@ from service.repository.index_entry import IndexEntry
 from service.repository.limits import Limits
 from service.repository.match_history import History
 from service.repository.match_lock import MatchLocks
+from service.repository.ratings import Ratings
 from service.repository.seeks import Seeks
 
 Games: TypeAlias = Mapping[str, AnyGame]
@@ -244,6 +245,7 @@ class Ports:
     tickets: Tickets
     index: MatchIndex
     seeks: Seeks
+    ratings: Ratings
     jobs: Jobs
     limits: Limits
     games: Games

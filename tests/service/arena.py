@@ -15,7 +15,14 @@ from events.memory_log import MemoryLog
 from events.record import Event, Head, MatchId, Version, canonical, digest
 from service.adapters.beat import Span, covered
 from service.adapters.local_limits import LocalLimits
-from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemorySeeks, MemoryTickets
+from service.adapters.memory import (
+    MemoryAccounts,
+    MemoryIndex,
+    MemoryJobs,
+    MemoryRatings,
+    MemorySeeks,
+    MemoryTickets,
+)
 from service.automation.bot_turns import advance
 from service.automation.deadlines import enforce
 from service.errors import Refused
@@ -138,6 +145,7 @@ class Arena:
             tickets=MemoryTickets(lambda: self.time),
             index=self.index,
             seeks=MemorySeeks(),
+            ratings=MemoryRatings(),
             jobs=self.jobs,
             limits=LocalLimits(),
             games=hosted,
