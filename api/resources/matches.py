@@ -25,6 +25,8 @@ blueprint: Final = Blueprint("matches", description="Matches: creating, finding,
 MAX_SEATS: Final = 64
 HOUR_MS: Final = 3_600_000
 MAX_VERSION: Final = 10**9
+HIGHEST_RATING: Final = 100_000
+"""The greatest rating that a filter may name."""
 COMMAND_PROBLEMS: Final = (
     "match-not-found",
     "match-corrupt",

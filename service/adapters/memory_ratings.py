@@ -53,7 +53,8 @@ class MemoryRatings:
         better = sum(order > part[0][0] for order, _ in places) if part else 0
         standings = self._games[game].standings
         last = f"{part[-1][0]}:{part[-1][1]}" if len(part) == limit else None
-        return Leaders(better, tuple(Leader(player, standings[player]) for _, player in part), last)
+        ahead = places.index(part[0]) if part else 0
+        return Leaders(ahead, better, tuple(Leader(player, standings[player]) for _, player in part), last)
 
     def past(self, game: str, player: str, before: Version | None, limit: int) -> Sequence[PastMatch]:
         found = [one for owner, one in reversed(self._games[game].past) if owner == player]

@@ -78,14 +78,16 @@ place on it that is removed; the same for a place that is added."""
 _LEADERS: Final = """
 local page = redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[1], '-', 'LIMIT', 0, ARGV[2])
 if #page == 0 then
-  return { 0, page, {} }
+  return { 0, 0, page, {} }
 end
 local players = {}
 for i, place in ipairs(page) do
   players[i] = string.match(place, ':(.*)')
 end
 local order = string.match(page[1], '^%d+')
-return { redis.call('ZLEXCOUNT', KEYS[1], '(' .. order .. ';', '+'), page, redis.call('HMGET', KEYS[2], unpack(players)) }
+local ahead = redis.call('ZLEXCOUNT', KEYS[1], '(' .. page[1], '+')
+local better = redis.call('ZLEXCOUNT', KEYS[1], '(' .. order .. ';', '+')
+return { ahead, better, page, redis.call('HMGET', KEYS[2], unpack(players)) }
 """
 """KEYS a leaderboard, standings; ARGV the upper end of the part, and its length. `;` comes after `:`, so that equal ratings do not
 count as better ones."""
@@ -153,16 +155,16 @@ class RedisRatings:
 
     def leaders(self, game: str, board: Board, after: str | None, limit: int) -> Leaders:
         end = "+" if after is None else f"({after}"
-        reply: tuple[int, list[bytes], list[bytes | None]]
+        reply: tuple[int, int, list[bytes], list[bytes | None]]
         keys = (_key(game, board), _key(game, "standings"))
         (reply,) = send(self._client, ("EVAL", _LEADERS, 2, *keys, end, limit))
-        better, page, standings = reply
+        ahead, better, page, standings = reply
         leaders = tuple(
             Leader(place.decode().partition(":")[2], _standing(one))
             for place, one in zip(page, standings, strict=True)
             if one is not None
         )
-        return Leaders(better, leaders, page[-1].decode() if len(page) == limit else None)
+        return Leaders(ahead, better, leaders, page[-1].decode() if len(page) == limit else None)
 
     def past(self, game: str, player: str, before: Version | None, limit: int) -> Sequence[PastMatch]:
         end = f"[{player};" if before is None else f"({player}:{_digits(before)}"

@@ -16,7 +16,6 @@ from service.match.model import Match
 from service.match.randomness import new_salts
 from service.match.rating import (
     Entry,
-    MatchRated,
     command_of,
     draft,
     entry_at,
@@ -180,13 +179,3 @@ def adopt(ports: Ports) -> int:
 def _has_entry(ports: Ports, match: Match) -> bool:
     stream = stream_of(match.created.game)
     return ports.log.read(stream, first=1, last=0, command=command_of(match.id)).seen is not None
-
-
-def entry_of(ports: Ports, match: Match) -> MatchRated | None:
-    """The entry of a match; None if it is not rated (yet)."""
-    stream = stream_of(match.created.game)
-    seen = ports.log.read(stream, first=1, last=0, command=command_of(match.id)).seen
-    if seen is None:
-        return None
-    (stored,) = ports.log.read(stream, first=seen.version, last=seen.version).events
-    return entry_at(seen.version, stored).rated

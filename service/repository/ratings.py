@@ -40,8 +40,12 @@ class Leader(msgspec.Struct, frozen=True):
 
 
 class Leaders(msgspec.Struct, frozen=True):
-    """Part of a leaderboard. `better` players are ahead of its first one; `last` is where the next part begins."""
+    """Part of a leaderboard. `ahead` players are listed before its first one, and `better` ones have a better rating than that.
 
+    `last` is where the next part begins; None at the end.
+    """
+
+    ahead: int
     better: int
     leaders: tuple[Leader, ...]
     last: str | None

@@ -19,6 +19,7 @@ from service.match.model import Match, Status
 from service.match.redaction import SeenDecision
 from service.subscriptions.situation import Include
 from service.views.match_views import OwnMatch
+from service.views.ratings import RatingChange
 
 Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished"]
 KINDS: Final[frozenset[Kind]] = frozenset(get_args(Kind))
@@ -34,7 +35,8 @@ class Notice(msgspec.Struct, frozen=True):
 
     `started`: the match runs. `your_turn`: a decision opened for the seat; `legal_actions` lists its actions if `include`
     requests them. `seat_lost`: a bot plays the seat from now on; the player can watch, or take it back. `finished`: the match is
-    over; `outcome` is null if it was aborted. `notice` is the id of the notice; a notice that is sent again has the same id.
+    over; `outcome` is null if it was aborted. `rating` is how the player's rating changed; it is absent if the match is not
+    rated, and null if it was not rated in time, or if the player had no seat at its start. `notice` is the id of the notice; a notice that is sent again has the same id.
     `cursor` is the position from which the stream can be resumed.
     """
 
@@ -49,6 +51,7 @@ class Notice(msgspec.Struct, frozen=True):
     decisions: tuple[SeenDecision, ...]
     cursor: str
     outcome: Outcome | UnsetType | None = UNSET
+    rating: RatingChange | UnsetType | None = UNSET
     banks: tuple[int, ...] | UnsetType = UNSET
     legal_actions: tuple[Any, ...] | UnsetType = UNSET
     action_texts: tuple[str, ...] | UnsetType = UNSET
@@ -101,8 +104,15 @@ def turns(match: Match, player: str) -> frozenset[Version]:
     return frozenset(int(one.id.partition(":")[2]) for one in match.decisions() if one.seat == seat)
 
 
-def notice(kind: Kind, match: Match, player: str, include: Include, cursor: str) -> Notice:
-    """A notice to a player about a match at its head."""
+def notice(
+    kind: Kind,
+    match: Match,
+    player: str,
+    include: Include,
+    cursor: str,
+    rating: RatingChange | UnsetType | None = UNSET,
+) -> Notice:
+    """A notice to a player about a match at its head. `rating` is for the kind `finished`."""
     seat, language = match.seat_of(player), include.language
     decisions = redaction.own_decisions(match, seat)
     legal = redaction.legal_actions(match, seat) if kind == "your_turn" and include.legal_actions else UNSET
@@ -118,6 +128,7 @@ def notice(kind: Kind, match: Match, player: str, include: Include, cursor: str)
         decisions=texts.decisions_with_text(match.game, language, decisions) if language else decisions,
         cursor=cursor,
         outcome=match.outcome if match.is_over else UNSET,
+        rating=rating,
         banks=match.banks if include.decisions else UNSET,
         legal_actions=legal,
         action_texts=texts.action_texts(match.game, language, legal) if language and legal is not UNSET else UNSET,

@@ -13,12 +13,14 @@ from contextlib import suppress
 from typing import Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from events.feed import Waiter, Wake
 from events.log import LogUnavailable
 from events.record import MatchId, Version
 from service.errors import Corrupt, Refused
 from service.match.model import Match
+from service.match.rating import MatchRated
 from service.repository import cursors
 from service.repository.ports import Ports, news_of
 from service.repository.verified_events import Verified
@@ -30,11 +32,14 @@ from service.subscriptions.notices import ALWAYS_NOTIFIED, KINDS, Kind, NoticesE
 from service.subscriptions.situation import Include
 from service.subscriptions.streams import Streams
 from service.views.match_views import OwnMatch, own_summaries
+from service.views.ratings import RatingChange, change, entry_of
 
 OVERLAP_MS: Final = 60_000
 """Larger than the difference of clocks, and larger than the time from the receipt of a command to its append."""
 _READ_BATCH: Final = 100
 """Events per read."""
+RATING_WAIT_MS: Final = 3_000
+"""How long the notice about the end of a rated match waits for its rating."""
 _CONCLUDED_PAGE: Final = 200
 """Concluded matches per read of the index."""
 
@@ -143,6 +148,10 @@ class PlayerSubscription:
             if found is None:
                 continue
             match, sent = found
+            if self._awaits_rating(match):
+                self._followed.await_rating(match)
+                if self._awaits_rating(match):  # once more, now that wake-ups of the rating stream are collected
+                    continue
             piece = self._notices(match, self._events_after(match, sent))
             self._followed.sent(match)
             if piece:
@@ -150,6 +159,12 @@ class PlayerSubscription:
         if self._followed.is_check_complete:
             self._position = self._followed.check_began_at
         return None
+
+    def _awaits_rating(self, match: Match) -> bool:
+        """Whether a match that has just ended is about to be rated."""
+        if not match.is_to_be_rated or self._ports.now() > (match.ended_at or 0) + RATING_WAIT_MS:
+            return False
+        return _entry_of(self._ports, match) is None
 
     def _backlog_of(self, match: Match) -> _Backlog | None:
         """The backlog of a match that the stream follows; None if there is none."""
@@ -225,7 +240,10 @@ class PlayerSubscription:
                     continue
                 match = newest if head == newest.head else self._ports.history.at(newest.id, event.version)
                 found += [
-                    self._frame(kind, notice(kind, match, self._player, self._include, self._cursor()))
+                    self._frame(
+                        kind,
+                        notice(kind, match, self._player, self._include, self._cursor(), self._rating(kind, match)),
+                    )
                     for kind in kinds(event, match, self._player)
                     if kind in only and (kind != "your_turn" or event.version in open_turns)
                 ]
@@ -233,11 +251,25 @@ class PlayerSubscription:
             return b""
         return b"".join(found)
 
+    def _rating(self, kind: Kind, match: Match) -> RatingChange | UnsetType | None:
+        if kind != "finished" or not match.is_to_be_rated:
+            return UNSET
+        entry = _entry_of(self._ports, match)
+        return None if entry is None else change(entry, self._player)
+
     def _cursor(self) -> str:
         return cursors.encode(self._position)
 
     def _frame(self, name: str, value: object) -> bytes:
         return self._form.frame(name, value, self._cursor())
+
+
+def _entry_of(ports: Ports, match: Match) -> MatchRated | None:
+    """The entry of a match in its rating stream; None also if it cannot be read."""
+    try:
+        return entry_of(ports, match)
+    except (Corrupt, Refused):
+        return None
 
 
 _ENDS: Final = frozenset({"match_scored", "match_aborted"})

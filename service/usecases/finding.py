@@ -5,17 +5,19 @@ remove. An open match can lose a facet and get it again, when a seat is taken an
 match again, and whoever adds one adds it again after the append.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import msgspec
 
+from events.record import MatchId
 from service.errors import Corrupt, Refused
 from service.match import facets as facet
 from service.match.facets import ClockKind, Facets, Speed, facets_of
 from service.match.model import Match
 from service.match.new_match import game_named
+from service.match.rating import INITIAL
 from service.repository.index_entry import IndexEntry
 from service.repository.ports import Games, Ports
 from service.usecases.match_index import MAX_READ, creation_failed, matches_at
@@ -25,7 +27,8 @@ from service.views.match_views import MatchSummary, summaries
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What an open match must have to be found; None means that it does not matter.
 
-    `option` has texts such as `treachery:true`. `free_seats` is the least number of free seats.
+    `option` has texts such as `treachery:true`. `free_seats` is the least number of free seats. `rating_from` and `rating_to`
+    are the least and the greatest rating of the people in the match, or of its creator if there are none.
     """
 
     game: str | None = None
@@ -37,6 +40,12 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     creator: str | None = None
     bots: bool | None = None
     rated: bool | None = None
+    rating_from: int | None = None
+    rating_to: int | None = None
+
+    @property
+    def names_ratings(self) -> bool:
+        return self.rating_from is not None or self.rating_to is not None
 
     def facets(self, games: Games) -> Facets:
         """The facets that a match must have.
@@ -48,6 +57,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         known = _options_of(hosted)
         plain = msgspec.structs.asdict(self)
         options = plain.pop("option")
+        del plain["rating_from"], plain["rating_to"]
         return frozenset(
             {
                 *(facet.facet(name, value) for name, value in plain.items() if value is not None),
@@ -97,10 +107,12 @@ def open_page(
     while len(found) < limit and read_count < MAX_READ:
         entries = ports.index.find(lookup, before, limit)
         read_count += limit
-        for entry, match in matches_at(ports, entries):
+        read = matches_at(ports, entries)
+        others = _of_other_ratings(ports, wanted, [match for _, match in read if isinstance(match, Match)])
+        for entry, match in read:
             before = entry
             has = _facets_at(ports, entry, match)
-            if isinstance(match, Match) and has is not None and all_of <= has:
+            if isinstance(match, Match) and has is not None and all_of <= has and match.id not in others:
                 found.append(match)
             elif has is not None and not lookup <= has:
                 ports.index.unfile(entry.match_id, entry.created_at, lookup)
@@ -119,8 +131,40 @@ def _facets_at(ports: Ports, entry: IndexEntry, match: Match | Corrupt | Refused
     return facets_of(match) if match.created_at == entry.created_at else frozenset()
 
 
+def _of_other_ratings(ports: Ports, wanted: Wanted, matches: Sequence[Match]) -> Collection[MatchId]:
+    """The matches in which somebody has a rating that is not wanted."""
+    if not wanted.names_ratings:
+        return ()
+    players = {match.id: sorted(match.people) or [match.creator] for match in matches}
+    shown: dict[tuple[str, str], int] = {}
+    for game in sorted({match.created.game for match in matches}):
+        of_game = sorted({one for match in matches if match.created.game == game for one in players[match.id]})
+        shown |= {(game, player): rating for player, rating in ratings_of(ports, game, of_game).items()}
+    return {
+        match.id
+        for match in matches
+        if not all(
+            is_between(shown[match.created.game, player], wanted.rating_from, wanted.rating_to)
+            for player in players[match.id]
+        )
+    }
+
+
+def ratings_of(ports: Ports, game: str, players: Sequence[str]) -> Mapping[str, int]:
+    """The ratings of players in a game, as they are shown."""
+    standings = ports.ratings.standings(game, players)
+    return {player: (standings[player].rating if player in standings else INITIAL).shown for player in players}
+
+
+def is_between(rating: int, lowest: int | None, highest: int | None) -> bool:
+    """Whether a rating is in a range, whose ends are in it; None is no end."""
+    return (lowest is None or lowest <= rating) and (highest is None or rating <= highest)
+
+
 def _lookup(ports: Ports, all_of: Facets) -> Facets:
     """The list to read: the one of fewest matches among those that have all the facets that are wanted."""
+    if not all_of:
+        return all_of
     by_creator = frozenset(one for one in all_of if one.startswith(facet.creator_facet("")))
     if by_creator:
         return by_creator
