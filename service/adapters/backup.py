@@ -1,8 +1,9 @@
 """A backup of a log: one file with everything that cannot be derived from the rest. It contains every secret of the store.
 
 It can be taken while the server is in use. Each match is read in one transaction, so it is a prefix of the later match.
-Players and tokens are read after all matches, so that every player with a seat is included. Due times and the index are
-derived from the matches and are not included.
+Rating streams are read before all matches, so that every match that they name is included whole. Players and tokens are read
+after all matches, so that every player with a seat is included. Due times and the index are derived from the matches and are
+not included.
 """
 
 import gzip
@@ -10,6 +11,7 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
@@ -27,7 +29,10 @@ BATCH: Final = 200
 _LENGTH: Final = struct.Struct(">I")
 _LEVEL: Final = 3
 _PARTS: Final = frozenset({"events", "commands", "seed", "snapshot"})
-_DERIVED: Final = (b"match:", b"due:", b"index:")
+_MATCH: Final = b"match:"
+_RATINGS: Final = b"ratings:"
+"""The kinds of streams: what their keys begin with (`events.redis_keys`)."""
+_NO_RECORDS: Final = (_MATCH, _RATINGS, b"due:", b"index:")
 _READS: Final[dict[bytes, tuple[str | int, ...]]] = {
     b"string": ("GET",),
     b"hash": ("HGETALL",),
@@ -48,7 +53,7 @@ class Begin(msgspec.Struct, frozen=True, tag="begin"):
 
 
 class StoredMatch(msgspec.Struct, frozen=True, tag="match"):
-    """A match as the log holds it; `key` is the common prefix of its keys.
+    """A match as the log holds it, or a rating stream, which has no seed; `key` is the common prefix of its keys.
 
     `noted` is the hash that the log stored beside the newest event: damage to that event is still found after a restore.
     """
@@ -58,6 +63,10 @@ class StoredMatch(msgspec.Struct, frozen=True, tag="match"):
     commands: tuple[bytes, ...]
     seed: bytes | None
     noted: bytes
+
+    @property
+    def is_match(self) -> bool:
+        return self.key.startswith(_MATCH)
 
 
 class Record(msgspec.Struct, frozen=True, tag="record"):
@@ -69,7 +78,7 @@ class Record(msgspec.Struct, frozen=True, tag="record"):
 
 
 class End(msgspec.Struct, frozen=True, tag="end"):
-    """The last frame; a file without it was cut off."""
+    """The last frame; a file without it was cut off. Rating streams count as matches."""
 
     matches: int
     records: int
@@ -83,8 +92,12 @@ _decode = msgspec.msgpack.Decoder(Frame).decode
 
 def match_keys(client: Redis | RedisCluster) -> Iterator[bytes]:
     """The prefix of each match's keys. Keeps all prefixes in memory, but no matches."""
+    return _stream_keys(client, _MATCH)
+
+
+def _stream_keys(client: Redis | RedisCluster, kind: bytes) -> Iterator[bytes]:
     seen = set()
-    for key in client.scan_iter(match="match:*", count=1000):
+    for key in client.scan_iter(match=kind + b"*", count=1000):
         start, _, part = key.rpartition(b":")
         if part.decode() not in _PARTS:
             raise BadBackup(f"the key {key.decode()} is of a kind that this release does not know")
@@ -108,7 +121,7 @@ def read_store(client: Redis | RedisCluster, now: int) -> Iterator[Frame]:
         raise BadBackup("the log's server holds no store")
     yield Begin(FORMAT, opened.id, now)
     matches = records = 0
-    for key in match_keys(client):
+    for key in chain(_stream_keys(client, _RATINGS), match_keys(client)):
         with client.pipeline(transaction=True) as pipeline:
             pipeline.xrange(key + b":events")
             pipeline.hgetall(key + b":commands")
@@ -121,7 +134,7 @@ def read_store(client: Redis | RedisCluster, now: int) -> Iterator[Frame]:
             events = tuple(entry.get(b"e", b"") for entry in fields)
             yield StoredMatch(key, events, _flat(field_dict(commands)), seed, fields[-1].get(b"h", b""))
     for key in client.scan_iter(count=1000):
-        if not key.startswith(_DERIVED):
+        if not key.startswith(_NO_RECORDS):
             record = _record(client, key)
             if record is not None:
                 records += 1
@@ -152,13 +165,14 @@ def _flat(fields: Mapping[bytes, bytes]) -> tuple[bytes, ...]:
 
 
 def fill_store(client: Redis | RedisCluster, frames: Iterable[Frame]) -> Iterator[MatchId]:
-    """Fill an empty server with a complete backup; yields the id of each match after it is written."""
+    """Fill an empty server with a complete backup; yields the id of each match after it is written. Rating streams come first."""
     opened: list[Command] = []
     for frame in frames:
         match frame:
             case StoredMatch():
                 _write_match(client, frame)
-                yield match_id(frame.key)
+                if frame.is_match:
+                    yield match_id(frame.key)
             case Record() if frame.key == store.KEY.encode():
                 opened = [_write(frame)]
             case Record():

@@ -5,8 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from events.record import Head, Version
-from service.match.rating import Pair, Standing, Standings
-from service.repository.ratings import Board, Folded, Known, Leader, Leaders, PastMatch, past_match
+from service.repository.ratings import (
+    Board,
+    Folded,
+    Known,
+    Leader,
+    Leaders,
+    Pair,
+    PastMatch,
+    Standing,
+    Standings,
+    past_match,
+)
 
 
 @dataclass(slots=True)

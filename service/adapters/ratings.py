@@ -16,8 +16,20 @@ from redis import Redis, RedisCluster
 
 from events.record import Head, Version
 from events.redis_log import field_dict, send
-from service.match.rating import Entry, Pair, RatedSeat, Standing, Standings
-from service.repository.ratings import Board, Folded, Known, Leader, Leaders, PastMatch, past_match
+from service.repository.ratings import (
+    Board,
+    Entry,
+    Folded,
+    Known,
+    Leader,
+    Leaders,
+    Pair,
+    PastMatch,
+    RatedSeat,
+    Standing,
+    Standings,
+    past_match,
+)
 
 BOARDS: Final[tuple[Board, ...]] = get_args(Board)
 LOWEST: Final = 10**12

@@ -27,6 +27,7 @@ from service.container import SERVER_FAULTS, LogClient, connect_log, ports_on
 from service.errors import Corrupt, Refused
 from service.match.due_times import due_times
 from service.match.model import Match
+from service.ops.rating_upkeep import check_ratings, rebuild_ratings
 from service.ops.serve import CannotServe, FolderTaken, lock
 from service.ops.supervisor import URL
 from service.repository.ports import Ports
@@ -59,7 +60,7 @@ def backup(environ: Mapping[str, str], target: Path, report: Report) -> None:
         ports_of(client, settings.store_id)
         with _draft_of(target) as file:
             frames = backups.write_file(file, backups.read_store(client, wall_clock()))
-            matches = sum(isinstance(frame, backups.StoredMatch) for frame in frames)
+            matches = sum(isinstance(frame, backups.StoredMatch) and frame.is_match for frame in frames)
         report(f"backed up {matches} matches to {target}")
 
 
@@ -114,7 +115,9 @@ def restore(environ: Mapping[str, str], source: Path, report: Report) -> bool:
         ports = ports_of(client, settings.store_id)
         report(f"restored {count} matches from {source}")
         update_index_of_ended(ports, _with_derived_data(ports, map(backups.match_id, backups.match_keys(client))))
-        return _check(ports, client, report)
+        whole = _check(ports, client, report)
+        rebuilt = rebuild_ratings(ports, report)
+        return whole and rebuilt
 
 
 def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[Match]:
@@ -131,7 +134,7 @@ def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[M
 
 
 def check(environ: Mapping[str, str], report: Report) -> bool:
-    """Verify the chain of every match, fold it, and audit the finished ones. Returns whether all are without a fault.
+    """Verify the chain of every match, fold it, and audit the finished ones; check the ratings. Returns whether there is no fault.
 
     Finished matches that are missing in the lists of the index are added, because an older release did not list all of
     them. Then the heads that were saved outside the log are compared.
@@ -143,6 +146,7 @@ def check(environ: Mapping[str, str], report: Report) -> bool:
     with errors_as_sentences(), log_of(settings) as client:
         ports = ports_of(client, settings.store_id)
         whole = _check(ports, client, report)
+        whole = check_ratings(ports, report) and whole
         return _compare(client, settings.data_dir / heads.FILE, report) and whole
 
 
@@ -197,6 +201,28 @@ def _inspected(ports: Ports, client: LogClient, counts: Counter[str], report: Re
             counts[match.status] += 1
             counts["audited"] += match.server_seed is not None
             yield match
+
+
+def rebuild(environ: Mapping[str, str], report: Report) -> bool:
+    """Make the leaderboards anew from the rating streams. Returns whether no stream has a fault.
+
+    Raises:
+        CannotOperate: the log cannot be read.
+    """
+    settings = read(environ)
+    with errors_as_sentences(), log_of(settings) as client:
+        return rebuild_ratings(ports_of(client, settings.store_id), report)
+
+
+def check_only_ratings(environ: Mapping[str, str], report: Report) -> bool:
+    """Check the ratings, without the matches that are not rated. Returns whether there is no fault.
+
+    Raises:
+        CannotOperate: the log cannot be read.
+    """
+    settings = read(environ)
+    with errors_as_sentences(), log_of(settings) as client:
+        return check_ratings(ports_of(client, settings.store_id), report)
 
 
 def resume(environ: Mapping[str, str], match_id: str, report: Report) -> None:

@@ -93,6 +93,25 @@ def check(**given: str | None) -> None:
     sys.exit(0 if _with_clear_errors(lambda: maintenance.check(_environ(given), _print)) else 1)
 
 
+@click.group()
+def ratings() -> None:
+    """Recompute the ratings, or check them."""
+
+
+@ratings.command(cls=Command)
+@_options_for("data_dir")
+def rebuild(**given: str | None) -> None:
+    """Make the leaderboards anew from the rating streams. The service may be running."""
+    sys.exit(0 if _with_clear_errors(lambda: maintenance.rebuild(_environ(given), _print)) else 1)
+
+
+@ratings.command("check", cls=Command)
+@_options_for("data_dir")
+def check_of_ratings(**given: str | None) -> None:
+    """Recompute every entry of the rating streams from the matches, and compare the leaderboards with the entries."""
+    sys.exit(0 if _with_clear_errors(lambda: maintenance.check_only_ratings(_environ(given), _print)) else 1)
+
+
 @click.command(cls=Command)
 @click.argument("match")
 @_options_for("data_dir")
@@ -128,5 +147,5 @@ def _with_clear_errors(run: Callable[[], T]) -> T:
 
 
 COMMANDS: Final[Mapping[str, click.Command]] = {
-    command.name or "": command for command in (serve, workers, api, backup, restore, check, resume, dump)
+    command.name or "": command for command in (serve, workers, api, backup, restore, check, ratings, resume, dump)
 }

@@ -9,7 +9,12 @@ from typing import Literal, Protocol, TypeAlias
 import msgspec
 
 from events.record import Head, MatchId, Version
-from service.match.rating import Entry, Met, Pair, RatedSeat, Rating, Standing, Standings
+from service.match.rating import Entry as Entry
+from service.match.rating import Met, Rating
+from service.match.rating import Pair as Pair
+from service.match.rating import RatedSeat as RatedSeat
+from service.match.rating import Standing as Standing
+from service.match.rating import Standings as Standings
 
 Board: TypeAlias = Literal["all", "human", "hosted"]
 """A leaderboard of a game: of all players, of people, or of bots that accounts host."""

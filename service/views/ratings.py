@@ -10,13 +10,12 @@ from typing import Any, Final, Literal
 import msgspec
 
 from events.record import MatchId, Version
-from service.errors import Refused
 from service.match.events import SeatKind
 from service.match.model import Match
 from service.match.new_match import game_named
 from service.match.rating import MatchRated, Rating, Standing, command_of, entry_at, first_line, stream_of
 from service.repository import cursors
-from service.repository.ports import Player, Ports
+from service.repository.ports import Ports
 from service.repository.ratings import Board, PastMatch
 
 _PLACE: Final = re.compile(r"-?[0-9]{1,20}:.{1,64}")
@@ -194,7 +193,7 @@ def player_page(ports: Ports, player: str) -> PlayerPage:
     Raises:
         Refused: `player-not-found`.
     """
-    account = _account(ports, player)
+    account = ports.player(player)
     ratings: list[PlayerRating] = []
     kind: SeatKind = "human"
     for game in ports.games:
@@ -212,7 +211,7 @@ def history(ports: Ports, player: str, cursor: str | None, limit: int) -> Rating
     Raises:
         Refused: `player-not-found`; `invalid-parameter`: this service did not create the cursor.
     """
-    _account(ports, player)
+    ports.player(player)
     games = sorted(ports.games)
     before = [None] * len(games) if cursor is None else cursors.decode(cursor, list[int | None])
     if len(before) != len(games):
@@ -240,13 +239,6 @@ def _rated_match(past: PastMatch) -> RatedMatch:
         before=view(past.before),
         after=view(past.after),
     )
-
-
-def _account(ports: Ports, player: str) -> Player:
-    found = ports.accounts.players((player,)).get(player)
-    if found is None:
-        raise Refused("player-not-found", "No player has this id.")
-    return found
 
 
 def lines(ports: Ports, game: str, after: Version, limit: int) -> Sequence[bytes]:
