@@ -16,7 +16,9 @@ from service.views import ratings
 from service.views.ratings import Leaderboard, PlayerPage, RatingEntry, RatingHistory, RatingsFirstLine
 
 blueprint: Final = Blueprint(
-    "ratings", description="Ratings, leaderboards, and everything that is needed to recompute them."
+    "ratings",
+    description="Ratings, leaderboards, and everything that is needed to recompute them.",
+    frames=(RatingEntry, RatingsFirstLine),
 )
 
 ENTRIES: Final = 200
@@ -110,6 +112,3 @@ def list_rating_entries(query: Mapping[str, Any], game: str) -> Response:
     """
     lines = ratings.lines(context.ports(), game, query["after"], query["limit"])
     return Response(b"".join(line + b"\n" for line in lines), content_type=NDJSON.media_type)
-
-
-blueprint.answers += [RatingEntry, RatingsFirstLine]

@@ -238,6 +238,8 @@ def make_successful(case: Any, operation: str) -> None:
         case "follow_own_matches":
             case.query.pop("after", None)
             case.headers.pop("Last-Event-ID", None)
+        case "show_leaderboard" | "list_player_ratings":
+            case.query.pop("cursor", None)
         case "list_matches" | "list_own_matches" | "list_player_matches":
             case.query.pop("cursor", None)
             if "game" in case.query:
@@ -253,8 +255,12 @@ def make_successful(case: Any, operation: str) -> None:
 OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "list_matches": frozenset(
         ("invalid-parameter", name)
-        for name in ("cursor", "seats", "free_seats", "clock", "speed", "option", "creator", "bots")
+        for name in (
+            *("cursor", "seats", "free_seats", "clock", "speed", "option", "creator", "bots"),
+            *("rated", "rating_from", "rating_to"),
+        )
     ),
+    **dict.fromkeys(("show_leaderboard", "list_player_ratings"), frozenset({("invalid-parameter", "cursor")})),
     "list_player_matches": frozenset({("invalid-parameter", "cursor")}),
     "list_own_matches": frozenset({("invalid-parameter", "cursor")}),
     "follow_own_matches": frozenset(("invalid-parameter", name) for name in ("after", "Last-Event-ID")),
@@ -268,7 +274,7 @@ OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "create_match": frozenset(
         [
             ("idempotency-key-reused", ""),
-            *(("invalid-options", f"#/{n}") for n in ("seats", "bots", "options", "clock")),
+            *(("invalid-options", f"#/{n}") for n in ("seats", "bots", "options", "clock", "private")),
         ]
     ),
     "act": frozenset({("idempotency-key-reused", ""), ("invalid-action", "#/action"), ("stale-version", "")}),
