@@ -62,7 +62,7 @@ def faults(ports: Ports, game: str, checked: Checked) -> Iterator[str]:
                 state = _State({**state.standings, **standings}, {**state.met, **met}, entry.head)
                 checked.entries += 1
     except (Corrupt, Refused) as error:
-        yield str(error)
+        yield _text(error)
         return
     checked.players += len(state.standings)
     yield from _of_leaderboards(ports, game, state)
@@ -89,7 +89,7 @@ def _faults_of(ports: Ports, entry: Entry, state: _State, seen: set[str]) -> Ite
         match, _ = ports.history.newest(one.match)
         placed = placings(match, order_of_leaving(_events(ports, match))) if match.is_to_be_rated else ()
     except (Corrupt, Refused) as error:
-        yield f"match {one.match}: {error}"
+        yield f"match {one.match}: {_text(error)}"
         return
     if not placed:
         yield f"match {one.match} is not a rated match that was scored"
@@ -113,6 +113,10 @@ def _of_numbers(one: MatchRated, state: _State) -> Iterator[str]:
     for seat, after in zip(one.seats, expected, strict=True):
         if not _is_close(seat.after, after):
             yield f"the rating of {seat.player} after match {one.match} does not follow from those before"
+
+
+def _text(error: Corrupt | Refused) -> str:
+    return error.detail if isinstance(error, Refused) else str(error)
 
 
 def _is_close(one: Rating, other: Rating) -> bool:

@@ -16,8 +16,8 @@ def rebuild_ratings(ports: Ports, report: Report) -> bool:
     for game in ports.games:
         try:
             rebuilt += rating.rebuild(ports, game)
-        except (Corrupt, Refused) as fault:
-            report(f"the ratings of {game}: {fault}")
+        except (Corrupt, Refused) as error:
+            report(f"the ratings of {game}: {error.detail if isinstance(error, Refused) else error}")
             whole = False
     report(f"folded {rebuilt} rated matches into the leaderboards")
     return whole

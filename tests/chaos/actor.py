@@ -33,7 +33,7 @@ from service.usecases.mid_match import ask_abort, replace_absent, take_back
 from service.usecases.rematch import rematch
 from service.usecases.seeking import seek
 from workers.player import Player
-from workers.sweeper import Sweeper
+from workers.sweeper import LEASE_MS, Sweeper
 
 GAME: Final = "monkeys_on_the_moon"
 TURN_SECONDS: Final = 60
@@ -160,6 +160,24 @@ def pair_seeks(service: Service, memory: ClientMemory) -> None:
         put_together(ports)
 
 
+def rate_matches(service: Service, memory: ClientMemory) -> None:
+    """Two people leave two rated matches, and sweepers rate them."""
+    del memory
+    ports = service.ports
+    clock = MatchClock(turn_seconds=TURN_SECONDS)
+    for name in ("first", "second"):
+        match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, clock=clock, rated=True), name).match
+        for player in ("pl_a", "pl_b"):
+            join(ports, player, match.id, "join")
+        for player in ("pl_a", "pl_b"):
+            leave(ports, player, match.id, "leave")
+        while _newest(ports, match).status != "finished":
+            work(ports, match)
+    _beaten(service, ports.now())
+    for leases in (2, 4, 6):  # a sweeper that crashed has claimed what it did not rate
+        _sweep(service, leases * LEASE_MS)
+
+
 def _sweep(service: Service, ms: int) -> None:
     """One round of a sweeper that starts this much later."""
     ports = _ahead(service.ports, ms)
@@ -178,6 +196,7 @@ SCRIPTS: Final[Mapping[str, Callable[[Service, ClientMemory], None]]] = {
     "seats": change_seats,
     "again": ask_for_rematches,
     "seek": pair_seeks,
+    "rate": rate_matches,
 }
 
 
