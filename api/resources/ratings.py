@@ -100,9 +100,10 @@ def list_player_ratings(query: Mapping[str, Any], player: str) -> Response:
         "description": "One JSON object per line: a `RatingsFirstLine` if `after` is 0, then a `RatingEntry` for each rated match.",
         "items": {"oneOf": [ref("RatingsFirstLine"), ref("RatingEntry")]},
     },
-    description="The lines, as they are stored; none if there are no later entries.",
+    description="The lines, as they are stored.",
     media_types=(NDJSON.media_type,),
 )
+@blueprint.answers_with(204, description="There are no later entries.")
 @blueprint.refuses("game-not-found", *STORE_PROBLEMS)
 def list_rating_entries(query: Mapping[str, Any], game: str) -> Response:
     """List the entries of all rated matches of a game, in the order in which they were rated.
@@ -111,4 +112,6 @@ def list_rating_entries(query: Mapping[str, Any], game: str) -> Response:
     says how. To continue, send the version of the last entry as `after`.
     """
     lines = ratings.lines(context.ports(), game, query["after"], query["limit"])
+    if not lines:
+        return Response(status=204)
     return Response(b"".join(line + b"\n" for line in lines), content_type=NDJSON.media_type)

@@ -67,11 +67,15 @@ def faults(ports: Ports, game: str, checked: Checked) -> Iterator[str]:
     checked.players += len(state.standings)
     yield from _of_leaderboards(ports, game, state)
     for match in _rated_matches(ports, game):
-        if match.id in seen or _has_entry(ports, match):
+        if match.id in seen:
             continue
-        if match.id not in waiting:
-            yield f"match {match.id} is over and is not rated, and nothing is due for it"
-        checked.waiting += 1
+        version = _entry_version(ports, match)
+        if version is None:
+            checked.waiting += 1
+            if match.id not in waiting:
+                yield f"match {match.id} is over and is not rated, and nothing is due for it"
+        elif not ports.log.read(stream_of(game), first=version, last=version).events:
+            yield f"the stream lost version {version}, the entry of match {match.id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +150,9 @@ def _rated_matches(ports: Ports, game: str) -> Iterator[Match]:
         after = ended[-1][0]
 
 
-def _has_entry(ports: Ports, match: Match) -> bool:
-    stream = stream_of(match.created.game)
-    return ports.log.read(stream, first=1, last=0, command=command_of(match.id)).seen is not None
+def _entry_version(ports: Ports, match: Match) -> Version | None:
+    seen = ports.log.read(stream_of(match.created.game), first=1, last=0, command=command_of(match.id)).seen
+    return None if seen is None else seen.version
 
 
 def _events(ports: Ports, match: Match) -> Iterator[Event]:

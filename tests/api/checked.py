@@ -93,7 +93,9 @@ def check(app: Flask, method: str, path: str, response: TestResponse) -> None:
 
 
 def _value(media_type: str, body: bytes) -> Any:
-    """The value that the schema of a body describes: parsed JSON, or text for other media types."""
+    """The value that the schema of a body describes: parsed JSON, a list of lines, or text for other media types."""
+    if media_type == "application/x-ndjson":
+        return [msgspec.json.decode(line) for line in body.splitlines()]
     return msgspec.json.decode(body) if "json" in media_type else body.decode()
 
 
