@@ -116,7 +116,7 @@ def restore(environ: Mapping[str, str], source: Path, report: Report) -> bool:
         report(f"restored {count} matches from {source}")
         update_index_of_ended(ports, _with_derived_data(ports, map(backups.match_id, backups.match_keys(client))))
         whole = _check(ports, client, report)
-        rebuilt = rebuild_ratings(ports, report)
+        rebuilt = rebuild_ratings(ports, report, brief=True)
         return whole and rebuilt
 
 
@@ -146,7 +146,7 @@ def check(environ: Mapping[str, str], report: Report) -> bool:
     with errors_as_sentences(), log_of(settings) as client:
         ports = ports_of(client, settings.store_id)
         whole = _check(ports, client, report)
-        whole = check_ratings(ports, report) and whole
+        whole = check_ratings(ports, report, brief=True) and whole
         return _compare(client, settings.data_dir / heads.FILE, report) and whole
 
 

@@ -41,7 +41,7 @@ def entries(count: int) -> Iterator[Entry]:
         seats = []
         for rank, player in enumerate(players, 1):
             after = Rating(1_000_000 * chance.pick("mu", (-40, 20, 30)), 6_000_000)
-            seats.append(RatedSeat(player, KINDS[player], rank, befores[player], after))  # type: ignore[arg-type]
+            seats.append(RatedSeat(player, KINDS[player], rank, befores[player], after))
         counted = chance.pick("counted", (True, True, True, False))
         if not counted:
             seats = [RatedSeat(one.player, one.kind, one.rank, one.before, one.before) for one in seats]

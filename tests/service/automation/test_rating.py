@@ -110,7 +110,12 @@ def test_a_rebuild_gives_the_same_leaderboards_also_while_matches_are_rated() ->
     assert arena.ports.ratings.known(GAME, ("anna", "ben"), ()) == before
     late = over(arena)
     clear = arena.ports.ratings.clear
-    arena.ports.ratings.clear = lambda game: (clear(game), rating.rate(arena.ports, late))[0]  # type: ignore[method-assign]
+
+    def clear_and_rate(game: str) -> None:
+        clear(game)
+        rating.rate(arena.ports, late)
+
+    arena.ports.ratings.clear = clear_and_rate  # type: ignore[method-assign]
     assert rating.rebuild(arena.ports, GAME) == 4
     assert check(arena) == []
 
