@@ -203,28 +203,6 @@ def _inspected(ports: Ports, client: LogClient, counts: Counter[str], report: Re
             yield match
 
 
-def rebuild(environ: Mapping[str, str], report: Report) -> bool:
-    """Make the leaderboards anew from the rating streams. Returns whether no stream has a fault.
-
-    Raises:
-        CannotOperate: the log cannot be read.
-    """
-    settings = read(environ)
-    with errors_as_sentences(), log_of(settings) as client:
-        return rebuild_ratings(ports_of(client, settings.store_id), report)
-
-
-def check_only_ratings(environ: Mapping[str, str], report: Report) -> bool:
-    """Check the ratings, without the matches that are not rated. Returns whether there is no fault.
-
-    Raises:
-        CannotOperate: the log cannot be read.
-    """
-    settings = read(environ)
-    with errors_as_sentences(), log_of(settings) as client:
-        return check_ratings(ports_of(client, settings.store_id), report)
-
-
 def resume(environ: Mapping[str, str], match_id: str, report: Report) -> None:
     """Resume a suspended match.
 

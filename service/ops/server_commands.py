@@ -11,7 +11,7 @@ import click
 
 from service.match.characters import printable
 from service.observability.logfmt import log_to_stderr
-from service.ops import maintenance
+from service.ops import maintenance, rating_commands
 from service.ops import serve as running
 from service.ops.arguments import Command
 from service.ops.dumping import write_dump
@@ -102,14 +102,14 @@ def ratings() -> None:
 @_options_for("data_dir")
 def rebuild(**given: str | None) -> None:
     """Make the leaderboards anew from the rating streams. The service may be running."""
-    sys.exit(0 if _with_clear_errors(lambda: maintenance.rebuild(_environ(given), _print)) else 1)
+    sys.exit(0 if _with_clear_errors(lambda: rating_commands.rebuild(_environ(given), _print)) else 1)
 
 
 @ratings.command("check", cls=Command)
 @_options_for("data_dir")
 def check_of_ratings(**given: str | None) -> None:
     """Recompute every entry of the rating streams from the matches, and compare the leaderboards with the entries."""
-    sys.exit(0 if _with_clear_errors(lambda: maintenance.check_only_ratings(_environ(given), _print)) else 1)
+    sys.exit(0 if _with_clear_errors(lambda: rating_commands.check(_environ(given), _print)) else 1)
 
 
 @click.command(cls=Command)

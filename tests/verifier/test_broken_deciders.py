@@ -21,7 +21,6 @@ from service.match import decide, rulings, seating
 from service.match.commands import (
     Act,
     ActAsBot,
-    AskAbort,
     Command,
     Expire,
     Forfeit,
@@ -34,7 +33,6 @@ from service.match.commands import (
     SeatBot,
     Start,
     Suspend,
-    TakeBack,
     TakeDefault,
 )
 from service.match.model import ABSENCE_MS
@@ -42,6 +40,7 @@ from service.usecases import match_lifecycle, submit
 from service.usecases.submit import CommandKey
 from tests.service.arena import COUNTDOWN, Arena
 from tests.service.audit.match_files import File, Lines
+from tests.verifier.rated_provocations import OF_RATED
 from tests.verifier.verdicts import verdicts
 
 MODULES: Final = (rulings, seating, decide)
@@ -272,25 +271,6 @@ def an_absent_seat_replaced_by_its_player(arena: Arena) -> str:
     return submit_all(arena, table, ReplaceAbsent(player=("anna", "ben")[seat], seat=seat))
 
 
-def a_bot_in_a_rated_match(arena: Arena) -> str:
-    table = arena.create(turn_seconds=20, rated=True)
-    return submit_all(arena, table, SeatBot(player="host", bot="high"))
-
-
-def a_rated_match_aborted_by_agreement(arena: Arena) -> str:
-    table = arena.join(arena.create(turn_seconds=20, rated=True), "anna", "ben")
-    return submit_all(arena, table, AskAbort(player="anna"))
-
-
-def a_seat_of_a_rated_match_taken_back(arena: Arena) -> str:
-    clock = {"turn_seconds": 20, "on_timeout": "bot"}
-    table = arena.join(arena.create("monkeys_on_the_moon", clock=clock, rated=True), "anna", "ben")
-    seat = arena.match(table).decisions()[0].seat
-    arena.ring(table)
-    arena.work(table)
-    return submit_all(arena, table, TakeBack(player=("anna", "ben")[seat]))
-
-
 PROVOCATIONS: Final[tuple[Callable[[Arena], str], ...]] = (
     a_seat_taken_by_somebody_who_has_one,
     a_client_seed_of_two_lines,
@@ -314,9 +294,7 @@ PROVOCATIONS: Final[tuple[Callable[[Arena], str], ...]] = (
     a_match_that_expires_too_early,
     a_seat_replaced_that_is_not_absent,
     an_absent_seat_replaced_by_its_player,
-    a_bot_in_a_rated_match,
-    a_rated_match_aborted_by_agreement,
-    a_seat_of_a_rated_match_taken_back,
+    *OF_RATED,
 )
 
 
