@@ -129,12 +129,11 @@ class RedisRatings:
     def fold(self, game: str, folded: Folded) -> bool:
         keys = [_key(game, name) for name in ("position", "standings", "met", "past", *BOARDS)]
         before, entry = folded.before, folded.entry
-        removed = [row for player, one in before.standings.items() for row in _places(player, one)]
-        added = [row for player, one in folded.standings.items() for row in _places(player, one)]
-        if not entry.rated.counted:
-            removed = []
+        changed = folded.standings
+        removed = [row for player, one in before.standings.items() if player in changed for row in _places(player, one)]
+        added = [row for player, one in changed.items() for row in _places(player, one)]
         kinds: Sequence[Sequence[Sequence[Any]]] = (
-            [(player, _encode(one)) for player, one in folded.standings.items()],
+            [(player, _encode(one)) for player, one in changed.items()],
             list(folded.met.items()),
             [
                 (f"{seat.player}:{_digits(entry.head.version)}:".encode() + _row(game, entry, seat),)

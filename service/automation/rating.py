@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from events.chain import seal
+from events.due import DueTimes
 from events.log import Append, Appended, Tail
 from events.record import Event, Head, MatchId
 from service.errors import Corrupt
@@ -32,8 +33,9 @@ from service.observability import failpoints, metrics
 from service.repository.ports import ENDING_MS, Ports
 from service.repository.ratings import Folded, Known
 
-ATTEMPTS: Final = 20
-"""How often a match is tried at once if other matches of the game are rated first. After that it is due again later."""
+ATTEMPTS: Final = 8
+"""How often a match is tried at once if other matches of the game are rated first. After that it is due again later, so that
+the deadlines that the same thread enforces do not wait."""
 BATCH: Final = 200
 """Entries per read, and the most that the rating of a match folds. A worker must not be busy for long."""
 _EVENTS: Final = 1_000
@@ -160,6 +162,7 @@ def adopt(ports: Ports) -> int:
     It continues where it stopped the last time, in the order in which matches ended.
     """
     adopted, after = 0, ports.ratings.adopted()
+    known = {due.match for due in ports.log.scheduled("rating")}
     while True:
         ended = ports.index.ended(after, BATCH)
         found = ports.history.newest_each([entry.match_id for _, entry in ended])
@@ -168,7 +171,7 @@ def adopt(ports: Ports) -> int:
             is_over = isinstance(match, Match) and match.is_over
             if not is_over and ports.now() - number <= 2 * ENDING_MS:  # about to end
                 return adopted
-            if isinstance(match, Match) and match.is_to_be_rated and not _has_entry(ports, match):
+            if isinstance(match, Match) and match.id not in known and due_now(ports, match).get("rating") is not None:
                 adopted += ports.log.rearm(match.id, match.head.version, due_times(match))
             after = number
         ports.ratings.set_adopted(after)
@@ -176,6 +179,11 @@ def adopt(ports: Ports) -> int:
             return adopted
 
 
-def _has_entry(ports: Ports, match: Match) -> bool:
-    stream = stream_of(match.created.game)
-    return ports.log.read(stream, first=1, last=0, command=command_of(match.id)).seen is not None
+def due_now(ports: Ports, match: Match) -> DueTimes:
+    """The due times of a match whose due entries are missing: `due_times`, without the rating of a match that has its entry."""
+    times = due_times(match)
+    if match.is_to_be_rated:
+        stream = stream_of(match.created.game)
+        if ports.log.read(stream, first=1, last=0, command=command_of(match.id)).seen is not None:
+            return {**times, "rating": None}
+    return times

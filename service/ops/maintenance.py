@@ -22,10 +22,9 @@ from service.adapters.server_folder import ServerFailed
 from service.adapters.valkey import Valkey
 from service.audit.stored_match import inspect
 from service.audit.verify import Fault
-from service.automation import deadlines
+from service.automation import deadlines, rating
 from service.container import SERVER_FAULTS, LogClient, connect_log, ports_on
 from service.errors import Corrupt, Refused
-from service.match.due_times import due_times
 from service.match.model import Match
 from service.ops.rating_upkeep import check_ratings, rebuild_ratings
 from service.ops.serve import CannotServe, FolderTaken, lock
@@ -127,7 +126,7 @@ def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[M
             match, _ = ports.history.newest(match_id)
         except (Refused, Corrupt):  # the check that follows reports it
             continue
-        ports.log.rearm(match.id, match.head.version, due_times(match))
+        ports.log.rearm(match.id, match.head.version, rating.due_now(ports, match))
         rebuild_entries(ports, match)
         count_seats(ports, match)
         yield match

@@ -151,13 +151,14 @@ def test_matches_that_an_older_release_scored_are_rated_too(monkeypatch: pytest.
         forgotten = [over(arena), over(arena)]
     assert due(arena) == []
     assert [fault.split()[1] for fault in check(arena)] == forgotten
+    waiting = over(arena)
     assert rating.adopt(arena.ports) == 2
-    assert due(arena) == forgotten
+    assert due(arena) == [*forgotten, waiting]
     assert check(arena) == []
-    for table in forgotten:
+    for table in due(arena):
         rating.rate(arena.ports, table)
     assert rating.adopt(arena.ports) == 0
-    assert len(rated_matches(arena)) == 3
+    assert len(rated_matches(arena)) == 4
 
 
 def test_adopting_waits_for_a_match_that_is_about_to_end() -> None:

@@ -93,6 +93,7 @@ def test_a_backup_in_mid_way_restores_ratings_and_what_was_not_rated_is_rated_la
         restored = open_store(environ, stack)
         stream = [entry.rated.match for entry in rating.entries(restored.ports, GAME)]
         assert stream == matches[:2]
+        assert [due.match for due in restored.ports.log.scheduled("rating")] == matches[2:]
         for due in restored.ports.log.scheduled("rating"):
             rating.rate(restored.ports, due.match)
         assert [entry.rated.match for entry in rating.entries(restored.ports, GAME)] == matches
