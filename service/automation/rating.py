@@ -4,7 +4,7 @@ All workers may rate at once. The log takes an entry only at the head of its str
 leaderboards are folded from the entries; whoever finds them behind the stream folds what is missing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from events.chain import seal
@@ -156,14 +156,14 @@ def rebuild(ports: Ports, game: str) -> int:
         fold(ports, game, head, events)
 
 
-def adopt(ports: Ports) -> int:
+def adopt(ports: Ports, goes_on: Callable[[], bool] = lambda: True) -> int:
     """Set the due times of rated matches that a process of an older release scored; returns how many there were.
 
-    It continues where it stopped the last time, in the order in which matches ended.
+    It continues where it stopped the last time, in the order in which matches ended. It ends early when `goes_on` says no.
     """
     adopted, after = 0, ports.ratings.adopted()
     known = {due.match for due in ports.log.scheduled("rating")}
-    while True:
+    while goes_on():
         ended = ports.index.ended(after, BATCH)
         found = ports.history.newest_each([entry.match_id for _, entry in ended])
         for number, entry in ended:
@@ -176,7 +176,8 @@ def adopt(ports: Ports) -> int:
             after = number
         ports.ratings.set_adopted(after)
         if len(ended) < BATCH:
-            return adopted
+            break
+    return adopted
 
 
 def due_now(ports: Ports, match: Match) -> DueTimes:

@@ -1,18 +1,17 @@
 """Finding open matches by their facets, and keeping the index of facets right.
 
-As in all of the index, an entry is added before an append and removed after it: a crash leaves entries too many, which readers
-remove. An open match can lose a facet and get it again, when a seat is taken and left. So whoever removes an entry reads the
-match again, and whoever adds one adds it again after the append.
+As in all of the index, an entry is added before an append and removed after it: a crash leaves entries too many, which
+readers remove. An open match can lose a facet and get it again, when a seat is taken and left. So whoever removes an
+entry reads the match again, and whoever adds one adds it again after the append.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import msgspec
 
-from events.record import MatchId
-from service.errors import Corrupt, Refused
+from service.errors import Refused
 from service.match import facets as facet
 from service.match.facets import ClockKind, Facets, Speed, facets_of
 from service.match.model import Match
@@ -20,8 +19,9 @@ from service.match.new_match import game_named
 from service.match.rating import INITIAL
 from service.repository.index_entry import IndexEntry
 from service.repository.ports import Games, Ports
-from service.usecases.match_index import MAX_READ, creation_failed, matches_at
-from service.views.match_views import MatchSummary, summaries
+from service.usecases.match_index import creation_failed
+from service.usecases.pages import Judgement, Read, page, positioned
+from service.views.match_views import MatchSummary
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,10 +42,6 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     rated: bool | None = None
     rating_from: int | None = None
     rating_to: int | None = None
-
-    @property
-    def names_ratings(self) -> bool:
-        return self.rating_from is not None or self.rating_to is not None
 
     def facets(self, games: Games) -> Facets:
         """The facets that a match must have.
@@ -94,60 +90,47 @@ def open_page(
 ) -> tuple[tuple[MatchSummary, ...], IndexEntry | None]:
     """Open public matches as wanted, newest first, and the entry where the next page begins (None at the end).
 
-    `wanted` names at least one property. By one or two, a page costs the same however many matches there are. By more, it
-    looks at the matches with the rarest two, at most MAX_READ of them, and may have fewer than `limit`.
+    `wanted` names at least one property. By one or two, a page costs the same however many matches there are. By more,
+    it looks at the matches with the rarest two, at most MAX_READ of them, and may have fewer than `limit`.
 
     Raises:
         Refused: what `Wanted.facets` refuses.
     """
     all_of = wanted.facets(ports.games)
     lookup = _lookup(ports, all_of)
-    found: list[Match] = []
-    read_count = 0
-    while len(found) < limit and read_count < MAX_READ:
-        entries = ports.index.find(lookup, before, limit)
-        read_count += limit
-        read = matches_at(ports, entries)
-        others = _of_other_ratings(ports, wanted, [match for _, match in read if isinstance(match, Match)])
-        for entry, match in read:
-            before = entry
-            has = _facets_at(ports, entry, match)
-            if isinstance(match, Match) and has is not None and all_of <= has and match.id not in others:
-                found.append(match)
-            elif has is not None and not lookup <= has:
-                ports.index.unfile(entry.match_id, entry.created_at, lookup)
-            if len(found) == limit:
-                break
-        else:
-            if len(entries) < limit:
-                return summaries(ports, found), None
-    return summaries(ports, found), before
+
+    def judge(_: IndexEntry | None, entry: IndexEntry, match: Read) -> Judgement:
+        has = _facets_at(ports, entry, match)
+        if isinstance(match, Match) and has is not None and all_of <= has:
+            return match if _has_ratings(ports, wanted, match) else "skip"
+        if has is not None and not lookup <= has:
+            ports.index.unfile(entry.match_id, entry.created_at, lookup)
+        return "skip"
+
+    found = page(
+        ports,
+        before,
+        lambda position: positioned(ports.index.find(lookup, position, limit)),
+        judge,
+        limit=limit,
+        batch=limit,
+    )
+    return found.matches, None if found.is_last else found.position
 
 
-def _facets_at(ports: Ports, entry: IndexEntry, match: Match | Corrupt | Refused) -> Facets | None:
+def _facets_at(ports: Ports, entry: IndexEntry, match: Read) -> Facets | None:
     """The facets of the match of an entry, none if the entry is wrong; None if the match cannot be read, or not yet."""
     if not isinstance(match, Match):
         return frozenset() if creation_failed(ports, match, entry.created_at) else None
     return facets_of(match) if match.created_at == entry.created_at else frozenset()
 
 
-def _of_other_ratings(ports: Ports, wanted: Wanted, matches: Sequence[Match]) -> Collection[MatchId]:
-    """The matches in which somebody has a rating that is not wanted."""
-    if not wanted.names_ratings:
-        return ()
-    players = {match.id: sorted(match.people) or [match.creator] for match in matches}
-    shown: dict[tuple[str, str], int] = {}
-    for game in sorted({match.created.game for match in matches}):
-        of_game = sorted({one for match in matches if match.created.game == game for one in players[match.id]})
-        shown |= {(game, player): rating for player, rating in ratings_of(ports, game, of_game).items()}
-    return {
-        match.id
-        for match in matches
-        if not all(
-            is_between(shown[match.created.game, player], wanted.rating_from, wanted.rating_to)
-            for player in players[match.id]
-        )
-    }
+def _has_ratings(ports: Ports, wanted: Wanted, match: Match) -> bool:
+    """Whether the people in a match, or its creator if there are none, have ratings as wanted."""
+    if wanted.rating_from is wanted.rating_to is None:
+        return True
+    ratings = ratings_of(ports, match.created.game, sorted(match.people) or [match.creator])
+    return all(is_between(rating, wanted.rating_from, wanted.rating_to) for rating in ratings.values())
 
 
 def ratings_of(ports: Ports, game: str, players: Sequence[str]) -> Mapping[str, int]:
@@ -175,18 +158,21 @@ def _lookup(ports: Ports, all_of: Facets) -> Facets:
     return min(zip(ports.index.counts(choices), map(sorted, choices), choices, strict=True))[2]
 
 
-def file(ports: Ports, match: Match, known: Match | None = None) -> None:
-    """Add a match to the lists of its facets, before and after the append that gives it these; `known` has its lists already."""
+def add_to_lists(ports: Ports, match: Match, known: Match | None = None) -> None:
+    """Add a match to the lists of its facets, before and after the append that gives it these.
+
+    The lists of `known`, the match before, have it already.
+    """
     before = frozenset[str]() if known is None else facets_of(known)
     ports.index.file(match.id, match.created_at, facets_of(match), before)
 
 
-def settle(ports: Ports, before: Match, after: Match) -> None:
-    """Correct the lists after an append; `after` is the match right after it."""
+def update_lists(ports: Ports, before: Match, after: Match) -> None:
+    """After the append that led to `after`, correct the lists of a match."""
     had, has = facets_of(before), facets_of(after)
     if had == has:
         return
-    file(ports, after, before)
+    add_to_lists(ports, after, before)
     if had <= has:
         return
     ports.index.unfile(after.id, after.created_at, had, has)

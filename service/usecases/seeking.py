@@ -10,6 +10,7 @@ from service.match.new_match import NewMatch, check_pace, checked_options, game_
 from service.repository.ports import Ports
 from service.repository.seeks import Seek
 from service.usecases.match_lifecycle import match_id_of
+from service.usecases.submit import reused
 
 SHORTEST_S: Final = 10
 LONGEST_S: Final = 3_600
@@ -29,12 +30,12 @@ def seek(
     rating_from: int | None = None,
     rating_to: int | None = None,
 ) -> Seek:
-    """Wait for players who want the same match. The same key gives the same seek again, also when it has led to a match.
+    """Wait for players who want the same match. The same key gives the same seek again, also once it led to a match.
 
     `rating_from` and `rating_to` are the least and the greatest rating of the other players.
 
     Raises:
-        Refused: `game-not-found`, `invalid-options`, `already-seeking`, `too-many-seeks`.
+        Refused: `game-not-found`, `invalid-options`, `already-seeking`, `too-many-seeks`, `idempotency-key-reused`.
     """
     game = game_named(ports.games, wanted.game)
     wanted = replace(with_clock(game, wanted), default_clock=False)
@@ -57,7 +58,11 @@ def seek(
         raise Refused("too-many-seeks", f"{MAX_SEEKS} players are waiting; try again later.")
     if found.id != made.id:
         raise Refused("already-seeking", "You have a seek already; end it first.")
-    return found
+    if replace(found, created_at=0, expires_at=found.expires_at - found.created_at, match=None) != replace(
+        made, created_at=0, expires_at=1000 * seconds
+    ):
+        raise reused()
+    return _shown(ports, found)
 
 
 def find(ports: Ports, player: str, seek_id: str) -> Seek:
@@ -70,7 +75,13 @@ def find(ports: Ports, player: str, seek_id: str) -> Seek:
     found = waiting if waiting is not None and waiting.id == seek_id else ports.seeks.done(seek_id)
     if found is None or found.player != player:
         raise Refused("seek-not-found", "You have no such seek; it may have ended.")
-    return found
+    return _shown(ports, found)
+
+
+def _shown(ports: Ports, seek: Seek) -> Seek:
+    """A seek without its match if that is not created yet."""
+    is_created = seek.match is not None and bool(ports.log.read(seek.match, last=1).events)
+    return seek if is_created else replace(seek, match=None)
 
 
 def cancel(ports: Ports, player: str, seek_id: str) -> None:

@@ -19,6 +19,7 @@ from service.adapters.memory import (
     MemoryAccounts,
     MemoryIndex,
     MemoryJobs,
+    MemoryNews,
     MemoryRatings,
     MemorySeeks,
     MemoryTickets,
@@ -144,7 +145,8 @@ class Arena:
             accounts=MemoryAccounts(),
             tickets=MemoryTickets(lambda: self.time),
             index=self.index,
-            seeks=MemorySeeks(),
+            seeks=MemorySeeks(lambda: self.time, self.wake),
+            news=MemoryNews(self.wake),
             ratings=MemoryRatings(),
             jobs=self.jobs,
             limits=LocalLimits(),
@@ -153,6 +155,9 @@ class Arena:
             lost=lambda start, end, _: covered(self.outages, start, end),
             secret=secret,
         )
+
+    def wake(self, key: str, number: int) -> None:
+        """Wake the streams that follow a match or the news of a player; here there are none."""
 
     def wait(self, ms: int) -> None:
         self.time += ms
