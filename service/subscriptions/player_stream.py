@@ -13,14 +13,12 @@ from contextlib import suppress
 from typing import Final
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from events.feed import Waiter, Wake
 from events.log import LogUnavailable
 from events.record import MatchId, Version
 from service.errors import Corrupt, Refused
 from service.match.model import Match
-from service.match.rating import MatchRated
 from service.repository import cursors
 from service.repository.ports import Ports, news_of
 from service.repository.verified_events import Verified
@@ -30,10 +28,10 @@ from service.subscriptions.frames import Form, Reason
 from service.subscriptions.match_watch import StreamEnded
 from service.subscriptions.notices import ALWAYS_NOTIFIED, KINDS, Kind, NoticesEnd, NoticesHello, kinds, notice, turns
 from service.subscriptions.player_news import PlayerNews
+from service.subscriptions.rating_changes import awaits_rating, rating_change
 from service.subscriptions.situation import Include
 from service.subscriptions.streams import Streams
 from service.views.match_views import OwnMatch, own_summaries
-from service.views.ratings import RatingChange, change, entry_of
 
 OVERLAP_MS: Final = 60_000
 """Larger than the difference of clocks, and larger than the time from the receipt of a command to its append."""
@@ -41,8 +39,6 @@ CLOCKS_DIFFER_MS: Final = 2_000
 """More than the clocks of machines differ. A position that is later than now by more shows that a clock was set back."""
 _READ_BATCH: Final = 100
 """Events per read."""
-RATING_WAIT_MS: Final = 3_000
-"""How long the notice about the end of a rated match waits for its rating."""
 _CONCLUDED_PAGE: Final = 200
 """Concluded matches per read of the index."""
 
@@ -172,9 +168,9 @@ class PlayerSubscription:
             if found is None:
                 continue
             match, sent = found
-            if self._awaits_rating(match):
+            if awaits_rating(self._ports, match):
                 self._followed.await_rating(match)
-                if self._awaits_rating(match):  # once more, now that wake-ups of the rating stream are collected
+                if awaits_rating(self._ports, match):  # once more, now that wake-ups of the rating stream are collected
                     continue
             piece = self._notices(match, self._events_after(match, sent))
             self._followed.sent(match)
@@ -183,12 +179,6 @@ class PlayerSubscription:
         if self._followed.is_check_complete:
             self._position = self._followed.check_began_at
         return None
-
-    def _awaits_rating(self, match: Match) -> bool:
-        """Whether a match that has just ended is about to be rated."""
-        if not match.is_to_be_rated or self._ports.now() > (match.ended_at or 0) + RATING_WAIT_MS:
-            return False
-        return _entry_of(self._ports, match) is None
 
     def _backlog_of(self, match: Match) -> _Backlog | None:
         """The backlog of a match that the stream follows; None if there is none."""
@@ -267,7 +257,12 @@ class PlayerSubscription:
                     self._frame(
                         kind,
                         notice(
-                            kind, match, self._player, self._include, self._cursor(), rating=self._rating(kind, match)
+                            kind,
+                            match,
+                            self._player,
+                            self._include,
+                            self._cursor(),
+                            rating=rating_change(self._ports, kind, match, self._player),
                         ),
                     )
                     for kind in kinds(event, match, self._player)
@@ -277,25 +272,11 @@ class PlayerSubscription:
             return b""
         return b"".join(found)
 
-    def _rating(self, kind: Kind, match: Match) -> RatingChange | UnsetType | None:
-        if kind != "finished" or not match.is_to_be_rated:
-            return UNSET
-        entry = _entry_of(self._ports, match)
-        return None if entry is None else change(entry, self._player)
-
     def _cursor(self) -> str:
         return cursors.encode(self._position)
 
     def _frame(self, name: str, value: object) -> bytes:
         return self._form.frame(name, value, self._cursor())
-
-
-def _entry_of(ports: Ports, match: Match) -> MatchRated | None:
-    """The entry of a match in its rating stream; None also if it cannot be read."""
-    try:
-        return entry_of(ports, match)
-    except (Corrupt, Refused):
-        return None
 
 
 def _since(after: int, now: int) -> int:

@@ -60,7 +60,7 @@ EXEMPT: Final[Mapping[str, str]] = {
     "take_back: not-seated.nothing-to-take-back": "without a seat there is no event",
     "_own_seat: not-seated.outsider": "without a seat there is no event",
     "leave: match-not-open": "what a client insisted on is not in the file",
-    "_check_format: match-too-old": "an event that format 1 does not have cannot be folded",
+    "_check_format_2: match-too-old": "an event that format 1 does not have cannot be folded",
     "take_back: bot-deciding": "needs the rules",
     "_free_seat: match-full": "a taken seat is refused once more",
     "check_running: match-not-running": "an open match has no state to act on",

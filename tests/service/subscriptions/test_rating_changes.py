@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from service.automation import rating
-from service.subscriptions.player_stream import RATING_WAIT_MS
+from service.subscriptions.rating_changes import RATING_WAIT_MS
 from tests.service.arena import START
 from tests.service.subscriptions.players import Frame, Players
 from tests.waiting import until
