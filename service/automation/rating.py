@@ -36,8 +36,10 @@ from service.repository.ratings import Folded, Known
 ATTEMPTS: Final = 8
 """How often a match is tried at once if other matches of the game are rated first. After that it is due again later, so that
 the deadlines that the same thread enforces do not wait."""
+MAX_FOLDED: Final = 50
+"""The most entries that the rating of one match folds, for the same reason."""
 BATCH: Final = 200
-"""Entries per read, and the most that the rating of a match folds. A worker must not be busy for long."""
+"""Entries, or matches, per read."""
 _EVENTS: Final = 1_000
 """Events of a match per read."""
 
@@ -66,11 +68,11 @@ def _is_rated(ports: Ports, match: Match) -> bool:
         known = ports.ratings.known(game, players, pairs)
         head = _head(game, known)
         tail = ports.log.read(
-            stream, first=max(1, head.version), last=head.version + BATCH, command=command_of(match.id)
+            stream, first=max(1, head.version), last=head.version + MAX_FOLDED, command=command_of(match.id)
         )
         if later := _later(head, tail):
             fold(ports, game, head, later)
-            if len(later) == BATCH:
+            if len(later) == MAX_FOLDED:
                 return False
             continue
         if tail.seen is not None:

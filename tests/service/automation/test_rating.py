@@ -92,7 +92,7 @@ def test_leaderboards_that_are_behind_are_folded_before_the_next_match(monkeypat
     for _ in range(7):
         rating.rate(arena.ports, over(arena))
     arena.ports.ratings.clear(GAME)
-    monkeypatch.setattr(rating, "BATCH", 3)
+    monkeypatch.setattr(rating, "MAX_FOLDED", 3)
     last = over(arena)
     for _ in range(2):
         rating.rate(arena.ports, last)
