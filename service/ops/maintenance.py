@@ -22,13 +22,13 @@ from service.adapters.server_folder import ServerFailed
 from service.adapters.valkey import Valkey
 from service.audit.stored_match import inspect
 from service.audit.verify import Fault
-from service.automation import deadlines
+from service.automation import deadlines, rating
 from service.automation.adoption import adopt_match
 from service.container import SERVER_FAULTS, LogClient, connect_log, ports_on
 from service.errors import Corrupt, Refused
-from service.match.due_times import due_times
 from service.match.model import Match
 from service.ops import erased_accounts
+from service.ops.rating_upkeep import check_ratings, rebuild_ratings
 from service.ops.serve import CannotServe, FolderTaken, lock
 from service.ops.supervisor import URL
 from service.repository.ports import Ports
@@ -60,7 +60,7 @@ def backup(environ: Mapping[str, str], target: Path, report: Report) -> None:
         ports_of(client, settings.store_id)
         with _draft_of(target) as file:
             frames = backups.write_file(file, backups.read_store(client, wall_clock()))
-            matches = sum(isinstance(frame, backups.StoredMatch) for frame in frames)
+            matches = sum(isinstance(frame, backups.StoredMatch) and frame.is_match for frame in frames)
         report(f"backed up {matches} matches to {target}")
 
 
@@ -118,7 +118,9 @@ def restore(environ: Mapping[str, str], source: Path, report: Report, erased: Pa
         report(f"restored {count} matches from {source}")
         erased_accounts.erase_again(ports, listed, report)
         update_index_of_ended(ports, _with_derived_data(ports, map(backups.match_id, backups.match_keys(client))))
-        return _check(ports, client, report)
+        whole = _check(ports, client, report)
+        rebuilt = rebuild_ratings(ports, report, brief=True)
+        return whole and rebuilt
 
 
 def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[Match]:
@@ -132,12 +134,12 @@ def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[M
         if match.status == "open":
             adopt_match(ports, match)
         else:
-            ports.log.rearm(match.id, match.head.version, due_times(match))
+            ports.log.rearm(match.id, match.head.version, rating.due_now(ports, match))
         yield match
 
 
 def check(environ: Mapping[str, str], report: Report) -> bool:
-    """Verify the chain of every match, fold it, and audit the finished ones. Returns whether all are without a fault.
+    """Verify the chain of every match, fold it, and audit the finished ones; check the ratings. Returns whether there is no fault.
 
     Matches that are over or open and missing in the lists of the index are added, because an older release did not list
     all of them. Then the heads that were saved outside the log are compared.
@@ -149,6 +151,7 @@ def check(environ: Mapping[str, str], report: Report) -> bool:
     with errors_as_sentences(), log_of(settings) as client:
         ports = ports_of(client, settings.store_id)
         whole = _check(ports, client, report)
+        whole = check_ratings(ports, report, brief=True) and whole
         return _compare(client, settings.data_dir / heads.FILE, report) and whole
 
 
