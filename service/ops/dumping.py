@@ -11,7 +11,8 @@ from service.adapters import store
 from service.audit.dump import Progress, extend
 from service.audit.dump_files import BadDump
 from service.audit.dump_source import Source
-from service.ops.maintenance import CannotOperate, Report, errors_as_sentences, log_of, ports_of
+from service.ops.connection import CannotOperate, errors_as_sentences, log_of, ports_of
+from service.ops.maintenance import Report
 from service.settings import read
 
 _LOWEST: Final = 19

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from service.ops.maintenance import Report, errors_as_sentences, log_of, ports_of
+from service.ops.connection import errors_as_sentences, log_of, ports_of
+from service.ops.maintenance import Report
 from service.ops.rating_upkeep import check_ratings, rebuild_ratings
 from service.settings import read
 

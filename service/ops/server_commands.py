@@ -12,7 +12,7 @@ import click
 from events.record import MatchId
 from service.match.characters import printable
 from service.observability.logfmt import log_to_stderr
-from service.ops import maintenance, rating_commands
+from service.ops import connection, maintenance, rating_commands
 from service.ops import serve as running
 from service.ops.arguments import Command
 from service.ops.dumping import lower_priority, write_dump
@@ -159,7 +159,7 @@ def _with_clear_errors(run: Callable[[], T]) -> T:
     """Print an error that an operator can fix as one sentence."""
     try:
         return run()
-    except (BadSetting, running.CannotServe, maintenance.CannotOperate) as error:
+    except (BadSetting, running.CannotServe, connection.CannotOperate) as error:
         raise click.ClickException(str(error)) from error
 
 
