@@ -9,7 +9,19 @@ from service.ops.dump_commands import dataset
 from service.ops.local_commands import play, verify
 from service.ops.new_bot import bot
 
-NEED_UNIX: Final = ("arena", "serve", "workers", "api", "backup", "restore", "erased", "check", "resume", "dump")
+NEED_UNIX: Final = (
+    "arena",
+    "serve",
+    "workers",
+    "api",
+    "backup",
+    "restore",
+    "erased",
+    "check",
+    "ratings",
+    "resume",
+    "dump",
+)
 
 
 class _Group(click.Group):
