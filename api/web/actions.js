@@ -6,7 +6,7 @@ import { html } from "./html.js";
 import { titleOf } from "./titles.js";
 import { t } from "./words.js";
 
-/** @import { Action, Decision } from "./types.d.ts" */
+/** @import { Action } from "./types.d.ts" */
 /** @import { Live } from "./live.js" */
 /** @import { Data, Pick } from "./choices.js" */
 /** @typedef {ReturnType<typeof useChoice>} Choice */
@@ -72,14 +72,14 @@ export function useChoice(live) {
     },
     /** Choose a sentence. One with a pattern asks for its items first. @param {Action} action */
     say(action) {
-      if (patternOf(action) === null) return act(action);
-      picks.value = picksOf(action);
+      if (patternOf(action) === null) act(action);
+      else picks.value = picksOf(action);
     },
   };
 }
 
-/** @param {{ live: Live, choice: Choice }} props */
-export function Actions({ live, choice }) {
+/** @param {{ choice: Choice }} props */
+export function Actions({ choice }) {
   const decision = choice.decision.value;
   const open = useComputed(() => choice.decision.value !== undefined && isOpen(choice.decision.value));
   if (decision === undefined) return null;

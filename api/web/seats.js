@@ -5,7 +5,7 @@ import { session } from "./session.js";
 import { t } from "./words.js";
 
 /** @import { Match, Seat } from "./types.d.ts" */
-/** @import { Live, Now } from "./live.js" */
+/** @import { Live } from "./live.js" */
 
 /** @param {{ seat: number }} props */
 export const SeatMark = ({ seat }) => html`<span class=${`seat-mark seat-${seat}`} aria-hidden="true">${seat}</span>`;

@@ -82,7 +82,7 @@ function Shown({ live, match }) {
         ${match.status === "open" && html`<${Waiting} live=${live} match=${match} />`}
         ${match.status === "suspended" && html`<p class="notice">${t("suspended_why")}</p>`}
         ${isOver && html`<${Ending} live=${live} match=${match} />`}
-        <${Actions} live=${live} choice=${choice} />
+        <${Actions} choice=${choice} />
         <${Seats} live=${live} match=${match} />
         <${Log} live=${live} />
         ${match.status === "running" && html`<${Stay} live=${live} match=${match} />`}
