@@ -58,12 +58,12 @@ def export_url(address: str) -> str:
     """
     try:
         parts = urlsplit(address)
-        is_allowed = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname))
-        if not parts.hostname or parts.port == 0:
-            raise ValueError
+        is_complete = parts.port != 0 and bool(parts.hostname)
     except ValueError:
-        raise click.UsageError(printable(f"{address} is not an address.")) from None
-    if not is_allowed:
+        is_complete = False
+    if not is_complete:
+        raise click.UsageError(printable(f"{address} is not an address."))
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(parts.hostname)):
         raise click.UsageError(
             printable(f"{address}: give an address that begins with https://; http:// is only for this machine.")
         )
@@ -97,9 +97,9 @@ class _NoRedirects(HTTPRedirectHandler):
 
 def _read(url: str) -> bytes | str:
     """The content at a URL, or what went wrong."""
-    handlers = [_NoRedirects, *([ProxyHandler({})] if url.startswith("http://") else [])]
+    proxies = ProxyHandler({} if url.startswith("http://") else None)
     try:
-        with build_opener(*handlers).open(Request(url), timeout=_SILENCE_S) as response:  # noqa: S310  (the scheme was checked)
+        with build_opener(_NoRedirects, proxies).open(Request(url), timeout=_SILENCE_S) as response:  # noqa: S310  (the scheme was checked)
             return match_input.read(response)
     except HTTPError as error:
         return f"the server answers {error.code}{_detail(error)}"
@@ -108,7 +108,7 @@ def _read(url: str) -> bytes | str:
     except URLError as error:
         return f"the server cannot be reached: {error.reason}"
     except (OSError, HTTPException, ValueError) as error:
-        return f"the answer cannot be read: {error or type(error).__name__}"
+        return f"the answer cannot be read: {str(error) or type(error).__name__}"
 
 
 class _Problem(msgspec.Struct):

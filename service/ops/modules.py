@@ -35,7 +35,9 @@ def linked(entry: str, read: Callable[[str], str]) -> str:
         ValueError: a module has a form of import or export that is not known here, or imports itself.
     """
     found = _IMPORT_MAP.search(read("index.html"))
-    bare = {name: file.removeprefix(_FOLDER) for name, file in json.loads(found[1] if found else "{}")["imports"].items()}
+    bare = {
+        name: file.removeprefix(_FOLDER) for name, file in json.loads(found[1] if found else "{}")["imports"].items()
+    }
     done: dict[str, str] = {}
 
     def visit(file: str, path: tuple[str, ...]) -> str:

@@ -33,14 +33,22 @@ class _FileOrAddress(match_input.FileOrFolder):
 @click.command(cls=LocalCommand)
 @click.argument("source", metavar="FILE|URL", type=_FileOrAddress("rb"))
 @click.option("--match", "match_id", metavar="ID", help="Which match of a dump.")
-@click.option("--out", type=click.Path(dir_okay=False), help="Where to write the page.  [default: the match's id, with .html]")
+@click.option(
+    "--out", type=click.Path(dir_okay=False), help="Where to write the page.  [default: the match's id, with .html]"
+)
 @click.option("--no-open", is_flag=True, help="Write the page, but do not open it in the browser.")
 @click.option("--svg", type=click.Path(dir_okay=False), help="Write a picture of one version instead of a page.")
 @click.option("--text", is_flag=True, help="Print the match in words instead of writing a page.")
 @click.option("--ply", type=click.IntRange(min=1), metavar="N", help="The version of --svg.  [default: the last one]")
-@click.option("--seat", metavar="N", help="Whose view --svg and --text show: a seat, or spectator.  [default: spectator]")
 @click.option(
-    "--language", type=click.Choice(texts.LANGUAGES), default=texts.DEFAULT, show_default=True, help="For --svg and --text."
+    "--seat", metavar="N", help="Whose view --svg and --text show: a seat, or spectator.  [default: spectator]"
+)
+@click.option(
+    "--language",
+    type=click.Choice(texts.LANGUAGES),
+    default=texts.DEFAULT,
+    show_default=True,
+    help="For --svg and --text.",
 )
 def view(
     source: BufferedIOBase | Path | str,

@@ -25,9 +25,10 @@ def page(replay: Replay) -> bytes:
     script = linked("saved.js", web_file)
     sheet = "\n".join(web_file(name) for name in _SHEETS)
     data = b64encode(gzip.compress(msgspec.json.encode(replay), 9, mtime=0)).decode()
+    scripts, styles = _hash_of("script", script), _hash_of("style", sheet)
     policy = (
-        f"default-src 'none'; script-src {_hash_of(script)}; style-src {_hash_of(sheet)} {POLICY_SOURCE}; base-uri 'none'; "
-        "form-action 'none'; require-trusted-types-for 'script'; trusted-types picture"
+        f"default-src 'none'; script-src {scripts}; style-src {styles} {POLICY_SOURCE}; base-uri 'none'; form-action 'none'; "
+        "require-trusted-types-for 'script'; trusted-types picture"
     )
     return f"""<!doctype html>
 <html lang="en">
@@ -53,12 +54,12 @@ def web_file(name: str) -> str:
     return files("api").joinpath("web", name).read_text("utf-8")
 
 
-def _hash_of(content: str) -> str:
-    """The source of a policy that allows an element with this content.
+def _hash_of(tag: str, content: str) -> str:
+    """The source of a policy that allows an element of this tag with this content.
 
     Raises:
         ValueError: HTML would end the element too early, or change its content.
     """
-    if re.search(r"</(script|style)|<!--|\r|\0", content, re.IGNORECASE):
-        raise ValueError("a module or style sheet contains what HTML would read as markup")
+    if re.search(rf"</{tag}|<!--|\r|\0", content, re.IGNORECASE):
+        raise ValueError(f"a {tag} contains what HTML would read as markup")
     return f"'sha256-{b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"

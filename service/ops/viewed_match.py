@@ -21,7 +21,6 @@ from service.views.match_views import MatchSummary, summary_without_names
 from service.views.picture_table import Table, TableWriter
 from service.views.replay import Moment, moment
 
-
 View: TypeAlias = tuple[str, Viewer]
 """A language and a viewer."""
 
