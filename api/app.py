@@ -34,6 +34,7 @@ from api.resources import (
     seats,
     seeks,
     streams,
+    web,
 )
 from service.usecases import accounts
 from service.views.catalogue import GAMES, AnyGame
@@ -170,6 +171,7 @@ def create_app(
     )
     _register(app, resources)
     app.register_blueprint(docs.blueprint)
+    app.register_blueprint(web.blueprint)
     # Built at the first request for it, since it takes longer than the rest of the startup.
     reference = cache(lambda: openapi.document(describe(resources, container.ports.games)))
     app.extensions[docs.REFERENCE] = {

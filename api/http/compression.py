@@ -16,7 +16,16 @@ SMALLEST: Final = 1024
 
 _LEVEL: Final = 5
 _TYPES: Final = frozenset(
-    {"application/json", "application/problem+json", "application/x-ndjson", "application/yaml", "image/svg+xml"}
+    {
+        "application/json",
+        "application/problem+json",
+        "application/x-ndjson",
+        "application/yaml",
+        "image/svg+xml",
+        "text/css; charset=utf-8",
+        "text/html; charset=utf-8",
+        "text/javascript; charset=utf-8",
+    }
 )
 
 

@@ -32,6 +32,7 @@ STORE_PROBLEMS: Final = (
     "store-full",
     "store-replicas",
 )
+UNCOUNTED: Final = "uncounted"
 EVERYWHERE: Final = (
     "bad-request",
     "body-too-large",
@@ -115,8 +116,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
 
         return decorate
 
-    def counts_as(self, bucket: str) -> Callable[[View], View]:
-        """Count the requests of a view in a rate limit of their own."""
+    @staticmethod
+    def counts_as(bucket: str) -> Callable[[View], View]:
+        """Count the requests of a view in a rate limit of their own; with `UNCOUNTED`, in none."""
 
         def decorate(view: View) -> View:
             return _note(view, bucket=bucket)
@@ -258,7 +260,7 @@ class Operation(msgspec.Struct, frozen=True):
     """What the checks need to know about a view and method.
 
     `takes`: where it has input: "json", "query" or both. `repeated`: query parameters that may be repeated. `bucket`: the
-    name of its own rate limit, or None.
+    name of its own rate limit, `UNCOUNTED`, or None.
     """
 
     takes: frozenset[str] = frozenset()

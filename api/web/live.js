@@ -1,0 +1,172 @@
+/** A match as it goes on: its newest version, picture and legal list. It reconnects without losing its place. */
+import { batch, signal } from "@preact/signals";
+import { command, get, post, Problem } from "./api.js";
+import { setServerTime } from "./clocks.js";
+import { coalesced } from "./coalesced.js";
+import { forget, session } from "./session.js";
+import { follow } from "./stream.js";
+import { language } from "./words.js";
+
+/** @import { Action, Decision, End, Hello, Match, MatchEvent, Situation } from "./types.d.ts" */
+/** @typedef {{ version: number, at: number, text: string }} Line */
+/** @typedef {{ version: number, decisions: readonly Decision[], banks: readonly number[], actions: readonly Action[], texts: readonly string[] }} Now */
+/** @typedef {ReturnType<typeof watch>} Live */
+
+const MOVES = new Set(["action", "default_action", "timer"]);
+const SHOWN_LINES = 200;
+const READ_BACK = 40;
+const HIDDEN_MS = 20_000;
+const RETRY_MS = 1_000;
+const BETWEEN_PICTURES_MS = { seated: 120, watching: 500 };
+/** @type {Now} */
+const NOTHING = { version: 0, decisions: [], banks: [], actions: [], texts: [] };
+
+/** @param {string} id */
+export function watch(id) {
+  const path = `/v1/matches/${id}`;
+  const closed = new AbortController();
+  let place = { version: 0, head: "" };
+  let readAt = 0; // the version at which the match was read when following began
+  /** @type {AbortController | null} */
+  let stream = null;
+
+  const match = signal(/** @type {Match | null} */ (null));
+  const now = signal(NOTHING);
+  const lines = signal(/** @type {readonly Line[]} */ ([]));
+  const picture = signal("");
+  const connection = signal(/** @type {import("./stream.js").Connection | "over"} */ ("connecting"));
+  const problem = signal(/** @type {Error | null} */ (null));
+
+  const read = coalesced(async () => {
+    match.value = await get(path, { signal: closed.signal });
+  });
+  const draw = coalesced(async () => {
+    try {
+      const options = { accept: "image/svg+xml", signal: closed.signal };
+      picture.value = await get(`${path}/board.svg?language=${language.value}`, options);
+    } catch (error) {
+      // Without a connection, the picture is drawn when the stream is back.
+      if (!closed.signal.aborted && error instanceof Problem && error.isTransient) setTimeout(draw, error.retryMs ?? RETRY_MS);
+    }
+    await sleep(match.value?.viewer == null ? BETWEEN_PICTURES_MS.watching : BETWEEN_PICTURES_MS.seated);
+  });
+
+  /** @param {Situation} frame @param {number} version */
+  function see(frame, version) {
+    const { decisions = now.value.decisions, banks = now.value.banks, legal_actions: actions = [], action_texts: texts = [] } = frame;
+    now.value = { version, decisions, banks, actions, texts };
+  }
+
+  /** @param {Hello | MatchEvent | End} frame */
+  function take(frame) {
+    if (frame.type === "hello") {
+      const hello = /** @type {Hello} */ (frame);
+      setServerTime(hello.now);
+      if (hello.decisions !== undefined) see(hello, hello.version);
+      return false;
+    }
+    if (frame.type === "end") return ended(/** @type {End} */ (frame));
+    const event = /** @type {MatchEvent} */ (frame);
+    place = { version: event.version, head: event.hash };
+    batch(() => {
+      see(event, event.version);
+      if (event.text) lines.value = [...lines.value.slice(1 - SHOWN_LINES), { version: event.version, at: event.at, text: event.text }];
+    });
+    if (event.version > readAt) {
+      draw();
+      if (!MOVES.has(event.type)) read().catch(refuse);
+    }
+    return false;
+  }
+
+  /** Whether the stream is over for good. @param {End} end */
+  function ended(end) {
+    if (end.reason === "restart" || end.reason === "max-age") return false;
+    if (end.reason === "token-revoked" && session.value !== null) forget(session.value.token, { refused: true });
+    connection.value = "over";
+    read().catch(refuse);
+    return true;
+  }
+
+  /** @param {unknown} error */
+  function refuse(error) {
+    if (closed.signal.aborted) return;
+    problem.value = error instanceof Error ? error : new Error(String(error));
+  }
+
+  const address = () =>
+    `${path}/events?include=decisions,legal_actions,texts&after=${place.version}${place.head && `&head=${place.head.slice(0, 16)}`}`;
+
+  /** Follow the match from the place that is known. */
+  function resume() {
+    if (stream !== null || closed.signal.aborted || connection.value === "over") return;
+    const mine = (stream = new AbortController());
+    const options = { signal: AbortSignal.any([mine.signal, closed.signal]), onConnection: note };
+    follow(address, take, options)
+      .catch(refuse)
+      .finally(() => {
+        if (stream === mine) stream = null;
+      });
+  }
+
+  /** @param {import("./stream.js").Connection} state */
+  function note(state) {
+    if (connection.value === "offline" && state === "live") {
+      read().catch(refuse);
+      draw();
+    }
+    connection.value = state;
+  }
+
+  /** Read everything anew, for example after the player of this browser changed. */
+  async function start() {
+    stream?.abort();
+    stream = null;
+    batch(() => {
+      problem.value = null;
+      lines.value = [];
+      now.value = NOTHING;
+      connection.value = "connecting";
+    });
+    try {
+      await read();
+      readAt = match.value?.version ?? 0;
+      place = { version: Math.max(0, readAt - READ_BACK), head: "" };
+      resume();
+      await draw();
+    } catch (error) {
+      refuse(error);
+    }
+  }
+
+  // A hidden tab closes its stream after a while, because a browser opens only six connections to a host.
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let hiding;
+  document.addEventListener(
+    "visibilitychange",
+    () => {
+      clearTimeout(hiding);
+      if (!document.hidden) resume();
+      else hiding = setTimeout(() => { stream?.abort(); stream = null; }, HIDDEN_MS);
+    },
+    { signal: closed.signal },
+  );
+  start();
+
+  return {
+    id, match, now, lines, picture, connection, problem, start,
+    close: () => closed.abort(),
+    /** Send an action for an open decision. @param {Action} action @param {Decision | undefined} decision */
+    act: (action, decision) => command(`${path}/actions`, { action, ...(decision && { decision: decision.id }) }),
+    /** A command about seats, such as `leave`; then the match is read again. @param {string} name @param {object} [body] */
+    async change(name, body = {}) {
+      match.value = await command(`${path}/${name}`, body);
+      await start();
+    },
+    /** Play once more: the id of the new match. @returns {Promise<string>} */
+    rematch: async () => (await post(`${path}/rematch`)).id,
+  };
+}
+
+/** @param {number} ms */
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
