@@ -1,0 +1,233 @@
+/**
+ * The replay of a match: its picture at any version as any viewer saw it, with a scrubber, a curve of the points, all events in
+ * words, and what the audit checked. A `Source` gives the data, so the replay is the same on a service and in a saved page.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { AuditReport } from "./audit.js";
+import { Curve } from "./curve.js";
+import { html } from "./html.js";
+import { Picture } from "./picture.js";
+import { wordsOf } from "./replay-words.js";
+
+/** @import { Audit, Moment, Seat } from "./types.d.ts" */
+/**
+ * @typedef {object} Place what a replay shows
+ * @property {number | null} version null is the last one
+ * @property {number | null} viewer a seat, or null for a spectator
+ * @property {"then" | "now"} view what the viewer knew then, or what all seats knew, which is open to all after the end
+ */
+/**
+ * @typedef {object} Source where a replay gets its data
+ * @property {string} title
+ * @property {readonly Seat[]} seats
+ * @property {number} last the last version
+ * @property {readonly (number | null)[]} viewers whose views are open to this person
+ * @property {boolean} isOver whether the view `now` is open
+ * @property {(viewer: number | null, language: string) => Promise<readonly Moment[]>} timeline a line for each version
+ * @property {(version: number, viewer: number | null, view: Place["view"], language: string) => Promise<string>} picture with
+ *   its changes marked
+ * @property {() => Promise<Audit>} audit
+ */
+
+const PLAY_MS = 1_200;
+const LEAP = 10;
+
+/**
+ * @param {object} props
+ * @param {Source} props.source
+ * @param {string} props.language
+ * @param {Place} props.place
+ * @param {(place: Place) => void} props.onPlace called when the person goes elsewhere
+ * @param {(place: Place) => string} props.link the address of a place
+ */
+export function Replay({ source, language, place, onPlace, link }) {
+  const { last } = source;
+  const { viewer, view } = place;
+  const version = Math.min(Math.max(place.version ?? last, 1), last);
+  const [marks, setMarks] = useState(true);
+  const [isPlaying, setPlaying] = useState(false);
+  const timeline = useLoaded(() => source.timeline(viewer, language), [source, viewer, language]);
+  const picture = useLoaded(() => source.picture(version, viewer, view, language), [source, version, viewer, view, language]);
+  const audit = useLoaded(() => source.audit(), [source]);
+  const t = wordsOf(language);
+  const moments = timeline.value ?? [];
+  const moment = moments[version - 1];
+
+  /** @param {number} to */
+  const go = (to) => onPlace({ ...place, version: Math.min(Math.max(to, 1), last) });
+  useKeys((by) => go(version + by));
+  useEffect(() => {
+    if (!isPlaying) return undefined;
+    if (version === last) setPlaying(false);
+    const timer = setTimeout(() => go(version + 1), PLAY_MS);
+    return () => clearTimeout(timer);
+  }, [isPlaying, version, last]);
+  const play = () => {
+    if (!isPlaying && version === last) go(1);
+    setPlaying(!isPlaying);
+  };
+  const fault = timeline.fault ?? picture.fault ?? audit.fault;
+
+  return html`<section class="replay" aria-label=${t("replay")}>
+    <${AuditReport} audit=${audit.value} last=${last} onGo=${go} t=${t} />
+    ${fault && html`<p role="alert" class="fault">${fault.message}</p>`}
+    <div class="replay-controls">
+      <div class="replay-steps">
+        ${button(t("first"), "⏮", () => go(1), version === 1)}
+        ${button(t("back"), "◀", () => go(version - 1), version === 1)}
+        ${button(t(isPlaying ? "pause" : "play"), isPlaying ? "⏸" : "▶", play, false)}
+        ${button(t("forward"), "▶|", () => go(version + 1), version === last)}
+        ${button(t("last"), "⏭", () => go(last), version === last)}
+      </div>
+      <label class="replay-scrubber">
+        <span>${t("version", { version, last })}</span>
+        <input
+          type="range"
+          min="1"
+          max=${last}
+          value=${version}
+          aria-valuetext=${moment ? `${version}: ${moment.text}` : String(version)}
+          title=${t("keys")}
+          onInput=${(/** @type {any} */ event) => go(Number(event.target.value))}
+        />
+      </label>
+      <${Views} source=${source} place=${place} onPlace=${onPlace} t=${t} />
+      <label class="replay-marks">
+        <input type="checkbox" checked=${marks} onChange=${() => setMarks(!marks)} /> ${t("marks")}
+      </label>
+      <a class="replay-link" href=${link({ ...place, version })}>${t("link")}</a>
+    </div>
+    <p class="replay-text" aria-live=${isPlaying ? "off" : "polite"}>${moment?.text ?? t("loading")}</p>
+    <div class=${marks ? "replay-picture" : "replay-picture unmarked"}>
+      ${picture.value !== null && html`<${Picture} svg=${picture.value} />`}
+    </div>
+    <${Curve} moments=${moments} seats=${source.seats} version=${version} onVersion=${go} t=${t} />
+    <${Events} moments=${moments} version=${version} place=${place} audit=${audit.value} link=${link} go=${go} t=${t} />
+  </section>`;
+}
+
+/** @param {string} name @param {string} sign @param {() => void} onClick @param {boolean} disabled */
+function button(name, sign, onClick, disabled) {
+  return html`<button type="button" aria-label=${name} title=${name} disabled=${disabled} onClick=${onClick}>
+    <span aria-hidden="true">${sign}</span>
+  </button>`;
+}
+
+/**
+ * Whose view is shown.
+ * @param {{ source: Source, place: Place, onPlace: (place: Place) => void, t: (key: string, facts?: Record<string, unknown>) => string }} props
+ */
+function Views({ source, place, onPlace, t }) {
+  /** @param {any} event */
+  const choose = ({ target: { value } }) =>
+    onPlace({
+      ...place,
+      view: value === "now" ? "now" : "then",
+      viewer: value === "now" ? place.viewer : value === "spectator" ? null : Number(value),
+    });
+  const chosen = place.view === "now" ? "now" : String(place.viewer ?? "spectator");
+  const options = source.viewers.map((viewer) => {
+    const value = String(viewer ?? "spectator");
+    return html`<option value=${value} selected=${value === chosen}>${seatName(source.seats, viewer, t)}</option>`;
+  });
+  return html`<label class="replay-views">
+    <span>${t("seenBy")}</span>
+    <select onChange=${choose}>
+      ${options} ${source.isOver && html`<option value="now" selected=${chosen === "now"}>${t("everyone")}</option>`}
+    </select>
+  </label>`;
+}
+
+/**
+ * @param {readonly Seat[]} seats @param {number | null} viewer
+ * @param {(key: string, facts?: Record<string, unknown>) => string} t
+ */
+export function seatName(seats, viewer, t) {
+  if (viewer === null) return t("spectator");
+  const name = seats[viewer]?.name;
+  return name ? t("named", { seat: viewer, name }) : t("seat", { seat: viewer });
+}
+
+/**
+ * All events in words. The one of the version is in sight.
+ * @param {object} props
+ * @param {readonly Moment[]} props.moments
+ * @param {number} props.version
+ * @param {Place} props.place
+ * @param {Audit | null} props.audit
+ * @param {(place: Place) => string} props.link
+ * @param {(version: number) => void} props.go
+ * @param {(key: string, facts?: Record<string, unknown>) => string} props.t
+ */
+function Events({ moments, version, place, audit, link, go, t }) {
+  const list = useRef(/** @type {HTMLOListElement | null} */ (null));
+  useEffect(() => {
+    const [item, all] = [list.current?.children[version - 1], list.current];
+    if (item instanceof HTMLElement && all !== null) all.scrollTop = item.offsetTop - all.clientHeight / 2;
+  }, [version, moments]);
+  const wrong = audit?.checks.find((check) => check.result === "failed")?.version;
+  return html`<div class="replay-events">
+    <h2 id="replay-events">${t("events")}</h2>
+    <ol ref=${list} tabindex="0" aria-labelledby="replay-events">
+      ${moments.map((moment) => {
+        const isShown = moment.version === version;
+        /** @param {MouseEvent} event */
+        const follow = (event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          go(moment.version);
+        };
+        return html`<li key=${moment.version} class=${moment.version === wrong ? "wrong" : ""}>
+          <a
+            href=${link({ ...place, version: moment.version })}
+            aria-current=${isShown ? "step" : undefined}
+            onClick=${follow}
+          >
+            <span class="number">${moment.version}</span> <span>${moment.text}</span>
+          </a>
+          ${isShown && moment.clauses.length > 0 && html`<small>${t("clauses", { clauses: moment.clauses.join(", ") })}</small>`}
+        </li>`;
+      })}
+    </ol>
+  </div>`;
+}
+
+/** Keys of the whole page, where nothing else takes them. @param {(by: number) => void} step */
+function useKeys(step) {
+  const current = useRef(step);
+  current.current = step;
+  useEffect(() => {
+    /** @param {KeyboardEvent} event */
+    const onKey = (event) => {
+      const isOther = event.target instanceof Element && event.target.closest("input, select, textarea, .fits") !== null;
+      const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+      if (by === 0 || isOther || event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
+      event.preventDefault();
+      current.current(event.shiftKey ? LEAP * by : by);
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+/**
+ * What a request gives. The value before stays until the next one is there.
+ * @template T
+ * @param {() => Promise<T>} load
+ * @param {readonly unknown[]} inputs
+ * @returns {{ value: T | null, fault: Error | null }}
+ */
+function useLoaded(load, inputs) {
+  const [loaded, setLoaded] = useState(/** @type {{ value: T | null, fault: Error | null }} */ ({ value: null, fault: null }));
+  useEffect(() => {
+    let isCurrent = true;
+    load().then(
+      (value) => isCurrent && setLoaded({ value, fault: null }),
+      (fault) => isCurrent && setLoaded(({ value }) => ({ value, fault })),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [...inputs]);
+  return loaded;
+}
