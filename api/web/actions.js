@@ -162,7 +162,7 @@ function Sentence({ choice, action, text, isOpen }) {
     onFocus=${light}
     onBlur=${dim}
   >
-    ${text}${patternOf(action) !== null && html`<span aria-hidden="true"> …</span>`}
+    ${patternOf(action) === null ? text : `${text.replace(/\.$/, "")} …`}
   </button>`;
 }
 

@@ -26,12 +26,14 @@ export function Holder({ seat }) {
 /** @param {{ live: Live, match: Match }} props */
 export function Seats({ live, match }) {
   const { decisions, banks } = live.now.value;
+  // If all seats may act at once, marking all of them says nothing.
+  const isMarked = decisions.length > 0 && match.seats.some((seat) => decisions.every((one) => one.seat !== seat.seat));
   return html`<section class="card" aria-labelledby="seats">
     <h2 id="seats" class="small">${t("seats")}</h2>
     <ul class="seats">
       ${match.seats.map((seat) => {
         const decision = decisions.find((one) => one.seat === seat.seat);
-        return html`<li key=${seat.seat} class=${decision === undefined ? "seat" : "seat to-move"}>
+        return html`<li key=${seat.seat} class=${isMarked && decision !== undefined ? "seat to-move" : "seat"}>
           <${SeatMark} seat=${seat.seat} />
           <span class="visually-hidden">${t("seat_number", { seat: seat.seat })}</span>
           <${Holder} seat=${seat} />

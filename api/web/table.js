@@ -70,25 +70,29 @@ function Shown({ live, match }) {
   const choice = useChoice(live);
   const isOver = match.status === "finished" || match.status === "aborted";
   const isMyTurn = choice.decision.value !== undefined;
+  const zoom = useSignal(0);
   return html`
-    <div class="spread">
+    <div class="head">
       <h1 tabindex="-1">${titleOfGame(match.game)}</h1>
       <${Connection} live=${live} />
+      <${Zoom} zoom=${zoom} />
     </div>
     ${live.problem.value !== null && html`<p class="problem" role="alert">${live.problem.value.message}</p>`}
     <div class=${isMyTurn ? "table my-turn" : "table"}>
-      <${Board} live=${live} choice=${choice} />
+      <${Board} live=${live} choice=${choice} zoom=${zoom} />
       <div class="side">
         ${match.status === "open" && html`<${Waiting} live=${live} match=${match} />`}
         ${match.status === "suspended" && html`<p class="notice">${t("suspended_why")}</p>`}
         ${isOver && html`<${Ending} live=${live} match=${match} />`}
         <${Actions} choice=${choice} />
         <${Seats} live=${live} match=${match} />
-        <${Log} live=${live} />
         ${match.status === "running" && html`<${Stay} live=${live} match=${match} />`}
       </div>
+      <div class="below">
+        <${Log} live=${live} />
+        <${Panel} live=${live} />
+      </div>
     </div>
-    <${Panel} live=${live} />
   `;
 }
 
@@ -98,23 +102,28 @@ function Connection({ live }) {
   return html`<p class=${`connection ${state}`} role="status">${state === "live" || state === "over" ? "" : t(state)}</p>`;
 }
 
-/** The picture. What fits can be clicked, and what a sentence touches is lit. @param {{ live: Live, choice: Choice }} props */
-function Board({ live, choice }) {
-  const zoom = useSignal(0);
+/** @param {{ zoom: import("@preact/signals").Signal<number> }} props an index in `ZOOMS` */
+function Zoom({ zoom }) {
+  const last = ZOOMS.length - 1;
+  return html`<span class="zoom" role="group" aria-label=${t("board")}>
+    <button type="button" aria-label=${t("smaller")} disabled=${zoom.value === 0} onClick=${() => (zoom.value -= 1)}>−</button>
+    <button type="button" aria-label=${t("larger")} disabled=${zoom.value === last} onClick=${() => (zoom.value += 1)}>+</button>
+  </span>`;
+}
+
+/**
+ * The picture. What fits can be clicked, and what a sentence touches is lit.
+ * @param {{ live: Live, choice: Choice, zoom: import("@preact/signals").Signal<number> }} props
+ */
+function Board({ live, choice, zoom }) {
   const fits = useComputed(() => (choice.decision.value === undefined ? [] : live.now.value.actions));
   const lit = useComputed(() => {
     if (choice.lit.value !== null) return [choice.lit.value];
     return choice.picks.value.map(({ field, value }) => ({ [field]: value }));
   });
   const scale = ZOOMS[zoom.value] ?? 1;
-  /** @param {number} step */
-  const change = (step) => (zoom.value = Math.min(ZOOMS.length - 1, Math.max(0, zoom.value + step)));
   return html`<section class="board" aria-label=${t("board")}>
-    <div class="zoom">
-      <button type="button" aria-label=${t("smaller")} disabled=${zoom.value === 0} onClick=${() => change(-1)}>−</button>
-      <button type="button" aria-label=${t("larger")} disabled=${zoom.value === ZOOMS.length - 1} onClick=${() => change(1)}>+</button>
-    </div>
-    <div class="scroll" tabindex=${zoom.value > 0 ? 0 : undefined}>
+    <div class="scroll" tabindex=${scale > 1 ? 0 : undefined}>
       <div class="sheet" style=${{ width: `${scale * 100}%` }}>
         ${live.picture.value !== "" &&
         html`<${Picture} svg=${live.picture.value} fits=${fits.value} highlight=${lit.value} onPick=${choice.choose} />`}
