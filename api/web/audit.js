@@ -1,5 +1,6 @@
 /** What the audit of a match checked, and its first fault. */
 import { html } from "./html.js";
+import { t } from "./replay-words.js";
 
 /** @import { Audit } from "./types.d.ts" */
 
@@ -8,9 +9,8 @@ import { html } from "./html.js";
  * @param {Audit | null} props.audit
  * @param {number} props.last the last version that is shown
  * @param {(version: number) => void} props.onGo
- * @param {(key: string, facts?: Record<string, unknown>) => string} props.t
  */
-export function AuditReport({ audit, last, onGo, t }) {
+export function AuditReport({ audit, last, onGo }) {
   if (audit === null) return null;
   const failed = audit.checks.find(({ result }) => result === "failed");
   const isWhole = audit.checks.every(({ result }) => result === "passed");
@@ -18,7 +18,7 @@ export function AuditReport({ audit, last, onGo, t }) {
     failed &&
     t("failed", { version: failed.version, check: t(`check.${failed.check}`), detail: failed.detail?.replace(/\.$/, "") });
   const before = Math.min((failed?.version ?? 1) - 1, last);
-  return html`<div class=${failed ? "audit failed" : "audit"}>
+  return html`<div class=${failed ? "audit card failed" : "audit card"}>
     <p>
       ${fault ?? t(isWhole ? "passed" : "partly")}${" "}
       ${failed && (failed.version ?? 0) > last && t("leftOut")}${" "}
@@ -28,7 +28,7 @@ export function AuditReport({ audit, last, onGo, t }) {
       ${audit.checks.map(
         ({ check, result }) =>
           html`<li class=${result}><span aria-hidden="true">${SIGNS[result]}</span> ${t(`check.${check}`)}${" "}
-            <span class="unseen">${t(`result.${result}`)}</span></li>`,
+            <span class="visually-hidden">${t(`result.${result}`)}</span></li>`,
       )}
     </ul>
   </div>`;

@@ -1,5 +1,6 @@
 /** The points of each seat over a match, and at one version. */
 import { html } from "./html.js";
+import { seatName, t } from "./replay-words.js";
 
 /** @import { Moment, Seat } from "./types.d.ts" */
 
@@ -13,9 +14,8 @@ const EDGE = 8;
  * @param {readonly Seat[]} props.seats
  * @param {number} props.version
  * @param {(version: number) => void} props.onVersion
- * @param {(key: string, facts?: Record<string, unknown>) => string} props.t
  */
-export function Curve({ moments, seats, version, onVersion, t }) {
+export function Curve({ moments, seats, version, onVersion }) {
   const known = moments.filter(({ points }) => points !== null);
   const end = known.at(-1)?.points;
   if (!end) return null;
@@ -35,19 +35,19 @@ export function Curve({ moments, seats, version, onVersion, t }) {
   };
   const points = moments[version - 1]?.points;
   const summary = end.map((score, seat) => t("seatPoints", { seat, points: score })).join(", ");
-  return html`<figure class="curve">
+  return html`<figure class="curve card">
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${t("curve", { points: summary })} onClick=${pick}>
       <line class="curve-zero" x1=${EDGE} x2=${WIDTH - EDGE} y1=${y(0)} y2=${y(0)} />
       <line class="curve-now" x1=${x(version)} x2=${x(version)} y1="0" y2=${HEIGHT} />
-      ${end.map((_, seat) => html`<polyline class="curve-line seat-line-${seat}" points=${line(seat)} />`)}
-      ${points?.map((score, seat) => html`<circle class="curve-dot seat-line-${seat}" cx=${x(version)} cy=${y(score)} r="5" />`)}
+      ${end.map((_, seat) => html`<polyline class="curve-line points-${seat}" points=${line(seat)} />`)}
+      ${points?.map((score, seat) => html`<circle class="curve-dot points-${seat}" cx=${x(version)} cy=${y(score)} r="5" />`)}
     </svg>
     <figcaption>
       <ul>
         ${end.map(
           (_, seat) => html`<li>
-            <svg viewBox="0 0 32 10" aria-hidden="true"><path class="curve-line seat-line-${seat}" d="M0 5H32" /></svg>
-            ${seats[seat]?.name ? t("named", { seat, name: seats[seat].name }) : t("seat", { seat })}:${" "}
+            <svg viewBox="0 0 32 10" aria-hidden="true"><path class="curve-line points-${seat}" d="M0 5H32" /></svg>
+            ${seatName(seats, seat)}:${" "}
             <strong>${points?.[seat] ?? "–"}</strong>
           </li>`,
         )}

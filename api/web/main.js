@@ -7,7 +7,7 @@ import { Create } from "./create.js";
 import { html } from "./html.js";
 import { Lobby } from "./lobby.js";
 import { turns } from "./notices.js";
-import { Replay } from "./replay.js";
+import { ReplayPage } from "./replay-page.js";
 import { Table } from "./table.js";
 import { language, LANGUAGES, speak, t } from "./words.js";
 
@@ -33,7 +33,7 @@ effect(() => {
 function Page() {
   const { page, id, query } = route.value;
   if (page === "match" && id) return html`<${Table} key=${id} id=${id} query=${query} />`;
-  if (page === "replay" && id) return html`<${Replay} key=${id} id=${id} query=${query} />`;
+  if (page === "replay" && id) return html`<${ReplayPage} key=${id} id=${id} query=${query} />`;
   if (page === "new") return html`<${Create} query=${query} />`;
   return html`<${Lobby} />`;
 }

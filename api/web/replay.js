@@ -7,21 +7,22 @@ import { AuditReport } from "./audit.js";
 import { Curve } from "./curve.js";
 import { html } from "./html.js";
 import { Picture } from "./picture.js";
-import { wordsOf } from "./replay-words.js";
+import { seatName, t } from "./replay-words.js";
+import { Zoomed } from "./zoomed.js";
 
 /** @import { Audit, Moment, Seat } from "./types.d.ts" */
 /**
  * @typedef {object} Place what a replay shows
  * @property {number | null} version null is the last one
- * @property {number | null} viewer a seat, or null for a spectator
+ * @property {number | null | undefined} viewer a seat, null for a spectator, undefined for the first view of the source
  * @property {"then" | "now"} view what the viewer knew then, or what all seats knew, which is open to all after the end
  */
 /**
  * @typedef {object} Source where a replay gets its data
- * @property {string} title
  * @property {readonly Seat[]} seats
  * @property {number} last the last version
  * @property {readonly (number | null)[]} viewers whose views are open to this person
+ * @property {number | null} viewer whose view is shown first
  * @property {boolean} isOver whether the view `now` is open
  * @property {(viewer: number | null, language: string) => Promise<readonly Moment[]>} timeline a line for each version
  * @property {(version: number, viewer: number | null, view: Place["view"], language: string) => Promise<string>} picture with
@@ -31,6 +32,15 @@ import { wordsOf } from "./replay-words.js";
 
 const PLAY_MS = 1_200;
 const LEAP = 10;
+/** The outlines of the signs on the buttons: not every font has such characters. */
+const SIGNS = {
+  first: "M3 4h2.5v12H3zM17 4v12l-10-6z",
+  back: "M15 4v12L5 10z",
+  play: "M5 3l12 7-12 7z",
+  pause: "M5 4h3.5v12H5zM11.5 4H15v12h-3.5z",
+  forward: "M5 4l10 6-10 6z",
+  last: "M14.5 4H17v12h-2.5zM3 4l10 6-10 6z",
+};
 
 /**
  * @param {object} props
@@ -42,14 +52,14 @@ const LEAP = 10;
  */
 export function Replay({ source, language, place, onPlace, link }) {
   const { last } = source;
-  const { viewer, view } = place;
+  const { view } = place;
+  const viewer = source.viewers.includes(place.viewer ?? null) && place.viewer !== undefined ? place.viewer : source.viewer;
   const version = Math.min(Math.max(place.version ?? last, 1), last);
   const [marks, setMarks] = useState(true);
   const [isPlaying, setPlaying] = useState(false);
   const timeline = useLoaded(() => source.timeline(viewer, language), [source, viewer, language]);
   const picture = useLoaded(() => source.picture(version, viewer, view, language), [source, version, viewer, view, language]);
   const audit = useLoaded(() => source.audit(), [source]);
-  const t = wordsOf(language);
   const moments = timeline.value ?? [];
   const moment = moments[version - 1];
 
@@ -69,15 +79,13 @@ export function Replay({ source, language, place, onPlace, link }) {
   const fault = timeline.fault ?? picture.fault ?? audit.fault;
 
   return html`<section class="replay" aria-label=${t("replay")}>
-    <${AuditReport} audit=${audit.value} last=${last} onGo=${go} t=${t} />
-    ${fault && html`<p role="alert" class="fault">${fault.message}</p>`}
     <div class="replay-controls">
       <div class="replay-steps">
-        ${button(t("first"), "⏮", () => go(1), version === 1)}
-        ${button(t("back"), "◀", () => go(version - 1), version === 1)}
-        ${button(t(isPlaying ? "pause" : "play"), isPlaying ? "⏸" : "▶", play, false)}
-        ${button(t("forward"), "▶|", () => go(version + 1), version === last)}
-        ${button(t("last"), "⏭", () => go(last), version === last)}
+        ${button(t("first"), SIGNS.first, () => go(1), version === 1)}
+        ${button(t("back"), SIGNS.back, () => go(version - 1), version === 1)}
+        ${button(t(isPlaying ? "pause" : "play"), isPlaying ? SIGNS.pause : SIGNS.play, play, false)}
+        ${button(t("forward"), SIGNS.forward, () => go(version + 1), version === last)}
+        ${button(t("last"), SIGNS.last, () => go(last), version === last)}
       </div>
       <label class="replay-scrubber">
         <span>${t("version", { version, last })}</span>
@@ -91,33 +99,58 @@ export function Replay({ source, language, place, onPlace, link }) {
           onInput=${(/** @type {any} */ event) => go(Number(event.target.value))}
         />
       </label>
-      <${Views} source=${source} place=${place} onPlace=${onPlace} t=${t} />
-      <label class="replay-marks">
-        <input type="checkbox" checked=${marks} onChange=${() => setMarks(!marks)} /> ${t("marks")}
-      </label>
-      <a class="replay-link" href=${link({ ...place, version })}>${t("link")}</a>
     </div>
-    <p class="replay-text" aria-live=${isPlaying ? "off" : "polite"}>${moment?.text ?? t("loading")}</p>
-    <div class=${marks ? "replay-picture" : "replay-picture unmarked"}>
-      ${picture.value !== null && html`<${Picture} svg=${picture.value} />`}
+    <div class=${marks ? "replay-main" : "replay-main unmarked"}>
+      <${Zoomed} label=${t("board")}>${picture.value !== null && html`<${Picture} svg=${picture.value} />`}<//>
+      <p class="replay-text" aria-live=${isPlaying ? "off" : "polite"}>${moment?.text ?? t("loading")}</p>
+      ${fault && html`<p role="alert" class="problem">${fault.message}</p>`}
     </div>
-    <${Curve} moments=${moments} seats=${source.seats} version=${version} onVersion=${go} t=${t} />
-    <${Events} moments=${moments} version=${version} place=${place} audit=${audit.value} link=${link} go=${go} t=${t} />
+    <div class="side">
+      <${AuditReport} audit=${audit.value} last=${last} onGo=${go} />
+      <div class="replay-options card">
+        <${Views} source=${source} place=${{ ...place, viewer }} onPlace=${onPlace} />
+        <label class="check">
+          <input type="checkbox" checked=${marks} onChange=${() => setMarks(!marks)} />
+          <span>${t("marks")}</span>
+        </label>
+        <a href=${link({ ...place, version, viewer })}>${t("link")}</a>
+      </div>
+      <${Curve} moments=${moments} seats=${source.seats} version=${version} onVersion=${go} />
+      <${Events} moments=${moments} version=${version} place=${{ ...place, viewer }} audit=${audit.value} link=${link} go=${go} />
+    </div>
   </section>`;
+}
+
+/** The place that the query of an address names, such as `version=12&seat=1`. @param {URLSearchParams} query @returns {Place} */
+export function placeIn(query) {
+  const [version, seat] = [query.get("version") ?? "", query.get("seat") ?? ""];
+  return {
+    version: /^\d{1,9}$/.test(version) ? Number(version) : null,
+    viewer: seat === "spectator" ? null : /^\d{1,2}$/.test(seat) ? Number(seat) : undefined,
+    view: query.get("view") === "now" ? "now" : "then",
+  };
+}
+
+/** @param {Place} place */
+export function queryOf({ version, viewer, view }) {
+  const parts = version === null ? [] : [`version=${version}`];
+  if (viewer !== undefined) parts.push(`seat=${viewer ?? "spectator"}`);
+  if (view === "now") parts.push("view=now");
+  return parts.join("&");
 }
 
 /** @param {string} name @param {string} sign @param {() => void} onClick @param {boolean} disabled */
 function button(name, sign, onClick, disabled) {
   return html`<button type="button" aria-label=${name} title=${name} disabled=${disabled} onClick=${onClick}>
-    <span aria-hidden="true">${sign}</span>
+    <svg viewBox="0 0 20 20" aria-hidden="true"><path d=${sign} /></svg>
   </button>`;
 }
 
 /**
  * Whose view is shown.
- * @param {{ source: Source, place: Place, onPlace: (place: Place) => void, t: (key: string, facts?: Record<string, unknown>) => string }} props
+ * @param {{ source: Source, place: Place, onPlace: (place: Place) => void }} props
  */
-function Views({ source, place, onPlace, t }) {
+function Views({ source, place, onPlace }) {
   /** @param {any} event */
   const choose = ({ target: { value } }) =>
     onPlace({
@@ -128,7 +161,7 @@ function Views({ source, place, onPlace, t }) {
   const chosen = place.view === "now" ? "now" : String(place.viewer ?? "spectator");
   const options = source.viewers.map((viewer) => {
     const value = String(viewer ?? "spectator");
-    return html`<option value=${value} selected=${value === chosen}>${seatName(source.seats, viewer, t)}</option>`;
+    return html`<option value=${value} selected=${value === chosen}>${seatName(source.seats, viewer)}</option>`;
   });
   return html`<label class="replay-views">
     <span>${t("seenBy")}</span>
@@ -136,16 +169,6 @@ function Views({ source, place, onPlace, t }) {
       ${options} ${source.isOver && html`<option value="now" selected=${chosen === "now"}>${t("everyone")}</option>`}
     </select>
   </label>`;
-}
-
-/**
- * @param {readonly Seat[]} seats @param {number | null} viewer
- * @param {(key: string, facts?: Record<string, unknown>) => string} t
- */
-export function seatName(seats, viewer, t) {
-  if (viewer === null) return t("spectator");
-  const name = seats[viewer]?.name;
-  return name ? t("named", { seat: viewer, name }) : t("seat", { seat: viewer });
 }
 
 /**
@@ -157,17 +180,16 @@ export function seatName(seats, viewer, t) {
  * @param {Audit | null} props.audit
  * @param {(place: Place) => string} props.link
  * @param {(version: number) => void} props.go
- * @param {(key: string, facts?: Record<string, unknown>) => string} props.t
  */
-function Events({ moments, version, place, audit, link, go, t }) {
+function Events({ moments, version, place, audit, link, go }) {
   const list = useRef(/** @type {HTMLOListElement | null} */ (null));
   useEffect(() => {
     const [item, all] = [list.current?.children[version - 1], list.current];
     if (item instanceof HTMLElement && all !== null) all.scrollTop = item.offsetTop - all.clientHeight / 2;
   }, [version, moments]);
   const wrong = audit?.checks.find((check) => check.result === "failed")?.version;
-  return html`<div class="replay-events">
-    <h2 id="replay-events">${t("events")}</h2>
+  return html`<div class="replay-events card">
+    <h2 id="replay-events" class="small">${t("events")}</h2>
     <ol ref=${list} tabindex="0" aria-labelledby="replay-events">
       ${moments.map((moment) => {
         const isShown = moment.version === version;

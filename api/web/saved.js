@@ -2,8 +2,8 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { html } from "./html.js";
-import { wordsOf } from "./replay-words.js";
-import { Replay } from "./replay.js";
+import { placeIn, queryOf, Replay } from "./replay.js";
+import { language, LANGUAGES, speak, t } from "./words.js";
 
 /** @import { Audit, Moment, Summary } from "./types.d.ts" */
 /** @import { Place, Source } from "./replay.js" */
@@ -18,8 +18,6 @@ import { Replay } from "./replay.js";
  * @property {{ style: string, nodes: Node[], art: number[], pictures: Record<string, Tabled[]> }} table
  */
 
-const LANGUAGES = ["en", "de"];
-
 /** The data of the page: JSON, compressed with gzip, in base64. @returns {Promise<Saved>} */
 async function unpack() {
   const bytes = Uint8Array.from(atob(document.getElementById("replay")?.textContent ?? ""), (one) => one.charCodeAt(0));
@@ -27,21 +25,21 @@ async function unpack() {
 }
 
 /** @param {Saved} saved @returns {Source} */
-export function sourceOf({ match, title, audit, timelines, table }) {
+export function sourceOf({ match, audit, timelines, table }) {
   const seats = match.seats.map(({ seat }) => seat);
-  /** @param {number | null} viewer @param {string} language */
-  const name = (viewer, language) => `${language}-${viewer ?? "s"}`;
+  /** @param {number | null} viewer @param {string} inLanguage */
+  const name = (viewer, inLanguage) => `${inLanguage}-${viewer ?? "s"}`;
   return {
-    title,
     seats: match.seats,
     last: match.version,
     viewers: [null, ...seats],
+    viewer: null,
     isOver: true,
-    timeline: async (viewer, language) => timelines[name(viewer, language)] ?? [],
-    picture: async (version, viewer, view, language) => {
+    timeline: async (viewer, inLanguage) => timelines[name(viewer, inLanguage)] ?? [],
+    picture: async (version, viewer, view, inLanguage) => {
       const shown = view === "now" ? seats : [viewer];
-      const pictures = shown.map((one) => table.pictures[name(one, language)]?.[version - 1]);
-      return documentOf(pictures.filter((one) => one !== undefined), table, language);
+      const pictures = shown.map((one) => table.pictures[name(one, inLanguage)]?.[version - 1]);
+      return documentOf(pictures.filter((one) => one !== undefined), table, inLanguage);
     },
     audit: async () => audit,
   };
@@ -49,9 +47,9 @@ export function sourceOf({ match, title, audit, timelines, table }) {
 
 /**
  * The SVG document of a picture, or of several, one below the other, as `board.svg` writes them.
- * @param {Tabled[]} pictures @param {Saved["table"]} table @param {string} language
+ * @param {Tabled[]} pictures @param {Saved["table"]} table @param {string} inLanguage
  */
-export function documentOf(pictures, { style, nodes, art }, language) {
+export function documentOf(pictures, { style, nodes, art }, inLanguage) {
   /** @param {number} index @param {string} prefix before each id @returns {string} */
   const markup = (index, prefix) => {
     const node = nodes[index] ?? "";
@@ -73,7 +71,7 @@ export function documentOf(pictures, { style, nodes, art }, language) {
   const description = pictures.map((picture) => picture[4]).join("\n");
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" class="ms-picture" width="${width}" height="${height}" ` +
-    `viewBox="0 0 ${width} ${height}" lang="${language}" role="group"><title>${title}</title><desc>${description}</desc>` +
+    `viewBox="0 0 ${width} ${height}" lang="${inLanguage}" role="group"><title>${title}</title><desc>${description}</desc>` +
     `<style>${style}</style><defs>${art.map((index) => markup(index, "")).join("")}</defs>` +
     `<rect class="ms-ground ms-${background}" x="0" y="0" width="${width}" height="${height}"/>${parts.join("")}</svg>\n`
   );
@@ -84,52 +82,43 @@ function withPrefix(tag, prefix) {
   return prefix ? tag.replace(/^(<\w+ id=")/, `$1${prefix}`) : tag;
 }
 
-/** @param {string} fragment of an address, such as `#version=12&seat=1` @returns {Place} */
-function placeOf(fragment) {
-  const wanted = new URLSearchParams(fragment.slice(1));
-  const [version, seat] = [wanted.get("version"), wanted.get("seat")];
-  return {
-    version: /^\d{1,6}$/.test(version ?? "") ? Number(version) : null,
-    viewer: /^\d$/.test(seat ?? "") ? Number(seat) : null,
-    view: wanted.get("view") === "now" ? "now" : "then",
-  };
-}
-
-/** @param {Place} place */
-function fragmentOf({ version, viewer, view }) {
-  const parts = [`version=${version}`];
-  if (viewer !== null) parts.push(`seat=${viewer}`);
-  if (view === "now") parts.push("view=now");
-  return `#${parts.join("&")}`;
-}
-
-/** @param {{ source: Source, id: string }} props */
-function Page({ source, id }) {
-  const [language, setLanguage] = useState(navigator.language.startsWith("de") ? "de" : "en");
-  const [place, setPlace] = useState(placeOf(location.hash));
+/** @param {{ saved: Saved }} props */
+function Page({ saved }) {
+  const [source] = useState(() => sourceOf(saved));
+  const [place, setPlace] = useState(placeIn(new URLSearchParams(location.hash.slice(1))));
   useEffect(() => {
-    const follow = () => setPlace(placeOf(location.hash));
+    const follow = () => setPlace(placeIn(new URLSearchParams(location.hash.slice(1))));
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
   useEffect(() => {
-    document.documentElement.lang = language;
-  }, [language]);
+    document.documentElement.lang = language.value;
+  }, [language.value]);
+  /** @param {Place} to */
+  const link = (to) => `#${queryOf(to)}`;
   /** @param {Place} to */
   const onPlace = (to) => {
-    history.replaceState(null, "", fragmentOf(to));
+    history.replaceState(null, "", link(to));
     setPlace(to);
   };
-  const other = LANGUAGES.find((one) => one !== language) ?? language;
-  return html`<header class="replay-head">
-      <h1>${source.title} <small>${id}</small></h1>
-      <button type="button" lang=${other} onClick=${() => setLanguage(other)}>${wordsOf(language)("language")}</button>
+  const languages = Object.entries(LANGUAGES).map(
+    ([code, name]) =>
+      html`<button type="button" class="plain" lang=${code} aria-pressed=${language.value === code} onClick=${() => speak(code)}>
+        ${name}
+      </button>`,
+  );
+  return html`<header>
+      <span class="brand"><span class="moon" aria-hidden="true"></span>${saved.title}</span>
+      <span class="soft">${saved.match.id}</span>
+      <span class="grow"></span>
+      <span class="languages" role="group" aria-label=${t("language")}>${languages}</span>
     </header>
     <main>
-      <${Replay} source=${source} language=${language} place=${place} onPlace=${onPlace} link=${fragmentOf} />
+      <h1 class="visually-hidden">${saved.title}</h1>
+      <${Replay} source=${source} language=${language.value} place=${place} onPlace=${onPlace} link=${link} />
     </main>`;
 }
 
+const page = document.getElementById("app");
 const saved = await unpack();
-const page = document.getElementById("page");
-if (page !== null) render(html`<${Page} source=${sourceOf(saved)} id=${saved.match.id} />`, page);
+if (page !== null) render(html`<${Page} saved=${saved} />`, page);

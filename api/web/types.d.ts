@@ -150,3 +150,28 @@ export interface ProblemDocument {
   detail: string;
   [member: string]: unknown;
 }
+
+/** A line of a timeline: a version in words. */
+export interface Moment {
+  version: number;
+  at: number;
+  by: string;
+  type: string;
+  text: string;
+  points: readonly number[] | null;
+  clauses: readonly string[];
+}
+
+export interface CheckResult {
+  check: "chain" | "draws" | "effects" | "actions" | "outcome";
+  result: "passed" | "failed" | "not_yet" | "not_checked";
+  version: number | null;
+  detail: string | null;
+}
+
+export interface Audit {
+  match: string;
+  version: number;
+  head: string;
+  checks: readonly CheckResult[];
+}

@@ -17,7 +17,7 @@ from service.games.drawing.style import POLICY_SOURCE
 from service.ops.modules import linked
 from service.ops.viewed_match import Replay
 
-_SHEETS: Final = ("replay.css",)
+_SHEETS: Final = ("style.css", "replay.css")
 
 
 def page(replay: Replay) -> bytes:
@@ -41,7 +41,7 @@ def page(replay: Replay) -> bytes:
 <style>{sheet}</style>
 </head>
 <body>
-<div id="page"><noscript>This page needs JavaScript.</noscript></div>
+<div id="app"><noscript>This page needs JavaScript.</noscript></div>
 <script type="text/plain" id="replay">{data}</script>
 <script type="module">{script}</script>
 </body>

@@ -18,5 +18,7 @@ export type Contract = [
   Is<web.End, Schemas["StreamEnd"]>,
   Is<web.GameSummary, Schemas["GameSummary"]>,
   Is<web.Player, Schemas["Player"]>,
+  Is<web.Moment, Schemas["Moment"]>,
+  Is<web.Audit, Schemas["Audit"]>,
   Is<web.ProblemDocument, Schemas["Problem"]>,
 ];
