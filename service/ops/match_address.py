@@ -105,10 +105,9 @@ def _read(url: str) -> bytes | str:
         return f"the server answers {error.code}{_detail(error)}"
     except click.ClickException as error:
         return error.message.rstrip(".")
-    except URLError as error:
-        return f"the server cannot be reached: {error.reason}"
     except (OSError, HTTPException, ValueError) as error:
-        return f"the answer cannot be read: {str(error) or type(error).__name__}"
+        reason = error.reason if isinstance(error, URLError) else error
+        return f"it cannot be fetched: {str(reason) or type(error).__name__}"
 
 
 class _Problem(msgspec.Struct):
