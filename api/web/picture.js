@@ -96,20 +96,28 @@ export function Picture({ svg, fits = NONE, highlight = NONE, onPick }) {
   const host = useRef(/** @type {HTMLDivElement | null} */ (null));
   const drawing = useRef(/** @type {Drawing | null} */ (null));
   const buttons = useRef(/** @type {Map<Element, Data>} */ (new Map()));
+  const focused = useRef(/** @type {string | undefined} */ (undefined));
 
   useLayoutEffect(() => {
     const before = drawing.current;
     const after = (drawing.current = read(svg));
-    const focused = host.current?.querySelector(":focus")?.id;
+    focused.current = host.current?.querySelector(":focus")?.id;
     host.current?.replaceChildren(after.svg);
-    if (focused) after.places.get(focused)?.element.focus();
     if (before !== null) animate(before, after);
   }, [svg]);
 
   useLayoutEffect(() => {
     buttons.current = mark(drawing.current?.named ?? [], fits, highlight);
+    const same = drawing.current?.places.get(focused.current ?? "")?.element;
+    if (same !== undefined && buttons.current.has(same)) focus(same);
+    focused.current = undefined;
   }, [svg, fits, highlight]);
 
+  /** Tab will come back to this button. @param {SVGElement} button */
+  const focus = (button) => {
+    for (const other of buttons.current.keys()) other.setAttribute("tabindex", other === button ? "0" : "-1");
+    button.focus();
+  };
   /** @param {Event} event */
   const pick = (event) => {
     const button = /** @type {Element} */ (event.target).closest(".fits");
@@ -126,8 +134,7 @@ export function Picture({ svg, fits = NONE, highlight = NONE, onPick }) {
       const next = neighbour([...buttons.current.keys()], /** @type {Element} */ (event.target), step);
       if (next === null) return;
       event.preventDefault();
-      for (const button of buttons.current.keys()) button.setAttribute("tabindex", button === next ? "0" : "-1");
-      next.focus();
+      focus(next);
     }
   };
   return html`<div class="picture" ref=${host} onClick=${pick} onKeyDown=${onKeyDown}></div>`;

@@ -100,7 +100,9 @@ def _read(url: str) -> bytes | str:
     proxies = ProxyHandler({} if url.startswith("http://") else None)
     try:
         with build_opener(_NoRedirects, proxies).open(Request(url), timeout=_SILENCE_S) as response:  # noqa: S310  (the scheme was checked)
-            return match_input.read(response)
+            content = match_input.read(response)
+            # A read of at most so many bytes does not report that the connection broke.
+            return "the answer ended too early" if response.length else content
     except HTTPError as error:
         return f"the server answers {error.code}{_detail(error)}"
     except click.ClickException as error:

@@ -131,7 +131,7 @@ def test_no_redirect_is_followed(serve: Callable[..., Server]) -> None:
         (answers(500, b"<html>"), "the server answers 500."),
         (answers(409, b"[" * 100_000), "the server answers 409."),
         (lambda handler: handler.wfile.write(b"\x00" * 200_000), "it cannot be fetched: "),
-        (answers(200, b"short", **{"Content-Length": "100"}), "it cannot be fetched: "),
+        (answers(200, b"short", **{"Content-Length": "100"}), "the answer ended too early."),
         (lambda _handler: None, "it cannot be fetched: "),
     ],
 )
