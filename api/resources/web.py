@@ -71,7 +71,7 @@ def _page() -> WebFile:
 def _policy(page: str) -> str:
     """The Content-Security-Policy of the page: its own files, the import map in it, and the style sheet of pictures.
 
-    Trusted Types forbid that strings become code or markup, except through the policy with which `picture.js` parses pictures.
+    Trusted Types forbid that strings become code or markup, except through the policy with which `drawing.js` parses pictures.
     """
     import_map = _IMPORT_MAP.search(page)
     if import_map is None:

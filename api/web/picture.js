@@ -1,70 +1,25 @@
 /**
  * The picture of a table, inserted into the page.
  *
- * Nothing of the text is inserted as it is: only elements and attributes of a list are copied. Elements keep their ids from
- * version to version, so that what moved can be shown moving. An element belongs to an action if its `data-` attributes, and
- * those of the groups around it, equal the action's fields; so a picture can be clicked without any rules of a game.
+ * Elements keep their ids from version to version, so that what moved can be shown moving. An element belongs to an action if
+ * its `data-` attributes, and those of the groups around it, equal the action's fields; so a picture can be clicked without any
+ * rules of a game.
  */
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { read } from "./drawing.js";
 import { html } from "./html.js";
+import { animate } from "./moving.js";
 
-/** @typedef {Record<string, string>} Data the names and values of `data-` attributes, without the prefix */
-/** @typedef {{ x: number, y: number, scale: number }} Transform scales, then moves */
-/**
- * @typedef {object} Place where an element with an id is
- * @property {SVGElement} element
- * @property {Transform} around that of the groups around it, to the picture
- * @property {Transform} own its `transform`
- * @property {number} left `x` of the element itself
- * @property {number} top
- * @property {string | null} inside the id of the nearest group around it that has one
- */
-/**
- * @typedef {object} Drawing
- * @property {SVGElement} svg
- * @property {Map<string, Place>} places by id
- * @property {{ element: SVGElement, data: Data }[]} named elements with `data-` attributes, and these with those around them
- */
+/** @import { Data, Drawing } from "./drawing.js" */
 
-const SVG = "http://www.w3.org/2000/svg";
-const SHAPE = ["id", "class", "transform"];
-/** The elements of pictures and their attributes, as the laws of pictures state them. @type {Map<string, Set<string>>} */
-const ALLOWED = new Map(
-  Object.entries({
-    svg: ["class", "width", "height", "viewBox", "lang", "role"],
-    title: [],
-    desc: [],
-    style: [],
-    defs: [],
-    g: SHAPE,
-    rect: [...SHAPE, "x", "y", "width", "height", "rx"],
-    circle: [...SHAPE, "cx", "cy", "r"],
-    ellipse: [...SHAPE, "cx", "cy", "rx", "ry"],
-    path: [...SHAPE, "d"],
-    text: [...SHAPE, "x", "y"],
-    use: [...SHAPE, "href", "x", "y"],
-  }).map(([name, attributes]) => [name, new Set(attributes)]),
-);
-const DATA = /^data-[a-z_]+$/;
-const TRANSFORM = /^translate\((-?[\d.]+) (-?[\d.]+)\)(?: scale\(([\d.]+)\))?$/;
-/** @type {Transform} */
-const STILL = { x: 0, y: 0, scale: 1 };
 /** @type {readonly any[]} */
 const NONE = [];
-const MOVE_MS = 350;
-/** If more elements than these move at once, a picture is replaced at once: nobody could follow them. */
-const MOST_MOVING = 150;
 const STEPS = new Map([
   ["ArrowLeft", [-1, 0]],
   ["ArrowRight", [1, 0]],
   ["ArrowUp", [0, -1]],
   ["ArrowDown", [0, 1]],
 ]);
-
-/** The only place of the page that gives text to a parser. The result is an inert document, of which `copy` takes parts. */
-const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("picture", {
-  createHTML: (/** @type {string} */ text) => text,
-});
 
 /**
  * Whether an element touches an action: at least one attribute names a field of the action, and each that does has its value,
@@ -96,20 +51,28 @@ export function Picture({ svg, fits = NONE, highlight = NONE, onPick }) {
   const host = useRef(/** @type {HTMLDivElement | null} */ (null));
   const drawing = useRef(/** @type {Drawing | null} */ (null));
   const buttons = useRef(/** @type {Map<Element, Data>} */ (new Map()));
+  const focused = useRef(/** @type {string | undefined} */ (undefined));
 
   useLayoutEffect(() => {
     const before = drawing.current;
     const after = (drawing.current = read(svg));
-    const focused = host.current?.querySelector(":focus")?.id;
+    focused.current = host.current?.querySelector(":focus")?.id;
     host.current?.replaceChildren(after.svg);
-    if (focused) after.places.get(focused)?.element.focus();
     if (before !== null) animate(before, after);
   }, [svg]);
 
   useLayoutEffect(() => {
     buttons.current = mark(drawing.current?.named ?? [], fits, highlight);
+    const same = drawing.current?.places.get(focused.current ?? "")?.element;
+    if (same !== undefined && buttons.current.has(same)) focus(same);
+    focused.current = undefined;
   }, [svg, fits, highlight]);
 
+  /** Tab will come back to this button. @param {SVGElement} button */
+  const focus = (button) => {
+    for (const other of buttons.current.keys()) other.setAttribute("tabindex", other === button ? "0" : "-1");
+    button.focus();
+  };
   /** @param {Event} event */
   const pick = (event) => {
     const button = /** @type {Element} */ (event.target).closest(".fits");
@@ -126,119 +89,11 @@ export function Picture({ svg, fits = NONE, highlight = NONE, onPick }) {
       const next = neighbour([...buttons.current.keys()], /** @type {Element} */ (event.target), step);
       if (next === null) return;
       event.preventDefault();
-      for (const button of buttons.current.keys()) button.setAttribute("tabindex", button === next ? "0" : "-1");
-      next.focus();
+      focus(next);
     }
   };
   return html`<div class="picture" ref=${host} onClick=${pick} onKeyDown=${onKeyDown}></div>`;
 }
-
-/**
- * Parse a picture and copy what is allowed.
- * @param {string} text @returns {Drawing}
- */
-export function read(text) {
-  const parsed = new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "image/svg+xml");
-  /** @type {Drawing} */
-  const drawing = { svg: document.createElementNS(SVG, "svg"), places: new Map(), named: [] };
-  const copied = copy(parsed.documentElement, { around: STILL, inside: null, data: {} }, drawing);
-  if (copied?.localName !== "svg") throw new Error("This is not an SVG document.");
-  drawing.svg = copied;
-  return drawing;
-}
-
-/**
- * @param {Element} source
- * @param {{ around: Transform, inside: string | null, data: Data }} outer
- * @param {Drawing} drawing
- * @returns {SVGElement | null} null if such an element is not allowed
- */
-function copy(source, { around, inside, data }, drawing) {
-  const allowed = source.namespaceURI === SVG ? ALLOWED.get(source.localName) : undefined;
-  if (allowed === undefined) return null;
-  const element = /** @type {SVGElement} */ (document.createElementNS(SVG, source.localName));
-  /** @type {Data | null} */
-  let named = null;
-  for (const { name, value } of source.attributes) {
-    if (DATA.test(name)) named = { ...(named ?? data), [name.slice(5)]: value };
-    else if (!allowed.has(name) || (name === "href" && !value.startsWith("#"))) continue;
-    element.setAttribute(name, value);
-  }
-  if (named !== null) drawing.named.push({ element, data: named });
-  const own = transformOf(source);
-  if (source.id) {
-    const left = Number(source.getAttribute("x") ?? 0);
-    const top = Number(source.getAttribute("y") ?? 0);
-    drawing.places.set(source.id, { element, around, own, left, top, inside });
-  }
-  const within = { around: combined(around, own), inside: source.id || inside, data: named ?? data };
-  for (const child of source.childNodes) {
-    const part = child instanceof Element ? copy(child, within, drawing) : child.nodeValue;
-    if (part !== null && child.nodeType !== Node.COMMENT_NODE) element.append(part);
-  }
-  return element;
-}
-
-/** @param {Element} element @returns {Transform} */
-function transformOf(element) {
-  const found = TRANSFORM.exec(element.getAttribute("transform") ?? "");
-  return found ? { x: Number(found[1]), y: Number(found[2]), scale: Number(found[3] ?? 1) } : STILL;
-}
-
-/** The transform of a group and then of one around it. @param {Transform} outer @param {Transform} inner @returns {Transform} */
-function combined(outer, inner) {
-  return { x: outer.x + outer.scale * inner.x, y: outer.y + outer.scale * inner.y, scale: outer.scale * inner.scale };
-}
-
-/** What `inner` must be so that `combined(outer, inner)` is `whole`. @param {Transform} whole @param {Transform} outer */
-function relative(whole, outer) {
-  return {
-    x: (whole.x - outer.x) / outer.scale,
-    y: (whole.y - outer.y) / outer.scale,
-    scale: whole.scale / outer.scale,
-  };
-}
-
-/** The transform of an element to the picture, including its own `x` and `y`. @param {Place} place */
-function whereIs({ around, own, left, top }) {
-  return combined(combined(around, own), { x: left, y: top, scale: 1 });
-}
-
-/**
- * Move what has another place now, and let what is new appear. A group takes its elements along.
- * @param {Drawing} before @param {Drawing} after
- */
-function animate(before, after) {
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  /** @type {[SVGElement, Keyframe[]][]} */
-  const moves = [];
-  for (const [id, place] of after.places) {
-    const old = before.places.get(id);
-    const group = place.inside === null ? undefined : after.places.get(place.inside);
-    const oldGroup = place.inside === null ? undefined : before.places.get(place.inside);
-    if (old === undefined) {
-      if (group === undefined || oldGroup !== undefined) moves.push([place.element, [{ opacity: 0 }, { opacity: 1 }]]);
-      continue;
-    }
-    let from = whereIs(old);
-    if (group !== undefined && oldGroup !== undefined && old.inside === place.inside) {
-      from = combined(whereIs(group), relative(from, whereIs(oldGroup)));
-    }
-    if (isNear(from, whereIs(place))) continue;
-    const start = combined(relative(from, place.around), { x: -place.left, y: -place.top, scale: 1 });
-    moves.push([place.element, [{ transform: css(start) }, { transform: css(place.own) }]]);
-  }
-  if (moves.length > MOST_MOVING) return;
-  for (const [element, frames] of moves) element.animate(frames, { duration: MOVE_MS, easing: "ease-in-out" });
-}
-
-/** @param {Transform} one @param {Transform} other */
-function isNear(one, other) {
-  return Math.abs(one.x - other.x) < 1 && Math.abs(one.y - other.y) < 1 && Math.abs(one.scale - other.scale) < 0.01;
-}
-
-/** @param {Transform} transform */
-const css = ({ x, y, scale }) => `translate(${x}px, ${y}px) scale(${scale})`;
 
 /**
  * Make buttons of the elements that fit, and light up those that are highlighted. One button at a time can be reached with

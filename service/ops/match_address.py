@@ -100,15 +100,16 @@ def _read(url: str) -> bytes | str:
     proxies = ProxyHandler({} if url.startswith("http://") else None)
     try:
         with build_opener(_NoRedirects, proxies).open(Request(url), timeout=_SILENCE_S) as response:  # noqa: S310  (the scheme was checked)
-            return match_input.read(response)
+            content = match_input.read(response)
+            # A read of at most so many bytes does not report that the connection broke.
+            return "the answer ended too early" if response.length else content
     except HTTPError as error:
         return f"the server answers {error.code}{_detail(error)}"
     except click.ClickException as error:
         return error.message.rstrip(".")
-    except URLError as error:
-        return f"the server cannot be reached: {error.reason}"
     except (OSError, HTTPException, ValueError) as error:
-        return f"the answer cannot be read: {str(error) or type(error).__name__}"
+        reason = error.reason if isinstance(error, URLError) else error
+        return f"it cannot be fetched: {str(reason) or type(error).__name__}"
 
 
 class _Problem(msgspec.Struct):

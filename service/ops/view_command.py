@@ -1,6 +1,5 @@
 """`moonstone view`: a match file as one HTML page, as a picture, or in words."""
 
-import sys
 import webbrowser
 from collections.abc import Sequence
 from io import BufferedIOBase
@@ -8,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
+from rich.progress import track
 
 from service.audit.verify import Fault
 from service.games.drawing.page import document
@@ -103,8 +104,9 @@ def show(viewed: Viewed, out: str | None = None, *, opens: bool = True) -> None:
     """Write the page of a match, and open it in the browser."""
     path = Path(out or f"{viewed.match.id}.html")
     wanted = viewed_match.views(viewed)
-    with click.progressbar(wanted, label="Drawing", file=sys.stderr, item_show_func=None) as views:
-        page = view_page.page(viewed_match.replay(viewed, views))
+    console = Console(stderr=True)
+    views = track(wanted, "Drawing", console=console, transient=True, disable=not console.is_terminal)
+    page = view_page.page(viewed_match.replay(viewed, views))
     write_file(str(path), page)
     count = len(viewed.steps)
     click.echo(f"{printable(str(path))}: {count} versions in {len(wanted)} views, {len(page) / 1e6:.2f} MB.")

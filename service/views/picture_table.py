@@ -1,6 +1,6 @@
 """Pictures of one match in little space: equal elements are stored once, so a picture adds only what is new in it.
 
-A table replaces thousands of SVG documents in a page that contains a whole match. `api/web/saved.js` writes the documents
+A table replaces thousands of SVG documents in a page that contains a whole match. `api/web/saved-source.js` writes the documents
 again from its JSON form.
 """
 

@@ -28,7 +28,7 @@ class Person:
         self.url = url
         self.name = name
         self._faults = faults
-        self._chance = random.Random(name)  # noqa: TID251  # decides only what to click
+        self._chance = random.Random(name)  # decides only what to click
         self.page = self.open_tab()
 
     def open_tab(self) -> Page:
