@@ -51,7 +51,6 @@ export function useChoice(live) {
       picks.value = [];
     } catch (error) {
       problem.value = /** @type {Error} */ (error);
-      live.start();
     } finally {
       sending.value = null;
     }

@@ -30,7 +30,7 @@ export function Table({ id, query }) {
   useSignalEffect(() => {
     // Another player or another language sees another match.
     const seen = [session.value?.token, language.value];
-    if (known.current?.some((one, index) => one !== seen[index])) live.start();
+    if (known.current?.some((one, index) => one !== seen[index])) live.start({ forget: known.current[0] !== seen[0] });
     known.current = seen;
   });
   useEffect(() => {
