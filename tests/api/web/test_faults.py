@@ -112,14 +112,14 @@ def _act(people: People, match: str, token: str, action: object) -> None:
 
 
 def test_a_stale_tab_goes_on_after_a_restart_of_the_service(browser: Browser, tmp_path: Path) -> None:
-    port = free_port()
-    with serving(tmp_path, port=port, **UNHURRIED) as running:
+    settings = {**UNHURRIED, "MOONSTONE_PORT": str(free_port())}
+    with serving(tmp_path, **settings) as running:
         people = People(browser, running.url)
         ada = people.person("Ada")
         match = _against_a_bot(ada)
         before = _version(ada.page)
     expect(ada.page.locator(".connection")).to_have_text("No connection. Trying again …", timeout=30_000)
-    with serving(tmp_path, port=port, **UNHURRIED):
+    with serving(tmp_path, **settings):
         expect(ada.page.locator(".connection")).to_have_text("", timeout=30_000)
         ada.page.locator(OPEN).first.click()
         expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
