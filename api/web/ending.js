@@ -43,7 +43,7 @@ function Result({ match, outcome }) {
   }, [match.game]);
   const order = match.seats.map((seat) => seat.seat).sort((one, other) => (outcome.ranks[one] ?? 0) - (outcome.ranks[other] ?? 0));
   const parts = Object.keys(outcome.breakdown[0] ?? {});
-  return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="ending"><table>
+  return html`<div class="scroll" tabindex="0" role="group" aria-labelledby="ending"><table>
     <thead><tr>
       <th scope="col">${t("rank")}</th><th scope="col">${t("player")}</th><th scope="col" class="number">${t("score")}</th>
       ${parts.map((part) => html`<th scope="col" class="number part" key=${part}>${textOf(game.value, `breakdown.${part}`) ?? part}</th>`)}

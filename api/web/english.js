@@ -51,6 +51,7 @@ export const EN = {
   leave_why: "If you leave, default moves are made for you to the end.",
   left: "left",
   legal_list: "Legal actions: {count}",
+  load_failed: "This part of the page could not be loaded. Load the page again: the service may have a newer release.",
   loading: "Loading …",
   lobby: "Board games, one honest referee",
   log: "What happened",

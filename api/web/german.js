@@ -53,6 +53,7 @@ export const DE = {
   leave_why: "Wenn du gehst, werden bis zum Ende Standardzüge für dich gemacht.",
   left: "gegangen",
   legal_list: "Mögliche Aktionen: {count}",
+  load_failed: "Dieser Teil der Seite ließ sich nicht laden. Lade die Seite neu: Vielleicht läuft eine neuere Fassung des Dienstes.",
   loading: "Lädt …",
   lobby: "Brettspiele mit einem ehrlichen Schiedsrichter",
   log: "Was geschah",

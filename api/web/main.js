@@ -3,12 +3,9 @@ import { render } from "preact";
 import { effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Account, SessionEnded, SignUp } from "./account.js";
-import { Create } from "./create.js";
 import { html } from "./html.js";
 import { Lobby } from "./lobby.js";
 import { turns } from "./notices.js";
-import { ReplayPage } from "./replay-page.js";
-import { Table } from "./table.js";
 import { language, LANGUAGES, speak, t } from "./words.js";
 
 /** @typedef {{ page: string, id: string, query: URLSearchParams }} Route */
@@ -30,12 +27,32 @@ effect(() => {
   document.title = turns.value > 0 ? `(${turns.value}) ${t("your_turn")} – ${NAME}` : NAME;
 });
 
+/** The pages that are loaded when they are first shown. @type {Record<string, () => Promise<Function>>} */
+const LATER = {
+  match: () => import("./table.js").then((module) => module.Table),
+  new: () => import("./create.js").then((module) => module.Create),
+  replay: () => import("./replay-page.js").then((module) => module.ReplayPage),
+};
+/** @type {import("@preact/signals").Signal<Record<string, Function>>} */
+const loaded = signal({});
+const loadFailed = signal(false);
+
+effect(() => {
+  const { page } = route.value;
+  if (LATER[page] === undefined || loaded.peek()[page] !== undefined) return;
+  loadFailed.value = false;
+  LATER[page]().then(
+    (component) => (loaded.value = { ...loaded.peek(), [page]: component }),
+    () => (loadFailed.value = true),
+  );
+});
+
 function Page() {
   const { page, id, query } = route.value;
-  if (page === "match" && id) return html`<${Table} key=${id} id=${id} query=${query} />`;
-  if (page === "replay" && id) return html`<${ReplayPage} key=${id} id=${id} query=${query} />`;
-  if (page === "new") return html`<${Create} query=${query} />`;
-  return html`<${Lobby} />`;
+  if (LATER[page] === undefined) return html`<${Lobby} />`;
+  const component = loaded.value[page];
+  if (component !== undefined) return html`<${component} key=${page + id} id=${id} query=${query} />`;
+  return html`<p role="status">${loadFailed.value ? t("load_failed") : t("loading")}</p>`;
 }
 
 function App() {

@@ -14,6 +14,8 @@ import { follow } from "./stream.js";
 /** @import { OwnMatch } from "./types.d.ts" */
 
 const MOST = 50;
+/** Notices of one moment are answered by one reading. */
+const GATHER_MS = 300;
 
 /** The player's matches that are not over. @type {import("@preact/signals").Signal<readonly OwnMatch[]>} */
 export const mine = signal([]);
@@ -27,6 +29,7 @@ export const turns = computed(() => mine.value.filter(isMyTurn).length);
 export const readMine = coalesced(async () => {
   const token = session.value?.token;
   if (token === undefined) return;
+  await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
   try {
     const { matches } = await get(`/v1/me/matches?active=true&limit=${MOST}`);
     if (session.value?.token === token) mine.value = matches;

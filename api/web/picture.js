@@ -151,11 +151,11 @@ function finder(actions) {
     );
 }
 
-/** What a button is called: its title, its texts, or its attributes. @param {Element} element @param {Data} data */
+/** What a button is called: its title and what is written on it (WCAG 2.5.3), or else its attributes. @param {Element} element @param {Data} data */
 function label(element, data) {
-  const title = element.querySelector(":scope > title")?.textContent;
+  const title = element.querySelector(":scope > title")?.textContent ?? "";
   const words = [...element.querySelectorAll("text")].map((text) => text.textContent).join(" ");
-  return title || words.trim() || Object.entries(data).map((pair) => pair.join(" ")).join(", ");
+  return (title.includes(words) ? title : `${title} ${words}`.trim()) || Object.entries(data).map((pair) => pair.join(" ")).join(", ");
 }
 
 /**
