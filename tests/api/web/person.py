@@ -74,7 +74,7 @@ class Person:
         self.field("Game").select_option(label=game)
         self.field("Seats").select_option(str(seats))
         for number in range(bots):
-            self.field(f"Player {number + 1}").select_option(label="Bot random")
+            self.field(f"Other player {number + 1}").select_option(label="Bot random")
         if options is not None:
             options(self.page)
         self.page.get_by_role("button", name="Create and join").click()
