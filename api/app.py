@@ -1,6 +1,6 @@
 """The Flask app: resources, the checks before them, problems and headers after them, and the OpenAPI reference."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import cache, partial
 from http import HTTPStatus
@@ -16,7 +16,7 @@ from api.http import access_log, bodies, compression, context, headers
 from api.problems import documents
 from api.reference import openapi
 from api.requests import checks
-from api.requests.blueprint import Api, Blueprint
+from api.requests.blueprint import Blueprint
 from api.resources import (
     actions,
     audit,
@@ -37,7 +37,6 @@ from api.resources import (
     web,
 )
 from service.usecases import accounts
-from service.views.catalogue import GAMES, AnyGame
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -119,27 +118,6 @@ class App(Flask):
         return super().wsgi_app(environ, start)
 
 
-def _register(app: Flask, resources: Sequence[Blueprint]) -> Api:
-    app.config.update(API_TITLE=openapi.TITLE, API_VERSION=openapi.VERSION, OPENAPI_VERSION="3.1.0")
-    bearer = {"type": "http", "scheme": "bearer", "description": "A player's token; POST /v1/players creates one."}
-    api = Api(app, spec_kwargs={"info": openapi.INFO, "servers": [{"url": "/"}]})
-    api.spec.components.security_scheme("bearer", bearer)
-    ticket = "A ticket for one stream; POST /v1/stream-tickets creates one for clients that cannot send headers."
-    api.spec.components.security_scheme(
-        "ticket", {"type": "apiKey", "in": "query", "name": "ticket", "description": ticket}
-    )
-    for resource in resources:
-        api.register_blueprint(resource)
-    return api
-
-
-def describe(resources: Sequence[Blueprint] = RESOURCES, games: Mapping[str, AnyGame] = GAMES) -> Api:
-    """The API for the reference, without a running app."""
-    api = _register(Flask("moonstone", static_folder=None), resources)
-    openapi.add_components(api, [shape for resource in resources for shape in resource.answers], games)
-    return api
-
-
 def create_app(
     container: context.Container,
     *,
@@ -169,11 +147,11 @@ def create_app(
         ),
         checks.Bodies(deadline),
     )
-    _register(app, resources)
-    app.register_blueprint(docs.blueprint)
-    app.register_blueprint(web.blueprint)
+    documents.install(app)
+    for resource in (*resources, docs.blueprint, web.blueprint):
+        app.register_blueprint(resource)
     # Built at the first request for it, since it takes longer than the rest of the startup.
-    reference = cache(lambda: openapi.document(describe(resources, container.ports.games)))
+    reference = cache(lambda: openapi.document(resources, container.ports.games))
     app.extensions[docs.REFERENCE] = {
         "yaml": cache(lambda: openapi.render(reference()).encode()),
         "json": cache(lambda: msgspec.json.encode(reference())),

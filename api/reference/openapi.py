@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 reference, generated from the views, their schemas and the games."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,9 +9,9 @@ import msgspec
 import yaml
 
 from api.problems import documents, examples
-from api.reference import descriptions, event_schemas
+from api.reference import descriptions, event_schemas, operations
 from api.requests import components
-from api.requests.blueprint import Api
+from api.requests.blueprint import Blueprint
 from service.views.catalogue import AnyGame
 
 TITLE: Final = "Moonstone"
@@ -34,6 +34,15 @@ INFO: Final = {
     "contact": {"name": "The operator of this service"},
     "license": {"name": "MIT", "identifier": "MIT"},
 }
+SECURITY: Final = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "A player's token; POST /v1/players creates one."},
+    "ticket": {
+        "type": "apiKey",
+        "in": "query",
+        "name": "ticket",
+        "description": "A ticket for one stream; POST /v1/stream-tickets creates one for clients that cannot send headers.",
+    },
+}
 
 
 class _Dumper(yaml.SafeDumper):
@@ -49,14 +58,16 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _represent_text)
 
 
-def add_components(api: Api, answers: list[type[msgspec.Struct]], games: Mapping[str, AnyGame]) -> None:
-    """Add the schemas of all responses and of all games to the reference."""
+def _components(resources: Sequence[Blueprint], games: Mapping[str, AnyGame]) -> dict[str, Any]:
+    """The schemas of all answers, events and games."""
+    shapes = [one.shape for resource in resources for route in resource.routes for one in route.operation.answers]
+    frames = [frame for resource in resources for frame in resource.frames]
+    answers = dict.fromkeys(shape for shape in (*shapes, *frames) if isinstance(shape, type))
     found: dict[str, Any] = components.of_games(games)
     found |= components.of_answers([documents.Problem, *answers]) | event_schemas.of_events()
     # Most codes have additional members, and linters assume that none are allowed unless the schema says so.
     found["Problem"]["additionalProperties"] = True
-    for name, schema in sorted(found.items()):
-        api.spec.components.schema(name, schema)
+    return found
 
 
 def _unmistakable(value: Any) -> Any:
@@ -100,18 +111,22 @@ def _add_examples(spec: Mapping[str, Any]) -> None:
     spec["components"]["examples"] = {code: {"value": examples.example(code)} for code in used}
 
 
-def document(api: Api) -> dict[str, Any]:
+def document(resources: Sequence[Blueprint], games: Mapping[str, AnyGame]) -> dict[str, Any]:
     """The whole reference as a JSON object, in a deterministic order."""
-    spec: dict[str, Any] = _unmistakable(api.spec.to_dict())
+    described = operations.specification(TITLE, VERSION, INFO, resources)
+    for name, scheme in SECURITY.items():
+        described.components.security_scheme(name, scheme)
+    for name, schema in sorted(_components(resources, games).items()):
+        described.components.schema(name, schema)
+    spec: dict[str, Any] = _unmistakable(described.to_dict())
     order = ("openapi", "info", "servers", "security", "tags", "paths", "components")
     _add_examples(spec)
-    spec["components"]["schemas"].pop("PaginationMetadata", None)  # of flask-smorest, unused here
     schemas = spec["components"]["schemas"]
-    games = tuple(
-        components.pascal(game) for game in schemas["Observation"].get("discriminator", {}).get("mapping", ())
-    )
+    of_games = tuple(components.pascal(game) for game in games)
     for name, schema in schemas.items():
-        descriptions.describe(descriptions.OF_GAMES if name.startswith(games) else descriptions.MEANINGS, name, schema)
+        descriptions.describe(
+            descriptions.OF_GAMES if name.startswith(of_games) else descriptions.MEANINGS, name, schema
+        )
         _describe_defaults(schema)
     spec["paths"] = dict(sorted(spec["paths"].items()))
     for operation in (one for methods in spec["paths"].values() for one in methods.values() if "security" in one):

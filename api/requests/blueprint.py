@@ -1,29 +1,26 @@
-"""flask-smorest with strict bodies and queries, responses from structs, and problems named in the reference."""
+"""Blueprints whose views declare their inputs, answers and problems.
 
-import copy
+The checks before a view (`api.requests.checks`) and the reference (`api.reference.operations`) read these declarations.
+"""
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, wraps
+from functools import wraps
 from types import MappingProxyType
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
-import flask_smorest
+import flask
 import marshmallow as ma
 import msgspec
 from flask import Flask, Request, Response
-from flask.views import MethodView
 
 from api.http import context, strict_json
-from api.http.request_headers import RequestHeader, parameter
+from api.http.request_headers import RequestHeader
 from api.problems import documents
-from api.problems.types import PROBLEM_TYPES
 from api.requests.components import PREFIX
-from api.requests.strict_fields import List, Object
+from api.requests.strict_fields import List
 
 View = TypeVar("View", bound=Callable[..., Response])
-Routed = TypeVar("Routed", bound="Callable[..., Response] | type[MethodView]")
 
-WRITE_PROBLEMS: Final = ("request-timeout", "unsupported-media-type", "invalid-request")
-"""Problems of every POST, also of one without a body, since it refuses a body."""
 STORE_PROBLEMS: Final = (
     "store-unavailable",
     "store-loading",
@@ -33,14 +30,64 @@ STORE_PROBLEMS: Final = (
     "store-replicas",
 )
 UNCOUNTED: Final = "uncounted"
-EVERYWHERE: Final = (
-    "bad-request",
-    "body-too-large",
-    "bad-host",
-    "token-invalid",
-    "rate-limited",
-    "invalid-parameter",
-)
+
+
+class Input(NamedTuple):
+    """A part of the request that a schema validates. `location`: "json" (the body) or "query"."""
+
+    schema: ma.Schema
+    location: str
+    required: bool
+
+
+class Answer(NamedTuple):
+    """A successful response. `shape`: the struct of its body, an OpenAPI schema, or None without a JSON body."""
+
+    status: int
+    media_type: str
+    shape: type[msgspec.Struct] | Mapping[str, Any] | None
+    description: str
+    headers: Mapping[str, Any] | None
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """The OpenAPI schema of the body."""
+        return {"$ref": PREFIX + self.shape.__name__} if isinstance(self.shape, type) else self.shape
+
+
+class Operation(msgspec.Struct, frozen=True):
+    """What a view declares.
+
+    `takes`: where it has input: "json", "query" or both. `repeated`: query parameters that may be repeated. `bucket`: the
+    name of its own rate limit, or None. `problems`: codes, besides those of every request with the same method. `links`:
+    from a status to the operations that its answer leads to, with their parameters.
+    """
+
+    inputs: tuple[Input, ...] = ()
+    takes: frozenset[str] = frozenset()
+    repeated: frozenset[str] = frozenset()
+    headers: tuple[RequestHeader, ...] = ()
+    bucket: str | None = None
+    knows_caller: bool = False
+    needs_token: bool = False
+    takes_ticket: bool = False
+    answers: tuple[Answer, ...] = ()
+    problems: tuple[str, ...] = ()
+    links: Mapping[int, Mapping[str, Mapping[str, str]]] = MappingProxyType({})
+
+
+_NO_OPERATION: Final = Operation()
+_OPERATIONS: Final[dict[Callable[..., Any], Operation]] = {}
+"""What each view declares. Each decorator adds to it."""
+
+
+def _declared(view: Callable[..., Any]) -> Operation:
+    return _OPERATIONS.get(view, _NO_OPERATION)
+
+
+def _declare(view: View, **declared: Any) -> View:
+    _OPERATIONS[view] = msgspec.structs.replace(_declared(view), **declared)
+    return view
 
 
 def _given(request: Request, location: str, lists: Iterable[str]) -> Any:
@@ -53,43 +100,53 @@ def _given(request: Request, location: str, lists: Iterable[str]) -> Any:
     return request.args.to_dict() | {name: request.args.getlist(name) for name in lists if name in request.args}
 
 
-class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest has no types
-    """A resource: its views with their inputs, responses and problems."""
+class Route(NamedTuple):
+    """A view at a path, in the form of Flask's rules."""
 
-    def __init__(self, name: str, *, description: str) -> None:
-        super().__init__(name, __name__, description=description)
-        self.answers: list[type[msgspec.Struct]] = []
-        self._prepare_doc_cbks.append(self._prepare_request_doc)
-        self._prepare_doc_cbks.append(self._prepare_problems_doc)
+    rule: str
+    method: str
+    view: Callable[..., Response]
 
-    def at(self, rule: str, **options: Any) -> Callable[[Routed], Routed]:
-        """Route a MethodView or a view function. The name of a function becomes the operation's id."""
+    @property
+    def operation(self) -> Operation:
+        return _declared(self.view)
 
-        def decorate(view: Routed) -> Routed:
-            if not isinstance(view, type):
-                _note(view, operation=view.__name__)
-            routed: Routed = self.route(rule, **options)(view)
-            return routed
+
+class Blueprint(flask.Blueprint):
+    """A resource: its views, and what they declare.
+
+    `frames`: what its streams send. The reference describes them, and the schemas of its answers refer to them.
+    """
+
+    def __init__(self, name: str, *, description: str, frames: Sequence[type[msgspec.Struct]] = ()) -> None:
+        super().__init__(name, __name__)
+        self.description = description
+        self.frames = frames
+        self.routes: list[Route] = []
+
+    def at(self, rule: str, methods: Sequence[str] = ("GET",)) -> Callable[[View], View]:
+        """Route a view. Its name becomes the operation's id, and its docstring the summary and description."""
+
+        def decorate(view: View) -> View:
+            self.add_url_rule(rule, view_func=view, methods=methods)
+            self.routes.extend(Route(rule, method, view) for method in methods)
+            return view
 
         return decorate
 
-    def takes(self, schema: type[ma.Schema], location: str = "json", **options: Any) -> Callable[[View], View]:
-        """Parse the body or the query by a schema and pass the result to the view."""
+    @staticmethod
+    def takes(schema: type[ma.Schema], location: str = "json") -> Callable[[View], View]:
+        """Validate the body or the query by a schema, and pass the result to the view."""
         # One instance for all requests: creating a schema takes longer than loading with it.
         made = schema()
-        options.setdefault("required", any(field.required for field in made.fields.values()))
+        required = any(field.required for field in made.fields.values())
         lists = frozenset(
             name for name, field in made.fields.items() if location == "query" and isinstance(field, List)
         )
         # Most queries are optional, and most requests come without one.
-        if_absent = MappingProxyType(made.load({})) if location == "query" and not options["required"] else None
-        describe = self.arguments(made, location=location, **options)
+        if_absent = MappingProxyType(made.load({})) if location == "query" and not required else None
 
         def decorate(view: View) -> View:
-            described = _facts(describe(view))
-            # smorest documents 422 under a name that depends on the Python version; problems are documented below.
-            described["arguments"].pop("responses", None)
-
             @wraps(view)
             def parsed(*before: Any, **path: Any) -> Response:
                 request = context.current_request()
@@ -101,40 +158,37 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                     raise documents.Invalid(error.messages, location) from error
                 return view(*before, taken, **path)
 
-            return _note(cast("View", parsed), **described, **({"repeated": lists} if lists else {}))
-
-        return decorate
-
-    def knows_caller(self, *, required: bool, by_ticket: bool = False) -> Callable[[View], View]:
-        """Declare that a view uses the caller. If a token is required, the checks refuse requests without one.
-
-        `by_ticket`: the query may have a ticket instead of a token (its schema has the field `ticket`).
-        """
-
-        def decorate(view: View) -> View:
-            return _note(view, caller="required" if required else "optional", by_ticket=by_ticket)
+            operation = _declared(view)
+            _OPERATIONS[parsed] = msgspec.structs.replace(
+                operation,
+                inputs=(*operation.inputs, Input(made, location, required)),
+                takes=operation.takes | {location},
+                repeated=operation.repeated | lists,
+            )
+            return cast("View", parsed)
 
         return decorate
 
     @staticmethod
+    def knows_caller(*, required: bool, by_ticket: bool = False) -> Callable[[View], View]:
+        """Declare that a view uses the caller. If a token is required, the checks refuse requests without one.
+
+        `by_ticket`: the query may have a ticket instead of a token (its schema has the field `ticket`).
+        """
+        return lambda view: _declare(view, knows_caller=True, needs_token=required, takes_ticket=by_ticket)
+
+    @staticmethod
     def counts_as(bucket: str) -> Callable[[View], View]:
         """Count the requests of a view in a rate limit of their own; with `UNCOUNTED`, in none."""
+        return lambda view: _declare(view, bucket=bucket)
 
-        def decorate(view: View) -> View:
-            return _note(view, bucket=bucket)
-
-        return decorate
-
-    def reads(self, *headers: RequestHeader) -> Callable[[View], View]:
+    @staticmethod
+    def reads(*headers: RequestHeader) -> Callable[[View], View]:
         """Declare the headers that a view reads."""
+        return lambda view: _declare(view, headers=headers)
 
-        def decorate(view: View) -> View:
-            return _note(view, headers=headers)
-
-        return decorate
-
+    @staticmethod
     def answers_with(
-        self,
         status: int,
         shape: type[msgspec.Struct] | Mapping[str, Any] | None = None,
         *,
@@ -142,159 +196,24 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
         media_types: Sequence[str] = ("application/json",),
         headers: Mapping[str, Any] | None = None,
     ) -> Callable[[View], View]:
-        """Declare a response of a view for the reference, by a struct or a schema. The view itself creates the Response."""
-        if isinstance(shape, type):
-            if shape not in self.answers:
-                self.answers.append(shape)
-            shape = {"$ref": PREFIX + shape.__name__}
+        """Declare a successful response of a view. The view itself creates the Response."""
+        declared = tuple(
+            Answer(status, one, {"type": "string"} if one == "text/html" else shape, description, headers)
+            for one in media_types
+        )
+        return lambda view: _declare(view, answers=(*declared, *_declared(view).answers))
 
-        def decorate(view: View) -> View:
-            for media_type in media_types:
-                schema = {"type": "string"} if media_type == "text/html" else shape
-                describe = self.response(
-                    status, schema, description=description, content_type=media_type, headers=headers
-                )
-                _note(view, **_facts(describe(view)))
-            return view
-
-        return decorate
-
-    def leads_to(self, status: int, **operations: Mapping[str, str]) -> Callable[[View], View]:
+    @staticmethod
+    def leads_to(status: int, **operations: Mapping[str, str]) -> Callable[[View], View]:
         """Declare links from a response to operations, with parameters as runtime expressions (OpenAPI 3.1, 4.8.20)."""
-        links = {name: {"operationId": name, "parameters": dict(wanted)} for name, wanted in operations.items()}
+        return lambda view: _declare(view, links={**_declared(view).links, status: operations})
 
-        def decorate(view: View) -> View:
-            return _note(view, links={**_facts(view).get("links", {}), status: links})
-
-        return decorate
-
-    def refuses(self, *codes: str) -> Callable[[View], View]:
+    @staticmethod
+    def refuses(*codes: str) -> Callable[[View], View]:
         """Declare the problems of a view, besides those of every request with its method."""
-
-        def decorate(view: View) -> View:
-            return _note(view, problems=(*_facts(view).get("problems", ()), *codes))
-
-        return decorate
-
-    @staticmethod
-    def _prepare_request_doc(doc: dict[str, Any], doc_info: Mapping[str, Any], **_: object) -> dict[str, Any]:
-        if "operation" in doc_info:
-            doc["operationId"] = doc_info["operation"]
-        doc["security"] = []
-        if caller := doc_info.get("caller"):
-            doc["security"] = [{"bearer": []}, *([{}] if caller == "optional" else [])]
-        if doc_info.get("by_ticket"):
-            doc["security"].insert(1, {"ticket": []})
-        for header in doc_info.get("headers", ()):
-            doc.setdefault("parameters", []).append(parameter(header))
-        return doc
-
-    @staticmethod
-    def _prepare_problems_doc(
-        doc: dict[str, Any], doc_info: Mapping[str, Any], *, method: str, **_: object
-    ) -> dict[str, Any]:
-        codes = [*doc_info.get("problems", ()), *EVERYWHERE]
-        headers = doc_info.get("headers", ())
-        if method == "post":
-            codes.extend(WRITE_PROBLEMS)
-        if "requestBody" in doc:
-            codes.append("bad-json")
-        if doc_info.get("caller") == "required":
-            codes.append("token-missing")
-        if doc_info.get("by_ticket"):
-            codes.append("ticket-invalid")
-        if "Idempotency-Key" in headers:
-            codes.append("idempotency-key-invalid")
-        by_status: dict[int, list[str]] = {}
-        for code in PROBLEM_TYPES:
-            if code in codes:
-                by_status.setdefault(PROBLEM_TYPES[code].status, []).append(code)
-        responses = doc.setdefault("responses", {})
-        for status, links in doc_info.get("links", {}).items():
-            responses[status]["links"] = links
-        for status in sorted(by_status):
-            responses[str(status)] = problem_response(", ".join(f"`{code}`" for code in by_status[status]))
-        responses["default"] = {"$ref": "#/components/responses/Problem"}
-        return doc
-
-
-def _facts(view: Callable[..., Any]) -> dict[str, Any]:
-    """A copy of flask-smorest's metadata of a view, which it stores on the view."""
-    return copy.deepcopy(getattr(view, "_apidoc", {}))
-
-
-def _note(view: View, **facts: object) -> View:
-    """Add to flask-smorest's metadata of a view. Its own decorators would also wrap the view once more each time."""
-    view._apidoc = _facts(view) | facts  # type: ignore[attr-defined]  # noqa: SLF001  # flask-smorest's own attribute
-    return view
-
-
-def problem_response(description: str) -> dict[str, Any]:
-    return {"description": description, "content": {documents.MEDIA_TYPE: {"schema": {"$ref": PREFIX + "Problem"}}}}
-
-
-def _component_of(_: object, field: ma.fields.Field[Any], **__: object) -> dict[str, str]:
-    """The schema that apispec writes for an Object field: a reference to its component."""
-    if not isinstance(field, Object):
-        return {}
-    return {"$ref": PREFIX + field.component} if field.component else {"type": "object"}
-
-
-class Api(flask_smorest.Api):  # type: ignore[misc]  # flask-smorest has no types
-    """Registers blueprints and builds the reference. Errors are handled by api.problems.documents, not by flask-smorest."""
-
-    DEFAULT_ERROR_RESPONSE_NAME = None
-
-    def _init_spec(self, **options: Any) -> None:
-        super()._init_spec(**options)
-        self.ma_plugin.converter.add_attribute_function(_component_of)
-
-    def _register_error_handlers(self) -> None:
-        documents.install(self._app)
-
-    def _register_responses(self) -> None:
-        self.spec.components.response("Problem", problem_response("Any other problem; `code` says which."))
-
-
-class Operation(msgspec.Struct, frozen=True):
-    """What the checks need to know about a view and method.
-
-    `takes`: where it has input: "json", "query" or both. `repeated`: query parameters that may be repeated. `bucket`: the
-    name of its own rate limit, `UNCOUNTED`, or None.
-    """
-
-    takes: frozenset[str] = frozenset()
-    repeated: frozenset[str] = frozenset()
-    headers: tuple[RequestHeader, ...] = ()
-    bucket: str | None = None
-    needs_token: bool = False
-    takes_ticket: bool = False
-
-
-_NO_OPERATION: Final = Operation()
+        return lambda view: _declare(view, problems=(*codes, *_declared(view).problems))
 
 
 def operation_of(app: Flask, request: Request) -> Operation:
     """The operation of a request; an empty one if no route matches."""
-    return _operation(app.view_functions[request.endpoint], request.method) if request.endpoint else _NO_OPERATION
-
-
-@cache
-def _operation(view: Callable[..., Any], method: str) -> Operation:
-    facts = _described(view, method)
-    return Operation(
-        takes=frozenset(parameter["in"] for parameter in facts.get("arguments", {}).get("parameters", ())),
-        repeated=facts.get("repeated", frozenset()),
-        headers=facts.get("headers", ()),
-        bucket=facts.get("bucket"),
-        needs_token=facts.get("caller") == "required",
-        takes_ticket=bool(facts.get("by_ticket")),
-    )
-
-
-def _described(view: Callable[..., Any], method: str) -> Mapping[str, Any]:
-    """flask-smorest's metadata of a view, or of a MethodView's method. HEAD uses GET."""
-    view_class = getattr(view, "view_class", None)
-    if view_class is not None:
-        view = getattr(view_class, ("get" if method == "HEAD" else method).lower(), view)
-    return _facts(view)
+    return _declared(app.view_functions[request.endpoint]) if request.endpoint else _NO_OPERATION

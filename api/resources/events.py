@@ -37,7 +37,11 @@ READ_PROBLEMS: Final = ("match-not-found", "match-corrupt", "engine-too-old", *S
 _JSON: Final = "application/json"
 _FORMS: Final = {form.media_type: form for form in (NDJSON, EVENT_STREAM)}
 
-blueprint: Final = Blueprint("events", description="The events of a match: as pages, live, and as a file.")
+blueprint: Final = Blueprint(
+    "events",
+    description="The events of a match: as pages, live, and as a file.",
+    frames=(SeenEvent, StreamHello, StreamEnd),
+)
 
 
 class EventPage(Situation, frozen=True):
@@ -293,6 +297,3 @@ def export_match(match_id: MatchId) -> Response:
     if not match.created.private:
         response.headers["Cache-Control"] = "public, max-age=86400"
     return response
-
-
-blueprint.answers += [SeenEvent, StreamHello, StreamEnd]

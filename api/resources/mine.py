@@ -23,7 +23,9 @@ from service.subscriptions.player_stream import PlayerSubscription
 from service.usecases import match_index
 from service.views import match_views
 
-blueprint: Final = Blueprint("mine", description="All the matches of one player.")
+blueprint: Final = Blueprint(
+    "mine", description="All the matches of one player.", frames=(NoticesHello, Notice, NoticesEnd)
+)
 
 
 class OwnMatchList(msgspec.Struct, frozen=True):
@@ -133,6 +135,3 @@ def _position(after: str | None, form: Form) -> int | None:
     if last is not None:
         return cursors.decode(last, int, "Last-Event-ID")
     return None if after is None else cursors.decode(after, int, "after")
-
-
-blueprint.answers += [NoticesHello, Notice, NoticesEnd]

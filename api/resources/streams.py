@@ -25,7 +25,9 @@ from service.subscriptions.spectator_stream import (
     SpectatorSubscription,
 )
 
-blueprint: Final = Blueprint("streams", description="Several matches in one connection.")
+blueprint: Final = Blueprint(
+    "streams", description="Several matches in one connection.", frames=(SpectatorHello, MatchEnd, SpectatorEnd)
+)
 
 _INCLUDED: Final = (
     "Some of these, separated by commas. `decisions`: adds the open decisions after each event, with deadlines, and the time "
@@ -150,6 +152,3 @@ def _public(match_ids: Sequence[MatchId]) -> Sequence[Match]:
     if lacking:
         raise Refused("match-not-found", f"No public match that can be watched has the id {', '.join(lacking[:5])}.")
     return [public[match_id] for match_id in match_ids]
-
-
-blueprint.answers += [SpectatorHello, MatchEnd, SpectatorEnd]

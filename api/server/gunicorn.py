@@ -40,7 +40,8 @@ LIMITS: Final[Mapping[str, Any]] = {
     "graceful_timeout": 10,
     "timeout": 30,
     "keepalive": 5,
-    "limit_request_line": 2048,
+    # gunicorn's maximum. `/v1/streams` with 100 matches and their versions needs more than 5 KiB.
+    "limit_request_line": 8190,
     "limit_request_fields": 40,
     "limit_request_field_size": 4096,
     # No restart after a number of requests, since it would cut streams.

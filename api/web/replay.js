@@ -52,8 +52,8 @@ const SIGNS = {
  */
 export function Replay({ source, language, place, onPlace, link }) {
   const { last } = source;
-  const { view } = place;
-  const viewer = source.viewers.includes(place.viewer ?? null) && place.viewer !== undefined ? place.viewer : source.viewer;
+  const view = source.isOver ? place.view : "then";
+  const viewer = place.viewer !== undefined && source.viewers.includes(place.viewer) ? place.viewer : source.viewer;
   const version = Math.min(Math.max(place.version ?? last, 1), last);
   const [marks, setMarks] = useState(true);
   const [isPlaying, setPlaying] = useState(false);
@@ -62,9 +62,10 @@ export function Replay({ source, language, place, onPlace, link }) {
   const audit = useLoaded(() => source.audit(), [source]);
   const moments = timeline.value ?? [];
   const moment = moments[version - 1];
+  const shown = { version, viewer, view };
 
   /** @param {number} to */
-  const go = (to) => onPlace({ ...place, version: Math.min(Math.max(to, 1), last) });
+  const go = (to) => onPlace({ ...shown, version: Math.min(Math.max(to, 1), last) });
   useKeys((by) => go(version + by));
   useEffect(() => {
     if (!isPlaying) return undefined;
@@ -108,15 +109,15 @@ export function Replay({ source, language, place, onPlace, link }) {
     <div class="side">
       <${AuditReport} audit=${audit.value} last=${last} onGo=${go} />
       <div class="replay-options card">
-        <${Views} source=${source} place=${{ ...place, viewer }} onPlace=${onPlace} />
+        <${Views} source=${source} place=${shown} onPlace=${onPlace} />
         <label class="check">
           <input type="checkbox" checked=${marks} onChange=${() => setMarks(!marks)} />
           <span>${t("marks")}</span>
         </label>
-        <a href=${link({ ...place, version, viewer })}>${t("link")}</a>
+        <a href=${link(shown)}>${t("link")}</a>
       </div>
       <${Curve} moments=${moments} seats=${source.seats} version=${version} onVersion=${go} />
-      <${Events} moments=${moments} version=${version} place=${{ ...place, viewer }} audit=${audit.value} link=${link} go=${go} />
+      <${Events} moments=${moments} version=${version} place=${shown} audit=${audit.value} link=${link} go=${go} />
     </div>
   </section>`;
 }

@@ -36,6 +36,11 @@ KEEP_MS: Final = 60 * 24 * 3_600_000
 SHOWN_MS: Final = 60_000
 """How long an outage is shown to processes of the previous release, which give it back to all matches immediately."""
 
+FRESH_MS: Final = 20
+"""For this long, the outages that were read last are not read again: matches in real time need them for each action."""
+READ_BACK_MS: Final = 10_000
+"""Outages are read at least as far back as this, so that other matches need no read of their own."""
+
 Span: TypeAlias = tuple[int, int]
 """From and to, in milliseconds of server time."""
 
@@ -101,11 +106,10 @@ return {{ server, found, silence, newest[2] and tonumber(newest[2]) - now or 0 }
 
 _NOTED: Final = f"{_SIZES}{_COMMON}{_NOTE}note_silence(tonumber(ARGV[2]), 0)"
 
-_LOST: Final = f"""{_SIZES}{_COMMON}
+_OUTAGES: Final = f"""{_SIZES}{_COMMON}
 local spans = redis.call('ZRANGEBYSCORE', KEYS[2], ARGV[2], '+inf')
 for _, outage in pairs(older) do spans[#spans + 1] = span(outage[1], outage[2]) end
-if silence > tonumber(ARGV[3]) then spans[#spans + 1] = span(now - silence, now) end
-return spans
+return {{ silence, spans }}
 """
 
 
@@ -120,12 +124,33 @@ class Beaten(msgspec.Struct, frozen=True):
     returning_ms: int
 
 
+class _Outages(msgspec.Struct, frozen=True):
+    """The outages that ended after `since` (server time), as read at `read_at` (monotonic), both in milliseconds.
+
+    `silence_ms`: the time since the newest beat.
+    """
+
+    since: int
+    read_at: int
+    silence_ms: int
+    spans: tuple[Span, ...]
+
+    def is_complete(self, start: int) -> bool:
+        """Whether no outage since `start` can have been stored after they were read.
+
+        One that is stored now began before they were read. A gap in the beats would have shown it.
+        """
+        age_ms = round(time.monotonic() * 1000) - self.read_at
+        return self.since <= start and age_ms <= FRESH_MS and self.silence_ms + FRESH_MS <= DOUBT_MS
+
+
 class Beat:
     """Writes beats and reads outages, for one thread. A beat may be sent twice: the second one finds no gap."""
 
     def __init__(self, client: Redis | RedisCluster, now: Callable[[], int] = wall_clock) -> None:
         self._client = client
         self._now = now
+        self._outages: _Outages | None = None
         self._server_lead = 0
         """How far the server's clock is ahead of this process's monotonic clock, in milliseconds."""
 
@@ -161,9 +186,21 @@ class Beat:
         Raises:
             LogUnavailable: the server does not answer.
         """
-        found: Sequence[bytes] = self._eval(_LOST, start, silence_ms)
-        spans = [(int(first), int(last)) for first, _, last in (one.partition(b":") for one in found)]
+        known = self._outages
+        if known is None or not known.is_complete(start):
+            self._outages = known = self._read(start)
+        spans = list(known.spans)
+        if known.silence_ms > silence_ms:
+            now = self._now()
+            spans.append((now - known.silence_ms, now))
         return covered(spans, start, end)
+
+    def _read(self, start: int) -> _Outages:
+        since = min(start, self._now() - READ_BACK_MS)
+        read_at = round(time.monotonic() * 1000)
+        silence_ms, found = self._eval(_OUTAGES, since)
+        parts = (one.partition(b":") for one in found)
+        return _Outages(since, read_at, silence_ms, tuple((int(first), int(last)) for first, _, last in parts))
 
     def _eval(self, script: str, *values: int) -> Any:
         (reply,) = send(self._client, ("EVAL", script, 2, KEY, OUTAGES, self._now(), *values))

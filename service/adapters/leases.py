@@ -1,8 +1,8 @@
 """A process's leased parts of quotas, so that most requests are counted without asking the store.
 
-Each process may always spend its reserve, a small part of the quota that is restored at a small part of the rate. A busier client
-needs leases from the pool, which has the rest of the quota. They are asked for before they are needed, and lapse soon, so that a
-client that goes to another process finds them there. The quota is exceeded by 5 % at most.
+Each process may always spend its reserve, a small part of the quota that is restored at a small part of the rate. A
+busier client needs leases from the pool, which has the rest of the quota. They are asked for before they are needed,
+and lapse soon, so that a client that goes to another process finds them there. The quota is exceeded by 5 % at most.
 """
 
 import math
@@ -19,8 +19,8 @@ RESERVED: Final = 0.05
 LEASED: Final = 0.08
 """The part of a quota that all processes together lease ahead, at a time."""
 ASK_BELOW: Final = 0.25
-"""The part of a lease at which the next one is asked for. A process has leases only once its reserve is spent, so a client that
-turns to another process finds all but 10 % of the quota there.
+"""The part of a lease at which the next one is asked for. A process has leases only once its reserve is spent, so a
+client that turns to another process finds all but 10 % of the quota there.
 """
 MIN_QUOTA_FOR_RESERVES: Final = 10
 """Below this quota for each process there are no reserves: one request would already be too large a part."""
@@ -34,6 +34,8 @@ class Account:
 
     __slots__ = (
         "answered",
+        "borrowed",
+        "borrowed_at",
         "key",
         "lapses_at",
         "leased",
@@ -56,6 +58,9 @@ class Account:
         self.pool_at = 0.0
         self.pool_full_at = 0.0
         self.refused_until = 0.0
+        self.borrowed = 0
+        """Requests that were allowed while an answer was late. Leases that come within a window pay for them."""
+        self.borrowed_at = 0.0
         self.answered: threading.Event | None = None
         """Set when the answer to the current question has come; None if nothing was asked."""
         self.waiting = 0
@@ -103,6 +108,14 @@ class Leases:
             remaining = 0 if wait else math.floor(account.leased + own + left)
         return Allowance(policy, remaining, math.ceil(max(owed, account.pool_full_at - now)), wait)
 
+    def borrow(self, policy: Policy, key: str) -> None:
+        """Count one request that was allowed without a lease, because the answer was late."""
+        with self._lock:
+            account = self._accounts.get((policy.name, key))
+            if account is not None:
+                account.borrowed += 1
+                account.borrowed_at = self._clock()
+
     def questions(self, processes: int) -> tuple[Sequence[Account], Sequence[Wanted]]:
         """The accounts that need leases, and what each wants of the store."""
         with self._lock:
@@ -122,7 +135,11 @@ class Leases:
         with self._lock:
             now = self._clock()
             for account, granted in zip(accounts, answers, strict=bool(answers)):
-                account.leased = granted.count + (account.leased if now < account.lapses_at else 0)
+                if now >= account.borrowed_at + account.policy.window:
+                    account.borrowed = 0
+                paid = min(account.borrowed, granted.count)
+                account.borrowed -= paid
+                account.leased = granted.count - paid + (account.leased if now < account.lapses_at else 0)
                 account.lapses_at = now + account.policy.window * LAPSE
                 account.pool_left, account.pool_at = granted.left, now
                 account.pool_full_at = now + granted.reset_s

@@ -31,15 +31,17 @@ class LocalLimits:
             debt = max(self._full_again_at.get((policy.name, key), now) - now, 0.0)
             allowed = debt + each <= policy.window * (1 + 1e-9)
             if allowed:
-                debt += each
-                self._full_again_at[policy.name, key] = now + debt
-                if len(self._full_again_at) > MAX_KEYS:
-                    self._forget(now)
+                debt = self._add(policy, key, now)
         wait = 0 if allowed else max(1, math.ceil(debt + each - policy.window))
         remaining = max(0, math.floor((policy.window - debt) / each + 1e-9))
         return Allowance(policy, remaining, math.ceil(debt), wait)
 
     spend = take
+
+    def note(self, policy: Policy, key: str) -> None:
+        """Count a request that was allowed elsewhere. It may exceed the quota, which is then spent."""
+        with self._lock:
+            self._add(policy, key, self._clock())
 
     def enter(self, holder: str, limit: int) -> str | None:
         with self._lock:
@@ -55,6 +57,15 @@ class LocalLimits:
             holder = self._holders.pop(stream, None)
             if holder is not None:
                 self._open -= Counter([holder])
+
+    def _add(self, policy: Policy, key: str, now: float) -> float:
+        """Count one request. Returns the seconds until the quota is full again."""
+        full_again_at = max(self._full_again_at.get((policy.name, key), now), now)
+        debt = min(full_again_at - now + policy.window / policy.quota, policy.window)
+        self._full_again_at[policy.name, key] = now + debt
+        if len(self._full_again_at) > MAX_KEYS:
+            self._forget(now)
+        return debt
 
     def _forget(self, now: float) -> None:
         kept = {key: at for key, at in self._full_again_at.items() if at > now}

@@ -19,6 +19,8 @@ from service.adapters.local_limits import LocalLimits
 from service.repository.limits import Allowance, Policy
 
 REPORT_INTERVAL_S: Final = 2.0
+RENEWED: Final = 100
+"""How many of the open streams each report registers again, in turn, in case the store lost some."""
 MAX_WAIT_S: Final = 0.25
 """A request waits so long for a lease. It waits only if its client spends faster than leases come."""
 _STOP_TIMEOUT_S: Final = 1.0
@@ -48,6 +50,8 @@ class SharedLimits:
         self._open: Counter[str] = Counter()
         self._unregistered: set[str] = set()
         """Open streams that the store does not count yet."""
+        self._to_renew: list[str] = []
+        """Streams that were open when this list was made, and that later reports register again."""
         self._unreleased: set[tuple[str, str]] = set()
         """Holders and streams that are closed, but that the store may still count."""
         self._running = True
@@ -65,6 +69,8 @@ class SharedLimits:
         if found is None:
             return self._local.take(self._share(policy), key)
         (granted,) = found
+        if granted.count:
+            self._local.note(self._share(policy), key)
         # Rounded up, as in LocalLimits: a client that waits so long is not refused again.
         wait = 0 if granted.count else max(1, _whole(granted.wait_s))
         return Allowance(policy, granted.left, _whole(granted.reset_s), wait)
@@ -74,16 +80,22 @@ class SharedLimits:
         while self._is_usable:
             found = self._leases.spend(policy, key, self._processes)
             if isinstance(found, Allowance):
+                if not found.wait:
+                    self._local.note(self._share(policy), key)
                 return found
             now = time.monotonic()
             deadline = now + MAX_WAIT_S if deadline is None else deadline
             if not found.wait(deadline - now):
                 break
-        return self._local.spend(self._share(policy), key)
+        allowance = self._local.spend(self._share(policy), key)
+        if deadline is not None and not allowance.wait:
+            self._leases.borrow(policy, key)
+        return allowance
 
     def enter(self, holder: str, limit: int) -> str | None:
         stream, was_usable = self._new_stream(), self._is_usable
-        entered = self._try(lambda: self._store.enter(holder, stream, limit))
+        own, processes = self._open[holder], self._processes
+        entered = self._try(lambda: self._store.enter(holder, stream, limit, own, processes))
         with self._lock:
             if entered is None:
                 if was_usable:
@@ -165,13 +177,17 @@ class SharedLimits:
             with self._lock:
                 if not known:
                     self._unregistered |= self._holders.keys()
-                missing = [(stream, self._holders[stream]) for stream in self._unregistered]
-                released = list(self._unreleased)
-            self._store.register(missing)
+                streams = self._unregistered | self._streams_to_renew()
+                registered = [(stream, self._holders[stream]) for stream in streams]
+            try:
+                self._store.register(registered)
+            finally:
+                with self._lock:
+                    # What was closed meanwhile may have been registered after its `leave`.
+                    self._unreleased |= {(holder, one) for one, holder in registered if one not in self._holders}
             with self._lock:
-                # What was closed meanwhile may have been registered after its `leave`.
-                released += [(holder, stream) for stream, holder in missing if stream not in self._holders]
-                self._unregistered.difference_update(stream for stream, _ in missing)
+                self._unregistered -= streams
+                released = list(self._unreleased)
             for holder, stream in released:
                 self._store.leave(holder, stream)
             with self._lock:
@@ -183,6 +199,12 @@ class SharedLimits:
         if not self._was_usable:
             _log.info("the queue keeps the limits again")
         self._was_usable = True
+
+    def _streams_to_renew(self) -> set[str]:
+        if not self._to_renew:
+            self._to_renew = list(self._holders)
+        taken, self._to_renew = self._to_renew[:RENEWED], self._to_renew[RENEWED:]
+        return self._holders.keys() & taken
 
 
 def _whole(seconds: float) -> int:

@@ -1,23 +1,23 @@
-"""The process of one bot: `python -P -m service.arena.bot_process FD PARENT GAME MODULE:FUNCTION`.
+"""The process of a bot that is a Python function: `python -P -m service.arena.bot_process PARENT MODULE:FUNCTION`.
 
-FD is a socket, and PARENT the id of the process that started this one.
-It sends a line when the bot is imported, and then a line for each line that it gets. What the bot itself prints goes to
-stdout and stderr as usual.
+PARENT is the id of the process that started this one. The process runs in the folder that the bot is imported from, and
+exchanges the lines of `service.arena.lines`. What the bot itself prints goes to stderr.
 """
 
 import importlib
 import os
 import signal
-import socket
 import sys
+import sysconfig
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Union
 
 import msgspec
 
-from service.arena.hosted import Answer, Question
+from service.arena.lines import Answer, Question, Ready, Start, described, version_of
 from service.arena.parent import end_with_parent
 from service.games.protocol import AnyGame, Bot, Task
 from service.games.registry import GAMES
@@ -25,18 +25,25 @@ from service.match.randomness import Draws
 
 
 def main() -> None:
-    descriptor, parent, game, name = sys.argv[1:]
+    parent, name = sys.argv[1:]
     end_with_parent(int(parent), lambda: os.killpg(0, signal.SIGKILL))  # and what the bot has started
-    with socket.socket(fileno=int(descriptor)) as connection, connection.makefile("rb") as questions:
+    with os.fdopen(os.dup(0), "rb") as lines, os.fdopen(os.dup(1), "wb", buffering=0) as answers:
+        with open(os.devnull, "rb") as nothing:  # noqa: PTH123  (its descriptor takes the place of stdin)
+            os.dup2(nothing.fileno(), 0)
+        os.dup2(2, 1)
+        start = msgspec.json.decode(lines.readline(), type=Start)
+        before = set(sys.modules)
         try:
             bot = load(name)
         except BaseException as error:  # noqa: BLE001  (importing a module may raise anything)
-            connection.sendall(_line(Answer(error=described(error))))
+            answers.write(_line(Ready(error=described(error))))
             return
-        connection.sendall(_line(Answer()))
-        task = decoder(GAMES[game])
-        for line in questions:
-            connection.sendall(_line(_answer(bot, task, msgspec.json.decode(line, type=Question))))
+        module = sys.modules[name.partition(":")[0]]
+        imported = {sys.modules[other] for other in set(sys.modules) - before if other in sys.modules}
+        answers.write(_line(Ready(ready=True, version=version_of(files(module, imported)))))
+        task = decoder(GAMES[start.game])
+        for line in lines:
+            answers.write(_line(_answer(bot, task, msgspec.json.decode(line, type=Question))))
 
 
 def load(name: str) -> Bot[Any, Any]:
@@ -45,12 +52,24 @@ def load(name: str) -> Bot[Any, Any]:
     Raises:
         TypeError: it is no function.
     """
-    sys.path.insert(0, "")
+    sys.path.insert(0, str(Path.cwd()))
     module, _, function = name.partition(":")
     bot: Bot[Any, Any] = getattr(importlib.import_module(module), function)
     if not callable(bot):
         raise TypeError(f"{name} is not a function")
     return bot
+
+
+def files(bot: ModuleType, imported: Iterable[ModuleType]) -> set[Path]:
+    """The file of a bot's module, and those that it imported from the current folder, without installed packages."""
+    installed = {Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib", "stdlib", "platstdlib")}
+    beside = {
+        file
+        for module in imported
+        if (file := Path(getattr(module, "__file__", None) or "/")).is_relative_to(Path.cwd())
+        and not any(file.is_relative_to(folder) for folder in installed)
+    }
+    return {file for file in {Path(str(bot.__file__)), *beside} if file.is_file()}
 
 
 def decoder(game: AnyGame) -> Callable[[msgspec.Raw], Task[Any, Any]]:
@@ -61,7 +80,7 @@ def decoder(game: AnyGame) -> Callable[[msgspec.Raw], Task[Any, Any]]:
 
 
 def _answer(bot: Bot[Any, Any], task: Callable[[msgspec.Raw], Task[Any, Any]], question: Question) -> Answer:
-    key = bytes.fromhex(question.key)
+    key = bytes.fromhex(question.random)
     try:
         action = bot(task(question.task), Draws(lambda: key, {}))
         encoded = msgspec.json.encode(action)
@@ -73,15 +92,8 @@ def _answer(bot: Bot[Any, Any], task: Callable[[msgspec.Raw], Task[Any, Any]], q
         return Answer(error=described(error))
 
 
-def described(error: BaseException) -> str:
-    """The exception in one line, with the file and line that raised it: for the bot's author, who may see all of it."""
-    steps = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(steps[-1].filename).name}:{steps[-1].lineno})" if steps else ""
-    return f"{type(error).__name__}: {error}{where}".replace("\n", " ")
-
-
-def _line(answer: Answer) -> bytes:
-    return msgspec.json.encode(answer) + b"\n"
+def _line(line: Ready | Answer) -> bytes:
+    return msgspec.json.encode(line) + b"\n"
 
 
 if __name__ == "__main__":

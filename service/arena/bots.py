@@ -1,14 +1,16 @@
-"""The bots of a contest by their names. A bot is a function from a task to an action: `service.games.protocol.Bot`.
+"""The players of a contest by the names of its bots, which `service.arena.entries` lists.
 
 A built-in bot runs in the process of its job, because it is code of the service. For others see `service.arena.hosted`.
 """
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
+from service.arena.entries import hosted, version_of_game
 from service.arena.hosted import Hosted
+from service.arena.lines import described
 from service.arena.play import Failed
 from service.games.bots import bots_of
 from service.games.protocol import AnyGame, Bot, Task
@@ -18,22 +20,41 @@ _TICKS: Final = 2
 """Timer ticks per limit: all ticks of a process that was stopped arrive as one, so one tick alone proves nothing."""
 
 
-def is_hosted(name: str) -> bool:
-    """Whether a bot is named by its module and function."""
-    return ":" in name
-
-
-def seated(game: AnyGame, name: str, limit_s: float, log: str | None) -> "BuiltIn | Hosted":
+def seated(game: AnyGame, name: str, limit_s: float, log: str | None, version: str | None = None) -> "BuiltIn | Hosted":
     """The player for a bot's name. A hosted bot is started at once; `log` is a file for what it prints.
 
+    version: the one that a hosted bot must have, now and whenever it is started again; any if this is None.
+
     Raises:
-        CannotStart: a hosted bot could not be imported.
+        BadEntry: the name is not usable.
+        CannotStart: a hosted bot could not be started.
+        Changed: it has another version.
     """
-    if not is_hosted(name):
+    if hosted(name) is None:
         return BuiltIn(bots_of(game)[name], limit_s)
-    hosted = Hosted(game, name, limit_s, log)
-    hosted.start()
-    return hosted
+    player = Hosted(game, name, limit_s, log, version)
+    player.start()
+    return player
+
+
+def versions(game: AnyGame, names: Sequence[str], limit_s: float, log: str | None) -> tuple[str, ...]:
+    """The version of each bot.
+
+    Hosted bots are started for this, once each, so that one that cannot be used is reported before any match.
+
+    Raises:
+        BadEntry, CannotStart: as `seated`.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        if hosted(name) is None:
+            found[name] = version_of_game(game)
+        elif name not in found:
+            player = Hosted(game, name, limit_s, log)
+            player.start()
+            player.close()
+            found[name] = player.version or ""
+    return tuple(found[name] for name in names)
 
 
 class BuiltIn:
@@ -55,7 +76,7 @@ class BuiltIn:
         except _TooLong:
             raise Failed("timeout", f"no answer within {1000 * self._limit_s:g} ms") from None
         except Exception as error:  # noqa: BLE001  (a bot may fail in any way; the match goes on)
-            raise Failed("crash", type(error).__name__) from None
+            raise Failed("crash", described(error)) from None
 
     def begin(self) -> None:
         """It is always ready."""

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from math import exp, log
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -20,18 +21,33 @@ UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Contest(msgspec.Struct, frozen=True):
-    """What is played: a game, its bots in the seats' order, its options, and the seed (hex) that all deals follow from."""
+    """What is played: a game, its bots in the seats' order, its options, and the seed (hex) that all deals follow from.
+
+    `versions` has a hash of the files of each bot, or what the bot itself calls its version.
+    """
 
     game: str
     bots: tuple[str, ...]
     options: dict[str, Any]
     seed: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
     limit_ms: int
+    versions: tuple[str, ...] = ()
 
     @property
     def contestants(self) -> tuple[str, ...]:
         """The different bots, in order."""
         return tuple(dict.fromkeys(self.bots))
+
+    def difference(self, other: "Contest") -> str | None:
+        """The first thing that is different in another contest, in words; None if it is the same."""
+        for name in self.__struct_fields__:
+            if name != "versions" and (value := getattr(other, name)) != getattr(self, name):
+                shown = ",".join(value) if isinstance(value, tuple) else value
+                return f"{name} {shown}"
+        for bot, ours, theirs in zip_longest(self.bots, self.versions, other.versions):
+            if ours != theirs:
+                return f"another version of {bot}, whose files have changed since"
+        return None
 
     def seated(self, rotation: int) -> tuple[int, ...]:
         """For each seat, the position in `bots` of the bot that has it in this rotation."""
@@ -39,7 +55,10 @@ class Contest(msgspec.Struct, frozen=True):
 
 
 class BotFailure(msgspec.Struct, frozen=True):
-    """The failure of the bot at a position of the contest. The rest of its seat's match was played by default actions."""
+    """The failure of the bot at a position of the contest.
+
+    The rest of its seat's match was played by default actions.
+    """
 
     position: int
     kind: FailureKind

@@ -1,107 +1,135 @@
-"""A bot that is named `module:function`: code of somebody else, in a process of its own.
+"""A bot in a process of its own: code of somebody else, in Python or in any other language.
 
-The process gets tasks as JSON, over a socket that both processes inherit. It never sees a state or a seed.
+The process gets tasks as JSON over its stdin, and answers over its stdout. It never sees a state or a seed.
 """
 
 import os
+import select
 import signal
-import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, Final, Union
+from typing import IO, Any, Final, TypeVar, Union, cast
 
 import msgspec
 
+from service.arena import entries
 from service.arena.deals import UNREADABLE
+from service.arena.lines import Answer, Question, Ready, Start
 from service.arena.play import Failed
 from service.games.protocol import AnyGame, Task
 from service.match.characters import printable
 
 START_TIMEOUT_S: Final = 60.0
-"""How long the process may take to import the bot's module. Large libraries take seconds."""
+"""How long the process may take until it is ready. Large libraries take seconds to import."""
 MAX_ANSWER_BYTES: Final = 1 << 20
 MAX_DETAIL: Final = 200
 """The most characters of a failure's description."""
 _END_TIMEOUT_S: Final = 0.2
-"""How long a process may take to end by itself after its socket is closed."""
+"""How long a process may take to end by itself after its stdin is closed."""
 
-
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A line from a bot's process: an action in its JSON form (null to wait), or a description of what the bot raised."""
-
-    action: msgspec.Raw = msgspec.Raw(b"null")
-    error: str | None = None
-
-
-class Question(msgspec.Struct, frozen=True):
-    """A line to a bot's process. `key` is the key of the bot's random numbers, in hex."""
-
-    key: str
-    task: msgspec.Raw
+_Line = TypeVar("_Line", Ready, Answer)
 
 
 class CannotStart(Exception):
     """A bot cannot be loaded; the message says why."""
 
 
-class Hosted:
-    """A bot in a process of its own. If the process ended, or had to be ended, the next match begins with another one."""
+class Changed(Exception):
+    """A bot has another version than at the begin of the run; the message says so."""
 
-    def __init__(self, game: AnyGame, name: str, limit_s: float, log: str | None) -> None:
-        self._game = game
+
+class Hosted:
+    """A bot in a process of its own. If the process ended, or had to be ended, the next match begins with another one.
+
+    version: the one that it must have; it may have any if this is None.
+    """
+
+    def __init__(self, game: AnyGame, name: str, limit_s: float, log: str | None, version: str | None = None) -> None:
+        self._start_line = Start(game.info.id, round(1000 * limit_s))
         self._name = name
         self._limit_s = limit_s
         self._log = log
+        self.version = version
         self._process: _Process | None = None
         action: Any = Union[game.info.actions]  # noqa: UP007  (built at run time)
         self._action: Callable[[msgspec.Raw], Any] = msgspec.json.Decoder(action | None).decode
 
     def begin(self) -> None:
-        """Be ready for a match, before time is measured."""
+        """Be ready for a match, before time is measured.
+
+        Raises:
+            Changed: the bot's files changed during the run.
+        """
         if self._process is None:
             with suppress(CannotStart):  # then it has no answer, which is counted
                 self.start()
 
     def start(self) -> None:
-        """Start the process, and wait until it has imported the bot.
+        """Start the process, and wait until it is ready. Then `version` is known.
 
         Raises:
             CannotStart: it could not.
+            Changed: the bot has another version than it must have.
         """
         try:
-            process = _Process(self._game.info.id, self._name, self._log)
+            entry = entries.hosted(self._name)
+            if entry is None:
+                raise CannotStart(f"{self._name} is neither a function nor a command.")
+            process = _Process(entry, self._log)
+        except entries.BadEntry as error:
+            raise CannotStart(str(error)) from None
         except OSError as error:
             raise CannotStart(f"{self._name} gets no process: {error.strerror}.") from None
         with ExitStack() as on_failure:
             on_failure.callback(process.end)
-            try:
-                answer = process.answer(time.monotonic() + START_TIMEOUT_S)
-            except TimeoutError:
-                raise CannotStart(f"{self._name} was not imported within {START_TIMEOUT_S:g} s.") from None
-            except UNREADABLE:
-                raise CannotStart(f"{self._name} cannot be used: it writes to the socket of its process.") from None
-            except OSError:
-                status = process.end()
-                raise CannotStart(f"{self._name} cannot be used: its process ended with status {status}.") from None
-            if answer.error is not None:
-                raise CannotStart(f"{self._name} cannot be used: {printable(answer.error[:MAX_DETAIL])}.")
+            version = self._version(entry, self._ready(process))
+            if self.version not in {None, version}:
+                raise Changed(
+                    f"{self._name} has changed since the run began. Start a new run to measure the new version."
+                )
             on_failure.pop_all()
+        self.version = version
         self._process = process
+
+    def _ready(self, process: "_Process") -> Ready:
+        until = time.monotonic() + START_TIMEOUT_S
+        cannot = f"{self._name} cannot be used"
+        try:
+            process.ask(self._start_line, until)
+            ready = process.answer(Ready, until)
+        except TimeoutError:
+            raise CannotStart(f"{self._name} was not ready within {START_TIMEOUT_S:g} s.") from None
+        except UNREADABLE as error:
+            fault = printable(str(error)[:MAX_DETAIL])
+            raise CannotStart(
+                f'{cannot}: its first line must be {{"ready": true}}, and nothing else may be on stdout: {fault}.'
+            ) from None
+        except OSError:
+            raise CannotStart(f"{cannot}: its process ended with status {process.end()}.") from None
+        if ready.error is not None:
+            raise CannotStart(f"{cannot}: {printable(ready.error[:MAX_DETAIL])}.")
+        if not ready.ready:
+            raise CannotStart(f'{cannot}: its first line must be {{"ready": true}}.')
+        return ready
+
+    def _version(self, entry: entries.Hosted, ready: Ready) -> str:
+        if ready.version or isinstance(entry, entries.Function):
+            return printable(ready.version[:MAX_DETAIL])
+        return entries.version_of_command(entry)
 
     def answer(self, task: Task[Any, Any], key: Callable[[], bytes]) -> Any:
         """As `service.arena.play.Player`."""
         process = self._process
         if process is None:
             raise Failed("crash", "its process cannot be started again")
-        question = Question(key().hex(), msgspec.Raw(msgspec.json.encode(task)))
+        question = Question(msgspec.Raw(msgspec.json.encode(task)), key().hex())
         until = time.monotonic() + self._limit_s
         try:
             process.ask(question, until)
-            answer = process.answer(until)
+            answer = process.answer(Answer, until)
         except UNREADABLE as error:
             self.close()
             raise Failed("nonsense", printable(str(error)[:MAX_DETAIL])) from None
@@ -113,6 +141,8 @@ class Hosted:
             raise Failed("crash", f"its process ended with status {process.end()}") from None
         if answer.error is not None:
             raise Failed("crash", printable(answer.error[:MAX_DETAIL]))
+        if not bytes(answer.action):
+            raise Failed("nonsense", "its answer has no action")
         try:
             return self._action(answer.action)
         except UNREADABLE as error:
@@ -127,29 +157,42 @@ class Hosted:
 
 
 class _Process:
-    """A process that has been started, and our end of its socket. Times are monotonic, in seconds."""
+    """A process that has been started, and our ends of its stdin and stdout. Times are monotonic, in seconds."""
 
-    def __init__(self, game: str, bot: str, log: str | None) -> None:
-        self._socket, theirs = socket.socketpair()
-        with theirs, Path(log or os.devnull).open("ab") as output:
-            words = ["-P", "-m", "service.arena.bot_process", str(theirs.fileno()), str(os.getpid()), game, bot]
-            self._process = subprocess.Popen(  # noqa: S603  (our own program)
-                [sys.executable, *words],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                pass_fds=[theirs.fileno()],
+    def __init__(self, entry: entries.Hosted, log: str | None) -> None:
+        with Path(log or os.devnull).open("ab") as output:
+            self._process = subprocess.Popen(  # noqa: S603  (the user's own program)
+                entries.process_words(entry),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=output,
+                bufsize=0,
+                cwd=entry.folder if isinstance(entry, entries.Function) else None,
                 env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"},
                 start_new_session=True,
             )
+        self._stdin, self._stdout = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+        os.set_blocking(self._stdin.fileno(), False)
         self._received = b""
 
-    def ask(self, question: Question, until: float) -> None:
-        """Raises TimeoutError, or another OSError if the process has ended."""
-        self._socket.settimeout(_left(until))
-        self._socket.sendall(msgspec.json.encode(question) + b"\n")
+    def ask(self, question: Start | Question, until: float) -> None:
+        """Send a line.
 
-    def answer(self, until: float) -> Answer:
+        Raises:
+            TimeoutError: the process did not read it in time.
+            OSError: the process has ended.
+            UNREADABLE: there is a line from the process that nobody asked for.
+        """
+        unasked = bool(self._received) or (select.select([self._stdout], [], [], 0)[0] and self._receive())
+        if unasked and not isinstance(question, Start):  # a program may be ready before it reads the first line
+            raise msgspec.DecodeError("it wrote more than one line for an answer")
+        line = msgspec.json.encode(question) + b"\n"
+        while line:
+            if not select.select([], [self._stdin], [], _left(until))[1]:
+                raise TimeoutError
+            line = line[os.write(self._stdin.fileno(), line) :]
+
+    def answer(self, kind: type[_Line], until: float) -> _Line:
         """The next line.
 
         Raises:
@@ -158,19 +201,25 @@ class _Process:
             UNREADABLE: it is no line of this protocol.
         """
         while not self._received.endswith(b"\n"):
-            self._socket.settimeout(_left(until))
-            part = self._socket.recv(1 << 16)
-            if not part:
+            if not select.select([self._stdout], [], [], _left(until))[0]:
+                raise TimeoutError
+            if not self._receive():
                 raise ConnectionResetError
-            self._received += part
             if len(self._received) > MAX_ANSWER_BYTES:
                 raise msgspec.DecodeError(f"an answer has at most {MAX_ANSWER_BYTES} bytes")
         line, self._received = self._received, b""
-        return msgspec.json.decode(line, type=Answer)
+        return msgspec.json.decode(line, type=kind)
+
+    def _receive(self) -> bool:
+        """Read what has arrived; False if the process has closed its stdout."""
+        part = os.read(self._stdout.fileno(), 1 << 16)
+        self._received += part
+        return bool(part)
 
     def end(self) -> int:
         """End the process and those that it started; returns its exit status, which is negative for a signal."""
-        self._socket.close()
+        self._stdin.close()
+        self._stdout.close()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_TIMEOUT_S)
         with suppress(ProcessLookupError):
@@ -179,5 +228,5 @@ class _Process:
 
 
 def _left(until: float) -> float:
-    """The seconds until a time, at least a very short while, because 0 means no limit to a socket."""
-    return max(until - time.monotonic(), 1e-6)
+    """The seconds until a time; 0 if it has passed."""
+    return max(until - time.monotonic(), 0.0)

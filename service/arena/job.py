@@ -1,4 +1,7 @@
-"""A job: a process that plays deals. `python -P -m service.arena.job PARENT` reads a JobOrder and then numbers of deals, one a line."""
+"""A job: a process that plays deals, started as `python -P -m service.arena.job PARENT`.
+
+It reads a JobOrder and then numbers of deals, one a line.
+"""
 
 import hmac
 import os
@@ -6,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import NoReturn
 
@@ -13,9 +17,9 @@ import msgspec
 
 from service.arena.bots import BuiltIn, seated
 from service.arena.deals import Broken, Contest, Deal, JobOrder, MatchResult, Report, counted, merged, result
-from service.arena.hosted import CannotStart, Hosted
+from service.arena.hosted import CannotStart, Changed, Hosted
 from service.arena.parent import end_with_parent
-from service.arena.play import play
+from service.arena.play import id_of_match, play
 from service.arena.record import match_file
 from service.games.registry import GAMES
 from service.match.characters import printable
@@ -37,9 +41,10 @@ def main() -> None:
         bots: list[BuiltIn | Hosted] = []
         try:
             game, limit_s = GAMES[order.contest.game], order.contest.limit_ms / 1000
-            bots.extend(seated(game, name, limit_s, log) for name in order.contest.bots)
+            for name, version in zip_longest(order.contest.bots, order.contest.versions):
+                bots.append(seated(game, name, limit_s, log, version))
             _play_all(order.contest, bots, export, report)
-        except CannotStart as error:
+        except (CannotStart, Changed) as error:
             report(Broken(str(error)))
         finally:
             for bot in bots:
@@ -62,6 +67,8 @@ def _play_all(
         except OSError as error:
             report(Broken(printable(f"{error.filename or export}: {error.strerror}")))
             return
+        except Changed:
+            raise
         except Exception as error:
             report(Broken(f"the rules failed in deal {number}: {type(error).__name__}: {error}"))
             raise
@@ -73,13 +80,17 @@ def deal_seed(contest: Contest, number: int) -> bytes:
 
 
 def play_deal(contest: Contest, number: int, bots: list[BuiltIn | Hosted], export: str | None) -> Deal:
-    """Play a deal in every rotation; `bots` are in the contest's order. Writes the match files to the folder `export`."""
+    """Play a deal in every rotation, and write the match files to the folder `export`.
+
+    bots: in the contest's order.
+    """
     game, seed = GAMES[contest.game], deal_seed(contest, number)
     matches: list[MatchResult] = []
     times: list[dict[int, int]] = [{} for _ in bots]
     for rotation in range(len(bots)):
         positions = contest.seated(rotation)
-        played = play(game, contest.options, seed, [bots[position] for position in positions])
+        players = [bots[position] for position in positions]
+        played = play(game, contest.options, seed, players, id_of_match(seed, rotation))
         matches.append(result(played, positions))
         for position, taken in zip(positions, played.times, strict=True):
             times[position] = merged(times[position], counted(taken))

@@ -1,7 +1,7 @@
 """Runs the jobs of a contest and yields their deals in order.
 
-Each job gets the deals whose number leaves its own number as the remainder. So which process plays a deal, and after which
-others, depends only on the number of jobs, and a run can be repeated even with bots that keep something between matches.
+Job number 1 of 3 gets the deals 1, 4, 7 and so on. So which process plays a deal, and after which others, depends only on
+the number of jobs, and a run can be repeated even with bots that keep something between matches.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The journal of a run: a file with the contest, and then each deal as it was played, so that a run can be continued."""
+"""The journal of a run: a file with the contest, and then each deal that was played, so that a run can be continued."""
 
 import fcntl
 from collections.abc import Mapping
@@ -21,7 +21,8 @@ class Journal:
         """Continue a journal, or begin one. Other runs cannot use it until it is closed.
 
         Raises:
-            NotContinued: the file has another contest, is damaged or no journal, or another run uses it. It is unchanged.
+            NotContinued: the file has another contest, is damaged or no journal, or another run uses it. It is
+                unchanged.
         """
         self.known: Mapping[int, Deal]
         self._file: IO[bytes] = path.open("a+b")
@@ -78,9 +79,8 @@ def _read(path: Path, contest: Contest) -> tuple[dict[int, Deal], int]:
         NotContinued: it is the journal of another contest, or a complete line is no deal of this one.
     """
     found = contest_of(path) or contest
-    for name in Contest.__struct_fields__:
-        if (value := getattr(found, name)) != getattr(contest, name):
-            raise NotContinued(f"{path} has another contest, with {name} {value}; give another file.")
+    if difference := contest.difference(found):
+        raise NotContinued(f"{path} has another contest, with {difference}; give another file.")
     known: dict[int, Deal] = {}
     length = 0
     with path.open("rb") as file:

@@ -1,5 +1,9 @@
-"""Plays one match by the bare rules. Time is simulated: it passes only in games that keep time, and where a bot failed."""
+"""Plays one match by the bare rules.
 
+Time is simulated: it passes only in games that keep time, and where a bot failed.
+"""
+
+import base64
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +14,7 @@ import msgspec
 
 from service.games.protocol import CLOCK, AnyGame, Decision, IllegalAction, Move, Outcome, Ring, Task
 from service.games.visibility import Seat
+from service.match import texts
 from service.match.events import SHORTEST_CLOCK
 from service.match.model import BOT_PACE_MS, GRACE_MS
 from service.match.randomness import Draws, match_key
@@ -81,17 +86,27 @@ class _Opening(NamedTuple):
     plays_at: int
 
 
-def play(game: AnyGame, options: Mapping[str, object], seed: bytes, players: Sequence[Player]) -> Played:
+def id_of_match(seed: bytes, rotation: int) -> str:
+    """The id of a deal's match. It says nothing about the seed, or about the other matches of the deal."""
+    return base64.b32encode(hmac.digest(seed, b"match:%d" % rotation, "sha256")[:16]).decode().rstrip("=").lower()
+
+
+def play(
+    game: AnyGame, options: Mapping[str, object], seed: bytes, players: Sequence[Player], match_id: str = ""
+) -> Played:
     """Play a match, with a player for each seat. The same seed and answers give the same match.
 
     In a game that keeps time, bots answer at the pace that they have on the service.
     """
-    return _Table(game, options, seed, players).play()
+    return _Table(game, options, seed, players, match_id).play()
 
 
 class _Table:
-    def __init__(self, game: AnyGame, options: Mapping[str, object], seed: bytes, players: Sequence[Player]) -> None:
+    def __init__(
+        self, game: AnyGame, options: Mapping[str, object], seed: bytes, players: Sequence[Player], match_id: str
+    ) -> None:
         self._game = game
+        self._match_id = match_id
         self._options = game.options(len(players), options)
         self._seed = seed
         self._players = players
@@ -178,9 +193,8 @@ class _Table:
 
     def _ask(self, decision: Decision[Any], at: int) -> None:
         game, seat = self._game, decision.seat
-        task = Task(
-            seat, decision.step, game.observation(self._state, seat), tuple(game.legal_actions(self._state, seat))
-        )
+        legal = tuple(game.legal_actions(self._state, seat))
+        task = Task(seat, decision.step, game.observation(self._state, seat), legal, self._match_id)
         asked = len(self._times[seat])
         self._at = at
         began = perf_counter_ns()
@@ -196,7 +210,10 @@ class _Table:
         except Failed as failed:
             self._failures[seat] = Failure(seat, failed.kind, failed.detail)
         except IllegalAction as refusal:
-            self._failures[seat] = Failure(seat, "nonsense", f"illegal action: {refusal.code}, {refusal.clause}")
+            why = texts.refusal_texts(game, refusal)[texts.DEFAULT]
+            self._failures[seat] = Failure(
+                seat, "nonsense", f"illegal action: {why} ({refusal.code}, {refusal.clause})"
+            )
 
     def _wait(self, decision: Decision[Any]) -> None:
         if decision.on_timeout is not None:

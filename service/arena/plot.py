@@ -13,13 +13,15 @@ _LEFT: Final = 56
 _RIGHT: Final = 24
 _TOP: Final = 56
 _BOTTOM: Final = 48
+_INSET: Final = 8
+"""Between the frame and the lowest and highest score, so that a line of 0 or 100 % is not hidden in the frame."""
 _COLOURS: Final = ("#2563eb", "#d97706", "#059669", "#c026d3", "#dc2626", "#0891b2", "#65a30d", "#7c3aed")
 _DASHES: Final = ("", "8 4", "2 3", "12 4 2 4", "5 5", "1 4", "10 2", "3 1")
 """A line's dashes also tell it from the others, for those who do not see the colours."""
 _STYLE: Final = (
     "text{font:13px system-ui,sans-serif;fill:#1f2937}.title{font-size:15px;font-weight:600}"
-    ".paper{fill:#ffffff}.grid{stroke:#e5e7eb}.even{stroke:#6b7280;stroke-dasharray:4 4}"
-    "@media(prefers-color-scheme:dark){text{fill:#e5e7eb}.paper{fill:#111827}.grid{stroke:#374151}.even{stroke:#9ca3af}}"
+    ".paper{fill:#ffffff}.frame{fill:none;stroke:#e5e7eb}.grid{stroke:#e5e7eb}.even{stroke:#6b7280;stroke-dasharray:4 4}"
+    "@media(prefers-color-scheme:dark){text{fill:#e5e7eb}.paper{fill:#111827}.frame{stroke:#374151}.grid{stroke:#374151}.even{stroke:#9ca3af}}"
 )
 
 
@@ -54,11 +56,12 @@ class _Scale:
 
     def y(self, score: float) -> float:
         share = (min(max(score, self.low), self.high) - self.low) / (self.high - self.low)
-        return HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * share
+        return HEIGHT - _BOTTOM - _INSET - (HEIGHT - _TOP - _BOTTOM - 2 * _INSET) * share
 
 
 def _frame(scale: _Scale, title: str) -> Iterator[str]:
     yield f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/><text class="title" x="{_LEFT}" y="26">{escape(title)}</text>'
+    yield f'<rect class="frame" x="{_LEFT}" y="{_TOP}" width="{WIDTH - _LEFT - _RIGHT}" height="{HEIGHT - _TOP - _BOTTOM}"/>'
     for tenth in range(round(10 * scale.low), round(10 * scale.high) + 1):
         y = scale.y(tenth / 10)
         kind = "even" if tenth == 5 else "grid"
@@ -87,7 +90,7 @@ def _lines(scale: _Scale, curves: Mapping[str, Sequence[Point]]) -> Iterator[str
         yield f'<polygon points="{" ".join(upper + lower)}" fill="{colour}" fill-opacity="0.15"/>'
         line = " ".join(f"{scale.x(one.matches):.1f},{scale.y(one.score):.1f}" for one in curve)
         pattern = f' stroke-dasharray="{dashes}"' if dashes else ""
-        yield f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"{pattern}/>'
+        yield f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="3"{pattern}/>'
         if len(curves) > 1:
             x = _LEFT + number * (WIDTH - _LEFT - _RIGHT) / len(curves)
             yield f'<line x1="{x:.1f}" x2="{x + 24:.1f}" y1="42" y2="42" stroke="{colour}" stroke-width="2"{pattern}/>'

@@ -1,6 +1,5 @@
 """Writes a played match as a match file: every move is decided again by the service's Decider, in the same order."""
 
-import base64
 import hmac
 from collections.abc import Mapping, Sequence
 from itertools import count
@@ -8,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from service.arena.play import Moved, Played
+from service.arena.play import Moved, Played, id_of_match
 from service.games.protocol import CLOCK, AnyGame
 from service.match.commands import Act, Command, Create, Join, Ring, Score, TakeDefault
 from service.match.events import SHORTEST_CLOCK, MatchClock
@@ -27,13 +26,14 @@ def match_file(
     rotation: int,
     played: Played,
 ) -> Sequence[bytes]:
-    """The lines of the match file. All bots are players in it, as bots are that somebody hosts; `names` are in seat order.
+    """The lines of the match file. All bots are players in it, as bots are that somebody hosts.
+
+    names: in seat order.
 
     Raises:
         RuntimeError: the Decider has another outcome.
     """
-    match_id = base64.b32encode(hmac.digest(seed, b"match:%d" % rotation, "sha256")[:16]).decode().rstrip("=").lower()
-    recording = Recording(match_id, game, seed, lambda version: _salt(seed, rotation, version))
+    recording = Recording(id_of_match(seed, rotation), game, seed, lambda version: _salt(seed, rotation, version))
     clock = None if game.info.keeps_time else _CLOCK
     wanted = NewMatch(game=game.info.id, seats=len(names), options=options, clock=clock)
     recording.carry_out(Create(player=_CREATOR, game=game, wanted=wanted), 0)

@@ -1,8 +1,8 @@
-"""A sequential test of two bots: it stops when the deals show which of two Elo differences is nearer to the truth.
+"""A sequential test of two bots: it stops when the deals show that one is stronger than the other by enough.
 
-The generalised sequential probability ratio test (GSPRT) as fishtest, fastchess and OpenBench run it, on the scores of deals.
-The distribution of these scores is unknown; each hypothesis fixes only its mean, and the likelihood is the largest that a
-distribution with this mean can have.
+It is the generalised sequential probability ratio test (GSPRT) as fishtest, fastchess and OpenBench run it, on the scores
+of deals. The distribution of these scores is unknown; each hypothesis fixes only its mean, and the likelihood is the
+largest that a distribution with this mean can have.
 
 Sources:
     Wald, Sequential Analysis (1947): the bounds.
@@ -26,7 +26,11 @@ LOWER: Final = log(ERROR / (1 - ERROR))
 UPPER: Final = log((1 - ERROR) / ERROR)
 
 Verdict: TypeAlias = Literal["elo0", "elo1"]
-"""The hypothesis that is accepted."""
+"""The hypothesis that is accepted. `elo1`: the difference is more than `elo0`. `elo0`: it is less than `elo1`.
+
+Where it is between them, both are true, and either may be accepted. Elsewhere only one is, and the other is accepted in
+at most about 5 of 100 runs.
+"""
 
 _PAIR_SCORES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 _UNSEEN: Final = 1e-3
@@ -35,7 +39,10 @@ _STEPS: Final = 60
 
 
 class Sprt(msgspec.Struct, frozen=True):
-    """The hypotheses: the first bot is stronger than the second by `elo0`, or by `elo1`, which is larger."""
+    """The hypotheses: the first bot's strength minus the second's is `elo0`, or `elo1`, which is larger.
+
+    Both may be negative.
+    """
 
     elo0: float
     elo1: float

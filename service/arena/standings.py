@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from math import isfinite
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -16,17 +16,28 @@ MOST_POINTS: Final = 400
 """The most points of a curve that are kept; beyond that every second one is dropped."""
 
 
+End: TypeAlias = Literal["matches", "verdict", "interrupt"]
+"""What ended a run: all matches were played, the sequential test has a verdict, or the user stopped it."""
+
+Elo: TypeAlias = float | Literal["Infinity", "-Infinity"]
+"""An Elo difference. JSON has no infinite numbers; Python's float() and JavaScript's Number() read these texts."""
+
+
 class Row(msgspec.Struct, frozen=True):
     """One bot. `score` is its mean over all pairs with another bot: 1 for the better rank, 0.5 for the same.
 
-    An Elo difference is that to the others; None if it is infinite. `points` is the game's own mean score.
+    `won`, `drawn` and `lost` count these pairs; of two bots they are the matches. An Elo difference is that to the
+    others. `points` is the game's own mean score.
     """
 
     bot: str
     score: float
     interval: Interval
-    elo: float | None
-    elo_interval: tuple[float | None, float | None]
+    elo: Elo
+    elo_interval: tuple[Elo, Elo]
+    won: int
+    drawn: int
+    lost: int
     points: float
     answers: int
     ms_p50: float | None
@@ -36,14 +47,17 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class SprtState(msgspec.Struct, frozen=True):
-    """A sequential test after the deals so far. `verdict` is the accepted hypothesis, None while there is none."""
+    """A sequential test after the deals so far. `verdict` is the accepted hypothesis, None while the test goes on.
+
+    It is `undecided` if the run ended without one.
+    """
 
     elo0: float
     elo1: float
     llr: float
     lower: float
     upper: float
-    verdict: Verdict | None
+    verdict: Verdict | Literal["undecided"] | None
 
 
 class Point(NamedTuple):
@@ -57,6 +71,7 @@ class Point(NamedTuple):
 class _Bot:
     def __init__(self) -> None:
         self.scores = Scores()
+        self.pairs: Counter[float] = Counter()
         self.points = 0
         self.seats = 0
         self.times: Times = {}
@@ -84,7 +99,10 @@ class Standings:
         self.deals += 1
         names = self.contest.bots
         for name, bot in self._bots.items():
-            score = sum(pairwise(names, match, name) for match in deal.matches) / len(deal.matches)
+            pairs = [pair_results(names, match, name) for match in deal.matches]
+            score = sum(sum(results) / len(results) for results in pairs) / len(pairs)
+            for results in pairs:
+                bot.pairs.update(results)
             bot.scores = bot.scores.and_one(score)
             if name == names[0]:
                 self._scores[score] += 1
@@ -118,7 +136,10 @@ class Standings:
         return sorted(rows, key=lambda row: -row.score)
 
     def curves(self) -> dict[str, list[Point]]:
-        """The score of each bot and its interval over the matches; of two bots only the first, for the other mirrors it."""
+        """The score of each bot and its interval over the matches.
+
+        Of two bots there is only the first, because the other mirrors it.
+        """
         names = self.contest.contestants
         wanted = names[:1] if len(names) == 2 else names
         last = {
@@ -130,23 +151,24 @@ class Standings:
             for name in wanted
         }
 
-    def sprt(self) -> SprtState | None:
+    def sprt(self, end: End | None = None) -> SprtState | None:
+        """The state of the sequential test; `end` says that the run has ended, and how."""
         if self._sprt is None:
             return None
         ratio = self._sprt.log_likelihood_ratio(self._scores) if self.deals else 0.0
-        return SprtState(self._sprt.elo0, self._sprt.elo1, ratio, LOWER, UPPER, self._sprt.verdict(ratio))
+        verdict = self._sprt.verdict(ratio) or (None if end is None else "undecided")
+        return SprtState(self._sprt.elo0, self._sprt.elo1, ratio, LOWER, UPPER, verdict)
 
 
-def pairwise(names: Sequence[str], match: MatchResult, name: str) -> float:
-    """A bot's score of a match: the mean over all pairs of one of its seats and a seat of another bot."""
-    results = [
+def pair_results(names: Sequence[str], match: MatchResult, name: str) -> Sequence[float]:
+    """The results of a bot in a match, for each pair of one of its seats and a seat of another bot: 1, 0.5 or 0."""
+    return [
         1.0 if own < other else 0.5 if own == other else 0.0
         for own, holder in zip(match.ranks, names, strict=True)
         if holder == name
         for other, opponent in zip(match.ranks, names, strict=True)
         if opponent != name
     ]
-    return sum(results) / len(results)
 
 
 def _row(name: str, bot: _Bot) -> Row:
@@ -155,8 +177,11 @@ def _row(name: str, bot: _Bot) -> Row:
         bot=name,
         score=bot.scores.mean,
         interval=interval,
-        elo=_finite(elo(bot.scores.mean)),
-        elo_interval=(_finite(elo(interval.low)), _finite(elo(interval.high))),
+        elo=_in_json(elo(bot.scores.mean)),
+        elo_interval=(_in_json(elo(interval.low)), _in_json(elo(interval.high))),
+        won=bot.pairs[1.0],
+        drawn=bot.pairs[0.5],
+        lost=bot.pairs[0.0],
         points=bot.points / max(bot.seats, 1),
         answers=sum(bot.times.values()),
         ms_p50=percentile_ms(bot.times, 0.50),
@@ -166,5 +191,7 @@ def _row(name: str, bot: _Bot) -> Row:
     )
 
 
-def _finite(value: float) -> float | None:
-    return value if isfinite(value) else None
+def _in_json(value: float) -> Elo:
+    if isfinite(value):
+        return value
+    return "Infinity" if value > 0 else "-Infinity"

@@ -1,8 +1,8 @@
 """How strong a bot is, as far as the deals show it: score, 95 % interval and Elo difference.
 
-A deal is played once for each rotation of the seats, and its matches are not independent: they have the same cards. A bot's
-score of a deal is therefore the mean of its matches, and the deal is the unit of all statistics. For two bots these are the
-five outcomes of a game pair that chess calls pentanomial.
+A deal is played once for each rotation of the seats, and its matches are not independent: they have the same cards. A
+bot's score of a deal is therefore the mean of its matches, and the deal is the unit of all statistics. For two bots these
+are the five outcomes of a game pair that chess calls pentanomial.
 
 Sources:
     Wilson, Probable inference, the law of succession, and statistical inference. JASA 22 (1927): the score interval.
@@ -57,7 +57,8 @@ class Scores(NamedTuple):
         shrink = 1 + t * t / worth
         middle = (mean + t * t / (2 * worth)) / shrink
         half = t / shrink * sqrt(largest / worth + t * t / (4 * worth * worth))
-        # At the ends the interval reaches 0 or 1 exactly; rounding must not turn this into a huge but finite Elo difference.
+        # At the ends the interval reaches 0 or 1 exactly; rounding must not turn this into a huge but finite Elo
+        # difference.
         return Interval(
             0.0 if mean == 0 else max(0.0, middle - half),
             1.0 if mean == 1 else min(1.0, middle + half),
@@ -65,7 +66,10 @@ class Scores(NamedTuple):
 
 
 def student_t(freedom: int) -> float:
-    """The two-sided 95 % quantile of Student's t: exact for one and two degrees of freedom, then within 1 % and soon less."""
+    """The two-sided 95 % quantile of Student's t.
+
+    It is exact for one and two degrees of freedom, then within 1 % and soon less.
+    """
     if freedom == 1:
         return 12.706204736432095
     if freedom == 2:

@@ -1,4 +1,4 @@
-"""The standings as a table for a terminal of 80 columns or more."""
+"""The standings as two tables for a terminal of 80 columns or more: how strong each bot is, and how it behaves."""
 
 from typing import Final
 
@@ -8,36 +8,56 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from service.arena.standings import Row, SprtState, Standings
+from service.arena.standings import Elo, End, Row, SprtState, Standings
 
+WIDTH: Final = 80
+"""The columns of a terminal that are enough for the tables, and their width where the output is no terminal."""
 FIRST_BOUNDS: Final = 5
 """Deals from which on intervals are shown; before, they say nothing."""
 
 
-def table(standings: Standings, seconds: float, limit: int | None) -> RenderableType:
-    """The standings after so many seconds of play. `limit` is the number of deals to play, None if there is none."""
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    shown.add_column("bot", overflow="fold", min_width=8)
-    for head in ("score", "95 %", "Elo", "95 %", "points", "ms p50", "p99", "failed"):
-        shown.add_column(head, justify="right", no_wrap=True)
+def table(standings: Standings, seconds: float, limit: int | None, end: End | None = None) -> RenderableType:
+    """The standings after so many seconds of play. `limit` is the number of deals to play, None if there is none.
+
+    end: what ended the run; None while it goes on.
+    """
     rows = standings.rows()
+    bounds = standings.deals >= FIRST_BOUNDS
+    strength = _empty("score %", "95 %", "Elo", "95 %", "won", "drawn", "lost")
+    behaviour = _empty("mean points", "ms p50", "ms p99", "failed")
     for row in rows:
-        shown.add_row(*_cells(row, bounds=standings.deals >= FIRST_BOUNDS))
-    parts: list[RenderableType] = [shown, _progress(standings, seconds, limit)]
-    if (test := standings.sprt()) is not None:
-        parts.append(Text(_sprt_line(test, standings.contest.contestants)))
+        strength.add_row(Text(row.bot), *_strength(row, bounds=bounds))
+        behaviour.add_row(Text(row.bot), *_behaviour(row))
+    parts: list[RenderableType] = [strength, behaviour, _progress(standings, seconds, limit)]
+    if (test := standings.sprt(end)) is not None:
+        parts.append(Text(sprt_line(test, standings.contest.contestants, standings.matches)))
     parts += [Text(_failures(row), style="red") for row in rows if row.failures]
     return Group(*parts)
 
 
-def _cells(row: Row, *, bounds: bool) -> tuple[RenderableType, ...]:
+def _empty(*heads: str) -> Table:
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    shown.add_column("bot", overflow="fold", min_width=8)
+    for head in heads:
+        shown.add_column(head, justify="right", no_wrap=True)
+    return shown
+
+
+def _strength(row: Row, *, bounds: bool) -> tuple[str, ...]:
     low, high = row.interval
     return (
-        Text(row.bot),
         f"{100 * row.score:.1f}",
         f"{100 * low:.1f}–{100 * high:.1f}" if bounds else "–",
-        _elo(row.elo, row.score),
-        f"{_elo(row.elo_interval[0], low)} to {_elo(row.elo_interval[1], high)}" if bounds else "–",
+        _elo(row.elo),
+        f"{_elo(row.elo_interval[0])} to {_elo(row.elo_interval[1])}" if bounds else "–",
+        f"{row.won}",
+        f"{row.drawn}",
+        f"{row.lost}",
+    )
+
+
+def _behaviour(row: Row) -> tuple[str, ...]:
+    return (
         f"{row.points:.1f}",
         "–" if row.ms_p50 is None else f"{row.ms_p50:.2f}",
         "–" if row.ms_p99 is None else f"{row.ms_p99:.2f}",
@@ -50,9 +70,9 @@ def _failures(row: Row) -> str:
     return f"{row.bot}: {kinds}; the first: {row.first_failure}"
 
 
-def _elo(value: float | None, score: float) -> str:
-    if value is None:
-        return "∞" if score > 0.5 else "-∞"
+def _elo(value: Elo) -> str:
+    if isinstance(value, str):
+        return "∞" if value == "Infinity" else "-∞"
     return f"{round(value):+d}"
 
 
@@ -61,9 +81,10 @@ def _progress(standings: Standings, seconds: float, limit: int | None) -> Render
     total = "" if limit is None else f" of {limit * seats:,}"
     rate = f"{standings.matches / seconds:,.1f} a second" if seconds > 0 and standings.matches else "–"
     text = f"{standings.matches:,}{total} matches, {standings.deals:,} deals, {seconds:,.0f} s, {rate}"
-    line = Table.grid(padding=(0, 1))
-    line.add_row(ProgressBar(total=1, completed=_share(standings, limit), width=30), text)
-    return line
+    lines = Table.grid()
+    lines.add_row(ProgressBar(total=1, completed=_share(standings, limit), width=30))
+    lines.add_row(text)
+    return lines
 
 
 def _share(standings: Standings, limit: int | None) -> float:
@@ -75,11 +96,32 @@ def _share(standings: Standings, limit: int | None) -> float:
     return min(1.0, max(played, test.llr / (test.upper if test.llr > 0 else test.lower)))
 
 
-def _sprt_line(test: SprtState, bots: tuple[str, ...]) -> str:
-    line = f"SPRT of Elo {test.elo0:g} against {test.elo1:g}: LLR {test.llr:.2f} ({test.lower:.2f}, {test.upper:.2f})"
+def sprt_line(test: SprtState, bots: tuple[str, ...], matches: int) -> str:
+    """The state of a sequential test of two bots in words."""
+    line = f"SPRT of Elo {test.elo0:g} against {test.elo1:g}: LLR {test.llr:.2f} ({test.lower:.2f}, {test.upper:.2f})."
     match test.verdict:
         case "elo1":
-            return f"{line}. Accepted: {bots[0]} is stronger than {bots[1]} by {test.elo1:g} Elo or more."
+            return f"{line}\nAccepted: {_more_than(test.elo0, *bots)}"
         case "elo0":
-            return f"{line}. Accepted: {bots[0]} is stronger than {bots[1]} by {test.elo0:g} Elo or less."
+            return f"{line}\nAccepted: {_less_than(test.elo1, *bots)}"
+        case "undecided":
+            return f"{line}\nUndecided after {matches:,} matches: play more of them."
     return line
+
+
+def _more_than(elo: float, first: str, second: str) -> str:
+    """That the first bot minus the second is more than this Elo difference."""
+    if elo == 0:
+        return f"{first} is stronger than {second}."
+    if elo > 0:
+        return f"{first} is stronger than {second} by more than {elo:g} Elo."
+    return f"{first} is not weaker than {second} by {-elo:g} Elo or more."
+
+
+def _less_than(elo: float, first: str, second: str) -> str:
+    """That the first bot minus the second is less than this Elo difference."""
+    if elo == 0:
+        return f"{first} is weaker than {second}."
+    if elo < 0:
+        return f"{first} is weaker than {second} by more than {-elo:g} Elo."
+    return f"{first} is not stronger than {second} by {elo:g} Elo or more."

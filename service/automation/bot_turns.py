@@ -148,6 +148,7 @@ def _chosen(match: Match, decision: OpenDecision, name: str, chance: Rng) -> Any
         step=decision.step,
         observation=game.observation(match.state, decision.seat),
         legal_actions=tuple(game.legal_actions(match.state, decision.seat)),
+        match=match.id,
     )
     with metrics.BOT_ANSWERS.labels(game.info.id).time():
         chosen = bots_of(game)[name](task, chance)

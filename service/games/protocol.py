@@ -115,6 +115,7 @@ class Task(msgspec.Struct, Generic[A, V], frozen=True):
     """Everything that a bot gets: its seat's observation and legal actions. A bot never gets a state.
 
     `step` names the step of the rules. `legal_actions` is never empty; its entries may have patterns, which a bot resolves.
+    `match` is the id of the match, so that a bot that keeps something knows when another match begins.
     Public: bots in the arena get the same fields.
     """
 
@@ -122,6 +123,7 @@ class Task(msgspec.Struct, Generic[A, V], frozen=True):
     step: str
     observation: V
     legal_actions: tuple[A, ...]
+    match: str = ""
 
 
 Bot: TypeAlias = Callable[[Task[A, V], Rng], A | None]

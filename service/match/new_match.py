@@ -11,8 +11,12 @@ from events.chain import NEWEST_FORMAT
 from service.errors import Refused
 from service.games.bots import bots_of
 from service.games.protocol import AnyGame, BadOptions
+from service.match.characters import printable
 from service.match.events import BotFallback, MatchClock
 from service.match.model import OPEN_MS
+
+_MAX_NAME: Final = 64
+"""The most characters of an unknown name in a refusal."""
 
 
 class NewMatch(msgspec.Struct, frozen=True):
@@ -53,7 +57,8 @@ def game_named(games: Mapping[str, AnyGame], game_id: str) -> AnyGame:
     """
     game = games.get(game_id)
     if game is None:
-        raise Refused("game-not-found", "There is no such game.", games=sorted(games))
+        fault = f"There is no game {_shown(game_id)}. There are: {', '.join(sorted(games))}."
+        raise Refused("game-not-found", fault, games=sorted(games))
     return game
 
 
@@ -130,4 +135,11 @@ def check_pace(clock: MatchClock | None) -> None:
 
 def check_bot(game: AnyGame, name: str) -> None:
     if name not in bots_of(game):
-        raise Refused("bot-not-found", "No such bot plays this game.", bots=sorted(bots_of(game)))
+        bots = sorted(bots_of(game))
+        fault = f"No bot {_shown(name)} plays {game.info.title}. There are: {', '.join(bots)}."
+        raise Refused("bot-not-found", fault, bots=bots)
+
+
+def _shown(name: str) -> str:
+    """A name that somebody gave, for a refusal."""
+    return repr(printable(name[:_MAX_NAME]))

@@ -1,6 +1,7 @@
 """`moonstone arena`: plays many matches of bots, and measures whether one is stronger than another."""
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Iterable
@@ -10,17 +11,21 @@ from typing import Final
 
 import click
 import msgspec
+from msgspec.structs import replace
 from rich.console import Console
 from rich.live import Live
 
-from service.arena.bots import is_hosted
+from service.arena import export as export_folder
+from service.arena.bots import versions
 from service.arena.deals import Contest, Deal, JobOrder
+from service.arena.entries import BadEntry, hosted, same_bots
+from service.arena.hosted import CannotStart
 from service.arena.jobs import JobFailed, deals
 from service.arena.journal import Journal, NotContinued, contest_of
 from service.arena.plot import plot
 from service.arena.sprt import Sprt
-from service.arena.standings import Standings
-from service.arena.table import table
+from service.arena.standings import End, Standings
+from service.arena.table import WIDTH, table
 from service.errors import Refused
 from service.games.registry import GAMES
 from service.match.characters import printable
@@ -29,14 +34,15 @@ from service.match.randomness import new_seed
 from service.ops.arguments import LocalCommand, advice, options_of, seed_of
 
 REFRESH_S: Final = 0.25
-_PLAIN_WIDTH: Final = 160
-"""The width of the table where the output is no terminal."""
 
 
 @click.command(cls=LocalCommand)
 @click.argument("game")
 @click.option(
-    "--bots", required=True, metavar="A,B[,...]", help="One bot for each seat: built-in names, or module:function."
+    "--bots",
+    required=True,
+    metavar="A,B[,...]",
+    help="One bot for each seat: a built-in name, [DIR/]module:function, or a command in quotes.",
 )
 @click.option("--matches", type=click.IntRange(1), metavar="N", help="How many matches, rounded up to whole deals.")
 @click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as one of two Elo differences is accepted (two bots).")
@@ -52,7 +58,7 @@ _PLAIN_WIDTH: Final = 160
 @click.option(
     "--plot", "plot_file", type=click.Path(dir_okay=False), metavar="FILE.svg", help="Where to draw the scores."
 )
-@click.option("--bot-log", type=click.Path(dir_okay=False), metavar="FILE", help="Where module:function bots print to.")
+@click.option("--bot-log", type=click.Path(dir_okay=False), metavar="FILE", help="Where bots print to.")
 def arena(
     game: str,
     bots: str,
@@ -70,8 +76,9 @@ def arena(
 ) -> None:
     """Measure whether one bot is stronger than another.
 
-    Every deal is played once in each rotation of the seats. Intervals count deals, because the matches of one deal are alike.
-    A bot that crashes, takes too long or answers with no legal action loses the rest of its seat's match to default actions.
+    Every deal is played once in each rotation of the seats. Intervals count deals, because the matches of one deal are
+    alike. A bot that crashes, takes too long or answers with no legal action loses the rest of its seat's match to
+    default actions.
     """
     test = _sprt(sprt)
     if matches is None and test is None:
@@ -81,8 +88,12 @@ def arena(
     if test is not None and len(contest.contestants) != 2:
         raise click.UsageError("--sprt compares two bots.")
     limit = None if matches is None else -(-matches // len(contest.bots))
+    contest = _with_versions(contest, bot_log)
     if export is not None:
-        Path(export).mkdir(parents=True, exist_ok=True)
+        try:
+            export_folder.begin(Path(export), contest)
+        except export_folder.NotThisFolder as error:
+            raise click.UsageError(printable(f"--export: {error}")) from None
     for file in (json_file, plot_file, bot_log):
         if file is not None:
             Path(file).open("ab").close()  # now, and not only after an hour of play
@@ -90,33 +101,40 @@ def arena(
         contest, *(None if path is None else os.fsencode(Path(path).absolute()) for path in (export, bot_log))
     )
     standings = Standings(contest, test)
-    stopped = False
+    end: End = "interrupt"
     with ExitStack() as stack:
         try:
             journal = None if resume is None else stack.enter_context(Journal(Path(resume), contest))
             played = deals(order, jobs, limit, {} if journal is None else journal.known)
-            _run(stack.enter_context(closing(played)), standings, journal, limit)
+            end = _run(stack.enter_context(closing(played)), standings, journal, limit)
         except NotContinued as error:
             raise click.UsageError(printable(f"--resume: {error}")) from None
         except JobFailed as error:
             raise click.ClickException(printable(f"{error}")) from None
         except KeyboardInterrupt:
-            stopped = True
+            pass
     if json_file is not None:
-        Path(json_file).write_bytes(msgspec.json.format(result_json(standings, jobs)) + b"\n")
+        Path(json_file).write_bytes(msgspec.json.format(result_json(standings, jobs, end)) + b"\n")
     if plot_file is not None:
         Path(plot_file).write_text(plot(standings), "utf-8")
     click.echo(f"Seed: {contest.seed}")
-    if stopped:
+    if end == "interrupt":
+        advice = "Stopped. Next time, --resume FILE keeps the deals, so that a stopped run can be continued."
+        click.echo(advice if resume is None else f"Stopped; continue with --resume {shlex.quote(printable(resume))}")
         sys.exit(130)
 
 
-def _run(played: Iterable[Deal], standings: Standings, journal: Journal | None, limit: int | None) -> None:
-    """Add up the deals, and show the table while it changes, until the limit, a verdict or an interrupt."""
+def _run(played: Iterable[Deal], standings: Standings, journal: Journal | None, limit: int | None) -> End:
+    """Add up the deals, and show the table while it changes, until the limit, a verdict or an interrupt.
+
+    Raises:
+        KeyboardInterrupt: the user stopped the run.
+    """
     console = Console()
     if not console.is_terminal:
-        console = Console(width=_PLAIN_WIDTH)
+        console = Console(width=WIDTH)
     began = shown = time.monotonic()
+    end: End = "interrupt"
     with Live(console=console, auto_refresh=False, transient=True) as live:
         try:
             for deal in played:
@@ -128,25 +146,30 @@ def _run(played: Iterable[Deal], standings: Standings, journal: Journal | None, 
                     live.update(table(standings, now - began, limit), refresh=True)
                     shown = now
                 if (test := standings.sprt()) is not None and test.verdict is not None:
+                    end = "verdict"
                     break
+            else:
+                end = "matches"
         finally:
             live.update("", refresh=True)
             live.stop()
             if standings.deals:
-                console.print(table(standings, time.monotonic() - began, limit))
+                console.print(table(standings, time.monotonic() - began, limit, end), soft_wrap=True)
+    return end
 
 
-def result_json(standings: Standings, jobs: int) -> bytes:
+def result_json(standings: Standings, jobs: int, end: End) -> bytes:
     """The result as JSON. Only the times differ between two runs with the same seed and jobs."""
     contest = standings.contest
     return msgspec.json.encode(
         {
             "contest": contest,
             "jobs": jobs,
+            "end": end,
             "deals": standings.deals,
             "matches": standings.matches,
             "bots": standings.rows(),
-            "sprt": standings.sprt(),
+            "sprt": standings.sprt(end),
             "curves": standings.curves(),
         }
     )
@@ -166,16 +189,17 @@ def _contest(
     names = tuple(bots.split(","))
     if not bots.isprintable():
         raise click.UsageError("--bots: a name has only characters that can be printed.")
-    wanted = NewMatch(
-        game=game,
-        seats=len(names),
-        options=options_of(options),
-        bots=tuple(name for name in names if not is_hosted(name)),
-    )
+    try:
+        built_in = tuple(name for name in names if hosted(name) is None)
+    except BadEntry as error:
+        raise click.UsageError(f"--bots: {error}") from None
+    wanted = NewMatch(game=game, seats=len(names), options=options_of(options), bots=built_in)
     try:
         known = checked_options(GAMES[game], wanted)
     except Refused as refusal:
-        raise click.UsageError(f"{refusal.detail} {advice(refusal, GAMES[game], len(names))}") from None
+        own = "Name a bot of your own as module:function or DIR/module:function, or as a command in quotes."
+        what = own if refusal.code == "bot-not-found" else advice(refusal, GAMES[game], len(names))
+        raise click.UsageError(f"{refusal.detail} {what}") from None
     if len(set(names)) < 2:
         raise click.UsageError("--bots: name at least two different bots.")
     given = None if seed is None else seed_of(seed)
@@ -186,6 +210,22 @@ def _contest(
             raise click.UsageError(printable(f"--resume: {error}")) from None
         given = None if begun is None else bytes.fromhex(begun.seed)
     return Contest(game, names, msgspec.to_builtins(known), (given or new_seed()).hex(), limit_ms)
+
+
+def _with_versions(contest: Contest, bot_log: str | None) -> Contest:
+    """The contest with the version of each bot. Warns of two names that are the same bot."""
+    log = None if bot_log is None else str(Path(bot_log).absolute())
+    try:
+        found = versions(GAMES[contest.game], contest.bots, contest.limit_ms / 1000, log)
+    except CannotStart as error:
+        raise click.ClickException(printable(f"{error}")) from None
+    for one, other in same_bots(contest.bots, found):
+        click.echo(
+            f"Warning: {one} and {other} are the same files. To compare an old with a new version, put the old one into "
+            "a folder of its own, and name it DIR/module:function.",
+            err=True,
+        )
+    return replace(contest, versions=found)
 
 
 def _sprt(given: str | None) -> Sprt | None:

@@ -8,7 +8,6 @@ import click
 import msgspec
 
 from service.errors import Refused
-from service.games.bots import bots_of
 from service.games.protocol import AnyGame
 from service.games.visibility import Viewer
 from service.match.characters import printable
@@ -66,9 +65,9 @@ def seed_of(seed: str | None) -> bytes | None:
 
 
 def advice(refusal: Refused, rules: AnyGame, seats: int) -> str:
-    """A sentence with the values that would be valid."""
+    """A sentence with the values that would be valid; empty if the refusal itself names them."""
     if refusal.code == "bot-not-found":
-        return f"There are: {', '.join(sorted(bots_of(rules)))}."
+        return ""
     if refusal.facts.get("parameter") == "seats":
         return "--bots names one bot for each seat."
     defaults = msgspec.to_builtins(rules.options(seats, {}))

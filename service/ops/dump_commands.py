@@ -64,16 +64,19 @@ def _faults_as_sentences(name: str) -> Iterator[None]:
         raise click.ClickException(printable(f"{name} is compressed with zstd, but damaged: {error}.")) from None
 
 
-def verify_dump(source: Packed | Path, games: Mapping[str, AnyGame]) -> None:
-    """Check all matches of a dump or of a part, print the result, and exit with 1 after each fault."""
+def verify_dump(source: Packed | Path, games: Mapping[str, AnyGame]) -> str:
+    """Check all matches of a dump or of a part; returns the result in words. Each fault is printed.
+
+    Raises:
+        click.ClickException: there are faults.
+    """
     if isinstance(source, Packed):
         with _faults_as_sentences(source.name):
-            click.echo(_checked(dump_check.check_match(lines, games) for lines in _matches_of(source)))
-        return
+            return _checked(dump_check.check_match(lines, games) for lines in _matches_of(source))
     with _faults_as_sentences(str(source)):
         index = dump_check.index_of(source)
         checked = _checked(dump_check.check_folder(source, index, games))
-    click.echo(f"{checked} All files are as in the index. Head of the dump: {index.head or 'none'}.")
+    return f"{checked} All files are as in the index. Head of the dump: {index.head or 'none'}."
 
 
 def _checked(found: Iterable[Checked]) -> str:

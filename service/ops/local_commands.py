@@ -1,7 +1,7 @@
 """`moonstone play` and `moonstone verify`: whole matches and their files, without a server."""
 
+from collections.abc import Sequence
 from io import BufferedIOBase
-from pathlib import Path
 
 import click
 import msgspec
@@ -49,7 +49,7 @@ def play(
         if refusal.code == "match-suspended":
             raise click.ClickException(refusal.detail) from None
         what = advice(refusal, rules, bots.count(",") + 1)
-        raise click.UsageError(f"{refusal.detail} {what}") from None
+        raise click.UsageError(f"{refusal.detail} {what}".strip()) from None
     lines = [*export(ports, match)] if file is not None or view else []
     if file is not None:
         write_file(file, *lines)
@@ -59,7 +59,7 @@ def play(
 
 
 @click.command(cls=LocalCommand)
-@click.argument("file", type=match_input.FileOrFolder("rb"))
+@click.argument("names", nargs=-1, required=True, metavar="FILE...", type=click.Path(exists=True, allow_dash=True))
 @click.option("--match", "match_id", metavar="ID", help="Check only this match of a dump.")
 @click.option(
     "--head",
@@ -77,16 +77,16 @@ def play(
 )
 @click.option("--seat", metavar="N", help="The viewer of the feed: a seat, or spectator.  [default: spectator]")
 def verify(
-    file: BufferedIOBase | Path,
+    names: tuple[str, ...],
     match_id: str | None,
     heads: tuple[str, ...],
     feeds: tuple[BufferedIOBase, ...],
     seat: str | None,
 ) -> None:
-    """Check a match file: its chain, draws, effects, actions and outcome.
+    """Check match files: the chain, draws, effects, actions and outcome of each.
 
-    FILE may also be the folder of a dump, or one of its files of matches: then all matches in it are checked, and in a
-    folder also the index, the checksums and the tables of heads.
+    FILE may also be a folder of match files, the folder of a dump, or one of its files of matches. All matches in it are
+    checked, and in the folder of a dump also the index, the checksums and the tables of heads.
 
     A file that was rewritten as a whole can only be detected with data that you kept: pass it with --head and --feed.
     """
@@ -94,18 +94,50 @@ def verify(
         raise click.UsageError("--seat names the viewer of a feed; --feed is missing.")
     wanted = [_head(head) for head in heads]
     known = [_feed(feed) for feed in feeds]
-    source = match_input.source_of(file)
-    if match_id is None and not isinstance(source, list):
-        if wanted or known:
-            raise click.UsageError("A dump has many matches: name the one of --head and --feed with --match.")
-        verify_dump(source, GAMES)
+    files = [file for name in names for file in match_input.expanded(name)]
+    if len(files) == 1:
+        click.echo(_verified(files[0], match_id, wanted, known, seat))
         return
+    if match_id is not None or wanted or known:
+        raise click.UsageError("--match, --head and --feed are about one file; give only that one.")
+    faults = 0
+    for file in files:
+        try:
+            click.echo(f"{printable(file)}: {_verified(file, None, wanted, known, seat)}")
+        except click.ClickException as fault:
+            faults += 1
+            click.echo(f"{printable(file)}: {fault.format_message()}", err=True)
+        except OSError as error:
+            faults += 1
+            click.echo(f"{printable(file)}: {error.strerror}", err=True)
+    if faults:
+        raise click.ClickException(f"{faults} of {len(files)} files have a fault.")
+    click.echo(f"All {len(files)} files hold.")
+
+
+def _verified(
+    name: str,
+    match_id: str | None,
+    heads: Sequence[client_copy.KeptHead],
+    feeds: Sequence[client_copy.Feed],
+    seat: str | None,
+) -> str:
+    """Check a file or a dump, and compare it with what the user kept; returns the result in words.
+
+    Raises:
+        click.ClickException: it has a fault, or is different.
+    """
+    source = match_input.opened(name)
+    if match_id is None and not isinstance(source, list):
+        if heads or feeds:
+            raise click.UsageError("A dump has many matches: name the one of --head and --feed with --match.")
+        return verify_dump(source, GAMES)
     lines = match_lines(source, match_id)
     try:
         verdict = verify_file(lines, GAMES)
         viewer = viewer_of(seat, verdict.match)
-        client_copy.check_heads(lines, wanted)
-        for feed in known:
+        client_copy.check_heads(lines, heads)
+        for feed in feeds:
             client_copy.check_feed(lines, verdict.match, viewer, feed)
     except Fault as fault:
         raise click.ClickException(printable(f"version {fault.version}, {fault.check}: {fault.text}")) from None
@@ -117,8 +149,8 @@ def verify(
     if verdict.checks != CHECKS:
         text += f" It was played by ruleset {match.created.ruleset}, whose events cannot be decided again here."
     if heads or feeds:
-        text += f" Your copies agree: heads {len(heads)}, events {sum(len(feed.events) for feed in known)}."
-    click.echo(text)
+        text += f" Your copies agree: heads {len(heads)}, events {sum(len(feed.events) for feed in feeds)}."
+    return text
 
 
 def _head(given: str) -> client_copy.KeptHead:

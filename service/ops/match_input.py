@@ -2,18 +2,18 @@
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedIOBase, BytesIO
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, cast
 
 import click
 
 from events.chain import FORMATS, NEWEST_FORMAT
 from events.log import MAX_BYTES
 from service.audit import converted
-from service.audit.dump_files import ZSTD, match_files
+from service.audit.dump_files import INDEX, ZSTD, match_files
 
 _GZIP: Final = b"\x1f\x8b"
 """The first two bytes of a gzip file (RFC 1952)."""
@@ -37,23 +37,28 @@ Source: TypeAlias = list[bytes] | Packed | Path
 """The lines of a match file, a file of a dump, or the folder of a dump."""
 
 
-class FileOrFolder(click.File):
-    """An argument that names a file, which is opened, or a folder, which is given as a path."""
+def expanded(name: str) -> Sequence[str]:
+    """The match files in a folder that is no dump, by name; otherwise only the name itself."""
+    folder = Path(name)
+    if name == "-" or not folder.is_dir() or (folder / INDEX).exists():
+        return [name]
+    return sorted(str(file) for ending in ("ndjson", "ndjson.gz") for file in folder.glob(f"*.{ending}")) or [name]
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, str) and value != "-" and Path(value).is_dir():
-            return Path(value)
-        return super().convert(value, param, ctx)
+
+def opened(name: str) -> Source:
+    """What the file or folder of this name holds; - is stdin. Raises as `source_of`."""
+    if name != "-" and Path(name).is_dir():
+        return Path(name)
+    with click.open_file(name, "rb") as file:
+        return source_of(cast(BufferedIOBase, file))
 
 
-def source_of(file: BufferedIOBase | Path) -> Source:
-    """What a file or a folder holds. A match file may be gzip-compressed, as the service sends it.
+def source_of(file: BufferedIOBase) -> Source:
+    """What a file holds. A match file may be gzip-compressed, as the service sends it.
 
     Raises:
         click.ClickException: it is a file of something else, or was damaged or converted.
     """
-    if isinstance(file, Path):
-        return file
     start = file.readline(MAX_BYTES + 2)
     if start.startswith(ZSTD):
         return Packed(str(getattr(file, "name", "The file")), start + read(file))

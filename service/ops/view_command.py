@@ -2,9 +2,7 @@
 
 import webbrowser
 from collections.abc import Sequence
-from io import BufferedIOBase
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -22,17 +20,8 @@ from service.ops.viewed_match import Viewed
 from service.views import pictures
 
 
-class _FileOrAddress(match_input.FileOrFolder):
-    """As FileOrFolder; an address is kept as a string, and fetched later."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, str) and match_address.is_address(value):
-            return value
-        return super().convert(value, param, ctx)
-
-
 @click.command(cls=LocalCommand)
-@click.argument("source", metavar="FILE|URL", type=_FileOrAddress("rb"))
+@click.argument("source", metavar="FILE|URL", type=click.Path(allow_dash=True))
 @click.option("--match", "match_id", metavar="ID", help="Which match of a dump.")
 @click.option(
     "--out", type=click.Path(dir_okay=False), help="Where to write the page.  [default: the match's id, with .html]"
@@ -52,7 +41,7 @@ class _FileOrAddress(match_input.FileOrFolder):
     help="For --svg and --text.",
 )
 def view(
-    source: BufferedIOBase | Path | str,
+    source: str,
     match_id: str | None,
     out: str | None,
     svg: str | None,
@@ -114,8 +103,9 @@ def show(viewed: Viewed, out: str | None = None, *, opens: bool = True) -> None:
         click.echo("There is no browser that could be opened.", err=True)
 
 
-def _lines(source: BufferedIOBase | Path | str, match_id: str | None) -> list[bytes]:
-    found = match_input.source_of(match_address.fetch(source) if isinstance(source, str) else source)
+def _lines(source: str, match_id: str | None) -> list[bytes]:
+    is_address = match_address.is_address(source)
+    found = match_input.source_of(match_address.fetch(source)) if is_address else match_input.opened(source)
     if match_id is None and not isinstance(found, list):
         raise click.UsageError("A dump has many matches: name one of them with --match.")
     return match_lines(found, match_id)

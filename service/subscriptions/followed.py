@@ -19,7 +19,7 @@ from service.usecases import match_index
 MAX_FOLLOWED: Final = 5_000
 """Maximum number of matches that one stream follows: the newest ones that are not over."""
 READ_BATCH: Final = 50
-"""Matches per round trip. A heartbeat compares this many matches with the log; later heartbeats continue with the next ones."""
+"""Matches per round trip. A heartbeat compares so many with the log; later heartbeats continue with the next ones."""
 _PAGE: Final = 200
 
 
@@ -36,8 +36,8 @@ class Followed:
 class FollowedMatches:
     """The matches of one player that are not over, or whose end was not sent yet.
 
-    Every method that reads raises `LogUnavailable` if the log does not answer. Nothing is lost then: the next wake-up or
-    heartbeat tries again.
+    Every method that reads raises `LogUnavailable` if the log does not answer. Nothing is lost then: the next wake-up
+    or heartbeat tries again.
     """
 
     def __init__(self, ports: Ports, shared: Streams, player: str, waiter: Waiter) -> None:
@@ -89,7 +89,7 @@ class FollowedMatches:
         return next(iter(self._changed), None)
 
     def unsent(self, match_id: MatchId) -> tuple[Match, Version] | None:
-        """A changed match as it is now, and the version up to which everything was sent; None if nothing is to be sent."""
+        """A changed match as it is now, and the version up to which everything was sent; None if it has no news."""
         match = self.newest(match_id, self._changed[match_id])
         followed = self._matches[match_id]
         if match is not None:
@@ -147,7 +147,7 @@ class FollowedMatches:
         self._changed |= dict.fromkeys(part, Wake(None, since))
 
     def _refresh_list(self) -> None:
-        """Follow the matches that the index lists now. A match that is no longer listed is read once more, for its end."""
+        """Follow the matches that the index lists now. One that it no longer lists is read once more, for its end."""
         self._update_waiter()
         entries: list[IndexEntry] = []
         while len(entries) < MAX_FOLLOWED:

@@ -43,10 +43,10 @@ class StreamHello(Situation, frozen=True, tag="hello", tag_field="type"):
 class StreamEnd(msgspec.Struct, frozen=True, tag="end", tag_field="type"):
     """The last frame of a stream. No event has the type `end` or `hello`.
 
-    `version` and `head` are those of the last event that was sent: resume from there. `finished` and `aborted`: the match is
-    over and all events were sent. `restart` and `max-age`: connect again. Any other reason is the code of the problem that a
-    new request would get; for `token-revoked` that is `token-invalid`. A stream that stops without this frame was
-    interrupted: connect again.
+    `version` and `head` are those of the last event that was sent: resume from there. `finished` and `aborted`: the
+    match is over and all events were sent. `restart` and `max-age`: connect again. Any other reason is the code of
+    the problem that a new request would get; for `token-revoked` that is `token-invalid`. A stream that stops without
+    this frame was interrupted: connect again.
     """
 
     reason: Reason
@@ -61,8 +61,8 @@ _json: Final = msgspec.json.Encoder().encode
 class Form:
     """The encoding of a stream in a media type.
 
-    `opening` is sent before the first frame; clients ignore `heartbeat`. `frame` encodes a frame from its type, its value and
-    the id from which an EventSource resumes (empty for no id). `mark` encodes an id without a frame.
+    `opening` is sent before the first frame; clients ignore `heartbeat`. `frame` encodes a frame from its type, its
+    value and the id from which an EventSource resumes (empty for no id). `mark` encodes an id without a frame.
     """
 
     media_type: str

@@ -18,8 +18,8 @@ from service.subscriptions.situation import NOTHING, Include, situation
 class MatchProgress:
     """The progress of a client in the events of one match: `sent` is the head after the last event that was sent.
 
-    `player` and `seat` are the arguments of `viewer_of`. Access is checked again whenever events are sent. `numbered`: the
-    frame of an event has its version as id.
+    `player` and `seat` are the arguments of `viewer_of`. Access is checked again whenever events are sent.
+    `numbered`: the frame of an event has its version as id.
     """
 
     def __init__(

@@ -155,7 +155,7 @@ class MatchWatch:
             frames = [form.frame(event.type, event, str(event.version) if numbered else "") for event in events]
             chunk = Chunk(b"".join(frames), events[0].prev, last)
             if last == match.head:
-                # Keep only chunks that lead to the newest head: older ones are rarely used, and lists of actions are long.
+                # Keep only chunks up to the newest head: others are rarely used, and lists of actions are long.
                 kept = {one: known for one, known in self._chunks.items() if one[0] == last}
                 self._chunks = {**(kept if len(kept) < _MAX_CHUNKS else {}), key: chunk}
             return chunk

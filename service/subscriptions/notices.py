@@ -1,7 +1,7 @@
 """Notices to a player about events of the player's matches, and the other frames of a player's stream.
 
-A notice and its id depend only on the match, the version and the player. A client that receives a notice twice, for example
-from a resumed stream, recognizes it by its id.
+A notice and its id depend only on the match, the version and the player. A client that receives a notice twice, for
+example from a resumed stream, recognizes it by its id.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished"]
 KINDS: Final[frozenset[Kind]] = frozenset(get_args(Kind))
 
 ALWAYS_NOTIFIED: Final = frozenset({"match_started", "seat_handed_over", "match_scored", "match_aborted"})
-"""Event types that cause notices even if later events followed. An event of another type causes one while its decision is open."""
+"""Event types that cause notices even if later events followed. Others cause one while their decision is open."""
 
 _handed_over: Final = msgspec.json.Decoder(SeatHandedOver).decode
 
@@ -32,10 +32,10 @@ _handed_over: Final = msgspec.json.Decoder(SeatHandedOver).decode
 class Notice(msgspec.Struct, frozen=True):
     """Something that happened in a match of the player at a `version`, with the open decisions of the player's seat.
 
-    `started`: the match runs. `your_turn`: a decision opened for the seat; `legal_actions` lists its actions if `include`
-    requests them. `seat_lost`: a bot plays the seat from now on; the player can watch, or take it back. `finished`: the match is
-    over; `outcome` is null if it was aborted. `notice` is the id of the notice; a notice that is sent again has the same id.
-    `cursor` is the position from which the stream can be resumed.
+    `started`: the match runs. `your_turn`: a decision opened for the seat; `legal_actions` lists its actions if
+    `include` requests them. `seat_lost`: a bot plays the seat from now on; the player can watch, or take it back.
+    `finished`: the match is over; `outcome` is null if it was aborted. `notice` is the id of the notice; a notice
+    that is sent again has the same id. `cursor` is the position from which the stream can be resumed.
     """
 
     type: Kind
@@ -57,8 +57,8 @@ class Notice(msgspec.Struct, frozen=True):
 class NoticesHello(msgspec.Struct, frozen=True, tag="hello"):
     """The first frame: the player's matches as they are now, newest first, and the interval of heartbeats.
 
-    `followed` is the maximum number of matches that a stream follows: the newest ones that are not over. A stream that is
-    resumed from `cursor` sends everything that happened since.
+    `followed` is the maximum number of matches that a stream follows: the newest ones that are not over. A stream
+    that is resumed from `cursor` sends everything that happened since.
     """
 
     player: str
@@ -70,8 +70,8 @@ class NoticesHello(msgspec.Struct, frozen=True, tag="hello"):
 
 
 class NoticesEnd(msgspec.Struct, frozen=True, tag="end"):
-    """The last frame. `restart`, `max-age`: connect again, with the `cursor` as `after`. `token-revoked`: the token is no
-    longer valid.
+    """The last frame. `restart`, `max-age`: connect again, with the `cursor` as `after`. `token-revoked`: the token
+    is no longer valid.
     """
 
     reason: Literal["restart", "max-age", "token-revoked"]

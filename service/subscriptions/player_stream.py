@@ -1,9 +1,9 @@
 """The stream of one player: notices from all of the player's matches that are not over.
 
 A position in the stream is a time in server milliseconds; everything from before that time was sent. A stream that is
-resumed from a position sends what happened since in the matches that are not over, and the ends of the others. It also
-repeats the minute before the position, because the clocks of machines differ, and because an event has the time at which its
-command was received, a little before it was appended.
+resumed from a position sends what happened since in the matches that are not over, and the ends of the others. It
+also repeats the minute before the position, because the clocks of machines differ, and because an event has the time
+at which its command was received, a little before it was appended.
 """
 
 import time
@@ -33,6 +33,8 @@ from service.views.match_views import OwnMatch, own_summaries
 
 OVERLAP_MS: Final = 60_000
 """Larger than the difference of clocks, and larger than the time from the receipt of a command to its append."""
+CLOCKS_DIFFER_MS: Final = 2_000
+"""A position that is later than now by more than this shows that a clock was set back."""
 _READ_BATCH: Final = 100
 """Events per read."""
 _CONCLUDED_PAGE: Final = 200
@@ -42,9 +44,9 @@ _CONCLUDED_PAGE: Final = 200
 class _Backlog(msgspec.Struct, frozen=True):
     """A match with notices from before the stream began.
 
-    They are about all events since a time (server milliseconds), or only about the open turns if `since` is None. `upto` is
-    the version at which the stream began to follow the match. It is None if the stream does not follow the match; then its
-    end is sent even if it is earlier than `since`.
+    They are about all events since a time (server milliseconds), or only about the open turns if `since` is None.
+    `upto` is the version at which the stream began to follow the match. It is None if the stream does not follow the
+    match; then its end is sent even if it is earlier than `since`.
     """
 
     match_id: MatchId
@@ -65,9 +67,8 @@ class PlayerSubscription:
         self._form = form
         self._include = include
         now = ports.now()
-        # A position may be later than now if a clock was set back. Nothing that happens until then may be skipped.
         self._position = now if after is None else min(after, now)
-        self._since = None if after is None else max(0, self._position - OVERLAP_MS)
+        self._since = None if after is None else _since(after, now)
         self._followed: FollowedMatches
         self._backlog: deque[_Backlog] = deque()
         # How many matches that were concluded since the position are in the backlog already; None when all are.
@@ -238,6 +239,14 @@ class PlayerSubscription:
 
     def _frame(self, name: str, value: object) -> bytes:
         return self._form.frame(name, value, self._cursor())
+
+
+def _since(after: int, now: int) -> int:
+    """The time (server milliseconds) from which a stream that is resumed from `after` repeats what happened.
+
+    If a clock was set back, nobody knows when the position was right, so the stream repeats everything.
+    """
+    return 0 if after > now + CLOCKS_DIFFER_MS else max(0, min(after, now) - OVERLAP_MS)
 
 
 _ENDS: Final = frozenset({"match_scored", "match_aborted"})

@@ -44,7 +44,7 @@ def situation(match: Match, viewer: Viewer, include: Include, *, is_newest: bool
 
 
 class FrameReader:
-    """Reads events of a match for viewers. It caches the states of the last read for other viewers of the same events."""
+    """Reads events of a match for viewers. It caches the states of the last read, for other viewers of its events."""
 
     def __init__(self, matches: History) -> None:
         self._history = matches

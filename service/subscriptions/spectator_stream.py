@@ -30,7 +30,7 @@ MatchReason: TypeAlias = Literal[
 
 
 class WatchedMatch(Situation, frozen=True):
-    """A match when the stream begins. The members that `include` adds are here if no event of the match follows immediately."""
+    """A match when the stream begins, with the members that `include` adds if no event of it follows immediately."""
 
     match: MatchId
     version: Version

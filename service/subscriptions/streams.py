@@ -35,7 +35,7 @@ HANG_UP_CHECK_S: Final = 1.0
 _SHARED_READ_S: Final = 1.0
 """Age in seconds up to which a read of the log serves the heartbeats of all streams."""
 _HEARTBEAT_SPREAD: Final = 0.382
-"""The share of a heartbeat by which first heartbeats differ, so that streams that began together do not all read at the same time.
+"""The share of a heartbeat by which first heartbeats differ: streams that began together do not all read together.
 
 Multiples of the golden ratio, modulo 1, are spread evenly.
 """
@@ -55,7 +55,7 @@ class Subscription(Protocol):
         ...
 
     def request_check(self, since: float) -> None:
-        """Request a check of all matches, in reads that began at `since` (monotonic) or later, as wake-ups may be lost."""
+        """Request a check of all matches, as wake-ups may be lost. Reads before `since` (monotonic) do not count."""
         ...
 
     def next_piece(self) -> bytes | None:
@@ -150,7 +150,8 @@ class Streams:
     ) -> Generator[bytes]:
         """All frames and heartbeats of a stream, until it ends or its client hangs up. It needs no request context.
 
-        `authorize` raises Refused once the client's token is no longer valid. `hung_up` returns whether the client hung up.
+        `authorize` raises Refused once the client's token is no longer valid. `hung_up` returns whether the client
+        hung up.
         """
         with self._registered_waiter(hung_up) as waiter:
             yield subscription.begin(waiter)

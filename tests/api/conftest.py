@@ -8,7 +8,6 @@ import msgspec
 import pytest
 from flask import Flask, Response
 from flask.testing import FlaskClient
-from flask.views import MethodView
 
 from api.app import create_app
 from api.http.responses import answer
@@ -74,22 +73,22 @@ def small_api() -> Blueprint:
     stones = Blueprint("stones", description="Stones.")
 
     @stones.at("/v1/stones")
-    class StoneList(MethodView):
-        @stones.takes(strict_fields.PageSchema, location="query")
-        @stones.answers_with(200, Stones, description="A page of stones.")
-        def get(self, query: Mapping[str, Any]) -> Response:
-            """List stones."""
-            return answer(Stones((Stone("moonstone"),), query["limit"]))
+    @stones.takes(strict_fields.PageSchema, location="query")
+    @stones.answers_with(200, Stones, description="A page of stones.")
+    def list_stones(query: Mapping[str, Any]) -> Response:
+        """List stones."""
+        return answer(Stones((Stone("moonstone"),), query["limit"]))
 
-        @stones.knows_caller(required=True)
-        @stones.takes(AddStoneSchema)
-        @stones.answers_with(201, Stone, description="The stone.")
-        @stones.refuses("match-full")
-        def post(self, body: Mapping[str, Any]) -> Response:
-            """Add a stone."""
-            if body["name"] == "boulder":
-                raise Refused("match-full", "No room.", room=0)
-            return answer(Stone(body["name"]), 201)
+    @stones.at("/v1/stones", methods=["POST"])
+    @stones.knows_caller(required=True)
+    @stones.takes(AddStoneSchema)
+    @stones.answers_with(201, Stone, description="The stone.")
+    @stones.refuses("match-full")
+    def add_stone(body: Mapping[str, Any]) -> Response:
+        """Add a stone."""
+        if body["name"] == "boulder":
+            raise Refused("match-full", "No room.", room=0)
+        return answer(Stone(body["name"]), 201)
 
     @stones.at("/v1/stones/polish", methods=["POST"])
     @stones.answers_with(200, Stones, description="All stones.")

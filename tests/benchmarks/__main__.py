@@ -192,6 +192,11 @@ def main() -> None:
     wanted = parser.parse_args()
     if unknown := set(wanted.parts) - PARTS.keys():
         parser.error(f"unknown part: {', '.join(sorted(unknown))}")
+    if wanted.json is not None:
+        try:
+            wanted.json.touch()
+        except OSError as error:
+            parser.error(f"the file cannot be written: {error}")
     table = Table()
     for name in wanted.parts or PARTS:
         with tempfile.TemporaryDirectory() as folder, table.part(name, Path(folder) / LOG):

@@ -9,6 +9,8 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -171,11 +173,13 @@ def test_row_55_an_outage_of_any_length_costs_no_player_time(
     world.worker()
     world.worker()
     deadline_is = {"within": OUTAGE_BEFORE_S + ACTS_BEFORE_S, "after": seconds + 0.5, "long after": seconds + 3}
-    with serving({**world.environ, **UNLIMITED}) as server, ThreadPoolExecutor(20) as pool:
+    with serving({**world.environ, **UNLIMITED}) as server, ThreadPoolExecutor(20) as pool, ExitStack() as opened:
         clients = [
             (Client(server.port, f"Ada-{number}", history), Client(server.port, f"Ben-{number}", history))
             for number, _ in enumerate(cases())
         ]
+        for client in chain.from_iterable(clients):
+            opened.callback(client.close)
         tables = [
             Table(world, pair, case, deadline_is[case.deadline_is]) for pair, case in zip(clients, cases(), strict=True)
         ]
@@ -204,9 +208,6 @@ def test_row_55_an_outage_of_any_length_costs_no_player_time(
             table.leave()
         for table in tables:
             until(lambda table=table: table.events()[-1].type == "seed_revealed", 180, "the match ends")  # type: ignore[misc]
-        for pair in clients:
-            for client in pair:
-                client.close()
     assert history.violations == []
     files = {
         table.match: tuple(

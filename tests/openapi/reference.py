@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from api.app import describe
+from api.app import RESOURCES
 from api.reference.openapi import document, render
+from service.games.registry import GAMES
 
 FILE: Final = "openapi.yaml"
 
@@ -22,7 +23,7 @@ def without_example(spec: Mapping[str, Any]) -> Iterator[str]:
 
 
 def main() -> None:
-    spec = document(describe())
+    spec = document(RESOURCES, GAMES)
     Path(FILE).write_text(render(spec), encoding="utf-8")
     sys.stdout.write(f"{FILE} is written\n")
     if lacking := ", ".join(without_example(spec)):

@@ -42,7 +42,7 @@ const ASKED_FOR = ["absent", "returned"];
 /** Checks that an event comes before or after the deadline of its seat, as its type requires. */
 export function checkTime(match, { type, at, by, data }, fail) {
   const { bell, clock, paused, seats } = match;
-  const sitter = seats[data.seat];
+  const occupant = seats[data.seat];
   const byClock = type === "default_action" && data.reason === "clock";
   const isHandedOver = type === "seat_handed_over" && !ASKED_FOR.includes(data.reason);
   const isExpiry = byClock || isHandedOver || (type === "resigned" && by === "worker");
@@ -51,7 +51,7 @@ export function checkTime(match, { type, at, by, data }, fail) {
   if (type === "timer" && at < deadline(match) + GRACE_MS) fail("comes before the bell is due");
   if (type === "action" && bell && at < bell.opensAt + paused) fail("comes before the decision opens");
   if (byClock && !isTimed(match)) fail("the match has no clock");
-  if (byClock && sitter.kind === "human" && !sitter.resigned && ["bot", "resign"].includes(clock.on_timeout)) {
+  if (byClock && occupant.kind === "human" && !occupant.resigned && ["bot", "resign"].includes(clock.on_timeout)) {
     fail(`the clock of this match does not act for seat ${data.seat}: on_timeout is ${clock.on_timeout}`);
   }
   if (isExpiry && at < deadline(match, data.seat) + GRACE_MS) fail("comes before a deadline has passed");

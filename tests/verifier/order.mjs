@@ -31,36 +31,36 @@ const AUTHOR = {
   seat_left: leaver,
   resigned: leaver,
   action(match, { data }, fail) {
-    const sitter = sitterOf(match, data, fail);
-    if (sitter.resigned) fail(`the player of seat ${data.seat} left`);
-    return sitter.kind === "bot" ? `bot:${sitter.player}` : `seat:${data.seat}`;
+    const occupant = occupantOf(match, data, fail);
+    if (occupant.resigned) fail(`the player of seat ${data.seat} left`);
+    return occupant.kind === "bot" ? `bot:${occupant.player}` : `seat:${data.seat}`;
   },
   default_action(match, { data }, fail) {
-    const sitter = sitterOf(match, data, fail);
-    if (data.reason === "bot-failed" && sitter.kind !== "bot") fail("the seat has no bot that could fail");
-    if (data.reason === "player-left" && !sitter.resigned) fail(`the player of seat ${data.seat} did not leave`);
+    const occupant = occupantOf(match, data, fail);
+    if (data.reason === "bot-failed" && occupant.kind !== "bot") fail("the seat has no bot that could fail");
+    if (data.reason === "player-left" && !occupant.resigned) fail(`the player of seat ${data.seat} did not leave`);
     return "worker";
   },
   seat_freed(match, { data }, fail) {
-    sitterOf(match, data, fail);
+    occupantOf(match, data, fail);
     return match.creator;
   },
   abort_asked(match, { data }, fail) {
-    if (!isPresent(sitterOf(match, data, fail))) fail(`seat ${data.seat} has no person who could ask`);
+    if (!isPresent(occupantOf(match, data, fail))) fail(`seat ${data.seat} has no person who could ask`);
     if (match.asked.has(data.seat)) fail(`seat ${data.seat} asked already`);
     return `seat:${data.seat}`;
   },
   seat_handed_over(match, { by, data }, fail) {
-    const sitter = sitterOf(match, data, fail);
+    const occupant = occupantOf(match, data, fail);
     if (data.reason === "returned") {
-      if (data.kind !== "human" || sitter.former !== data.player) fail(`${data.player} did not lose this seat`);
+      if (data.kind !== "human" || occupant.former !== data.player) fail(`${data.player} did not lose this seat`);
       return `player:${data.player}`;
     }
-    const [heir = "random"] = match.game.bots;
+    const [successor = "random"] = match.game.bots;
     const isClock = data.reason !== "absent";
     if (isClock && match.clock?.on_timeout !== "bot") fail("the clock of this match does not hand seats over to bots");
-    if (sitter.kind === "bot" || sitter.resigned) fail(`seat ${data.seat} is not played by a person`);
-    if (data.kind !== "bot" || data.player !== heir) fail(`the seat must go to the bot ${heir}`);
+    if (occupant.kind === "bot" || occupant.resigned) fail(`seat ${data.seat} is not played by a person`);
+    if (data.kind !== "bot" || data.player !== successor) fail(`the seat must go to the bot ${successor}`);
     if (isClock) return "worker";
     const mayAsk = (other, seat) => isPresent(other) && seat !== data.seat && by === `seat:${seat}`;
     return match.seats.some(mayAsk) ? by : fail(`was not asked for by another person: ${by}`);
@@ -87,21 +87,21 @@ const AUTHOR = {
   },
 };
 
-function sitterOf(match, { seat }, fail) {
+function occupantOf(match, { seat }, fail) {
   return match.seats[seat] ?? fail(`seat ${seat} is empty`);
 }
 
-const isPresent = (sitter) => sitter?.kind === "human" && !sitter.resigned;
+const isPresent = (occupant) => occupant?.kind === "human" && !occupant.resigned;
 const isAgreed = ({ asked, seats }) =>
-  asked.size > 0 && seats.every((sitter, seat) => !isPresent(sitter) || asked.has(seat));
+  asked.size > 0 && seats.every((occupant, seat) => !isPresent(occupant) || asked.has(seat));
 
 function isSeated(match, player) {
-  return match.seats.some((sitter) => sitter?.kind === "human" && sitter.player === player);
+  return match.seats.some((occupant) => occupant?.kind === "human" && occupant.player === player);
 }
 
 function leaver(match, { type, by, data }, fail) {
-  const sitter = sitterOf(match, data, fail);
-  if (sitter.kind === "bot" || sitter.resigned) fail(`seat ${data.seat} has no person who could leave`);
+  const occupant = occupantOf(match, data, fail);
+  if (occupant.kind === "bot" || occupant.resigned) fail(`seat ${data.seat} has no person who could leave`);
   const byClock = type === "resigned" && match.clock?.on_timeout === "resign" && by === "worker";
   return byClock ? "worker" : `seat:${data.seat}`;
 }

@@ -59,7 +59,7 @@ function checkDraws(match, event, seed, expected) {
     fail("has an empty list of draws, which must be absent instead");
   }
   if (found.length === 0) return;
-  const key = keyOf(seed, match.seats.map((sitter) => sitter.clientSeed));
+  const key = keyOf(seed, match.seats.map((occupant) => occupant.clientSeed));
   expected.forEach(({ label, outcome }, index) => {
     const draw = found[index];
     if (draw.label !== label) fail(`draws ${draw.label} instead of ${label}`);

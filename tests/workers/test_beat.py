@@ -1,10 +1,14 @@
 """The sweepers' heartbeat on the log's server. A long silence between two beats is an outage."""
 
+import time
+from typing import Any
+
 import pytest
 
 from events.redis_log import send
 from service.adapters import beat as beat_module
 from service.adapters.beat import LATE_MS, RETURN_MS, Beat, covered
+from service.adapters.clock import wall_clock
 from tests.workers.world import Clock, World, silence
 
 
@@ -32,7 +36,7 @@ def test_a_silence_is_lost_time_while_it_lasts_and_counts_once_afterwards(world:
     beat = Beat(world.service.log_client, clock)
 
     def lost_ms() -> int:
-        return beat.lost(clock.now - 20_000, clock.now, 250)
+        return Beat(world.service.log_client, clock).lost(clock.now - 20_000, clock.now, 250)
 
     assert lost_ms() == 0
     beat.beat()
@@ -43,6 +47,42 @@ def test_a_silence_is_lost_time_while_it_lasts_and_counts_once_afterwards(world:
     assert lost_ms() == silence_ms
     clock.now += 100_000
     assert lost_ms() == 0
+
+
+def test_outages_are_read_once_for_all_that_need_them_at_once_and_again_when_one_may_be_new(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = world.service.log_client
+    beat = Beat(client)
+    beat.beat()
+    reads = 0
+
+    def counting(*args: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        return send(*args)
+
+    def lost_ms(ago_ms: int) -> int:
+        now = wall_clock()
+        return beat.lost(now - ago_ms, now, 250)
+
+    monkeypatch.setattr(beat_module, "send", counting)
+    monkeypatch.setattr(beat_module, "FRESH_MS", 200)
+    assert [lost_ms(5_000), lost_ms(100), lost_ms(9_000)] == [0, 0, 0]
+    assert reads == 1
+    assert lost_ms(60_000) == 0
+    assert reads == 2  # nothing was read for the time before
+    silence(world, 100)
+    monkeypatch.setattr(beat_module, "FRESH_MS", 0)
+    time.sleep(0.001)
+    assert lost_ms(1_000) == 0
+    assert reads == 3  # what was read is too old
+    monkeypatch.setattr(beat_module, "FRESH_MS", 200)
+    assert lost_ms(1_000) == 0
+    assert reads == 4  # the beat before the last read is so old that a sweeper may have found an outage since
+    silence(world, 2_000)
+    Beat(client).beat(250)
+    assert lost_ms(5_000) >= 2_000
 
 
 def test_a_beat_that_the_server_reads_long_after_it_was_sent_does_not_count(

@@ -36,7 +36,10 @@ def hints() -> MemoryJobs:
 
 @pytest.fixture
 def ports(world: World, clock: Clock, hints: MemoryJobs) -> Ports:
-    return replace(world.service.ports, now=clock, jobs=hints, lost=Beat(world.service.log_client, clock).lost)
+    def lost(*args: int) -> int:
+        return Beat(world.service.log_client, clock).lost(*args)  # outages of these tests follow one another at once
+
+    return replace(world.service.ports, now=clock, jobs=hints, lost=lost)
 
 
 @pytest.fixture

@@ -25,3 +25,13 @@ def test_only_a_refusal_pauses_before_the_answer(monkeypatch: pytest.MonkeyPatch
 def test_the_headers_state_the_policy_and_what_is_left() -> None:
     found = dict(rate_limit.headers(Allowance(TEN, remaining=0, reset=5, wait=1)))
     assert found == {"RateLimit-Policy": '"ten";q=10;w=5', "RateLimit": '"ten";r=0;t=5'}
+
+
+@pytest.mark.parametrize(
+    ("name", "counted"),
+    [("token", "requests"), ("moves", "actions"), ("sign-ups", "new players"), ("audits", "audits")],
+)
+def test_a_refusal_names_what_is_counted(name: str, counted: str) -> None:
+    with pytest.raises(Refused) as refused:
+        rate_limit.check(Allowance(Policy(name, quota=10, window=5), remaining=0, reset=5, wait=1))
+    assert refused.value.detail == f"Too many {counted}: the limit is 10 in 5 s. Wait 1 s."

@@ -11,12 +11,13 @@ import pytest
 import yaml
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from api.app import create_app, describe
+from api.app import RESOURCES, create_app
 from api.reference import openapi
 from api.reference.descriptions import MEANINGS, OF_GAMES
 from api.requests import components
 from service.games.kit.patterns import AnyOf
 from service.games.protocol import GameInfo
+from service.games.registry import GAMES
 from service.games.visibility import Action, Effect, Private, Public, Secret, redact
 from service.match.model import BOT_PACE_MS
 from tests.api.checked import Client, documented
@@ -90,7 +91,7 @@ class FakeGame(msgspec.Struct):
 @pytest.fixture(scope="module")
 def reference() -> dict[str, Any]:
     games: Any = {"toy_stones": FakeGame(INFO)}
-    return openapi.document(describe((small_api(),), games))
+    return openapi.document((small_api(),), games)
 
 
 def accepts(reference: dict[str, Any], component: str, value: object) -> bool:
@@ -100,12 +101,12 @@ def accepts(reference: dict[str, Any], component: str, value: object) -> bool:
 
 
 def test_the_committed_file_is_what_the_code_generates() -> None:
-    assert (ROOT / "openapi.yaml").read_text(encoding="utf-8") == openapi.render(openapi.document(describe()))
+    assert (ROOT / "openapi.yaml").read_text(encoding="utf-8") == openapi.render(openapi.document(RESOURCES, GAMES))
 
 
 @pytest.mark.parametrize("with_games", [False, True])
 def test_the_reference_is_valid_openapi(reference: dict[str, Any], with_games: bool) -> None:
-    document = reference if with_games else openapi.document(describe())
+    document = reference if with_games else openapi.document(RESOURCES, GAMES)
     OpenAPIV31SpecValidator(document).validate()
     assert yaml.safe_load(openapi.render(document)) == document
 
@@ -234,12 +235,12 @@ def test_the_reference_has_every_route_of_the_app_and_no_other() -> None:
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
         if not rule.endpoint.startswith("docs.")
     }
-    paths = openapi.document(describe())["paths"]
+    paths = openapi.document(RESOURCES, GAMES)["paths"]
     assert {(path, method) for path, methods in paths.items() for method in methods if method != "parameters"} == served
 
 
 def test_every_operation_has_a_name_and_a_summary_and_documents_its_authentication() -> None:
-    paths = openapi.document(describe())["paths"]
+    paths = openapi.document(RESOURCES, GAMES)["paths"]
     operations = [one for methods in paths.values() for method, one in methods.items() if method != "parameters"]
     names = [operation["operationId"] for operation in operations]
     assert len(set(names)) == len(names)
@@ -256,7 +257,7 @@ def test_every_operation_has_a_name_and_a_summary_and_documents_its_authenticati
 
 def test_defaults_are_in_descriptions_and_not_in_schemas(reference: dict[str, Any]) -> None:
     """Code generators expect a member with a default to be always present."""
-    described = openapi.document(describe())["components"]["schemas"]
+    described = openapi.document(RESOURCES, GAMES)["components"]["schemas"]
     members = [inner for schema in described.values() for inner in schema.get("properties", {}).values()]
     assert members
     assert [inner for inner in members if "default" in inner] == []
@@ -268,7 +269,7 @@ def test_defaults_are_in_descriptions_and_not_in_schemas(reference: dict[str, An
 
 
 def test_members_that_are_always_sent_are_required_and_optional_ones_are_never_null() -> None:
-    described = openapi.document(describe())["components"]["schemas"]
+    described = openapi.document(RESOURCES, GAMES)["components"]["schemas"]
     assert described["CheckResult"]["required"] == ["check", "result", "version", "detail"]
     assert described["FieldError"]["required"] == ["detail"]
     assert described["FieldError"]["properties"]["pointer"]["type"] == "string"
@@ -279,7 +280,7 @@ def test_members_that_are_always_sent_are_required_and_optional_ones_are_never_n
 
 
 def test_every_member_of_an_answer_has_a_schema() -> None:
-    described = openapi.document(describe())["components"]["schemas"]
+    described = openapi.document(RESOURCES, GAMES)["components"]["schemas"]
     blank = [
         f"{name}.{member}"
         for name, schema in described.items()

@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from api.app import create_app, describe
+from api.app import RESOURCES, create_app
 from api.reference import openapi
 from api.resources.stream_response import STREAMS
 from service.audit import match_file
@@ -63,7 +63,7 @@ def hidden(container: Container) -> Table:
 
 @pytest.fixture(scope="module")
 def reference() -> Answer:
-    return openapi.document(describe())
+    return openapi.document(RESOURCES, GAMES)
 
 
 def newest(container: Container, table: Table) -> Match:

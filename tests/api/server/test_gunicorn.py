@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Final
+from urllib.parse import urlencode
 
 import pytest
 
@@ -39,6 +40,9 @@ def chunks(*pieces: bytes | int) -> bytes:
 ABSOLUTE: Final = b"GET http://%b/v1/stones HTTP/1.1\r\n"
 """The host in such a target counts, whatever the Host header says (RFC 9112, 3.2.2)."""
 
+HUNDRED_MATCHES: Final = urlencode([("match", f"{number:026}:{2**53 - 1}") for number in range(100)]).encode()
+"""The longest address that a client needs: matches of `/v1/streams` with the length of real ids and the largest versions."""
+
 REQUESTS: Final = {
     "good": (200, GET + HOST + CLOSE + b"\r\n"),
     "a path of a proxy": (200, GET + HOST + CLOSE + b"SCRIPT_NAME: /moon\r\n\r\n"),
@@ -58,7 +62,11 @@ REQUESTS: Final = {
     "unknown coding": (400, POST + HOST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"),
     "an expectation": (417, GET + HOST + b"Expect: 200-ok\r\n\r\n"),
     "no HTTP": (400, b"hello\r\n\r\n"),
-    "long request line": (414, b"GET /" + b"a" * 5000 + b" HTTP/1.1\r\n" + HOST + b"\r\n"),
+    "long request line": (414, b"GET /" + b"a" * 8190 + b" HTTP/1.1\r\n" + HOST + b"\r\n"),
+    "a hundred matches": (
+        404,
+        b"GET /v1/streams?%b&include=decisions%%2Ctexts HTTP/1.1\r\n" % HUNDRED_MATCHES + HOST + CLOSE + b"\r\n",
+    ),
     "long header": (431, GET + HOST + b"A: " + b"a" * 9000 + b"\r\n\r\n"),
     "101 headers": (431, GET + HOST + b"".join(b"A%d: b\r\n" % number for number in range(101)) + b"\r\n"),
     "20 GB claimed": (413, POST + HOST + JSON + b"Content-Length: 20000000000\r\n\r\n"),

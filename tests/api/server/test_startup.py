@@ -90,7 +90,7 @@ def test_it_is_alive_and_reports_why_it_is_not_ready_and_serves_once_it_is(
             assert answer.headers["Content-Type"] == "application/problem+json"
             assert answer.headers.keys() >= {"retry-after", "x-request-id", "access-control-allow-origin"}
         assert client.head("/v1/games").status_code == 503
-        unread = client.get(f"/{'a' * 5000}")
+        unread = client.get(f"/{'a' * 9000}")
         assert (unread.status_code, unread.headers["Access-Control-Allow-Origin"]) == (414, "*")
         log.restart()
         until(lambda: client.status("/readyz") == 200, TIMEOUT_S, "it serves")
@@ -100,7 +100,7 @@ def test_it_is_alive_and_reports_why_it_is_not_ready_and_serves_once_it_is(
 def test_it_stops_on_a_signal(servers: tuple[Valkey, Valkey], tmp_path: Path) -> None:
     def stopped() -> float:
         with alone(*servers, tmp_path / "data") as client:
-            assert "Access-Control-Allow-Origin" not in client.get(f"/{'a' * 5000}").headers
+            assert "Access-Control-Allow-Origin" not in client.get(f"/{'a' * 9000}").headers
             client.close()
             began = time.monotonic()
             client.process.terminate()

@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import cycle, islice
@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 import pytest
 from redis import Redis
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from service.adapters import jobs, leases, limits_store, shared_limits
 from service.adapters.limits_store import PROCESSES, LimitsStore, Wanted
@@ -172,10 +173,10 @@ def test_bad_values_are_replaced(processes: Make, queue: Redis, value: object) -
                 queue.sadd(key, *value)
     assert [one.take(HOUR, "ada").wait == 0 for _ in range(HOUR.quota + 1)] == [True] * HOUR.quota + [False]
     assert 90 <= spent(lambda: one.spend(MOVES, "ada")) <= 112
-    opened = [one.enter("ada", 8) for _ in range(9)]
-    assert [stream is None for stream in opened] == [False] * 8 + [True]
     one._report()
     other._report()
+    opened = [one.enter("ada", 8) for _ in range(9)]
+    assert [stream is None for stream in opened] == [False] * 8 + [True]
     assert other.enter("ada", 8) is None
     assert one._is_usable
     assert other._is_usable
@@ -195,6 +196,19 @@ def test_a_clock_that_jumps_refuses_nobody_for_long(processes: Make, queue: Redi
     assert one.enter("ada", 1) is None
 
 
+@pytest.mark.parametrize("late_us", [1, 2_000, 1_000_000])
+def test_a_clock_that_is_set_back_a_little_gives_nobody_a_new_quota(
+    processes: Make, queue: Redis, late_us: int
+) -> None:
+    """The quota would be full again later than after a whole window. Rounding also causes this, for milliseconds."""
+    one, _ = processes()
+    seconds, _ = queue.time()
+    queue.set("limit:hour:ada", (seconds + 1 + HOUR.window) * 1_000_000 + late_us)
+    refused = one.take(HOUR, "ada")
+    assert (refused.remaining, refused.reset) == (0, HOUR.window)
+    assert 119 <= refused.wait <= 120
+
+
 def test_streams_of_a_process_that_ended_are_free_again(processes: Make, queue: Redis) -> None:
     assert limits_store.DEAD_AFTER_MS + 1000 * shared_limits.REPORT_INTERVAL_S < 10_000
     one, other = processes()
@@ -207,6 +221,86 @@ def test_streams_of_a_process_that_ended_are_free_again(processes: Make, queue: 
     # The process was only slow: its streams count again, and the limit is the same as before.
     one._report()
     assert other.enter("ada", 8) is None
+
+
+@pytest.mark.parametrize("damage", ["removed", "of another type"])
+def test_streams_whose_key_was_damaged_are_counted_again(
+    processes: Make, queue: Redis, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    monkeypatch.setattr(shared_limits, "RENEWED", 3)
+    one, other = processes()
+    opened = [one.enter("ada", 8) for _ in range(8)]
+    queue.delete("streams:ada")
+    if damage == "of another type":
+        queue.set("streams:ada", "damaged")
+    one.leave(opened.pop() or "")
+    for _ in range(3):
+        one._report()
+    assert other.enter("ada", 8)
+    assert other.enter("ada", 8) is None
+
+
+def test_a_stream_that_closes_while_its_registration_fails_is_free_again(
+    processes: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = processes()
+    stream = one.enter("ada", 1)
+    register = one._store.register
+
+    def registers_and_fails(streams: Sequence[tuple[str, str]]) -> None:
+        one.leave(stream or "")
+        register(streams)
+        raise RedisTimeoutError
+
+    monkeypatch.setattr(one._store, "register", registers_and_fails)
+    one._report()
+    assert other.enter("ada", 1) is None
+    monkeypatch.undo()
+    one._report()
+    assert other.enter("ada", 1)
+
+
+def test_a_server_that_lost_its_data_lets_nobody_exceed_the_limit_of_streams(processes: Make, queue: Redis) -> None:
+    two = processes()
+    assert all(one.enter("ada", 8) for one in two * 4)
+    for _ in range(5):
+        queue.flushall()
+        assert [one.enter("ada", 8) for one in two] == [None, None]
+    for one in two:
+        one._report()
+    assert [one.enter("ada", 8) for one in two] == [None, None]
+    assert all(one.enter("ben", 8) for one in two * 4)
+    assert [one.enter("ben", 8) for one in two] == [None, None]
+
+
+def test_what_was_allowed_before_an_outage_counts_during_it(processes: Make, tmp_path: Path) -> None:
+    with Valkey.start(tmp_path, durable=False) as server:
+        two = processes(server.url)
+        began = time.monotonic()
+        order = list(islice(cycle(two), 200))
+        moves = sum(not one.spend(MOVES, "ada").wait for one in order)
+        assert sum(not one.take(HOUR, "ada").wait for one in order) == HOUR.quota
+        server.kill()
+        assert all(one.take(HOUR, "ada").wait for one in order)
+        assert all(one.take(HOUR, "ben").wait == 0 for one in order[: HOUR.quota])
+        moves += sum(not one.spend(MOVES, "ada").wait for one in order)
+        restored = (time.monotonic() - began) * MOVES.quota / MOVES.window
+    assert 0.9 * MOVES.quota <= moves <= 1.1 * MOVES.quota + restored
+
+
+def test_a_slow_server_lets_nobody_exceed_the_quota(processes: Make, tmp_path: Path) -> None:
+    """Requests that get no answer in time count against the share of their process, and so do the others."""
+    with Valkey.start(tmp_path, durable=False) as server, Redis.from_url(server.url) as client:
+        two = processes(server.url)
+        began = time.monotonic()
+        with ThreadPoolExecutor(16) as pool:
+            found = []
+            for _ in range(3):
+                client.execute_command("CLIENT", "PAUSE", 300, "ALL")  # longer than a request waits for a lease
+                found += list(pool.map(lambda one: one.spend(MOVES, "ada"), islice(cycle(two), 200)))
+        restored = (time.monotonic() - began) * MOVES.quota / MOVES.window
+        assert all(one._is_usable for one in two)
+    assert sum(not one.wait for one in found) <= 1.1 * MOVES.quota + restored
 
 
 def test_without_the_server_each_process_has_its_share_and_afterwards_streams_are_counted_again(

@@ -1,6 +1,7 @@
 """Bots in their own processes, and bots in the process of a job: limits, failures and inputs."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from service.arena.bots import BuiltIn, seated
-from service.arena.hosted import CannotStart, Hosted
+from service.arena.bots import BuiltIn, seated, versions
+from service.arena.entries import BadEntry, Command, Function, same_bots, version_of_command
+from service.arena.entries import hosted as hosted_entry
+from service.arena.hosted import CannotStart, Changed, Hosted
 from service.arena.play import Failed, FailureKind
 from service.games.ape_town.game import GAME as APE
 from service.games.bots import choose_at_random
@@ -109,6 +112,168 @@ def test_the_output_of_a_bot_goes_to_the_log_and_not_into_its_answers(tmp_path: 
 def test_a_bot_that_cannot_be_imported_is_reported_before_the_first_match(name: str, fault: str) -> None:
     with pytest.raises(CannotStart, match=fault):
         seated(APE, name, 1.0, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("greedy", None),
+        ("arena_bot:play", Function(None, "arena_bot", "play")),
+        ("package.module:play", Function(None, "package.module", "play")),
+        ("./arena_bot:play", Function(".", "arena_bot", "play")),
+        ("/tmp/../tmp/arena_bot:play", Function("/tmp/../tmp", "arena_bot", "play")),
+        ("cat bot/arena.mjs --port :80", Command(("cat", "bot/arena.mjs", "--port", ":80"))),
+        ("cat 'my bot.mjs'", Command(("cat", "my bot.mjs"))),
+        ("/bin/cat", Command(("/bin/cat",))),
+    ],
+)
+def test_a_name_is_a_built_in_bot_a_function_or_a_command(name: str, entry: Function | Command | None) -> None:
+    assert hosted_entry(name) == entry
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("no/folder/arena_bot:play", "there is no folder no/folder"),
+        ("no_program bot.mjs", "there is no program 'no_program'"),
+        ("cat 'bot.mjs", "the quotes of this command do not fit"),
+        (" ", "there is no program ''"),
+    ],
+)
+def test_a_name_that_cannot_be_used_is_reported(name: str, fault: str) -> None:
+    with pytest.raises(BadEntry, match=fault):
+        hosted_entry(name)
+
+
+def bot_in(folder: Path, segment: int) -> str:
+    """A bot whose own `strategy` takes this entry of the list; returns its name."""
+    folder.mkdir()
+    (folder / "strategy.py").write_text(f"ENTRY = {segment}\n")
+    (folder / "mine.py").write_text(
+        "from pathlib import Path\nfrom strategy import ENTRY\n\n"
+        "def play(task, rng):\n    assert Path('strategy.py').exists()\n    return task.legal_actions[ENTRY]\n"
+    )
+    return f"{folder}/mine:play"
+
+
+def test_a_bot_of_another_folder_imports_its_own_files_and_runs_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new, old = (bot_in(tmp_path / name, entry) for entry, name in enumerate(("new", "old")))
+    monkeypatch.chdir(tmp_path / "new")
+    chosen = []
+    for name in ("mine:play", old):
+        player = seated(APE, name, 10.0, None)
+        chosen.append(player.answer(TASK, lambda: bytes(32)))
+        player.close()
+    assert chosen == list(TASK.legal_actions[:2])
+    found = versions(APE, (new, "mine:play", old), 10.0, None)
+    assert found[0] == found[1] != found[2]
+    assert same_bots((new, "mine:play", old), found) == [(new, "mine:play")]
+
+
+def test_a_package_that_imports_the_files_of_the_current_folder_is_found_to_be_the_same_bot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bot_in(tmp_path / "bot", 0)
+    bot_in(tmp_path / "bot" / "old", 1)
+    monkeypatch.chdir(tmp_path / "bot")
+    names = ("mine:play", "old.mine:play")
+    assert same_bots(names, versions(APE, names, 10.0, None)) == [names]
+
+
+def test_two_functions_of_one_module_are_different_bots() -> None:
+    names = (f"{HERE}:honest", f"{HERE}:raises")
+    found = versions(APE, names, 10.0, None)
+    assert found[0] == found[1]
+    assert not same_bots(names, found)
+
+
+def test_two_commands_are_the_same_bot_only_if_their_files_and_options_are_the_same(tmp_path: Path) -> None:
+    for folder in ("new", "old"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.mjs").write_text("a")
+        (tmp_path / folder / "b.mjs").write_text("b")
+    new, old = f"cat {tmp_path}/new", f"cat {tmp_path}/old"
+    names = (f"{new}/a.mjs", f"{new}/b.mjs", f"{new}/a.mjs -u", f"{old}/a.mjs")
+    found = [version_of_command(Command(tuple(name.split()))) for name in names]
+    assert same_bots(names, found) == [(names[0], names[3])]
+
+
+def test_a_bot_whose_files_change_is_not_started_again(tmp_path: Path) -> None:
+    name = bot_in(tmp_path / "bot", 0)
+    player = seated(APE, name, 10.0, None)
+    (tmp_path / "bot" / "strategy.py").write_text("ENTRY = 1 + 1\n")
+    player.close()
+    with pytest.raises(Changed, match="has changed since the run began"):
+        player.begin()
+
+
+PROGRAM = """
+import json, sys
+print(json.dumps({ready}), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "task" in asked:
+        print({answer}, flush=True)
+"""
+FIRST = "json.dumps({'action': asked['task']['legal_actions'][0]})"
+
+
+def program(folder: Path, answer: str, ready: str = "{'ready': True}") -> str:
+    """A program that answers each task so; returns its name."""
+    (folder / "program.py").write_text(PROGRAM.format(answer=answer, ready=ready))
+    return f"{sys.executable} {folder}/program.py"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "detail"),
+    [
+        ("'{}'", "nonsense", "its answer has no action"),
+        ("'thinking'", "nonsense", "JSON is malformed"),
+        ("json.dumps({'error': 'no idea'})", "crash", "no idea"),
+        ("json.dumps({'action': {'type': 'win'}})", "nonsense", "no action of this game"),
+        (f"{FIRST} + '\\nthinking'", "nonsense", ""),
+        ("sys.exit(3)", "crash", "its process ended with status 3"),
+        ("[1 for _ in iter(int, 1)]", "timeout", "no answer within"),
+    ],
+)
+def test_a_failure_of_a_program_is_reported(tmp_path: Path, answer: str, kind: FailureKind, detail: str) -> None:
+    player = seated(APE, program(tmp_path, answer), LIMIT_MS / 1000, None)
+    failed = first_failure(player)
+    assert (failed.kind, failed.detail[: len(detail)]) == (kind, detail)
+    player.close()
+
+
+def test_a_program_in_any_language_answers_and_ends_with_its_stdin(tmp_path: Path) -> None:
+    player = seated(APE, program(tmp_path, FIRST), 10.0, None)
+    assert list(answers(player, 3)) == [TASK.legal_actions[0]] * 3
+    assert isinstance(player, Hosted)
+    assert player._process is not None
+    assert player._process.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("ready", "fault"),
+    [
+        ("{}", 'its first line must be {"ready": true}'),
+        ("{'error': 'no engine'}", "cannot be used: no engine"),
+        ("sys.exit(7)", "its process ended with status 7"),
+        ("print('Hello') or {'ready': True}", "nothing else may be on stdout"),
+    ],
+)
+def test_a_program_that_is_not_ready_is_reported(tmp_path: Path, ready: str, fault: str) -> None:
+    with pytest.raises(CannotStart, match=re.escape(fault)):
+        seated(APE, program(tmp_path, FIRST, ready), 10.0, None)
+
+
+def test_the_version_of_a_program_is_what_it_says_or_else_its_files(tmp_path: Path) -> None:
+    name = program(tmp_path, FIRST, "{'ready': True, 'version': '1.7'}")
+    assert versions(APE, (name,), 10.0, None) == ("1.7",)
+    name = program(tmp_path, FIRST)
+    first = versions(APE, (name,), 10.0, None)
+    (tmp_path / "beside.py").write_text("pass\n")
+    assert versions(APE, (name,), 10.0, None) != first
 
 
 def test_no_process_is_left() -> None:

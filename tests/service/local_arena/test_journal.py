@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from service.arena.deals import BotFailure, Contest, Deal, MatchResult
 from service.arena.journal import Journal, NotContinued, contest_of
 
-CONTEST = Contest("toy", ("a", "b"), {"hand": 3}, "ab" * 32, 100)
+CONTEST = Contest("toy", ("a", "b"), {"hand": 3}, "ab" * 32, 100, ("1", "2"))
 
 
 def deal(number: int) -> Deal:
@@ -47,11 +47,18 @@ def test_an_incomplete_line_is_cut_off(file: Path, cut: int, more: bytes) -> Non
 
 
 @pytest.mark.parametrize(
-    "field", [{"bots": ("b", "a")}, {"options": {"hand": 4}}, {"seed": "cd" * 32}, {"limit_ms": 5}]
+    ("field", "difference"),
+    [
+        ({"bots": ("b", "a")}, "with bots a,b;"),
+        ({"options": {"hand": 4}}, "with options {'hand': 3};"),
+        ({"seed": "cd" * 32}, "with seed ab"),
+        ({"limit_ms": 5}, "with limit_ms 100;"),
+        ({"versions": ("1", "3")}, "with another version of b, whose files have changed since;"),
+    ],
 )
-def test_another_contest_is_refused_and_changes_nothing(file: Path, field: dict[str, object]) -> None:
+def test_another_contest_is_refused_and_changes_nothing(file: Path, field: dict[str, object], difference: str) -> None:
     before = file.read_bytes()
-    with pytest.raises(NotContinued, match=next(iter(field))):
+    with pytest.raises(NotContinued, match=difference):
         Journal(file, replace(CONTEST, **field))
     assert file.read_bytes() == before
 

@@ -1,12 +1,13 @@
 """Matches played only by the rules: when recorded, they pass both verifiers, also with failing bots."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.arena.play import Failed, FailureKind, Played, play
+from service.arena.play import Failed, FailureKind, Played, id_of_match, play
 from service.arena.record import match_file, player_names
 from service.audit.verify import CHECKS, verify
 from service.games.bots import RANDOM, bots_of, choose_at_random
@@ -82,7 +83,10 @@ def test_an_illegal_action_is_nonsense_and_changes_nothing(name: str) -> None:
     last = play(game, {}, SEED, [Player(len(watching.tasks), answer=done), Player()])
     if last.failures:
         (failure,) = last.failures
-        assert (failure.kind, failure.detail.split(":")[0]) == ("nonsense", "illegal action")
+        assert re.fullmatch(r"illegal action: [A-Z].*[.!] \([a-z-]+, [A-Z0-9]+-\d+\w?\)", failure.detail), (
+            failure.detail
+        )
+        assert failure.kind == "nonsense"
     assert verify(recorded(game, last), KNOWN).match.outcome == last.outcome
 
 
@@ -104,9 +108,10 @@ def test_the_same_seed_is_the_same_match_and_another_seed_another_deal() -> None
 def test_bots_get_the_observation_of_their_seat() -> None:
     players = [Player(), Player()]
     game = GAMES["monkeys_on_the_moon"]
-    play(game, {}, SEED, players)
+    played = play(game, {}, SEED, players, id_of_match(SEED, 0))
     for seat, player in enumerate(players):
         assert {task.seat for task in player.tasks} == {seat}
+        assert {task.match for task in player.tasks} == {verify(recorded(game, played), KNOWN).match.id}
         assert all(type(task.observation) is game.info.observation for task in player.tasks)
         assert all(task.observation.seats[1 - seat].hand is None for task in player.tasks)
 

@@ -1,6 +1,10 @@
 """The standings after some deals: pairwise scores, points, times, failures, curves and the plot."""
 
+from collections import Counter
 from itertools import pairwise as pairwise_points
+from math import inf
+from statistics import mean
+from typing import Literal
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -9,8 +13,8 @@ from rich.console import Console
 from service.arena.deals import BotFailure, Contest, Deal, MatchResult, counted, percentile_ms
 from service.arena.plot import plot
 from service.arena.sprt import Sprt
-from service.arena.standings import MOST_POINTS, Standings, pairwise
-from service.arena.table import table
+from service.arena.standings import MOST_POINTS, End, SprtState, Standings, pair_results
+from service.arena.table import WIDTH, sprt_line, table
 
 SVG = "{http://www.w3.org/2000/svg}"
 DUEL = Contest("toy", ("a", "b"), {}, "00", 100)
@@ -37,7 +41,8 @@ def test_a_match_is_scored_by_the_ranks_of_its_pairs(
     names: tuple[str, ...], ranks: tuple[int, ...], scores: dict[str, float]
 ) -> None:
     match = MatchResult(ranks, ranks)
-    assert {name: pairwise(names, match, name) for name in names} == scores
+    results = {name: pair_results(names, match, name) for name in names}
+    assert {name: mean(pairs) for name, pairs in results.items()} == scores
 
 
 def test_rows_have_the_means_the_times_and_the_first_failure() -> None:
@@ -46,21 +51,31 @@ def test_rows_have_the_means_the_times_and_the_first_failure() -> None:
     standings.add(deal(1, (1, 2), (2, 1), failures=(BotFailure(1, "crash", "why"),)))
     first, second = standings.rows()
     assert (first.bot, first.score, second.score) == ("a", 0.625, 0.375)
+    assert (first.won, first.drawn, first.lost) == (2, 1, 1)
+    assert (second.won, second.drawn, second.lost) == (1, 1, 2)
     assert (first.points, second.points) == (0.0, 10.0)
     assert (first.answers, second.failures) == (6, {"crash": 2})
     assert second.first_failure == "crash in deal 1, rotation 0: why"
-    assert first.elo is not None
+    assert isinstance(first.elo, float)
     assert second.elo == pytest.approx(-first.elo)
 
 
-def test_a_bot_that_wins_everything_has_no_finite_elo() -> None:
+def test_the_pairs_of_a_table_are_counted() -> None:
+    standings = Standings(Contest("toy", ("a", "b", "b"), {}, "00", 100))
+    standings.add(deal(0, (1, 1, 3), (2, 1, 3), (1, 2, 3)))
+    counts = {row.bot: (row.won, row.drawn, row.lost) for row in standings.rows()}
+    assert counts == {"a": (4, 1, 1), "b": (1, 1, 4)}
+
+
+def test_infinite_elo_differences_can_be_distinguished_in_json() -> None:
     standings = Standings(DUEL)
     for number in range(10):
         standings.add(deal(number, (1, 2), (1, 2)))
-    row = standings.rows()[0]
-    assert (row.score, row.elo, row.elo_interval[1]) == (1.0, None, None)
-    assert row.elo_interval[0] is not None
-    assert row.elo_interval[0] > 100
+    best, worst = standings.rows()
+    assert (best.score, best.elo, best.elo_interval[1]) == (1.0, "Infinity", "Infinity")
+    assert (worst.score, worst.elo, worst.elo_interval[0]) == (0.0, "-Infinity", "-Infinity")
+    assert float(best.elo_interval[0]) > 100
+    assert float(worst.elo) == -inf
 
 
 def test_times_are_counted_to_about_one_per_cent() -> None:
@@ -110,10 +125,6 @@ def test_the_table_shows_every_figure() -> None:
     with console.capture() as capture:
         console.print(table(standings, 2.0, 100))
     text = capture.get()
-    narrow = Console(width=80)
-    with narrow.capture() as capture:
-        narrow.print(table(standings, 2.0, 100))
-    assert {"bot", "score", "p99", "failed"} <= set(capture.get().split())
     for expected in (
         "75.0",
         "+191",
@@ -121,12 +132,76 @@ def test_the_table_shows_every_figure() -> None:
         "120 of 200 matches, 60 deals, 2 s, 60.0 a second",
         "LLR",
         "slow",
+        "won  drawn  lost",
+        "90      0    30",
     ):
         assert expected in text
     state = standings.sprt()
     assert state is not None
     assert state.verdict == "elo1"
-    assert "Accepted: a is stronger than b by 100 Elo or more." in text
+    assert "Accepted: a is stronger than b." in text
+
+
+def test_the_largest_figures_fit_into_80_columns() -> None:
+    """Only the names of bots are wrapped."""
+    names = ("a_module_with_a_long_name:play", "node another/folder/of/a/bot/arena.mjs")
+    standings = Standings(Contest("toy", names, {}, "00", 100))
+    for number in range(6):
+        standings.add(deal(number, (1, 2), (1, 2)))
+    for bot in standings._bots.values():
+        bot.pairs = Counter({value: 100_000 * count for value, count in bot.pairs.items()} | {0.5: 1_000_000})
+        bot.times = Counter({800: 5, 900: 5})
+        bot.points = 12_345_678
+    console = Console(width=WIDTH)
+    with console.capture() as capture:
+        console.print(table(standings, 1234.0, None))
+    text = capture.get()
+    assert WIDTH == 80
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert "…" not in text
+    for expected in ("100.0", "1000000", "1200000", "1028806.5", "-∞ to "):
+        assert expected in text, text
+
+
+@pytest.mark.parametrize(
+    ("verdict", "elo0", "elo1", "sentence"),
+    [
+        ("elo1", 0, 20, "Accepted: a is stronger than b."),
+        ("elo1", 5, 20, "Accepted: a is stronger than b by more than 5 Elo."),
+        ("elo1", -100, 0, "Accepted: a is not weaker than b by 100 Elo or more."),
+        ("elo0", 0, 20, "Accepted: a is not stronger than b by 20 Elo or more."),
+        ("elo0", -100, 0, "Accepted: a is weaker than b."),
+        ("elo0", -100, -50, "Accepted: a is weaker than b by more than 50 Elo."),
+        ("undecided", 0, 20, "Undecided after 60 matches: play more of them."),
+    ],
+)
+def test_a_verdict_is_right_for_bounds_of_any_sign(
+    verdict: Literal["elo0", "elo1", "undecided"], elo0: float, elo1: float, sentence: str
+) -> None:
+    line = sprt_line(SprtState(elo0, elo1, 0.0, -1.0, 1.0, verdict), ("a", "b"), 60)
+    assert line.splitlines()[-1] == sentence
+
+
+@pytest.mark.parametrize(("end", "verdict"), [(None, None), ("matches", "undecided"), ("interrupt", "undecided")])
+def test_a_test_that_ends_without_a_verdict_is_undecided(end: End | None, verdict: str | None) -> None:
+    standings = Standings(DUEL, Sprt(0, 5))
+    standings.add(deal(0, (1, 2), (2, 1)))
+    state = standings.sprt(end)
+    assert state is not None
+    assert state.verdict == verdict
+
+
+@pytest.mark.parametrize("ranks", [(1, 2), (2, 1)])
+def test_a_line_of_0_or_100_per_cent_is_apart_from_the_frame(ranks: tuple[int, int]) -> None:
+    standings = Standings(DUEL)
+    for number in range(40):
+        standings.add(deal(number, ranks, ranks))
+    drawn = ET.fromstring(plot(standings))
+    (frame,) = [shape for shape in drawn.iter(f"{SVG}rect") if shape.get("class") == "frame"]
+    top, height = float(frame.attrib["y"]), float(frame.attrib["height"])
+    (line,) = drawn.findall(f"{SVG}polyline")
+    heights = [float(point.split(",")[1]) for point in line.attrib["points"].split()]
+    assert all(top + 4 < y < top + height - 4 for y in heights)
 
 
 def test_the_table_shows_names_as_they_are() -> None:

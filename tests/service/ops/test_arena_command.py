@@ -79,14 +79,14 @@ def test_the_same_seed_gives_the_same_result_with_any_number_of_jobs_and_after_a
 
 
 def test_every_exported_match_is_verified(tmp_path: Path) -> None:
-    folder = tmp_path / "files"
     for game in ("ape_town", "four_monkeys"):
+        folder = tmp_path / game
         bots = f"random,{BAD}:hangs,{BAD}:unknown"
         done = run(
             game, "--bots", bots, "--matches", 6, "--jobs", 2, "--limit-ms", 300, "--export", folder, "--seed", SEED
         )
         assert done.returncode == 0, done.stderr
-        files = sorted(folder.iterdir())
+        files = sorted(folder.glob("*.ndjson"))
         assert [file.name for file in files] == [
             f"00000{deal}-{rotation}.ndjson" for deal in (0, 1) for rotation in range(3)
         ]
@@ -94,15 +94,28 @@ def test_every_exported_match_is_verified(tmp_path: Path) -> None:
         assert verdicts(lines, tmp_path) == dict.fromkeys(lines)
         for file in files:
             verify(lines[file.name], GAMES)
-        checked = CliRunner().invoke(main, ["verify", str(files[0])])
-        assert "chain, draws, effects, actions, outcome hold." in checked.output
+        checked = CliRunner().invoke(main, ["verify", str(folder)])
+        assert checked.output.count("chain, draws, effects, actions, outcome hold.") == len(files)
+        assert checked.output.endswith("All 6 files hold.\n")
         holders = [
             [json.loads(line)["data"]["player"] for line in lines[f"000000-{rotation}.ndjson"][2:5]]
             for rotation in range(3)
         ]
         assert holders == [bots.split(",")[rotation:] + bots.split(",")[:rotation] for rotation in range(3)]
-        for file in files:
-            file.unlink()
+
+
+def test_a_folder_of_match_files_belongs_to_one_contest(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    words = ("ape_town", "--bots", "greedy,random", "--export", folder, "--seed")
+    assert run(*words, SEED, "--matches", 2).returncode == 0
+    assert run(*words, SEED, "--matches", 4).returncode == 0
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    assert len(before) == 5
+    other = run(*words, "00" * 32, "--matches", 2)
+    assert (other.returncode, f"has the matches of another contest, with seed {SEED}" in other.stderr) == (2, True)
+    full = run("ape_town", "--bots", "greedy,random", "--export", tmp_path, "--matches", 2)
+    assert (full.returncode, "has files of something else" in full.stderr) == (2, True)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
 def test_a_sequential_test_stops_by_itself(tmp_path: Path) -> None:
@@ -111,14 +124,17 @@ def test_a_sequential_test_stops_by_itself(tmp_path: Path) -> None:
         "ape_town", "--bots", "greedy,random", "--sprt", "0,100", "--seed", SEED, "--json", file, "--plot", drawn
     )
     assert done.returncode == 0, done.stderr
-    assert "Accepted: greedy is stronger than random by 100 Elo or more." in done.stdout
+    assert "\nAccepted: greedy is stronger than random.\n" in done.stdout
     found = result(file)
-    assert found["sprt"]["verdict"] == "elo1"
+    assert (found["sprt"]["verdict"], found["end"]) == ("elo1", "verdict")
     assert found["deals"] < 100
     assert len(found["curves"]["greedy"]) == found["deals"]
     assert drawn.read_text().startswith("<svg")
-    limited = run("ape_town", "--bots", "random,greedy", "--sprt", "0,100", "--matches", 2, "--seed", SEED)
-    assert (limited.returncode, "Accepted" in limited.stdout) == (0, False)
+    limited = run(
+        "ape_town", "--bots", "random,greedy", "--sprt", "0,100", "--matches", 2, "--seed", SEED, "--json", file
+    )
+    assert (limited.returncode, "\nUndecided after 2 matches: play more of them.\n" in limited.stdout) == (0, True)
+    assert (result(file)["sprt"]["verdict"], result(file)["end"]) == ("undecided", "matches")
 
 
 def test_an_interrupt_ends_the_run_with_the_results_so_far(tmp_path: Path) -> None:
@@ -142,8 +158,54 @@ def test_an_interrupt_ends_the_run_with_the_results_so_far(tmp_path: Path) -> No
         output, _ = running.communicate(timeout=60)
     assert running.returncode == 130
     assert re.search(r"matches, \d+ deals", output)
-    assert result(file)["deals"] >= 2
+    assert output.endswith(f"\nStopped; continue with --resume {journal}\n")
+    assert (result(file)["deals"] >= 2, result(file)["end"]) == (True, "interrupt")
     assert not processes_of(f"{BAD}:honest")
+
+
+def test_an_interrupted_run_without_a_file_says_how_to_keep_the_next_one() -> None:
+    words = ("ape_town", "--bots", f"random,{BAD}:computes", "--sprt", "-1,1", "--limit-ms", 3_600_000)
+    with subprocess.Popen(command(*words), cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
+        until(lambda: running_jobs(running.pid), 60, "a job begins")
+        running.send_signal(signal.SIGINT)
+        output, _ = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert output.endswith(
+        "\nStopped. Next time, --resume FILE keeps the deals, so that a stopped run can be continued.\n"
+    )
+
+
+def running_jobs(parent: int) -> bool:
+    """Whether the arena of this process id has a job."""
+    done = subprocess.run(["ps", "-ww", "-A", "-o", "ppid,args"], capture_output=True, text=True, check=True)
+    return any(line.split()[0] == f"{parent}" and "service.arena.job" in line for line in done.stdout.splitlines()[1:])
+
+
+def test_a_bot_whose_files_changed_is_not_resumed_or_exported_with_the_old_one(tmp_path: Path) -> None:
+    bot, journal, folder = tmp_path / "bot", tmp_path / "run", tmp_path / "files"
+    bot.mkdir()
+    (bot / "mine.py").write_text("from choice import choice as play\n")
+    (bot / "choice.py").write_text("def choice(task, rng):\n    return task.legal_actions[0]\n")
+    words = ("ape_town", "--bots", f"{bot}/mine:play,random", "--matches", 4, "--seed", SEED)
+    kept = ("--resume", journal), ("--export", folder)
+    for more in kept:
+        assert run(*words, *more).returncode == 0
+        assert run(*words, *more).returncode == 0, "nothing has changed"
+    (bot / "choice.py").write_text("def choice(task, rng):\n    return task.legal_actions[-1]\n")
+    for more in kept:
+        refused = run(*words, *more)
+        assert refused.returncode == 2
+        assert f"another version of {bot}/mine:play, whose files have changed since" in refused.stderr
+
+
+def test_two_names_of_the_same_files_cause_a_warning(tmp_path: Path) -> None:
+    for name in ("new", "old"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine.py").write_text("def play(task, rng):\n    return task.legal_actions[0]\n")
+    names = [f"{tmp_path}/{name}/mine:play" for name in ("new", "old")]
+    done = run("ape_town", "--bots", ",".join(names), "--matches", 2)
+    assert done.returncode == 0
+    assert done.stderr.startswith(f"Warning: {names[0]} and {names[1]} are the same files. ")
 
 
 def processes_of(bot: str) -> list[str]:
@@ -163,7 +225,7 @@ def test_however_a_run_ends_it_leaves_no_process(bot: str, end: signal.Signals, 
         command(*words), cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL
     ) as running:
         try:
-            until(lambda: processes_of(name), 60, "the bot's process begins")
+            until(lambda: running_jobs(running.pid) and processes_of(name), 60, "the bot's process of a job begins")
             running.send_signal(end)
             running.wait(60)
         finally:
@@ -172,8 +234,10 @@ def test_however_a_run_ends_it_leaves_no_process(bot: str, end: signal.Signals, 
 
 
 def test_a_match_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    words = ("ape_town", "--bots", "greedy,random", "--matches", 2, "--export", tmp_path, "--seed", SEED)
+    assert run(*words).returncode == 0
     (tmp_path / "000000-0.part").mkdir()
-    done = run("ape_town", "--bots", "greedy,random", "--matches", 2, "--export", tmp_path)
+    done = run(*words)
     assert (done.returncode, done.stderr) == (1, f"Error: {tmp_path}/000000-0.part: Is a directory\n")
 
 
@@ -182,7 +246,7 @@ def test_paths_that_are_not_utf8_are_used_as_they_are(tmp_path: Path) -> None:
     bots = f"random,{BAD}:honest"
     done = run("ape_town", "--bots", bots, "--matches", 2, "--export", folder, "--bot-log", log)
     assert done.returncode == 0, done.stderr
-    assert sorted(file.name for file in folder.iterdir()) == ["000000-0.ndjson", "000000-1.ndjson"]
+    assert sorted(file.name for file in folder.glob("*.ndjson")) == ["000000-0.ndjson", "000000-1.ndjson"]
     assert "a bot may print" in log.read_text()
 
 
@@ -190,7 +254,13 @@ def test_paths_that_are_not_utf8_are_used_as_they_are(tmp_path: Path) -> None:
     ("words", "code", "fault"),
     [
         (("chess", "--bots", "a,b", "--matches", 2), 2, "There is no game chess."),
-        (("ape_town", "--bots", "greedy,bold", "--matches", 2), 2, "There are: greedy, random."),
+        (
+            ("ape_town", "--bots", "greedy,bold", "--matches", 2),
+            2,
+            "No bot 'bold' plays Ape Town. There are: greedy, random. Name a bot of your own as module:function",
+        ),
+        (("ape_town", "--bots", "greedy,none/bot:play", "--matches", 2), 2, "there is no folder none"),
+        (("ape_town", "--bots", "greedy,no_program x", "--matches", 2), 2, "there is no program 'no_program'"),
         (("ape_town", "--bots", "greedy", "--matches", 2), 2, "Ape Town has 2 to 4 seats."),
         (("ape_town", "--bots", "greedy,greedy", "--matches", 2), 2, "name at least two different bots"),
         (("ape_town", "--bots", "greedy,random"), 2, "--matches N, or --sprt ELO0,ELO1"),

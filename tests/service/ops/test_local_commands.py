@@ -175,6 +175,38 @@ def test_a_valid_file_gives_one_line(file: Path) -> None:
     assert done.output.count("\n") == 1
 
 
+def test_several_files_and_a_folder_of_them_are_checked_one_by_one(file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "contest.json").write_text("{}")
+    lines = file.read_bytes()
+    for name, content in (("b.ndjson", lines), ("a.ndjson", lines), ("c.ndjson.gz", gzip.compress(lines))):
+        (folder / name).write_bytes(content)
+    for words in ((folder,), (folder / "a.ndjson", folder / "b.ndjson", folder / "c.ndjson.gz")):
+        done = run("verify", *words)
+        assert done.exit_code == 0, done.output
+        *checked, last = done.output.splitlines()
+        assert [line.split(": ")[0] for line in checked] == [
+            f"{folder}/{name}" for name in ("a.ndjson", "b.ndjson", "c.ndjson.gz")
+        ]
+        assert last == "All 3 files hold."
+    (folder / "b.ndjson").write_bytes(lines[:-9])
+    (folder / "a.ndjson").write_bytes(b"notes\n")
+    done = run("verify", folder, file)
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[0].startswith(f"{folder}/a.ndjson: The file is not a match file")
+    assert done.stderr.splitlines()[1].startswith(f"{folder}/b.ndjson: version 20, ")
+    assert done.stderr.splitlines()[-1] == "Error: 2 of 4 files have a fault."
+    assert done.stdout.count("hold.") == 2
+    only_one = run("verify", file, file, "--head", "7:" + "0" * 64)
+    assert (only_one.exit_code, "are about one file" in only_one.output) == (2, True)
+
+
+def test_a_folder_without_match_files_is_reported(tmp_path: Path) -> None:
+    done = run("verify", tmp_path)
+    assert (done.exit_code, done.output.count("\n")) == (1, 1)
+
+
 def test_a_compressed_file_need_not_be_unpacked(file: Path) -> None:
     plain, packed = file.read_bytes(), gzip.compress(file.read_bytes())
     message = run("verify", file).output

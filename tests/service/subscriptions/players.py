@@ -8,7 +8,7 @@ from typing import Any, Final
 import jsonschema_rs
 import msgspec
 
-from api.app import describe
+from api.app import RESOURCES
 from api.reference import openapi
 from events.feed import Feed
 from service.errors import Refused
@@ -90,7 +90,7 @@ class Players(Arena):
 @cache
 def components() -> dict[str, object]:
     """The components of an API reference that includes the toy game."""
-    found: dict[str, object] = openapi.document(describe(games={**GAMES, TOY.info.id: TOY}))["components"]
+    found: dict[str, object] = openapi.document(RESOURCES, {**GAMES, TOY.info.id: TOY})["components"]
     return found
 
 

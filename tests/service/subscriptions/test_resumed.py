@@ -16,7 +16,7 @@ from service.repository import cursors
 from service.subscriptions import followed, match_watch
 from service.subscriptions.frames import EVENT_STREAM
 from service.subscriptions.notices import kinds, notice, turns
-from service.subscriptions.player_stream import OVERLAP_MS
+from service.subscriptions.player_stream import CLOCKS_DIFFER_MS, OVERLAP_MS
 from service.subscriptions.situation import NOTHING, Include
 from service.usecases import match_index
 from tests.service.subscriptions.players import Frame, Players, type_and_match
@@ -101,15 +101,26 @@ def test_an_end_that_was_sent_before_the_position_is_not_sent_again(players: Pla
     assert players.sent_at_once("anna", after=position(later))[1] == []
 
 
-@pytest.mark.parametrize("ahead_ms", [1, 3 * OVERLAP_MS, 10**30])
-def test_a_position_that_is_later_than_now_skips_nothing(players: Players, ahead_ms: int) -> None:
-    """The clock of the machine that created the cursor was ahead, or set back since."""
-    table = players.toy("anna", "ben")
-    players.play_out(table)
-    players.wait(OVERLAP_MS // 2)
+@pytest.mark.parametrize(
+    ("ahead_ms", "gap_ms"),
+    [
+        (1, OVERLAP_MS // 2),
+        (CLOCKS_DIFFER_MS, OVERLAP_MS // 2),
+        (CLOCKS_DIFFER_MS + 1, 2 * OVERLAP_MS),
+        (3 * OVERLAP_MS, 100 * OVERLAP_MS),
+        (10**30, 10**4 * OVERLAP_MS),
+    ],
+)
+def test_a_position_that_is_later_than_now_skips_nothing(players: Players, ahead_ms: int, gap_ms: int) -> None:
+    """The clock of the machine that created the cursor was ahead, or set back since: when it was created is unknown."""
+    tables = [players.toy("anna", "ben") for _ in range(2)]
+    players.play_out(tables[0])
+    match_index.own_page(players.ports, "anna", "active", None, 10)
+    players.wait(gap_ms)
     hello, sent = players.sent_at_once("anna", after=players.time + ahead_ms)
     assert position(hello) == players.time
-    assert without_cursor(sent) == all_notices(players, "anna", table)
+    expected = {table: all_notices(players, "anna", table) for table in tables}
+    assert without_cursor(sent) == [*expected[tables[1]], *expected[tables[0]]]
 
 
 def test_a_new_stream_also_sends_the_end_of_a_match_that_no_reader_has_seen(players: Players) -> None:

@@ -5,75 +5,141 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
-import { Client, Refused } from "./client.mjs";
+import { Client, NoService, Refused } from "./client.mjs";
+import { resolved } from "./patterns.mjs";
 import { choose } from "./strategy.mjs";
+
+const REFUSED = 1; // exit codes
+const WRONG_ARGUMENTS = 2;
+const UNREACHABLE = 3;
+const STOPPED = 130;
+
+// Problems of an action that came too late: there is nothing left to decide.
+const CLOSED = ["decision-closed", "match-not-running", "match-over", "match-suspended", "not-your-turn", "too-late"];
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function main() {
-  const { values: given } = parseArgs({
-    options: {
-      url: { type: "string", default: "http://127.0.0.1:8080" },
-      game: { type: "string", default: "ape_town" },
-      against: { type: "string", default: "random" }, // the other seats' bots, separated by commas
-      matches: { type: "string", default: "1" }, // how many matches to play, all at once
-      name: { type: "string", default: "Botty" },
-      "token-file": { type: "string", default: "token" },
-    },
-  });
-  const client = await signedIn(given.url, given.name, given["token-file"]);
-  const bots = given.against.split(",");
-  for (let number = 0; number < Number(given.matches); number += 1) {
-    const wanted = { game: given.game, seats: bots.length + 1, bots };
-    const match = (await client.post("/matches", wanted, randomUUID())).id;
-    await client.post(`/matches/${match}/seats`, {}, randomUUID());
-    console.log(`${match}: seated`);
+  process.on("SIGINT", () => exitWith(STOPPED, "Stopped; --matches 0 goes on with the matches that have begun."));
+  const given = options();
+  try {
+    const client = await signedIn(given.url, given.name, given["token-file"]);
+    await begin(client, given.game, given.against.split(","), Number(given.matches));
+    await play(client);
+  } catch (error) {
+    if (error instanceof Refused) exitWith(REFUSED, `The service refused: ${error.message}`);
+    if (error instanceof NoService) {
+      exitWith(UNREACHABLE, `No service answers at ${given.url}: ${error.message}. Is it running?`);
+    }
+    throw error;
   }
-  await play(client);
+}
+
+function options() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        url: { type: "string", default: "http://127.0.0.1:8080" },
+        game: { type: "string", default: "ape_town" },
+        against: { type: "string", default: "random" }, // the other seats' bots, separated by commas
+        matches: { type: "string", default: "1" }, // how many matches to play, all at once
+        name: { type: "string", default: "Botty" },
+        "token-file": { type: "string", default: "token" },
+      },
+    });
+    if (!/^\d+$/.test(values.matches)) throw new Error("--matches is a number");
+    return values;
+  } catch (error) {
+    return exitWith(WRONG_ARGUMENTS, error.message);
+  }
+}
+
+function exitWith(code, sentence) {
+  console.error(sentence);
+  process.exit(code);
 }
 
 // The client of the player whose token is in the file, or of a new player.
 async function signedIn(url, name, tokenFile) {
-  if (existsSync(tokenFile)) return new Client(url, readFileSync(tokenFile, "utf8").trim());
+  if (existsSync(tokenFile)) {
+    const client = new Client(url, readFileSync(tokenFile, "utf8").trim());
+    await client.check();
+    return client;
+  }
   const client = new Client(url);
   await client.signUp(name);
   writeFileSync(tokenFile, client.token, { mode: 0o600, flag: "wx" });
   return client;
 }
 
+// Create matches and take a seat in each; the others' bots have the other seats.
+async function begin(client, game, bots, matches) {
+  for (let number = 0; number < matches; number += 1) {
+    const wanted = { game, seats: bots.length + 1, bots };
+    const match = (await client.post("/matches", wanted, randomUUID())).id;
+    await client.post(`/matches/${match}/seats`, {}, randomUUID());
+    console.log(`${match}: seated`);
+  }
+}
+
 // Answer every turn of the player's matches, until none of them is left.
-export async function play(client) {
+export async function play(client, strategy = choose) {
   let running = new Set();
   for await (const frame of client.frames()) {
     if (frame.type === "hello") {
       const matches = frame.matches.filter((match) => !["finished", "aborted"].includes(match.status));
       running = new Set(matches.map((match) => match.id));
     } else if (frame.type === "your_turn") {
-      await act(client, frame.match, frame.decisions[0].id, frame.legal_actions);
+      await act(client, strategy, frame);
     } else if (frame.type === "finished") {
       running.delete(frame.match);
-      console.log(`${frame.match}: ${frame.status} ${JSON.stringify(frame.outcome)}`);
+      console.log(`${frame.match}: ${result(frame)} ${client.url}/matches/${frame.match}/board.svg`);
     }
     if (running.size === 0) return;
   }
 }
 
-// Take the decision. The decision is the key of the command, so that a notice that comes twice does no harm.
-async function act(client, match, decision, legalActions) {
-  const action = await choose(legalActions, async () => (await client.get(`/matches/${match}`)).observation);
-  for (;;) {
+// Take a decision. Its id is the key of the command, so that a notice that comes twice does no harm. If the rules refuse
+// the action, the strategy has a fault: the refusal is printed, and the first action of the newest list is taken instead.
+// Throws Refused if that one is refused too, because otherwise the match would wait for this bot forever.
+async function act(client, strategy, { match, seat, decisions, legal_actions: legalActions }) {
+  const decision = decisions[0].id;
+  const observe = async () => (await client.get(`/matches/${match}`)).observation;
+  let action = await strategy({ legalActions, observe, seat, match });
+  for (const key of [decision, `${decision}-again`]) {
     try {
-      await client.post(`/matches/${match}/actions`, { action, decision }, decision);
+      return await send(client, match, action, decision, key);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (error.code === "too-early") {
-        await sleep(error.retryAfterMs);
-        continue;
-      }
-      console.log(`${match}: refused: ${error.message}`); // for example, because the decision has closed meanwhile
+      console.log(`${match}: refused: ${error.message} The action was ${JSON.stringify(action)}.`);
+      if (CLOSED.includes(error.code)) return;
+      if (key !== decision) throw error;
     }
-    return;
+    const newest = (await client.get(`/matches/${match}/legal-actions`)).actions;
+    if (newest.length === 0) return;
+    action = resolved(newest[0]);
   }
+}
+
+// Send an action, again if it was too early.
+async function send(client, match, action, decision, key) {
+  for (;;) {
+    try {
+      await client.post(`/matches/${match}/actions`, { action, decision }, key);
+      return;
+    } catch (error) {
+      if (error.code !== "too-early") throw error;
+      await sleep(error.retryAfterMs);
+    }
+  }
+}
+
+// The end of a match in words.
+function result({ outcome, seat, status }) {
+  if (!outcome || seat === null) return `${status}.`;
+  const { winners, ranks, scores } = outcome;
+  const words = !winners.includes(seat) ? "lost" : winners.length === 1 ? "won" : "shared the win";
+  return `${words}, rank ${ranks[seat]} of ${ranks.length} with ${scores[seat]} points.`;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) await main();

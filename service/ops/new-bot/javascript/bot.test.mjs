@@ -1,34 +1,63 @@
-// Run these with `node --test`.
+// Run these with `node --test`. They hold for any strategy: its choice must be legal, and need not be that of the example.
+// `sample_task.json` is a task of Ape Town. If the bot plays another game: `moonstone bot task GAME > sample_task.json`.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { play } from "./bot.mjs";
 import { Refused } from "./client.mjs";
-import { choose, resolved } from "./strategy.mjs";
+import { resolved } from "./patterns.mjs";
+import { choose } from "./strategy.mjs";
 
+const SAMPLE = JSON.parse(readFileSync(new URL("sample_task.json", import.meta.url), "utf8"));
 const TAKE = { type: "take_tile", segment: 3 };
-const turn = (match, id) => ({ type: "your_turn", match, decisions: [{ id }], legal_actions: [TAKE] });
-const finished = (match) => ({ type: "finished", match, status: "finished", outcome: { ranks: [1, 2] } });
+const OTHER = { type: "take_tile", segment: 4 };
+const turn = (match, id) => ({ type: "your_turn", match, seat: 1, decisions: [{ id }], legal_actions: [TAKE] });
+const outcome = { ranks: [1, 2], scores: [9, 7], winners: [0] };
+const finished = (match) => ({ type: "finished", match, status: "finished", seat: 1, outcome });
 const hello = (...ids) => ({ type: "hello", matches: ids.map((id) => ({ id, status: "running" })) });
+const first = async ({ legalActions }) => legalActions[0];
+const ILLEGAL = { code: "illegal-action", detail: "No." };
 
-// Stands in for the client: sends these frames, and keeps the commands that it gets.
-function service(frames, problem) {
+// Whether a value is an entry of a legal list, with its patterns resolved.
+function fits(value, entry) {
+  if (Array.isArray(entry?.any_of)) {
+    const known = entry.any_of.map((item) => JSON.stringify(item));
+    const chosen = value.map((item) => JSON.stringify(item));
+    return chosen.every((item) => known.includes(item)) && entry.min <= value.length && value.length <= entry.max;
+  }
+  if (entry === null || typeof entry !== "object" || Array.isArray(entry)) {
+    return JSON.stringify(value) === JSON.stringify(entry);
+  }
+  const names = Object.keys(entry);
+  const extra = Object.keys(value).filter((name) => !names.includes(name));
+  return extra.length === 0 && names.every((name) => name in value && fits(value[name], entry[name]));
+}
+
+// Stands in for the client: sends these frames, and refuses actions with these problems, one after another.
+function service(frames, ...problems) {
   const sent = [];
   return {
     sent,
+    url: "http://service/v1",
     async *frames() {
       yield* frames;
     },
+    async get() {
+      return { actions: [OTHER] };
+    },
     async post(path, body, key) {
       sent.push([path.split("/")[2], body.action, key]);
-      if (problem) throw new Refused(problem, 409);
+      if (problems.length) throw new Refused(problems.shift(), 409);
     },
   };
 }
 
 test("the choice is one of the legal actions", async () => {
-  assert.deepEqual(await choose([TAKE], async () => ({})), TAKE);
+  const { legal_actions: legalActions, observation, seat, match } = SAMPLE;
+  const choice = await choose({ legalActions, observe: async () => observation, seat, match });
+  assert.ok(legalActions.some((entry) => fits(choice, entry)), JSON.stringify(choice));
 });
 
 test("a pattern becomes a choice of its items", () => {
@@ -37,14 +66,25 @@ test("a pattern becomes a choice of its items", () => {
 });
 
 test("every turn of every match is answered until the last match ends", async () => {
-  const frames = [hello("m1", "m2"), turn("m1", "0:4"), turn("m2", "0:4"), finished("m1"), turn("m2", "0:6"), finished("m2")];
-  const client = service(frames);
-  await play(client);
+  const begin = [hello("m1", "m2"), turn("m1", "0:4"), turn("m2", "0:4")];
+  const client = service([...begin, finished("m1"), turn("m2", "0:6"), finished("m2")]);
+  await play(client, first);
   assert.deepEqual(client.sent, [["m1", TAKE, "0:4"], ["m2", TAKE, "0:4"], ["m2", TAKE, "0:6"]]);
 });
 
-test("a refusal does not stop the other matches", async () => {
-  const client = service([hello("m1"), turn("m1", "0:4"), finished("m1")], { code: "decision-closed", detail: "It has closed." });
-  await play(client);
+test("a decision that has closed is left", async () => {
+  const closed = { code: "decision-closed", detail: "It has closed." };
+  const client = service([hello("m1"), turn("m1", "0:4"), finished("m1")], closed);
+  await play(client, first);
   assert.equal(client.sent.length, 1);
+});
+
+test("after an illegal action the first of the newest list is taken", async () => {
+  const client = service([hello("m1"), turn("m1", "0:4"), finished("m1")], ILLEGAL);
+  await play(client, first);
+  assert.deepEqual(client.sent, [["m1", TAKE, "0:4"], ["m1", OTHER, "0:4-again"]]);
+});
+
+test("two illegal actions end the program", async () => {
+  await assert.rejects(play(service([hello("m1"), turn("m1", "0:4")], ILLEGAL, ILLEGAL), first), Refused);
 });

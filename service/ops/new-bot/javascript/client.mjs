@@ -16,6 +16,9 @@ export class Refused extends Error {
   }
 }
 
+// The service does not answer; the message says why.
+export class NoService extends Error {}
+
 // One player of a service. `url` is such as http://127.0.0.1:8080; `token` is that of an existing player.
 export class Client {
   constructor(url, token = "") {
@@ -23,10 +26,14 @@ export class Client {
     this.token = token;
   }
 
-  // Create a player, and be that player from now on.
+  // Create a player, and be that player from now on. Throws Refused, and NoService.
   async signUp(name) {
-    const response = await this.#open("/players", { name }, {}, AbortSignal.timeout(TIMEOUT_MS));
-    this.token = (await response.json()).token;
+    this.token = (await this.#first("/players", { name })).token;
+  }
+
+  // Ask who this player is. Throws Refused if the token is wrong, and NoService.
+  async check() {
+    await this.#first("/me", undefined);
   }
 
   get(path) {
@@ -71,6 +78,16 @@ export class Client {
     }
   }
 
+  // The answer to the first request. It is not repeated, because the address may be wrong.
+  async #first(path, body) {
+    try {
+      return await (await this.#open(path, body, {}, AbortSignal.timeout(TIMEOUT_MS))).json();
+    } catch (error) {
+      if (error instanceof Refused) throw error;
+      throw new NoService(error.cause?.message || error.message);
+    }
+  }
+
   async #repeated(path, body, headers) {
     for (;;) {
       try {
@@ -85,8 +102,8 @@ export class Client {
 
   async #open(path, body, headers, signal) {
     const every = { "Content-Type": "application/json", ...(this.token && { Authorization: `Bearer ${this.token}` }) };
-    const request = { method: body ? "POST" : "GET", body: body && JSON.stringify(body), headers: { ...every, ...headers }, signal };
-    const response = await fetch(this.url + path, request);
+    const sent = body && { method: "POST", body: JSON.stringify(body) };
+    const response = await fetch(this.url + path, { ...sent, headers: { ...every, ...headers }, signal });
     if (response.ok) return response;
     const problem = await response.json().catch(() => ({}));
     throw new Refused(problem, response.status, response.headers.get("Retry-After"));

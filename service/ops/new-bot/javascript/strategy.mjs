@@ -1,17 +1,11 @@
 // What the bot plays. This is the file to change.
 
-// Choose an action out of the legal ones, as the API lists them; there is at least one. An entry may have a pattern in place
-// of a value: {any_of: items, min: 1, max: 3} stands for any choice of one to three of the items. Call `observe`, which gives
-// a promise, for the observation of the table, if the choice depends on more than the list.
-export async function choose(legalActions, observe) {
+import { resolved } from "./patterns.mjs";
+
+// Choose an action out of the legal ones, as the API lists them; there is at least one. An entry may have a pattern in
+// place of a value: {any_of: items, min: 1, max: 3} stands for any choice of one to three of the items. Call `observe`,
+// which gives a promise, for the observation of the table, if the choice depends on more than the list. `seat` is the
+// number of the bot's seat, from 0, and `match` the id of the match.
+export async function choose({ legalActions, observe, seat, match }) {
   return resolved(legalActions[0]);
-}
-
-// The action with as few items as each of its patterns allows.
-export function resolved(action) {
-  return Object.fromEntries(Object.entries(action).map(([name, value]) => [name, taken(value)]));
-}
-
-function taken(value) {
-  return Array.isArray(value?.any_of) ? value.any_of.slice(0, value.min) : value;
 }

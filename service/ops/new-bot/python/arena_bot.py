@@ -9,10 +9,10 @@ from strategy import choose
 def play(task, rng):
     """Return the action for a task.
 
-    task: has `seat`, `step`, `observation` and `legal_actions`, with the values that the API would send.
+    task: has `seat`, `step`, `observation`, `legal_actions` and `match`, with the values that the API would send.
     rng: random numbers that are the same in a repeated run: rng.pick("label", items), rng.shuffle("label", items).
     """
-    return choose(_plain(task.legal_actions), lambda: _plain(task.observation))
+    return choose(_plain(task.legal_actions), lambda: _plain(task.observation), task.seat, task.match)
 
 
 def _plain(value):

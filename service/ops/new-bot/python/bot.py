@@ -1,13 +1,21 @@
-"""Plays matches on a service, many at once. It may be stopped at any time: started again, it goes on with its matches."""
+"""Plays matches on a service, many at once. It may be stopped: started again, it goes on with its matches."""
 
 import argparse
 import os
 import secrets
+import sys
 import time
 from pathlib import Path
 
-from client import Client, Refused
+from client import Client, NoService, Refused
+from patterns import resolved
 from strategy import choose
+
+REFUSED, UNREACHABLE, STOPPED = 1, 3, 130
+"""Exit codes; 2 is that of wrong arguments."""
+
+CLOSED = {"decision-closed", "match-not-running", "match-over", "match-suspended", "not-your-turn", "too-late"}
+"""Problems of an action that came too late: there is nothing left to decide."""
 
 
 def main():
@@ -19,25 +27,43 @@ def main():
     parser.add_argument("--name", default="Botty", help="the name of the player")
     parser.add_argument("--token-file", type=Path, default=Path("token"), help="keeps the player's token")
     given = parser.parse_args()
-    client = signed_in(given.url, given.name, given.token_file)
-    others = given.against.split(",")
-    wanted = {"game": given.game, "seats": len(others) + 1, "bots": others}
-    for _ in range(given.matches):
-        match = client.post("/matches", wanted, secrets.token_hex(16))["id"]
-        client.post(f"/matches/{match}/seats", {}, secrets.token_hex(16))
-        print(f"{match}: seated")
-    play(client)
+    try:
+        client = signed_in(given.url, given.name, given.token_file)
+        begin(client, given.game, given.against.split(","), given.matches)
+        play(client)
+    except Refused as refusal:
+        exit_with(REFUSED, f"The service refused: {refusal}")
+    except NoService as error:
+        exit_with(UNREACHABLE, f"No service answers at {given.url}: {error}. Is it running?")
+    except KeyboardInterrupt:
+        exit_with(STOPPED, "Stopped; --matches 0 goes on with the matches that have begun.")
+
+
+def exit_with(code, sentence):
+    print(sentence, file=sys.stderr)
+    raise SystemExit(code)
 
 
 def signed_in(url, name, token_file):
     """The client of the player whose token is in the file, or of a new player."""
     if token_file.exists():
-        return Client(url, token_file.read_text().strip())
+        client = Client(url, token_file.read_text().strip())
+        client.check()
+        return client
     client = Client(url)
     client.sign_up(name)
     with os.fdopen(os.open(token_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(client.token)
     return client
+
+
+def begin(client, game, others, matches):
+    """Create matches and take a seat in each; the others' bots have the other seats."""
+    for _ in range(matches):
+        wanted = {"game": game, "seats": len(others) + 1, "bots": others}
+        match = client.post("/matches", wanted, secrets.token_hex(16))["id"]
+        client.post(f"/matches/{match}/seats", {}, secrets.token_hex(16))
+        print(f"{match}: seated")
 
 
 def play(client):
@@ -48,26 +74,61 @@ def play(client):
         if kind == "hello":
             running = {match["id"] for match in frame["matches"] if match["status"] not in {"finished", "aborted"}}
         elif kind == "your_turn":
-            act(client, frame["match"], frame["decisions"][0]["id"], frame["legal_actions"])
+            act(client, frame)
         elif kind == "finished":
             running.discard(frame["match"])
-            print(f"{frame['match']}: {frame['status']} {frame['outcome']}")
+            print(f"{frame['match']}: {result(frame)} {client.url}/matches/{frame['match']}/board.svg")
         if not running:
             return
 
 
-def act(client, match, decision, legal_actions):
-    """Take the decision. The decision is the key of the command, so that a notice that comes twice does no harm."""
-    action = choose(legal_actions, lambda: client.get(f"/matches/{match}")["observation"])
+def act(client, turn):
+    """Take a decision. Its id is the key of the command, so that a notice that comes twice does no harm.
+
+    If the rules refuse the action, the strategy has a fault: the refusal is printed, and the first action of the newest
+    list is taken instead. Raises Refused if that one is refused too, because otherwise the match would wait for this bot
+    forever.
+    """
+    match, decision = turn["match"], turn["decisions"][0]["id"]
+    action = choose(turn["legal_actions"], lambda: client.get(f"/matches/{match}")["observation"], turn["seat"], match)
+    for key in (decision, f"{decision}-again"):
+        try:
+            send(client, match, action, decision, key)
+        except Refused as refusal:
+            print(f"{match}: refused: {refusal} The action was {action}.")
+            if refusal.code in CLOSED:
+                return
+            if key != decision:
+                raise
+        else:
+            return
+        newest = client.get(f"/matches/{match}/legal-actions")["actions"]
+        if not newest:
+            return
+        action = resolved(newest[0])
+
+
+def send(client, match, action, decision, key):
+    """Send an action, again if it was too early."""
     while True:
         try:
-            client.post(f"/matches/{match}/actions", {"action": action, "decision": decision}, decision)
+            client.post(f"/matches/{match}/actions", {"action": action, "decision": decision}, key)
         except Refused as refusal:
-            if refusal.code == "too-early":
-                time.sleep(refusal.retry_after_s)
-                continue
-            print(f"{match}: refused: {refusal}")  # for example, because the decision has closed meanwhile
-        return
+            if refusal.code != "too-early":
+                raise
+            time.sleep(refusal.retry_after_s)
+        else:
+            return
+
+
+def result(frame):
+    """The end of a match in words."""
+    outcome, seat = frame["outcome"], frame["seat"]
+    if outcome is None or seat is None:
+        return f"{frame['status']}."
+    winners = outcome["winners"]
+    words = "lost" if seat not in winners else "won" if len(winners) == 1 else "shared the win"
+    return f"{words}, rank {outcome['ranks'][seat]} of {len(outcome['ranks'])} with {outcome['scores'][seat]} points."
 
 
 if __name__ == "__main__":

@@ -21,6 +21,10 @@ class Refused(Exception):
         self.retry_after_s = float(retry_after or RETRY_DELAY_S)
 
 
+class NoService(Exception):
+    """The service does not answer; the message says why."""
+
+
 class Client:
     """One player of a service. `url` is such as http://127.0.0.1:8080; `token` is that of an existing player."""
 
@@ -29,8 +33,12 @@ class Client:
         self.token = token
 
     def sign_up(self, name):
-        """Create a player, and be that player from now on."""
-        self.token = self._answer("/players", {"name": name})["token"]
+        """Create a player, and be that player from now on. Raises Refused, and NoService."""
+        self.token = self._first("/players", {"name": name})["token"]
+
+    def check(self):
+        """Ask who this player is. Raises Refused if the token is wrong, and NoService."""
+        self._first("/me", None)
 
     def get(self, path):
         return self._repeated(path, None, {})
@@ -43,7 +51,10 @@ class Client:
         return self._repeated(path, body, {"Idempotency-Key": key})
 
     def frames(self):
-        """Yield the frames of the player's stream, forever. It connects again after each interruption, and misses nothing."""
+        """Yield the frames of the player's stream, forever.
+
+        It connects again after each interruption, and misses nothing.
+        """
         after = ""
         while True:
             try:
@@ -61,6 +72,15 @@ class Client:
             except (OSError, HTTPException) as error:
                 print(f"connecting again: {error}")
             time.sleep(RETRY_DELAY_S)
+
+    def _first(self, path, body):
+        """The answer to the first request. It is not repeated, because the address may be wrong."""
+        try:
+            return self._answer(path, body)
+        except HTTPError as error:
+            raise _problem(error) from None
+        except (OSError, HTTPException, ValueError) as error:
+            raise NoService(getattr(error, "reason", error)) from None
 
     def _repeated(self, path, body, headers):
         while True:

@@ -1,50 +1,79 @@
-"""Run these with `python -m unittest`."""
+"""Run these with `python -m unittest`.
+
+They hold for any strategy: its choice must be legal, and need not be that of the example. `sample_task.json` is a task of Ape Town. If
+the bot plays another game: `moonstone bot task GAME > sample_task.json`.
+"""
 
 import contextlib
 import io
+import json
 import unittest
+from pathlib import Path
+from unittest import mock
 
 import bot
 from client import Refused
-from strategy import choose, resolved
+from patterns import resolved
+from strategy import choose
 
+SAMPLE = json.loads(Path(__file__).with_name("sample_task.json").read_text())
 TAKE = {"type": "take_tile", "segment": 3}
+OTHER = {"type": "take_tile", "segment": 4}
 SWAP = {"type": "swap", "cards": {"any_of": ["a", "b", "c"], "min": 2, "max": 3}}
+HELLO = {"type": "hello", "matches": [{"id": "m1", "status": "running"}]}
 
 
 def turn(match, decision):
-    return {"type": "your_turn", "match": match, "decisions": [{"id": decision}], "legal_actions": [TAKE]}
+    return {"type": "your_turn", "match": match, "seat": 1, "decisions": [{"id": decision}], "legal_actions": [TAKE]}
 
 
 def finished(match):
-    return {"type": "finished", "match": match, "status": "finished", "outcome": {"ranks": [1, 2]}}
+    outcome = {"ranks": [1, 2], "scores": [9, 7], "winners": [0]}
+    return {"type": "finished", "match": match, "status": "finished", "seat": 1, "outcome": outcome}
+
+
+def fits(value, entry):
+    """Whether a value is an entry of a legal list, with its patterns resolved."""
+    if isinstance(entry, dict) and "any_of" in entry:
+        return all(item in entry["any_of"] for item in value) and entry["min"] <= len(value) <= entry["max"]
+    if isinstance(entry, dict):
+        return value.keys() == entry.keys() and all(fits(value[name], entry[name]) for name in entry)
+    return value == entry
 
 
 class Service:
-    """Stands in for the client: sends these frames, and keeps the commands that it gets."""
+    """Stands in for the client: sends these frames, and refuses actions with these problems, one after another."""
 
-    def __init__(self, frames, problem=None):
+    url = "http://service/v1"
+
+    def __init__(self, frames, *problems):
         self.sent = []
         self._frames = frames
-        self._problem = problem
+        self._problems = list(problems)
 
     def frames(self):
         yield from self._frames
 
+    def get(self, path):
+        return {"actions": [OTHER]}
+
     def post(self, path, body, key):
-        self.sent.append((path, body, key))
-        if self._problem is not None:
-            raise Refused(self._problem)
+        self.sent.append((path.split("/")[2], body["action"], key))
+        if self._problems:
+            raise Refused(self._problems.pop(0))
 
 
 class StrategyTest(unittest.TestCase):
     def test_the_choice_is_one_of_the_legal_actions(self):
-        self.assertEqual(choose([TAKE], dict), TAKE)
+        legal = SAMPLE["legal_actions"]
+        choice = choose(legal, lambda: SAMPLE["observation"], SAMPLE["seat"], SAMPLE["match"])
+        self.assertTrue(any(fits(choice, entry) for entry in legal), choice)
 
     def test_a_pattern_becomes_a_choice_of_its_items(self):
         self.assertEqual(resolved(SWAP), {"type": "swap", "cards": ["a", "b"]})
 
 
+@mock.patch("bot.choose", lambda legal_actions, observe, seat, match: legal_actions[0])
 class BotTest(unittest.TestCase):
     def play(self, service):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -56,20 +85,29 @@ class BotTest(unittest.TestCase):
         service = Service(
             [hello, turn("m1", "0:4"), turn("m2", "0:4"), finished("m1"), turn("m2", "0:6"), finished("m2")]
         )
-        self.play(service)
-        self.assertEqual(
-            [(path.split("/")[2], key) for path, _, key in service.sent], [("m1", "0:4"), ("m2", "0:4"), ("m2", "0:6")]
-        )
+        printed = self.play(service)
+        self.assertEqual(service.sent, [("m1", TAKE, "0:4"), ("m2", TAKE, "0:4"), ("m2", TAKE, "0:6")])
+        self.assertIn("m1: lost, rank 2 of 2 with 7 points. http://service/v1/matches/m1/board.svg", printed)
 
     def test_without_matches_it_ends_at_once(self):
         self.play(Service([{"type": "hello", "matches": []}]))
 
-    def test_a_refusal_is_printed_and_the_other_matches_go_on(self):
-        hello = {"type": "hello", "matches": [{"id": "m1", "status": "running"}]}
+    def test_a_decision_that_has_closed_is_left(self):
         service = Service(
-            [hello, turn("m1", "0:4"), finished("m1")], {"code": "decision-closed", "detail": "It has closed."}
+            [HELLO, turn("m1", "0:4"), finished("m1")], {"code": "decision-closed", "detail": "It has closed."}
         )
         self.assertIn("refused: It has closed.", self.play(service))
+        self.assertEqual(len(service.sent), 1)
+
+    def test_after_an_illegal_action_the_first_of_the_newest_list_is_taken(self):
+        service = Service([HELLO, turn("m1", "0:4"), finished("m1")], {"code": "illegal-action", "detail": "No."})
+        self.assertIn("refused: No.", self.play(service))
+        self.assertEqual(service.sent, [("m1", TAKE, "0:4"), ("m1", OTHER, "0:4-again")])
+
+    def test_two_illegal_actions_end_the_program(self):
+        problem = {"code": "illegal-action", "detail": "No."}
+        with self.assertRaises(Refused):
+            self.play(Service([HELLO, turn("m1", "0:4")], problem, problem))
 
 
 if __name__ == "__main__":
