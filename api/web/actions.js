@@ -51,7 +51,6 @@ export function useChoice(live) {
       picks.value = [];
     } catch (error) {
       problem.value = /** @type {Error} */ (error);
-      live.start();
     } finally {
       sending.value = null;
     }
@@ -90,9 +89,8 @@ export function Actions({ choice }) {
     </div>
     <p class="asked">${decision.text}</p>
     <${Problem} choice=${choice} />
-    <${Picked} choice=${choice} />
     ${choice.last.value === null
-      ? html`<${Sentences} choice=${choice} isOpen=${open.value} key=${decision.id} />`
+      ? html`<${Picked} choice=${choice} /><${Sentences} choice=${choice} isOpen=${open.value} key=${decision.id} />`
       : html`<${Confirm} choice=${choice} isOpen=${open.value} />`}
   </section>`;
 }
@@ -183,6 +181,7 @@ function Confirm({ choice, isOpen }) {
     >
       ${choice.sending.value === null ? t("do_it") : t("sent")}
     </button>
+    <button type="button" class="plain" onClick=${() => (choice.picks.value = [])}>${t("choose_another")}</button>
   </div>`;
 }
 

@@ -19,6 +19,8 @@ import { language, t } from "./words.js";
 /** @typedef {{ body?: unknown, key?: string, accept?: string, signal?: AbortSignal }} Options */
 
 const KEPT = 100;
+/** An answer takes milliseconds. A request without one for this long met a network that is gone. */
+const LONGEST_MS = 10_000;
 const REPEAT_MS = 30_000;
 const LONGEST_WAIT_MS = 5_000;
 
@@ -52,6 +54,9 @@ export class Unreachable extends Error {
     super(t("unreachable"));
   }
 }
+
+/** Whether the same request may succeed later without a change. @param {unknown} error */
+export const isTransient = (error) => error instanceof Unreachable || (error instanceof Problem && error.isTransient);
 
 /** @param {Omit<Exchange, "number">} exchange */
 export function record(exchange) {
@@ -108,8 +113,10 @@ async function exchange(method, path, options = {}) {
   const began = performance.now();
   const noted = { kind: /** @type {const} */ ("request"), method, path, body: options.body, key: options.key ?? null };
   const spent = () => Math.round(performance.now() - began);
+  const late = AbortSignal.timeout(LONGEST_MS);
+  const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
   try {
-    const response = await send(method, path, options);
+    const response = await send(method, path, { ...options, signal });
     const text = await response.text();
     const isJson = response.headers.get("Content-Type")?.startsWith("application/json");
     const value = text === "" ? null : isJson ? JSON.parse(text) : text;
@@ -118,6 +125,7 @@ async function exchange(method, path, options = {}) {
     return value;
   } catch (error) {
     if (error instanceof Problem) record({ ...noted, status: error.status, ms: spent(), value: error.document });
+    if (late.aborted && !options.signal?.aborted) throw new Unreachable();
     throw error;
   }
 }
@@ -143,9 +151,8 @@ export async function command(path, body = {}) {
     try {
       return await exchange("POST", path, { body, key });
     } catch (error) {
-      const again = error instanceof Unreachable || (error instanceof Problem && error.isTransient);
       const pause = (error instanceof Problem && error.retryMs) || wait;
-      if (!again || pause > LONGEST_WAIT_MS || performance.now() + pause > latest) throw error;
+      if (!isTransient(error) || pause > LONGEST_WAIT_MS || performance.now() + pause > latest) throw error;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }

@@ -120,12 +120,12 @@ function Options({ game, values, onChange }) {
       onChange(value === undefined ? others : { ...others, [name]: value });
     };
     const label = textOf(game, `option.${name}`) ?? name.replaceAll("_", " ");
-    return html`<${Option} key=${name} label=${label} schema=${resolved(schema, game.options)} root=${game.options} value=${values[name]} set=${set} />`;
+    return html`<${Option} key=${name} name=${name} label=${label} game=${game} schema=${resolved(schema, game.options)} value=${values[name]} set=${set} />`;
   });
 }
 
-/** @param {{ label: string, schema: Schema, root: Schema, value: unknown, set: (value: unknown) => void }} props */
-function Option({ label, schema, root, value, set }) {
+/** @param {{ name: string, label: string, game: Game, schema: Schema, value: unknown, set: (value: unknown) => void }} props */
+function Option({ name, label, game, schema, value, set }) {
   const shown = value === undefined ? schema.default : value;
   if (schema.type === "boolean") {
     return html`<label class="check">
@@ -133,11 +133,13 @@ function Option({ label, schema, root, value, set }) {
       <span>${label}</span>
     </label>`;
   }
-  const choices = choicesOf(schema, root);
+  /** @param {unknown} choice */
+  const nameOf = (choice) => textOf(game, `${name}.${choice}`) ?? String(choice).replaceAll("_", " ");
+  const choices = choicesOf(schema, game.options);
   if (choices.length > 0) {
     return html`<label><span>${label}</span>
       <select value=${JSON.stringify(shown)} onChange=${(/** @type {any} */ event) => set(JSON.parse(event.target.value))}>
-        ${choices.map((choice) => html`<option key=${choice} value=${JSON.stringify(choice)}>${choice === null ? t("nothing") : String(choice)}</option>`)}
+        ${choices.map((choice) => html`<option key=${choice} value=${JSON.stringify(choice)}>${choice === null ? t("nothing") : nameOf(choice)}</option>`)}
       </select>
     </label>`;
   }

@@ -42,20 +42,19 @@ function Result({ match, outcome }) {
     readGame(match.game).then((page) => (game.value = page), () => {}); // without it, parts have their ids as names
   }, [match.game]);
   const order = match.seats.map((seat) => seat.seat).sort((one, other) => (outcome.ranks[one] ?? 0) - (outcome.ranks[other] ?? 0));
-  const parts = Object.keys(outcome.breakdown[0] ?? {});
-  return html`<div class="scroll" tabindex="0" role="group" aria-labelledby="ending"><table>
-    <thead><tr>
-      <th scope="col">${t("rank")}</th><th scope="col">${t("player")}</th><th scope="col" class="number">${t("score")}</th>
-      ${parts.map((part) => html`<th scope="col" class="number part" key=${part}>${textOf(game.value, `breakdown.${part}`) ?? part}</th>`)}
-    </tr></thead>
-    <tbody>${order.map((number) => {
+  return html`<ol class="results">
+    ${order.map((number) => {
       const seat = match.seats[number];
-      return html`<tr key=${number} class=${outcome.winners.includes(number) ? "won" : ""}>
-        <td>${outcome.ranks[number]}.</td>
-        <th scope="row"><${SeatMark} seat=${number} /> ${seat && html`<${Holder} seat=${seat} />`}</th>
-        <td class="number"><strong>${outcome.scores[number]}</strong></td>
-        ${parts.map((part) => html`<td class="number part" key=${part}>${outcome.breakdown[number]?.[part]}</td>`)}
-      </tr>`;
-    })}</tbody>
-  </table></div>`;
+      const parts = Object.entries(outcome.breakdown[number] ?? {});
+      return html`<li key=${number} class=${outcome.winners.includes(number) ? "result won" : "result"}>
+        <span class="rank"><span class="visually-hidden">${t("rank")} </span>${outcome.ranks[number]}.</span>
+        <${SeatMark} seat=${number} />
+        ${seat && html`<${Holder} seat=${seat} />`}
+        <strong class="score">${outcome.scores[number]}<span class="visually-hidden"> ${t("points")}</span></strong>
+        <dl>
+          ${parts.map(([part, points]) => html`<div key=${part}><dt>${textOf(game.value, `breakdown.${part}`) ?? part}</dt><dd>${points}</dd></div>`)}
+        </dl>
+      </li>`;
+    })}
+  </ol>`;
 }

@@ -1,6 +1,6 @@
 /** A match as it goes on: its newest version, picture and legal list. It reconnects without losing its place. */
 import { batch, signal } from "@preact/signals";
-import { command, get, post, Problem } from "./api.js";
+import { command, get, isTransient, post, Problem, Unreachable } from "./api.js";
 import { setServerTime } from "./clocks.js";
 import { coalesced } from "./coalesced.js";
 import { forget, session } from "./session.js";
@@ -17,7 +17,7 @@ const SHOWN_LINES = 200;
 const READ_BACK = 40;
 const HIDDEN_MS = 20_000;
 const RETRY_MS = 1_000;
-const BETWEEN_PICTURES_MS = { seated: 120, watching: 500 };
+const BETWEEN_PICTURES_MS = { seated: 250, watching: 500 };
 /** @type {Now} */
 const NOTHING = { version: 0, decisions: [], banks: [], actions: [], texts: [] };
 
@@ -38,18 +38,37 @@ export function watch(id) {
   const problem = signal(/** @type {Error | null} */ (null));
 
   const read = coalesced(async () => {
-    match.value = await get(path, { signal: closed.signal });
+    const token = session.value?.token;
+    const found = await persistently(() => get(path, { signal: closed.signal }));
+    if (session.value?.token === token) match.value = found; // else it may not be for who is at this page now
   });
+  let hurry = () => {};
   const draw = coalesced(async () => {
-    try {
-      const options = { accept: "image/svg+xml", signal: closed.signal };
-      picture.value = await get(`${path}/board.svg?language=${language.value}`, options);
-    } catch (error) {
-      // Without a connection, the picture is drawn when the stream is back.
-      if (!closed.signal.aborted && error instanceof Problem && error.isTransient) setTimeout(draw, error.retryMs ?? RETRY_MS);
-    }
-    await sleep(match.value?.viewer == null ? BETWEEN_PICTURES_MS.watching : BETWEEN_PICTURES_MS.seated);
+    const token = session.value?.token;
+    const options = { accept: "image/svg+xml", signal: closed.signal };
+    const drawn = await persistently(() => get(`${path}/board.svg?language=${language.value}`, options));
+    if (session.value?.token === token) picture.value = drawn;
+    const wait = match.value?.viewer == null ? BETWEEN_PICTURES_MS.watching : BETWEEN_PICTURES_MS.seated;
+    await new Promise((resolve) => {
+      hurry = () => resolve(undefined);
+      setTimeout(resolve, wait);
+    });
   });
+
+  /** Repeat what failed for a reason that passes. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+  async function persistently(work) {
+    for (;;) {
+      try {
+        const done = await work();
+        if (connection.value === "offline" && stream !== null) connection.value = "live";
+        return done;
+      } catch (error) {
+        if (closed.signal.aborted || !isTransient(error)) throw error;
+        if (error instanceof Unreachable) connection.value = "offline";
+        await sleep((error instanceof Problem && error.retryMs) || RETRY_MS);
+      }
+    }
+  }
 
   /** @param {Situation} frame @param {number} version */
   function see(frame, version) {
@@ -73,7 +92,7 @@ export function watch(id) {
       if (event.text) lines.value = [...lines.value.slice(1 - SHOWN_LINES), { version: event.version, at: event.at, text: event.text }];
     });
     if (event.version > readAt) {
-      draw();
+      draw().catch(refuse);
       if (!MOVES.has(event.type)) read().catch(refuse);
     }
     return false;
@@ -113,16 +132,20 @@ export function watch(id) {
   function note(state) {
     if (connection.value === "offline" && state === "live") {
       read().catch(refuse);
-      draw();
+      draw().catch(refuse);
     }
     connection.value = state;
   }
 
-  /** Read everything anew, for example after the player of this browser changed. */
-  async function start() {
+  /** Read everything anew. @param {{ forget?: boolean }} [options] `forget`: what is shown may not be for this viewer */
+  async function start({ forget: isOther = false } = {}) {
     stream?.abort();
     stream = null;
     batch(() => {
+      if (isOther) {
+        match.value = null;
+        picture.value = "";
+      }
       problem.value = null;
       lines.value = [];
       now.value = NOTHING;
@@ -157,7 +180,10 @@ export function watch(id) {
     id, match, now, lines, picture, connection, problem, start,
     close: () => closed.abort(),
     /** Send an action for an open decision. @param {Action} action @param {Decision | undefined} decision */
-    act: (action, decision) => command(`${path}/actions`, { action, ...(decision && { decision: decision.id }) }),
+    async act(action, decision) {
+      await command(`${path}/actions`, { action, ...(decision && { decision: decision.id }) });
+      hurry();
+    },
     /** A command about seats, such as `leave`; then the match is read again. @param {string} name @param {object} [body] */
     async change(name, body = {}) {
       match.value = await command(`${path}/${name}`, body);

@@ -96,13 +96,16 @@ function Matches({ status, title, empty, hasFilters = false }) {
   const problem = useSignal(/** @type {Error | null} */ (null));
   const filters = useSignal(/** @type {Record<string, string>} */ ({}));
 
-  const query = () => new URLSearchParams({ status, limit: String(PAGE), ...(status === "open" && { free_seats: "1" }), ...filters.value });
+  const isOpen = status === "open";
+  /** Not one of the player's own, which are listed above. @param {Summary} match */
+  const isForeign = (match) => mine.value.every((one) => one.id !== match.id);
+  const query = () => new URLSearchParams({ status, limit: String(PAGE), ...(isOpen && { free_seats: "1" }), ...filters.value });
   const read = async () => {
     const asked = String(query());
     try {
       const page = await get(`/v1/matches?${asked}`);
       if (asked !== String(query())) return;
-      matches.value = page.matches;
+      matches.value = isOpen ? page.matches.filter(isForeign) : page.matches;
       next.value = page.next;
       problem.value = null;
     } catch (error) {
@@ -111,11 +114,12 @@ function Matches({ status, title, empty, hasFilters = false }) {
   };
   const readMore = async () => {
     const page = await get(`/v1/matches?${query()}&cursor=${next.value}`);
-    matches.value = [...(matches.value ?? []), ...page.matches];
+    matches.value = [...(matches.value ?? []), ...page.matches.filter(isForeign)];
     next.value = page.next;
   };
   useSignalEffect(() => {
     void filters.value;
+    void mine.value;
     read();
   });
   useEffect(() => {

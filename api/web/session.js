@@ -9,8 +9,10 @@ const KEY = "moonstone.session";
 /** @type {import("@preact/signals").Signal<Session | null>} */
 export const session = signal(read());
 
-/** Why the session ended, if it was not the person who ended it. */
+/** Whether the service ended the session: it does not accept the token any more. */
 export const wasEnded = signal(false);
+/** What is stored in place of such a session, so that all tabs say so. */
+const REFUSED = "refused";
 
 /** @returns {Session | null} */
 function read() {
@@ -41,7 +43,8 @@ export function keep(made) {
 export function forget(token, { refused = false } = {}) {
   if (session.value?.token !== token) return;
   try {
-    localStorage.removeItem(KEY);
+    if (refused) localStorage.setItem(KEY, JSON.stringify(REFUSED));
+    else localStorage.removeItem(KEY);
   } catch {
     // as above
   }
@@ -50,5 +53,7 @@ export function forget(token, { refused = false } = {}) {
 }
 
 addEventListener("storage", (event) => {
-  if (event.key === KEY || event.key === null) session.value = read();
+  if (event.key !== KEY && event.key !== null) return;
+  wasEnded.value = event.newValue === JSON.stringify(REFUSED);
+  session.value = read();
 });

@@ -46,6 +46,7 @@ async function connect(path, signal, take) {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const both = AbortSignal.any([signal, silence.signal]);
+  addEventListener("offline", () => silence.abort(), { signal: both });
   try {
     const response = await send("GET", path, { accept: NDJSON, signal: both });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();

@@ -30,7 +30,7 @@ export function Table({ id, query }) {
   useSignalEffect(() => {
     // Another player or another language sees another match.
     const seen = [session.value?.token, language.value];
-    if (known.current?.some((one, index) => one !== seen[index])) live.start();
+    if (known.current?.some((one, index) => one !== seen[index])) live.start({ forget: known.current[0] !== seen[0] });
     known.current = seen;
   });
   useEffect(() => {
@@ -85,7 +85,7 @@ function Shown({ live, match }) {
         ${match.status === "suspended" && html`<p class="notice">${t("suspended_why")}</p>`}
         ${isOver && html`<${Ending} live=${live} match=${match} />`}
         <${Actions} choice=${choice} />
-        <${Seats} live=${live} match=${match} />
+        ${match.status !== "open" && html`<${Seats} live=${live} match=${match} />`}
         ${match.status === "running" && html`<${Stay} live=${live} match=${match} />`}
       </div>
       <div class="below">

@@ -1,4 +1,4 @@
-"""The decisions of match files as rows: what a seat knew, how many entries its legal list had, what it did, how it ended.
+"""The decisions of match files as rows: what a seat knew, how long its legal list was, what it did, how it ended.
 
 A row is made for each `action` and `default_action`. Its observation and its legal list are those of the acting seat at
 the version right before the event, as `GET /v1/matches/{id}?version=` shows them to that seat.
@@ -45,6 +45,8 @@ COLUMNS: Final[Mapping[str, str]] = {
 }
 """The columns of the Parquet table with their types in DuckDB."""
 
+_DECIDED: Final = frozenset({"action", "default_action"})
+"""The types of the events that a row is made for."""
 _ROW_GROUP: Final = 10_000
 """Rows that DuckDB keeps in memory. An observation has some kilobytes."""
 _MAX_ROW_BYTES: Final = 1 << 26
@@ -54,6 +56,10 @@ class Missing(Exception):
     """DuckDB is not installed."""
 
 
+class Failed(Exception):
+    """DuckDB cannot write the table; the text says why."""
+
+
 class Unusable(Exception):
     """A match file gives no rows; the text says why."""
 
@@ -61,9 +67,9 @@ class Unusable(Exception):
 class Row(msgspec.Struct, frozen=True):
     """One decision. `observation` and `legal_count` are those of `seat` at `version`; the event follows this version.
 
-    `acted_at` is the server time of the event in milliseconds. `player` is the name of a bot, or the id of a person. An entry of
-    the legal list with a pattern counts as one. `reason` is null for an action that the seat took itself. `score`, `rank` and
-    `won` are the seat's outcome.
+    `acted_at` is the server time of the event in milliseconds. `player` is the name of a bot, or the id of a person. An
+    entry of the legal list with a pattern counts as one. `reason` is null for an action that the seat took itself.
+    `score`, `rank` and `won` are the seat's outcome.
     """
 
     match: MatchId
@@ -124,9 +130,6 @@ def rows(lines: Iterable[bytes], games: Mapping[str, AnyGame]) -> Sequence[Row]:
     return [_row(before, one, at, match.outcome) for before, one, at in taken]
 
 
-_DECIDED: Final = frozenset({"action", "default_action"})
-
-
 def _row(before: Match, taken: _Taken, at: int, outcome: Outcome) -> Row:
     seat, holder = taken.seat, before.seats[taken.seat]
     observation = before.observation(seat)
@@ -161,6 +164,7 @@ def write(rows_of_matches: Iterable[Sequence[Row]], target: Path) -> int:
 
     Raises:
         Missing: DuckDB is not installed.
+        Failed: it cannot write the table, for example because the disk is full.
     """
     try:
         import duckdb  # noqa: PLC0415  (an extra, which no other command needs)
@@ -174,13 +178,11 @@ def write(rows_of_matches: Iterable[Sequence[Row]], target: Path) -> int:
             for found in rows_of_matches:
                 packed.write(encoder.encode_lines(found))
                 count += len(found)
-        with duckdb.connect(config=_CONFIG) as database:
-            columns = ", ".join(f"'{name}': '{kind}'" for name, kind in COLUMNS.items())
-            database.execute(
-                f"COPY (SELECT * FROM read_json({_quoted(lines)}, format='newline_delimited', compression='zstd', "  # noqa: S608
-                f"maximum_object_size={_MAX_ROW_BYTES}, columns={{{columns}}})) "
-                f"TO {_quoted(draft)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP})"
-            )
+        try:
+            with duckdb.connect(config=_CONFIG) as database:
+                database.execute(_copy(lines, draft))
+        except duckdb.Error as error:
+            raise Failed(str(error).partition("\n")[0]) from error
         with draft.open("rb") as done:
             os.fsync(done.fileno())
         draft.replace(target)
@@ -194,6 +196,16 @@ _CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoload_known_extensions": False,
 }
 """DuckDB needs neither the network nor much memory for this."""
+
+
+def _copy(lines: Path, target: Path) -> str:
+    """The SQL that turns a file of rows into a Parquet file."""
+    columns = ", ".join(f"'{name}': '{kind}'" for name, kind in COLUMNS.items())
+    return (
+        f"COPY (SELECT * FROM read_json({_quoted(lines)}, format='newline_delimited', compression='zstd', "  # noqa: S608
+        f"maximum_object_size={_MAX_ROW_BYTES}, columns={{{columns}}})) "
+        f"TO {_quoted(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP})"
+    )
 
 
 def _quoted(path: Path) -> str:

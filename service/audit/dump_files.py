@@ -6,7 +6,7 @@ zstd frame with a checksum (RFC 8878), so that a reader can decompress one match
 
 Files appear only when they are complete, and a part never changes. `index.json` names all parts with their SHA-256. Its
 entries form a chain, so `head` is a digest of the whole dump up to its newest part: whoever kept an earlier `head` can
-check that the dump only grew.
+check that the dump only grew. `SHA256SUMS` has the same SHA-256 in the form that `sha256sum -c` reads.
 """
 
 import sys
@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from events.log import MAX_BYTES
-from events.record import MatchId, Version, canonical, digest
+from events.record import MatchId, canonical, digest
 from service.audit.match_file import FirstLine
 
 if sys.version_info >= (3, 14):
@@ -30,6 +30,7 @@ else:
 
 FORMAT: Final = "moonstone-dump/1"
 INDEX: Final = "index.json"
+SUMS: Final = "SHA256SUMS"
 ZSTD: Final = b"\x28\xb5\x2f\xfd"
 """The first four bytes of a zstd frame (RFC 8878, 3.1.1)."""
 DAMAGED: Final = (zstd.ZstdError, EOFError)
@@ -40,6 +41,7 @@ MAX_MATCH_BYTES: Final = 1 << 28
 _FIRST_LINE: Final = b'{"format":'
 """The start of the first line of a match file. The canonical form of an event starts with another field."""
 _Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 _Name = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4,6}-[0-9]{2}-[0-9]{4,}\.(ndjson\.zst|heads\.csv)\Z")]
 
 
@@ -52,11 +54,11 @@ class HeadRow(NamedTuple):
 
     match: MatchId
     game: str
-    ended_at: int
-    version: Version
+    ended_at: _Count
+    version: _Count
     head: str
-    offset: int
-    bytes: int
+    offset: _Count
+    bytes: _Count
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,27 +69,29 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     month: str
     file: _Name
-    matches: int
-    events: int
-    bytes: int
+    matches: _Count
+    events: _Count
+    bytes: _Count
     sha256: _Sha256
     heads: _Name
     heads_sha256: _Sha256
     prev: str
 
+    @property
+    def checksums(self) -> Sequence[tuple[str, str]]:
+        """The SHA-256 and the name of both files."""
+        return (self.sha256, self.file), (self.heads_sha256, self.heads)
+
 
 class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All parts of a dump.
 
-    `store` is a digest of the id of the store that it is of. `after` is the number of the newest end that was looked at,
-    and `left_out` are the matches that could not be read then. `head` is the digest of the last part's entry. `checksum` is
-    the digest of the index in canonical form, with an empty `checksum`.
+    `store` is a digest of the id of the store that it is of. `head` is the digest of the last part's entry. `checksum`
+    is the digest of the index in canonical form, with an empty `checksum`.
     """
 
     format: str
     store: str
-    after: int = 0
-    left_out: tuple[MatchId, ...] = ()
     parts: tuple[Part, ...] = ()
     head: str = ""
     checksum: str = ""
@@ -108,6 +112,12 @@ def checksum(index: Index) -> str:
     return digest(canonical(replace(index, checksum="")))
 
 
+def sums_of(index: Index) -> bytes:
+    """The content of `SHA256SUMS`: a line for each file that the index names."""
+    files = ((sha256, name) for part in index.parts for sha256, name in part.checksums)
+    return "".join(f"{sha256}  {name}\n" for sha256, name in files).encode()
+
+
 def read_index(folder: Path) -> Index | None:
     """The index of a dump, after a check of the chain of its entries; None if the folder has none.
 
@@ -123,7 +133,8 @@ def read_index(folder: Path) -> Index | None:
         raise BadDump(f"{path} is not the index of a dump: {error}") from None
     if index.format != FORMAT:
         raise BadDump(f"{path} has the format {index.format[:40]}; this program reads {FORMAT}")
-    if [part.prev for part in index.parts] != [head_of(index.parts[:end]) for end in range(len(index.parts))]:
+    entries = [digest(canonical(part)) for part in index.parts]
+    if [part.prev for part in index.parts] != ["", *entries][: len(entries)]:
         raise BadDump(f"{path} was changed: its entries do not follow each other")
     if index.head != head_of(index.parts) or index.checksum != checksum(index):
         raise BadDump(f"{path} was changed: its head or its checksum is not that of its entries")
@@ -134,7 +145,7 @@ def read_heads(folder: Path, part: Part) -> list[HeadRow]:
     """The table of heads of a part, after a check of its checksum.
 
     Raises:
-        BadDump: the table is missing or damaged.
+        BadDump: the table is missing, damaged, or not such a table.
     """
     path = folder / part.heads
     try:
@@ -143,11 +154,13 @@ def read_heads(folder: Path, part: Part) -> list[HeadRow]:
         raise BadDump(f"{path} is missing") from None
     if digest(table) != part.heads_sha256:
         raise BadDump(f"{path} is damaged: its SHA-256 is not the one in {INDEX}")
-    rows = []
-    for line in table.decode().splitlines()[1:]:
-        match, game, ended_at, version, head, offset, size = line.split(",")
-        rows.append(HeadRow(match, game, int(ended_at), int(version), head, int(offset), int(size)))
-    return rows
+    try:
+        cells = [line.split(",") for line in table.decode().splitlines()]
+        if cells[:1] != [list(HeadRow._fields)]:
+            raise BadDump(f"{path} does not begin with the names of the columns")
+        return [msgspec.convert(row, HeadRow, strict=False) for row in cells[1:]]
+    except ValueError as error:
+        raise BadDump(f"{path} is not a table of heads: {error}") from None
 
 
 def file_digest(path: Path) -> str:
@@ -201,7 +214,7 @@ def match_named(lines: Sequence[bytes]) -> MatchId | None:
     """The match that a match file names in its first line; None if that is no such line."""
     try:
         return msgspec.json.decode(lines[0], type=FirstLine).match
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, IndexError):
         return None
 
 
@@ -215,8 +228,12 @@ def read_match(folder: Path, part: Part, row: HeadRow) -> list[bytes]:
     try:
         with path.open("rb") as file:
             file.seek(row.offset)
-            return zstd.decompress(file.read(row.bytes)).splitlines(keepends=True)
+            unpack = zstd.ZstdDecompressor()
+            lines = unpack.decompress(file.read(min(row.bytes, part.bytes)), MAX_MATCH_BYTES).splitlines(keepends=True)
     except FileNotFoundError:
         raise BadDump(f"{path} is missing") from None
     except DAMAGED as error:
         raise BadDump(f"{path}: the match {row.match} is damaged: {error}") from None
+    if not unpack.eof or match_named(lines) != row.match:
+        raise BadDump(f"{path}: the match {row.match} is not at its offset")
+    return lines

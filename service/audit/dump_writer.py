@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -10,11 +11,13 @@ import msgspec
 from msgspec.structs import replace
 
 from events.record import MatchId, canonical, digest
-from service.audit.dump_files import INDEX, HeadRow, Index, Part, checksum, zstd
+from service.audit.dump_files import INDEX, SUMS, HeadRow, Index, Part, checksum, sums_of, zstd
 
 MAX_MATCHES: Final = 1000
 MAX_PART_BYTES: Final = 1 << 26
 """A part that has this many matches or compressed bytes is complete."""
+_SYNC_BYTES: Final = 1 << 20
+"""The draft of a part is written to the disk this often, since the log's own writes wait for a large one."""
 _LEVEL: Final = 9
 _OPTIONS: Final[dict[int, int]] = {
     zstd.CompressionParameter.compression_level: _LEVEL,
@@ -49,10 +52,13 @@ class PartWriter:
         self._hash = sha256()
         self._rows: list[HeadRow] = []
         self._size = 0
+        self._synced = 0
 
-    def close(self) -> None:
-        """Give the draft up."""
-        self._draft.close()
+    def discard(self) -> None:
+        """Remove the draft."""
+        with suppress(OSError):  # a full disk refuses what was not written yet
+            self._draft.close()
+        Path(self._draft.name).unlink(missing_ok=True)
 
     @property
     def is_full(self) -> bool:
@@ -65,12 +71,13 @@ class PartWriter:
         self._hash.update(frame)
         self._rows.append(HeadRow(match, game, ended_at, len(lines) - 1, digest(lines[-1]), self._size, len(frame)))
         self._size += len(frame)
+        if self._size - self._synced >= _SYNC_BYTES:
+            self._sync()
 
     def finish(self, prev: str) -> Part:
         """Write both files; returns the entry for the index, which follows the entry with the digest `prev`."""
         table = "".join(f"{line}\n" for line in (_COLUMNS, *(",".join(map(str, row)) for row in self._rows))).encode()
-        self._draft.flush()
-        os.fsync(self._draft.fileno())
+        self._sync()
         self._draft.close()
         Path(self._draft.name).replace(self._path)
         replace_file(self._heads, [table])
@@ -86,9 +93,20 @@ class PartWriter:
             prev=prev,
         )
 
+    def _sync(self) -> None:
+        self._draft.flush()
+        os.fsync(self._draft.fileno())
+        self._synced = self._size
+
+
+def write_sums(folder: Path, index: Index) -> None:
+    """Write the list of checksums of an index. It is written before the index, when the files are there already."""
+    replace_file(folder / SUMS, [sums_of(index)])
+
 
 def write_index(folder: Path, index: Index) -> None:
     sealed = replace(index, checksum=checksum(index))
+    write_sums(folder, sealed)
     replace_file(folder / INDEX, [msgspec.json.format(canonical(sealed)), b"\n"])
 
 

@@ -101,8 +101,8 @@ def _checked(found: Iterable[Checked]) -> str:
 def dataset(target: Path, sources: tuple[Path, ...]) -> None:
     """Write the decisions of matches to TARGET, a Parquet file.
 
-    SOURCES are match files, folders of dumps, or files of matches of a dump. Each match with a fault is reported and left
-    out, and the exit code is then 1.
+    SOURCES are match files, folders of dumps, or files of matches of a dump. Each match with a fault is reported and
+    left out, and the exit code is then 1.
     """
     left_out: list[str] = []
     try:
@@ -110,6 +110,8 @@ def dataset(target: Path, sources: tuple[Path, ...]) -> None:
             count = datasets.write(_rows(sources, left_out), target)
     except datasets.Missing:
         raise click.ClickException("The dataset needs DuckDB: pip install 'moonstone[data]'.") from None
+    except datasets.Failed as error:
+        raise click.ClickException(printable(f"DuckDB cannot write the table: {error}")) from None
     for text in left_out:
         click.echo(printable(text), err=True)
     click.echo(f"{count} decisions in {printable(str(target))}, matches left out: {len(left_out)}.")

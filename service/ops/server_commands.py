@@ -2,26 +2,25 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
+from events.record import MatchId
 from service.match.characters import printable
 from service.observability.logfmt import log_to_stderr
 from service.ops import maintenance
 from service.ops import serve as running
 from service.ops.arguments import Command
-from service.ops.dumping import write_dump
+from service.ops.dumping import lower_priority, write_dump
 from service.settings import FILES, PREFIX, VARIABLES, BadSetting, read, servers
 
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., None])
 
-_NICENESS: Final = 15
-"""A dump runs at this much lower a priority than the service."""
 _VARIABLES: Final = {variable.setting: variable for variable in VARIABLES}
 
 
@@ -109,10 +108,13 @@ def dump(folder: Path, **given: str | None) -> None:
 
     A run that was stopped or killed is continued. Exit 1 names each match that could not be read.
     """
-    os.nice(_NICENESS)
-    bar = partial(click.progressbar, label="matches", file=sys.stderr, show_pos=True)
-    whole = _with_clear_errors(lambda: write_dump(_environ(given), folder, _print, lambda length: bar(length=length)))
+    lower_priority()
+    whole = _with_clear_errors(lambda: write_dump(_environ(given), folder, _print, _progress_bar))
     sys.exit(0 if whole else 1)
+
+
+def _progress_bar(matches: Sequence[MatchId]) -> AbstractContextManager[Iterable[MatchId]]:
+    return click.progressbar(matches, label="matches", file=sys.stderr, show_pos=True)
 
 
 def _print(text: str) -> None:

@@ -163,10 +163,11 @@ def _bells(table: Table, folder: Path) -> None:
 def _dump(table: Table, folder: Path) -> None:
     with built(folder) as (service, environ), (folder / LOG).open("ab") as log_file:
         found = dumping.compare(service, environ, log_file, folder)
-    beside = f"{found.beside:,.0f}/s of {found.alone:,.0f}/s; a dump copies {found.matches_per_second:.0f} matches/s; aim 0.90"
-    table.row("actions beside a running dump", found.beside / found.alone, "of alone", beside, digits=2)
-    beside = f"{found.beside_p99:.1f} ms, alone {found.alone_p99:.1f} ms; {found.dumps} dumps"
-    table.row("their p99 beside a running dump", found.beside_p99 / found.alone_p99, "of alone", beside, digits=2)
+    copied = f"it copies {found.copied_beside:.0f} matches/s, alone {found.copied_alone:.0f}"
+    note = f"{found.beside:,.0f}/s of {found.alone:,.0f}/s; {copied}; aim 0.90"
+    table.row("actions beside a running dump", found.beside / found.alone, "of alone", note, digits=2)
+    note = f"{found.beside_p99:.1f} ms, alone {found.alone_p99:.1f} ms"
+    table.row("their p99 beside a running dump", found.beside_p99 / found.alone_p99, "of alone", note, digits=2)
 
 
 PARTS: Final[Mapping[str, Callable[[Table, Path], None]]] = {

@@ -1,9 +1,8 @@
-"""Moves over HTTP alone, and while `moonstone dump` runs again and again, in alternating rounds."""
+"""Moves over HTTP alone, and while `moonstone dump` runs, in alternating rounds."""
 
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,21 +19,22 @@ from service.usecases.match_lifecycle import create
 from tests.benchmarks.http import GAME, action_scripts, serving
 from tests.benchmarks.load import drive
 from tests.ports import free_port
+from tests.waiting import until
 
-ENDED: Final = 150
-"""Matches in the dump."""
+ENDED: Final = 300
+"""Matches in the dump: enough for a whole round of moves."""
 ROUNDS: Final = 5
 
 
 class Beside(msgspec.Struct, frozen=True):
-    """Moves per second and their p99 (ms) alone and beside dumps, as medians of the rounds; and what the dumps did."""
+    """Moves per second and their p99 (ms), and the matches per second that a dump copies, as medians of the rounds."""
 
     alone: float
     alone_p99: float
     beside: float
     beside_p99: float
-    dumps: int
-    matches_per_second: float
+    copied_alone: float
+    copied_beside: float
 
 
 def compare(service: Service, environ: Mapping[str, str], log: IO[bytes], folder: Path) -> Beside:
@@ -54,6 +54,7 @@ def compare(service: Service, environ: Mapping[str, str], log: IO[bytes], folder
     rates: dict[bool, list[float]] = {False: [], True: []}
     p99s: dict[bool, list[float]] = {False: [], True: []}
     dumps = Dumps({**os.environ, **env}, log, folder)
+    copied_alone = dumps.whole()
     with serving(log, "api", env=env, port=port):
         for number in range(ROUNDS):
             for dumping in (False, True):
@@ -68,8 +69,8 @@ def compare(service: Service, environ: Mapping[str, str], log: IO[bytes], folder
         alone_p99=median(p99s[False]),
         beside=median(rates[True]),
         beside_p99=median(p99s[True]),
-        dumps=dumps.count,
-        matches_per_second=ENDED / median(dumps.seconds),
+        copied_alone=copied_alone,
+        copied_beside=median(dumps.rates),
     )
 
 
@@ -79,37 +80,45 @@ def _nothing() -> Iterator[None]:
 
 
 class Dumps:
-    """Runs `moonstone dump` into new folders, one after the other."""
+    """Runs `moonstone dump` into new folders."""
 
     def __init__(self, env: Mapping[str, str], log: IO[bytes], folder: Path) -> None:
         self._env = env
         self._log = log
         self._folder = folder
-        self.count = 0
-        self.seconds: list[float] = []
+        self._whole_bytes = 0
+        self.rates: list[float] = []
+        """Matches per second that were copied during each block of `running`."""
+
+    def whole(self) -> float:
+        """Write a whole dump; returns its matches per second."""
+        folder = self._folder / "dump-whole"
+        with self._started(folder) as process:
+            began = time.monotonic()
+            assert process.wait() == 0, "see the log"
+        self._whole_bytes = _size(folder)
+        return ENDED / (time.monotonic() - began)
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Dumps run during the block; the last one is stopped at its end."""
-        ended = threading.Event()
-        thread = threading.Thread(target=self._run, args=(ended,))
-        thread.start()
-        try:
+        """A dump copies matches from before the block until after it; then it is stopped."""
+        folder = self._folder / f"dump-{len(self.rates)}"
+        with self._started(folder) as process:
+            began, size = time.monotonic(), _size(folder)
             yield
-        finally:
-            ended.set()
-            thread.join()
+            copied = ENDED * (_size(folder) - size) / self._whole_bytes
+            self.rates.append(copied / (time.monotonic() - began))
+            assert process.poll() is None, "the dump ended before the moves"
+            process.terminate()
 
-    def _run(self, ended: threading.Event) -> None:
-        while not ended.is_set():
-            began = time.monotonic()
-            self.count += 1
-            command = [sys.executable, "-m", "service.ops.cli", "dump", str(self._folder / f"dump-{self.count}")]
-            with subprocess.Popen(command, env=self._env, stdout=self._log, stderr=self._log) as process:
-                while process.poll() is None and not ended.wait(0.02):
-                    pass
-                if process.poll() is None and self.seconds:
-                    process.terminate()
-                else:
-                    assert process.wait() == 0, "see the log"
-                    self.seconds.append(time.monotonic() - began)
+    @contextmanager
+    def _started(self, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+        command = [sys.executable, "-m", "service.ops.cli", "dump", str(folder)]
+        with subprocess.Popen(command, env=self._env, stdout=self._log, stderr=self._log) as process:
+            until(lambda: _size(folder) > 0, 60, "the dump has a match")
+            yield process
+
+
+def _size(folder: Path) -> int:
+    """The size (bytes) of the matches in a dump, also of those in a draft."""
+    return sum(path.stat().st_size for path in folder.glob("*.ndjson.zst*"))

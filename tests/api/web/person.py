@@ -1,6 +1,6 @@
 """People at browsers of their own, who see and click what the web client shows."""
 
-import random
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator
 HARMLESS: Final = re.compile(r"Failed to load resource|net::ERR_INTERNET_DISCONNECTED")
 """What Chromium itself writes to the console about a refused or failed request; the client shows it to the person."""
 TIMEOUT_MS: Final = 20_000
+PRIME: Final = 7919
 _SITUATION: Final = """() => ({
   over: document.querySelector("#ending") !== null,
   sentences: document.querySelectorAll(".sentence[aria-disabled=false]").length,
@@ -28,7 +29,7 @@ class Person:
         self.url = url
         self.name = name
         self._faults = faults
-        self._chance = random.Random(name)  # decides only what to click
+        self._choices = itertools.count(1)
         self.page = self.open_tab()
 
     def open_tab(self) -> Page:
@@ -73,7 +74,7 @@ class Person:
         self.field("Game").select_option(label=game)
         self.field("Seats").select_option(str(seats))
         for number in range(bots):
-            self.field(f"Player {number + 1}").select_option(label="Bot random")
+            self.field(f"Other player {number + 1}").select_option(label="Bot random")
         if options is not None:
             options(self.page)
         self.page.get_by_role("button", name="Create and join").click()
@@ -101,18 +102,22 @@ class Person:
             return True
         if not seen["sentences"]:
             return False
-        sentence = self.page.locator(".sentence[aria-disabled=false]").nth(self._chance.randrange(seen["sentences"]))
+        sentence = self.page.locator(".sentence[aria-disabled=false]").nth(self._choose(seen["sentences"]))
         try:
             sentence.click(timeout=1000)
         except Exception:  # noqa: BLE001  # the list changed while the person aimed
             return False
         return True
 
+    def _choose(self, count: int) -> int:
+        """One of `count` things, another one each time."""
+        return next(self._choices) * PRIME % count
+
     def _confirm(self, items: int) -> None:
         button = self.page.locator(".confirm .primary")
         try:
             if items and button.get_attribute("aria-disabled", timeout=1000) == "true":
-                self.page.locator(".confirm fieldset .chip").nth(self._chance.randrange(items)).click(timeout=1000)
+                self.page.locator(".confirm fieldset .chip").nth(self._choose(items)).click(timeout=1000)
             button.click(timeout=1000)
         except Exception:  # noqa: BLE001  # as above
             return

@@ -20,7 +20,7 @@ LONGEST_S: Final = 420
 def _fast_rounds(page: Page) -> None:
     """The shortest rounds that the game's options allow; games without such options have no such fields."""
     for label, least in (("round", "30"), ("countdown", "0")):
-        field = page.get_by_label(re.compile(label))
+        field = page.get_by_role("spinbutton", name=re.compile(label))
         if field.count():
             field.first.fill(least)
             field.first.blur()
@@ -52,7 +52,7 @@ def test_people_and_a_bot_play_a_match_to_its_scored_end_and_a_watcher_sees_noth
     for player in (*players, watcher):
         expect(player.page.locator("#ending")).to_be_visible()
         for score in found["outcome"]["scores"]:
-            expect(player.page.locator(".side table strong", has_text=re.compile(f"^{score}$")).first).to_be_visible()
+            expect(player.page.locator(".result .score", has_text=re.compile(f"^{score} ")).first).to_be_visible()
     assert len(seen) > 5
     _assert_nothing_hidden(people, match, seen)
 

@@ -17,7 +17,8 @@ from tests.serving import ROOT
 
 duckdb = pytest.importorskip("duckdb", reason="needs DuckDB, the extra `data`")
 
-QUESTIONS: Final = re.findall(r"```sql\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
+QUESTIONS: Final = re.findall(r"--[^;]*;", re.findall(r"```sql\n(.*?)```", README, re.DOTALL)[0])
 MATCHES: Final = (
     ("ape_town", ["greedy", "random"], 1),
     ("ape_town", ["random", "greedy"], 2),

@@ -1,29 +1,29 @@
-"""A dump has every public match that ended, byte for byte, however often its writing was interrupted; damage is found."""
+"""A dump has every public match that ended, byte for byte, however often it was interrupted."""
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import count
 from pathlib import Path
 from typing import Final
 
-import msgspec
 import pytest
 
 from events.record import MatchId, digest
-from service.audit import dump, dump_files, dump_writer
-from service.audit.dump import Summary, extend
-from service.audit.dump_check import Checked, check_folder, find, index_of
-from service.audit.dump_files import BadDump, bounded_lines, match_files, match_named, opened, read_heads
+from service.audit import dump_source, dump_writer
+from service.audit.dump import Progress, Summary, extend
+from service.audit.dump_check import find, index_of
+from service.audit.dump_files import BadDump, read_heads
+from service.audit.dump_source import Source
 from service.audit.match_file import export
 from service.match.model import Match
 from service.match.new_match import NewMatch
-from service.usecases.match_index import IN_FLIGHT_MS
+from service.repository.index_entry import IndexEntry
 from service.usecases.match_lifecycle import create
 from tests.service.arena import Arena
-from tests.service.games.toy.game import TOY
+from tests.service.audit.dumps import STORE, contents, exported, faults, over, source, write
 
-STORE: Final = digest(b"a store")
 MONTH_MS: Final = 31 * 86_400_000
 
 
@@ -36,38 +36,10 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dump_writer, "MAX_MATCHES", 2)
 
 
-def over(arena: Arena, *, private: bool = False) -> Match:
-    """A match of two bots that has ended."""
-    arena.wait(1_000)
-    return arena.play_out(arena.create("toy", 2, bots=("high", "random"), private=private))
-
-
 def aborted(arena: Arena) -> Match:
     made = arena.create("toy", 2)
     arena.leave(made, "host")
     return arena.match(made)
-
-
-def write(arena: Arena, folder: Path, report: list[str] | None = None, step: Callable[[], object] = bool) -> Summary:
-    return extend(arena.ports, folder, STORE, ([] if report is None else report).append, step)
-
-
-def contents(folder: Path) -> dict[MatchId, bytes]:
-    """The match files of a dump, after a check of all of it."""
-    assert [found.fault for found in check_folder(folder, index_of(folder), {"toy": TOY}) if found.fault] == []
-    found: dict[MatchId, bytes] = {}
-    for part in index_of(folder).parts:
-        with opened(folder / part.file) as packed:
-            for lines in match_files(bounded_lines(packed)):
-                match = match_named(lines)
-                assert match is not None
-                assert match not in found, "it is there twice"
-                found[match] = b"".join(lines)
-    return found
-
-
-def exported(arena: Arena, *matches: Match) -> dict[MatchId, bytes]:
-    return {match.id: b"".join(export(arena.ports, match)) for match in matches}
 
 
 def test_it_has_every_public_match_that_ended_and_no_other(tmp_path: Path) -> None:
@@ -101,35 +73,40 @@ def test_a_later_run_adds_only_what_ended_since_and_changes_no_file(tmp_path: Pa
     assert write(arena, tmp_path).matches == 1
     assert contents(tmp_path) == exported(arena, first, second)
     assert [part.month for part in index_of(tmp_path).parts] == ["2023-11", "2023-12"]
-    del before["index.json"]
+    del before["index.json"], before["SHA256SUMS"]
     assert before.items() <= {path.name: path.read_bytes() for path in tmp_path.iterdir()}.items()
     index = index_of(tmp_path)
     assert write(arena, tmp_path) == Summary(0, 0, 0, index.head)
     assert index_of(tmp_path) == index
 
 
-def test_a_match_that_is_about_to_end_is_in_the_next_run(tmp_path: Path) -> None:
+def test_a_match_that_is_about_to_end_is_in_the_run_after_its_end(tmp_path: Path) -> None:
     arena = Arena()
     table = arena.toy("ada", "ben")
     going = arena.match(table)
     arena.ports.index.end(going.id, going.created_at, arena.time)
     arena.wait(1)
     later = over(arena)
-    assert write(arena, tmp_path).matches == 0, "a reader that went on would never see it"
+    for _ in range(2):
+        write(arena, tmp_path)
+        assert contents(tmp_path) == exported(arena, later)
     ended = arena.play_out(table)
-    arena.wait(IN_FLIGHT_MS + 1)
-    assert write(arena, tmp_path).matches == 2
-    assert contents(tmp_path) == exported(arena, ended, later)
+    assert write(arena, tmp_path).matches == 1
+    assert contents(tmp_path) == exported(arena, later, ended)
 
 
-def test_an_announced_end_that_never_came_stops_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("jump", [-MONTH_MS, MONTH_MS])
+def test_no_match_is_missing_after_a_clock_jumped_over_the_end_of_a_month(tmp_path: Path, jump: int) -> None:
     arena = Arena()
-    going = arena.match(arena.toy("ada", "ben"))
-    arena.ports.index.end(going.id, going.created_at, arena.time)
-    later = over(arena)
-    arena.wait(IN_FLIGHT_MS + 1)
+    ended = [over(arena)]
     write(arena, tmp_path)
-    assert contents(tmp_path) == exported(arena, later)
+    arena.wait(jump)
+    ended.append(over(arena))
+    write(arena, tmp_path)
+    arena.wait(-jump)
+    ended.append(over(arena))
+    write(arena, tmp_path)
+    assert contents(tmp_path) == exported(arena, *ended)
 
 
 @pytest.mark.parametrize("version", [1, 5, -1])
@@ -159,18 +136,26 @@ def test_a_match_that_the_log_lost_is_reported(tmp_path: Path) -> None:
     assert report == [f"match {lost.id} is left out: version 0: its events are missing"]
 
 
-@pytest.mark.parametrize("steps", range(6))
-def test_a_run_that_was_killed_is_continued(tmp_path: Path, steps: int) -> None:
-    arena = Arena()
-    ended = [over(arena) for _ in range(5)]
-    countdown = iter(range(steps, -1, -1))
+def killed_after(count: int) -> Progress:
+    """A progress bar that ends the process after some matches."""
 
-    def step() -> None:
-        if next(countdown, 0) == 0:
+    @contextmanager
+    def progress(matches: Sequence[MatchId]) -> Iterator[Iterable[MatchId]]:
+        def some() -> Iterator[MatchId]:
+            yield from matches[:count]
             raise Killed
 
-    with suppress(Killed):  # the last case ends before it would be killed
-        write(arena, tmp_path, step=step)
+        yield some()
+
+    return progress
+
+
+@pytest.mark.parametrize("count", range(6))
+def test_a_run_that_was_killed_is_continued(tmp_path: Path, count: int) -> None:
+    arena = Arena()
+    ended = [over(arena) for _ in range(5)]
+    with pytest.raises(Killed):
+        write(arena, tmp_path, progress=killed_after(count))
     write(arena, tmp_path)
     assert contents(tmp_path) == exported(arena, *ended)
     whole = tmp_path / "in one go"
@@ -180,94 +165,60 @@ def test_a_run_that_was_killed_is_continued(tmp_path: Path, steps: int) -> None:
     }
 
 
-@pytest.mark.parametrize("nth", range(3))
-def test_a_run_that_was_killed_between_a_part_and_the_index_is_continued(
+@pytest.mark.parametrize("nth", range(12))
+def test_a_run_that_was_killed_before_any_file_is_continued_and_all_checksums_hold_meanwhile(
     tmp_path: Path, nth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arena = Arena()
     ended = [over(arena) for _ in range(5)]
-    calls: Iterator[int] = iter(range(10))
+    calls = count()
+    replace_file = dump_writer.replace_file
 
-    def killed(folder: Path, index: dump_files.Index) -> None:
+    def killed(path: Path, content: Iterable[bytes]) -> None:
         if next(calls) == nth:
+            path.with_name(f"{path.name}.part").touch()
             raise Killed
-        dump_writer.write_index(folder, index)
+        replace_file(path, content)
 
     with monkeypatch.context() as patch:
-        patch.setattr(dump, "write_index", killed)
+        patch.setattr(dump_writer, "replace_file", killed)
         with pytest.raises(Killed):
             write(arena, tmp_path)
+    if (tmp_path / "SHA256SUMS").exists():
+        for line in (tmp_path / "SHA256SUMS").read_text().splitlines():
+            assert digest((tmp_path / line[66:]).read_bytes()) == line[:64]
+    if (tmp_path / "index.json").exists():
+        assert faults(tmp_path) == []
     write(arena, tmp_path)
     assert contents(tmp_path) == exported(arena, *ended)
     assert not list(tmp_path.glob("*.part"))
 
 
-def faults(folder: Path) -> list[Checked]:
-    return [found for found in check_folder(folder, index_of(folder), {"toy": TOY}) if found.fault is not None]
-
-
-def flipped(path: Path, position: int) -> None:
-    content = bytearray(path.read_bytes())
-    content[position] ^= 1
-    path.write_bytes(content)
-
-
-@pytest.mark.parametrize("position", [0, 40, -1])
-def test_a_flipped_bit_in_any_file_is_found(tmp_path: Path, position: int) -> None:
+@pytest.mark.parametrize(("answer_s", "pause_s"), [(0.01, 0.01 * dump_source.PAUSE), (5, dump_source.LONGEST_PAUSE_S)])
+def test_every_read_of_the_log_is_small_and_a_pause_follows_that_is_longer_if_the_log_is_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer_s: float, pause_s: float
+) -> None:
+    monkeypatch.setattr(dump_source, "EVENTS", 3)
+    monkeypatch.setattr(dump_source, "ENTRIES", 2)
     arena = Arena()
-    for _ in range(3):
-        over(arena)
-    write(arena, tmp_path)
-    for path in sorted(tmp_path.iterdir()):
-        content = path.read_bytes()
-        flipped(path, position)
-        if path.name == "index.json" and position != -1:  # its last byte is a newline, which means nothing
-            with pytest.raises(BadDump, match=r"index\.json"):
-                index_of(tmp_path)
-        elif path.name != "index.json":
-            assert any(path.name in str(found.fault) for found in faults(tmp_path)), path.name
-        path.write_bytes(content)
-    assert faults(tmp_path) == []
+    ended = [over(arena) for _ in range(5)]
+    list_sizes: list[int] = []
+    listed = arena.index.ended
 
+    def counted(after: int, limit: int) -> Sequence[tuple[int, IndexEntry]]:
+        found = listed(after, limit)
+        list_sizes.append(len(found))
+        return found
 
-def test_a_missing_part_match_or_entry_is_found(tmp_path: Path) -> None:
-    arena = Arena()
-    matches = [over(arena) for _ in range(4)]
-    write(arena, tmp_path)
-    first, second = index_of(tmp_path).parts
-    path = tmp_path / second.file
-    content = path.read_bytes()
-    rows = read_heads(tmp_path, second)
-    path.write_bytes(content[: rows[1].offset])
-    assert [found.match for found in faults(tmp_path)] == [None, matches[3].id], "the file, and the match that it lacks"
-    with pytest.raises(BadDump, match="missing or damaged"):
-        write(arena, tmp_path)
-    path.unlink()
-    assert [found.fault for found in faults(tmp_path)] == [f"{path} is missing"]
-    with pytest.raises(BadDump, match="missing or damaged"):
-        write(arena, tmp_path)
-    path.write_bytes(content)
-    index = index_of(tmp_path)
-    for parts, head in (((second,), index.head), ((first,), index.head), ((second, first), index.head)):
-        dump_writer.write_index(tmp_path, msgspec.structs.replace(index, parts=parts, head=head))
-        with pytest.raises(BadDump, match="was changed"):
-            index_of(tmp_path)
-
-
-def test_a_match_that_was_replaced_with_its_checksums_differs_from_the_heads(tmp_path: Path) -> None:
-    arena = Arena()
-    over(arena)
-    write(arena, tmp_path)
-    folder = tmp_path / "forged"
-    write(arena, folder)
-    index = index_of(folder)
-    (part,) = index.parts
-    path = folder / part.heads
-    path.write_text(path.read_text().replace(read_heads(folder, part)[0].head, "0" * 64))
-    forged = msgspec.structs.replace(part, heads_sha256=digest(path.read_bytes()))
-    dump_writer.write_index(folder, msgspec.structs.replace(index, parts=(forged,), head=dump_files.head_of((forged,))))
-    assert [found.fault for found in faults(folder)] == ["has another head than in the table of heads"]
-    assert index_of(folder).head != index_of(tmp_path).head, "whoever kept the head of the dump sees it"
+    monkeypatch.setattr(arena.index, "ended", counted)
+    arena.log.read_counts.clear()
+    pauses: list[float] = []
+    slow = Source(arena.ports, sleep=pauses.append, clock=count(0, answer_s).__next__)
+    extend(slow, tmp_path, STORE, print, nullcontext)
+    assert list_sizes == [2, 2, 1]
+    assert max(arena.log.read_counts) == 3
+    assert sum(arena.log.read_counts) == sum(match.head.version for match in ended)
+    assert pauses == pytest.approx([pause_s] * (len(list_sizes) + len(arena.log.read_counts)))
 
 
 def test_a_folder_that_is_not_of_this_dump_is_refused(tmp_path: Path) -> None:
@@ -275,7 +226,7 @@ def test_a_folder_that_is_not_of_this_dump_is_refused(tmp_path: Path) -> None:
     over(arena)
     write(arena, tmp_path)
     with pytest.raises(BadDump, match="another store"):
-        extend(arena.ports, tmp_path, digest(b"another"), print, bool)
+        extend(source(arena), tmp_path, digest(b"another"), print, nullcontext)
     strange = tmp_path / "strange"
     strange.mkdir()
     (strange / "diary.txt").write_text("mine")
@@ -284,6 +235,27 @@ def test_a_folder_that_is_not_of_this_dump_is_refused(tmp_path: Path) -> None:
     (strange / "diary.txt").rename(strange / "index.json")
     with pytest.raises(BadDump, match="is not the index"):
         write(arena, strange)
+
+
+def test_no_part_is_removed_from_a_folder_whose_index_is_missing_or_old(tmp_path: Path) -> None:
+    arena = Arena()
+    write(arena, tmp_path)
+    index = tmp_path / "index.json"
+    old = index.read_bytes()
+    for _ in range(3):
+        over(arena)
+    write(arena, tmp_path)
+    newest = index.read_bytes()
+    files = set(tmp_path.iterdir())
+    index.unlink()
+    with pytest.raises(BadDump, match=r"has no index\.json but other files"):
+        write(arena, tmp_path)
+    index.write_bytes(old)
+    with pytest.raises(BadDump, match=r"is not in index\.json; get the newest index\.json back"):
+        write(arena, tmp_path)
+    index.write_bytes(newest)
+    assert set(tmp_path.iterdir()) == files
+    assert write(arena, tmp_path).matches == 0
 
 
 def test_two_processes_cannot_write_to_one_dump(tmp_path: Path) -> None:

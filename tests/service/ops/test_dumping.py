@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.adapters.valkey import Valkey
+from service.audit import dataset
 from service.audit.dump_check import index_of
 from service.audit.dump_files import read_heads
 from service.audit.match_file import export
@@ -30,11 +31,13 @@ from tests.waiting import until
 MATCHES: Final = 6
 SMALL_PARTS: Final = """
 from service.audit import dump_writer
+from service.ops import server_commands
 dump_writer.MAX_MATCHES = 1
+server_commands.lower_priority = bool
 from service.ops.cli import main
 main()
 """
-"""The command with a part for each match."""
+"""The command with a part for each match, at the priority of the tests: beside them, a lower one may get no time."""
 
 
 class Log:
@@ -106,6 +109,29 @@ def test_a_dump_that_is_killed_is_continued(log: Log, tmp_path: Path, parts: int
     assert (done_check.exit_code, f"{MATCHES} matches, " in done_check.output) == (0, True), done_check.output
 
 
+@pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="needs Linux")
+def test_it_runs_at_the_lowest_priority(log: Log, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "service.ops.cli", "dump", str(tmp_path / "dump")]
+    with subprocess.Popen(command, env={**os.environ, **log.environ}, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
+        until((tmp_path / "dump").exists, 120, "the dump is begun")
+        found = os.getpriority(os.PRIO_PROCESS, process.pid), os.sched_getscheduler(process.pid)
+        process.kill()
+    assert found == (19, os.SCHED_IDLE)
+
+
+def test_a_full_disk_is_reported_in_one_sentence_and_the_dump_is_continued(log: Log, tmp_path: Path) -> None:
+    folder = tmp_path / "dump"
+    limited = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n{SMALL_PARTS}"
+    command = [sys.executable, "-c", limited, "dump", str(folder)]
+    environ = {**os.environ, **log.environ}
+    done = subprocess.run(command, capture_output=True, text=True, env=environ, cwd=ROOT, timeout=60, check=False)
+    error = f"Error: cannot write to {folder}: File too large; the next run continues the dump\n"
+    assert (done.returncode, done.stdout, done.stderr.endswith(error)) == (1, "", True), done.stderr
+    assert not list(folder.glob("*.part")), "a draft would keep the disk full"
+    assert dump(log, folder).returncode == 0
+    assert run("verify", folder).exit_code == 0
+
+
 def test_it_says_what_it_added_and_leaves_private_matches_out(log: Log, tmp_path: Path) -> None:
     private = log.play("private", private=True)
     first, again = dump(log, tmp_path), dump(log, tmp_path)
@@ -120,7 +146,7 @@ def test_a_folder_of_something_else_is_refused_in_one_sentence(log: Log, tmp_pat
     (tmp_path / "diary.txt").touch()
     done = dump(log, tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "has no dump but other files (diary.txt); give a new or an empty folder\n" in done.stderr
+    assert "has no index.json but other files (diary.txt); give a new or an empty folder\n" in done.stderr
 
 
 def test_all_of_a_dump_a_part_of_it_and_one_match_of_it_are_verified(log: Log, dumped: Path) -> None:
@@ -196,3 +222,15 @@ def test_a_dataset_is_made_of_dumps_and_of_match_files(dumped: Path, tmp_path: P
     assert duckdb.sql(f"SELECT count(DISTINCT match) FROM '{table}'").fetchall() == [(1,)]
     assert table.read_bytes() != before
     assert run("dataset", tmp_path / "no" / "x.parquet", file).exit_code == 1
+
+
+def test_a_table_that_duckdb_cannot_write_is_reported_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb", reason="needs DuckDB, the extra `data`")
+    file, table = tmp_path / "match.ndjson", tmp_path / "decisions.parquet"
+    assert run("play", "ape_town", "--bots", "random,random", "--export", file).exit_code == 0
+    monkeypatch.setattr(dataset, "_CONFIG", {"memory_limit": "1MB"})
+    done = run("dataset", table, file)
+    assert (done.exit_code, done.output.startswith("Error: DuckDB cannot write the table: ")) == (1, True), done.output
+    assert list(tmp_path.iterdir()) == [file]
