@@ -21,6 +21,8 @@ import { language, t } from "./words.js";
 const KEPT = 100;
 /** An answer takes milliseconds. A request without one for this long met a network that is gone. */
 const LONGEST_MS = 10_000;
+/** Conflicts that pass by themselves: other commands were first, or a bot is about to move. */
+const REPEATABLE = new Set(["version-conflict", "bot-deciding"]);
 const REPEAT_MS = 30_000;
 const LONGEST_WAIT_MS = 5_000;
 
@@ -44,7 +46,7 @@ export class Problem extends Error {
 
   /** Whether the same request may succeed later without a change. */
   get isTransient() {
-    return this.status >= 500 || this.status === 429 || this.code === "version-conflict";
+    return this.status >= 500 || this.status === 429 || REPEATABLE.has(this.code);
   }
 }
 

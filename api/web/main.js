@@ -24,8 +24,16 @@ addEventListener("hashchange", () => (route.value = read()));
 
 effect(() => {
   document.documentElement.lang = language.value;
-  document.title = turns.value > 0 ? `(${turns.value}) ${t("your_turn")} – ${NAME}` : NAME;
 });
+
+/** The title of the page is its heading, after the number of matches that wait for the player. */
+function nameTab() {
+  const heading = document.querySelector("main h1")?.textContent;
+  const turn = turns.value > 0 ? `(${turns.value}) ` : "";
+  document.title = heading ? `${turn}${heading} – ${NAME}` : turn + NAME;
+}
+effect(nameTab);
+new MutationObserver(nameTab).observe(document.body, { childList: true, subtree: true, characterData: true });
 
 /** The pages that are loaded when they are first shown. @type {Record<string, () => Promise<Function>>} */
 const LATER = {

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.api.web.person import People, Person
+from tests.length import LONG
 from tests.openapi import tools
 
 AXE: Final = """async () => {
@@ -38,8 +39,13 @@ def _at_the_table(person: Person, game: str = "Ape Town") -> None:
     expect(person.page.locator(".picture svg")).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1400])
+LOOKS: Final = [(360, "dark"), (1400, "light"), (360, "light"), (1400, "dark")]
+"""Widths of the window, and colour schemes."""
+GAMES: Final = ["4 Monkeys", "Monsters on the Moon", "Ape Town", "Monkeys on the Moon"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("width", "scheme"), LOOKS if LONG else LOOKS[:2])
 def test_axe_finds_nothing_on_any_page(people: People, scheme: str, width: int) -> None:
     person = _with_axe(people.person("Ada", color_scheme=scheme, viewport={"width": width, "height": 800}))
     page = person.page
@@ -68,7 +74,8 @@ def test_axe_finds_nothing_on_any_page(people: People, scheme: str, width: int) 
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
-@pytest.mark.parametrize("game", ["Ape Town", "Monkeys on the Moon", "Monsters on the Moon", "4 Monkeys"])
+@pytest.mark.long
+@pytest.mark.parametrize("game", GAMES if LONG else GAMES[:1])
 def test_the_keyboard_alone_plays(people: People, game: str) -> None:
     person = people.person("Ada")
     page = person.page
@@ -103,7 +110,8 @@ def _tab_to(page: Page, selector: str) -> None:
     raise AssertionError(f"Tab does not reach {selector}")
 
 
-@pytest.mark.parametrize("language", ["en-GB", "de-AT"])
+@pytest.mark.long
+@pytest.mark.parametrize("language", ["de-AT", "en-GB"] if LONG else ["de-AT"])
 def test_a_phone_of_360_pixels_scrolls_only_downwards(people: People, language: str) -> None:
     person = people.person("Ada", locale=language, viewport={"width": 360, "height": 740}, has_touch=True)
     page = person.page

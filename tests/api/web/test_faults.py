@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Final
 
 import httpx
-import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.api.web.conftest import UNHURRIED
@@ -158,8 +157,8 @@ def test_signing_out_revokes_the_token_of_this_browser(people: People) -> None:
     assert answer.status_code == httpx.codes.UNAUTHORIZED
 
 
-@pytest.mark.parametrize("name", ["<img src=x onerror=alert(1)>", "'\"><script>alert(1)</script>", "</div>{{7*7}}"])
-def test_a_hostile_name_is_only_text(people: People, name: str) -> None:
+def test_a_hostile_name_is_only_text(people: People) -> None:
+    name = "</b>{{7}}<img src=x onerror=alert(1)>"
     person = people.person(name)
     person.page.on("dialog", lambda dialog: people.faults.append(dialog.message))
     _against_a_bot(person)

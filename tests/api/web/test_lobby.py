@@ -6,9 +6,11 @@ import shutil
 import subprocess
 from typing import Final
 
+import httpx
 import pytest
 from playwright.sync_api import expect
 
+from service.match import events
 from tests.api.web.person import People, Person
 
 GAME: Final = "Ape Town"
@@ -123,3 +125,23 @@ def test_the_curl_of_a_click_repeats_it_and_shows_no_token(people: People) -> No
     assert receipt["event"]["data"]["action"]["type"] == "take_tile"
     shown = json.loads(entry.locator("pre").last.inner_text())
     assert (receipt["version"], receipt["head"]) == (shown["version"], shown["head"])
+
+
+def test_a_seat_that_a_bot_took_over_is_taken_back(people: People) -> None:
+    ada, ben = _known(people, "Ada"), _known(people, "Ben")
+    clock = {"turn_seconds": events.SHORTEST_CLOCK, "on_timeout": "bot"}
+    with httpx.Client(base_url=people.url, headers={"Authorization": f"Bearer {ben.token}"}, timeout=30) as client:
+        match = client.post("/v1/matches", json={"game": "ape_town", "seats": 2, "clock": clock}).json()["id"]
+        client.post(f"/v1/matches/{match}/seats", json={})
+        ada.join(match)
+        back = ada.page.get_by_role("button", name="Take the seat back")
+        for _ in range(200):
+            legal = client.get(f"/v1/matches/{match}/legal-actions").json()["actions"]
+            if back.count() and legal:
+                break  # Ben thinks, so the bot in Ada's seat has nothing to decide
+            if legal:
+                client.post(f"/v1/matches/{match}/actions", json={"action": legal[0]})
+            ada.page.wait_for_timeout(100)
+        back.click()
+        expect(ada.page.locator(".seats .seat", has_text="Ada").locator(".tag", has_text="you")).to_be_visible()
+        expect(back).to_have_count(0)
