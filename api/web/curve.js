@@ -35,7 +35,8 @@ export function Curve({ moments, seats, version, onVersion }) {
   };
   const points = moments[version - 1]?.points;
   const summary = end.map((score, seat) => t("seatPoints", { seat, points: score })).join(", ");
-  return html`<figure class="curve card">
+  return html`<figure class="curve card" aria-labelledby="points">
+    <h2 id="points" class="small">${t("points")}</h2>
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${t("curve", { points: summary })} onClick=${pick}>
       <line class="curve-zero" x1=${EDGE} x2=${WIDTH - EDGE} y1=${y(0)} y2=${y(0)} />
       <line class="curve-now" x1=${x(version)} x2=${x(version)} y1="0" y2=${HEIGHT} />

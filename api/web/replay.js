@@ -77,47 +77,52 @@ export function Replay({ source, language, place, onPlace, link }) {
     if (!isPlaying && version === last) go(1);
     setPlaying(!isPlaying);
   };
+  const report = html`<${AuditReport} audit=${audit.value} last=${last} onGo=${go} />`;
+  const hasFailed = audit.value?.checks.some(({ result }) => result === "failed");
   const fault = timeline.fault ?? picture.fault ?? audit.fault;
 
-  return html`<section class="replay" aria-label=${t("replay")}>
-    <div class="replay-controls">
-      <div class="replay-steps">
-        ${button(t("first"), SIGNS.first, () => go(1), version === 1)}
-        ${button(t("back"), SIGNS.back, () => go(version - 1), version === 1)}
-        ${button(t(isPlaying ? "pause" : "play"), isPlaying ? SIGNS.pause : SIGNS.play, play, false)}
-        ${button(t("forward"), SIGNS.forward, () => go(version + 1), version === last)}
-        ${button(t("last"), SIGNS.last, () => go(last), version === last)}
-      </div>
-      <label class="replay-scrubber">
-        <span>${t("version", { version, last })}</span>
-        <input
-          type="range"
-          min="1"
-          max=${last}
-          value=${version}
-          aria-valuetext=${moment ? `${version}: ${moment.text}` : String(version)}
-          title=${t("keys")}
-          onInput=${(/** @type {any} */ event) => go(Number(event.target.value))}
-        />
-      </label>
-    </div>
-    <div class=${marks ? "replay-main" : "replay-main unmarked"}>
-      <${Zoomed} label=${t("board")}>${picture.value !== null && html`<${Picture} svg=${picture.value} />`}<//>
-      <p class="replay-text" aria-live=${isPlaying ? "off" : "polite"}>${moment?.text ?? t("loading")}</p>
-      ${fault && html`<p role="alert" class="problem">${fault.message}</p>`}
-    </div>
-    <div class="side">
-      <${AuditReport} audit=${audit.value} last=${last} onGo=${go} />
-      <div class="replay-options card">
-        <${Views} source=${source} place=${shown} onPlace=${onPlace} />
-        <label class="check">
-          <input type="checkbox" checked=${marks} onChange=${() => setMarks(!marks)} />
-          <span>${t("marks")}</span>
+  return html`<section aria-label=${t("replay")}>
+    ${hasFailed && report}
+    <div class="replay">
+      <div class="replay-controls">
+        <div class="replay-steps">
+          ${button(t("first"), SIGNS.first, () => go(1), version === 1)}
+          ${button(t("back"), SIGNS.back, () => go(version - 1), version === 1)}
+          ${button(t(isPlaying ? "pause" : "play"), isPlaying ? SIGNS.pause : SIGNS.play, play, false)}
+          ${button(t("forward"), SIGNS.forward, () => go(version + 1), version === last)}
+          ${button(t("last"), SIGNS.last, () => go(last), version === last)}
+        </div>
+        <label class="replay-scrubber">
+          <span>${t("version", { version, last })}</span>
+          <input
+            type="range"
+            min="1"
+            max=${last}
+            value=${version}
+            aria-valuetext=${moment ? `${version}: ${moment.text}` : String(version)}
+            title=${t("keys")}
+            onInput=${(/** @type {any} */ event) => go(Number(event.target.value))}
+          />
         </label>
-        <a href=${link(shown)}>${t("link")}</a>
       </div>
-      <${Curve} moments=${moments} seats=${source.seats} version=${version} onVersion=${go} />
-      <${Events} moments=${moments} version=${version} place=${shown} audit=${audit.value} link=${link} go=${go} />
+      <div class=${marks ? "replay-main" : "replay-main unmarked"}>
+        <${Zoomed} label=${t("board")}>${picture.value !== null && html`<${Picture} svg=${picture.value} />`}<//>
+        <p class="replay-text" aria-live=${isPlaying ? "off" : "polite"}>${moment?.text ?? t("loading")}</p>
+        ${fault && html`<p role="alert" class="problem">${fault.message}</p>`}
+      </div>
+      <div class="side">
+        ${!hasFailed && report}
+        <div class="replay-options card">
+          <${Views} source=${source} place=${shown} onPlace=${onPlace} />
+          <label class="check">
+            <input type="checkbox" checked=${marks} onChange=${() => setMarks(!marks)} />
+            <span>${t("marks")}</span>
+          </label>
+          <a href=${link(shown)}>${t("link")}</a>
+        </div>
+        <${Curve} moments=${moments} seats=${source.seats} version=${version} onVersion=${go} />
+        <${Events} moments=${moments} version=${version} place=${shown} audit=${audit.value} link=${link} go=${go} />
+      </div>
     </div>
   </section>`;
 }

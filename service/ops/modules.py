@@ -19,7 +19,10 @@ _EXPORTED_NAME: Final = re.compile(
     r"(?<![\w$.@])export\s+(?P<kind>const|class|function\*?|async\s+function\*?)\s+(?P<name>[\w$]+)"
 )
 _DEFAULT: Final = re.compile(r"(?<![\w$.@])export\s+default\s+(?=[\w$(])")
-_LEFT: Final = re.compile(r"""(?<![\w$.@])(?:import\s*(?:[{*"]|[\w$]+\s*(?:,|from\b))|export\s+[\w$]|export\s*[{*])""")
+_LEFT: Final = re.compile(
+    r"""(?<![\w$.@])(?:import\s*(?:[{*"]|[\w$]+\s*(?:,|from\b))|export\s+(?:let|var|default|async)\b|export\s*[{*])"""
+    r"""|(?:=>|\bawait|\breturn)\s*import\("""
+)
 """Forms of `import` and `export` that are not known here."""
 _MAP_COMMENT: Final = re.compile(r"^//# sourceMappingURL=.*$", re.MULTILINE)
 _IMPORT_MAP: Final = re.compile(r'<script type="importmap">(.*?)</script>', re.DOTALL)

@@ -55,7 +55,7 @@ def view(
     """Look at a match: write one HTML page with all its pictures and texts, and open it in the browser.
 
     The page needs no network and no server. FILE is a match file, or a dump with --match; - is the standard input. URL is
-    the address of a match of a service, or of a match file.
+    the address of a match of a service, or of a match file. Of a private match, fetch the file with your token and give FILE.
 
     The match is verified first. If it has a fault, only what comes before it is shown, and the exit code is 1.
     """
