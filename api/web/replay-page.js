@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get } from "./api.js";
 import { readGames, titleOfGame } from "./games.js";
 import { html } from "./html.js";
-import { placeIn, queryOf, Replay } from "./replay.js";
+import { queryOf, Replay, usePlace } from "./replay.js";
 import { language, t } from "./words.js";
 
 /** @import { Match, Moment } from "./types.d.ts" */
@@ -13,6 +13,8 @@ import { language, t } from "./words.js";
 const LONGEST_PAGE = 500;
 /** Pictures that are kept, so that a step back needs no request. */
 const MOST_KEPT = 60;
+/** Milliseconds between two requests for pictures. */
+const GAP_MS = 150;
 
 /** @param {{ id: string, query: URLSearchParams }} props */
 export function ReplayPage({ id, query }) {
@@ -35,15 +37,9 @@ export function ReplayPage({ id, query }) {
 /** @param {{ match: Match, query: URLSearchParams }} props */
 function Shown({ match, query }) {
   const [source] = useState(() => sourceOf(match));
-  const [place, setPlace] = useState(placeIn(query));
-  useEffect(() => setPlace(placeIn(query)), [query]);
   /** @param {Place} to */
   const link = (to) => `#/replay/${match.id}?${queryOf(to)}`;
-  /** @param {Place} to */
-  const onPlace = (to) => {
-    history.replaceState(null, "", link(to));
-    setPlace(to);
-  };
+  const [place, onPlace] = usePlace(query.toString(), link);
   return html`<${Replay} source=${source} language=${language.value} place=${place} onPlace=${onPlace} link=${link} />`;
 }
 
@@ -57,14 +53,22 @@ function sourceOf(match) {
   /** @param {Source["viewers"][number]} viewer */
   const asViewer = (viewer) => (viewer === null ? {} : { viewer: String(viewer) });
 
-  /** @param {string} address */
-  const picture = (address) => {
-    const known = kept.get(address) ?? get(address, { accept: "image/svg+xml" });
-    kept.delete(address);
-    kept.set(address, known);
-    known.catch(() => kept.delete(address));
+  let earliest = 0;
+  let newest = "";
+  /** While somebody drags the scrubber, only some of the pictures on the way are requested. @param {string} address */
+  const picture = async (address) => {
+    newest = address;
+    const known = kept.get(address);
+    if (known !== undefined) return known;
+    const wait = earliest - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    if (newest !== address) return new Promise(() => {}); // nobody waits for this one any more
+    earliest = performance.now() + GAP_MS;
+    const wanted = get(address, { accept: "image/svg+xml" });
+    kept.set(address, wanted);
+    wanted.catch(() => kept.delete(address));
     for (const oldest of [...kept.keys()].slice(0, -MOST_KEPT)) kept.delete(oldest);
-    return known;
+    return wanted;
   };
   return {
     seats: match.seats,
@@ -85,14 +89,8 @@ function sourceOf(match) {
       return moments;
     },
     picture: (version, viewer, view, inLanguage) => {
-      /** @param {number} at */
-      const address = (at) => {
-        const query = { version: String(at), language: inLanguage, highlight: "true" };
-        return `${path}/board.svg?${new URLSearchParams({ ...query, ...(view === "now" ? { view } : asViewer(viewer)) })}`;
-      };
-      const wanted = picture(address(version));
-      if (version < match.version) picture(address(version + 1)).catch(() => {}); // the next one, in advance
-      return wanted;
+      const query = { version: String(version), language: inLanguage, highlight: "true" };
+      return picture(`${path}/board.svg?${new URLSearchParams({ ...query, ...(view === "now" ? { view } : asViewer(viewer)) })}`);
     },
     audit: () => get(`${path}/audit`),
   };

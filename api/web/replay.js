@@ -32,6 +32,7 @@ import { Zoomed } from "./zoomed.js";
 
 const PLAY_MS = 1_200;
 const LEAP = 10;
+const ADDRESS_MS = 300;
 /** The outlines of the signs on the buttons: not every font has such characters. */
 const SIGNS = {
   first: "M3 4h2.5v12H3zM17 4v12l-10-6z",
@@ -127,13 +128,37 @@ export function Replay({ source, language, place, onPlace, link }) {
   </section>`;
 }
 
-/** The place that the query of an address names, such as `version=12&seat=1`. @param {URLSearchParams} query @returns {Place} */
-export function placeIn(query) {
-  const [version, seat] = [query.get("version") ?? "", query.get("seat") ?? ""];
+/**
+ * What a replay shows, as the query of the page's address says. The address follows once the person stays somewhere, since
+ * browsers limit how often it may change.
+ * @param {string} query
+ * @param {(place: Place) => string} link
+ * @returns {[Place, (place: Place) => void]} the place, and what goes elsewhere
+ */
+export function usePlace(query, link) {
+  const [place, setPlace] = useState(() => placeIn(query));
+  const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
+  useEffect(() => {
+    setPlace(placeIn(query));
+    return () => clearTimeout(timer.current);
+  }, [query]);
+  /** @param {Place} to */
+  const go = (to) => {
+    setPlace(to);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => history.replaceState(null, "", link(to)), ADDRESS_MS);
+  };
+  return [place, go];
+}
+
+/** The place that the query of an address names, such as `version=12&seat=1`. @param {string} query @returns {Place} */
+function placeIn(query) {
+  const wanted = new URLSearchParams(query);
+  const [version, seat] = [wanted.get("version") ?? "", wanted.get("seat") ?? ""];
   return {
     version: /^\d{1,9}$/.test(version) ? Number(version) : null,
     viewer: seat === "spectator" ? null : /^\d{1,2}$/.test(seat) ? Number(seat) : undefined,
-    view: query.get("view") === "now" ? "now" : "then",
+    view: wanted.get("view") === "now" ? "now" : "then",
   };
 }
 

@@ -2,7 +2,7 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { html } from "./html.js";
-import { placeIn, queryOf, Replay } from "./replay.js";
+import { queryOf, Replay, usePlace } from "./replay.js";
 import { sourceOf } from "./saved-source.js";
 import { language, LANGUAGES, speak, t } from "./words.js";
 
@@ -18,9 +18,9 @@ async function unpack() {
 /** @param {{ saved: Saved }} props */
 function Page({ saved }) {
   const [source] = useState(() => sourceOf(saved));
-  const [place, setPlace] = useState(placeIn(new URLSearchParams(location.hash.slice(1))));
+  const [fragment, setFragment] = useState(location.hash);
   useEffect(() => {
-    const follow = () => setPlace(placeIn(new URLSearchParams(location.hash.slice(1))));
+    const follow = () => setFragment(location.hash);
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
@@ -29,11 +29,7 @@ function Page({ saved }) {
   }, [language.value]);
   /** @param {Place} to */
   const link = (to) => `#${queryOf(to)}`;
-  /** @param {Place} to */
-  const onPlace = (to) => {
-    history.replaceState(null, "", link(to));
-    setPlace(to);
-  };
+  const [place, onPlace] = usePlace(fragment.slice(1), link);
   const languages = Object.entries(LANGUAGES).map(
     ([code, name]) =>
       html`<button type="button" class="plain" lang=${code} aria-pressed=${language.value === code} onClick=${() => speak(code)}>

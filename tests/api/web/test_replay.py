@@ -71,8 +71,8 @@ def test_every_version_is_shown_as_the_service_shows_it_to_a_viewer(
         page.keyboard.press("ArrowRight")
     page.get_by_label("Seen by").select_option("now")
     expect(page.locator("#view-0")).to_be_attached()
+    page.wait_for_function("() => location.hash.endsWith('view=now')")
     version = page.evaluate("new URLSearchParams(location.hash.split('?')[1]).get('version')")
-    assert f"version={version}" in page.evaluate("location.hash")
     page.reload()
     expect(page.locator("#view-1")).to_be_attached()
     page.get_by_label("Seen by").select_option("spectator")
@@ -96,6 +96,24 @@ def test_a_running_match_is_replayed_as_this_person_may_see_it(people: People, a
     assert page.get_by_label("Seen by").locator("option").all_text_contents() == ["A spectator"]
     expect(page.locator(".audit li.passed")).to_have_count(1)
     expect(page.locator(".audit li.not_yet")).to_have_count(4)
+
+
+def test_a_person_who_drags_the_scrubber_requests_few_pictures(people: People, api: httpx.Client) -> None:
+    match = match_of_bots(api, "monsters_on_the_moon")
+    person = people.person("Ada", reduced_motion="reduce")
+    person.visit(f"replay/{match['id']}?version=1")
+    page = person.page
+    page.wait_for_selector(".picture svg")
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
+    page.get_by_role("slider").focus()
+    for _ in range(match["version"] - 1):
+        page.keyboard.press("ArrowRight")
+    picture = api.get(f"/matches/{match['id']}/board.svg", params={"language": "en"}).text
+    expect(page.locator(".picture desc")).to_have_text(description(picture))
+    page.wait_for_function("(version) => location.hash.includes(`version=${version}&`)", arg=match["version"])
+    pictures = [url for url in requested if "/board.svg?" in url]
+    assert 1 <= len(pictures) < match["version"] / 2
 
 
 def test_a_match_that_is_not_there_is_reported(people: People) -> None:
