@@ -13,6 +13,9 @@ import { language } from "./words.js";
 /** @typedef {ReturnType<typeof watch>} Live */
 
 const MOVES = new Set(["action", "default_action", "timer"]);
+const DIVERGED = "history-diverged";
+/** Ends of a stream after which it is continued. */
+const PASSING = new Set(["restart", "max-age", DIVERGED]);
 const SHOWN_LINES = 200;
 const READ_BACK = 40;
 const HIDDEN_MS = 20_000;
@@ -100,7 +103,7 @@ export function watch(id) {
 
   /** Whether the stream is over for good. @param {End} end */
   function ended(end) {
-    if (end.reason === "restart" || end.reason === "max-age") return false;
+    if (PASSING.has(end.reason)) return false; // then the next connection says more
     if (end.reason === "token-revoked" && session.value !== null) forget(session.value.token, { refused: true });
     connection.value = "over";
     read().catch(refuse);
@@ -122,7 +125,11 @@ export function watch(id) {
     const mine = (stream = new AbortController());
     const options = { signal: AbortSignal.any([mine.signal, closed.signal]), onConnection: note };
     follow(address, take, options)
-      .catch(refuse)
+      .catch(async (error) => {
+        // The store lost events that were seen here: read everything anew, and say so.
+        if (error instanceof Problem && error.code === DIVERGED) await start();
+        refuse(error);
+      })
       .finally(() => {
         if (stream === mine) stream = null;
       });

@@ -222,3 +222,19 @@ def _look_away(page: Page, *, hidden: bool) -> None:
         }""",
         hidden,
     )
+
+
+def test_a_store_that_lost_what_was_seen_is_reported_and_the_match_is_read_anew(people: People) -> None:
+    ada = people.person("Ada")
+    match = _against_a_bot(ada)
+    lost = re.compile(f"/{match}/events.*&head=")
+    wrong = "0" * 16
+    ada.page.route(
+        lost, lambda route: route.continue_(url=re.sub("head=[0-9a-f]+", f"head={wrong}", route.request.url))
+    )
+    ada.context.set_offline(offline=True)
+    ada.context.set_offline(offline=False)
+    expect(ada.page.get_by_text("as you know it")).to_be_visible()
+    ada.page.unroute(lost)
+    ada.page.locator(OPEN).first.click()
+    expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
