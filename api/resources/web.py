@@ -36,6 +36,10 @@ _TYPES: Final = {
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _REVISION: Final = "{revision}"
 """What stands for the revision in the page."""
+_PRELOAD: Final = "{preload}\n"
+"""What stands for links to the modules that the page needs first, so that a browser requests them all at once."""
+_FIRST_MODULE: Final = "main.js"
+_IMPORT: Final = re.compile(r'^import [^;]*?from "\./([^"]+)";', re.MULTILINE)
 _IMPORT_MAP: Final = re.compile(r'<script type="importmap">(.*?)</script>', re.DOTALL)
 
 
@@ -64,8 +68,21 @@ REVISION: Final = hashlib.sha256("".join(f"{name} {file.tag}\n" for name, file i
 """The start of a hash of all files and their names."""
 
 
+def _imported(name: str, found: dict[str, None]) -> dict[str, None]:
+    """A module and the client's modules that it imports, directly or through others, in this order."""
+    if name not in found:
+        found[name] = None
+        for other in _IMPORT.findall(FILES[name].content.decode()):
+            _imported(other, found)
+    return found
+
+
 def _page() -> WebFile:
-    return _file(FILES[_PAGE_NAME].content.replace(_REVISION.encode(), REVISION.encode()), ".html")
+    libraries = [name for name in FILES if name.startswith("vendor/") and name.endswith(".js")]
+    first = [*_imported(_FIRST_MODULE, {}), *libraries]
+    links = "".join(f'<link rel="modulepreload" href="web/{_REVISION}/{name}">\n' for name in first)
+    page = FILES[_PAGE_NAME].content.decode().replace(_PRELOAD, links).replace(_REVISION, REVISION)
+    return _file(page.encode(), ".html")
 
 
 def _policy(page: str) -> str:
