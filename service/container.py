@@ -17,6 +17,7 @@ from service.adapters.clock import wall_clock
 from service.adapters.clock_watch import ClockWatch, disagreement, offset_ms
 from service.adapters.local_limits import LocalLimits
 from service.adapters.match_index import RedisIndex
+from service.adapters.news import RedisNews
 from service.adapters.seeks import RedisSeeks
 from service.adapters.shared_limits import SharedLimits
 from service.games.registry import GAMES
@@ -58,6 +59,14 @@ class Service:
         except LogUnavailable as error:
             return (f"the log is not available: {error.reason}",)
         return tuple(fault for fault in (wrong, *weak, clock) if fault is not None)
+
+    def clock_fault(self) -> str | None:
+        """How this process's clock differs from the log's; None if they agree. Usually it asks no server.
+
+        Raises:
+            LogUnavailable: the server does not answer a check that is needed at once.
+        """
+        return self.clock_watch.fault()
 
     def warnings(self) -> tuple[str, ...]:
         """Faults that an operator should fix although the process is ready: without the queue, bots are 0.5 s slower."""
@@ -133,6 +142,7 @@ def ports_on(
         tickets=tickets.RedisTickets(client, opened.secret),
         index=RedisIndex(client),
         seeks=RedisSeeks(client),
+        news=RedisNews(client),
         jobs=jobs.NullJobs(),
         limits=LocalLimits(),
         games=games,

@@ -23,8 +23,8 @@ _log = logging.getLogger("moonstone.hints")
 class HintTaker:
     """A thread that runs from `start` to `stop`, with one RQ worker after the other.
 
-    Damaged entries in the queue can end RQ's worker. Then a new one takes over. If the server itself works, all keys of our
-    queue are deleted first, because the next worker would fail on them too.
+    Damaged entries in the queue can end RQ's worker. Then a new one takes over. If the server itself works, all keys of
+    our queue are deleted first, because the next worker would fail on them too.
     """
 
     def __init__(self, url: str, client: Redis, lanes: Sequence[Lane]) -> None:
@@ -40,7 +40,7 @@ class HintTaker:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the current job. If the queue hangs, this returns after `STOP_TIMEOUT_S`; the thread is a daemon."""
+        """End after the current job. If the queue hangs, return after `STOP_TIMEOUT_S`; the thread is a daemon."""
         self._stopped.set()
         if self._worker is not None:
             self._worker.stop()

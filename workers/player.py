@@ -1,7 +1,8 @@
 """The main thread of a worker: plays the matches that are due, one after the other.
 
-Hints arrive through the queue without delay. Several times a second the thread also claims due matches from the log, so that
-a fault of the queue delays a turn by half a second, but never loses it. This thread never waits for the queue's server.
+Hints arrive through the queue without delay. Several times a second the thread also claims due matches from the log, so
+that a fault of the queue delays a turn by half a second, but never loses it. This thread never waits for the queue's
+server.
 """
 
 import logging
@@ -20,6 +21,7 @@ from service.errors import Corrupt, Refused
 from service.match.model import HINT_MS
 from service.observability import failpoints, metrics
 from service.repository.ports import Lane, Ports
+from workers.clock_check import ClockCheck, ClockFault
 from workers.retry_delays import RetryDelays
 
 KINDS: Final[dict[Lane, Sequence[str]]] = {"turns": ("job",), "bots": ("bots", "abandoned")}
@@ -35,8 +37,8 @@ RETRY_DELAY_S: Final = 0.5
 Source: TypeAlias = Literal["queue", "log", "deadline", "more"]
 """Why a worker plays a match.
 
-`queue`: a hint arrived. `log`: the match was due, and its hint was late or lost. `deadline`: the sweeper of this process
-enforced a deadline of it. `more`: its last job used up its time.
+`queue`: a hint arrived. `log`: the match was due, and its hint was late or lost. `deadline`: the sweeper of this
+process enforced a deadline of it. `more`: its last job used up its time.
 """
 
 _log = logging.getLogger("moonstone.player")
@@ -54,15 +56,25 @@ class _Job:
 class Player:
     """Plays the matches of some lanes. `run` belongs in the main thread; other methods may be called in any thread.
 
-    `play` plays a match for the time of one job. It returns the lane in which the match has more to do, or None. Claimed
-    matches, hints, and matches that used up a job's time take turns, so that a hint does not wait for many jobs of matches in
-    which bots play without a pause. Matches without people come last.
+    `play` plays a match for the time of one job. It returns the lane in which the match has more to do, or None.
+    Claimed matches, hints, and matches that used up a job's time take turns, so that a hint does not wait for many jobs
+    of matches in which bots play without a pause. Matches without people come last.
+
+    While the clock is wrong nothing is played, since every event has the time of its process. Other processes play what
+    is due.
     """
 
-    def __init__(self, ports: Ports, lanes: Sequence[Lane], play: Callable[[MatchId], Lane | None]) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        lanes: Sequence[Lane],
+        play: Callable[[MatchId], Lane | None],
+        clock_fault: ClockFault = lambda: None,
+    ) -> None:
         self._ports = ports
         self._lanes = lanes
         self._play = play
+        self._clock = ClockCheck(clock_fault, "matches are played")
         self._retry_delays = RetryDelays()
         self._changed = Condition()
         self._stopping = False
@@ -108,7 +120,7 @@ class Player:
             pass
 
     def hint(self, match_id: MatchId, lane: Lane = "turns") -> None:
-        """Implements `Jobs` for the sweeper of this process. A hint above the limit is dropped; the match stays due in the log."""
+        """Implements `Jobs` for the sweeper of this process. A hint above the limit is dropped; the match stays due."""
         if lane in self._late and len(self._late[lane]) < MAX_CLAIMED:
             self._put(self._late[lane], _Job(match_id, "deadline"))
 
@@ -120,6 +132,9 @@ class Player:
     def _claim_due(self) -> None:
         """Claim due matches from the log, if the interval has passed."""
         if time.monotonic() < self._next_claim_at:
+            return
+        if self._clock.is_off():
+            self._next_claim_at = time.monotonic() + CLAIM_INTERVAL_S
             return
         has_more = False
         for lane, late in self._late.items():
@@ -152,7 +167,8 @@ class Player:
 
     def _do(self, job: _Job) -> None:
         try:
-            if time.monotonic() < job.until and not self._retry_delays.is_delayed(job.match):
+            is_delayed = self._retry_delays.is_delayed(job.match)
+            if time.monotonic() < job.until and not is_delayed and not self._clock.is_off():
                 metrics.JOBS.labels(job.source).inc()
                 self._do_one(job.match)
         finally:

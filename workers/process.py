@@ -14,24 +14,29 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from service.adapters.beat import Beat
 from service.adapters.jobs import JOB_SECONDS
+from service.automation import adoption, pairing
 from service.container import Service, Unusable, build
-from service.repository.ports import Lane
+from service.repository.ports import Lane, Ports
 from service.settings import BadSetting, Settings
 from workers import jobs
+from workers.clock_check import ClockCheck
 from workers.hints import HintTaker
-from workers.lobby import Lobby
 from workers.player import Player
+from workers.repeating import GoesOn, Repeating
 from workers.sweeper import Sweeper
 from workers.time_limits import cpu_time_limit, wall_time_limit
 from workers.turns import Turns
-from workers.upkeep import Upkeep
 
 Role: TypeAlias = Literal["all", "people", "bots"]
 """The matches that a process plays: all matches, matches with people, or matches without people."""
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _LANES: Final[dict[Role, tuple[Lane, ...]]] = {"all": ("turns", "bots"), "people": ("turns",), "bots": ("bots",)}
 NICENESS: Final = 5
-"""Niceness of a process that plays only matches without people: on a busy machine it gets a third of the usual CPU time."""
+"""Niceness of a process for matches without people: on a busy machine it gets a third of the usual CPU time."""
+
+PAIRING_INTERVAL_S: Final = 0.25
+ADOPTION_INTERVAL_S: Final = 600.0
+"""While processes of an older release still run, they may store more matches."""
 
 _log = logging.getLogger("moonstone.worker")
 
@@ -52,7 +57,7 @@ def work(service: Service, role: Role = "all") -> None:
     if role == "bots":
         os.nice(NICENESS)
     turns = Turns(service.ports, lanes, bot_limit=wall_time_limit, rules_limit=partial(cpu_time_limit, JOB_SECONDS))
-    player = Player(service.ports, lanes, turns.play)
+    player = Player(service.ports, lanes, turns.play, service.clock_watch.fault)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: player.stop())
     jobs.use(player.play)
@@ -67,13 +72,28 @@ def work(service: Service, role: Role = "all") -> None:
         service.close()
 
 
-def _threads(
-    service: Service, lanes: Sequence[Lane], player: Player
-) -> tuple[HintTaker | Sweeper | Lobby | Upkeep, ...]:
+def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[HintTaker | Sweeper | Repeating, ...]:
     hints = HintTaker(service.settings.queue_url or "", service.queue_client, lanes)
     if "turns" not in lanes:
         return (hints,)  # deadlines of matches without people are enforced when their turns are played
     ports = replace(service.ports, jobs=player)
     clock_fault = service.clock_watch.fault
     sweeper = Sweeper(ports, Beat(service.log_client), clock_fault=clock_fault)
-    return hints, sweeper, Lobby(ports, clock_fault), Upkeep(service.ports)
+    seeks_clock = ClockCheck(clock_fault, "seeks are paired")
+    return (
+        hints,
+        sweeper,
+        Repeating("pairing", partial(_pair_seeks, ports, seeks_clock), PAIRING_INTERVAL_S),
+        Repeating("adoption", partial(_adopt, ports), ADOPTION_INTERVAL_S),
+    )
+
+
+def _pair_seeks(ports: Ports, clock: ClockCheck, _: GoesOn) -> None:
+    if not clock.is_off():
+        pairing.put_together(ports)
+
+
+def _adopt(ports: Ports, goes_on: GoesOn) -> None:
+    adopted = adoption.adopt(ports, goes_on)
+    if adopted:
+        _log.info("took over %d open matches of an older release", adopted)

@@ -14,7 +14,7 @@ MAX_MATCHES: Final = 10_000
 
 
 class RetryDelays:
-    """The failed matches that one thread skips. It is kept in memory only, so every process tries each match by itself."""
+    """The failed matches that one thread skips. It is kept in memory only: every process tries each match by itself."""
 
     def __init__(self, first: float = FIRST_DELAY_S, steady: Callable[[], float] = time.monotonic) -> None:
         self._first = first

@@ -17,6 +17,7 @@ from service.automation import deadlines, expiry
 from service.automation.bot_turns import suspend
 from service.errors import Corrupt, Refused
 from service.repository.ports import Ports
+from workers.clock_check import ClockCheck, ClockFault
 from workers.retry_delays import RetryDelays
 
 TICK_MS: Final = 200
@@ -27,7 +28,7 @@ RETRY_DELAY_S: Final = 0.1
 SLOW_CALL_S: Final = 0.1
 """A call that takes longer waited for a log that hung or for a busy machine. Its time is given back."""
 REPORTED_OUTAGE_MS: Final = 1_000
-"""An outage of this length is logged as a warning. A shorter one is usual on a busy machine, and is logged at level INFO."""
+"""An outage of this length is logged as a warning, a shorter one, usual on a busy machine, at level INFO."""
 
 HANDLED: Final = 10
 """Maximum number of entries of a further kind in one round, so that deadlines do not wait long."""
@@ -36,10 +37,10 @@ LEASE_MS: Final = 2_000
 
 Handler: TypeAlias = Callable[[Ports, MatchId], None]
 HANDLERS: Final[Mapping[str, Handler]] = {"open": expiry.expire}
-"""Handlers for further kinds of due entries (`service.match.due_times`). `clock` is handled here, all others in `workers.player`.
+"""Handlers for further kinds of due entries. `clock` is handled here, all others in `workers.player`.
 
-An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it. So a handler has to be
-idempotent, with a command id of its own.
+An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it. So a handler has to
+be idempotent, with a command id of its own.
 """
 
 _log = logging.getLogger("moonstone.sweeper")
@@ -48,8 +49,9 @@ _log = logging.getLogger("moonstone.sweeper")
 class Sweeper:
     """A thread that runs from `start` to `stop`.
 
-    `steady` is a monotonic clock in seconds. `clock_fault` says how the wall clock differs from that of the log's server; while
-    it does, the thread does nothing, as if the process did not run: it would enforce deadlines too early or too late.
+    `steady` is a monotonic clock in seconds. `clock_fault` says how the wall clock differs from that of the log's
+    server; while it does, the thread does nothing, as if the process did not run: it would enforce deadlines too early
+    or too late.
     """
 
     def __init__(
@@ -57,14 +59,13 @@ class Sweeper:
         ports: Ports,
         beat: Beat,
         steady: Callable[[], float] = time.monotonic,
-        clock_fault: Callable[[], str | None] = lambda: None,
+        clock_fault: ClockFault = lambda: None,
         handlers: Mapping[str, Handler] = HANDLERS,
     ) -> None:
         self._ports = ports
         self._handlers = handlers
         self._beat = beat
-        self._clock_fault = clock_fault
-        self._is_off = False
+        self._clock = ClockCheck(clock_fault, "deadlines are enforced")
         self._steady = steady
         self._last_beat_at: int | None = None
         self._wall_lead_ms: int | None = None
@@ -113,7 +114,7 @@ class Sweeper:
             raise
 
     def _sweep(self) -> float:
-        if self._clock_is_off():
+        if self._clock.is_off():
             return TICK_MS / 1000
         now = self._ports.now()
         self._beat_if_due(now)
@@ -121,15 +122,6 @@ class Sweeper:
             for due in self._ports.log.claim(kind, now, LEASE_MS, HANDLED):
                 self._attempt(handle, due.match)
         return self._enforce(now)
-
-    def _clock_is_off(self) -> bool:
-        fault = self._clock_fault()
-        if fault is not None and not self._is_off:
-            _log.warning("no deadlines are enforced here: %s", fault)
-        elif fault is None and self._is_off:
-            _log.info("deadlines are enforced here again")
-        self._is_off = fault is not None
-        return self._is_off
 
     def _beat_if_due(self, now: int) -> None:
         # The interval is measured by the wall clock, so that a jump of this clock is found before a deadline is judged by it.
@@ -166,7 +158,7 @@ class Sweeper:
         for due in found:
             if due.at > now:
                 return (due.at - now) / 1000
-            if self._clock_is_off():
+            if self._clock.is_off():
                 break
             self._beat_if_due(self._ports.now())
             if self._steady() < self._enforces_from:

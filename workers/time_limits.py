@@ -1,4 +1,4 @@
-"""Time limits for code in a worker's main thread. Time during which the whole process is stopped does not use them up."""
+"""Time limits for code in a worker's main thread. While the whole process is stopped, they are not used up."""
 
 import signal
 from collections.abc import Iterator

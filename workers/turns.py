@@ -17,7 +17,7 @@ from service.repository.ports import Lane, Ports
 
 NO_LIMIT: Final = nullcontext
 TIME_TO_PLAY_MS: Final = 1_000
-"""Milliseconds added to the time that a match gets back after it waited in its lane, so that its bots can act before the deadline."""
+"""Milliseconds added to the time that a match gets back after it waited in its lane, so that its bots are in time."""
 TIMED_BUDGET_MS: Final = 30
 """Time limit of a job in a game with its own timer. Its bots play without pause, and other matches wait meanwhile."""
 MOVES_BESIDE_PEOPLE: Final = 2
@@ -72,8 +72,8 @@ class Turns:
     def _enforce(self, match: Match) -> None:
         """Enforce the deadlines of a match without people, which sweepers do not.
 
-        If the match waited long in its lane, it gets that time back, as after an outage, so that its bots lose no turns. This
-        happens once per decision, so that timers still ring if the lane stays behind.
+        If the match waited long in its lane, it gets that time back, as after an outage, so that its bots lose no
+        turns. This happens once per decision, so that timers still ring if the lane stays behind.
         """
         now, first = self._ports.now(), match.first_due()
         if first is None or first.enforced_at is None or first.enforced_at > now:

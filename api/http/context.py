@@ -9,6 +9,7 @@ from typing import Protocol, cast
 from flask import Request, g, request
 
 from api.http import auth, client_address, idempotency, rate_limit
+from service.errors import Refused
 from service.repository.limits import Allowance, Policy
 from service.repository.ports import Feed, Player, Ports, digest_of
 from service.settings import Settings
@@ -28,6 +29,10 @@ class Container(Protocol):
 
     def readiness(self) -> tuple[str, ...]:
         """Why this process cannot serve; empty if it can."""
+        ...
+
+    def clock_fault(self) -> str | None:
+        """How the clock of this process is wrong, so that it may carry out no command; None if it is right."""
         ...
 
     def warnings(self) -> tuple[str, ...]:
@@ -114,6 +119,17 @@ def credential() -> str | None:
 def command_key() -> str:
     """The request's Idempotency-Key, or a new one."""
     return idempotency.key(header(current_request(), "Idempotency-Key"))
+
+
+def check_clock() -> None:
+    """Check that what this process does now gets a right time.
+
+    Raises:
+        Refused: `clock-wrong`.
+    """
+    fault = container().clock_fault()
+    if fault is not None:
+        raise Refused("clock-wrong", f"This process does nothing that needs the time: {fault}.")
 
 
 def take(policy: Policy, key: str, *, quiet: bool = False) -> None:

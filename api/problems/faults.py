@@ -26,6 +26,14 @@ FAULTS: Final[Mapping[str, ProblemType]] = {
         "Try again later; send requests only to processes that are ready.",
         retry_after=2,
     ),
+    "clock-wrong": ProblemType(
+        503,
+        "Clock wrong",
+        "The clock of the process that got this request is more than a second off, so the request was not carried out: what it "
+        "does would get a wrong time. Reads still work, except `/v1/me/stream`, whose cursors are times.",
+        REPEAT,
+        retry_after=2,
+    ),
     "bots-busy": ProblemType(
         503, "Bots are busy", "Too many matches of bots alone are waiting.", REPEAT, retry_after=10
     ),

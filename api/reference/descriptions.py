@@ -13,6 +13,11 @@ MEANINGS: Final[Mapping[str, str]] = {
     "GameSummary.id": "The id of the game, as in requests.",
     "Player.id": "The id of the player, as in seats and events; it never changes.",
     "Notice.notice": "The id of the notice, `<match>-<version>-<type>`; it is the same each time the notice is sent.",
+    "Notice.rematch_of": "The id of the finished match of which `match` is the rematch; present in a `rematch`.",
+    "SeekEndedNotice.notice": "The id of the notice; it is the same each time the notice is sent.",
+    "SeekEndedNotice.seek": "The id of the seek.",
+    "SeekEndedNotice.reason": "Why it ended: its time was over (`expired`), the player had no stream (`no-stream`), or the code of "
+    "the refusal that the players would get for creating the match, or this player for a seat in it.",
     "SeenDecision.id": "`<seat>:<version that opened it>`; an action may name it as `decision`.",
     "game": "The id of the game, as `GET /v1/games` lists it.",
     "games": "The games, in the order of their ids.",
@@ -82,7 +87,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "seat": "The number of the seat, from 0.",
     "SeenDecision.seat": "The number of the seat that has to decide, or `clock` for the game's own bell.",
     "OwnMatch.seat": "The player's seat; null if the player created the match without a seat, or if a bot took the seat over.",
-    "Notice.seat": "The player's seat; null if the player created the match without a seat, or if a bot took the seat over.",
+    "Notice.seat": "The player's seat; null if the player created the match without a seat, does not have the seat any more, or "
+    "has none yet in a rematch.",
     "TakeSeat.seat": "The seat to take; the lowest free one if it is absent or null.",
     "SeatBot.seat": "The seat for the bot; the lowest free one if it is absent or null.",
     "FreeSeat.seat": "The seat to free.",
@@ -126,7 +132,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "redacted": "True if fields are absent because they are hidden from the viewer.",
     "type": "The type of the event.",
     "Problem.type": "The address of the page of the `code`.",
-    "Notice.type": "What happened: the match `started`, it is `your_turn`, a bot has the seat (`seat_lost`), or it is `finished`.",
+    "Notice.type": "What happened: the match `started`, it is `your_turn`, a bot has the seat (`seat_lost`), it is `finished`, the "
+    "creator freed the seat (`seat_freed`), or another player asks for a `rematch`.",
+    "SeekEndedNotice.type": "`seek_ended`.",
     "StreamEnd.type": "`end`.",
     "NoticesHello.type": "`hello`.",
     "NoticesEnd.type": "`end`.",

@@ -108,6 +108,8 @@ def _responses(operation: Operation, codes: Iterable[str]) -> dict[str, Any]:
 
 def _problems_of(operation: Operation, method: str) -> set[str]:
     codes = {*operation.problems, *EVERYWHERE}
+    if method != "GET":
+        codes.add("clock-wrong")
     if method == "POST":
         codes.update(WRITE_PROBLEMS)
     if "json" in operation.takes:

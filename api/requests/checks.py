@@ -1,4 +1,4 @@
-"""Checks of every request before its view, in this order: framing and size, host, token, rate limit, headers and body.
+"""Checks of every request before its view: framing and size, host, token, rate limit, clock, headers and body, in this order.
 
 Cheap checks come first: a request that is refused early reads nothing from the socket.
 """
@@ -63,6 +63,12 @@ class Hosts:
 
 PROBED: Final = frozenset({"/healthz", "/readyz"})
 """Health probes, also to a bare IP address, pass the host check and the rate limits, so that a busy process seems alive."""
+
+
+def clock(request: Request, _: Operation) -> None:
+    """Refuse a command while the clock of this process is wrong: what the command does would get a wrong time."""
+    if request.method not in SAFE and request.endpoint is not None:
+        context.check_clock()
 
 
 def rate(name: str, quota: int) -> Policy:
@@ -173,7 +179,7 @@ def install(app: Flask, hosts: Hosts, callers: Callers, bodies: Bodies) -> None:
     def judged() -> None:
         request = context.current_request()
         operation = operation_of(app, request)
-        for check in (framing, hosts, callers, bodies):
+        for check in (framing, hosts, callers, clock, bodies):
             check(request, operation)
 
     app.before_request(judged)

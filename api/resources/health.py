@@ -43,7 +43,8 @@ def readyz() -> Response:
     """Show whether the process can serve. For load balancers.
 
     It can serve if it is not being stopped, if the log is reachable, is the right one and is configured to lose nothing, and
-    if its clock differs by at most a second from that of the log's server, since deadlines depend on it.
+    if its clock differs by at most a second from that of the log's server, since deadlines depend on it. Otherwise it also
+    refuses commands and `/v1/me/stream`, with `clock-wrong`.
 
     Without the queue it can serve too, but each turn of a bot takes about half a second longer; then a warning says what is
     wrong with the queue.

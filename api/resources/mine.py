@@ -18,13 +18,13 @@ from service.match.model import MatchId
 from service.repository import cursors, index_entry
 from service.repository.ports import OwnList
 from service.subscriptions.frames import EVENT_STREAM, NDJSON, Form
-from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello
+from service.subscriptions.notices import Notice, NoticesEnd, NoticesHello, SeekEndedNotice
 from service.subscriptions.player_stream import PlayerSubscription
 from service.usecases import match_index
 from service.views import match_views
 
 blueprint: Final = Blueprint(
-    "mine", description="All the matches of one player.", frames=(NoticesHello, Notice, NoticesEnd)
+    "mine", description="All the matches of one player.", frames=(NoticesHello, Notice, SeekEndedNotice, NoticesEnd)
 )
 
 
@@ -86,16 +86,18 @@ _NOTICES: Final = "Notices of what happens in the player's matches, from now on 
 _HEADERS: Final = {
     "X-Accel-Buffering": {"description": "`no`: proxies must not buffer the stream.", "schema": {"type": "string"}}
 }
+_DATA: Final = (ref("NoticesHello"), ref("Notice"), ref("SeekEndedNotice"), ref("NoticesEnd"))
 _LINES: Final = {
     "type": "array",
-    "description": "One JSON value per line: a `NoticesHello`, then a `Notice` for each thing that happens, and finally a "
-    "`NoticesEnd`. An empty line is a heartbeat. Each value has a `cursor` from which the stream can be resumed.",
-    "items": {"oneOf": [ref("NoticesHello"), ref("Notice"), ref("NoticesEnd")]},
+    "description": "One JSON value per line: a `NoticesHello`, then a `Notice` or `SeekEndedNotice` for each thing that happens, "
+    "and finally a `NoticesEnd`. An empty line is a heartbeat. Each value has a `cursor` from which the stream can be resumed.",
+    "items": {"oneOf": list(_DATA)},
 }
 _FRAMES: Final = frame_schema(
-    (ref("NoticesHello"), ref("Notice"), ref("NoticesEnd")),
-    "Server-sent events: `hello` (data: `NoticesHello`), then `started`, `your_turn`, `seat_lost` and `finished` (data: "
-    "`Notice`), and finally `end` (data: `NoticesEnd`), each with the cursor as `id`. A comment is sent every `heartbeat_ms`.",
+    _DATA,
+    "Server-sent events: `hello` (data: `NoticesHello`), then `started`, `your_turn`, `seat_lost`, `finished`, `seat_freed` and "
+    "`rematch` (data: `Notice`), and `seek_ended` (data: `SeekEndedNotice`), and finally `end` (data: `NoticesEnd`), each with the "
+    "cursor as `id`. A comment is sent every `heartbeat_ms`.",
 )
 
 
@@ -105,18 +107,23 @@ _FRAMES: Final = frame_schema(
 @blueprint.answers_with(200, _LINES, description=_NOTICES, media_types=(NDJSON.media_type,), headers=_HEADERS)
 @blueprint.knows_caller(required=True, by_ticket=True)
 @blueprint.reads("Last-Event-ID (cursor)", "Accept-Language")
-@blueprint.refuses(*STORE_PROBLEMS, "not-acceptable", "too-many-streams")
+@blueprint.refuses(*STORE_PROBLEMS, "clock-wrong", "not-acceptable", "too-many-streams")
 def follow_own_matches(query: Mapping[str, Any]) -> Response:
     """Follow all of the player's matches that are not over, in one stream: your turn, started, finished.
+
+    It also reports what happens beside these matches: the creator has freed the player's seat (`seat_freed`), another player asks
+    for a rematch (`rematch`), a seek has ended without a match (`seek_ended`). Such notices are kept for a day.
 
     `Accept` chooses between `text/event-stream` (the default) and `application/x-ndjson`. With `after` or `Last-Event-ID`
     the stream continues where an earlier one ended, without turns that are over meanwhile.
     """
+    context.check_clock()  # a cursor is a time
     form, streams = stream_response.wanted_form(), stream_response.streams()
     after = _position(query.get("after"), form)
     slot = streams.enter(stream_response.holder())
     include = included(query)
-    subscription = PlayerSubscription(context.ports(), streams, context.caller().id, form, include, after)
+    clock_fault = context.container().clock_fault
+    subscription = PlayerSubscription(context.ports(), streams, context.caller().id, form, include, after, clock_fault)
     response = stream_response.respond(
         streams.run(subscription, stream_response.authorize(), stream_response.hung_up()), form, slot
     )

@@ -165,7 +165,8 @@ def leave_match(body: Mapping[str, Any], match_id: str) -> Response:
 def ask_abort(match_id: str) -> Response:
     """Ask to abort a running match. It is aborted when all its people ask.
 
-    People who left do not count, nor do bots. The next action of a seat takes its request back.
+    People who left do not count, nor do bots: if the last person who did not ask leaves, or loses the seat to a bot, the match
+    is aborted too. The next action of a seat takes its request back.
     """
     return done(mid_match.ask_abort(*_command(match_id), if_match=_if_match()), 200)
 

@@ -52,7 +52,9 @@ def _view(seek: Seek) -> SeekView:
 @blueprint.reads("Idempotency-Key")
 @blueprint.takes(NewSeekSchema)
 @blueprint.answers_with(201, SeekView, description="The seek.")
-@blueprint.refuses("game-not-found", "invalid-options", "already-seeking", "too-many-seeks", *STORE_PROBLEMS)
+@blueprint.refuses(
+    "game-not-found", "invalid-options", "already-seeking", "too-many-seeks", "idempotency-key-reused", *STORE_PROBLEMS
+)
 @blueprint.leads_to(201, show_seek={"seek_id": "$response.body#/id"}, end_seek={"seek_id": "$response.body#/id"})
 def seek_match(body: Mapping[str, Any]) -> Response:
     """Wait for players who want the same match: the same game, seats, options and clock.

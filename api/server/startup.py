@@ -73,5 +73,8 @@ class _Away:
     def readiness(self) -> tuple[str, ...]:
         return (self.reason,)
 
+    def clock_fault(self) -> str | None:
+        return None
+
     def warnings(self) -> tuple[str, ...]:
         return ()

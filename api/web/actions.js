@@ -1,5 +1,6 @@
 /** What the person may do: sentences that a click on the board narrows, and the last one to confirm. */
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { complete, fits, patternOf, pick, picksOf, stillPossible } from "./choices.js";
 import { isOpen, SeatClock } from "./clocks.js";
 import { html } from "./html.js";
@@ -64,9 +65,9 @@ export function useChoice(live) {
       const before = picks.peek();
       const chosen = ready.peek();
       const next = pick(actions, before, data);
-      const isTakenBack = next.length < before.length;
-      const pattern = chosen && patternOf(last.peek()?.action ?? chosen);
-      if (isTakenBack && chosen !== null && !(pattern && pattern.field in data)) act(chosen);
+      // Not where things are counted or collected: one click too many must not send them.
+      const isConfirmed = chosen !== null && Object.keys(data).every((field) => typeof chosen[field] !== "object");
+      if (isConfirmed && next.length < before.length) act(chosen);
       else picks.value = next;
     },
     /** Choose a sentence. One with a pattern asks for its items first. @param {Action} action */
@@ -81,10 +82,11 @@ export function useChoice(live) {
 export function Actions({ choice }) {
   const decision = choice.decision.value;
   const open = useComputed(() => choice.decision.value !== undefined && isOpen(choice.decision.value));
+  const heading = useKeptFocus();
   if (decision === undefined) return null;
   return html`<section class="card actions" aria-labelledby="your-move">
     <div class="spread">
-      <h2 id="your-move">${t("your_move")}</h2>
+      <h2 id="your-move" tabindex="-1" ref=${heading}>${t("your_move")}</h2>
       <${SeatClock} decision=${decision} bank=${undefined} />
     </div>
     <p class="asked">${decision.text}</p>
@@ -93,6 +95,25 @@ export function Actions({ choice }) {
       ? html`<${Picked} choice=${choice} /><${Sentences} choice=${choice} isOpen=${open.value} key=${decision.id} />`
       : html`<${Confirm} choice=${choice} isOpen=${open.value} />`}
   </section>`;
+}
+
+/** A heading that gets the focus if the element of its section that had it is gone, so that the keyboard stays where it was. */
+function useKeptFocus() {
+  const heading = useRef(/** @type {HTMLElement | null} */ (null));
+  const wasInside = useRef(false);
+  useEffect(() => {
+    /** @param {FocusEvent} event */
+    const note = ({ target }) => {
+      const section = heading.current?.closest("section");
+      wasInside.current = section?.contains(/** @type {Node} */ (target)) ?? false;
+    };
+    addEventListener("focusin", note);
+    return () => removeEventListener("focusin", note);
+  }, []);
+  useEffect(() => {
+    if (wasInside.current && document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+  });
+  return heading;
 }
 
 /** @param {{ choice: Choice }} props */

@@ -65,12 +65,12 @@ export function Waiting({ live, match }) {
 function SeatMenu({ seat, match, isMe, change }) {
   if (isMe) return null;
   if (seat.player !== null) {
-    return html`<button type="button" class="plain" onClick=${() => change("free", { seat: seat.seat })}>${t("free")}</button>`;
+    return html`<button type="button" class="chip" onClick=${() => change("free", { seat: seat.seat })}>${t("free")}</button>`;
   }
   const bots = games.value.find((game) => game.id === match.game)?.bots ?? [];
   return html`<span class="row">
     ${bots.map(
-      (bot) => html`<button type="button" class="plain" key=${bot} onClick=${() => change("bots", { bot, seat: seat.seat })}>${t("add_bot", { name: bot })}</button>`,
+      (bot) => html`<button type="button" class="chip" key=${bot} onClick=${() => change("bots", { bot, seat: seat.seat })}>${t("add_bot", { name: bot })}</button>`,
     )}
   </span>`;
 }

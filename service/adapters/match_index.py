@@ -1,14 +1,14 @@
 """The match index in sorted sets on the log's server.
 
-There is a set for each status list, for the open matches of each creator, for the lists of each player and its seats in open
-matches, and for ended matches.
-Members are stored forms of `IndexEntry` with score 0, so they sort as text. A match is added to its new list before it is
-removed from the old one: a crash in between leaves one entry too many, which readers remove. In the set of ended matches the
-score is a number that grows with each end. In the set of a player's concluded matches it is the time of the conclusion, in
-that of its seats the time when the seat was to be taken.
+There is a set for each status list, for the open matches of each creator, for the lists of each player and its seats in
+open matches, and for ended matches. Members are stored forms of `IndexEntry` with score 0, so they sort as text. A
+match is added to its new list before it is removed from the old one: a crash in between leaves one entry too many,
+which readers remove. In the set of ended matches the score is a number that grows with each end. In the set of a
+player's concluded matches it is the time of the conclusion, in that of its seats the time when the seat was to be
+taken.
 
-An open match is also in a set for each of its facets and for each pair of them, so that a page of a search by two facets is one
-range of one set, however many matches there are.
+An open match is also in a set for each of its facets and for each pair of them, so that a page of a search by two
+facets is one range of one set, however many matches there are.
 """
 
 from collections.abc import Iterator, Sequence
@@ -219,13 +219,6 @@ class RedisIndex:
 
     def counts(self, found: Sequence[Facets]) -> tuple[int, ...]:
         return tuple(send(self._client, *(("ZCARD", _lookup_key(lookup)) for lookup in found)))
-
-    def unfiled(self, entries: Sequence[IndexEntry]) -> tuple[IndexEntry, ...]:
-        if not entries:
-            return ()
-        scores: list[bytes | None]
-        (scores,) = send(self._client, ("ZMSCORE", _lookup_key(NO_FACETS), *(entry.stored for entry in entries)))
-        return tuple(entry for entry, score in zip(entries, scores, strict=True) if score is None)
 
     def is_published(self) -> bool:
         (found,) = send(self._client, ("EXISTS", _PUBLISHED))

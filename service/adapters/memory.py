@@ -7,6 +7,7 @@ from events.memory_log import MemoryLog
 from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
 from service.adapters.local_limits import LocalLimits
+from service.adapters.memory_news import MemoryNews as MemoryNews
 from service.adapters.memory_seeks import MemorySeeks as MemorySeeks
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
@@ -203,9 +204,6 @@ class MemoryIndex:
     def counts(self, found: Sequence[Facets]) -> Sequence[int]:
         return [len(self._filed.get(lookup, ())) for lookup in found]
 
-    def unfiled(self, entries: Sequence[IndexEntry]) -> Sequence[IndexEntry]:
-        return [entry for entry in entries if entry not in self._filed.get(NO_FACETS, ())]
-
     def is_published(self) -> bool:
         return self._published
 
@@ -244,7 +242,8 @@ def local_ports(
         accounts=MemoryAccounts(),
         tickets=MemoryTickets(now),
         index=MemoryIndex(wake),
-        seeks=MemorySeeks(wake),
+        seeks=MemorySeeks(now, wake),
+        news=MemoryNews(wake),
         jobs=MemoryJobs(),
         limits=LocalLimits(),
         games=games,

@@ -14,9 +14,13 @@ def _ignore(_key: str, _number: Version) -> None:
 
 
 class MemorySeeks:
-    """`wake` is called with `news_of(player)` and an increasing number whenever a seek is added."""
+    """`now` is server time in milliseconds.
 
-    def __init__(self, wake: Callable[[str, Version], None] = _ignore) -> None:
+    `wake` is called with `news_of(player)` and an increasing number whenever a seek is added.
+    """
+
+    def __init__(self, now: Callable[[], int], wake: Callable[[str, Version], None] = _ignore) -> None:
+        self._now = now
         self._wake = wake
         self._added = 0
         self._waiting: dict[str, Seek] = {}
@@ -46,9 +50,9 @@ class MemorySeeks:
         del self._waiting[seek.player]
         return True
 
-    def see(self, player: str, at: int) -> None:
+    def see(self, player: str) -> None:
         if player in self._waiting:
-            self._seen[player] = at
+            self._seen[player] = self._now()
 
     def waiting(self) -> Sequence[Waiting]:
         return [Waiting(seek, self._seen.get(player, 0)) for player, seek in self._waiting.items()]
@@ -65,8 +69,10 @@ class MemorySeeks:
     def pairings(self) -> Sequence[Pairing]:
         return list(self._pairings.values())
 
-    def finish(self, pairing: Pairing, again: Sequence[Seek]) -> None:
-        if self._pairings.pop(pairing.match, None) is not None:
-            for seek in again:
-                del self._done[seek.id]
-                self._waiting.setdefault(seek.player, seek)
+    def finish(self, pairing: Pairing, again: Sequence[Seek], ended: Sequence[Seek]) -> None:
+        if self._pairings.pop(pairing.match, None) is None:
+            return
+        for seek in (*again, *ended):
+            del self._done[seek.id]
+        for seek in again:
+            self._waiting.setdefault(seek.player, seek)

@@ -1,6 +1,7 @@
 """Seeks on the log's server: hashes of the seeks and the times of their streams by player, and of pairings by match.
 
-The keys share a hash tag, so that scripts can change them together on a cluster. Backups leave them out, as they do the index.
+The keys share a hash tag, so that scripts can change them together on a cluster. Backups leave them out, as they do the
+index.
 """
 
 from collections.abc import Sequence
@@ -41,9 +42,13 @@ return redis.call('HDEL', KEYS[1], ARGV[1])
 """
 """KEYS waiting, seen; ARGV the player and the seek."""
 _SEE: Final = """
-return redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and redis.call('HSET', KEYS[2], ARGV[1], ARGV[2]) or 0
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
+  return 0
+end
+local time = redis.call('TIME')
+return redis.call('HSET', KEYS[2], ARGV[1], string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)))
 """
-"""KEYS waiting, seen; ARGV the player and the time."""
+"""KEYS waiting, seen; ARGV the player."""
 _PAIR: Final = """
 for i = 4, #ARGV, 3 do
   if redis.call('HGET', KEYS[1], ARGV[i]) ~= ARGV[i + 1] then
@@ -58,19 +63,22 @@ for i = 4, #ARGV, 3 do
 end
 return 1
 """
-"""KEYS waiting, seen, pairings, then each seek that is done; ARGV the match, the pairing, the seconds for which done seeks are
-kept, then for each seek its player, itself as it waits, and itself as it is done."""
+"""KEYS waiting, seen, pairings, then each seek that is done; ARGV the match, the pairing, the seconds for which done
+seeks are kept, then for each seek its player, itself as it waits, and itself as it is done."""
 _FINISH: Final = """
 if redis.call('HDEL', KEYS[2], ARGV[1]) == 0 then
   return 0
 end
+for i = 3, #KEYS do
+  redis.call('DEL', KEYS[i])
+end
 for i = 2, #ARGV, 2 do
-  redis.call('DEL', KEYS[2 + i / 2])
   redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1])
 end
 return 1
 """
-"""KEYS waiting, pairings, then each seek that waits again as it is done; ARGV the match, then for each its player and itself."""
+"""KEYS waiting, pairings, then each seek that waits again or is over, as it is done; ARGV the match, then for each seek
+that waits again its player and itself."""
 
 _encode = msgspec.json.Encoder().encode
 _seek = msgspec.json.Decoder(Seek).decode
@@ -104,8 +112,8 @@ class RedisSeeks:
         (removed,) = send(self._client, ("EVAL", _REMOVE, 2, WAITING, SEEN, seek.player, _encode(seek)))
         return bool(removed)
 
-    def see(self, player: str, at: int) -> None:
-        send(self._client, ("EVAL", _SEE, 2, WAITING, SEEN, player, at))
+    def see(self, player: str) -> None:
+        send(self._client, ("EVAL", _SEE, 2, WAITING, SEEN, player))
 
     def waiting(self) -> Sequence[Waiting]:
         stored: list[bytes]
@@ -131,8 +139,8 @@ class RedisSeeks:
         (found,) = send(self._client, ("HVALS", PAIRINGS))
         return [_pairing(stored) for stored in found]
 
-    def finish(self, pairing: Pairing, again: Sequence[Seek]) -> None:
-        keys = (WAITING, PAIRINGS, *(_done_key(seek.id) for seek in again))
+    def finish(self, pairing: Pairing, again: Sequence[Seek], ended: Sequence[Seek]) -> None:
+        keys = (WAITING, PAIRINGS, *(_done_key(seek.id) for seek in (*again, *ended)))
         stored = [part for seek in again for part in (seek.player, _encode(seek))]
         send(self._client, ("EVAL", _FINISH, len(keys), *keys, pairing.match, *stored))
 

@@ -10,6 +10,7 @@ from service.match.due_times import due_times
 from service.match.model import Expiry, Match, OpenDecision
 from service.observability import failpoints, metrics
 from service.repository.ports import Ports
+from service.usecases.match_index import update_index
 from service.usecases.submit import CommandKey, Submitted, attempt, give_back, hint, lost, submit
 
 MAX_DEADLINES: Final = 64
@@ -40,6 +41,8 @@ def enforce(ports: Ports, match_id: MatchId) -> None:
             metrics.DUE_WAIT.labels("clock").observe((now - first.enforced_at) / 1000)
         match = written.match
     failpoints.point("deadlines-enforced")
+    if match.is_over:  # a person lost a seat, and all others had asked to abort the match
+        update_index(ports, match, just_written=True)
     ports.log.rearm(match.id, match.head.version, due_times(match))
     hint(ports, match)
 

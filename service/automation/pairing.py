@@ -1,21 +1,23 @@
 """Puts players together who seek the same match.
 
-A pairing takes its seeks in one step, with the id of their match. All commands that follow have fixed keys, so a pairing that
-a process did not finish is finished by another one: nobody is seated twice, and whoever got no seat waits again.
+A pairing takes its seeks in one step, with the id of their match. All commands that follow have fixed keys, so a
+pairing that a process did not finish is finished by another one: nobody is seated twice, and whoever got no seat waits
+again. A player whose seek ends without a match gets to know why.
 """
 
 import hashlib
 import logging
 import secrets
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 from events.record import MatchId, canonical
 from service.errors import Corrupt, Refused
 from service.observability import failpoints
+from service.repository.news import SeekEnd, SeekEnded
 from service.repository.ports import Ports
 from service.repository.seeks import Pairing, Seek
 from service.usecases.match_lifecycle import create_as, join, match_id_of
@@ -23,22 +25,33 @@ from service.usecases.submit import CommandKey
 
 STREAM_GRACE_MS: Final = 30_000
 """A seek ends when its player has had no stream for this long; a client needs less to connect again."""
+Unseated: TypeAlias = SeekEnd | Literal["again"]
+_REFUSALS: Final[Mapping[str, SeekEnd]] = {
+    "too-many-open-matches": "too-many-open-matches",
+    "too-many-seats": "too-many-seats",
+    "invalid-options": "invalid-options",
+    "game-not-found": "game-not-found",
+}
+"""Codes of refusals that end a seek, since the player would get them again."""
 
 _log = logging.getLogger("moonstone.pairing")
 
 
 def put_together(ports: Ports) -> int:
-    """End the seeks whose time or stream is over, pair the others, and complete their matches. Returns the number of matches.
+    """End the seeks whose time or stream is over, pair the others, and complete their matches.
 
-    May run in several processes at once.
+    Returns the number of matches. May run in several processes at once.
     """
     now = ports.now()
     groups: dict[bytes, list[Seek]] = defaultdict(list)
-    for one in ports.seeks.waiting():
-        if now >= one.seek.expires_at or now - max(one.seek.created_at, one.seen_at) > STREAM_GRACE_MS:
-            ports.seeks.remove(one.seek)
-        elif one.seen_at:
-            groups[canonical(msgspec.to_builtins(one.seek.wanted))].append(one.seek)
+    for waiting in ports.seeks.waiting():
+        seek = waiting.seek
+        if now >= seek.expires_at:
+            _end(ports, seek, "expired")
+        elif now - max(seek.created_at, waiting.seen_at) > STREAM_GRACE_MS:
+            _end(ports, seek, "no-stream")
+        elif waiting.seen_at:
+            groups[canonical(msgspec.to_builtins(seek.wanted))].append(seek)
     for group in groups.values():
         group.sort(key=lambda seek: (seek.created_at, seek.id))
         seats = group[0].wanted.seats
@@ -51,50 +64,89 @@ def put_together(ports: Ports) -> int:
     return len(pairings)
 
 
-def _complete(ports: Ports, pairing: Pairing) -> None:
-    """Complete the match of a pairing. One that cannot be completed now is tried again until all its seeks have ended."""
-    try:
-        unseated = _unseated(ports, pairing)
-    except (Refused, Corrupt) as error:
-        if ports.now() < max(seek.expires_at for seek in pairing.seeks):
-            return
-        _log.error("match %s of a pairing cannot be completed: %s", pairing.match, error)
-        unseated = ()
-    ports.seeks.finish(pairing, unseated)
-
-
 def _new_id(ports: Ports) -> MatchId:
     return match_id_of(ports.secret, "", f"pairing:{secrets.token_hex(16)}")
 
 
-def _unseated(ports: Ports, pairing: Pairing) -> Sequence[Seek]:
-    """Create the match of a pairing and seat its players. Returns the seeks of those whose seats others took meanwhile.
+def _end(ports: Ports, seek: Seek, reason: SeekEnd) -> None:
+    """End a seek that waits, unless it has just been paired."""
+    if ports.seeks.remove(seek):
+        _report_end(ports, seek, reason)
 
-    If none of the players may create a match, their seeks end.
+
+def _report_end(ports: Ports, seek: Seek, reason: SeekEnd) -> None:
+    ports.news.post(seek.player, SeekEnded(seek.id, reason), ports.now())
+
+
+def _complete(ports: Ports, pairing: Pairing) -> None:
+    """Complete the match of a pairing. If that fails now, it is tried again until all its seeks have ended."""
+    unseated: Mapping[str, Unseated]
+    try:
+        unseated = _create_and_seat(ports, pairing)
+    except (Refused, Corrupt) as error:
+        if ports.now() < max(seek.expires_at for seek in pairing.seeks):
+            return
+        _log.error("match %s of a pairing cannot be completed: %s", pairing.match, error)
+        unseated = dict.fromkeys((seek.player for seek in pairing.seeks), "expired")
+    again: list[Seek] = []
+    ended: list[Seek] = []
+    for seek in pairing.seeks:
+        outcome = unseated.get(seek.player)
+        if outcome == "again":
+            again.append(seek)
+        elif outcome is not None:
+            _report_end(ports, seek, outcome)
+            ended.append(seek)
+    ports.seeks.finish(pairing, again, ended)
+
+
+def _create_and_seat(ports: Ports, pairing: Pairing) -> Mapping[str, Unseated]:
+    """Create the match of a pairing, and seat its players.
+
+    Returns the players who got no seat: `again` if they wait again, since others took their seats, or why their seeks
+    end.
+
+    The last seat starts the match, so a player who holds as many seats as allowed can still take that one: such players
+    are tried once more after the others.
     """
-    if not _create(ports, pairing):
-        return ()
-    unseated = []
-    for one in pairing.seeks:
+    refusals = _create(ports, pairing)
+    if len(refusals) == len(pairing.seeks):
+        return refusals
+    unseated = _seat(ports, pairing.match, pairing.seeks)
+    holders = [seek for seek in pairing.seeks if unseated.get(seek.player) == "too-many-seats"]
+    for seek in holders:
+        del unseated[seek.player]
+    return unseated | _seat(ports, pairing.match, holders)
+
+
+def _seat(ports: Ports, match: MatchId, seeks: Sequence[Seek]) -> dict[str, Unseated]:
+    """Seat the players of these seeks; returns as `_create_and_seat`."""
+    unseated: dict[str, Unseated] = {}
+    for seek in seeks:
         try:
-            join(ports, one.player, pairing.match, f"seek-{pairing.match}")
+            join(ports, seek.player, match, f"seek-{match}")
         except Refused as refusal:
             if refusal.code in {"match-full", "match-not-open"}:
-                unseated.append(one)
+                unseated[seek.player] = "again"
+            elif refusal.code in _REFUSALS:
+                unseated[seek.player] = _REFUSALS[refusal.code]
             elif refusal.code != "already-seated":
                 raise
     return unseated
 
 
-def _create(ports: Ports, pairing: Pairing) -> bool:
+def _create(ports: Ports, pairing: Pairing) -> Mapping[str, Unseated]:
+    """Create the match as the first player who may. Returns, by player, why those before may not."""
     name = f"pairing:{pairing.match}"
     key = CommandKey(name, hashlib.sha256(name.encode()).hexdigest())
-    for one in pairing.seeks:
+    refusals: dict[str, Unseated] = {}
+    for seek in pairing.seeks:
         try:
-            create_as(ports, one.player, one.wanted, pairing.match, key)
+            create_as(ports, seek.player, seek.wanted, pairing.match, key)
         except Refused as refusal:
-            if refusal.code not in {"too-many-open-matches", "invalid-options", "game-not-found"}:
+            if refusal.code not in _REFUSALS:
                 raise
+            refusals[seek.player] = _REFUSALS[refusal.code]
         else:
-            return True
-    return False
+            break
+    return refusals

@@ -46,7 +46,6 @@ from service.match.events import (
     MatchResumed,
     MatchScored,
     MatchSuspended,
-    Resigned,
     SeatTaken,
 )
 from service.match.model import Expiry, Match
@@ -62,6 +61,7 @@ from service.match.seating import (
     join,
     leave,
     replace_absent,
+    resigned,
     reveal,
     seat_bot,
     start,
@@ -118,17 +118,17 @@ def _decide(match: Match, command: MatchCommand, at: int, chance: Chance) -> tup
         case TakeBack():
             return take_back(match, command)
         case ReplaceAbsent():
-            return replace_absent(match, command, at)
+            return replace_absent(match, command, at, chance)
         case TakeDefault():
             return take_default(match, command, at, chance)
         case Ring():
             return ring(match, command, at, chance)
         case Forfeit():
             _check_expired(match, command.seat, at, "resigned")
-            return (Draft("resigned", "worker", canonical(Resigned(command.seat))),)
+            return resigned(match, command.seat, "worker", chance)
         case HandOver():
             _check_expired(match, command.seat, at, "seat_handed_over")
-            return (handed_over(match, command.seat, "worker", "clock"),)
+            return handed_over(match, command.seat, "worker", "clock", chance)
         case Expire():
             return expire(match, at, chance)
         case Extend():

@@ -18,10 +18,10 @@ A = TypeVar("A")
 E = TypeVar("E")
 
 SeatKind: TypeAlias = Literal["human", "bot", "hosted"]
-"""A person, a bot of the game, or a bot that an account hosts. The last exists only in format 2, and is not offered yet."""
+"""A person, a bot of the game, or a bot that an account hosts, which is only in format 2, and not offered yet."""
 
 Ruleset: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
-"""A ruleset below 1 never existed. A file that names one would pass as a match of old rules, which are not decided again."""
+"""A ruleset below 1 never existed. A file that names one would pass as one of old rules, not decided again."""
 
 
 SHORTEST_CLOCK: Final = 5
@@ -39,8 +39,8 @@ DefaultReason: TypeAlias = Literal["clock", "bot-failed", "player-left", "bot-la
 """Why a default action was taken: the deadline passed, the seat's bot chose no legal action, its player left, or (in
 format 2) its hosted bot did not answer in time."""
 HandOverReason: TypeAlias = Literal["clock", "absent", "bot-failed", "returned"]
-"""Why a seat was handed over, in format 2: its time ran out; another seat asked, since it had not moved for 14 days; its hosted
-bot failed; or the person who had it before took it back from a bot."""
+"""Why a seat was handed over, in format 2: its time ran out; another seat asked, since it had not moved for 14 days;
+its hosted bot failed; or the person who had it before took it back from a bot."""
 AbortReason: TypeAlias = Literal["creator-left", "agreed", "expired"]
 """Why a match was aborted. Format 1 has only the first."""
 BotFallback: TypeAlias = Literal["default_action", "bot", "resign"]
@@ -53,8 +53,8 @@ OpenMs: TypeAlias = Annotated[int, msgspec.Meta(ge=SHORTEST_WAIT_MS, le=LONGEST_
 class MatchClock(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How much time a seat has, what happens when it is used up, and how fast bots play.
 
-    A seat has `turn_seconds` for each decision (a turn may have several), or `bank_seconds` for all decisions together; each
-    decision then adds `increment_seconds`. `on_timeout` is `default_action` if it is absent.
+    A seat has `turn_seconds` for each decision (a turn may have several), or `bank_seconds` for all decisions together;
+    each decision then adds `increment_seconds`. `on_timeout` is `default_action` if it is absent.
     """
 
     turn_seconds: Seconds | UnsetType = UNSET

@@ -17,7 +17,10 @@ Facets: TypeAlias = frozenset[Facet]
 ClockKind: TypeAlias = Literal["none", "turn", "bank", "game"]
 """No clock, seconds for each decision, seconds for all decisions of a seat, or a game that keeps its own time."""
 Speed: TypeAlias = Literal["minutes", "hours", "days"]
-"""Whether a decision, or the bank, has less than an hour, less than a day, or more. A game that keeps its own time takes minutes."""
+"""Whether a decision, or the bank, has less than an hour, less than a day, or more.
+
+A game that keeps its own time takes minutes.
+"""
 
 HOUR_S: Final = 3_600
 DAY_S: Final = 86_400

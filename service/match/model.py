@@ -31,9 +31,9 @@ LATE_MS: Final = 500
 OPEN_MS: Final = 24 * 3_600_000
 """How long a match of format 1 may wait for players. Later formats say it in their first event."""
 ABSENCE_MS: Final = 14 * 24 * 3_600_000
-"""A person who does not move for this long in a match without a clock may lose the seat to a bot, if another seat asks."""
+"""A person who does not move for this long in a match without a clock loses the seat to a bot if another seat asks."""
 BOT_PACE_MS: Final = 2_500
-"""Average time that a bot takes in a timed game if the clock has no `bot_pace_ms`, so that people can play against it."""
+"""Average time of a bot in a timed game if the clock has no `bot_pace_ms`, so that people can play against it."""
 
 
 class SeatHolder(msgspec.Struct, frozen=True):
@@ -57,10 +57,10 @@ class SeatHolder(msgspec.Struct, frozen=True):
 class Folding(msgspec.Struct):
     """The mutable state of a match while its events are folded. It is not shared; the result is a `Match`.
 
-    `paused` is server time minus match time, in milliseconds. `opened` is when all decisions of a sequential game opened.
-    In a simultaneous game `open_decisions` are the open decisions, and `since` is when each of them opened. `banks` is the
-    time that each seat had left before its open decision, in milliseconds; it is empty if the clock has no bank.
-    `abort_asked` are the seats that ask to abort the match.
+    `paused` is server time minus match time, in milliseconds. `opened` is when all decisions of a sequential game
+    opened. In a simultaneous game `open_decisions` are the open decisions, and `since` is when each of them opened.
+    `banks` is the time that each seat had left before its open decision, in milliseconds; it is empty if the clock has
+    no bank. `abort_asked` are the seats that ask to abort the match.
     """
 
     id: MatchId
@@ -168,7 +168,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return {}
 
     def allowed(self, seat: Seat) -> int | None:
-        """The time in milliseconds that the match clock gives a seat for the decision that opens now; None without a clock."""
+        """Milliseconds that the match clock gives a seat for the decision that opens now; None without a clock."""
         clock = self.created.clock
         if clock is None:
             return None
@@ -177,7 +177,7 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return None if clock.bank_seconds is UNSET else self.banks[seat]
 
     def _wait(self, decision: Decision[Any], opening: Opening) -> int | None:
-        """How long the service waits before it takes a decision, in milliseconds; None if it does not take the decision."""
+        """How long the service waits before it takes a decision, in milliseconds; None if it does not take it."""
         holder = None if decision.seat == CLOCK else self.seats[decision.seat]
         if holder is None or holder.is_present:
             return None
@@ -214,10 +214,11 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         """The seat that a bot took over from a person; None if there is none."""
         return next((seat for seat, one in enumerate(self.seats) if one is not None and one.former == player), None)
 
-    def is_agreed(self, asker: Seat) -> bool:
-        """Whether all people who are still in the match ask to abort it, once `asker` does."""
+    def is_agreed(self, *, asking: Seat | None = None, leaving: Seat | None = None) -> bool:
+        """Whether all people of the match ask to abort it, once `asking` does too, or `leaving` has left."""
         people = {seat for seat, holder in enumerate(self.seats) if holder is not None and holder.is_present}
-        return people == {*self.abort_asked, asker}
+        staying = people - {leaving}
+        return bool(staying) and staying <= {*self.abort_asked, asking}
 
     @property
     def is_abandoned(self) -> bool:
@@ -274,8 +275,8 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
     def is_affected_by_outages(self, at: int, *, reopens_decisions: bool) -> bool:
         """Whether an outage before a server time in milliseconds could cost a seat any time.
 
-        `reopens_decisions`: the next event opens the decisions of a sequential game anew. Then an outage does not matter for a
-        turn whose deadline has not passed. It always matters for banks and for a game's own timers.
+        `reopens_decisions`: the next event opens the decisions of a sequential game anew. Then an outage does not
+        matter for a turn whose deadline has not passed. It always matters for banks and for a game's own timers.
         """
         timed = [one for one in self.decisions() if one.deadline is not None]
         if not reopens_decisions or self.banks or self.game.info.simultaneous:

@@ -53,12 +53,14 @@ from service.match.events import (
 from service.match.model import Match, SeatHolder
 from service.match.new_match import NewMatch
 from service.match.randomness import Chance
-from service.match.seating import aborted, asked
+from service.match.seating import aborted, asked, departed
 
 RULED: Final = frozenset(
     {"match_created", "match_started", "action", "default_action", "timer", "seat_handed_over", "match_scored"}
 )
 """Events whose data only the rules of their own ruleset can reproduce."""
+_DEPARTURES: Final = frozenset({"resigned", "seat_handed_over"})
+"""Events by which a person leaves or loses a seat. A match that all others want to abort ends with them."""
 
 
 class _OfSeat(msgspec.Struct, frozen=True):
@@ -86,7 +88,9 @@ def is_current(match: Match) -> bool:
 
 
 def decided_again(match: Match, event: Event, chance: Chance) -> Sequence[Draft]:
-    """The events that the command behind an event produces. `match` is the match before it; after it for the first event.
+    """The events that the command behind an event produces.
+
+    `match` is the match before it; after it for the first event.
 
     Raises:
         Refused, NotDue: the command is not allowed at this point.
@@ -208,14 +212,14 @@ def _decided_without_rules(match: Match, event: Event, chance: Chance) -> Sequen
         draft = Draft(event.type, _author(match, event), bytes(event.data))
         if event.type == "match_scored":
             return draft, Draft("seed_revealed", "worker", canonical(SeedRevealed(chance().hex())))
-        return (draft,)
+        return departed(match, _seat(event), draft, chance) if event.type in _DEPARTURES else (draft,)
     if event.type == "abort_asked":
         seat = _seat(event)
         if match.status != "running" or not _holder(match, seat).is_present:
             raise NotDue(f"nobody in seat {seat} can ask for it")
         return asked(match, seat, chance)
     if event.type == "match_aborted" and match.status == "running":
-        if not match.abort_asked or not match.is_agreed(match.abort_asked[0]):
+        if not match.is_agreed():
             raise NotDue("not all people asked for it")
         return aborted("agreed", chance)
     bots = (

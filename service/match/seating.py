@@ -1,4 +1,4 @@
-"""Decides who has which seat, and how a match begins and is aborted: joining, leaving, freeing and handing over seats."""
+"""Decides who has which seat, and how a match begins and is aborted: taking, leaving, freeing, losing seats."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -59,7 +59,7 @@ def seat_bot(match: Match, command: SeatBot, at: int, chance: Chance) -> tuple[D
 def free_seat(match: Match, command: FreeSeat) -> tuple[Draft, ...]:
     _check_creator(match, command.player)
     _check_open(match)
-    _check_format(match)
+    _check_format_2(match)
     seat = command.seat
     if not 0 <= seat < len(match.seats) or match.seats[seat] is None:
         raise Refused("seat-free", f"Nobody has seat {seat}.")
@@ -121,7 +121,7 @@ def leave(match: Match, command: Leave, chance: Chance) -> tuple[Draft, ...]:
         raise refused("match-not-open", match_status=match.status)
     check_running(match)
     _check_present(match, seat)
-    return (Draft("resigned", f"seat:{seat}", canonical(Resigned(seat))),)
+    return resigned(match, seat, f"seat:{seat}", chance)
 
 
 def _left(seat: Seat) -> Draft:
@@ -143,7 +143,7 @@ def ask_abort(match: Match, player: str, chance: Chance) -> tuple[Draft, ...]:
     seat = _own_seat(match, player)
     check_running(match)
     _check_present(match, seat)
-    _check_format(match)
+    _check_format_2(match)
     _check_unrated(match)
     return asked(match, seat, chance)
 
@@ -152,8 +152,18 @@ def asked(match: Match, seat: Seat, chance: Chance) -> tuple[Draft, ...]:
     """A seat's wish to abort the match, and the end of the match if all other people wish it too."""
     is_new = seat not in match.abort_asked
     wish = (Draft("abort_asked", f"seat:{seat}", canonical(AbortAsked(seat))),) if is_new else ()
-    end = aborted("agreed", chance) if match.is_agreed(seat) else ()
+    end = aborted("agreed", chance) if match.is_agreed(asking=seat) else ()
     return (*wish, *end)
+
+
+def resigned(match: Match, seat: Seat, by: str, chance: Chance) -> tuple[Draft, ...]:
+    return departed(match, seat, Draft("resigned", by, canonical(Resigned(seat))), chance)
+
+
+def departed(match: Match, seat: Seat, draft: Draft, chance: Chance) -> tuple[Draft, ...]:
+    """The event by which a person leaves or loses a seat, and the end of the match if all who stay ask for it."""
+    end = aborted("agreed", chance) if match.is_agreed(leaving=seat) else ()
+    return (draft, *end)
 
 
 def take_back(match: Match, command: TakeBack) -> tuple[Draft, ...]:
@@ -162,7 +172,7 @@ def take_back(match: Match, command: TakeBack) -> tuple[Draft, ...]:
     if seat is None:
         raise refused("not-seated.nothing-to-take-back")
     check_running(match)
-    _check_format(match)
+    _check_format_2(match)
     _check_unrated(match)
     if any(decision.seat == seat for decision in match.decisions()):
         # Otherwise a player could reopen the same decision again and again, each time with the whole time for it.
@@ -171,11 +181,11 @@ def take_back(match: Match, command: TakeBack) -> tuple[Draft, ...]:
     return (Draft("seat_handed_over", f"player:{player}", canonical(returned)),)
 
 
-def replace_absent(match: Match, command: ReplaceAbsent, at: int) -> tuple[Draft, ...]:
+def replace_absent(match: Match, command: ReplaceAbsent, at: int, chance: Chance) -> tuple[Draft, ...]:
     asker, seat = _own_seat(match, command.player), command.seat
     check_running(match)
     _check_present(match, asker)
-    _check_format(match)
+    _check_format_2(match)
     holder = match.seats[seat] if 0 <= seat < len(match.seats) else None
     if holder is None or not holder.is_present or seat == asker:
         raise refused("seat-not-absent.no-other", seat=seat)
@@ -184,13 +194,14 @@ def replace_absent(match: Match, command: ReplaceAbsent, at: int) -> tuple[Draft
         for decision in match.decisions()
     ):
         raise refused("seat-not-absent", seat=seat)
-    return (handed_over(match, seat, f"seat:{asker}", "absent"),)
+    return handed_over(match, seat, f"seat:{asker}", "absent", chance)
 
 
-def handed_over(match: Match, seat: Seat, by: str, reason: HandOverReason) -> Draft:
+def handed_over(match: Match, seat: Seat, by: str, reason: HandOverReason, chance: Chance) -> tuple[Draft, ...]:
     """A seat's hand-over to the bot that stands in for people."""
     given = UNSET if match.created.format_number == 1 else reason
-    return Draft("seat_handed_over", by, canonical(SeatHandedOver(seat, stand_in(match.game), "bot", given)))
+    data = SeatHandedOver(seat, stand_in(match.game), "bot", given)
+    return departed(match, seat, Draft("seat_handed_over", by, canonical(data)), chance)
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------
@@ -212,7 +223,7 @@ def _check_present(match: Match, seat: Seat) -> None:
         raise refused("not-seated.left-before")
 
 
-def _check_format(match: Match) -> None:
+def _check_format_2(match: Match) -> None:
     if match.created.format_number == 1:
         raise refused("match-too-old")
 

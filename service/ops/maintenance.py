@@ -1,7 +1,7 @@
 """The operator's commands for a store: back it up, restore it, check it, and resume a suspended match.
 
-They work on the server of MOONSTONE_LOG_URL, or on the data folder. If `moonstone serve` runs on the folder, they use its
-server; otherwise they start one.
+They work on the server of MOONSTONE_LOG_URL, or on the data folder. If `moonstone serve` runs on the folder, they use
+its server; otherwise they start one.
 """
 
 import os
@@ -23,6 +23,7 @@ from service.adapters.valkey import Valkey
 from service.audit.stored_match import inspect
 from service.audit.verify import Fault
 from service.automation import deadlines
+from service.automation.adoption import adopt_match
 from service.container import SERVER_FAULTS, LogClient, connect_log, ports_on
 from service.errors import Corrupt, Refused
 from service.match.due_times import due_times
@@ -31,8 +32,7 @@ from service.ops.serve import CannotServe, FolderTaken, lock
 from service.ops.supervisor import URL
 from service.repository.ports import Ports
 from service.settings import BadSetting, Settings, read
-from service.usecases.held_seats import count_seats
-from service.usecases.match_index import rebuild_entries, update_index_of_ended
+from service.usecases.match_index import rebuild_entries, update_index, update_index_of_ended
 
 LOG: Final = "log"
 """The name of the embedded log's folder in the data folder."""
@@ -124,17 +124,19 @@ def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[M
             match, _ = ports.history.newest(match_id)
         except (Refused, Corrupt):  # the check that follows reports it
             continue
-        ports.log.rearm(match.id, match.head.version, due_times(match))
         rebuild_entries(ports, match)
-        count_seats(ports, match)
+        if match.status == "open":
+            adopt_match(ports, match)
+        else:
+            ports.log.rearm(match.id, match.head.version, due_times(match))
         yield match
 
 
 def check(environ: Mapping[str, str], report: Report) -> bool:
     """Verify the chain of every match, fold it, and audit the finished ones. Returns whether all are without a fault.
 
-    Finished matches that are missing in the lists of the index are added, because an older release did not list all of
-    them. Then the heads that were saved outside the log are compared.
+    Matches that are over or open and missing in the lists of the index are added, because an older release did not list
+    all of them. Then the heads that were saved outside the log are compared.
 
     Raises:
         CannotOperate: the log cannot be read.
@@ -169,7 +171,7 @@ def _compare(client: LogClient, file: Path, report: Report) -> bool:
 def _check(ports: Ports, client: LogClient, report: Report) -> bool:
     """Whether every match could be checked and none has a fault."""
     counts = Counter[str]()
-    update_index_of_ended(ports, _inspected(ports, client, counts, report))
+    update_index_of_ended(ports, _with_open_listed(ports, _inspected(ports, client, counts, report)))
     statuses = ", ".join(f"{counts[name]} {name}" for name in ("open", "running", "suspended", "finished", "aborted"))
     newer = f", {counts['newer']} of a newer release" if counts["newer"] else ""
     report(
@@ -177,6 +179,20 @@ def _check(ports: Ports, client: LogClient, report: Report) -> bool:
         f"{counts['audited']} audited: {counts['faults']} faults"
     )
     return not (counts["faults"] or counts["newer"])
+
+
+def _with_open_listed(ports: Ports, matches: Iterable[Match]) -> Iterator[Match]:
+    """The matches. Those that are open are added to their lists."""
+    for match in matches:
+        if match.status == "open":
+            update_index(ports, match)
+            adopt_match(ports, match)
+            newest, _ = ports.history.newest(match.id)
+            if (
+                newest.status != "open"
+            ):  # it started meanwhile, and the lines above may have undone a change of its lists
+                update_index(ports, newest)
+        yield match
 
 
 def _inspected(ports: Ports, client: LogClient, counts: Counter[str], report: Report) -> Iterator[Match]:

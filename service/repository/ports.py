@@ -18,6 +18,7 @@ from service.repository.index_entry import IndexEntry
 from service.repository.limits import Limits
 from service.repository.match_history import History
 from service.repository.match_lock import MatchLocks
+from service.repository.news import News
 from service.repository.seeks import Seeks
 
 Games: TypeAlias = Mapping[str, AnyGame]
@@ -51,7 +52,7 @@ class Player(msgspec.Struct, frozen=True):
 
 
 def news_of(player: str) -> str:
-    """The channel that announces new matches of a player. It differs from every match id."""
+    """The channel that announces new matches and news of a player. It differs from every match id."""
     return f"player:{player}"
 
 
@@ -217,10 +218,6 @@ class MatchIndex(Protocol):
         """How many matches the list of each lookup has."""
         ...
 
-    def unfiled(self, entries: Sequence[IndexEntry]) -> Sequence[IndexEntry]:
-        """Those of these entries that no list of facets has: an older release added them."""
-        ...
-
     def is_published(self) -> bool:
         """Whether all matches of older releases are in the public lists of their players."""
         ...
@@ -244,6 +241,7 @@ class Ports:
     tickets: Tickets
     index: MatchIndex
     seeks: Seeks
+    news: News
     jobs: Jobs
     limits: Limits
     games: Games

@@ -24,7 +24,7 @@ class Seek(msgspec.Struct, frozen=True):
 
 
 class Pairing(msgspec.Struct, frozen=True):
-    """Seeks that were put together, as many as their match has seats. The match may not be created yet, or not be full."""
+    """Seeks that were put together, as many as their match has seats. The match may not exist yet, or not be full."""
 
     match: MatchId
     seeks: tuple[Seek, ...]
@@ -43,8 +43,8 @@ class Seeks(Protocol):
     def add(self, seek: Seek, limit: int) -> Seek | None:
         """Add a seek, unless it led to a match already, the player has another one, or `limit` seeks wait.
 
-        Returns the seek with this id as it is now, or the other seek; None at the limit. The player's streams are woken, so
-        that they call `see` at once.
+        Returns the seek with this id as it is now, or the other seek; None at the limit. The player's streams are
+        woken, so that they call `see` at once.
         """
         ...
 
@@ -58,8 +58,8 @@ class Seeks(Protocol):
         """Remove a seek that still waits. Returns whether it did."""
         ...
 
-    def see(self, player: str, at: int) -> None:
-        """Record that the player's stream is open, if the player has a seek."""
+    def see(self, player: str) -> None:
+        """Record that the player's stream is open now, if the player has a seek. The time is that of the server."""
         ...
 
     def waiting(self) -> Sequence[Waiting]: ...
@@ -70,6 +70,6 @@ class Seeks(Protocol):
 
     def pairings(self) -> Sequence[Pairing]: ...
 
-    def finish(self, pairing: Pairing, again: Sequence[Seek]) -> None:
-        """Remove a pairing, and let the players of these seeks wait again, unless they have another seek."""
+    def finish(self, pairing: Pairing, again: Sequence[Seek], ended: Sequence[Seek]) -> None:
+        """Remove a pairing. The players of `again` wait again, unless they have another seek; `ended` are over."""
         ...

@@ -17,10 +17,11 @@ from service.match import redaction, texts
 from service.match.events import SeatHandedOver
 from service.match.model import Match, Status
 from service.match.redaction import SeenDecision
+from service.repository.news import SeekEnd
 from service.subscriptions.situation import Include
 from service.views.match_views import OwnMatch
 
-Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished"]
+Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished", "seat_freed", "rematch"]
 KINDS: Final[frozenset[Kind]] = frozenset(get_args(Kind))
 
 ALWAYS_NOTIFIED: Final = frozenset({"match_started", "seat_handed_over", "match_scored", "match_aborted"})
@@ -34,8 +35,10 @@ class Notice(msgspec.Struct, frozen=True):
 
     `started`: the match runs. `your_turn`: a decision opened for the seat; `legal_actions` lists its actions if
     `include` requests them. `seat_lost`: a bot plays the seat from now on; the player can watch, or take it back.
-    `finished`: the match is over; `outcome` is null if it was aborted. `notice` is the id of the notice; a notice
-    that is sent again has the same id. `cursor` is the position from which the stream can be resumed.
+    `finished`: the match is over; `outcome` is null if it was aborted. `seat_freed`: the creator has freed the player's
+    seat before the start. `rematch`: another player asked for a rematch of `rematch_of`; `match` is the new match, and
+    the same request seats this player in it. `notice` is the id of the notice; a notice that is sent again has the same
+    id. `cursor` is the position from which the stream can be resumed.
     """
 
     type: Kind
@@ -52,13 +55,29 @@ class Notice(msgspec.Struct, frozen=True):
     banks: tuple[int, ...] | UnsetType = UNSET
     legal_actions: tuple[Any, ...] | UnsetType = UNSET
     action_texts: tuple[str, ...] | UnsetType = UNSET
+    rematch_of: MatchId | UnsetType = UNSET
+
+
+class SeekEndedNotice(msgspec.Struct, frozen=True):
+    """The player's seek ended without a match.
+
+    `expired`: its time was over. `no-stream`: the player had no stream for 30 seconds. `too-many-seats`: the player may
+    take no further seat. Otherwise none of the players who were put together could create the match:
+    `too-many-open-matches`, or `invalid-options` or `game-not-found` after an upgrade.
+    """
+
+    type: Literal["seek_ended"]
+    notice: str
+    seek: str
+    reason: SeekEnd
+    cursor: str
 
 
 class NoticesHello(msgspec.Struct, frozen=True, tag="hello"):
     """The first frame: the player's matches as they are now, newest first, and the interval of heartbeats.
 
-    `followed` is the maximum number of matches that a stream follows: the newest ones that are not over. A stream
-    that is resumed from `cursor` sends everything that happened since.
+    `followed` is the maximum number of matches that a stream follows: the newest ones that are not over. A stream that
+    is resumed from `cursor` sends everything that happened since.
     """
 
     player: str
@@ -70,8 +89,9 @@ class NoticesHello(msgspec.Struct, frozen=True, tag="hello"):
 
 
 class NoticesEnd(msgspec.Struct, frozen=True, tag="end"):
-    """The last frame. `restart`, `max-age`: connect again, with the `cursor` as `after`. `token-revoked`: the token
-    is no longer valid.
+    """The last frame. `restart`, `max-age`: connect again, with the `cursor` as `after`.
+
+    `token-revoked`: the token is no longer valid.
     """
 
     reason: Literal["restart", "max-age", "token-revoked"]
@@ -101,7 +121,14 @@ def turns(match: Match, player: str) -> frozenset[Version]:
     return frozenset(int(one.id.partition(":")[2]) for one in match.decisions() if one.seat == seat)
 
 
-def notice(kind: Kind, match: Match, player: str, include: Include, cursor: str) -> Notice:
+def notice(
+    kind: Kind,
+    match: Match,
+    player: str,
+    include: Include,
+    cursor: str,
+    rematch_of: MatchId | UnsetType = UNSET,
+) -> Notice:
     """A notice to a player about a match at its head."""
     seat, language = match.seat_of(player), include.language
     decisions = redaction.own_decisions(match, seat)
@@ -121,4 +148,5 @@ def notice(kind: Kind, match: Match, player: str, include: Include, cursor: str)
         banks=match.banks if include.decisions else UNSET,
         legal_actions=legal,
         action_texts=texts.action_texts(match.game, language, legal) if language and legal is not UNSET else UNSET,
+        rematch_of=rematch_of,
     )

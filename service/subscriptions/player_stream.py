@@ -1,14 +1,14 @@
 """The stream of one player: notices from all of the player's matches that are not over.
 
 A position in the stream is a time in server milliseconds; everything from before that time was sent. A stream that is
-resumed from a position sends what happened since in the matches that are not over, and the ends of the others. It
-also repeats the minute before the position, because the clocks of machines differ, and because an event has the time
-at which its command was received, a little before it was appended.
+resumed from a position sends what happened since in the matches that are not over, and the ends of the others. It also
+repeats the minute before the position, because the clocks of machines differ, and because an event has the time at
+which its command was received, a little before it was appended.
 """
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -27,6 +27,7 @@ from service.subscriptions.followed import FollowedMatches
 from service.subscriptions.frames import Form, Reason
 from service.subscriptions.match_watch import StreamEnded
 from service.subscriptions.notices import ALWAYS_NOTIFIED, KINDS, Kind, NoticesEnd, NoticesHello, kinds, notice, turns
+from service.subscriptions.player_news import PlayerNews
 from service.subscriptions.situation import Include
 from service.subscriptions.streams import Streams
 from service.views.match_views import OwnMatch, own_summaries
@@ -34,7 +35,7 @@ from service.views.match_views import OwnMatch, own_summaries
 OVERLAP_MS: Final = 60_000
 """Larger than the difference of clocks, and larger than the time from the receipt of a command to its append."""
 CLOCKS_DIFFER_MS: Final = 2_000
-"""A position that is later than now by more than this shows that a clock was set back."""
+"""More than the clocks of machines differ. A position that is later than now by more shows that a clock was set back."""
 _READ_BATCH: Final = 100
 """Events per read."""
 _CONCLUDED_PAGE: Final = 200
@@ -55,10 +56,20 @@ class _Backlog(msgspec.Struct, frozen=True):
 
 
 class PlayerSubscription:
-    """Follows a player's matches from now on, or from the position `after` (server milliseconds)."""
+    """Follows a player's matches from now on, or from the position `after` (server milliseconds).
+
+    `clock_fault` says how the clock of this process is wrong: then the stream ends, since its positions would be too.
+    """
 
     def __init__(
-        self, ports: Ports, shared: Streams, player: str, form: Form, include: Include, after: int | None = None
+        self,
+        ports: Ports,
+        shared: Streams,
+        player: str,
+        form: Form,
+        include: Include,
+        after: int | None = None,
+        clock_fault: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.heartbeat = form.heartbeat
         self._ports = ports
@@ -66,6 +77,7 @@ class PlayerSubscription:
         self._player = player
         self._form = form
         self._include = include
+        self._clock_fault = clock_fault
         now = ports.now()
         self._position = now if after is None else min(after, now)
         self._since = None if after is None else _since(after, now)
@@ -75,6 +87,7 @@ class PlayerSubscription:
         self._concluded_listed = None if after is None else 0
         self._ended: set[MatchId] = set()
         """Matches that were over when the stream began, and whose end this stream has sent."""
+        self._news = PlayerNews(ports, player, include, now - CLOCKS_DIFFER_MS if self._since is None else self._since)
 
     def begin(self, waiter: Waiter) -> bytes:
         """The first frame: all matches as they are now.
@@ -106,24 +119,31 @@ class PlayerSubscription:
     def note_wakes(self, news: Mapping[str, Wake]) -> None:
         self._followed.note_wakes(news)
         if news_of(self._player) in news:
+            self._news.note_wake()
             self._be_seen()
 
     def request_check(self, since: float) -> None:
         self._followed.request_check(since)
+        self._news.note_wake()
         self._be_seen()
 
     def _be_seen(self) -> None:
         """Keep the player's seek, which ends without a stream."""
         with suppress(LogUnavailable):
-            self._ports.seeks.see(self._player, self._ports.now())
+            self._ports.seeks.see(self._player)
 
     def next_piece(self) -> bytes | None:
         """The notices of the next match that has any; None if there is none.
 
         If the log does not answer, the next wake-up or heartbeat tries again.
+
+        Raises:
+            StreamEnded: the clock is wrong; another process may continue the stream.
         """
         try:
-            return self._next_backlog() or self._next_changed()
+            if self._clock_fault() is not None:
+                raise StreamEnded("restart")
+            return self._next_backlog() or self._next_news() or self._next_changed()
         except LogUnavailable:
             return None
 
@@ -137,6 +157,9 @@ class PlayerSubscription:
             if piece:
                 return piece
         return None
+
+    def _next_news(self) -> bytes | None:
+        return b"".join(self._frame(made.type, made) for made in self._news.notices(self._cursor())) or None
 
     def _next_changed(self) -> bytes | None:
         while (match_id := self._followed.changed()) is not None:

@@ -1,8 +1,8 @@
 """Finding open matches by their facets, and keeping the index of facets right.
 
-As in all of the index, an entry is added before an append and removed after it: a crash leaves entries too many, which readers
-remove. An open match can lose a facet and get it again, when a seat is taken and left. So whoever removes an entry reads the
-match again, and whoever adds one adds it again after the append.
+As in all of the index, an entry is added before an append and removed after it: a crash leaves entries too many, which
+readers remove. An open match can lose a facet and get it again, when a seat is taken and left. So whoever removes an
+entry reads the match again, and whoever adds one adds it again after the append.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,15 +11,16 @@ from typing import Any
 
 import msgspec
 
-from service.errors import Corrupt, Refused
+from service.errors import Refused
 from service.match import facets as facet
 from service.match.facets import ClockKind, Facets, Speed, facets_of
 from service.match.model import Match
 from service.match.new_match import game_named
 from service.repository.index_entry import IndexEntry
 from service.repository.ports import Games, Ports
-from service.usecases.match_index import MAX_READ, creation_failed, matches_at
-from service.views.match_views import MatchSummary, summaries
+from service.usecases.match_index import creation_failed
+from service.usecases.pages import Judgement, Read, page, positioned
+from service.views.match_views import MatchSummary
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,35 +84,35 @@ def open_page(
 ) -> tuple[tuple[MatchSummary, ...], IndexEntry | None]:
     """Open public matches as wanted, newest first, and the entry where the next page begins (None at the end).
 
-    `wanted` names at least one property. By one or two, a page costs the same however many matches there are. By more, it
-    looks at the matches with the rarest two, at most MAX_READ of them, and may have fewer than `limit`.
+    `wanted` names at least one property. By one or two, a page costs the same however many matches there are. By more,
+    it looks at the matches with the rarest two, at most MAX_READ of them, and may have fewer than `limit`.
 
     Raises:
         Refused: what `Wanted.facets` refuses.
     """
     all_of = wanted.facets(ports.games)
     lookup = _lookup(ports, all_of)
-    found: list[Match] = []
-    read_count = 0
-    while len(found) < limit and read_count < MAX_READ:
-        entries = ports.index.find(lookup, before, limit)
-        read_count += limit
-        for entry, match in matches_at(ports, entries):
-            before = entry
-            has = _facets_at(ports, entry, match)
-            if isinstance(match, Match) and has is not None and all_of <= has:
-                found.append(match)
-            elif has is not None and not lookup <= has:
-                ports.index.unfile(entry.match_id, entry.created_at, lookup)
-            if len(found) == limit:
-                break
-        else:
-            if len(entries) < limit:
-                return summaries(ports, found), None
-    return summaries(ports, found), before
+
+    def judge(_: IndexEntry | None, entry: IndexEntry, match: Read) -> Judgement:
+        has = _facets_at(ports, entry, match)
+        if isinstance(match, Match) and has is not None and all_of <= has:
+            return match
+        if has is not None and not lookup <= has:
+            ports.index.unfile(entry.match_id, entry.created_at, lookup)
+        return "skip"
+
+    found = page(
+        ports,
+        before,
+        lambda position: positioned(ports.index.find(lookup, position, limit)),
+        judge,
+        limit=limit,
+        batch=limit,
+    )
+    return found.matches, None if found.is_last else found.position
 
 
-def _facets_at(ports: Ports, entry: IndexEntry, match: Match | Corrupt | Refused) -> Facets | None:
+def _facets_at(ports: Ports, entry: IndexEntry, match: Read) -> Facets | None:
     """The facets of the match of an entry, none if the entry is wrong; None if the match cannot be read, or not yet."""
     if not isinstance(match, Match):
         return frozenset() if creation_failed(ports, match, entry.created_at) else None
@@ -130,18 +131,21 @@ def _lookup(ports: Ports, all_of: Facets) -> Facets:
     return min(zip(ports.index.counts(choices), map(sorted, choices), choices, strict=True))[2]
 
 
-def file(ports: Ports, match: Match, known: Match | None = None) -> None:
-    """Add a match to the lists of its facets, before and after the append that gives it these; `known` has its lists already."""
+def add_to_lists(ports: Ports, match: Match, known: Match | None = None) -> None:
+    """Add a match to the lists of its facets, before and after the append that gives it these.
+
+    The lists of `known`, the match before, have it already.
+    """
     before = frozenset[str]() if known is None else facets_of(known)
     ports.index.file(match.id, match.created_at, facets_of(match), before)
 
 
-def settle(ports: Ports, before: Match, after: Match) -> None:
-    """Correct the lists after an append; `after` is the match right after it."""
+def update_lists(ports: Ports, before: Match, after: Match) -> None:
+    """After the append that led to `after`, correct the lists of a match."""
     had, has = facets_of(before), facets_of(after)
     if had == has:
         return
-    file(ports, after, before)
+    add_to_lists(ports, after, before)
     if had <= has:
         return
     ports.index.unfile(after.id, after.created_at, had, has)

@@ -1,7 +1,8 @@
 """Limits how many seats one player holds in matches that have not started.
 
-Otherwise one player could take a seat in every open match. The index counts the seats before they are taken, so that the limit
-also holds for concurrent requests; wrong entries, which refused joins and crashes leave, are removed at the limit.
+Otherwise one player could take a seat in every open match. The index counts the seats before they are taken, so that
+the limit also holds for concurrent requests; wrong entries, which refused joins and crashes leave, are removed at the
+limit.
 """
 
 from typing import Final
@@ -38,7 +39,7 @@ def _hold(ports: Ports, match: Match, player: str, limit: int = HELD_SEATS) -> b
 
 
 def _remove_wrong_entries(ports: Ports, player: str) -> None:
-    """Remove entries of seats that the player does not have. New ones stay: they may be of seats that are about to be taken."""
+    """Remove entries of seats that the player does not have. New ones stay: these seats may be about to be taken."""
     entries = [entry for at, entry in ports.index.held_seats(player) if ports.now() - at > IN_FLIGHT_MS]
     found = ports.history.newest_each([entry.match_id for entry in entries])
     for entry in entries:

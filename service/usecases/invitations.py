@@ -1,7 +1,7 @@
 """Invitations to a match: codes that let their holders take a seat until a time, also in a private match.
 
-The service stores no invitation. The code contains its time, signed with the store's secret, so that it needs no cap, and
-survives a backup and a restore. No invitation outlives the start of its match.
+The service stores no invitation. The code contains its time, signed with the store's secret, so that it needs no cap,
+and survives a backup and a restore. No invitation outlives the start of its match.
 """
 
 import base64

@@ -1,6 +1,7 @@
 """Lists of matches: public ones, ended ones, and those of a player.
 
-The index is written before the log and corrected by readers: after a crash it may have wrong entries, but no entry is missing.
+The index is written before the log and corrected by readers: after a crash it may have wrong entries, but no entry is
+missing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,18 +11,16 @@ from msgspec.structs import replace
 
 from events.record import MatchId
 from service.errors import Corrupt, Refused
-from service.match.facets import facets_of
 from service.match.model import Match, Status
 from service.match.new_match import game_named
 from service.repository.index_entry import IndexEntry
 from service.repository.ports import ENDING_MS, OwnList, Ports, StatusList
+from service.usecases.pages import Judgement, Read, matches_at, page, positioned
 from service.views.damaged_match_access import may_learn_of
 from service.views.match_views import MatchSummary, OwnMatch, own_summaries, summaries
 
 IN_FLIGHT_MS: Final = 2 * ENDING_MS
 """Within this age, the match of an entry may still be created, or may still end. An older entry without it is wrong."""
-MAX_READ: Final = 200
-"""Maximum number of matches that are read for a page. The page may then have fewer than `limit` matches."""
 MIN_BATCH: Final = 50
 """Minimum number of matches in one read if only those of one game are wanted."""
 
@@ -37,22 +36,20 @@ def public_page(
         Refused: `game-not-found`.
     """
     batch = _batch_size(ports, game, limit)
-    found: list[Match] = []
-    read_count = 0
-    while len(found) < limit and read_count < MAX_READ:
-        entries = ports.index.page(status_list, before, batch)
-        read_count += batch
-        for entry, match in matches_at(ports, entries):
-            before = entry
-            kept = _belonging(ports, entry, match, status_list)
-            if kept is not None and game in {None, kept.created.game}:
-                found.append(kept)
-            if len(found) == limit:
-                break
-        else:
-            if len(entries) < batch:
-                return summaries(ports, found), None
-    return summaries(ports, found), before
+
+    def judge(_: IndexEntry | None, entry: IndexEntry, match: Read) -> Judgement:
+        kept = _belonging(ports, entry, match, status_list)
+        return kept if kept is not None and game in {None, kept.created.game} else "skip"
+
+    found = page(
+        ports,
+        before,
+        lambda position: positioned(ports.index.page(status_list, position, batch)),
+        judge,
+        limit=limit,
+        batch=batch,
+    )
+    return found.matches, None if found.is_last else found.position
 
 
 def ended_page(ports: Ports, after: int, limit: int, game: str | None = None) -> tuple[tuple[MatchSummary, ...], int]:
@@ -64,21 +61,15 @@ def ended_page(ports: Ports, after: int, limit: int, game: str | None = None) ->
         Refused: `game-not-found`.
     """
     batch = _batch_size(ports, game, limit)
-    found: list[Match] = []
-    read_count = 0
-    while len(found) < limit and read_count < MAX_READ:
-        numbered = ports.index.ended(after, batch)
-        read_count += batch
-        for (number, _), (_, match) in zip(numbered, matches_at(ports, [entry for _, entry in numbered]), strict=True):
-            over = match if isinstance(match, Match) and match.is_over else None  # None: about to end, or a wrong entry
-            if len(found) == limit or (over is None and ports.now() - number <= IN_FLIGHT_MS):
-                return summaries(ports, found), after
-            after = number
-            if over is not None and game in {None, over.created.game}:
-                found.append(over)
-        if len(numbered) < batch:
-            break
-    return summaries(ports, found), after
+
+    def judge(number: int, _: IndexEntry, match: Read) -> Judgement:
+        if isinstance(match, Match) and match.is_over:
+            return match if game in {None, match.created.game} else "skip"
+        is_about_to_end = ports.now() - number <= IN_FLIGHT_MS  # otherwise the entry is wrong
+        return "stop" if is_about_to_end else "skip"
+
+    found = page(ports, after, lambda position: ports.index.ended(position, batch), judge, limit=limit, batch=batch)
+    return found.matches, found.position
 
 
 def _batch_size(ports: Ports, game: str | None, limit: int) -> int:
@@ -136,9 +127,7 @@ def own_match(ports: Ports, entry: IndexEntry, player: str, own_list: OwnList) -
     return own(ports, entry, match, player, own_list)
 
 
-def own(
-    ports: Ports, entry: IndexEntry, match: Match | Corrupt | Refused, player: str, own_list: OwnList
-) -> Match | None:
+def own(ports: Ports, entry: IndexEntry, match: Read, player: str, own_list: OwnList) -> Match | None:
     """As `own_match`, for a match that was read already.
 
     An entry is removed only if no seat can be taken any more: it may be of a seat that the player is about to take.
@@ -170,14 +159,8 @@ def admit(ports: Ports, creator: str, match_id: MatchId, created_at: int, limit:
     return ports.index.admit(match_id, created_at, creator, limit)
 
 
-def matches_at(ports: Ports, entries: Sequence[IndexEntry]) -> Sequence[tuple[IndexEntry, Match | Corrupt | Refused]]:
-    """The entries with their matches, read in one round trip. For an unreadable match it has the exception instead."""
-    found = ports.history.newest_each([entry.match_id for entry in entries])
-    return [(entry, found[entry.match_id]) for entry in entries]
-
-
 def _belonging(
-    ports: Ports, entry: IndexEntry, match: Match | Corrupt | Refused, status_list: StatusList, creator: str = ""
+    ports: Ports, entry: IndexEntry, match: Read, status_list: StatusList, creator: str = ""
 ) -> Match | None:
     """The match of an entry, if the entry is correct and in the right list; else None, and the index is corrected.
 
@@ -230,7 +213,7 @@ def announce(ports: Ports, before: Match, after: Match) -> None:
 
 
 def withdraw(ports: Ports, before: Match, after: Match) -> None:
-    """Remove an announced end that was not appended, so that no list waits for it, unless another command ended the match."""
+    """Remove an announced end that was not appended, unless another command ended the match: lists wait for it."""
     if after.ended_at is None or before.ended_at is not None:
         return
     newest, _ = ports.history.newest(before.id)
@@ -288,11 +271,14 @@ def update_index_of_ended(ports: Ports, matches: Iterable[Match]) -> None:
 
 
 def rebuild_entries(ports: Ports, match: Match) -> None:
-    """Write all entries of a match into an index that lost them, except those of ended matches (`update_index_of_ended`)."""
+    """Write the entries of a match into an index that lost them.
+
+    The rest is written by `update_index_of_ended` for matches that are over, and by `service.automation.adoption` for
+    open ones.
+    """
     for player in sorted(match.people | {match.creator}):
         ports.index.enrol(player, match.id, match.created_at)
         if match.ended_at is not None:
             ports.index.conclude(player, match.id, match.created_at, match.ended_at)
     if not match.is_over:
         update_index(ports, match)
-        ports.index.file(match.id, match.created_at, facets_of(match))

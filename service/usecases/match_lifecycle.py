@@ -12,15 +12,7 @@ from events.record import MatchId, canonical
 from service.errors import Corrupt, Refused
 from service.games.visibility import Seat
 from service.match import randomness
-from service.match.commands import (
-    Create,
-    FreeSeat,
-    Join,
-    Leave,
-    SeatBot,
-    SeenHead,
-    Start,
-)
+from service.match.commands import Create, FreeSeat, Join, Leave, SeatBot, SeenHead, Start
 from service.match.decide import decide
 from service.match.due_times import due_times
 from service.match.facets import facets_of
@@ -28,6 +20,7 @@ from service.match.fold import begin, fold
 from service.match.model import Match
 from service.match.new_match import NewMatch, check_pace, game_named, with_clock
 from service.observability import failpoints
+from service.repository.news import SeatFreed
 from service.repository.ports import Ports
 from service.usecases import finding, invitations
 from service.usecases.held_seats import count_seats, release_seats
@@ -89,7 +82,7 @@ def create_as(
     match = fold(begin(match_id, events[0], ports.games), events[1:])
     ports.index.add(match_id, at, player, private=wanted.private)
     publish(ports, match)
-    finding.file(ports, match)
+    finding.add_to_lists(ports, match)
     failpoints.point("create-indexed")
     append = Append(match_id, command_key.id, command_key.digest, head, events, due_times(match), secret_seed)
     written = put(ports, match, append)
@@ -132,7 +125,7 @@ def join(
     client_seed: str | None = None,
     if_match: tuple[SeenHead, ...] | None = None,
 ) -> Submitted:
-    """Take a free seat, by default the lowest. When the last seat is taken, the match starts, unless it has manual start.
+    """Take a free seat, by default the lowest. The last seat starts the match, unless it has manual start.
 
     Raises:
         Refused: `match-not-found` (also for a wrong join code), `match-not-open`, `already-seated`, `match-full`,
@@ -245,9 +238,12 @@ def free_seat(
     """
     command_key = player_key(player, key, {"free": {"seat": seat}})
     freed = submit(ports, match_id, command_key, FreeSeat(player=player, if_match=if_match, seat=seat))
-    before = ports.history.at(match_id, freed.match.head.version - 1).seats[seat]
+    version = freed.match.head.version
+    before = ports.history.at(match_id, version - 1).seats[seat]
     if before is not None and before.is_present:
         _remove_left_match(ports, freed.match, before.player)
+        if before.player != player:
+            ports.news.post(before.player, SeatFreed(match_id, version), ports.now())
     return indexed(ports, freed)
 
 
@@ -273,8 +269,8 @@ def seen_join_code(ports: Ports, match: Match, player: str) -> str | None:
 def indexed(ports: Ports, submitted: Submitted) -> Submitted:
     """Update the index; also on a replay, since the process of the first attempt may have died before this.
 
-    An open match is left where it is: it is in the open list since its creation, and a slow process could put a match back
-    there that has started meanwhile.
+    An open match is left where it is: it is in the open list since its creation, and a slow process could put a match
+    back there that has started meanwhile.
     """
     match = submitted.match
     if submitted.replayed:

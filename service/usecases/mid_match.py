@@ -1,4 +1,4 @@
-"""Use cases in mid-match besides actions: abort it by agreement, take a seat back from a bot, give an absent player's to one."""
+"""Use cases in mid-match: abort by agreement, take a seat back from a bot, give that of an absent player to one."""
 
 from events.record import MatchId
 from service.games.visibility import Seat
@@ -11,7 +11,7 @@ from service.usecases.submit import CommandKey, Submitted, player_key, submit
 def ask_abort(
     ports: Ports, player: str, match_id: MatchId, key: str, *, if_match: tuple[SeenHead, ...] | None = None
 ) -> Submitted:
-    """Ask to abort a running match. It is aborted when all its people have asked; an action takes the request back.
+    """Ask to abort a running match. It is aborted when all its people ask; an action takes the request back.
 
     Raises:
         Refused: `not-seated`, `match-not-running`, `match-suspended`, `match-over`, `match-too-old`, `stale-version`,

@@ -1,7 +1,7 @@
 """Rematch: one more match of the same people, whoever of them asks, and however many ask at once.
 
-The new match's id and the command that creates it follow from the old match alone. So there is nothing to claim before the
-creation, and who asks later, or again after a crash, finds the same match and adds what is missing in it.
+The new match's id and the command that creates it follow from the old match alone. So there is nothing to claim before
+the creation, and who asks later, or again after a crash, finds the same match and adds what is missing in it.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ from service.errors import Refused, no_match
 from service.games.visibility import Seat
 from service.match.model import OPEN_MS, Match, SeatHolder
 from service.match.new_match import NewMatch
+from service.repository.news import RematchAsked
 from service.repository.ports import Ports
 from service.usecases.match_lifecycle import add_bot, create_as, join, join_code_of, match_id_of
 from service.usecases.submit import Admit, CommandKey, Submitted
@@ -26,12 +27,13 @@ ATTEMPTS: Final = 20
 def rematch(ports: Ports, player: str, match_id: MatchId, admit_bots: Admit | None = None) -> Submitted:
     """Create the rematch of a finished match, or find it, and seat the player in it.
 
-    Everyone moves up by one seat, and the last seat becomes the first. Bots that had their seats from the start come along. If
-    somebody else has the player's seat, the player gets the lowest free one. A creator who had no seat gets none.
+    Everyone moves up by one seat, and the last seat becomes the first. Bots that had their seats from the start come
+    along. If somebody else has the player's seat, the player gets the lowest free one. A creator who had no seat gets
+    none.
 
     Raises:
-        Refused: `match-not-found`, `not-seated`, `match-not-finished`, `match-over`: too many rematches were aborted; what
-            `create`, `add_bot` and `join` refuse.
+        Refused: `match-not-found`, `not-seated`, `match-not-finished`, `match-over`: too many rematches were aborted;
+            what `create`, `add_bot` and `join` refuse.
     """
     old, _ = ports.history.newest(match_id)
     if not old.is_of(player):
@@ -41,6 +43,7 @@ def rematch(ports: Ports, player: str, match_id: MatchId, admit_bots: Admit | No
     if old.status != "finished":
         raise Refused("match-not-finished", "A match that is not finished has no rematch.")
     made = _found_or_created(ports, player, old)
+    _notify_others(ports, player, old, made.match)
     submitted = made
     for seat, holder in enumerate(old.seats):
         if holder is not None and holder.kind != "human" and holder.former is None:
@@ -70,6 +73,14 @@ def _found_or_created(ports: Ports, player: str, old: Match) -> Submitted:
         if newest.status != "aborted":
             return replace(made, match=newest)
     raise Refused("match-over", "Every rematch of this match was aborted; create a new match.")
+
+
+def _notify_others(ports: Ports, player: str, old: Match, new: Match) -> None:
+    """Post the rematch to the other players of the old match, while it has not started."""
+    if new.status == "open":
+        others = {person for holder in old.seats if (person := _person(holder)) is not None}
+        for other in sorted(others - {player} - new.people):
+            ports.news.post(other, RematchAsked(new.id, old.id), ports.now())
 
 
 def _with_bot(ports: Ports, made: Submitted, seat: Seat, bot: str, admit_bots: Admit | None) -> Submitted:
@@ -105,8 +116,11 @@ def _rotated(old: Match, seat: Seat) -> Seat:
 
 def _seat_of(old: Match, player: str) -> Seat | None:
     """The seat that a person has, or had until a bot took it over."""
+    return next((seat for seat, holder in enumerate(old.seats) if _person(holder) == player), None)
 
-    def is_theirs(holder: SeatHolder | None) -> bool:
-        return holder is not None and player in {holder.former, holder.player if holder.kind == "human" else None}
 
-    return next((seat for seat, holder in enumerate(old.seats) if is_theirs(holder)), None)
+def _person(holder: SeatHolder | None) -> str | None:
+    """The person who has a seat, or had it until a bot took it over."""
+    if holder is None:
+        return None
+    return holder.player if holder.kind == "human" else holder.former

@@ -10,6 +10,7 @@ from service.match.new_match import NewMatch, check_pace, checked_options, game_
 from service.repository.ports import Ports
 from service.repository.seeks import Seek
 from service.usecases.match_lifecycle import match_id_of
+from service.usecases.submit import reused
 
 SHORTEST_S: Final = 10
 LONGEST_S: Final = 3_600
@@ -20,10 +21,10 @@ MAX_SEEKS: Final = 10_000
 
 
 def seek(ports: Ports, player: str, wanted: NewMatch, key: str, seconds: int) -> Seek:
-    """Wait for players who want the same match. The same key gives the same seek again, also when it has led to a match.
+    """Wait for players who want the same match. The same key gives the same seek again, also once it led to a match.
 
     Raises:
-        Refused: `game-not-found`, `invalid-options`, `already-seeking`, `too-many-seeks`.
+        Refused: `game-not-found`, `invalid-options`, `already-seeking`, `too-many-seeks`, `idempotency-key-reused`.
     """
     game = game_named(ports.games, wanted.game)
     wanted = replace(with_clock(game, wanted), default_clock=False)
@@ -44,7 +45,9 @@ def seek(ports: Ports, player: str, wanted: NewMatch, key: str, seconds: int) ->
         raise Refused("too-many-seeks", f"{MAX_SEEKS} players are waiting; try again later.")
     if found.id != made.id:
         raise Refused("already-seeking", "You have a seek already; end it first.")
-    return found
+    if (found.wanted, found.expires_at - found.created_at) != (made.wanted, 1000 * seconds):
+        raise reused()
+    return _shown(ports, found)
 
 
 def find(ports: Ports, player: str, seek_id: str) -> Seek:
@@ -57,7 +60,13 @@ def find(ports: Ports, player: str, seek_id: str) -> Seek:
     found = waiting if waiting is not None and waiting.id == seek_id else ports.seeks.done(seek_id)
     if found is None or found.player != player:
         raise Refused("seek-not-found", "You have no such seek; it may have ended.")
-    return found
+    return _shown(ports, found)
+
+
+def _shown(ports: Ports, seek: Seek) -> Seek:
+    """A seek without its match if that is not created yet."""
+    is_created = seek.match is not None and bool(ports.log.read(seek.match, last=1).events)
+    return seek if is_created else replace(seek, match=None)
 
 
 def cancel(ports: Ports, player: str, seek_id: str) -> None:

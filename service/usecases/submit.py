@@ -1,7 +1,7 @@
 """How a match changes: load, decide, announce, append, and try again if another command was first.
 
-Every write to the stream of an existing match goes through `append`. A command id that the log knows is answered from the
-log. A refused command writes nothing.
+Every write to the stream of an existing match goes through `append`. A command id that the log knows is answered from
+the log. A refused command writes nothing.
 """
 
 import hashlib
@@ -30,11 +30,11 @@ from service.usecases.held_seats import hold_seats
 from service.usecases.match_index import announce, withdraw
 
 SILENCE_AFTER_DEADLINE_MS: Final = 250
-"""After a deadline, sweepers that are silent for this long count as an outage, so that no action is refused as too late."""
+"""After a deadline, sweepers that are silent for this long count as an outage: no action is refused as too late."""
 SILENCE_MS: Final = 1_000
 """The same before a deadline. On a busy machine, sweepers may be silent although the log is available."""
 ATTEMPTS: Final = 8
-"""Maximum number of attempts of a command. If each loses a race against other commands, the client gets `version-conflict`."""
+"""Maximum number of attempts of a command. If each loses a race, the client gets `version-conflict`."""
 
 
 Admit: TypeAlias = Callable[[], None]
@@ -60,7 +60,7 @@ class Submitted(msgspec.Struct, frozen=True):
 
 
 def player_key(player: str, key: str, request: object) -> CommandKey:
-    """The key of a player's command. The same player, key and request are the same command for the life of the match."""
+    """The key of a player's command. The same player, key and request are one command for the life of the match."""
     return CommandKey(f"p:{player}:{key}", hashlib.sha256(canonical(request)).hexdigest())
 
 
@@ -146,8 +146,8 @@ class _Attempts:
     def _paused_at_receipt(self, first: Match, match: Match) -> int:
         """Server time minus match time, in milliseconds, when the action was received.
 
-        `first` is the head of the first attempt. It may have been cached, and then it lacks a `clock_extended` from before
-        the receipt. Time given back after the receipt does not count.
+        `first` is the head of the first attempt. It may have been cached, and then it lacks a `clock_extended` from
+        before the receipt. Time given back after the receipt does not count.
         """
         stored = self._ports.log.read(match.id, first=first.head.version, last=match.head.version).events
         known = [event.version for event in map(decode, stored) if event.at <= self._received_at]
@@ -157,8 +157,8 @@ class _Attempts:
 def lost(ports: Ports, match: Match, at: int, *, reopens_decisions: bool) -> int:
     """Milliseconds of outages for which a match needs compensation before an event at a time; 0 if it needs none.
 
-    Outages before the newest event are already settled. The match is compensated when its next event or deadline needs it,
-    so no list of compensated matches is necessary.
+    Outages before the newest event are already settled. The match is compensated when its next event or deadline needs
+    it, so no list of compensated matches is necessary.
     """
     if not match.is_affected_by_outages(at, reopens_decisions=reopens_decisions):
         return 0
@@ -222,7 +222,7 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
         raise RuntimeError(f"the decided events cannot be folded and are not written: {fault}") from fault
     hold_seats(ports, match, after)
     announce(ports, match, after)
-    finding.file(ports, after, match)
+    finding.add_to_lists(ports, after, match)
     snapshot = ports.history.snapshot(after, match.head.version)
     appended = put(
         ports, after, Append(match.id, key.id, key.digest, match.head, events, due_times(after), None, snapshot)
@@ -230,7 +230,7 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
     if appended is None:
         withdraw(ports, match, after)
     else:
-        finding.settle(ports, match, after)
+        finding.update_lists(ports, match, after)
     return appended
 
 
@@ -243,7 +243,7 @@ def put(ports: Ports, after: Match, append: Append) -> Submitted | None:
         metrics.COMMANDS.labels("conflict").inc()
         return None
     if isinstance(result, Reused):
-        raise _reused()
+        raise reused()
     if result.replayed:
         metrics.COMMANDS.labels("replayed").inc()
         return Submitted(ports.history.at(after.id, result.version), replayed=True)
@@ -261,14 +261,14 @@ def replay(ports: Ports, match: Match, key: CommandKey, seen: Seen) -> Submitted
         Refused: `idempotency-key-reused`.
     """
     if seen.digest != key.digest:
-        raise _reused()
+        raise reused()
     metrics.COMMANDS.labels("replayed").inc()
     if seen.version != match.head.version:
         match = ports.history.at(match.id, seen.version)
     return Submitted(match, replayed=True)
 
 
-def _reused() -> Refused:
+def reused() -> Refused:
     metrics.COMMANDS.labels("reused").inc()
     return Refused("idempotency-key-reused", "This Idempotency-Key was used for another request; choose a new one.")
 

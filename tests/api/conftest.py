@@ -43,6 +43,9 @@ class Container:
     def readiness(self) -> tuple[str, ...]:
         return ()
 
+    def clock_fault(self) -> str | None:
+        return None
+
     def warnings(self) -> tuple[str, ...]:
         return ()
 

@@ -53,6 +53,9 @@ class Reader:
     def readiness(self) -> tuple[str, ...]:
         return ()
 
+    def clock_fault(self) -> str | None:
+        return None
+
     def warnings(self) -> tuple[str, ...]:
         return ()
 

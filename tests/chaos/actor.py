@@ -1,12 +1,15 @@
 """`python -m tests.chaos.actor`: plays scripts on a store, each in a new child process.
 
 Each input line is `<script> <point> <data folder>`. The child process ends at that point of `service.observability.failpoints`,
-or at the end of the script, and its exit code is printed. A script can be repeated after a crash: its commands have fixed keys,
-and the choices of its clients are stored in files.
+or at the end of the script, and its exit code is printed. With `kill:<milliseconds>` as the point, it gets SIGKILL this long after
+the script began. A script can be repeated after a crash: its commands have fixed keys, and the choices of its clients are
+stored in files.
 """
 
 import os
+import signal
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -28,18 +31,20 @@ from service.observability import failpoints
 from service.repository.ports import Ports
 from service.settings import read
 from service.usecases import accounts, play
+from service.usecases.invitations import invite
 from service.usecases.match_lifecycle import create, free_seat, join, leave
 from service.usecases.mid_match import ask_abort, replace_absent, take_back
 from service.usecases.rematch import rematch
 from service.usecases.seeking import seek
 from workers.player import Player
-from workers.sweeper import Sweeper
+from workers.sweeper import LEASE_MS, Sweeper
 
 GAME: Final = "monkeys_on_the_moon"
 TURN_SECONDS: Final = 60
 OUTAGE_MS: Final = 30_000
 OPEN_MS: Final = 60_000
 NO_CRASH: Final = "-"
+KILL: Final = "kill:"
 MAX_JOBS: Final = 60
 """More jobs than any match needs."""
 
@@ -113,7 +118,8 @@ def wait_for_players(service: Service, _memory: ClientMemory) -> None:
     match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, open_ms=OPEN_MS), "create").match
     join(ports, "pl_a", match.id, "sit a")
     _beaten(service, ports.now())
-    _sweep(service, OPEN_MS)
+    for late_ms in (0, LEASE_MS):  # a sweeper that was killed may have claimed the match
+        _sweep(service, OPEN_MS + late_ms)
 
 
 def change_seats(service: Service, _memory: ClientMemory) -> None:
@@ -155,9 +161,18 @@ def pair_seeks(service: Service, memory: ClientMemory) -> None:
     ports = service.ports
     for player in ("pl_a", "pl_b"):
         seek(ports, player, NewMatch(game=GAME, seats=2), "seek", 600)
-        ports.seeks.see(player, ports.now())
+        ports.seeks.see(player)
     for _ in range(2):
         put_together(ports)
+
+
+def use_invitations(service: Service, memory: ClientMemory) -> None:
+    """The creator of a private match invites two people, who take its seats."""
+    ports = service.ports
+    match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, private=True), "create").match
+    code = memory.once("code", lambda: invite(ports, "pl_a", match.id, 3_600).invitation)
+    for player in ("pl_b", "pl_c"):
+        join(ports, player, match.id, "sit", invitation=code)
 
 
 def _sweep(service: Service, ms: int) -> None:
@@ -178,17 +193,27 @@ SCRIPTS: Final[Mapping[str, Callable[[Service, ClientMemory], None]]] = {
     "seats": change_seats,
     "again": ask_for_rematches,
     "seek": pair_seeks,
+    "invite": use_invitations,
 }
 
 
 def _act(script: str, point: str, folder: str) -> int:
+    began, begins = os.pipe()
     child = os.fork()
+    kill_after_ms = point.removeprefix(KILL) if point.startswith(KILL) else None
     if not child:
         service = build(read({**os.environ, "MOONSTONE_DATA_DIR": folder}), listen=False)
-        if point != NO_CRASH:
+        if point != NO_CRASH and kill_after_ms is None:
             failpoints.arm(point)
+        os.write(begins, b".")
         SCRIPTS[script](service, ClientMemory(Path(folder)))
         os._exit(0)
+    os.close(begins)
+    os.read(began, 1)
+    os.close(began)
+    if kill_after_ms is not None:
+        time.sleep(float(kill_after_ms) / 1000)
+        os.kill(child, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 

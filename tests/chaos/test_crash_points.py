@@ -1,8 +1,10 @@
-"""After a crash at any failpoint, the next try and the next sweep restore a correct state."""
+"""After a crash at any failpoint, or a kill at any moment, the next try and the next sweep restore a correct state."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +25,7 @@ from service.observability.failpoints import KILLED, VARIABLE, Point
 from service.settings import read
 from service.usecases.finding import Wanted, open_page
 from service.usecases.match_index import own_page, public_page
-from tests.chaos.actor import NO_CRASH, SCRIPTS
+from tests.chaos.actor import KILL, NO_CRASH, SCRIPTS
 from tests.e2e.conftest import UNHURRIED
 from tests.e2e.test_whole_match import exported, play_on, table
 from tests.length import LENGTH, LONG
@@ -36,6 +38,10 @@ PASSES: Final = 2 * LENGTH
 CRASH_AFTER: Final = 20
 """In a whole service, each process crashes at its point after this many passes."""
 POINTS_OF_PROCESSES: Final[tuple[Point, ...]] = ("append-written", "append-decided", "command-hinted")
+
+KILLS: Final = 40 if LONG else 2
+"""Kills of each script, spread evenly over most of its duration."""
+KILLED_SCRIPTS: Final = tuple(SCRIPTS) if LONG else ("seats",)
 
 Play = Callable[[str, str, Path], int]
 
@@ -96,6 +102,31 @@ def test_the_next_try_repairs_a_crash_at_any_point(
     assert crashes, "no script passes this point"
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("script", KILLED_SCRIPTS)
+def test_the_next_try_repairs_a_kill_at_any_moment(
+    play: Play, environ: dict[str, str], valkey_log_url: str, tmp_path: Path, script: str
+) -> None:
+    duration_ms = 0.0
+    killed = 0
+    for number in range(KILLS + 1):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with Redis.from_url(valkey_log_url) as client:
+            client.flushall()
+        if number:
+            code = play(script, f"{KILL}{0.7 * duration_ms * (number - 0.5) / KILLS:.2f}", folder)
+            assert code in {0, -signal.SIGKILL}
+            killed += code != 0
+        began = time.monotonic()
+        assert play(script, NO_CRASH, folder) == 0
+        duration_ms = duration_ms or 1000 * (time.monotonic() - began)
+        service = build(read({**environ, "MOONSTONE_DATA_DIR": str(folder)}), listen=False)
+        CHECKS[script](service)
+        service.close()
+    assert killed
+
+
 def only_match(service: Service, *, is_finished: bool) -> list[Event]:
     """The events of the only match; a finished match is verified with all draws and decisions."""
     ((key,),) = send(service.log_client, ("KEYS", "match:*:events"))
@@ -153,7 +184,18 @@ def check_seats(service: Service) -> None:
         "seed_revealed": 1,
     }
     assert [len(public_page(service.ports, name, None, 9)[0]) for name in ("open", "running", "aborted")] == [0, 0, 1]
+    for player in ("pl_a", "pl_b"):
+        assert service.ports.index.held_seats(player) == ()
+    assert list(service.ports.news.since("pl_b", 0)) == []  # the creator freed the own seat
     assert service.ports.log.next_due(KINDS) is None
+
+
+def check_invited(service: Service) -> None:
+    kinds = Counter(event.type for event in only_match(service, is_finished=False))
+    assert kinds == {"match_created": 1, "seat_taken": 2, "match_started": 1}
+    for player in ("pl_b", "pl_c"):
+        assert len(own_page(service.ports, player, "active", None, 9).matches) == 1
+        assert service.ports.index.held_seats(player) == ()
 
 
 def check_rematch(service: Service) -> None:
@@ -185,6 +227,7 @@ CHECKS: Final = {
     "seats": check_seats,
     "again": check_rematch,
     "seek": check_seeks,
+    "invite": check_invited,
 }
 
 

@@ -1,15 +1,13 @@
 """A rolling upgrade: processes of the previous release and of this one share one log and one queue."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
-from dataclasses import replace
-from http.client import HTTPConnection, HTTPResponse
+from http.client import HTTPResponse
 from math import inf
 from pathlib import Path
 from threading import Event
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from redis import Redis
@@ -19,17 +17,13 @@ from events.record import Event as Stored
 from events.redis_log import send
 from service.adapters.valkey import Valkey
 from service.audit.match_file import export
-from service.automation.expiry import expire
 from service.container import Service, build
 from service.match.due_times import KINDS
-from service.match.model import OPEN_MS
-from service.match.new_match import NewMatch
 from service.settings import read
 from service.usecases.match_index import ended_page
-from service.usecases.match_lifecycle import create
 from tests.api.live import Follower, get
 from tests.chaos.history import History
-from tests.chaos.releases import Release, last_of_format_1, two_releases
+from tests.chaos.releases import Release, two_releases
 from tests.chaos.tables import TURN_SECONDS, Driver, Game, Order, Stage, Table
 from tests.length import LONG
 from tests.ports import free_port, tcp_url
@@ -213,48 +207,6 @@ def environ(tmp_path: Path) -> Iterator[Mapping[str, str]]:
             "MOONSTONE_DATA_DIR": str(tmp_path / "data"),
             **SETTINGS,
         }
-
-
-@pytest.mark.long
-def test_a_process_of_the_last_release_with_format_1_says_that_it_is_too_old_for_format_2(
-    tmp_path: Path, environ: Mapping[str, str]
-) -> None:
-    """It never calls the match corrupt, changes nothing, and goes on to serve the matches of its own format."""
-    with last_of_format_1(tmp_path, environ) as old:
-        old.start_api()
-        with closing(build(read({**environ, "MOONSTONE_DATA_DIR": str(tmp_path / "data")}), listen=False)) as service:
-            ports = service.ports
-            ada = _posted(old.port, "/v1/players", {"name": "Ada"})[1]
-            token, player = ada["token"], ada["player"]["id"]
-            new, own = (
-                create(ports, player, NewMatch("ape_town", 2, format_number=number), f"format {number}").match
-                for number in (2, 1)
-            )
-            assert _asked(old.port, f"/v1/matches/{new.id}", token) == (503, "engine-too-old")
-            for path in ("seats", "leave", "start"):
-                status, document = _posted(old.port, f"/v1/matches/{new.id}/{path}", {}, token)
-                assert (status, document["code"]) == (503, "engine-too-old")
-            assert _asked(old.port, f"/v1/matches/{own.id}", token)[0] == 200
-            assert _posted(old.port, f"/v1/matches/{own.id}/seats", {}, token)[0] == 201
-            assert ports.history.newest(new.id)[0].head == new.head
-            assert ports.history.newest(own.id)[0].head.version == 2
-            expire(replace(ports, now=lambda: own.created_at + OPEN_MS), own.id)
-            assert _asked(old.port, f"/v1/matches/{own.id}", token)[0] == 200
-            assert ports.history.newest(own.id)[0].status == "aborted"
-
-
-def _asked(port: int, path: str, token: str) -> tuple[int, str]:
-    with get(port, path, {"Authorization": f"Bearer {token}"}) as response:
-        document = json.loads(response.read())
-    return response.status, document.get("code", "")
-
-
-def _posted(port: int, path: str, body: object, token: str | None = None) -> tuple[int, dict[str, Any]]:
-    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
-    with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
-        connection.request("POST", path, json.dumps(body), headers)
-        response = connection.getresponse()
-        return response.status, json.loads(response.read())
 
 
 @pytest.mark.long

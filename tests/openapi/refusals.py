@@ -157,6 +157,11 @@ def _seats_of_others(refusals: Refusals, client: Client, ada: str, ben: str) -> 
     refusals.record("match-too-old", "POST", f"/v1/matches/{match.id}/free", {"seat": 0}, ada)
 
 
+class WrongClock(Container):
+    def clock_fault(self) -> str | None:
+        return "this machine's clock is 30.0 s ahead of the log server's; clocks must agree (NTP)"
+
+
 def _too_many(refusals: Refusals, client: Client, eve: str) -> None:
     for number in range(OPEN_MATCHES):
         made = client.do("/v1/matches", NEW_MATCH, eve, idempotency_key=f"match-{number}")
@@ -171,6 +176,9 @@ def _too_many(refusals: Refusals, client: Client, eve: str) -> None:
     busy._client.do("/v1/matches", bots, someone)
     busy.record("bots-busy", "POST", "/v1/matches", bots, someone)
     refusals.found |= busy.found
+    off = Refusals(Client(WrongClock(), unchecked=True))
+    off.record("clock-wrong", "POST", "/v1/players", {"name": "Ada"})
+    refusals.found |= off.found
     narrow = Refusals(Client(Container(settings(sign_ups_by_address=1)), unchecked=True))
     narrow._client.sign_up()
     narrow.record("rate-limited", "POST", "/v1/players", {"name": "Ada"})

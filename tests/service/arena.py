@@ -15,7 +15,7 @@ from events.memory_log import MemoryLog
 from events.record import Event, Head, MatchId, Version, canonical, digest
 from service.adapters.beat import Span, covered
 from service.adapters.local_limits import LocalLimits
-from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemorySeeks, MemoryTickets
+from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemoryNews, MemorySeeks, MemoryTickets
 from service.automation.bot_turns import advance
 from service.automation.deadlines import enforce
 from service.errors import Refused
@@ -137,7 +137,8 @@ class Arena:
             accounts=MemoryAccounts(),
             tickets=MemoryTickets(lambda: self.time),
             index=self.index,
-            seeks=MemorySeeks(),
+            seeks=MemorySeeks(lambda: self.time, self.wake),
+            news=MemoryNews(self.wake),
             jobs=self.jobs,
             limits=LocalLimits(),
             games=hosted,
@@ -145,6 +146,9 @@ class Arena:
             lost=lambda start, end, _: covered(self.outages, start, end),
             secret=secret,
         )
+
+    def wake(self, key: str, number: int) -> None:
+        """Wake the streams that follow a match or the news of a player; here there are none."""
 
     def wait(self, ms: int) -> None:
         self.time += ms

@@ -129,10 +129,12 @@ const STEP = {
     const former = before.kind === "human" ? before.player : before.former;
     match.seats[seat] = { ...before, player, kind, resigned: false, former: kind === "human" ? undefined : former };
     match.asked.delete(seat);
+    match.mustAbort = isAgreed(match);
   },
   resigned(match, { seat }) {
     match.seats[seat].resigned = true;
     match.asked.delete(seat);
+    match.mustAbort = isAgreed(match);
   },
   match_started: enter("running"),
   match_resumed: enter("running"),

@@ -204,3 +204,20 @@ def test_an_unavailable_log_is_reported_once_and_used_again_when_it_answers(
     with running(player_of(log_with_due({"m": "job"}, FailingLog()), played.append)):
         until(lambda: played, 10, "it is played")
     assert [record.levelno for record in caplog.records] == [logging.WARNING, logging.ERROR]
+
+
+def test_nothing_is_played_while_the_clock_is_wrong(caplog: pytest.LogCaptureFixture) -> None:
+    played: list[MatchId] = []
+    faults = ["this clock is 30 s ahead"]
+    log = log_with_due({"due": "job"})
+    player = Player(local_ports(GAMES, log=log), BOTH, played.append, lambda: next(iter(faults), None))
+    with caplog.at_level(logging.INFO), running(player):
+        player.play("hinted")  # returns, since another process plays the match
+        assert played == []
+        faults.clear()
+        until(lambda: played, 10, "the due match is played once the clock is right")
+    assert played == ["due"]
+    assert [record.message for record in caplog.records if record.name == "moonstone.clock"] == [
+        "no matches are played here: this clock is 30 s ahead",
+        "matches are played here again",
+    ]

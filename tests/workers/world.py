@@ -93,6 +93,13 @@ class World:
     def events(self, match: Match) -> list[Event]:
         return [msgspec.json.decode(stored, type=Event) for stored in self.service.ports.log.read(match.id).events]
 
+    def open_matches(self) -> list[Match]:
+        """The public matches that wait for players."""
+        return [
+            self.service.ports.history.newest(entry.match_id)[0]
+            for entry in self.service.ports.index.page("open", None, 99)
+        ]
+
     def verified(self, match: Match) -> Verdict:
         """Verify the match as a third party would: its chain, every draw and every decision."""
         line, _ = genesis(match.id, match.game.info.id, match.game.info.ruleset)

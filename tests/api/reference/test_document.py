@@ -222,7 +222,7 @@ def test_a_reference_has_no_sibling_keys(reference: dict[str, Any]) -> None:
 
 def test_every_operation_names_its_problems(reference: dict[str, Any]) -> None:
     post = reference["paths"]["/v1/stones"]["post"]["responses"]
-    assert set(post) == {"201", "400", "401", "408", "409", "413", "415", "422", "429", "default"}
+    assert set(post) == {"201", "400", "401", "408", "409", "413", "415", "422", "429", "503", "default"}
     assert post["401"]["description"] == "`token-missing`, `token-invalid`"
     assert set(post["409"]["content"]) == {"application/problem+json"}
 

@@ -310,3 +310,25 @@ def test_a_client_that_has_the_reference_gets_304(client: FlaskClient) -> None:
     assert as_json.get_json() == yaml.safe_load(first.get_data())
     for path in ("/openapi.yaml", "/docs/swagger-ui.css"):
         assert problem(client.get(path, headers={"If-Match": '"another"'})).status == 412
+
+
+class WrongClock(Container):
+    def clock_fault(self) -> str | None:
+        return "this machine's clock is 30.0 s ahead of the log server's; clocks must agree (NTP)"
+
+
+def test_a_process_with_a_wrong_clock_takes_no_commands_and_serves_reads() -> None:
+    client = create_app(WrongClock(), resources=(small_api(),)).test_client()
+    for body in (b'{"name":"agate"}', b"{"):
+        refusal = problem(client.post("/v1/stones", data=body, headers={**ANNA, **JSON}))
+        assert (refusal.status, refusal.code) == (503, "clock-wrong")
+        assert refusal.document["detail"].startswith(
+            "This process does nothing that needs the time: this machine's clock is 30.0 s"
+        )
+        assert refusal.document["retryable"] is True
+    assert client.get("/v1/stones").status_code == 200
+    assert client.options("/v1/stones").status_code == 200
+    assert problem(client.post("/v1/stones", json={"name": "agate"})).code == "token-missing"
+    assert problem(client.post("/v1/nowhere", json={})).code == "not-found"
+    assert problem(client.delete("/v1/stones")).code == "method-not-allowed"
+    assert problem(Client(WrongClock(), unchecked=True).get("/v1/me/stream", TOKEN)).code == "clock-wrong"

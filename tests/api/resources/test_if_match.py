@@ -13,6 +13,7 @@ WRITES: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
     "bots": ("anna", {"bot": "random"}),
     "start": ("anna", {}),
     "leave": ("carl", {}),
+    "free": ("anna", {"seat": 0}),
 }
 """By route: the player who may write in the open match, and the body."""
 
@@ -51,16 +52,3 @@ def test_a_write_is_applied_only_to_the_version_that_was_seen(route: str) -> Non
     assert problem(table.write(route, "4"))[:2] == (400, "invalid-parameter")
     assert table.client.log(table.match) == before
     assert table.write(route, f"{old}, W/{newest}").status_code in {200, 201}
-
-
-def test_a_leave_that_was_meant_for_the_open_match_does_not_resign_the_running_one() -> None:
-    client = Client()
-    anna, ben = client.sign_up("anna"), client.sign_up("ben")
-    path = f"/v1/matches/{client.do('/v1/matches', {'game': 'ape_town', 'seats': 2}, anna)['id']}"
-    client.do(f"{path}/seats", {}, anna)
-    seen = client.get(path, anna).headers["ETag"]
-    client.do(f"{path}/seats", {}, ben)
-    assert problem(client.post(f"{path}/leave", {}, anna, if_match=seen))[:2] == (412, "stale-version")
-    assert client.ask(path, anna)["seats"][0]["resigned"] is False
-    client.do(f"{path}/leave", {}, anna)
-    assert client.ask(path, anna)["seats"][0]["resigned"] is True

@@ -75,9 +75,11 @@ def test_the_creator_frees_a_seat(client: Client) -> None:
 def test_a_leave_for_the_open_match_does_not_resign_the_running_one(client: Client) -> None:
     ada, ben = client.sign_up(), client.sign_up()
     path = make(client, ada)
-    for token in (ada, ben):
-        client.do(f"{path}/seats", {}, token)
+    client.do(f"{path}/seats", {}, ada)
+    seen = client.get(path).headers["ETag"]
+    client.do(f"{path}/seats", {}, ben)
     tag = client.get(path).headers["ETag"]
+    assert problem(client.post(f"{path}/leave", {}, ada, if_match=seen))[:2] == (412, "stale-version")
     assert problem(client.post(f"{path}/leave", {"only": "open"}, ada))[:2] == (409, "match-not-open")
     assert problem(client.post(f"{path}/leave", {}, ada, if_match=tag))[:2] == (409, "match-not-open")
     assert problem(client.post(f"{path}/leave", {"only": "running"}, ada))[:2] == (422, "invalid-request")

@@ -5,16 +5,21 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from secrets import token_hex
 
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from service.match.model import Match
+from service.match.new_match import NewMatch
+from service.usecases import accounts
+from service.usecases.match_lifecycle import create
 from tests.chaos.stores import WrongClock
 from tests.ports import free_port
 from tests.serving import ROOT
 from tests.waiting import until
-from tests.workers.world import World, new_world
+from tests.workers.world import GAME, World, new_world
 
 TIMEOUT_S = 60
 
@@ -43,6 +48,29 @@ def status(client: httpx.Client) -> int:
         return 0
 
 
+def commands(world: World, client: httpx.Client, name: str) -> list[tuple[int, str]]:
+    """The statuses and codes of commands of a new player: create a match, take a seat, wait for others, and end that again.
+
+    A process that refuses them gets the same requests, with ids that do not exist.
+    """
+    _, token = accounts.sign_up(world.service.ports, name.capitalize())
+    game = {"game": GAME, "seats": 2}
+    ids = ["none"]
+
+    def send(method: str, path: str, body: object = None) -> tuple[int, str]:
+        answer = client.request(method, path, json=body, headers={"Authorization": f"Bearer {token}"})
+        document = answer.json() if answer.content else {}
+        ids.append(document.get("id", "none"))
+        assert answer.status_code != 503 or answer.headers["Retry-After"] == "2"
+        return answer.status_code, document.get("code", "")
+
+    found = [send("POST", "/v1/matches", game)]
+    found.append(send("POST", f"/v1/matches/{ids[-1]}/seats", {}))
+    found.append(send("POST", "/v1/seeks", game))
+    found.append(send("DELETE", f"/v1/seeks/{ids[-1]}"))
+    return found
+
+
 @pytest.mark.parametrize(("seconds", "side"), [(30, "ahead of"), (-30, "behind")])
 def test_an_api_process_with_a_wrong_clock_is_not_ready_and_says_why(
     world: World, tmp_path: Path, seconds: int, side: str
@@ -68,9 +96,16 @@ def test_an_api_process_with_a_wrong_clock_is_not_ready_and_says_why(
             until(lambda: 28 < offset(off) < 32, TIMEOUT_S, "its metrics have the offset")
             assert offset(right) < 1
             until(lambda: side.encode() in stderr.read_bytes(), TIMEOUT_S, "its log has the fault")
+            assert commands(world, off, "off") == [(503, "clock-wrong")] * 4
+            assert off.get("/v1/matches").json()["matches"] == []
+            assert [status for status, _ in commands(world, right, "right")] == [201, 201, 201, 204]
             wrong.set_offset(0)
             until(lambda: status(off) == 200, TIMEOUT_S, "it is ready once its clock agrees")
             until(lambda: offset(off) < 1, TIMEOUT_S, "its metrics say so")
+            assert [status for status, _ in commands(world, off, "agrees")] == [201, 201, 201, 204]
+            times = [event.at for match in world.open_matches() for event in world.events(match)]
+            assert len(times) == 4
+            assert all(abs(at - world.service.ports.now()) < TIMEOUT_S * 1000 for at in times)
         for process in world.processes:
             process.terminate()
         for process in world.processes:
@@ -110,3 +145,28 @@ def test_a_clock_that_jumps_between_two_checks_enforces_nothing(world: World, tm
     assert world.newest(match) == match
     # The jump also does not count as an outage, which would give players time that they did not lose.
     assert world.service.ports.lost(match.at, match.at + 120_000, 3_600_000) == 0
+
+
+def test_bots_are_not_played_by_a_worker_whose_clock_is_off_but_by_another(world: World, tmp_path: Path) -> None:
+    ports = world.service.ports
+
+    def match_of_bots() -> Match:
+        return create(ports, "pl_a", NewMatch(GAME, 2, bots=("random", "random")), token_hex(4)).match
+
+    def is_left_alone(match: Match) -> bool:
+        until(lambda: ports.now() > match.at + 3_000, TIMEOUT_S, "the bots were due for a while")
+        return world.newest(match) == match
+
+    wrong = WrongClock(tmp_path / "clock", 30)
+    world.worker(**wrong.environ)
+    first = match_of_bots()
+    assert is_left_alone(first)
+    right = world.worker()
+    until(lambda: world.newest(first).status == "finished", TIMEOUT_S, "the other worker plays the match")
+    assert all(event.at <= ports.now() for event in world.events(first))
+    right.kill()
+    right.wait()
+    second = match_of_bots()
+    assert is_left_alone(second)
+    wrong.set_offset(0)
+    until(lambda: world.newest(second).status == "finished", TIMEOUT_S, "it is played once the clock agrees")

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
-from tests.api.web.person import People
+from tests.api.web.person import TIMEOUT_MS, People
 from tests.serving import Serving, serving
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -19,6 +19,9 @@ UNHURRIED: Final = {
     "MOONSTONE_SIGN_UPS_BY_ADDRESS": "1000000",
     "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
 }
+
+
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture(scope="session")

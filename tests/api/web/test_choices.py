@@ -58,6 +58,30 @@ def test_a_sentence_lights_up_what_it_touches(people: People) -> None:
     expect(page.locator(".picture .lit")).to_have_attribute("id", f"segment-{segment}")
 
 
+def test_the_keyboard_stays_at_the_actions_when_its_sentence_is_gone(people: People) -> None:
+    page = _against_a_bot(people.person("Ada"), "Ape Town")
+    page.locator(OPEN).first.focus()
+    for step in ("Put the tile on a free field.", "Take a tile of the display."):
+        page.keyboard.press("Enter")
+        expect(page.locator(".asked")).to_have_text(step)
+        expect(page.locator("#your-move")).to_be_focused()
+        page.keyboard.press("Tab")
+        while not page.evaluate("document.activeElement.matches('.sentence[aria-disabled=false]')"):
+            page.keyboard.press("Tab")
+
+
+def test_one_click_too_many_on_things_that_are_counted_sends_nothing(people: People) -> None:
+    page = _against_a_bot(people.person("Ada"), "4 Monkeys")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.url.endswith("/actions") else None)
+    page.locator(".picture .fits[data-combo]").first.click()
+    card = page.locator(".picture .fits[data-cards]").first
+    for pressed in ("true", "false", "true"):
+        card.click()
+        expect(page.locator(".confirm .chip").first).to_have_attribute("aria-pressed", pressed)
+    assert sent == []
+
+
 GRAB: Final = {"type": "grab", "stack": 0, "combo": "K1", "cards": {"any_of": ["a", "b", "c"], "min": 1, "max": 2}}
 OTHER: Final = {"type": "grab", "stack": 1, "combo": "K2", "cards": {"any_of": ["a", "b", "c"], "min": 1, "max": 2}}
 BIDS: Final = [{"type": "pass"}, *({"type": "bid", "coins": {"red": count}} for count in (1, 2, 3))]

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Final
 
 import httpx
-from playwright.sync_api import Browser, Page, Route, expect
+import pytest
+from playwright.sync_api import Browser, Error, Page, Route, expect
 
 from tests.api.web.conftest import UNHURRIED
 from tests.api.web.person import People, Person
@@ -182,3 +183,42 @@ def test_a_private_match_is_joined_by_its_link(people: People) -> None:
         expect(player.page.locator(".picture svg")).to_be_visible()
         expect(player.page.locator("#seats")).to_be_visible()
         expect(player.page.locator("#waiting")).to_have_count(0)
+
+
+def test_the_page_cannot_make_markup_or_code_of_a_string(people: People) -> None:
+    ada = people.person("Ada")
+    _against_a_bot(ada)
+    for attempt in (
+        "document.body.innerHTML = '<b>'",
+        "document.createElement('script').text = '1'",
+        "new DOMParser().parseFromString('<b>', 'text/html')",
+        "trustedTypes.createPolicy('other', {})",
+        "trustedTypes.createPolicy('picture', {})",
+    ):
+        with pytest.raises(Error, match=r"TypeError|Trusted"):
+            ada.page.evaluate(attempt)
+    people.faults.clear()  # the browser reports each attempt
+
+
+def test_a_hidden_tab_closes_its_stream_and_goes_on_when_it_is_looked_at(people: People) -> None:
+    ada = people.person("Ada")
+    ada.page.clock.install()
+    match = _against_a_bot(ada)
+    before = _version(ada.page)
+    _look_away(ada.page, hidden=True)
+    ada.page.clock.fast_forward(25_000)
+    actions = people.get(f"/v1/matches/{match}/legal-actions", ada.token)["actions"]
+    _act(people, match, ada.token, actions[0])
+    _look_away(ada.page, hidden=False)
+    expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
+    assert _version(ada.page) == before + 1
+
+
+def _look_away(page: Page, *, hidden: bool) -> None:
+    page.evaluate(
+        """hidden => {
+          Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+          document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        hidden,
+    )

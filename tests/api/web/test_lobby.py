@@ -8,7 +8,7 @@ from typing import Final
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from service.match import events
 from tests.api.web.person import People, Person
@@ -53,7 +53,8 @@ def test_the_creator_fills_and_frees_seats_by_click(people: People) -> None:
     seat.get_by_role("button", name="Free the seat").click()
     expect(seat).to_have_count(0)
     ada.page.get_by_role("button", name="Add random").first.click()
-    ada.page.get_by_role("button", name="Add random").first.click()
+    expect(ada.page.get_by_role("button", name="Add random")).to_have_count(1)
+    ada.page.get_by_role("button", name="Add random").click()
     expect(ada.page.locator("#waiting")).to_have_count(0)
     expect(ada.page.locator("#seats")).to_be_visible()
 
@@ -145,3 +146,17 @@ def test_a_seat_that_a_bot_took_over_is_taken_back(people: People) -> None:
         back.click()
         expect(ada.page.locator(".seats .seat", has_text="Ada").locator(".tag", has_text="you")).to_be_visible()
         expect(back).to_have_count(0)
+
+
+@pytest.mark.parametrize("wrong", ["2031-01-01T00:00:00Z", "2021-01-01T00:00:00Z"])
+def test_clocks_go_by_the_time_of_the_server(people: People, wrong: str) -> None:
+    ada = people.person("Ada")
+    ada.page.clock.install(time=wrong)
+    ada.visit()
+    ada.sign_up()
+    ada.create(GAME, 2, bots=1, options=_a_minute)
+    expect(ada.page.locator(".actions .clock")).to_have_text(re.compile(r"^(1:00|0:[3-5]\d)$"))
+
+
+def _a_minute(page: Page) -> None:
+    page.get_by_role("combobox", name="Clock").select_option(label="1 minute for each decision")

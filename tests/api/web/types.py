@@ -28,4 +28,4 @@ def check() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(check())
+    sys.exit(check() or 0)

@@ -248,5 +248,3 @@ def test_open_matches_are_found_by_each_facet_and_pair_until_they_are_removed(in
         2,
         0,
     ]
-    asked = [IndexEntry(12 + number, f"m{number}") for number in range(3)]
-    assert list(index.unfiled(asked)) == [IndexEntry(14, "m2")]

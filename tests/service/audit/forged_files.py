@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from events.record import digest
-from tests.service.audit.forged_format_2 import OF_AGREED, Found, a_freed_seat_that_was_free, the_other_format
-from tests.service.audit.match_files import File, Lines, aborted, agreed, banks, expired, monkeys, toy
+from tests.service.audit.forged_format_2 import OF_AGREED, OF_LEFT, Found, a_freed_seat_that_was_free, the_other_format
+from tests.service.audit.match_files import File, Lines, aborted, agreed, banks, expired, left, monkeys, toy
 
 
 def another_seed_and_commitment(file: File) -> Found:
@@ -54,9 +54,7 @@ def an_action_left_out(file: File) -> Found:
 
 
 def an_action_twice(file: File) -> Found:
-    at = file.find("action")
-    file.events.insert(at + 1, file.events[at])
-    return at + 1, "actions"
+    return file.repeat("action"), "actions"
 
 
 def an_action_too_late(file: File) -> Found:
@@ -103,9 +101,7 @@ def no_score(file: File) -> Found:
 
 
 def two_scores(file: File) -> Found:
-    at = file.find("match_scored")
-    file.events.insert(at + 1, file.events[at])
-    return at + 1, "actions"
+    return file.repeat("match_scored"), "actions"
 
 
 def an_event_after_the_seed(file: File) -> Found:
@@ -156,9 +152,7 @@ def a_start_with_an_empty_seat(file: File) -> Found:
 
 
 def two_starts(file: File) -> Found:
-    at = file.find("match_started")
-    file.events.insert(at + 1, file.events[at])
-    return at + 1, "actions"
+    return file.repeat("match_started"), "actions"
 
 
 def a_seat_taken_in_mid_match(file: File) -> Found:
@@ -168,9 +162,7 @@ def a_seat_taken_in_mid_match(file: File) -> Found:
 
 
 def a_player_who_left_twice(file: File) -> Found:
-    at = file.find("resigned")
-    file.events.insert(at + 1, file.events[at])
-    return at + 1, "actions"
+    return file.repeat("resigned"), "actions"
 
 
 def a_seat_handed_over_by_its_player(file: File) -> Found:
@@ -340,6 +332,7 @@ ALL: Final[Mapping[Callable[[File], Found], Callable[[], Lines]]] = {
     **dict.fromkeys(_OF_MONKEYS, monkeys),
     **dict.fromkeys(_OF_BANKS, banks),
     **dict.fromkeys(OF_AGREED, agreed),
+    **dict.fromkeys(OF_LEFT, left),
     an_abort_by_a_creator_with_a_seat: aborted,
     a_freed_seat_that_was_free: expired,
 }

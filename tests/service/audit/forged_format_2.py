@@ -48,9 +48,7 @@ def an_abort_whose_request_was_taken_back(file: File) -> Found:
 
 
 def a_seat_taken_back_twice(file: File) -> Found:
-    at = file.find("seat_handed_over", reason="returned")
-    file.events.insert(at + 1, file.events[at])
-    return at + 1, "actions"
+    return file.repeat("seat_handed_over", reason="returned"), "actions"
 
 
 def a_seat_taken_back_by_a_stranger(file: File) -> Found:
@@ -78,10 +76,19 @@ def an_absent_seat_replaced_by_the_service(file: File) -> Found:
     return at, "actions"
 
 
+def an_abort_left_out_after_the_last_one_left(file: File) -> Found:
+    at = file.find("match_aborted")
+    file.insert(at, "clock_extended", {"ms": 1, "reason": "outage"})
+    return at, "actions"
+
+
+def an_abort_that_the_one_who_stays_did_not_ask_for(file: File) -> Found:
+    del file.events[file.find("abort_asked", 1)]
+    return file.find("match_aborted"), "actions"
+
+
 def a_freed_seat_that_was_free(file: File) -> Found:
-    at = file.find("seat_freed")
-    file.events.insert(at + 1, file.events[at])
-    return at + 1, "actions"
+    return file.repeat("seat_freed"), "actions"
 
 
 def the_other_format(file: File) -> Found:
@@ -96,5 +103,6 @@ OF_AGREED: Final = (
     a_seat_taken_back_twice, a_seat_taken_back_by_a_stranger, a_seat_taken_back_from_its_person,
     an_absent_seat_replaced_by_itself, an_absent_seat_replaced_by_the_service,
 )  # fmt: skip
-OF_FORMAT_2: Final = frozenset({*OF_AGREED, a_freed_seat_that_was_free})
+OF_LEFT: Final = (an_abort_left_out_after_the_last_one_left, an_abort_that_the_one_who_stays_did_not_ask_for)
+OF_FORMAT_2: Final = frozenset({*OF_AGREED, *OF_LEFT, a_freed_seat_that_was_free})
 """Forgeries that need events that only format 2 has."""

@@ -65,6 +65,12 @@ class File:
         found: dict[str, Any] = self.events[self.find(kind, nth, **data)]["data"]
         return found
 
+    def repeat(self, kind: str, **data: object) -> int:
+        """Insert the event once more right after itself, and return its version there."""
+        at = self.find(kind, 0, **data)
+        self.events.insert(at + 1, self.events[at])
+        return at + 1
+
     def insert(self, version: int, kind: str, data: dict[str, Any], by: str = "worker") -> None:
         at = self.events[version - 1]["at"]
         self.events.insert(version, {"type": kind, "at": at, "by": by, "data": data, "salt": "0" * 32})
@@ -197,7 +203,18 @@ def agreed() -> Lines:
     return lines_of(arena, table)
 
 
-GOOD: Final[tuple[Callable[[], Lines], ...]] = (toy, monkeys, aborted, banks, resigning, expired, agreed)
+@cache
+def left() -> Lines:
+    """A match that two of three people want to abort, and that the third one leaves."""
+    arena = Arena()
+    table = arena.monkeys("anna", "ben", "cleo")
+    for name in ("anna", "ben"):
+        mid_match.ask_abort(arena.ports, name, table, arena.new_key())
+    arena.leave(table, "cleo")
+    return lines_of(arena, table)
+
+
+GOOD: Final[tuple[Callable[[], Lines], ...]] = (toy, monkeys, aborted, banks, resigning, expired, agreed, left)
 
 
 @cache

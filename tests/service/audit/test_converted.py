@@ -10,24 +10,19 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from events.record import canonical, decode, digest
 from service.audit.dump_files import zstd
 from service.audit.verify import verify
 from service.match.redaction import see_event
 from service.ops import local_commands
-from service.ops.cli import main
+from tests.command_line import run
 from tests.service.games.toy.game import TOY
 
 
 @pytest.fixture(autouse=True)
 def games(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_commands, "GAMES", {"toy": TOY})
-
-
-def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 @pytest.fixture

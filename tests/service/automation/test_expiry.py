@@ -1,13 +1,12 @@
-"""Matches that nobody starts in time are aborted, also those that an older release stored."""
+"""Matches that nobody starts in time are aborted."""
 
 import pytest
 
 from service.audit.match_file import export
 from service.audit.verify import verify
-from service.automation.expiry import adopt, expire
+from service.automation.expiry import expire
 from service.match.due_times import due_times
 from service.match.model import OPEN_MS
-from service.usecases.held_seats import count_seats
 from tests.service.arena import START, Arena, refused
 
 
@@ -69,37 +68,3 @@ def test_a_match_of_format_1_ends_as_if_its_creator_left(seated: bool) -> None:
     assert arena.types(table)[-2 - len(left) :] == [*left, "match_aborted", "seed_revealed"]
     assert arena.data(table, -1) == {"reason": "creator-left"}
     verify(list(export(arena.ports, arena.match(table))), arena.ports.games)
-
-
-def test_open_matches_of_an_older_release_get_their_due_times_and_count() -> None:
-    arena = Arena()
-    arena.format_number = 1
-    old = arena.join(arena.create(seats=3), "anna")
-    running = arena.join(arena.create(seats=2), "anna", "ben")
-    for table in (old, running):
-        arena.log.rearm(table, arena.version(table), {"open": None})
-    arena.index.release_seat("anna", old, START)
-    arena.format_number = 2
-    new = arena.join(arena.create(seats=3, private=True), "ben")
-    arena.index.add("dead", START, "host", private=False)
-    arena.time += 5
-    assert adopt(arena.ports) == 1
-    assert {due.match: due.at for due in arena.log.scheduled("open")} == {old: START + OPEN_MS, new: START + OPEN_MS}
-    assert [entry.match_id for _, entry in arena.index.held_seats("anna")] == [old]
-    assert adopt(arena.ports) == 0
-
-
-def test_a_match_that_cannot_be_read_stops_no_other() -> None:
-    arena = Arena()
-    tables = [arena.create(seats=3) for _ in range(3)]
-    for table in tables:
-        arena.log.rearm(table, 1, {"open": None})
-    arena.log.rewrite(tables[1], [b"{}"])
-    assert adopt(arena.ports) == 2
-
-
-def test_only_seats_of_open_matches_are_counted_again() -> None:
-    arena = Arena()
-    match = arena.match(arena.toy("anna", "ben"))
-    count_seats(arena.ports, match)
-    assert list(arena.index.held_seats("anna")) == []

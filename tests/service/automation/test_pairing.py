@@ -17,7 +17,7 @@ from service.errors import Refused
 from service.match.events import MatchClock
 from service.match.new_match import DEFAULT_CLOCK, NewMatch
 from service.repository.ports import Ports
-from service.repository.seeks import Seek
+from service.repository.seeks import Pairing, Seek
 from service.settings import read
 from service.usecases import match_lifecycle
 from service.usecases.match_index import own_page
@@ -32,7 +32,7 @@ RACES = 200 if LONG else 8
 
 def seeks(ports: Ports, player: str, seats: int = 2, key: str = "k", seconds: int = 600, **wanted: Any) -> Seek:
     found = seek(ports, player, NewMatch(GAME, seats, **wanted), key, seconds)
-    ports.seeks.see(player, ports.now())
+    ports.seeks.see(player)
     return found
 
 
@@ -80,13 +80,33 @@ def test_a_repeated_request_finds_its_seek_before_and_after_the_match() -> None:
     assert seeks(arena.ports, "anna", key="once more").match is None
 
 
+def test_a_key_is_for_one_seek() -> None:
+    arena = Arena()
+    seeks(arena.ports, "anna")
+    for wanted in ({"seats": 3}, {"seconds": 60}, {"options": {"treachery": True}}, {"clock": DEFAULT_CLOCK}):
+        refused("idempotency-key-reused", seeks, arena.ports, "anna", **wanted)
+    seeks(arena.ports, "ben")
+    put_together(arena.ports)
+    refused("idempotency-key-reused", seeks, arena.ports, "anna", 3)
+
+
+def test_a_seek_names_its_match_once_it_exists() -> None:
+    arena = Arena()
+    found = [seeks(arena.ports, player) for player in ("anna", "ben")]
+    arena.ports.seeks.pair(Pairing("later", tuple(found)))
+    assert find(arena.ports, "anna", found[0].id).match is None
+    assert seeks(arena.ports, "anna").match is None
+    put_together(arena.ports)
+    assert find(arena.ports, "anna", found[0].id).match == "later"
+
+
 def test_a_seek_ends_with_its_time_its_stream_or_a_cancellation() -> None:
     arena = Arena()
     for player in ("anna", "ben", "carl", "dora"):
         seeks(arena.ports, player, 4 if player == "anna" else 3, seconds=100)
     cancel(arena.ports, "dora", _id(arena, "dora"))
     arena.wait(STREAM_GRACE_MS)
-    arena.ports.seeks.see("ben", arena.time)
+    arena.ports.seeks.see("ben")
     put_together(arena.ports)
     assert [arena.ports.seeks.of(player) is not None for player in ("anna", "ben", "carl", "dora")] == [1, 1, 1, 0]
     arena.wait(1)
@@ -94,7 +114,7 @@ def test_a_seek_ends_with_its_time_its_stream_or_a_cancellation() -> None:
     assert [arena.ports.seeks.of(player) is not None for player in ("anna", "ben", "carl", "dora")] == [0, 1, 0, 0]
     for _ in range(70):
         arena.wait(1_000)
-        arena.ports.seeks.see("ben", arena.time)
+        arena.ports.seeks.see("ben")
     put_together(arena.ports)
     assert arena.ports.seeks.of("ben") is None
 
@@ -104,7 +124,7 @@ def test_nobody_is_paired_without_a_stream() -> None:
     seek(arena.ports, "anna", NewMatch(GAME, 2), "k", 600)
     seeks(arena.ports, "ben")
     assert put_together(arena.ports) == 0
-    arena.ports.seeks.see("anna", arena.time)
+    arena.ports.seeks.see("anna")
     assert put_together(arena.ports) == 1
 
 

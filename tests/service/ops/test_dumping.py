@@ -9,7 +9,6 @@ from typing import Final
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 
 from service.adapters.valkey import Valkey
 from service.audit import dataset
@@ -21,10 +20,10 @@ from service.container import build
 from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.match.redaction import see_event
-from service.ops.cli import main
 from service.repository.ports import Ports
 from service.settings import read
 from service.usecases.match_lifecycle import create
+from tests.command_line import run
 from tests.serving import ROOT
 from tests.waiting import until
 
@@ -88,10 +87,6 @@ def dump(log: Log, folder: Path) -> subprocess.CompletedProcess[str]:
         timeout=60,
         check=False,
     )
-
-
-def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 @pytest.mark.parametrize("parts", [0, 1, 3])

@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 
 from events.record import canonical, decode, digest
 from service.audit.verify import verify
@@ -23,7 +22,7 @@ from service.games.protocol import AnyGame
 from service.games.registry import GAMES
 from service.match.redaction import see_event
 from service.ops import local_commands
-from service.ops.cli import main
+from tests.command_line import run
 from tests.service.audit.match_files import File
 from tests.service.games.toy.game import TOY
 
@@ -36,10 +35,6 @@ def games(monkeypatch: pytest.MonkeyPatch) -> dict[str, AnyGame]:
     hosted: dict[str, AnyGame] = {"toy": TOY}
     monkeypatch.setattr(local_commands, "GAMES", hosted)
     return hosted
-
-
-def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 def test_the_outcome_is_printed_by_ranks() -> None:

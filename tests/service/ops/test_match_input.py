@@ -4,16 +4,11 @@ import gzip
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from events.log import MAX_BYTES as MAX_EVENT_BYTES
 from service.ops import match_input
-from service.ops.cli import main
+from tests.command_line import run
 from tests.service.audit.match_files import played
-
-
-def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words])
 
 
 @pytest.fixture

@@ -67,7 +67,10 @@ class Players(Arena):
     ) -> Iterator[Frame]:
         """The frames of an NDJSON stream, without heartbeats. Each is validated against the API reference."""
         line = {
-            "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("NoticesHello", "Notice", "NoticesEnd")]
+            "oneOf": [
+                {"$ref": f"#/components/schemas/{name}"}
+                for name in ("NoticesHello", "Notice", "SeekEndedNotice", "NoticesEnd")
+            ]
         }
         validator = jsonschema_rs.Draft202012Validator({**line, "components": components()})
         deadline = time.monotonic() + 60

@@ -4,6 +4,7 @@ import threading
 import time
 from typing import Any
 
+import msgspec
 import pytest
 
 from events.feed import Waiter
@@ -11,7 +12,9 @@ from events.log import LogUnavailable
 from service.adapters.memory import MemoryIndex
 from service.repository import cursors
 from service.subscriptions import followed, streams
-from service.subscriptions.frames import EVENT_STREAM
+from service.subscriptions.frames import EVENT_STREAM, NDJSON
+from service.subscriptions.player_stream import PlayerSubscription
+from service.subscriptions.situation import NOTHING
 from tests.api.checked import Client
 from tests.api.conftest import problem
 from tests.service.arena import person
@@ -163,6 +166,15 @@ def test_the_last_frame_of_a_stream_has_the_reason_of_its_end(
     else:
         with_heartbeats.revoked = True
     assert list(stream) == [{"type": "end", "reason": reason, "cursor": cursor}]
+
+
+def test_a_stream_ends_when_the_clock_of_its_process_is_wrong(with_heartbeats: Players) -> None:
+    players, faults = with_heartbeats, iter([None, None, "30 s ahead"])
+    subscription = PlayerSubscription(
+        players.ports, players.streams, "anna", NDJSON, NOTHING, clock_fault=lambda: next(faults, None)
+    )
+    *_, last = players.streams.run(subscription, players.authorize)
+    assert msgspec.json.decode(last)["reason"] == "restart"
 
 
 def test_a_stream_survives_an_outage_of_the_log(with_heartbeats: Players, monkeypatch: pytest.MonkeyPatch) -> None:

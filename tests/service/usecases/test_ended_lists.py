@@ -13,12 +13,12 @@ from service.automation.bot_turns import score
 from service.repository.ports import ENDING_MS
 from service.usecases.match_index import (
     IN_FLIGHT_MS,
-    MAX_READ,
     MIN_BATCH,
     ended_page,
     public_page,
     update_index_of_ended,
 )
+from service.usecases.pages import MAX_READ
 from tests.service.arena import Arena, refused, unavailable
 
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import pytest
 
-from service.automation.upgrade import refile
 from service.match.facets import facets_of, lookups
 from service.repository.index_entry import IndexEntry
 from service.repository.ports import NO_FACETS, Player
@@ -145,19 +144,6 @@ def test_entries_that_a_crash_left_are_removed_by_readers_and_new_ones_stay() ->
     assert arena.index.find(frozenset({"free_seats=3"}), None, 9) == []
 
 
-def test_matches_that_an_older_release_wrote_are_filed_once() -> None:
-    arena = Arena()
-    tables = [arena.create(by=f"host-{number}") for number in range(5)]
-    arena.create(private=True)
-    for table in tables[:3]:
-        match = arena.match(table)
-        arena.index.unfile(table, match.created_at, facets_of(match))
-    assert sorted(ids(arena, game="toy")) == sorted(tables[3:])
-    assert (refile(arena.ports), refile(arena.ports)) == (3, 0)
-    assert arena.index.is_published()
-    assert sorted(ids(arena, game="toy")) == sorted(tables)
-
-
 def test_an_invalid_filter_is_refused() -> None:
     arena = Arena()
     for wanted, code in (
@@ -195,18 +181,3 @@ def test_a_player_s_public_matches_are_listed_and_private_ones_are_not() -> None
     arena.leave(shown[0], "anna")
     assert [view.status for view in player_page(arena.ports, "anna", None, 9)[0]] == ["open", "open", "aborted"]
     refused("player-not-found", player_page, arena.ports, "ben", None, 9)
-
-
-def test_public_lists_that_an_older_release_did_not_write_are_filled_once() -> None:
-    arena = Arena()
-    arena.ports.accounts.add(Player("anna", "Anna", START), "digest")
-    over, running = arena.toy("anna", "ben"), arena.toy("anna", "ben")
-    arena.play_out(over)
-    arena.join(arena.create(private=True), "anna")
-    arena.index._own_lists.pop(("anna", "public"))
-    assert player_page(arena.ports, "anna", None, 9) == ((), None)
-    refile(arena.ports)
-    assert {view.id for view in player_page(arena.ports, "anna", None, 9)[0]} == {over, running}
-    arena.index._own_lists.pop(("anna", "public"))
-    refile(arena.ports)
-    assert player_page(arena.ports, "anna", None, 9) == ((), None), "the walk over all matches is done once"

@@ -72,12 +72,58 @@ def test_an_action_takes_the_request_of_its_seat_back() -> None:
 def test_people_who_left_and_bots_need_not_agree() -> None:
     arena = Arena()
     table = arena.monkeys("anna", "ben", bots=("random",))
-    ask(arena, table, "anna")
     arena.leave(table, "ben")
-    assert arena.match(table).status == "running"
     refused("not-seated", ask, arena, table, "ben")
     ask(arena, table, "anna")
-    assert arena.types(table)[-3:] == ["resigned", "match_aborted", "seed_revealed"]
+    assert arena.types(table)[-4:] == ["resigned", "abort_asked", "match_aborted", "seed_revealed"]
+    is_valid(arena, table)
+
+
+def clocked(arena: Arena, on_timeout: str) -> str:
+    return arena.join(
+        arena.create("monkeys_on_the_moon", 3, clock={"turn_seconds": 20, "on_timeout": on_timeout}),
+        "anna",
+        "ben",
+        "cleo",
+    )
+
+
+@pytest.mark.parametrize("how", ["leaves", "resigns by the clock", "loses the seat by the clock", "is replaced"])
+def test_a_match_ends_when_the_last_person_who_did_not_ask_is_gone(how: str) -> None:
+    arena = Arena()
+    by_clock = {"resigns by the clock": "resign", "loses the seat by the clock": "bot"}
+    table = clocked(arena, by_clock[how]) if how in by_clock else arena.monkeys("anna", "ben", "cleo")
+    seat = arena.match(table).decisions()[0].seat
+    up, *others = sorted(("anna", "ben", "cleo"), key=lambda player: arena.match(table).seat_of(player) != seat)
+    for player in others:
+        ask(arena, table, player)
+    assert arena.match(table).status == "running"
+    match how:
+        case "leaves":
+            arena.leave(table, up)
+        case "is replaced":
+            arena.wait(ABSENCE_MS)
+            replace_absent(arena, table, others[0], seat)
+        case _:
+            arena.ring(table)
+    gone = "resigned" if how in {"leaves", "resigns by the clock"} else "seat_handed_over"
+    assert arena.types(table)[-3:] == [gone, "match_aborted", "seed_revealed"]
+    assert arena.data(table, -1) == {"reason": "agreed"}
+    assert [entry.match_id for entry in arena.index.page("aborted", None, 9)] == [table]
+    assert list(arena.index.page("running", None, 9)) == []
+    is_valid(arena, table)
+
+
+def test_a_match_that_nobody_wants_to_abort_goes_on_when_all_leave() -> None:
+    arena = Arena()
+    table = arena.monkeys("anna", "ben", "cleo")
+    ask(arena, table, "anna")
+    arena.leave(table, "anna")
+    arena.leave(table, "ben")
+    assert arena.match(table).status == "running"
+    arena.leave(table, "cleo")
+    assert arena.match(table).status == "running"
+    arena.play_out(table)
     is_valid(arena, table)
 
 

@@ -1,21 +1,24 @@
 """Worker processes take over the open matches of an older release, and end those that wait for too long."""
 
+from service.match.facets import facets_of
 from service.match.new_match import NewMatch
+from service.usecases.finding import Wanted, open_page
 from service.usecases.match_lifecycle import create
 from tests.waiting import until
 from tests.workers.world import GAME, World
-from workers.upkeep import Upkeep
 
 
-def test_open_matches_without_due_times_are_found(world: World) -> None:
+def test_a_worker_process_takes_over_a_match_of_an_older_release(world: World) -> None:
     ports = world.service.ports
-    match = create(ports, "pl_a", NewMatch(GAME, 2, private=True, format_number=1), "old").match
-    ports.log.rearm(match.id, match.head.version, {"open": None})
+    match = create(ports, "pl_a", NewMatch(GAME, 2, format_number=1), "old").match
+    hidden = create(ports, "pl_a", NewMatch(GAME, 2, private=True, format_number=1), "hidden").match
+    for one in (match, hidden):
+        ports.log.rearm(one.id, one.head.version, {"open": None})
+    ports.index.unfile(match.id, match.created_at, facets_of(match))
     assert ports.log.scheduled("open") == ()
-    upkeep = Upkeep(ports)
-    upkeep.start()
-    until(lambda: [due.match for due in ports.log.scheduled("open")] == [match.id], 10, "the match is found")
-    upkeep.stop()
+    world.worker("people")
+    until(lambda: {due.match for due in ports.log.scheduled("open")} == {match.id, hidden.id}, 30, "both are found")
+    assert [view.id for view in open_page(ports, Wanted(game=GAME), None, 9)[0]] == [match.id]
 
 
 def test_a_worker_process_ends_a_match_that_waits_too_long(world: World) -> None:
