@@ -1,7 +1,8 @@
 """`moonstone view`: a match file as one HTML page, as a picture, or in words."""
 
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ from rich.console import Console
 from rich.progress import track
 
 from service.audit.verify import Fault
+from service.errors import location
 from service.games.drawing.page import document
 from service.games.registry import GAMES
 from service.match import texts
@@ -66,13 +68,14 @@ def view(
     if seat is not None and svg is None and not text:
         raise click.UsageError("--seat is for --svg and --text: a page has the views of all seats.")
     viewed = read(_lines(source, match_id))
-    if svg is not None:
-        write_file(svg, _picture(viewed, ply, seat, language))
-    elif text:
-        for moment in viewed.moments(viewer_of(seat, viewed.match), language):
-            click.echo(f"{moment.version:>4}  {printable(moment.text)}")
-    else:
-        show(viewed, out, opens=not no_open)
+    with _forged_values_as_sentences(viewed):
+        if svg is not None:
+            write_file(svg, _picture(viewed, ply, seat, language))
+        elif text:
+            for moment in viewed.moments(viewer_of(seat, viewed.match), language):
+                click.echo(f"{moment.version:>4}  {printable(moment.text)}")
+        else:
+            show(viewed, out, opens=not no_open)
     if viewed.fault is not None:
         raise click.ClickException(f"{_sentence(viewed.fault)} Only what comes before is shown.")
 
@@ -98,8 +101,11 @@ def show(viewed: Viewed, out: str | None = None, *, opens: bool = True) -> None:
     page = view_page.page(viewed_match.replay(viewed, views))
     write_file(str(path), page)
     count = len(viewed.steps)
-    click.echo(f"{printable(str(path))}: {count} versions in {len(wanted)} views, {len(page) / 1e6:.2f} MB.")
-    if opens and str(path) != "-" and not webbrowser.open(path.resolve().as_uri()):
+    is_stdout = str(path) == "-"
+    click.echo(
+        f"{printable(str(path))}: {count} versions in {len(wanted)} views, {len(page) / 1e6:.2f} MB.", err=is_stdout
+    )
+    if opens and not is_stdout and not webbrowser.open(path.resolve().as_uri()):
         click.echo("There is no browser that could be opened.", err=True)
 
 
@@ -109,6 +115,20 @@ def _lines(source: str, match_id: str | None) -> list[bytes]:
     if match_id is None and not isinstance(found, list):
         raise click.UsageError("A dump has many matches: name one of them with --match.")
     return match_lines(found, match_id)
+
+
+@contextmanager
+def _forged_values_as_sentences(viewed: Viewed) -> Iterator[None]:
+    """Before a fault of the chain there may be forged values, of which no picture and no text can be made."""
+    try:
+        yield
+    except (click.ClickException, OSError):
+        raise
+    except Exception as error:
+        if viewed.fault is None:
+            raise
+        text = f"{_sentence(viewed.fault)} What comes before cannot be shown either: {location(error)}."
+        raise click.ClickException(text) from None
 
 
 def _picture(viewed: Viewed, ply: int | None, seat: str | None, language: str) -> bytes:

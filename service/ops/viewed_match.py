@@ -9,6 +9,7 @@ from events.record import Event, Version, decode
 from service.audit.match_file import split
 from service.audit.public_audit import Audit, results
 from service.audit.verify import Check, Fault, verify
+from service.errors import Corrupt, Refused
 from service.games.drawing.changes import mark_changes
 from service.games.drawing.page import Picture
 from service.games.protocol import AnyGame
@@ -83,13 +84,25 @@ def read(lines: Sequence[bytes], games: Mapping[str, AnyGame]) -> Viewed:
 
 
 def _steps(lines: Sequence[bytes], games: Mapping[str, AnyGame], last: Version) -> Sequence[Step]:
-    """The versions of a match file up to the last one that is wanted."""
+    """The versions of a match file up to the last one that is wanted.
+
+    Before a break of the chain there may be events that nobody could decide again, since the seed is unknown. They end where
+    they cannot be folded.
+
+    Raises:
+        Fault: the first event cannot be folded.
+    """
     first, stored = split(lines)
-    match = begin(first.match, stored[0], games)
-    steps = [Step(decode(stored[0]), match)]
-    for entry in stored[1:last]:
-        match = step(match, entry)
-        steps.append(Step(decode(entry), match))
+    steps: list[Step] = []
+    try:
+        match = begin(first.match, stored[0], games)
+        steps.append(Step(decode(stored[0]), match))
+        for entry in stored[1:last]:
+            match = step(match, entry)
+            steps.append(Step(decode(entry), match))
+    except (Corrupt, Refused) as error:
+        if not steps:
+            raise Fault(1, "effects", str(error)) from None
     return steps
 
 
