@@ -1,5 +1,5 @@
 /** The account of this browser: made when one is needed, and signed out. */
-import { signal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { post, remove } from "./api.js";
 import { html } from "./html.js";
@@ -48,7 +48,7 @@ export const SessionEnded = () =>
 /** The question for a name. */
 export function SignUp() {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  const problem = useRef(signal(/** @type {Error | null} */ (null))).current;
+  const problem = useSignal(/** @type {Error | null} */ (null));
   const isAsked = asked.value !== null;
   useEffect(() => {
     if (isAsked) dialog.current?.showModal();
