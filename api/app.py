@@ -34,6 +34,7 @@ from api.resources import (
     seats,
     seeks,
     streams,
+    tokens,
     web,
 )
 from service.usecases import accounts
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 RESOURCES: Final[Sequence[Blueprint]] = (
     catalogue.blueprint,
     players.blueprint,
+    tokens.blueprint,
     mine.blueprint,
     lists.blueprint,
     seeks.blueprint,
@@ -102,7 +104,7 @@ class App(Flask):
     def process_response(self, response: Response) -> Response:
         request = context.current_request()
         compression.compress(request, response)
-        if response.status_code == HTTPStatus.NO_CONTENT:
+        if response.status_code in {HTTPStatus.NO_CONTENT, HTTPStatus.ACCEPTED}:
             # Flask sets it on every response, also without a body.
             response.headers.pop("Content-Type", None)
         access_log.log_request(request, context.state(), response.status_code)

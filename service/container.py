@@ -12,7 +12,7 @@ from events.listener import Listener
 from events.log import LogUnavailable as LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
 from events.redis_pool import ReadBatcher
-from service.adapters import accounts, beat, jobs, queue_health, store, tickets
+from service.adapters import account_cache, accounts, beat, jobs, queue_health, store, tickets
 from service.adapters.clock import wall_clock
 from service.adapters.clock_watch import ClockWatch, disagreement, offset_ms
 from service.adapters.local_limits import LocalLimits
@@ -20,6 +20,7 @@ from service.adapters.match_index import RedisIndex
 from service.adapters.news import RedisNews
 from service.adapters.seeks import RedisSeeks
 from service.adapters.shared_limits import SharedLimits
+from service.adapters.token_uses import UsesWriter
 from service.games.registry import GAMES
 from service.repository.match_history import History
 from service.repository.ports import Games
@@ -48,7 +49,7 @@ class Service:
     queue_client: Redis
     clock_watch: ClockWatch
     _store: store.Store
-    _threads: tuple[Listener | ReadBatcher | SharedLimits | ClockWatch, ...]
+    _threads: tuple[Listener | ReadBatcher | SharedLimits | ClockWatch | UsesWriter, ...]
 
     def readiness(self) -> tuple[str, ...]:
         """The reasons why this process should get no requests; empty if it is ready."""
@@ -110,9 +111,10 @@ def build(settings: Settings, *, games: Games = GAMES, listen: bool = True) -> S
     shared = SharedLimits(queue_client, settings.api_workers) if listen else None
     if shared is not None:
         ports = replace(ports, limits=shared)
-    listener = Listener(log_client, {accounts.CHANNEL: cached_accounts}, feed) if listen else None
+    listener = Listener(log_client, {account_cache.CHANNEL: cached_accounts.cache}, feed) if listen else None
     watch = ClockWatch(log_client)
-    threads = tuple(thread for thread in (batcher, listener, shared, watch) if thread is not None)
+    uses = UsesWriter(cached_accounts.store_uses) if listen else None
+    threads = tuple(thread for thread in (batcher, listener, shared, watch, uses) if thread is not None)
     return Service(settings, ports, feed, log_client, queue_client, watch, opened, threads)
 
 

@@ -46,6 +46,8 @@ class Settings:
     moves_by_token: int
     requests_by_address: int
     sign_ups_by_address: int
+    account_changes_by_token: int
+    recoveries_by_address: int
     creations_by_token: int
     creations_by_address: int
     bot_matches_by_address: int
@@ -202,6 +204,18 @@ VARIABLES: Final = (
     ),
     Variable(
         "MOONSTONE_SIGN_UPS_BY_ADDRESS", "30", "new players in ten minutes from one address", _whole(1, 1_000_000)
+    ),
+    Variable(
+        "MOONSTONE_ACCOUNT_CHANGES_BY_TOKEN",
+        "30",
+        "changes of name, tokens and recovery code, and exports, in ten minutes with the tokens of one player",
+        _whole(1, 1_000_000),
+    ),
+    Variable(
+        "MOONSTONE_RECOVERIES_BY_ADDRESS",
+        "10",
+        "recoveries, and wrong codes, in ten minutes from one address; as many wrong codes for one player",
+        _whole(1, 1_000_000),
     ),
     Variable(
         "MOONSTONE_CREATIONS_BY_TOKEN",

@@ -219,7 +219,16 @@ def test_seats_options_bots_and_breakdown_of_every_game_are_documented(game: Any
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "DUMPS.md", "HOSTING-A-BOT.md", "service/VERIFYING.md"]
+    "page",
+    [
+        "README.md",
+        "ACCOUNTS.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "DUMPS.md",
+        "HOSTING-A-BOT.md",
+        "service/VERIFYING.md",
+    ],
 )
 def test_every_link_of_a_page_has_a_target(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from service.adapters.beat import Beat
 from service.adapters.jobs import JOB_SECONDS
 from service.automation import adoption, pairing
+from service.automation.erasure import Erasures
 from service.container import Service, Unusable, build
 from service.repository.ports import Lane, Ports
 from service.settings import BadSetting, Settings
@@ -37,6 +38,10 @@ NICENESS: Final = 5
 PAIRING_INTERVAL_S: Final = 0.25
 ADOPTION_INTERVAL_S: Final = 600.0
 """While processes of an older release still run, they may store more matches."""
+
+ERASURE_INTERVAL_S: Final = 1.0
+TOKENS_INTERVAL_S: Final = 3_600.0
+"""While processes of an older release still run, they may store more tokens."""
 
 _log = logging.getLogger("moonstone.worker")
 
@@ -79,18 +84,27 @@ def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[H
     ports = replace(service.ports, jobs=player)
     clock_fault = service.clock_watch.fault
     sweeper = Sweeper(ports, Beat(service.log_client), clock_fault=clock_fault)
-    seeks_clock = ClockCheck(clock_fault, "seeks are paired")
+    seeks_clock, erasures_clock = (
+        ClockCheck(clock_fault, what) for what in ("seeks are paired", "matches of erased accounts are left")
+    )
     return (
         hints,
         sweeper,
         Repeating("pairing", partial(_pair_seeks, ports, seeks_clock), PAIRING_INTERVAL_S),
         Repeating("adoption", partial(_adopt, ports), ADOPTION_INTERVAL_S),
+        Repeating("erasures", partial(_erase, Erasures(ports), erasures_clock), ERASURE_INTERVAL_S),
+        Repeating("tokens", lambda _: ports.accounts.adopt(), TOKENS_INTERVAL_S),
     )
 
 
 def _pair_seeks(ports: Ports, clock: ClockCheck, _: GoesOn) -> None:
     if not clock.is_off():
         pairing.put_together(ports)
+
+
+def _erase(erasures: Erasures, clock: ClockCheck, goes_on: GoesOn) -> None:
+    if not clock.is_off():
+        erasures.step(goes_on)
 
 
 def _adopt(ports: Ports, goes_on: GoesOn) -> None:

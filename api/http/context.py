@@ -10,6 +10,7 @@ from flask import Request, g, request
 
 from api.http import auth, client_address, idempotency, rate_limit
 from service.errors import Refused
+from service.repository.accounts import Session
 from service.repository.limits import Allowance, Policy
 from service.repository.ports import Feed, Player, Ports, digest_of
 from service.settings import Settings
@@ -44,21 +45,25 @@ class RequestState:
     """The state of a request while it is answered. It replaces Flask's `g`.
 
     `container` and `alive` (whether the server still runs) belong to the app. `began` is a value of
-    `time.perf_counter`. `player` is None without a token. `ticket_of` is the digest of the token that a ticket stands for.
+    `time.perf_counter`. `session` is None without a token. `ticket_of` is the digest of the token that a ticket stands for.
     `problem` is the code of the problem that is sent as the response.
     """
 
-    __slots__ = ("alive", "allowance", "began", "container", "id", "player", "problem", "ticket_of")
+    __slots__ = ("alive", "allowance", "began", "container", "id", "problem", "session", "ticket_of")
 
     def __init__(self, container: Container, alive: Callable[[], bool]) -> None:
         self.container = container
         self.alive = alive
         self.began = time.perf_counter()
         self.id = str(uuid.uuid4())
-        self.player: Player | None = None
+        self.session: Session | None = None
         self.ticket_of: str | None = None
         self.allowance: Allowance | None = None
         self.problem: str | None = None
+
+    @property
+    def player(self) -> Player | None:
+        return None if self.session is None else self.session.player
 
 
 def current_request() -> Request:

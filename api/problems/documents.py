@@ -141,6 +141,8 @@ def respond(
     if kind.status == 401:
         challenge = 'Bearer error="invalid_token"' if code == "token-invalid" else "Bearer"
         response.headers["WWW-Authenticate"] = challenge
+    if code == "scope-missing":
+        response.headers["WWW-Authenticate"] = f'Bearer error="insufficient_scope", scope="{facts["scope"]}"'
     return response
 
 

@@ -85,14 +85,26 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "token-invalid": ProblemType(
         401,
         "Token invalid",
-        "The token is malformed, unknown or revoked.",
-        "Check that the token is complete, or create a new player.",
+        "The token is malformed, unknown, expired or revoked.",
+        "Check that the token is complete. A recovery code gets a new one: POST /v1/recoveries.",
+    ),
+    "recovery-code-invalid": ProblemType(
+        401,
+        "Recovery code invalid",
+        "The recovery code is malformed or wrong, or was renewed.",
+        "Check that the code is complete, and that it is the newest one.",
     ),
     "ticket-invalid": ProblemType(
         401,
         "Ticket invalid",
         "The ticket is malformed or unknown, was used before, or is older than 30 seconds.",
         "POST /v1/stream-tickets creates a new one; each connection needs its own.",
+    ),
+    "scope-missing": ProblemType(
+        403,
+        "Scope missing",
+        "The token does not have the scope that this operation needs; `scope` names it.",
+        "Use another token of the player. `POST /v1/me/tokens` makes one with the scopes you want.",
     ),
     "forbidden": ProblemType(
         403, "Forbidden", "This belongs to another player.", "Use the token of the player to whom it belongs."
@@ -118,6 +130,12 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     ),
     "too-many-streams": ProblemType(
         429, "Too many streams", "You have the maximum number of open streams.", "Close one first.", retry_after=5
+    ),
+    "too-many-tokens": ProblemType(
+        429,
+        "Too many tokens",
+        "You have the maximum number of tokens.",
+        "Revoke those that you do not use; `GET /v1/me/tokens` lists them.",
     ),
     "too-many-open-matches": ProblemType(
         429,
@@ -146,6 +164,12 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "The maximum number of players is waiting.",
         "Send the request again later.",
         retry_after=5,
+    ),
+    "token-not-found": ProblemType(
+        404,
+        "Token not found",
+        "You have no token with this id, or it was revoked, or it expired.",
+        "`GET /v1/me/tokens` lists the ids of your tokens.",
     ),
     "player-not-found": ProblemType(
         404, "Player not found", "No player has this id.", "Use the id of a player as seats and events show it."

@@ -130,7 +130,7 @@ def document(resources: Sequence[Blueprint], games: Mapping[str, AnyGame]) -> di
         _describe_defaults(schema)
     spec["paths"] = dict(sorted(spec["paths"].items()))
     for operation in (one for methods in spec["paths"].values() for one in methods.values() if "security" in one):
-        if {"ticket": []} in operation["security"]:  # the security scheme describes the parameter
+        if any("ticket" in scheme for scheme in operation["security"]):  # the security scheme describes the parameter
             operation["parameters"] = [one for one in operation["parameters"] if one["name"] != "ticket"]
     spec["components"] = {
         kind: dict(sorted(members.items())) for kind, members in sorted(spec["components"].items()) if members

@@ -17,7 +17,7 @@ from api.requests.components import PREFIX
 from api.requests.strict_fields import Object
 
 WRITE_PROBLEMS: Final = ("request-timeout", "unsupported-media-type", "invalid-request")
-"""Problems of every POST, also of one without a body, since it refuses a body."""
+"""Problems of every POST and PATCH, also of one without a body, since it refuses a body."""
 EVERYWHERE: Final = (
     "bad-request",
     "body-too-large",
@@ -50,6 +50,7 @@ def specification(title: str, version: str, info: Mapping[str, Any], resources: 
 def _operation(route: Route, tag: str) -> dict[str, Any]:
     operation = route.operation
     summary, _, description = (inspect.getdoc(route.view) or "").partition("\n\n")
+    description = "\n\n".join(filter(None, (description, _scope_needed(operation))))
     inputs: dict[str, Any] = {}
     parameters: list[Mapping[str, Any]] = []
     for given in operation.inputs:
@@ -71,16 +72,24 @@ def _operation(route: Route, tag: str) -> dict[str, Any]:
     }
 
 
+def _scope_needed(operation: Operation) -> str:
+    if operation.scope is None:
+        return ""
+    return f"{'The' if operation.needs_token else 'If a token is sent, the'} token needs the scope `{operation.scope}`."
+
+
 def _path_parameter(name: str) -> dict[str, Any]:
     return {"in": "path", "name": name, "required": True, "schema": {"type": "string", "minLength": 1}}
 
 
 def _security(operation: Operation) -> list[dict[str, list[str]]]:
+    """The accepted credentials, with the scope that they need (OpenAPI 3.1, 4.8.30: role names of a scheme)."""
+    scopes: list[str] = [] if operation.scope is None else [operation.scope]
     schemes: list[dict[str, list[str]]] = []
     if operation.knows_caller:
-        schemes.append({"bearer": []})
+        schemes.append({"bearer": scopes})
     if operation.takes_ticket:
-        schemes.append({"ticket": []})
+        schemes.append({"ticket": scopes})
     if operation.knows_caller and not operation.needs_token:
         schemes.append({})
     return schemes
@@ -110,12 +119,14 @@ def _problems_of(operation: Operation, method: str) -> set[str]:
     codes = {*operation.problems, *EVERYWHERE}
     if method != "GET":
         codes.add("clock-wrong")
-    if method == "POST":
+    if method in {"POST", "PATCH"}:
         codes.update(WRITE_PROBLEMS)
     if "json" in operation.takes:
         codes.add("bad-json")
     if operation.needs_token:
         codes.add("token-missing")
+    if operation.scope is not None:
+        codes.add("scope-missing")
     if operation.takes_ticket:
         codes.add("ticket-invalid")
     if "Idempotency-Key" in operation.headers:

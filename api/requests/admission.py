@@ -1,4 +1,4 @@
-"""Limits of new matches: for a player, for an address, and for the whole service."""
+"""Limits of what a request makes or changes, besides those of requests: for a player, for an address, for the whole service."""
 
 from typing import Final
 
@@ -11,6 +11,50 @@ CREATION_WINDOW: Final = 60
 """Seconds for the quota of new matches of a player or an address. Limited, since events are stored for ever."""
 BOT_MATCH_WINDOW: Final = 600
 """Seconds for the quota of matches of bots alone that an address starts. Limited, since workers play each to its end."""
+ACCOUNT_WINDOW: Final = 600
+"""Seconds for the quotas of new players, of changes of an account, and of recoveries."""
+
+
+def admit_sign_up() -> None:
+    """Count a new player of the address.
+
+    Raises:
+        Refused: `rate-limited`.
+    """
+    quota = context.container().settings.sign_ups_by_address
+    context.take(Policy("sign-ups", quota, ACCOUNT_WINDOW), context.address())
+
+
+def admit_account_change() -> None:
+    """Count a change of the caller's account, or an export.
+
+    Raises:
+        Refused: `rate-limited`.
+    """
+    quota = context.container().settings.account_changes_by_token
+    context.take(Policy("account-changes", quota, ACCOUNT_WINDOW), context.caller().id)
+
+
+def admit_recovery() -> None:
+    """Count a recovery from the address, before its code is compared.
+
+    Raises:
+        Refused: `rate-limited`.
+    """
+    quota = context.container().settings.recoveries_by_address
+    context.take(Policy("recoveries", quota, ACCOUNT_WINDOW), context.address())
+
+
+def count_wrong_code(player: str) -> None:
+    """Count a wrong recovery code for a player, who need not exist.
+
+    The right code is always accepted: otherwise whoever knows the id of a player could lock the player out.
+
+    Raises:
+        Refused: `rate-limited`.
+    """
+    quota = context.container().settings.recoveries_by_address
+    context.take(Policy("wrong-recovery-codes", quota, ACCOUNT_WINDOW), player, quiet=True)
 
 
 def admit_creation() -> None:

@@ -18,6 +18,7 @@ from api.http.request_headers import RequestHeader
 from api.problems import documents
 from api.requests.components import PREFIX
 from api.requests.strict_fields import List
+from service.repository.accounts import Scope
 
 View = TypeVar("View", bound=Callable[..., Response])
 
@@ -59,7 +60,7 @@ class Operation(msgspec.Struct, frozen=True):
     """What a view declares.
 
     `takes`: where it has input: "json", "query" or both. `repeated`: query parameters that may be repeated. `bucket`: the
-    name of its own rate limit, or None. `problems`: codes, besides those of every request with the same method. `links`:
+    name of its own rate limit, or None. `scope`: what a token must be for, None if any will do. `problems`: codes, besides those of every request with the same method. `links`:
     from a status to the operations that its answer leads to, with their parameters.
     """
 
@@ -70,6 +71,7 @@ class Operation(msgspec.Struct, frozen=True):
     bucket: str | None = None
     knows_caller: bool = False
     needs_token: bool = False
+    scope: Scope | None = None
     takes_ticket: bool = False
     answers: tuple[Answer, ...] = ()
     problems: tuple[str, ...] = ()
@@ -170,12 +172,14 @@ class Blueprint(flask.Blueprint):
         return decorate
 
     @staticmethod
-    def knows_caller(*, required: bool, by_ticket: bool = False) -> Callable[[View], View]:
+    def knows_caller(*, required: bool, scope: Scope | None, by_ticket: bool = False) -> Callable[[View], View]:
         """Declare that a view uses the caller. If a token is required, the checks refuse requests without one.
 
-        `by_ticket`: the query may have a ticket instead of a token (its schema has the field `ticket`).
+        `scope`: a token that is sent must have it; None if any token will do. `by_ticket`: the query may have a ticket instead
+        of a token (its schema has the field `ticket`).
         """
-        return lambda view: _declare(view, knows_caller=True, needs_token=required, takes_ticket=by_ticket)
+        declared = {"knows_caller": True, "needs_token": required, "scope": scope, "takes_ticket": by_ticket}
+        return lambda view: _declare(view, **declared)
 
     @staticmethod
     def counts_as(bucket: str) -> Callable[[View], View]:

@@ -17,8 +17,8 @@ from api.problems import documents
 from api.requests.blueprint import UNCOUNTED, Operation, operation_of
 from service.addresses import host_of
 from service.errors import Refused
+from service.repository.accounts import SCOPES, Scope, Session
 from service.repository.limits import Limits, Policy
-from service.repository.ports import Player
 
 WRITES: Final = frozenset({"POST", "PUT", "PATCH"})
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -80,8 +80,8 @@ def rate(name: str, quota: int) -> Policy:
 class Callers:
     """Identifies the caller and applies the rate limits. Requests with a wrong token count for their address."""
 
-    authenticate: Callable[[str], Player]
-    holder: Callable[[str], Player]
+    authenticate: Callable[[str], Session]
+    holder: Callable[[str], Session]
     find_ticket: Callable[[str], str]
     limits: Limits
     by_token: Policy
@@ -92,31 +92,40 @@ class Callers:
         if request.method == "OPTIONS" or request.path in PROBED or operation.bucket == UNCOUNTED:
             return
         known = context.state()
-        player = refusal = None
+        session = refusal = None
         try:
-            known.player = player = self._identify(request, operation, known)
+            known.session = session = self._identify(request, operation, known)
         except Refused as error:
             refusal = error
-        if player is None:
+        if session is None:
             allowance = self.limits.spend(self.by_address, context.address())
         else:
             # By player and not by header: a header can be written in many ways, and a player can have many tokens.
             policy = self.moves if operation.bucket == self.moves.name else self.by_token
-            allowance = self.limits.spend(policy, player.id)
+            allowance = self.limits.spend(policy, session.player.id)
         known.allowance = allowance
         rate_limit.check(allowance)
         if refusal is not None:
             raise refusal
         if operation.needs_token:
-            auth.required(player)
+            auth.required(session)
+        if session is not None and operation.scope is not None:
+            _check_scope(session, operation.scope)
 
-    def _identify(self, request: Request, operation: Operation, known: context.RequestState) -> Player | None:
+    def _identify(self, request: Request, operation: Operation, known: context.RequestState) -> Session | None:
         header = context.header(request, "Authorization")
         ticket = request.args.get("ticket") if operation.takes_ticket else None
         if header is not None or ticket is None:
             return auth.identify(header, self.authenticate)
         known.ticket_of = self.find_ticket(ticket)
         return self.holder(known.ticket_of)
+
+
+def _check_scope(session: Session, scope: Scope) -> None:
+    """Raise Refused, `scope-missing`. It comes before any look at the request, so it reveals nothing of matches."""
+    if scope not in session.scopes:
+        has = ", ".join(f"`{one}`" for one in SCOPES if one in session.scopes)
+        raise Refused("scope-missing", f"This needs a token with the scope `{scope}`; yours has {has}.", scope=scope)
 
 
 @dataclass(frozen=True, slots=True)

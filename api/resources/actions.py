@@ -63,7 +63,7 @@ class Legal(msgspec.Struct, frozen=True):
 
 
 @blueprint.at("/v1/matches/<match_id>/legal-actions")
-@blueprint.knows_caller(required=False)
+@blueprint.knows_caller(required=False, scope="watch")
 @blueprint.reads("If-None-Match", "Accept-Language")
 @blueprint.takes(LegalQuerySchema, location="query")
 @blueprint.answers_with(200, LegalActions, description="The list.", headers={"ETag": DOCUMENTED["ETag"]})
@@ -93,7 +93,7 @@ def list_legal_actions(query: Mapping[str, Any], match_id: str) -> Response:
 
 
 @blueprint.at("/v1/matches/<match_id>/actions", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.counts_as(MOVES)
 @blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
 @blueprint.takes(ActQuerySchema, location="query")

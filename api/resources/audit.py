@@ -18,7 +18,7 @@ WINDOW: Final = 60
 
 
 @blueprint.at("/v1/matches/<match_id>/audit")
-@blueprint.knows_caller(required=False)
+@blueprint.knows_caller(required=False, scope="watch")
 @blueprint.answers_with(200, public_audit.Audit, description="Each check and its result.")
 @blueprint.refuses(*(code for code in LOOK_PROBLEMS if code not in {"version-not-found", "not-your-seat"}))
 def audit_match(match_id: str) -> Response:

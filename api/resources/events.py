@@ -132,7 +132,7 @@ _HEADERS: Final = {
 @blueprint.answers_with(
     204, description="`Last-Event-ID` is the last event of a match that is over; an EventSource stops reconnecting."
 )
-@blueprint.knows_caller(required=False, by_ticket=True)
+@blueprint.knows_caller(required=False, scope="watch", by_ticket=True)
 @blueprint.reads("If-None-Match", "Last-Event-ID", "Accept-Language")
 @blueprint.refuses(*READ_PROBLEMS, "not-your-seat", "not-acceptable", "history-diverged", "too-many-streams")
 def list_events(query: Mapping[str, Any], match_id: MatchId) -> Response:
@@ -276,7 +276,7 @@ def diverged(match: Match, version: Version) -> Refused:
     },
 )
 @blueprint.answers_with(304, description="The file that the caller has.")
-@blueprint.knows_caller(required=False)
+@blueprint.knows_caller(required=False, scope="watch")
 @blueprint.reads("If-None-Match")
 @blueprint.refuses(*READ_PROBLEMS, "match-not-finished")
 def export_match(match_id: MatchId) -> Response:

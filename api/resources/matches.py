@@ -140,7 +140,7 @@ def new_match(given: Mapping[str, Any]) -> NewMatch:
 
 
 @blueprint.at("/v1/matches", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.reads("Idempotency-Key")
 @blueprint.takes(NewMatchSchema)
 @blueprint.answers_with(
@@ -166,7 +166,7 @@ def create_match(body: Mapping[str, Any]) -> Response:
 
 
 @blueprint.at("/v1/matches/<match_id>")
-@blueprint.knows_caller(required=False)
+@blueprint.knows_caller(required=False, scope="watch")
 @blueprint.reads("If-None-Match", "Accept-Language")
 @blueprint.takes(MatchQuerySchema, location="query")
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers={"ETag": DOCUMENTED["ETag"]})

@@ -44,7 +44,7 @@ class OwnMatchesQuerySchema(strict_fields.PageSchema):
 
 
 @blueprint.at("/v1/me/matches")
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="watch")
 @blueprint.takes(OwnMatchesQuerySchema, location="query")
 @blueprint.answers_with(200, OwnMatchList, description="A page of the player's matches.")
 @blueprint.refuses(*STORE_PROBLEMS)
@@ -105,7 +105,7 @@ _FRAMES: Final = frame_schema(
 @blueprint.takes(OwnStreamQuerySchema, location="query")
 @blueprint.answers_with(200, _FRAMES, description=_NOTICES, media_types=(EVENT_STREAM.media_type,), headers=_HEADERS)
 @blueprint.answers_with(200, _LINES, description=_NOTICES, media_types=(NDJSON.media_type,), headers=_HEADERS)
-@blueprint.knows_caller(required=True, by_ticket=True)
+@blueprint.knows_caller(required=True, scope="watch", by_ticket=True)
 @blueprint.reads("Last-Event-ID (cursor)", "Accept-Language")
 @blueprint.refuses(*STORE_PROBLEMS, "clock-wrong", "not-acceptable", "too-many-streams")
 def follow_own_matches(query: Mapping[str, Any]) -> Response:

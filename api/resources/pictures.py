@@ -52,7 +52,7 @@ class BoardQuerySchema(LookSchema):
 
 
 @blueprint.at("/v1/matches/<match_id>/board.svg")
-@blueprint.knows_caller(required=False)
+@blueprint.knows_caller(required=False, scope="watch")
 @blueprint.reads("If-None-Match", "Accept-Language")
 @blueprint.takes(BoardQuerySchema, location="query")
 @blueprint.answers_with(

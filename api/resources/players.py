@@ -1,6 +1,6 @@
-"""`/v1/players`, `/v1/me`, `/v1/stream-tickets`: accounts, their tokens and their tickets."""
+"""`/v1/players`, `/v1/me`, `/v1/recoveries`, `/v1/stream-tickets`: accounts, from sign-up to erasure."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -8,33 +8,50 @@ from flask import Response
 
 from api.http import auth, context
 from api.http.responses import answer
-from api.requests import strict_fields
+from api.requests import admission, strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
-from service.repository.limits import Policy
+from api.requests.components import ref
+from api.resources import stream_response
+from service.errors import Refused
 from service.repository.ports import Player
-from service.usecases import accounts
+from service.subscriptions.frames import NDJSON
+from service.usecases import accounts, erasure, recovery
+from service.usecases.account_export import ExportedAccount, ExportedEnd, ExportedMatch, UnreadableMatch, export
 
-blueprint: Final = Blueprint("players", description="Accounts and their tokens.")
-
-SIGN_UP_WINDOW: Final = 600
-"""Seconds for the quota of new players of an address."""
+blueprint: Final = Blueprint(
+    "players",
+    description="Accounts.",
+    frames=(ExportedAccount, ExportedMatch, UnreadableMatch, ExportedEnd),
+)
 
 
 class NewPlayerSchema(strict_fields.Schema):
     name = strict_fields.Name(required=True)
 
 
+class ChangePlayerSchema(strict_fields.Schema):
+    name = strict_fields.Name(required=True)
+
+
+class RecoverSchema(strict_fields.Schema):
+    recovery_code = strict_fields.String(100, shortest=1, required=True)
+
+
 class SignedUp(msgspec.Struct, frozen=True):
-    """A new player and its token. The token is shown only here."""
+    """A player with a new token. The secrets are shown only here.
+
+    `recovery_code` is present at sign-up; a recovery does not change it.
+    """
 
     player: Player
     token: str
+    recovery_code: str | msgspec.UnsetType = msgspec.UNSET
 
 
-class NewToken(msgspec.Struct, frozen=True):
-    """An additional token of the same player. It is shown only here."""
+class NewRecoveryCode(msgspec.Struct, frozen=True):
+    """A recovery code. It is shown only here; the code before is not valid any more."""
 
-    token: str
+    recovery_code: str
 
 
 class NewTicket(msgspec.Struct, frozen=True):
@@ -46,21 +63,43 @@ class NewTicket(msgspec.Struct, frozen=True):
 
 @blueprint.at("/v1/players", methods=["POST"])
 @blueprint.takes(NewPlayerSchema)
-@blueprint.answers_with(201, SignedUp, description="The player and its token.")
+@blueprint.answers_with(201, SignedUp, description="The player, its token and its recovery code.")
 @blueprint.refuses(*STORE_PROBLEMS)
 def sign_up(body: Mapping[str, Any]) -> Response:
     """Create a player.
 
-    Every request creates another one. The number of new players of an address is limited.
+    Every request creates another one. The number of new players of an address is limited. The token has all scopes and does
+    not expire; keep the recovery code somewhere else, for the case that the token is lost or stolen.
     """
-    quota = context.container().settings.sign_ups_by_address
-    context.take(Policy("sign-ups", quota, SIGN_UP_WINDOW), context.address())
+    admission.admit_sign_up()
     player, token = accounts.sign_up(context.ports(), body["name"])
+    return answer(SignedUp(player, token, recovery.renew_code(context.ports(), player)), 201)
+
+
+@blueprint.at("/v1/recoveries", methods=["POST"])
+@blueprint.takes(RecoverSchema)
+@blueprint.answers_with(201, SignedUp, description="The player and a new token.")
+@blueprint.refuses(*STORE_PROBLEMS, "recovery-code-invalid")
+def recover(body: Mapping[str, Any]) -> Response:
+    """Get a new token for a recovery code, and revoke all other tokens of its player.
+
+    The code stays valid, so that a request whose answer was lost can be sent again. If others may know the code, renew it.
+    Wrong codes are limited by address and by player.
+    """
+    admission.admit_recovery()
+    code = body["recovery_code"]
+    try:
+        player, token = recovery.recover(context.ports(), code)
+    except Refused:
+        named = recovery.player_of(code)
+        if named is not None:
+            admission.count_wrong_code(named)
+        raise
     return answer(SignedUp(player, token), 201)
 
 
 @blueprint.at("/v1/me")
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope=None)
 @blueprint.answers_with(200, Player, description="The player.")
 @blueprint.refuses(*STORE_PROBLEMS)
 def show_me() -> Response:
@@ -71,33 +110,75 @@ def show_me() -> Response:
     return answer(context.caller())
 
 
-@blueprint.at("/v1/me/tokens", methods=["POST"])
-@blueprint.knows_caller(required=True)
-@blueprint.answers_with(201, NewToken, description="The token.")
+@blueprint.at("/v1/me", methods=["PATCH"])
+@blueprint.knows_caller(required=True, scope="account")
+@blueprint.takes(ChangePlayerSchema)
+@blueprint.answers_with(200, Player, description="The player.")
 @blueprint.refuses(*STORE_PROBLEMS)
-def add_token() -> Response:
-    """Create an additional token, so that the old one can be replaced and then revoked.
+def change_player(body: Mapping[str, Any]) -> Response:
+    """Change the player's name.
 
-    All tokens of a player have the same rights.
+    Matches contain no names, so the new one is shown in old matches too.
     """
-    return answer(NewToken(accounts.add_token(context.ports(), context.caller())), 201)
+    admission.admit_account_change()
+    return answer(accounts.rename(context.ports(), context.caller(), body["name"]))
 
 
-@blueprint.at("/v1/me/tokens/current", methods=["DELETE"])
-@blueprint.knows_caller(required=True)
-@blueprint.answers_with(204, description="The token is revoked.")
+@blueprint.at("/v1/me", methods=["DELETE"])
+@blueprint.knows_caller(required=True, scope="account")
+@blueprint.answers_with(202, description="The account is erased; its seats are given up within seconds.")
 @blueprint.refuses(*STORE_PROBLEMS)
-def revoke_token() -> Response:
-    """Revoke the token of this request, in every process at once.
+def erase_player() -> Response:
+    """Erase the account: at once its name, its tokens and its recovery code; this cannot be undone.
 
-    Streams that were opened with it end.
+    Then the service resigns its running seats (those of a suspended match once it resumes), leaves its open matches and ends
+    its seek. Events keep the player's `id`, without any name, because matches stay verifiable.
     """
-    accounts.revoke(context.ports(), auth.token(context.header(context.current_request(), "Authorization") or ""))
-    return Response(status=204)
+    erasure.erase(context.ports(), context.caller().id)
+    return Response(status=202)
+
+
+@blueprint.at("/v1/me/recovery-code", methods=["POST"])
+@blueprint.knows_caller(required=True, scope="account")
+@blueprint.answers_with(201, NewRecoveryCode, description="The recovery code.")
+@blueprint.refuses(*STORE_PROBLEMS)
+def renew_recovery_code() -> Response:
+    """Replace the recovery code, or create the first one of a player who has none."""
+    admission.admit_account_change()
+    return answer(NewRecoveryCode(recovery.renew_code(context.ports(), context.caller())), 201)
+
+
+_EXPORT: Final = {
+    "type": "array",
+    "description": "One JSON value per line: an `ExportedAccount`, then an `ExportedMatch` or an `UnreadableMatch` for each match, "
+    "newest first, and finally an `ExportedEnd`. An export without it was interrupted.",
+    "items": {
+        "oneOf": [ref("ExportedAccount"), ref("ExportedMatch"), ref("UnreadableMatch"), ref("ExportedEnd")],
+    },
+}
+
+
+@blueprint.at("/v1/me/export")
+@blueprint.knows_caller(required=True, scope="account")
+@blueprint.answers_with(200, _EXPORT, description="All that is stored of the player.", media_types=(NDJSON.media_type,))
+@blueprint.refuses(*STORE_PROBLEMS, "too-many-streams")
+def export_player() -> Response:
+    """Download all that is stored of the player: the account, and every match with the events that the player caused.
+
+    Everything is as the player's own seat sees it. The download counts as a stream while it lasts.
+    """
+    admission.admit_account_change()
+    streams = stream_response.streams()
+    slot = streams.enter(stream_response.holder())
+    digest = auth.required(context.credential())
+    lines = _lines(context.caller(), digest)
+    response = stream_response.respond(lines, NDJSON, slot)
+    response.headers["Content-Disposition"] = 'attachment; filename="moonstone-account.ndjson"'
+    return response
 
 
 @blueprint.at("/v1/stream-tickets", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="watch")
 @blueprint.answers_with(201, NewTicket, description="The ticket.")
 @blueprint.refuses(*STORE_PROBLEMS)
 def issue_ticket() -> Response:
@@ -108,3 +189,16 @@ def issue_ticket() -> Response:
     """
     ticket = accounts.issue_ticket(context.ports(), auth.required(context.credential()))
     return answer(NewTicket(ticket, accounts.TICKET_SECONDS), 201)
+
+
+def _lines(player: Player, token_digest: str) -> Generator[bytes]:
+    """The lines of an export. It needs no request context, and ends without its last line if the token becomes invalid."""
+    ports = context.ports()
+    authorize = stream_response.authorize()
+
+    def lines() -> Generator[bytes]:
+        for line in export(ports, player, token_digest):
+            authorize()
+            yield msgspec.json.encode(line) + b"\n"
+
+    return lines()

@@ -76,7 +76,7 @@ class DiffQuerySchema(strict_fields.Schema):
 
 
 @blueprint.at("/v1/matches/<match_id>/timeline")
-@blueprint.knows_caller(required=False)
+@blueprint.knows_caller(required=False, scope="watch")
 @blueprint.reads("Accept-Language")
 @blueprint.takes(TimelineQuerySchema, location="query")
 @blueprint.answers_with(200, Timeline, description="A page of the replay.", headers={"ETag": DOCUMENTED["ETag"]})
@@ -102,7 +102,7 @@ def show_timeline(query: Mapping[str, Any], match_id: str) -> Response:
 
 
 @blueprint.at("/v1/matches/<match_id>/diff")
-@blueprint.knows_caller(required=False)
+@blueprint.knows_caller(required=False, scope="watch")
 @blueprint.reads("Accept-Language")
 @blueprint.takes(DiffQuerySchema, location="query")
 @blueprint.answers_with(200, Diff, description="The effects between the two versions.")

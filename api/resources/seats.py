@@ -62,7 +62,7 @@ def _if_match() -> tuple[SeenHead, ...] | None:
 
 
 @blueprint.at("/v1/matches/<match_id>/seats", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.reads("Idempotency-Key", "If-Match")
 @blueprint.takes(TakeSeatSchema)
 @blueprint.answers_with(201, match_views.MatchView, description="The match, seen from the seat.", headers=MADE)
@@ -88,7 +88,7 @@ def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
 
 
 @blueprint.at("/v1/matches/<match_id>/bots", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.reads("Idempotency-Key", "If-Match")
 @blueprint.takes(SeatBotSchema)
 @blueprint.answers_with(201, match_views.MatchView, description="The match.", headers=MADE)
@@ -110,7 +110,7 @@ def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
 
 
 @blueprint.at("/v1/matches/<match_id>/start", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.reads("Idempotency-Key", "If-Match")
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=MADE)
 @blueprint.refuses("not-the-creator", "match-not-open", "seats-empty", "bots-busy", *CONDITIONAL_PROBLEMS)
@@ -125,7 +125,7 @@ def start_match(match_id: str) -> Response:
 
 
 @blueprint.at("/v1/matches/<match_id>/free", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
 @blueprint.takes(FreeSeatSchema)
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=MADE)
@@ -140,7 +140,7 @@ def free_seat(body: Mapping[str, Any], match_id: str) -> Response:
 
 
 @blueprint.at("/v1/matches/<match_id>/leave", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
 @blueprint.takes(LeaveSchema)
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=MADE)
@@ -155,7 +155,7 @@ def leave_match(body: Mapping[str, Any], match_id: str) -> Response:
 
 
 @blueprint.at("/v1/matches/<match_id>/abort", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=MADE)
 @blueprint.refuses(
@@ -172,7 +172,7 @@ def ask_abort(match_id: str) -> Response:
 
 
 @blueprint.at("/v1/matches/<match_id>/return", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
 @blueprint.answers_with(200, match_views.MatchView, description="The match, seen from the seat.", headers=MADE)
 @blueprint.refuses(
@@ -188,7 +188,7 @@ def take_back(match_id: str) -> Response:
 
 
 @blueprint.at("/v1/matches/<match_id>/replace", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
 @blueprint.takes(ReplaceAbsentSchema)
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=MADE)
@@ -211,7 +211,7 @@ def replace_absent(body: Mapping[str, Any], match_id: str) -> Response:
 
 
 @blueprint.at("/v1/matches/<match_id>/rematch", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.answers_with(
     201,
     match_views.MatchView,
@@ -243,7 +243,7 @@ def make_rematch(match_id: str) -> Response:
 
 
 @blueprint.at("/v1/matches/<match_id>/invitations", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.takes(InviteSchema)
 @blueprint.answers_with(201, invitations.Invitation, description="The invitation.")
 @blueprint.refuses(

@@ -48,7 +48,7 @@ def _view(seek: Seek) -> SeekView:
 
 
 @blueprint.at("/v1/seeks", methods=["POST"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.reads("Idempotency-Key")
 @blueprint.takes(NewSeekSchema)
 @blueprint.answers_with(201, SeekView, description="The seek.")
@@ -71,7 +71,7 @@ def seek_match(body: Mapping[str, Any]) -> Response:
 
 
 @blueprint.at("/v1/seeks/<seek_id>")
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="watch")
 @blueprint.answers_with(200, SeekView, description="The seek.")
 @blueprint.refuses("seek-not-found", *STORE_PROBLEMS)
 def show_seek(seek_id: str) -> Response:
@@ -80,7 +80,7 @@ def show_seek(seek_id: str) -> Response:
 
 
 @blueprint.at("/v1/seeks/<seek_id>", methods=["DELETE"])
-@blueprint.knows_caller(required=True)
+@blueprint.knows_caller(required=True, scope="play")
 @blueprint.answers_with(204, description="The seek has ended.")
 @blueprint.refuses("seek-not-found", *STORE_PROBLEMS)
 def end_seek(seek_id: str) -> Response:

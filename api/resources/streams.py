@@ -90,7 +90,7 @@ _FRAMES: Final = frame_schema(
     204,
     description="`Last-Event-ID` has the last events of matches that are all over; an EventSource stops reconnecting.",
 )
-@blueprint.knows_caller(required=False, by_ticket=True)
+@blueprint.knows_caller(required=False, scope="watch", by_ticket=True)
 @blueprint.reads("Last-Event-ID (versions)", "Accept-Language")
 @blueprint.refuses(*STORE_PROBLEMS, "match-not-found", "history-diverged", "not-acceptable", "too-many-streams")
 def watch_matches(query: Mapping[str, Any]) -> Response:

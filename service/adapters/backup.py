@@ -2,7 +2,7 @@
 
 It can be taken while the server is in use. Each match is read in one transaction, so it is a prefix of the later match.
 Players and tokens are read after all matches, so that every player with a seat is included. Due times and the index are
-derived from the matches and are not included.
+derived from the matches and are not included, nor are the hours in which tokens were last used.
 """
 
 import gzip
@@ -10,6 +10,7 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
@@ -20,6 +21,7 @@ from events.record import MatchId, digest
 from events.redis_log import field_dict, send
 from events.redis_pool import Command
 from service.adapters import store
+from service.adapters.accounts import ERASED, ERASING
 
 FORMAT: Final = "moonstone-backup/1"
 BATCH: Final = 200
@@ -27,7 +29,9 @@ BATCH: Final = 200
 _LENGTH: Final = struct.Struct(">I")
 _LEVEL: Final = 3
 _PARTS: Final = frozenset({"events", "commands", "seed", "snapshot"})
-_DERIVED: Final = (b"match:", b"due:", b"index:")
+_DERIVED: Final = (b"match:", b"due:", b"index:", b"uses:")
+_LAST: Final = (ERASING.encode(), ERASED.encode())
+"""Read last: an account whose name was read before its erasure began is then erased again by a restore."""
 _READS: Final[dict[bytes, tuple[str | int, ...]]] = {
     b"string": ("GET",),
     b"hash": ("HGETALL",),
@@ -120,12 +124,12 @@ def read_store(client: Redis | RedisCluster, now: int) -> Iterator[Frame]:
             fields = [field_dict(raw) for _, raw in entries]
             events = tuple(entry.get(b"e", b"") for entry in fields)
             yield StoredMatch(key, events, _flat(field_dict(commands)), seed, fields[-1].get(b"h", b""))
-    for key in client.scan_iter(count=1000):
-        if not key.startswith(_DERIVED):
-            record = _record(client, key)
-            if record is not None:
-                records += 1
-                yield record
+    others = (key for key in client.scan_iter(count=1000) if not key.startswith(_DERIVED) and key not in _LAST)
+    for key in chain(others, _LAST):
+        record = _record(client, key)
+        if record is not None:
+            records += 1
+            yield record
     yield End(matches, records)
 
 

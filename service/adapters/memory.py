@@ -1,12 +1,13 @@
 """Implementations of all ports in the memory of this process, for local play and for tests of the use cases."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import get_args
 
 from events.memory_log import MemoryLog
 from events.record import MatchId, Version
 from service.adapters.clock import wall_clock
 from service.adapters.local_limits import LocalLimits
+from service.adapters.memory_accounts import MemoryAccounts as MemoryAccounts
 from service.adapters.memory_news import MemoryNews as MemoryNews
 from service.adapters.memory_seeks import MemorySeeks as MemorySeeks
 from service.repository.index_entry import IndexEntry
@@ -18,7 +19,6 @@ from service.repository.ports import (
     Games,
     Lane,
     OwnList,
-    Player,
     Ports,
     StatusList,
     lookups,
@@ -28,32 +28,6 @@ from service.repository.ports import (
 
 def _ignore(_key: str, _number: Version) -> None:
     pass
-
-
-class MemoryAccounts:
-    def __init__(self) -> None:
-        self._players: dict[str, Player] = {}
-        self._tokens: dict[str, str] = {}
-
-    def add(self, player: Player, token_digest: str) -> None:
-        self._players[player.id] = player
-        self._tokens[token_digest] = player.id
-
-    def by_token(self, token_digest: str) -> Player | None:
-        player = self._tokens.get(token_digest)
-        return self._players[player] if player is not None else None
-
-    def remembered(self, token_digest: str) -> Player | None:
-        return self.by_token(token_digest)
-
-    def players(self, ids: Sequence[str]) -> Mapping[str, Player]:
-        return {known: self._players[known] for known in ids if known in self._players}
-
-    def add_token(self, player: str, token_digest: str) -> None:
-        self._tokens[token_digest] = player
-
-    def revoke(self, token_digest: str) -> None:
-        self._tokens.pop(token_digest, None)
 
 
 class MemoryTickets:

@@ -20,6 +20,14 @@ Point: TypeAlias = Literal[
     "deadlines-enforced",  # the log has the default action, the due entry is not corrected
     "seeks-paired",  # seeks are a pairing, whose match is not created
     "player-added",  # the player is stored, the token is not
+    "token-listed",  # the account lists a new token, whose digest does not lead to it yet
+    "token-revoked",  # the account does not list a token any more, whose digest still leads to it
+    "tokens-replaced",  # the same for all tokens but one; after a recovery, that one does not work yet
+    "erasure-begun",  # an account is to be erased, and nothing else has happened
+    "account-erased",  # its tokens are invalid, its name is stored
+    "name-erased",  # its name is gone, the digests of its tokens lead to nothing
+    "seat-left",  # a match was left for an erased account, others were not
+    "erasure-listed",  # an account is in the list of the erased ones, and in that of those to erase
 ]
 
 VARIABLE: Final = "CRASH_AT"

@@ -126,10 +126,12 @@ class Backlog(Collector):
 
     overdue: seconds by which the earliest entry of a match with people is late.
     bots: the number of matches of bots alone that wait for a worker.
+    erasures: the number of erased accounts whose matches were not all left yet.
     """
 
     overdue: float
     bots: int
+    erasures: int
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         yield GaugeMetricFamily(
@@ -139,6 +141,11 @@ class Backlog(Collector):
         )
         yield GaugeMetricFamily(
             "moonstone_bot_matches_waiting", "Matches of bots alone that wait for a worker.", self.bots
+        )
+        yield GaugeMetricFamily(
+            "moonstone_erasures_waiting",
+            "Erased accounts that wait for a worker, for a minute, or for a suspended match to resume.",
+            self.erasures,
         )
 
 

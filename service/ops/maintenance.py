@@ -28,6 +28,7 @@ from service.container import SERVER_FAULTS, LogClient, connect_log, ports_on
 from service.errors import Corrupt, Refused
 from service.match.due_times import due_times
 from service.match.model import Match
+from service.ops import erased_accounts
 from service.ops.serve import CannotServe, FolderTaken, lock
 from service.ops.supervisor import URL
 from service.repository.ports import Ports
@@ -84,10 +85,11 @@ def _draft_of(target: Path) -> Iterator[IO[bytes]]:
         draft.unlink(missing_ok=True)
 
 
-def restore(environ: Mapping[str, str], source: Path, report: Report) -> bool:
+def restore(environ: Mapping[str, str], source: Path, report: Report, erased: Path | None = None) -> bool:
     """Fill an empty data folder, or the empty server of MOONSTONE_LOG_URL, from a backup, and check the result.
 
-    Due times and the index are derived again. Returns whether no match has a fault.
+    Due times and the index are derived again. The accounts of the list `erased` are erased again. Returns whether there is no
+    fault.
 
     Raises:
         CannotOperate: the store is not empty, or the file is not a complete backup.
@@ -96,6 +98,7 @@ def restore(environ: Mapping[str, str], source: Path, report: Report) -> bool:
     with errors_as_sentences(), ExitStack() as stack:
         if not source.is_file():
             raise CannotOperate(f"{source} is not a regular file; it is read twice, so write it to one first")
+        listed = None if erased is None else erased_accounts.read_list(erased)
         for _ in backups.read_file(source):
             pass  # check that it is complete before anything is written, so that another try finds an empty store
         if settings.log_url is None:
@@ -113,6 +116,7 @@ def restore(environ: Mapping[str, str], source: Path, report: Report) -> bool:
         count = sum(1 for _ in backups.fill_store(client, backups.read_file(source)))
         ports = ports_of(client, settings.store_id)
         report(f"restored {count} matches from {source}")
+        erased_accounts.erase_again(ports, listed, report)
         update_index_of_ended(ports, _with_derived_data(ports, map(backups.match_id, backups.match_keys(client))))
         return _check(ports, client, report)
 
@@ -169,8 +173,9 @@ def _compare(client: LogClient, file: Path, report: Report) -> bool:
 
 
 def _check(ports: Ports, client: LogClient, report: Report) -> bool:
-    """Whether every match could be checked and none has a fault."""
+    """Whether every match could be checked, none has a fault, and nothing is left of erased accounts."""
     counts = Counter[str]()
+    are_erased = erased_accounts.check_erased(ports, report)
     update_index_of_ended(ports, _with_open_listed(ports, _inspected(ports, client, counts, report)))
     statuses = ", ".join(f"{counts[name]} {name}" for name in ("open", "running", "suspended", "finished", "aborted"))
     newer = f", {counts['newer']} of a newer release" if counts["newer"] else ""
@@ -178,7 +183,7 @@ def _check(ports: Ports, client: LogClient, report: Report) -> bool:
         f"checked {counts['matches']} matches ({statuses}{newer}) with {counts['events']} events, "
         f"{counts['audited']} audited: {counts['faults']} faults"
     )
-    return not (counts["faults"] or counts["newer"])
+    return are_erased and not (counts["faults"] or counts["newer"])
 
 
 def _with_open_listed(ports: Ports, matches: Iterable[Match]) -> Iterator[Match]:
@@ -213,6 +218,18 @@ def _inspected(ports: Ports, client: LogClient, counts: Counter[str], report: Re
             counts[match.status] += 1
             counts["audited"] += match.server_seed is not None
             yield match
+
+
+def list_erased(environ: Mapping[str, str], report: Report) -> None:
+    """Report the ids of the erased accounts, one a line with the time, to be kept beside the backups.
+
+    Raises:
+        CannotOperate: the log cannot be read.
+    """
+    settings = read(environ)
+    with errors_as_sentences(), log_of(settings) as client:
+        for line in erased_accounts.lines(ports_of(client, settings.store_id)):
+            report(line)
 
 
 def resume(environ: Mapping[str, str], match_id: str, report: Report) -> None:
@@ -287,5 +304,5 @@ def errors_as_sentences() -> Iterator[None]:
         raise CannotOperate(f"the log does not answer as it should: {type(error).__name__}") from error
     except Refused as error:
         raise CannotOperate(error.detail) from error
-    except (backups.BadBackup, heads.BadHeads, ServerFailed, CannotServe, OSError) as error:
+    except (backups.BadBackup, erased_accounts.BadList, heads.BadHeads, ServerFailed, CannotServe, OSError) as error:
         raise CannotOperate(str(error)) from error

@@ -79,10 +79,23 @@ def backup(target: Path, **given: str | None) -> None:
 
 @click.command(cls=Command)
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--erased",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="List of accounts that were erased after the backup, as `moonstone erased` writes it; they are erased again.",
+)
 @_options_for("data_dir")
-def restore(source: Path, **given: str | None) -> None:
+def restore(source: Path, erased: Path | None, **given: str | None) -> None:
     """Restore the backup SOURCE into an empty data folder, or the empty server of MOONSTONE_LOG_URL, and check it."""
-    sys.exit(0 if _with_clear_errors(lambda: maintenance.restore(_environ(given), source, _print)) else 1)
+    whole = _with_clear_errors(lambda: maintenance.restore(_environ(given), source, _print, erased))
+    sys.exit(0 if whole else 1)
+
+
+@click.command(cls=Command, name="erased")
+@_options_for("data_dir")
+def list_erased(**given: str | None) -> None:
+    """Print the ids of the accounts that were erased, for `moonstone restore --erased`."""
+    _with_clear_errors(lambda: maintenance.list_erased(_environ(given), _print))
 
 
 @click.command(cls=Command)
@@ -130,5 +143,5 @@ def _with_clear_errors(run: Callable[[], T]) -> T:
 
 
 COMMANDS: Final[Mapping[str, click.Command]] = {
-    command.name or "": command for command in (serve, workers, api, backup, restore, check, resume, dump)
+    command.name or "": command for command in (serve, workers, api, backup, restore, list_erased, check, resume, dump)
 }

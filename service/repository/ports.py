@@ -1,11 +1,8 @@
 """Protocols for what use cases need from outside. Adapters implement them, and `service.container` connects them."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias
-
-import msgspec
 
 from events.feed import Feed as Feed
 from events.log import Log
@@ -14,6 +11,9 @@ from events.record import MatchId
 from service.games.protocol import AnyGame
 from service.match.facets import Facets as Facets
 from service.match.facets import lookups as lookups
+from service.repository.accounts import Accounts as Accounts
+from service.repository.accounts import Player as Player
+from service.repository.accounts import digest_of as digest_of
 from service.repository.index_entry import IndexEntry
 from service.repository.limits import Limits
 from service.repository.match_history import History
@@ -43,44 +43,9 @@ Lane: TypeAlias = Literal["turns", "bots"]
 NO_FACETS: Final[Facets] = frozenset()
 
 
-class Player(msgspec.Struct, frozen=True):
-    """An account. `id` is opaque and public. The name is not part of any match."""
-
-    id: str
-    name: str
-    created_at: int
-
-
 def news_of(player: str) -> str:
     """The channel that announces new matches and news of a player. It differs from every match id."""
     return f"player:{player}"
-
-
-def digest_of(token: str) -> str:
-    """The SHA-256 of a token or ticket in hex. Only this digest is stored."""
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
-class Accounts(Protocol):
-    def add(self, player: Player, token_digest: str) -> None:
-        """Add a new player and its first token."""
-        ...
-
-    def by_token(self, token_digest: str) -> Player | None: ...
-
-    def remembered(self, token_digest: str) -> Player | None:
-        """The player of a token from the cache of this process; None if it is not cached."""
-        ...
-
-    def players(self, ids: Sequence[str]) -> Mapping[str, Player]:
-        """The players with these ids, without those that do not exist."""
-        ...
-
-    def add_token(self, player: str, token_digest: str) -> None: ...
-
-    def revoke(self, token_digest: str) -> None:
-        """Make a token invalid in every process at once."""
-        ...
 
 
 class Tickets(Protocol):

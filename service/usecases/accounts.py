@@ -3,22 +3,47 @@
 import re
 import secrets
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
+import msgspec
+
 from service.errors import Refused
-from service.repository.ports import Player, Ports, digest_of
+from service.repository.accounts import SCOPES, Player, Session, Token, digest_of
+from service.repository.ports import Ports
 
 PREFIX: Final = "moon_"
 """Helps people and secret scanners to recognise a leaked token."""
 TICKET_PREFIX: Final = "tick_"
 TICKET_SECONDS: Final = 30
 """How long a ticket is valid."""
+MAX_TOKENS: Final = 50
+"""Maximum number of tokens of a player."""
+LONGEST_LABEL: Final = 64
+SHORTEST_S: Final = 60
+LONGEST_S: Final = 31_536_000
+"""How long a token that expires is valid, in seconds: a minute to a year."""
 _ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET_LENGTH: Final = 43
 _CHECK_LENGTH: Final = 6
 _TICKET: Final = re.compile(rf"{TICKET_PREFIX}[0-9A-Za-z]{{{_SECRET_LENGTH}}}")
 _SHAPE: Final = re.compile(rf"{PREFIX}[0-9A-Za-z]{{{_SECRET_LENGTH + _CHECK_LENGTH}}}")
+
+
+class TokenView(msgspec.Struct, frozen=True):
+    """A token without its secret. `current`: it is the token of this request. Times are in server milliseconds.
+
+    `created_at` is null for tokens of older releases, `last_used_at` if the token was not used, and `expires_at` if it does
+    not expire.
+    """
+
+    id: str
+    label: str
+    scopes: tuple[str, ...]
+    created_at: int | None
+    last_used_at: int | None
+    expires_at: int | None
+    current: bool
 
 
 def sign_up(ports: Ports, name: str) -> tuple[Player, str]:
@@ -29,36 +54,39 @@ def sign_up(ports: Ports, name: str) -> tuple[Player, str]:
     return player, token
 
 
-def authenticate(ports: Ports, token: str) -> Player:
-    """The player whose token this is.
+def authenticate(ports: Ports, token: str) -> Session:
+    """The player whose token this is, and what the token may be used for.
 
     Raises:
-        Refused: `token-invalid`, the same for a malformed, unknown or revoked token.
+        Refused: `token-invalid`, the same for a malformed, unknown, expired or revoked token.
     """
     token_digest = digest_of(token)
-    player = ports.accounts.remembered(token_digest)
-    if player is not None:
-        return player
+    session = ports.accounts.remembered(token_digest)
+    if session is not None:
+        return _unexpired(ports, session)
     if not is_token(token):
-        raise _invalid_token()
+        raise invalid_token()
     return holder(ports, token_digest)
 
 
-def holder(ports: Ports, token_digest: str) -> Player:
-    """The player whose token has this digest.
+def holder(ports: Ports, token_digest: str) -> Session:
+    """As `authenticate`, for the token with this digest.
 
     Raises:
         Refused: `token-invalid`.
     """
-    player = ports.accounts.by_token(token_digest)
-    if player is None:
-        raise _invalid_token()
-    return player
+    return _unexpired(ports, ports.accounts.by_token(token_digest))
+
+
+def _unexpired(ports: Ports, session: Session | None) -> Session:
+    if session is None or (session.expires_at is not None and session.expires_at <= ports.now()):
+        raise invalid_token()
+    return session
 
 
 def issue_ticket(ports: Ports, token_digest: str) -> str:
     """Create a single-use secret for clients that cannot send a token in a header. It is valid for TICKET_SECONDS."""
-    ticket = TICKET_PREFIX + _base62(int.from_bytes(secrets.token_bytes(32), "big"), _SECRET_LENGTH)
+    ticket = TICKET_PREFIX + new_secret()
     ports.tickets.keep(digest_of(ticket), token_digest, TICKET_SECONDS)
     return ticket
 
@@ -84,34 +112,118 @@ def _of_ticket(read: Callable[[str], str | None], ticket: str) -> str:
     return found
 
 
-def _invalid_token() -> Refused:
+def invalid_token() -> Refused:
     return Refused("token-invalid", "This token is not valid (any more).")
 
 
-def add_token(ports: Ports, player: Player) -> str:
-    """Add a token for a player, who can put it into use before the old one is revoked."""
-    token = new_token()
-    ports.accounts.add_token(player.id, digest_of(token))
-    return token
+def add_token(
+    ports: Ports, player: Player, *, label: str = "", scopes: Sequence[str] = SCOPES, seconds: int | None = None
+) -> tuple[str, TokenView]:
+    """Add a token for a player; `seconds` is how long it is valid, without end if it is None. Returns its secret once.
+
+    Raises:
+        Refused: `too-many-tokens`; `token-invalid` if the account was erased meanwhile.
+    """
+    now, secret = ports.now(), new_token()
+    expires_at = None if seconds is None else now + 1000 * seconds
+    token = Token(label, tuple(scope for scope in SCOPES if scope in scopes), now, expires_at)
+    digest = digest_of(secret)
+    added = ports.accounts.add_token(player.id, digest, token, MAX_TOKENS, now)
+    if added == "erased":
+        raise invalid_token()
+    if added == "full":
+        raise Refused("too-many-tokens", f"You have {MAX_TOKENS} tokens; revoke one first.")
+    return secret, _see(digest, token, current=False)
+
+
+def list_tokens(ports: Ports, player: Player, current_digest: str) -> tuple[TokenView, ...]:
+    """The tokens of a player that are valid, oldest first.
+
+    A token of an older release is listed when a worker has found it, and that of the request always.
+    """
+    found = {current_digest: Token(), **ports.accounts.tokens(player.id)}
+    valid = [(digest, token) for digest, token in found.items() if not token.has_expired(ports.now())]
+    valid.sort(key=lambda pair: (pair[1].created_at or 0, pair[0]))
+    return tuple(_see(digest, token, current=digest == current_digest) for digest, token in valid)
+
+
+def _see(digest: str, token: Token, *, current: bool) -> TokenView:
+    return TokenView(
+        token_id(digest), token.label, token.scopes, token.created_at, token.last_used_at, token.expires_at, current
+    )
+
+
+def token_id(token_digest: str) -> str:
+    """The public id of a token. It follows from the digest, so that tokens of older releases have one too."""
+    return f"tk_{digest_of(f'id of {token_digest}')[:20]}"
+
+
+def revoke_token(ports: Ports, player: Player, current_digest: str, wanted_id: str) -> None:
+    """Revoke the token of a player with this id, in every process at once.
+
+    Raises:
+        Refused: `token-not-found`; `token-invalid` if the token of the request was itself revoked meanwhile.
+    """
+    digests = [
+        digest for digest in (current_digest, *ports.accounts.tokens(player.id)) if token_id(digest) == wanted_id
+    ]
+    if not digests:
+        raise Refused("token-not-found", "You have no token with this id; it may have been revoked.")
+    if not ports.accounts.revoke(player.id, current_digest, digests[0]):
+        raise invalid_token()
+
+
+def revoke_others(ports: Ports, player: Player, current_digest: str) -> None:
+    """Revoke all tokens of a player but that of the request, in every process at once.
+
+    Raises:
+        Refused: `token-invalid` if the token of the request was itself revoked meanwhile.
+    """
+    if not ports.accounts.revoke_others(player.id, current_digest):
+        raise invalid_token()
 
 
 def revoke(ports: Ports, token: str) -> None:
     """Make a token invalid in every process at once."""
-    ports.accounts.revoke(digest_of(token))
+    digest = digest_of(token)
+    session = ports.accounts.by_token(digest)
+    if session is not None:
+        ports.accounts.revoke(session.player.id, digest, digest)
+
+
+def rename(ports: Ports, player: Player, name: str) -> Player:
+    """Give a player another name.
+
+    Raises:
+        Refused: `token-invalid` if the account was erased meanwhile.
+    """
+    renamed = msgspec.structs.replace(player, name=name)
+    if not ports.accounts.rename(renamed):
+        raise invalid_token()
+    return renamed
 
 
 def new_token() -> str:
     """256 random bits in base 62 with a checksum, so that a mistyped token is refused without a read."""
-    secret = _base62(int.from_bytes(secrets.token_bytes(32), "big"), _SECRET_LENGTH)
-    return PREFIX + secret + _check(secret)
+    return PREFIX + with_checksum(new_secret())
 
 
 def is_token(text: str) -> bool:
     """Whether a string has a token's shape and checksum."""
-    if not _SHAPE.fullmatch(text):
-        return False
-    body = text.removeprefix(PREFIX)
-    return _check(body[:_SECRET_LENGTH]) == body[_SECRET_LENGTH:]
+    return _SHAPE.fullmatch(text) is not None and has_checksum(text.removeprefix(PREFIX))
+
+
+def new_secret() -> str:
+    """256 random bits in base 62."""
+    return _base62(int.from_bytes(secrets.token_bytes(32), "big"), _SECRET_LENGTH)
+
+
+def with_checksum(text: str) -> str:
+    return text + _check(text)
+
+
+def has_checksum(text: str) -> bool:
+    return _check(text[:-_CHECK_LENGTH]) == text[-_CHECK_LENGTH:]
 
 
 def _check(secret: str) -> str:

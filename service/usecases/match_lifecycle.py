@@ -206,16 +206,18 @@ def leave(
     *,
     only: Literal["open"] | None = None,
     if_match: tuple[SeenHead, ...] | None = None,
+    command_key: CommandKey | None = None,
 ) -> Submitted:
     """Give up a seat. Before the start it becomes free; later the service takes default actions for it.
 
     If a creator without a seat leaves an open match, the match is aborted. With `only` or `if_match`, a match that has
-    started is not left: a player who means to leave the open match must not resign the running one.
+    started is not left: a player who means to leave the open match must not resign the running one. `command_key` replaces
+    the key of a player's command.
 
     Raises:
         Refused: `not-seated`, `match-not-open`, `match-over`, `match-suspended`, `stale-version`, `history-diverged`.
     """
-    command_key = player_key(player, key, {"leave": {} if only is None else {"only": only}})
+    command_key = command_key or player_key(player, key, {"leave": {} if only is None else {"only": only}})
     only_open = only is not None or if_match is not None
     submitted = submit(ports, match_id, command_key, Leave(player=player, if_match=if_match, only_open=only_open))
     _remove_left_match(ports, submitted.match, player)

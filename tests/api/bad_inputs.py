@@ -177,13 +177,13 @@ MEDIA_TYPES: Final = (
 
 def of_framing(operation: str, schema: Json | None) -> Iterator[Case]:
     """Faults of a body as a whole, or a body of an operation that takes none."""
-    if not operation.startswith("POST"):
+    if not operation.startswith(("POST", "PATCH")):
         yield Case(operation, "a body", frozenset({"bad-request"}), body=b"{}")
         yield Case(operation, "a chunked body", frozenset({"bad-request"}), headers={"Transfer-Encoding": "chunked"})
     coding = {"Transfer-Encoding": "gzip, chunked"}
     yield Case(operation, "a transfer coding", frozenset({"bad-request"}), headers=coding, body=b"{}")
     yield Case(operation, "too large", frozenset({"body-too-large"}), body=b"{" + b" " * 16_384 + b"}")
-    if not operation.startswith("POST"):
+    if not operation.startswith(("POST", "PATCH")):
         return
     for media_type in MEDIA_TYPES:
         typed = {"Content-Type": media_type}
@@ -232,7 +232,16 @@ def of_parameter(operation: str, parameter: Json) -> Iterator[Case]:
                     operation, f"{name}: {value[:40]!r}", frozenset({code}), name, headers={**headers, name: value}
                 )
         case "path":
-            codes = frozenset({"match-not-found", "game-not-found", "player-not-found", "seek-not-found", "not-found"})
+            codes = frozenset(
+                {
+                    "match-not-found",
+                    "game-not-found",
+                    "player-not-found",
+                    "seek-not-found",
+                    "token-not-found",
+                    "not-found",
+                }
+            )
             for value in ("x", "%00", "%ff", "%20", "..", "x" * 300, "%0d%0a", "%F0%9F%90%92", "{}"):
                 yield Case(operation, f"{name} {value[:40]}", codes, names={name: value})
 

@@ -93,7 +93,9 @@ def check(app: Flask, method: str, path: str, response: TestResponse) -> None:
 
 
 def _value(media_type: str, body: bytes) -> Any:
-    """The value that the schema of a body describes: parsed JSON, or text for other media types."""
+    """The value that the schema of a body describes: parsed JSON or lines of JSON, or text for other media types."""
+    if media_type == "application/x-ndjson":
+        return [msgspec.json.decode(line) for line in body.splitlines() if line]
     return msgspec.json.decode(body) if "json" in media_type else body.decode()
 
 
@@ -123,7 +125,7 @@ class Client:
         sent = dict(headers or {})
         if token is not None:
             sent.setdefault("Authorization", f"Bearer {token}")
-        if method == "POST":
+        if method in {"POST", "PATCH"}:
             sent.setdefault("Content-Type", "application/json")
             data = msgspec.json.encode({} if body is None else body) if data is None else data
         response = self._http.open(path, method=method, data=data, headers=sent)

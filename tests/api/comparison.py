@@ -214,7 +214,10 @@ class _MatchList(msgspec.Struct):
 
 
 def own_part(world: World, piece: bytes) -> bytes:
-    """Reduce a list of matches to the entries of this world; return anything else unchanged."""
+    """Reduce a list of matches or an export to the entries of this world; return anything else unchanged."""
+    if piece.startswith(b'{"type":"account"'):
+        account, *matches, end = piece.splitlines()
+        return b"\n".join([account, *(one for one in matches if world.id.encode() in one), end])
     start = piece.find(b"{")
     try:
         listed = msgspec.json.decode(piece[start:].rstrip(), type=_MatchList).matches

@@ -83,7 +83,7 @@ def small_api() -> Blueprint:
         return answer(Stones((Stone("moonstone"),), query["limit"]))
 
     @stones.at("/v1/stones", methods=["POST"])
-    @stones.knows_caller(required=True)
+    @stones.knows_caller(required=True, scope="play")
     @stones.takes(AddStoneSchema)
     @stones.answers_with(201, Stone, description="The stone.")
     @stones.refuses("match-full")

@@ -76,8 +76,12 @@ class World:
         """The match, the token and the body of a valid request of an operation."""
         running = self.matches[game]
         match operation:
-            case "POST /v1/players":
+            case "POST /v1/players" | "PATCH /v1/me":
                 return running, self.tokens[0], {"name": "Eve"}
+            case "POST /v1/recoveries":
+                return running, self.tokens[0], {"recovery_code": "reco_x"}
+            case "POST /v1/me/tokens":
+                return running, self.tokens[0], {"label": "Mine", "scopes": ["watch"], "expires_in": 60}
             case "POST /v1/matches":
                 wanted = {"game": "ape_town", "seats": 2, "bots": ["random"], "clock": {"bot_pace_ms": 60}}
                 return running, self.tokens[0], wanted
@@ -139,6 +143,7 @@ class World:
                 "code": "match-full",
                 "player": self.player,
                 "seek_id": "none",
+                "token_id": "none",
                 **case.names,
             }
         )
@@ -169,8 +174,8 @@ def _with_required(case: Case, match: str) -> str:
 
 
 def _contents(server: Redis | RedisCluster) -> Contents:
-    # Requests with bad inputs count in the rate limits too.
-    counts = re.compile(b"limit:|api:processes")
+    # Requests with bad inputs count in the rate limits too, and are uses of a token.
+    counts = re.compile(b"limit:|api:processes|uses:")
     keys = sorted(key for key in map(bytes, server.scan_iter()) if not counts.match(key))
     with server.pipeline() as pipeline:
         for key in keys:

@@ -43,7 +43,7 @@ class RecordingTable:
         self.players = [self.client.sign_up(name) for name in ("Ada", "Ben")]
         options = {"timer_visible": visible, "round_seconds": 30, "countdown_seconds": 0}
         wanted = NewMatch(game="four_monkeys", seats=2, options=options)
-        creator = accounts.authenticate(ports, self.players[0]).id
+        creator = accounts.authenticate(ports, self.players[0]).player.id
         # This seed is needed: with some deals, no tile is left to grab before the bell would open a check.
         self.match = match_lifecycle.create(ports, creator, wanted, "table", seed=bytes(32)).match.id
         self.path = f"/v1/matches/{self.match}"

@@ -114,7 +114,7 @@ def _traffic(setup: WorldSetup, world: World) -> Traffic:
         sent = [(mask(channel, masks), mask(data, masks)) for channel, data in messages()]
     jobs = [_job(queue, key, masks) for key in queue.scan_iter("rq:job:*")]
     queue.close()
-    return Traffic([*setup.tasks], jobs, sent)
+    return Traffic([mask(task, masks) for task in setup.tasks], jobs, sent)
 
 
 def _job(queue: Redis, key: bytes, masks: Mapping[bytes, bytes]) -> Mapping[str, bytes]:

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from api.resources.web import REVISION
+from service.repository.accounts import SCOPES, Scope
 from service.usecases import accounts
 from tests.api.checked import Client, documented
 
@@ -47,6 +48,16 @@ def command(*seated: int | str) -> tuple[int | str, ...]:
 
 
 ROUTES: Final[Mapping[str, Case]] = {
+    "POST /v1/recoveries": Case(
+        {"recovery_code": "reco_x"}, ("recovery-code-invalid", *WRONG, *["recovery-code-invalid"] * 4)
+    ),
+    "PATCH /v1/me": Case({"name": "Eve"}, own(200)),
+    "DELETE /v1/me": Case(None, own(202)),
+    "GET /v1/me/export": Case(None, own(200)),
+    "POST /v1/me/recovery-code": Case({}, own(201)),
+    "GET /v1/me/tokens": Case(None, own(200)),
+    "DELETE /v1/me/tokens/{token_id}": Case(None, own("token-not-found")),
+    "DELETE /v1/me/tokens/others": Case(None, own(204)),
     "GET /v1/games": Case(None, public()),
     "GET /v1/games/{game}": Case(None, public()),
     "GET /v1/bots": Case(None, public()),
@@ -100,6 +111,61 @@ ROUTES: Final[Mapping[str, Case]] = {
 }
 
 
+NEEDED: Final[Mapping[str, Scope]] = {
+    **dict.fromkeys(
+        (
+            "GET /v1/me/matches",
+            "GET /v1/me/stream",
+            "POST /v1/stream-tickets",
+            "GET /v1/matches/{match_id}",
+            "GET /v1/matches/{match_id}/board.svg",
+            "GET /v1/matches/{match_id}/timeline",
+            "GET /v1/matches/{match_id}/diff",
+            "GET /v1/matches/{match_id}/legal-actions",
+            "GET /v1/matches/{match_id}/events",
+            "GET /v1/matches/{match_id}/export",
+            "GET /v1/matches/{match_id}/audit",
+            "GET /v1/streams",
+            "GET /v1/seeks/{seek_id}",
+        ),
+        "watch",
+    ),
+    **dict.fromkeys(
+        (
+            "POST /v1/matches",
+            "POST /v1/matches/{match_id}/seats",
+            "POST /v1/matches/{match_id}/bots",
+            "POST /v1/matches/{match_id}/start",
+            "POST /v1/matches/{match_id}/free",
+            "POST /v1/matches/{match_id}/abort",
+            "POST /v1/matches/{match_id}/return",
+            "POST /v1/matches/{match_id}/replace",
+            "POST /v1/matches/{match_id}/leave",
+            "POST /v1/matches/{match_id}/rematch",
+            "POST /v1/matches/{match_id}/invitations",
+            "POST /v1/matches/{match_id}/actions",
+            "POST /v1/seeks",
+            "DELETE /v1/seeks/{seek_id}",
+        ),
+        "play",
+    ),
+    **dict.fromkeys(
+        (
+            "PATCH /v1/me",
+            "DELETE /v1/me",
+            "GET /v1/me/export",
+            "POST /v1/me/recovery-code",
+            "GET /v1/me/tokens",
+            "POST /v1/me/tokens",
+            "DELETE /v1/me/tokens/{token_id}",
+            "DELETE /v1/me/tokens/others",
+        ),
+        "account",
+    ),
+}
+"""The scope that a token needs. All other routes accept any token."""
+
+
 class World:
     """Two running matches of two people, one of them private, whose creator has no seat."""
 
@@ -129,8 +195,13 @@ class World:
         tokens = (None, malformed, revoked, outsider, self.client.sign_up(), seats[1 - to_move], seats[to_move])
         self.tokens: Mapping[str, str | None] = dict(zip(CALLERS, tokens, strict=True))
 
-    def ask(self, route: str, caller: str) -> int | str:
-        """The status of success, or the code of the problem."""
+    def narrow_token(self, caller: str, scope: str) -> str:
+        """A token of a caller with one scope."""
+        token: str = self.client.do("/v1/me/tokens", {"scopes": [scope]}, self.tokens[caller])["token"]
+        return token
+
+    def ask(self, route: str, caller: str, token: str | None = None) -> int | str:
+        """The status of success, or the code of the problem; `token` replaces that of the caller."""
         method, _, path = route.partition(" ")
         public_match, private_match = self.matches
         names = {
@@ -138,6 +209,7 @@ class World:
             "game": "monkeys_on_the_moon",
             "player": self.player,
             "seek_id": self.seek,
+            "token_id": "tk_none_such",
             "code": "match-full",
             "revision": REVISION,
             "name": "style.css" if "{revision}" in path else "swagger-ui.css",
@@ -147,7 +219,7 @@ class World:
             legal_path = f"/v1/matches/{public_match}/legal-actions"
             body = {"action": self.client.ask(legal_path, self.tokens["own seat"])["actions"][0]}
         address = (path + ROUTES[route].query).format(**names)
-        with self.client.send(method, address, body, token=self.tokens[caller]) as response:
+        with self.client.send(method, address, body, token=token or self.tokens[caller]) as response:
             code: str = response.get_json()["code"] if response.status_code >= 400 else ""
             return code or response.status_code
 
@@ -162,3 +234,16 @@ def test_every_route_has_expectations() -> None:
 def test_each_caller_gets_the_expected_answer(route: str) -> None:
     world = World()
     assert tuple(world.ask(route, caller) for caller in CALLERS) == ROUTES[route].expected
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_token_with_one_scope_may_use_the_routes_of_this_scope(route: str) -> None:
+    world = World()
+    needed = NEEDED.get(route)
+    for caller in ("outsider", "own seat"):
+        tokens = {scope: world.narrow_token(caller, scope) for scope in SCOPES}
+        for scope in SCOPES if needed is not None else ():
+            if scope != needed:
+                assert world.ask(route, caller, tokens[scope]) == "scope-missing"
+        right = tokens[needed or SCOPES[len(route) % len(SCOPES)]]
+        assert world.ask(route, caller, right) == ROUTES[route].expected[CALLERS.index(caller)]

@@ -109,7 +109,7 @@ def _token(sent: bytes) -> str:
 
 def _start_more(service: Service, tokens: list[str], count: int) -> None:
     ports = service.ports
-    players = [accounts.authenticate(ports, token).id for token in tokens]
+    players = [accounts.authenticate(ports, token).player.id for token in tokens]
     for number in range(count):
         match_id = match_lifecycle.create(ports, players[0], NewMatch(game=GAME, seats=2), f"more-{number}").match.id
         for player in players:

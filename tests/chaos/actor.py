@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -21,16 +22,19 @@ from service.adapters.beat import KEY as BEAT
 from service.adapters.beat import Beat
 from service.adapters.jobs import LANES
 from service.automation.bot_turns import advance
+from service.automation.erasure import SETTLED_MS, Erasures
 from service.automation.pairing import put_together
 from service.container import Service, build
+from service.errors import Refused
 from service.match.events import MatchClock
 from service.match.model import ABSENCE_MS, GRACE_MS, HINT_MS, Match
 from service.match.new_match import NewMatch
 from service.match.redaction import legal_actions
 from service.observability import failpoints
+from service.repository.accounts import digest_of
 from service.repository.ports import Ports
 from service.settings import read
-from service.usecases import accounts, play
+from service.usecases import accounts, erasure, play, recovery
 from service.usecases.invitations import invite
 from service.usecases.match_lifecycle import create, free_seat, join, leave
 from service.usecases.mid_match import ask_abort, replace_absent, take_back
@@ -166,6 +170,41 @@ def pair_seeks(service: Service, memory: ClientMemory) -> None:
         put_together(ports)
 
 
+def manage_tokens(service: Service, memory: ClientMemory) -> None:
+    """A player makes a token, revokes it, makes others, revokes all but one, and then recovers the account."""
+    ports = service.ports
+    player_id, first, code = memory.once("account", lambda: _account(ports))
+    (player,) = ports.accounts.players([player_id]).values()
+    current = digest_of(first)
+    memory.once("second", lambda: accounts.add_token(ports, player, scopes=("watch",))[0])
+    third = memory.once("third", lambda: accounts.add_token(ports, player)[0])
+    with suppress(Refused):  # the token may be revoked, or this one after the recovery
+        accounts.revoke_token(ports, player, current, accounts.token_id(digest_of(third)))
+    with suppress(Refused):
+        accounts.revoke_others(ports, player, current)
+    memory.once("recovered", lambda: recovery.recover(ports, code)[1])
+
+
+def _account(ports: Ports) -> tuple[str, str, str]:
+    player, token = accounts.sign_up(ports, "Ada")
+    return player.id, token, recovery.renew_code(ports, player)
+
+
+def erase_account(service: Service, memory: ClientMemory) -> None:
+    """A player with two running matches, an open one and a seek erases the account; two workers end the rest."""
+    ports = service.ports
+    player, _, _ = memory.once("account", lambda: _account(ports))
+    if player not in {**ports.accounts.erasing(), **ports.accounts.erased()}:
+        for number in range(2):
+            match = create(ports, player, NewMatch(game=GAME, seats=2, bots=("random",)), f"create {number}").match
+            join(ports, player, match.id, f"join {number}")
+        create(ports, player, NewMatch(game=GAME, seats=2), "open")
+        seek(ports, player, NewMatch(game=GAME, seats=2), "seek", 600)
+        erasure.erase(ports, player)
+    for ms in (0, SETTLED_MS, 2 * SETTLED_MS):
+        Erasures(_ahead(ports, ms)).step()
+
+
 def use_invitations(service: Service, memory: ClientMemory) -> None:
     """The creator of a private match invites two people, who take its seats."""
     ports = service.ports
@@ -193,6 +232,8 @@ SCRIPTS: Final[Mapping[str, Callable[[Service, ClientMemory], None]]] = {
     "seats": change_seats,
     "again": ask_for_rematches,
     "seek": pair_seeks,
+    "tokens": manage_tokens,
+    "erasure": erase_account,
     "invite": use_invitations,
 }
 

@@ -95,9 +95,9 @@ class Attacker:
         parameters = [query] if query else []
         if verb != "GET" and has_unknown:
             parameters.append(f"{UNKNOWN}=1")
-        if verb == "POST":
+        if verb in {"POST", "PATCH"}:
             if body is None:
-                fields = self._target.bodies.get(f"POST {template}", {})
+                fields = self._target.bodies.get(f"{verb} {template}", {})
                 body = json.dumps({**fields, UNKNOWN: 1} if has_unknown else fields).encode()
             lines.append(("Content-Type", "application/json"))
         if body is not None:

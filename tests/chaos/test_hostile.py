@@ -63,6 +63,7 @@ class AttackedServer:
                 "code": ("match-full", "x"),
                 "player": ("pl_nobody", "x"),
                 "seek_id": ("x",),
+                "token_id": ("x", "tk_none"),
             },
             tokens=(ada, ben, eve, "", eve[:-1] + "_"),
             bodies={
@@ -85,9 +86,14 @@ class AttackedServer:
         return self._http.get(path, headers=headers).raise_for_status().json()
 
     def contents(self) -> object:
-        """The content of both servers, except the queue's probe key."""
+        """The content of both servers, except the queue's probe key and the hours of the last use of tokens."""
         return [
-            {key: store.dump(key) for key in sorted(store.keys()) if key != PROBE.encode()} for store in self._stores
+            {
+                key: store.dump(key)
+                for key in sorted(map(bytes, store.scan_iter()))
+                if key != PROBE.encode() and not key.startswith(b"uses:")
+            }
+            for store in self._stores
         ]
 
     def serves(self) -> bool:

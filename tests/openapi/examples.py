@@ -125,6 +125,7 @@ def collect() -> Examples:
         _players_and_pages(run)
         _matches(run)
         _absence(run)
+        _erasure(run)
     return dict(sorted(run.found.items()))
 
 
@@ -141,8 +142,7 @@ def _matches(run: Run) -> None:
     ada, ben = (run.ask("POST", "/v1/players", {"name": name})["token"] for name in ("Ada", "Ben"))
     player = run.ask("GET", "/v1/me", token=ada)["id"]
     run.ask("POST", "/v1/stream-tickets", token=ada)
-    spare = run.ask("POST", "/v1/me/tokens", token=ada)["token"]
-    run.ask("DELETE", "/v1/me/tokens/current", token=spare)
+    _tokens(run, ada)
 
     def make(key: str, **wanted: object) -> str:
         made: str = run.ask("POST", "/v1/matches", {"game": GAME, "seats": 2, **wanted}, ada, idempotency_key=key)["id"]
@@ -185,6 +185,27 @@ def _matches(run: Run) -> None:
         run.ask("GET", f"{match}/events?after=4", token=turn, accept=form)
         run.ask("GET", "/v1/me/stream", token=ada, accept=form)
         run.ask("GET", f"/v1/streams?match={finished}:20&include=decisions", accept=form)
+
+
+def _tokens(run: Run, ada: str) -> None:
+    wanted = {"label": "Ada's screen", "scopes": ["watch"], "expires_in": 86_400}
+    spare = run.ask("POST", "/v1/me/tokens", wanted, ada)
+    run.ask("GET", "/v1/me/tokens", token=ada)
+    run.ask("DELETE", f"/v1/me/tokens/{spare['id']}", token=ada)
+    run.ask("DELETE", "/v1/me/tokens/others", token=ada)
+    run.ask("PATCH", "/v1/me", {"name": "Ada L."}, ada)
+    run.ask("PATCH", "/v1/me", {"name": "Ada"}, ada)
+    run.ask("POST", "/v1/me/recovery-code", token=ada)
+
+
+def _erasure(run: Run) -> None:
+    """A player loses the token, gets another one, and leaves."""
+    signed_up = run.client.do("/v1/players", {"name": "Eve"})
+    token = run.ask("POST", "/v1/recoveries", {"recovery_code": signed_up["recovery_code"]})["token"]
+    made = run.client.do("/v1/matches", {"game": GAME, "seats": 2}, token, idempotency_key="eve")["id"]
+    run.client.do(f"/v1/matches/{made}/seats", {}, token, idempotency_key="sit-eve")
+    run.ask("GET", "/v1/me/export", token=token)
+    run.ask("DELETE", "/v1/me", token=token)
 
 
 def _absence(run: Run) -> None:

@@ -49,7 +49,7 @@ def collect(client: Client) -> dict[str, dict[str, Any]]:
     refusals = Refusals(client)
     ada, ben, eve = (client.sign_up(name) for name in ("Ada", "Ben", "Eve"))
     _requests(refusals)
-    _callers(refusals)
+    _callers(refusals, client, ada)
     _tables(refusals, client, ada, ben, eve)
     _play(refusals, client, ada, ben)
     _seats_of_others(refusals, client, ada, ben)
@@ -69,9 +69,15 @@ def _requests(refusals: Refusals) -> None:
     refusals.record("not-acceptable", "GET", "/problems", accept="image/png")
 
 
-def _callers(refusals: Refusals) -> None:
+def _callers(refusals: Refusals, client: Client, ada: str) -> None:
     refusals.record("token-missing", "GET", "/v1/me")
     refusals.record("token-invalid", "GET", "/v1/me", token="moon_none-such")
+    refusals.record("recovery-code-invalid", "POST", "/v1/recoveries", {"recovery_code": "reco_none-such"})
+    watching = client.do("/v1/me/tokens", {"scopes": ["watch"]}, ada)["token"]
+    refusals.record("scope-missing", "POST", "/v1/matches", NEW_MATCH, watching)
+    refusals.record("token-not-found", "DELETE", "/v1/me/tokens/tk_none_such", token=ada)
+    with mock.patch("service.usecases.accounts.MAX_TOKENS", 2):
+        refusals.record("too-many-tokens", "POST", "/v1/me/tokens", {}, ada)
     refusals.record("ticket-invalid", "GET", "/v1/me/stream?ticket=none-such")
 
 

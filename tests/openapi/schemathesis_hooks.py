@@ -56,13 +56,26 @@ def match_to_play() -> tuple[str, dict[str, Any]]:
         sit.raise_for_status()
 
 
+ACCOUNT_CHANGES: Final = frozenset(
+    {
+        "add_token",
+        "change_player",
+        "erase_player",
+        "renew_recovery_code",
+        "revoke_current_token",
+        "revoke_other_tokens",
+        "revoke_token",
+    }
+)
+
+
 @schemathesis.auth(refresh_interval=None)
 class Bearer:
-    """The player's token; for the operation that revokes a token, a new token that no other request uses."""
+    """The player's token; for operations that change an account, the token of a new player that no other request uses."""
 
     def get(self, case: Any, _context: Any) -> str:
-        if operation_of(case) == "revoke_token":
-            token: str = post("/v1/me/tokens", {})["token"]
+        if operation_of(case) in ACCOUNT_CHANGES:
+            token: str = post("/v1/players", {"name": "Changing"})["token"]
             return token
         return str(WORLD["token"])
 
@@ -156,6 +169,13 @@ def own_seek() -> str:
     return str(answer.json()["id"]) if answer.is_success else "none"
 
 
+def own_token_id(case: Any) -> str:
+    """The id of the token of a case."""
+    headers = {"Authorization": case.headers["Authorization"]}
+    listed = _HTTP.get("/v1/me/tokens", headers=headers).json()["tokens"]
+    return str(listed[0]["id"])
+
+
 BODIES: Final[Mapping[str, Mapping[str, Any]]] = {
     "take_seat": {},
     "seat_bot": {"bot": "random"},
@@ -172,6 +192,10 @@ def make_successful(case: Any, operation: str) -> None:
     if "code" in parameters:
         parameters["code"] = "match-full"
     match operation:
+        case "recover":
+            case.body = {"recovery_code": post("/v1/players", {"name": "Lost"})["recovery_code"]}
+        case "revoke_token":
+            parameters["token_id"] = own_token_id(case)
         case "create_match":
             case.body = new_match_body()
             if "Idempotency-Key" in case.headers:
@@ -276,6 +300,8 @@ OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
         {("idempotency-key-reused", ""), ("stale-version", ""), ("invalid-request", "#/client_seed")}
     ),
     "sign_up": frozenset({("invalid-request", "#/name")}),
+    "change_player": frozenset({("invalid-request", "#/name")}),
+    "add_token": frozenset({("invalid-request", "#/label")}),
     **dict.fromkeys(
         (
             *("seat_bot", "start_match", "leave_match"),

@@ -64,7 +64,7 @@ def test_every_part_works_on_one_server_and_on_a_cluster(service: Service) -> No
     ports = service.ports
     assert service.readiness() == ()
     player, token = accounts.sign_up(ports, "Ann")
-    assert accounts.authenticate(ports, token) == player
+    assert accounts.authenticate(ports, token).player == player
     wanted = NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random", "random"))
     match = create(ports, player.id, wanted, token_hex(4)).match
     with service.feed.waiter() as waiter:

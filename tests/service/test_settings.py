@@ -24,6 +24,8 @@ def test_an_empty_environment_gives_the_defaults() -> None:
         moves_by_token=read({}).moves_by_token,
         requests_by_address=read({}).requests_by_address,
         sign_ups_by_address=read({}).sign_ups_by_address,
+        account_changes_by_token=read({}).account_changes_by_token,
+        recoveries_by_address=read({}).recoveries_by_address,
         creations_by_token=read({}).creations_by_token,
         creations_by_address=read({}).creations_by_address,
         bot_matches_by_address=read({}).bot_matches_by_address,

@@ -20,6 +20,7 @@ from service.games.protocol import GameInfo
 from service.games.registry import GAMES
 from service.games.visibility import Action, Effect, Private, Public, Secret, redact
 from service.match.model import BOT_PACE_MS
+from service.repository.accounts import SCOPES
 from tests.api.checked import Client, documented
 from tests.api.conftest import Container, small_api
 
@@ -222,7 +223,8 @@ def test_a_reference_has_no_sibling_keys(reference: dict[str, Any]) -> None:
 
 def test_every_operation_names_its_problems(reference: dict[str, Any]) -> None:
     post = reference["paths"]["/v1/stones"]["post"]["responses"]
-    assert set(post) == {"201", "400", "401", "408", "409", "413", "415", "422", "429", "503", "default"}
+    assert set(post) == {"201", "400", "401", "403", "408", "409", "413", "415", "422", "429", "503", "default"}
+    assert post["403"]["description"] == "`scope-missing`"
     assert post["401"]["description"] == "`token-missing`, `token-invalid`"
     assert set(post["409"]["content"]) == {"application/problem+json"}
 
@@ -248,8 +250,13 @@ def test_every_operation_has_a_name_and_a_summary_and_documents_its_authenticati
     assert all(operation["summary"] for operation in operations)
     for operation in operations:
         wanted = operation.get("security", [])
-        by_ticket = {"ticket": []} in wanted
-        assert [one for one in wanted if one != {"ticket": []}] in ([], [{"bearer": []}], [{"bearer": []}, {}])
+        by_ticket = any("ticket" in one for one in wanted)
+        scopes = {scope for one in wanted for scope in (*one.get("bearer", ()), *one.get("ticket", ()))}
+        assert [list(one) for one in wanted if "ticket" not in one] in ([], [["bearer"]], [["bearer"], []])
+        assert scopes <= set(SCOPES)
+        for scope in scopes:
+            assert f"the scope `{scope}`" in operation["description"]
+        assert bool(scopes) == ("`scope-missing`" in operation["responses"].get("403", {}).get("description", ""))
         codes = operation["responses"]["401"]["description"]
         assert ("`token-missing`" in codes) == (wanted != [] and {} not in wanted)
         assert ("`ticket-invalid`" in codes) == by_ticket

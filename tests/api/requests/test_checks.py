@@ -220,7 +220,7 @@ def test_requests_over_the_limit_get_the_time_of_the_next_try() -> None:
 def test_all_tokens_of_a_player_and_all_spellings_count_together() -> None:
     container = Container(settings(requests_by_token=3, requests_by_address=1))
     client = create_app(container, resources=(small_api(),)).test_client()
-    other = accounts.add_token(container.ports, ANNA_PLAYER)
+    other, _ = accounts.add_token(container.ports, ANNA_PLAYER)
     headers = [f"Bearer {TOKEN}", f"bearer   {TOKEN}", f"BEARER {other}", f"Bearer {TOKEN} "]
     answers = [client.get("/v1/stones", headers={"Authorization": header}) for header in headers]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]

@@ -1,44 +1,134 @@
-"""Players and tokens, in memory and on a server, and the cache of a process."""
+"""Accounts in memory and on a server, on a cluster too: tokens, recovery codes, erasure, and tokens of an older release."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from secrets import token_hex
+from typing import Final
 
 import pytest
 
-from events.listener import Listener
-from events.redis_log import connect
-from service.adapters import accounts
+from events.redis_log import connect, connect_cluster, send
 from service.adapters.accounts import RedisAccounts
 from service.adapters.memory import MemoryAccounts
-from service.repository.ports import Accounts, Player
-from tests.waiting import until
+from service.adapters.token_uses import HOUR_MS, TokenUses
+from service.repository.accounts import Accounts, Player, Session, Token
+
+NOW: Final = 1_700_000_000_000
+FULL: Final = Token(label="full", created_at=NOW)
+WATCH: Final = Token(label="watch", scopes=("watch",), created_at=NOW)
 
 
-@pytest.fixture(params=["memory", "redis"])
+@pytest.fixture(params=["memory", "redis", "cluster"])
 def store(request: pytest.FixtureRequest) -> Accounts:
     if request.param == "memory":
         return MemoryAccounts()
-    return RedisAccounts(connect(request.getfixturevalue("valkey_log_url")))
+    if request.param == "redis":
+        return RedisAccounts(connect(request.getfixturevalue("valkey_log_url")))
+    clusters: Callable[[int], str] = request.getfixturevalue("clusters")
+    return RedisAccounts(connect_cluster(clusters(3)))
+
+
+@pytest.fixture
+def redis(valkey_log_url: str) -> RedisAccounts:
+    return RedisAccounts(connect(valkey_log_url))
 
 
 @pytest.fixture
 def ann() -> Player:
-    return Player(id=f"pl_{token_hex(4)}", name="Ann", created_at=5)
+    return Player(id=f"pl_{token_hex(10)}", name="Ann", created_at=5)
 
 
 def digest() -> str:
     return token_hex(32)
 
 
+def valid(store: Accounts, *digests: str) -> list[bool]:
+    return [store.by_token(one) is not None for one in digests]
+
+
 def test_a_player_is_found_by_every_token_until_it_is_revoked(store: Accounts, ann: Player) -> None:
     first, second = digest(), digest()
     store.add(ann, first)
     store.add(ann, first)
-    store.add_token(ann.id, second)
-    assert [store.by_token(first), store.by_token(second), store.by_token(digest())] == [ann, ann, None]
-    store.revoke(first)
-    store.revoke(first)
-    assert [store.by_token(first), store.by_token(second)] == [None, ann]
+    assert store.add_token(ann.id, second, WATCH, 50, NOW) == "added"
+    assert store.by_token(first) == Session(ann)
+    assert store.by_token(second) == Session(ann, frozenset({"watch"}))
+    assert store.by_token(digest()) is None
+    assert store.tokens(ann.id) == {first: Token(created_at=5), second: WATCH}
+    for _ in range(2):
+        assert store.revoke(ann.id, first, first)
+    assert valid(store, first, second) == [False, True]
+    assert store.tokens(ann.id) == {second: WATCH}
+
+
+def test_a_revoked_token_revokes_no_other(store: Accounts, ann: Player) -> None:
+    first, second = digest(), digest()
+    store.add(ann, first)
+    store.add_token(ann.id, second, FULL, 50, NOW)
+    assert store.revoke(ann.id, first, second)
+    assert not store.revoke(ann.id, second, first)
+    assert not store.revoke_others(ann.id, second)
+    assert valid(store, first, second) == [True, False]
+
+
+def test_all_tokens_but_one_are_revoked(store: Accounts, ann: Player) -> None:
+    first, *others = (digest() for _ in range(4))
+    store.add(ann, first)
+    for other in others:
+        store.add_token(ann.id, other, FULL, 50, NOW)
+    assert store.revoke_others(ann.id, others[0])
+    assert valid(store, first, *others) == [False, True, False, False]
+
+
+def test_the_number_of_tokens_is_limited_and_expired_ones_do_not_count(store: Accounts, ann: Player) -> None:
+    store.add(ann, digest())
+    brief, second = digest(), digest()
+    store.add_token(ann.id, brief, Token(expires_at=NOW + 1000, created_at=NOW), 2, NOW)
+    assert store.add_token(ann.id, second, FULL, 2, NOW) == "full"
+    assert valid(store, brief, second) == [True, False]
+    assert store.add_token(ann.id, second, FULL, 2, NOW + 1000) == "added"
+    assert store.add_token(ann.id, digest(), FULL, 2, NOW + 1000) == "full"
+    assert valid(store, brief, second) == [False, True]
+
+
+def test_a_recovery_replaces_all_tokens_and_needs_the_newest_code(store: Accounts, ann: Player) -> None:
+    old, first, second = digest(), digest(), digest()
+    store.add(ann, old)
+    assert store.recovery_digest(ann.id) is None
+    assert not store.recover(ann.id, "code 1", first, FULL)
+    for code in ("code 1", "code 2"):
+        assert store.set_recovery(ann.id, code)
+    assert store.recovery_digest(ann.id) == "code 2"
+    assert not store.recover(ann.id, "code 1", first, FULL)
+    assert valid(store, old, first) == [True, False]
+    assert store.recover(ann.id, "code 2", first, FULL)
+    assert valid(store, old, first) == [False, True]
+    assert store.recover(ann.id, "code 2", second, FULL)
+    assert valid(store, old, first, second) == [False, False, True]
+
+
+def test_a_name_changes_and_does_not_come_back_after_the_erasure(store: Accounts, ann: Player) -> None:
+    token, code = digest(), digest()
+    store.add(ann, token)
+    store.set_recovery(ann.id, code)
+    anna = Player(ann.id, "Anna", 5)
+    assert store.rename(anna)
+    assert store.players([ann.id, "pl_nobody"]) == {ann.id: anna}
+    store.begin_erasure(ann.id, NOW)
+    for _ in range(2):
+        store.erase(ann.id, NOW)
+        assert store.players([ann.id]) == {}
+        assert not store.rename(ann)
+        assert store.add_token(ann.id, digest(), FULL, 50, NOW) == "erased"
+        assert not store.set_recovery(ann.id, code)
+        assert not store.recover(ann.id, code, digest(), FULL)
+        assert not store.revoke_others(ann.id, token)
+        assert valid(store, token) == [False]
+        assert store.recovery_digest(ann.id) is None
+    assert store.erasing()[ann.id] == NOW
+    for _ in range(2):
+        store.finish_erasure(ann.id, NOW)
+    assert ann.id not in store.erasing()
+    assert store.erased()[ann.id] == NOW
 
 
 def test_players_that_do_not_exist_are_left_out(store: Accounts, ann: Player) -> None:
@@ -47,71 +137,124 @@ def test_players_that_do_not_exist_are_left_out(store: Accounts, ann: Player) ->
     assert store.players([]) == {}
 
 
-@pytest.fixture
-def listening(valkey_log_url: str) -> Iterator[RedisAccounts]:
-    """Accounts of a process that receives revocations."""
-    client = connect(valkey_log_url)
-    store = RedisAccounts(client)
-    listener = Listener(client, {accounts.CHANNEL: store})
-    until(lambda: store._listening, 20, "the listener is subscribed")
-    yield store
-    listener.stop()
+# --- tokens of older releases -----------------------------------------------------------------------------------------
 
 
-def test_a_cached_token_needs_no_look_up_and_a_revocation_by_another_process_applies_at_once(
-    listening: RedisAccounts, valkey_log_url: str, ann: Player
+def stored_by_an_older_release(redis: RedisAccounts, ann: Player) -> str:
+    token = digest()
+    name = b'{"id":"%s","name":"Ann","created_at":5}' % ann.id.encode()
+    send(redis._client, ("SET", f"player:{ann.id}", name), ("SET", f"token:{token}", ann.id))
+    return token
+
+
+def read_by_an_older_release(redis: RedisAccounts, token: str) -> bytes | None:
+    """The player that an older process finds for a token, which it gives all rights."""
+    owner: bytes | None
+    (owner,) = send(redis._client, ("GET", f"token:{token}"))
+    if owner is None:
+        return None
+    (found,) = send(redis._client, ("GET", f"player:{owner.decode()}"))
+    return owner if found else None
+
+
+def test_a_token_of_an_older_release_keeps_all_rights_until_it_is_revoked(redis: RedisAccounts, ann: Player) -> None:
+    token, other = (stored_by_an_older_release(redis, ann) for _ in range(2))
+    assert redis.by_token(token) == redis.by_token(other) == Session(ann)
+    assert redis.tokens(ann.id) == {}
+    assert redis.revoke(ann.id, token, other)
+    assert valid(redis, token, other) == [True, False]
+    assert read_by_an_older_release(redis, other) is None
+    assert redis.revoke(ann.id, token, token)
+    assert valid(redis, token) == [False]
+
+
+def test_revoking_all_others_also_revokes_those_that_are_not_listed(redis: RedisAccounts, ann: Player) -> None:
+    token, other = (stored_by_an_older_release(redis, ann) for _ in range(2))
+    assert redis.revoke_others(ann.id, token)
+    assert valid(redis, token, other) == [True, False]
+    assert not redis.revoke_others(ann.id, other)
+    assert valid(redis, token) == [True]
+
+
+def test_tokens_of_older_releases_are_adopted_and_leftovers_removed(redis: RedisAccounts, ann: Player) -> None:
+    token, other = (stored_by_an_older_release(redis, ann) for _ in range(2))
+    while redis.adopt():
+        pass
+    assert redis.tokens(ann.id) == {token: Token(), other: Token()}
+    assert redis.revoke_others(ann.id, token)
+    late = stored_by_an_older_release(redis, ann)
+    assert not valid(redis, late)[0]
+    redis.adopt()
+    assert read_by_an_older_release(redis, late) is None
+    assert valid(redis, token, other, late) == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("token", "is_found"),
+    [
+        (FULL, True),
+        (Token(label="hostile \u202e", created_at=NOW), True),
+        (WATCH, False),
+        (Token(scopes=("watch", "play", "account")), False),
+        (Token(expires_at=NOW + 10**9), False),
+    ],
+)
+def test_an_older_process_finds_only_tokens_with_all_rights(
+    redis: RedisAccounts, ann: Player, token: Token, is_found: bool
 ) -> None:
-    token, other_process = digest(), RedisAccounts(connect(valkey_log_url))
-    listening.add(ann, token)
-    assert listening.by_token(token) == ann
-    other_process._client.delete(f"player:{ann.id}")
-    assert listening.by_token(token) == ann
-    other_process.revoke(token)
-    # Sooner than the cache entry expires.
-    until(lambda: listening.by_token(token) is None, 20, "the revocation is received")
+    redis.add(ann, digest())
+    made = digest()
+    redis.add_token(ann.id, made, token, 50, NOW)
+    assert redis.by_token(made) is not None
+    assert (read_by_an_older_release(redis, made) is not None) == is_found
 
 
-def test_a_cached_player_needs_no_look_up(listening: RedisAccounts, ann: Player) -> None:
-    listening.add(ann, digest())
-    assert listening.players([ann.id]) == {ann.id: ann}
-    listening._client.delete(f"player:{ann.id}")
-    assert listening.players([ann.id, "pl_nobody"]) == {ann.id: ann}
+def test_a_token_with_a_scope_of_a_newer_release_has_the_others(redis: RedisAccounts, ann: Player) -> None:
+    made = digest()
+    redis.add(ann, digest())
+    redis.add_token(ann.id, made, Token(scopes=("watch", "teleport")), 50, NOW)
+    session = redis.by_token(made)
+    assert session is not None
+    assert "watch" in session.scopes
+    assert "play" not in session.scopes
 
 
-def test_without_a_listener_nothing_is_cached(valkey_log_url: str, ann: Player) -> None:
-    store = RedisAccounts(connect(valkey_log_url))
+# --- the hour of the last use -----------------------------------------------------------------------------------------
+
+
+def test_the_hour_of_the_last_use_is_stored_later_and_once_an_hour(redis: RedisAccounts, ann: Player) -> None:
+    token, clock = digest(), [NOW + 1]
+    redis.uses = TokenUses(lambda: clock[0])
+    redis.add(ann, token)
+    for _ in range(3):
+        redis.by_token(token)
+    assert redis.tokens(ann.id)[token].last_used_at is None
+    redis.store_uses()
+    assert redis.tokens(ann.id)[token].last_used_at == NOW - NOW % HOUR_MS
+    redis.by_token(token)
+    assert redis.uses.take() == []
+    clock[0] += HOUR_MS
+    redis.by_token(token)
+    redis.store_uses()
+    assert redis.tokens(ann.id)[token].last_used_at == NOW - NOW % HOUR_MS + HOUR_MS
+
+
+def test_a_use_that_is_stored_late_revives_no_token(redis: RedisAccounts, ann: Player) -> None:
     token = digest()
-    store.add(ann, token)
-    assert store.by_token(token) == ann
-    store._client.delete(f"token:{token}")
-    assert store.by_token(token) is None
+    redis.add(ann, token)
+    redis.by_token(token)
+    redis.revoke(ann.id, token, token)
+    redis.store_uses()
+    assert redis.tokens(ann.id) == {}
+    assert send(redis._client, ("KEYS", f"uses:*{ann.id}*")) == [[]]
 
 
-def test_a_token_read_before_a_revocation_is_not_cached_after_it(listening: RedisAccounts, ann: Player) -> None:
-    token = digest()
-    read_before = listening._revocations
-    listening.receive(token.encode())
-    listening._cache(listening._by_token, token, ann, read_before)
-    assert listening.by_token(token) is None
-
-
-def test_cache_entries_expire_and_are_dropped_when_messages_may_have_been_missed(
-    listening: RedisAccounts, ann: Player, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    token = digest()
-    listening.add(ann, token)
-    listening.by_token(token)
-    listening.messages_missed()
-    assert not listening._by_token
-    monkeypatch.setattr(accounts, "CACHE_SECONDS", 0)
-    listening.by_token(token)
-    listening._client.delete(f"token:{token}")
-    assert listening.by_token(token) is None
-
-
-def test_the_cache_of_tokens_is_limited(listening: RedisAccounts, ann: Player, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accounts, "CACHE_SIZE", 2)
-    for token in (tokens := [digest() for _ in range(3)]):
-        listening.add(ann, token)
-        listening.by_token(token)
-    assert list(listening._by_token) == tokens[1:]
+def test_a_revocation_is_noted_for_a_day(redis: RedisAccounts, ann: Player) -> None:
+    token, account = digest(), f"account:{ann.id}"
+    redis.add(ann, token)
+    redis.revoke(ann.id, token, token)
+    for seconds, is_noted in ((86_000, True), (90_000, False)):
+        ((now, _),) = send(redis._client, ("TIME",))
+        send(redis._client, ("HSET", account, f"gone:{token}", now - seconds))
+        redis.add_token(ann.id, digest(), FULL, 50, NOW)
+        assert send(redis._client, ("HEXISTS", account, f"gone:{token}")) == [is_noted]

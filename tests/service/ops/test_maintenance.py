@@ -130,7 +130,7 @@ def test_a_backup_restores_everything_on_a_server_and_on_a_cluster(
             f"{over.head.version + running.head.version + private.head.version} events, 1 audited: 0 faults"
         )
         restored_store = open_store(environ, stack)
-        assert accounts.authenticate(restored_store.ports, token) == player
+        assert accounts.authenticate(restored_store.ports, token).player == player
         assert [restored_store.newest(match).head for match in (over, running, private)] == [
             over.head,
             running.head,

@@ -1,12 +1,13 @@
-"""Players and their tokens."""
+"""Players, their tokens and their names."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.repository.accounts import SCOPES, Session
 from service.repository.ports import digest_of
 from service.usecases import accounts
-from service.usecases.accounts import PREFIX, is_token, new_token
+from service.usecases.accounts import MAX_TOKENS, PREFIX, is_token, new_token
 from tests.service.arena import START, Arena, refused
 
 
@@ -15,7 +16,7 @@ def test_a_new_player_is_known_by_the_token() -> None:
     player, token = accounts.sign_up(arena.ports, "Änne")
     assert (player.name, player.created_at) == ("Änne", START)
     assert player.id.startswith("pl_")
-    assert accounts.authenticate(arena.ports, token) == player
+    assert accounts.authenticate(arena.ports, token) == Session(player, frozenset(SCOPES), None)
     other, _ = accounts.sign_up(arena.ports, "Änne")
     assert other.id != player.id
     assert arena.ports.accounts.players([player.id, "pl_nobody"]) == {player.id: player}
@@ -31,12 +32,80 @@ def test_a_token_is_stored_only_as_its_digest() -> None:
 def test_a_new_token_works_before_the_old_one_is_revoked() -> None:
     arena = Arena()
     player, old = accounts.sign_up(arena.ports, "anna")
-    new = accounts.add_token(arena.ports, player)
-    assert accounts.authenticate(arena.ports, old) == accounts.authenticate(arena.ports, new) == player
+    new, _ = accounts.add_token(arena.ports, player)
+    assert accounts.authenticate(arena.ports, old) == accounts.authenticate(arena.ports, new) == Session(player)
     accounts.revoke(arena.ports, old)
     accounts.revoke(arena.ports, old)
     refused("token-invalid", accounts.authenticate, arena.ports, old)
-    assert accounts.authenticate(arena.ports, new) == player
+    assert accounts.authenticate(arena.ports, new).player == player
+
+
+def test_a_token_has_the_scopes_and_the_time_that_were_asked_for() -> None:
+    arena = Arena()
+    player, first = accounts.sign_up(arena.ports, "anna")
+    brief, view = accounts.add_token(arena.ports, player, label="Screen", scopes=("play", "watch"), seconds=60)
+    assert (view.label, view.scopes, view.created_at, view.expires_at) == (
+        "Screen",
+        ("watch", "play"),
+        START,
+        START + 60_000,
+    )
+    session = accounts.authenticate(arena.ports, brief)
+    assert session == Session(player, frozenset({"watch", "play"}), START + 60_000)
+    listed = accounts.list_tokens(arena.ports, player, digest_of(first))
+    assert [(one.id, one.current) for one in listed if one.current] == [(accounts.token_id(digest_of(first)), True)]
+    assert view in listed
+    arena.wait(60_000)
+    refused("token-invalid", accounts.authenticate, arena.ports, brief)
+    refused("token-invalid", accounts.holder, arena.ports, digest_of(brief))
+    assert [one.current for one in accounts.list_tokens(arena.ports, player, digest_of(first))] == [True]
+
+
+def test_a_player_has_a_limited_number_of_tokens() -> None:
+    arena = Arena()
+    player, _ = accounts.sign_up(arena.ports, "anna")
+    for _ in range(MAX_TOKENS - 1):
+        accounts.add_token(arena.ports, player)
+    refused("too-many-tokens", accounts.add_token, arena.ports, player)
+
+
+def test_a_token_is_revoked_by_its_id_and_only_by_its_player() -> None:
+    arena = Arena()
+    (anna, first), (ben, other) = (accounts.sign_up(arena.ports, name) for name in ("anna", "ben"))
+    second, view = accounts.add_token(arena.ports, anna)
+    refused("token-not-found", accounts.revoke_token, arena.ports, ben, digest_of(other), view.id)
+    accounts.revoke_token(arena.ports, anna, digest_of(first), view.id)
+    refused("token-invalid", accounts.authenticate, arena.ports, second)
+    refused("token-not-found", accounts.revoke_token, arena.ports, anna, digest_of(first), view.id)
+    refused(
+        "token-invalid",
+        accounts.revoke_token,
+        arena.ports,
+        anna,
+        digest_of(second),
+        accounts.token_id(digest_of(first)),
+    )
+    assert accounts.authenticate(arena.ports, first).player == anna
+
+
+def test_all_others_are_revoked_and_a_revoked_token_cannot_do_this() -> None:
+    arena = Arena()
+    anna, first = accounts.sign_up(arena.ports, "anna")
+    second, _ = accounts.add_token(arena.ports, anna)
+    accounts.revoke_others(arena.ports, anna, digest_of(second))
+    refused("token-invalid", accounts.authenticate, arena.ports, first)
+    refused("token-invalid", accounts.revoke_others, arena.ports, anna, digest_of(first))
+    assert accounts.authenticate(arena.ports, second).player == anna
+
+
+def test_a_new_name_is_that_of_the_player_at_once() -> None:
+    arena = Arena()
+    anna, token = accounts.sign_up(arena.ports, "anna")
+    renamed = accounts.rename(arena.ports, anna, "Anne")
+    assert accounts.authenticate(arena.ports, token).player == renamed
+    arena.ports.accounts.erase(anna.id, START)
+    refused("token-invalid", accounts.rename, arena.ports, anna, "Anna")
+    assert arena.ports.accounts.players([anna.id]) == {}
 
 
 @pytest.mark.parametrize(

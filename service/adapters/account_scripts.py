@@ -1,0 +1,129 @@
+"""The Lua scripts that change an account. KEYS are its two hashes, which share a slot on a cluster.
+
+Fields of the first: `token:<digest>` (a token as JSON), `gone:<digest>` (when it was revoked, in seconds; kept for a day, since until then its other key may still exist), `recovery` (the digest of the code),
+`sealed` (tokens that are not listed are invalid) and `erased` (when, in milliseconds). The second has the hour of the last use
+of tokens, in milliseconds, by digest.
+"""
+
+from typing import Final
+
+_REMOVE: Final = """
+local function remove(kept)
+  local removed = {}
+  for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+    local digest = string.match(field, '^token:(.*)$')
+    if digest and digest ~= kept then
+      redis.call('HDEL', KEYS[1], field)
+      redis.call('HDEL', KEYS[2], digest)
+      table.insert(removed, digest)
+    end
+  end
+  return removed
+end
+"""
+ADD: Final = """
+if redis.call('HEXISTS', KEYS[1], 'erased') == 1 then
+  return {'erased'}
+end
+local answer, count, now = {'added'}, 0, tonumber(ARGV[4])
+local yesterday = tonumber(redis.call('TIME')[1]) - 86400
+local stored = redis.call('HGETALL', KEYS[1])
+for i = 1, #stored, 2 do
+  local digest = string.match(stored[i], '^token:(.*)$')
+  if digest and digest ~= ARGV[1] then
+    local expires_at = cjson.decode(stored[i + 1])['expires_at']
+    if type(expires_at) == 'number' and expires_at <= now then
+      redis.call('HDEL', KEYS[1], stored[i])
+      redis.call('HDEL', KEYS[2], digest)
+      table.insert(answer, digest)
+    else
+      count = count + 1
+    end
+  elseif string.match(stored[i], '^gone:') and tonumber(stored[i + 1]) < yesterday then
+    redis.call('HDEL', KEYS[1], stored[i])
+  end
+end
+if count >= tonumber(ARGV[3]) then
+  answer[1] = 'full'
+else
+  redis.call('HSET', KEYS[1], 'token:' .. ARGV[1], ARGV[2])
+end
+return answer
+"""
+"""ARGV the digest, the token, the limit and the time. Returns the result, then the digests of expired tokens."""
+REVOKE: Final = """
+local is_listed = redis.call('HEXISTS', KEYS[1], 'token:' .. ARGV[1]) == 1
+local is_open = redis.call('HEXISTS', KEYS[1], 'sealed') == 0 and redis.call('HEXISTS', KEYS[1], 'gone:' .. ARGV[1]) == 0
+if not (is_listed or is_open) or redis.call('HEXISTS', KEYS[1], 'erased') == 1 then
+  return 0
+end
+redis.call('HDEL', KEYS[1], 'token:' .. ARGV[2])
+redis.call('HDEL', KEYS[2], ARGV[2])
+redis.call('HSET', KEYS[1], 'gone:' .. ARGV[2], redis.call('TIME')[1])
+return 1
+"""
+"""ARGV the digests of the token that asks and of the token to revoke."""
+REVOKE_OTHERS: Final = (
+    _REMOVE
+    + """
+if redis.call('HEXISTS', KEYS[1], 'erased') == 1 or redis.call('HEXISTS', KEYS[1], 'gone:' .. ARGV[1]) == 1 then
+  return false
+end
+if redis.call('HEXISTS', KEYS[1], 'token:' .. ARGV[1]) == 0 then
+  if redis.call('HEXISTS', KEYS[1], 'sealed') == 1 then
+    return false
+  end
+  redis.call('HSET', KEYS[1], 'token:' .. ARGV[1], ARGV[2])
+end
+redis.call('HSET', KEYS[1], 'sealed', 1)
+return remove(ARGV[1])
+"""
+)
+"""ARGV the digest of the token that asks, and itself as it is listed if it is not yet. Returns the digests of the others."""
+RECOVER: Final = (
+    _REMOVE
+    + """
+if redis.call('HGET', KEYS[1], 'recovery') ~= ARGV[1] then
+  return false
+end
+local removed = remove(ARGV[2])
+redis.call('HSET', KEYS[1], 'token:' .. ARGV[2], ARGV[3], 'sealed', 1)
+return removed
+"""
+)
+"""ARGV the digests of the recovery code and of the new token, and the token. Returns the digests of the other tokens."""
+SET_RECOVERY: Final = """
+if redis.call('HEXISTS', KEYS[1], 'erased') == 1 then
+  return 0
+end
+redis.call('HSET', KEYS[1], 'recovery', ARGV[1])
+return 1
+"""
+"""ARGV the digest of the recovery code."""
+ERASE: Final = (
+    _REMOVE
+    + """
+local removed = remove('')
+local at = redis.call('HGET', KEYS[1], 'erased') or ARGV[1]
+redis.call('DEL', KEYS[1], KEYS[2])
+redis.call('HSET', KEYS[1], 'erased', at)
+return removed
+"""
+)
+"""ARGV the time. Returns the digests of all tokens."""
+ADOPT: Final = """
+local is_closed = redis.call('HEXISTS', KEYS[1], 'sealed') + redis.call('HEXISTS', KEYS[1], 'erased')
+if is_closed + redis.call('HEXISTS', KEYS[1], 'gone:' .. ARGV[1]) > 0 then
+  return redis.call('HEXISTS', KEYS[1], 'token:' .. ARGV[1])
+end
+redis.call('HSETNX', KEYS[1], 'token:' .. ARGV[1], ARGV[2])
+return 1
+"""
+"""ARGV a digest, and the token as it is listed if it is not yet. Returns whether it is listed now."""
+USE: Final = """
+if redis.call('HEXISTS', KEYS[1], 'token:' .. ARGV[1]) == 0 then
+  return 0
+end
+return redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
+"""
+"""ARGV the digest of a token, and the hour of its last use in server milliseconds."""

@@ -1,0 +1,141 @@
+"""The port for accounts: players, their tokens and recovery codes, and the accounts that were erased."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, Protocol, TypeAlias, get_args
+
+import msgspec
+
+Scope: TypeAlias = Literal["watch", "play", "bots", "account"]
+"""What a token may be used for: to see what the player sees, to act for the player in matches, to host bots, or to manage the
+account. `bots` is reserved: hosted bots are not offered yet. `account` includes everything, because it makes new tokens."""
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+
+
+class Player(msgspec.Struct, frozen=True):
+    """An account. `id` is opaque and public. The name is not part of any match."""
+
+    id: str
+    name: str
+    created_at: int
+
+
+class Token(msgspec.Struct, frozen=True):
+    """A token without its secret. Times are in server milliseconds.
+
+    `created_at` is None if an older release created the token, which recorded no time. `last_used_at` is the start of an
+    hour, or None. `expires_at` is None if the token does not expire.
+    """
+
+    label: str = ""
+    scopes: tuple[str, ...] = SCOPES
+    created_at: int | None = None
+    expires_at: int | None = None
+    last_used_at: int | None = None
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether it is like a token of the releases that knew neither scopes nor expiry."""
+        return self.expires_at is None and set(SCOPES) <= set(self.scopes)
+
+    def has_expired(self, now: int) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A player as identified by a token. `expires_at` is in server milliseconds."""
+
+    player: Player
+    scopes: frozenset[str] = frozenset(SCOPES)
+    expires_at: int | None = None
+
+
+Added: TypeAlias = Literal["added", "full", "erased"]
+
+
+def digest_of(secret: str) -> str:
+    """The SHA-256 of a token, ticket or recovery code in hex. Only this digest is stored."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class Accounts(Protocol):
+    """Tokens are named by their digests. Each method that changes tokens is atomic and takes effect in all processes at once.
+
+    An older release listed no tokens. Such a token is valid, with all scopes, until it is revoked or the account is sealed;
+    `adopt` lists it.
+    """
+
+    def add(self, player: Player, token_digest: str) -> None:
+        """Add a new player and its first token, which has all scopes and does not expire."""
+        ...
+
+    def by_token(self, token_digest: str) -> Session | None:
+        """Does not compare the expiry with the time."""
+        ...
+
+    def remembered(self, token_digest: str) -> Session | None:
+        """The session of a token from the cache of this process; None if it is not cached."""
+        ...
+
+    def players(self, ids: Sequence[str]) -> Mapping[str, Player]:
+        """The players with these ids, without those that do not exist or were erased."""
+        ...
+
+    def rename(self, player: Player) -> bool:
+        """Store a player's new name. Returns False if the account was erased."""
+        ...
+
+    def tokens(self, player: str) -> Mapping[str, Token]:
+        """The listed tokens of a player, also those that have expired."""
+        ...
+
+    def add_token(self, player: str, token_digest: str, token: Token, limit: int, now: int) -> Added:
+        """Add a token unless the player has `limit` of them, and remove those that have expired."""
+        ...
+
+    def revoke(self, player: str, by_digest: str, token_digest: str) -> bool:
+        """Revoke a token. Returns False if the token `by_digest`, which asks for this, was itself revoked meanwhile."""
+        ...
+
+    def revoke_others(self, player: str, by_digest: str) -> bool:
+        """Revoke all tokens but one, and seal the account: only listed tokens are valid from now on.
+
+        Returns False if the token that was to stay was itself revoked meanwhile.
+        """
+        ...
+
+    def recovery_digest(self, player: str) -> str | None:
+        """The digest of the player's recovery code."""
+        ...
+
+    def set_recovery(self, player: str, code_digest: str) -> bool:
+        """Replace the recovery code. Returns False if the account was erased."""
+        ...
+
+    def recover(self, player: str, code_digest: str, token_digest: str, token: Token) -> bool:
+        """Replace all tokens by a new one, and seal the account. Returns False if the recovery code is another one."""
+        ...
+
+    def begin_erasure(self, player: str, at: int) -> None:
+        """Record that an account is to be erased. Everything else follows from this record; `erase` is the first step."""
+        ...
+
+    def erase(self, player: str, at: int) -> None:
+        """Remove a player's name, tokens and recovery code for good. May be repeated."""
+        ...
+
+    def erasing(self) -> Mapping[str, int]:
+        """The accounts whose erasure is not finished, and the times at which it began."""
+        ...
+
+    def finish_erasure(self, player: str, at: int) -> None:
+        """Move an account to the list of those that were erased."""
+        ...
+
+    def erased(self) -> Mapping[str, int]:
+        """The accounts whose erasure is finished, and the times at which it began."""
+        ...
+
+    def adopt(self) -> int:
+        """List the tokens of older releases, and remove tokens that are not valid any more; returns how many were changed."""
+        ...
