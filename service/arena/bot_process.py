@@ -24,6 +24,10 @@ from service.games.registry import GAMES
 from service.match.randomness import Draws
 
 
+class NoFunction(Exception):
+    """The name of a bot leads to no function; the message says what is missing."""
+
+
 def main() -> None:
     parent, name = sys.argv[1:]
     end_with_parent(int(parent), lambda: os.killpg(0, signal.SIGKILL))  # and what the bot has started
@@ -35,6 +39,9 @@ def main() -> None:
         before = set(sys.modules)
         try:
             bot = load(name)
+        except NoFunction as error:
+            answers.write(_line(Ready(error=str(error))))
+            return
         except BaseException as error:  # noqa: BLE001  (importing a module may raise anything)
             answers.write(_line(Ready(error=described(error))))
             return
@@ -50,13 +57,19 @@ def load(name: str) -> Bot[Any, Any]:
     """Import `module:function` from the current folder, or from what is installed.
 
     Raises:
-        TypeError: it is no function.
+        NoFunction: there is no such module, or no such function in it.
     """
     sys.path.insert(0, str(Path.cwd()))
     module, _, function = name.partition(":")
-    bot: Bot[Any, Any] = getattr(importlib.import_module(module), function)
+    try:
+        imported = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # the bot's own import
+        raise NoFunction(f"{error} in {Path.cwd()}") from None
+    bot: Bot[Any, Any] | None = getattr(imported, function, None)
     if not callable(bot):
-        raise TypeError(f"{name} is not a function")
+        raise NoFunction(f"{function} is not a function of {module}")
     return bot
 
 

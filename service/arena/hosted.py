@@ -27,6 +27,8 @@ START_TIMEOUT_S: Final = 60.0
 MAX_ANSWER_BYTES: Final = 1 << 20
 MAX_DETAIL: Final = 200
 """The most characters of a failure's description."""
+MAX_SHOWN_BYTES: Final = 100
+"""How much of an answer that cannot be read is shown."""
 _END_TIMEOUT_S: Final = 0.2
 """How long a process may take to end by itself after its stdin is closed."""
 
@@ -103,14 +105,16 @@ class Hosted:
         except TimeoutError:
             raise CannotStart(f"{self._name} was not ready within {START_TIMEOUT_S:g} s.") from None
         except UNREADABLE as error:
-            fault = printable(str(error)[:MAX_DETAIL])
             raise CannotStart(
-                f'{cannot}: its first line must be {{"ready": true}}, and nothing else may be on stdout: {fault}.'
+                f'{cannot}: its first line must be {{"ready": true}}, and nothing else may be on stdout: {_detail(error)}.'
             ) from None
         except OSError:
-            raise CannotStart(f"{cannot}: its process ended with status {process.end()}.") from None
+            where = "--bot-log FILE keeps what it prints" if self._log is None else "see the file of --bot-log"
+            raise CannotStart(
+                f"{cannot}: its process ended with status {process.end()} before it was ready; {where}."
+            ) from None
         if ready.error is not None:
-            raise CannotStart(f"{cannot}: {printable(ready.error[:MAX_DETAIL])}.")
+            raise CannotStart(f"{cannot}: {_detail(ready.error)}.")
         if not ready.ready:
             raise CannotStart(f'{cannot}: its first line must be {{"ready": true}}.')
         return ready
@@ -132,7 +136,7 @@ class Hosted:
             answer = process.answer(Answer, until)
         except UNREADABLE as error:
             self.close()
-            raise Failed("nonsense", printable(str(error)[:MAX_DETAIL])) from None
+            raise Failed("nonsense", _detail(error)) from None
         except TimeoutError:
             self.close()
             raise Failed("timeout", f"no answer within {1000 * self._limit_s:g} ms") from None
@@ -140,14 +144,16 @@ class Hosted:
             self._process = None
             raise Failed("crash", f"its process ended with status {process.end()}") from None
         if answer.error is not None:
-            raise Failed("crash", printable(answer.error[:MAX_DETAIL]))
+            raise Failed("crash", _detail(answer.error))
         if not bytes(answer.action):
             raise Failed("nonsense", "its answer has no action")
         try:
             return self._action(answer.action)
         except UNREADABLE as error:
-            detail = f"no action of this game: {error}: {bytes(answer.action)[:100].decode(errors='replace')}"
-            raise Failed("nonsense", printable(detail[:MAX_DETAIL])) from None
+            detail = (
+                f"no action of this game: {error}: {bytes(answer.action)[:MAX_SHOWN_BYTES].decode(errors='replace')}"
+            )
+            raise Failed("nonsense", _detail(detail)) from None
 
     def close(self) -> None:
         """End the process, if there is one."""
@@ -208,7 +214,11 @@ class _Process:
             if len(self._received) > MAX_ANSWER_BYTES:
                 raise msgspec.DecodeError(f"an answer has at most {MAX_ANSWER_BYTES} bytes")
         line, self._received = self._received, b""
-        return msgspec.json.decode(line, type=kind)
+        try:
+            return msgspec.json.decode(line, type=kind)
+        except UNREADABLE as error:
+            start = line[:MAX_SHOWN_BYTES].decode(errors="replace")
+            raise msgspec.DecodeError(f"{error}, in the line on its stdout that begins: {start}") from None
 
     def _receive(self) -> bool:
         """Read what has arrived; False if the process has closed its stdout."""
@@ -225,6 +235,11 @@ class _Process:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         return self._process.wait()
+
+
+def _detail(found: object) -> str:
+    """What a bot said, or what is wrong with it, in one line for a terminal: a stack trace has many lines."""
+    return printable(" ".join(str(found).split())[:MAX_DETAIL])
 
 
 def _left(until: float) -> float:

@@ -217,7 +217,7 @@ class _Table:
 
     def _wait(self, decision: Decision[Any]) -> None:
         if decision.on_timeout is not None:
-            raise Failed("nonsense", "it waits where nothing ends the wait")
+            raise Failed("nonsense", "it answered null (None), which means to wait, but here only an action goes on")
         self._waiting.add(_identity(decision))
 
     def _move(self, moved: Moved) -> None:

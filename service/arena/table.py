@@ -67,7 +67,11 @@ def _behaviour(row: Row) -> tuple[str, ...]:
 
 def _failures(row: Row) -> str:
     kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(row.failures.items()))
-    return f"{row.bot}: {kinds}; the first: {row.first_failure}"
+    times = sum(row.failures.values())
+    return (
+        f"{row.bot} failed in {times} match{'' if times == 1 else 'es'}, which default actions played to the end for it. "
+        f"By kind: {kinds}; the first: {row.first_failure}"
+    )
 
 
 def _elo(value: Elo) -> str:

@@ -113,11 +113,11 @@ def arena(
             raise click.ClickException(printable(f"{error}")) from None
         except KeyboardInterrupt:
             pass
-    if json_file is not None:
-        Path(json_file).write_bytes(msgspec.json.format(result_json(standings, jobs, end)) + b"\n")
-    if plot_file is not None:
-        Path(plot_file).write_text(plot(standings), "utf-8")
     click.echo(f"Seed: {contest.seed}")
+    if json_file is not None:
+        _write(json_file, msgspec.json.format(result_json(standings, jobs, end)) + b"\n")
+    if plot_file is not None:
+        _write(plot_file, plot(standings).encode())
     if end == "interrupt":
         advice = "Stopped. Next time, --resume FILE keeps the deals, so that a stopped run can be continued."
         click.echo(advice if resume is None else f"Stopped; continue with --resume {shlex.quote(printable(resume))}")
@@ -175,10 +175,21 @@ def result_json(standings: Standings, jobs: int, end: End) -> bytes:
     )
 
 
-def _check_files(*given: str | None) -> None:
+def _write(file: str, content: bytes) -> None:
+    try:
+        Path(file).write_bytes(content)
+    except OSError as error:
+        error.filename = file  # if the disk is full, the system's error does not name the file
+        raise
+
+
+def _check_files(resume: str | None, json_file: str | None, plot_file: str | None, bot_log: str | None) -> None:
+    given = (resume, json_file, plot_file, bot_log)
     files = [Path(file).resolve() for file in given if file is not None]
     if len(set(files)) < len(files):
         raise click.UsageError("--resume, --json, --plot and --bot-log: give a file of its own to each.")
+    if plot_file is not None and Path(plot_file).suffix.lower() not in {"", ".svg"}:
+        raise click.UsageError("--plot draws SVG: give a name that ends in .svg.")
 
 
 def _contest(
@@ -186,7 +197,7 @@ def _contest(
 ) -> Contest:
     if game not in GAMES:
         raise click.UsageError(f"There is no game {game}. There are: {', '.join(sorted(GAMES))}.")
-    names = tuple(bots.split(","))
+    names = tuple(name.strip() for name in bots.split(","))
     if not bots.isprintable():
         raise click.UsageError("--bots: a name has only characters that can be printed.")
     try:

@@ -103,15 +103,20 @@ def verify(
     faults = 0
     for file in files:
         try:
-            click.echo(f"{printable(file)}: {_verified(file, None, wanted, known, seat)}")
-        except click.ClickException as fault:
-            faults += 1
-            click.echo(f"{printable(file)}: {fault.format_message()}", err=True)
+            verdict = _verified(file, None, wanted, known, seat)
+        except click.ClickException as found:
+            fault = found.format_message()
         except OSError as error:
-            faults += 1
-            click.echo(f"{printable(file)}: {error.strerror}", err=True)
+            fault = error.strerror or str(error)
+        else:
+            click.echo(
+                f"{printable(file)}: {verdict}"
+            )  # outside `try`: output that cannot be written is no fault of the file
+            continue
+        faults += 1
+        click.echo(f"{printable(file)}: {fault}", err=True)
     if faults:
-        raise click.ClickException(f"{faults} of {len(files)} files have a fault.")
+        raise click.ClickException(f"Files with a fault: {faults} of {len(files)}.")
     click.echo(f"All {len(files)} files hold.")
 
 

@@ -14,6 +14,7 @@ from events.chain import FORMATS, NEWEST_FORMAT
 from events.log import MAX_BYTES
 from service.audit import converted
 from service.audit.dump_files import INDEX, ZSTD, match_files
+from service.match.characters import printable
 
 _GZIP: Final = b"\x1f\x8b"
 """The first two bytes of a gzip file (RFC 1952)."""
@@ -47,8 +48,10 @@ def expanded(name: str) -> Sequence[str]:
 
 def opened(name: str) -> Source:
     """What the file or folder of this name holds; - is stdin. Raises as `source_of`."""
-    if name != "-" and Path(name).is_dir():
-        return Path(name)
+    if name != "-" and (folder := Path(name)).is_dir():
+        if expanded(name) == [name] and not (folder / INDEX).exists():
+            raise click.ClickException(printable(f"{name} has no match files, and no {INDEX} of a dump."))
+        return folder
     with click.open_file(name, "rb") as file:
         return source_of(cast(BufferedIOBase, file))
 

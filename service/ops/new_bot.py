@@ -43,9 +43,12 @@ def new(folder: Path, language: str) -> None:
 
 
 @bot.command(cls=LocalCommand)
-@click.argument("game", type=click.Choice(sorted(GAMES)))
+@click.argument("game", metavar="GAME", type=click.Choice(sorted(GAMES)))
 def task(game: str) -> None:
-    """Print a task of GAME, as bots of the arena get it: the first one of a match of two bots."""
+    """Print the first task of a match of GAME.
+
+    It is what a bot of the arena gets, in a match of two bots.
+    """
     click.echo(sample_task(GAMES[game]))
 
 

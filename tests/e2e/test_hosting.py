@@ -7,8 +7,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 from urllib.request import urlopen
 
 import msgspec
@@ -129,13 +131,20 @@ def test_a_bot_in_javascript_plays_in_the_arena_until_its_files_change(tmp_path:
         (["--against", "deep_blue"], 1, "The service refused: No bot 'deep_blue' plays Ape Town."),
         (["--token-file", "other"], 1, "The service refused: "),
         (["--matches", "many"], 2, ""),
+        (["--matches=-1"], 2, ""),
+        (["--url", "127.0.0.1:8080"], 2, ""),
+        (["--url", "http://"], 2, ""),
+        (["--token-file", "diary"], 2, "diary holds no token; name another file with --token-file.\n"),
+        (["--token-file", "."], 2, "The token cannot be read from .: "),
+        (["--token-file", "no/token"], 2, "The token cannot be kept in no/token: there is no folder no.\n"),
     ],
 )
 def test_a_bot_that_cannot_play_says_so_in_a_sentence(
     served: Serving, tmp_path: Path, language: str, words: list[str], code: int, sentence: str
 ) -> None:
     folder = new_bot(tmp_path / "bot", language)
-    (folder / "other").write_text("no token")
+    (folder / "other").write_text("no-token")
+    (folder / "diary").write_text("secret one\nsecret two\n")
     done = subprocess.run(
         [*PROGRAMS[language], "--url", served.url, *words],
         cwd=folder,
@@ -146,7 +155,71 @@ def test_a_bot_that_cannot_play_says_so_in_a_sentence(
     )
     assert (done.returncode, done.stderr[: len(sentence)]) == (code, sentence), done.stderr
     assert "Traceback" not in done.stderr
+    assert "secret" not in done.stderr
+    assert not (folder / "token").exists() or words[0] in {"--game", "--against"}
     assert code == 2 or done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_the_address_of_a_service_may_end_in_a_slash_or_in_the_version(
+    served: Serving, tmp_path: Path, language: str
+) -> None:
+    folder = new_bot(tmp_path / "bot", language)
+    for end in ("/", "/v1", "/v1/"):
+        assert run([*PROGRAMS[language], "--url", served.url + end, "--matches", "0"], folder) == ""
+    assert "--token-file" in run([*PROGRAMS[language], "--help"], folder)
+
+
+class _Busy(BaseHTTPRequestHandler):
+    """A service that is busy twice, and then has no match for the player."""
+
+    streams: ClassVar[list[str]]
+
+    def do_GET(self) -> None:
+        is_stream = "stream" in self.path
+        if is_stream:
+            self.streams.append(self.path)
+        is_busy = is_stream and len(self.streams) <= 2
+        self.send_response(503 if is_busy else 200)
+        self.send_header("Retry-After", "0")
+        self.end_headers()
+        frame = {"detail": "The bots are busy."} if is_busy else {"type": "hello", "matches": [], "cursor": "1"}
+        self.wfile.write(json.dumps(frame).encode() + b"\n")
+
+    def log_message(self, *_: object) -> None:
+        """The test's output stays empty."""
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_a_delay_that_repeats_is_printed_once(tmp_path: Path, language: str) -> None:
+    folder = new_bot(tmp_path / "bot", language)
+    (folder / "token").write_text("known")
+    _Busy.streams = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Busy) as service:
+        threading.Thread(target=service.serve_forever).start()
+        try:
+            address = f"http://127.0.0.1:{service.server_port}"
+            printed = run([*PROGRAMS[language], "--url", address, "--matches", "0"], folder)
+        finally:
+            service.shutdown()
+    assert len(_Busy.streams) == 3
+    assert printed.count("The bots are busy.") == printed.count("\n") == 1
+
+
+NO_CHOICE: Final = {
+    "python": ("strategy.py", "def choose(legal_actions, observe, seat, match):\n    return None\n", "-m", "unittest"),
+    "javascript": ("strategy.mjs", "export async function choose() {}\n", "--test"),
+}
+
+
+@pytest.mark.parametrize("language", NO_CHOICE)
+def test_the_tests_of_a_bot_say_that_its_strategy_chose_nothing(tmp_path: Path, language: str) -> None:
+    folder = new_bot(tmp_path / "bot", language)
+    file, text, *words = NO_CHOICE[language]
+    (folder / file).write_text(text)
+    done = subprocess.run([PROGRAMS[language][0], *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert re.search("it chose (None|undefined), which is not in the list", done.stdout + done.stderr)
 
 
 @pytest.mark.parametrize("language", PROGRAMS)

@@ -104,9 +104,10 @@ def test_the_output_of_a_bot_goes_to_the_log_and_not_into_its_answers(tmp_path: 
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
-        ("no_such_module:play", "No module named 'no_such_module'"),
-        (f"{HERE}:no_such_function", "no_such_function"),
-        (f"{HERE}:no_function", "is not a function"),
+        ("no_such_module:play", f"used: No module named 'no_such_module' in {Path.cwd()}.$"),
+        ("tests.no_such_module:play", f"used: No module named 'tests.no_such_module' in {Path.cwd()}.$"),
+        (f"{HERE}:no_such_function", f"used: no_such_function is not a function of {HERE}.$"),
+        (f"{HERE}:no_function", f"used: no_function is not a function of {HERE}.$"),
     ],
 )
 def test_a_bot_that_cannot_be_imported_is_reported_before_the_first_match(name: str, fault: str) -> None:
@@ -230,7 +231,12 @@ def program(folder: Path, answer: str, ready: str = "{'ready': True}") -> str:
     ("answer", "kind", "detail"),
     [
         ("'{}'", "nonsense", "its answer has no action"),
-        ("'thinking'", "nonsense", "JSON is malformed"),
+        (
+            "'hello'",
+            "nonsense",
+            "JSON is malformed: invalid character (byte 0), in the line on its stdout that begins: hello",
+        ),
+        ("json.dumps({'error': 'Error: oops\\n    at choose (strategy.mjs:2)'})", "crash", "Error: oops at choose"),
         ("json.dumps({'error': 'no idea'})", "crash", "no idea"),
         ("json.dumps({'action': {'type': 'win'}})", "nonsense", "no action of this game"),
         (f"{FIRST} + '\\nthinking'", "nonsense", ""),
@@ -258,8 +264,11 @@ def test_a_program_in_any_language_answers_and_ends_with_its_stdin(tmp_path: Pat
     [
         ("{}", 'its first line must be {"ready": true}'),
         ("{'error': 'no engine'}", "cannot be used: no engine"),
-        ("sys.exit(7)", "its process ended with status 7"),
-        ("print('Hello') or {'ready': True}", "nothing else may be on stdout"),
+        ("sys.exit(7)", "its process ended with status 7 before it was ready; --bot-log FILE keeps what it prints."),
+        (
+            "print('Hello') or {'ready': True}",
+            "nothing else may be on stdout: JSON is malformed: invalid character (byte 0), in",
+        ),
     ],
 )
 def test_a_program_that_is_not_ready_is_reported(tmp_path: Path, ready: str, fault: str) -> None:

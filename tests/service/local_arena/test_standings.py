@@ -128,6 +128,7 @@ def test_the_table_shows_every_figure() -> None:
     for expected in (
         "75.0",
         "+191",
+        "failed in 2 matches, which default actions played to the end",
         "2 timeout; the first: timeout in deal 3",
         "120 of 200 matches, 60 deals, 2 s, 60.0 a second",
         "LLR",

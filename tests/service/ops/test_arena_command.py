@@ -241,6 +241,14 @@ def test_a_match_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, f"Error: {tmp_path}/000000-0.part: Is a directory\n")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("option", ["--json", "--plot"])
+def test_a_result_that_cannot_be_written_is_named_and_the_run_can_be_repeated(option: str) -> None:
+    done = run("ape_town", "--bots", "greedy,random", "--matches", 2, option, "/dev/full", "--seed", SEED)
+    assert (done.returncode, done.stderr) == (1, "Error: /dev/full: No space left on device\n")
+    assert f"Seed: {SEED}\n" in done.stdout
+
+
 def test_paths_that_are_not_utf8_are_used_as_they_are(tmp_path: Path) -> None:
     folder, log = (Path(os.fsdecode(os.fsencode(tmp_path / name) + b"\xff")) for name in ("files", "log"))
     bots = f"random,{BAD}:honest"
@@ -261,6 +269,8 @@ def test_paths_that_are_not_utf8_are_used_as_they_are(tmp_path: Path) -> None:
         ),
         (("ape_town", "--bots", "greedy,none/bot:play", "--matches", 2), 2, "there is no folder none"),
         (("ape_town", "--bots", "greedy,no_program x", "--matches", 2), 2, "there is no program 'no_program'"),
+        (("ape_town", "--bots", "greedy, bold", "--matches", 2), 2, "No bot 'bold' plays Ape Town."),
+        (("ape_town", "--bots", "greedy,random", "--matches", 2, "--plot", "x.png"), 2, "a name that ends in .svg"),
         (("ape_town", "--bots", "greedy", "--matches", 2), 2, "Ape Town has 2 to 4 seats."),
         (("ape_town", "--bots", "greedy,greedy", "--matches", 2), 2, "name at least two different bots"),
         (("ape_town", "--bots", "greedy,random"), 2, "--matches N, or --sprt ELO0,ELO1"),

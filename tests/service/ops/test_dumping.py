@@ -198,7 +198,7 @@ def test_damage_is_reported_with_the_file_and_the_match(dumped: Path, tmp_path: 
     alone = run("verify", folder / first.file)
     assert (alone.exit_code, "is compressed with zstd, but damaged" in alone.output) == (1, True), alone.output
     missing = run("verify", tmp_path)
-    assert missing.output == f"Error: {tmp_path} is not a dump: it has no index.json.\n"
+    assert missing.output == f"Error: {tmp_path} has no match files, and no index.json of a dump.\n"
 
 
 def test_a_dataset_is_made_of_dumps_and_of_match_files(dumped: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -191,7 +192,7 @@ def test_several_files_and_a_folder_of_them_are_checked_one_by_one(file: Path, t
     assert done.exit_code == 1
     assert done.stderr.splitlines()[0].startswith(f"{folder}/a.ndjson: The file is not a match file")
     assert done.stderr.splitlines()[1].startswith(f"{folder}/b.ndjson: version 20, ")
-    assert done.stderr.splitlines()[-1] == "Error: 2 of 4 files have a fault."
+    assert done.stderr.splitlines()[-1] == "Error: Files with a fault: 2 of 4."
     assert done.stdout.count("hold.") == 2
     only_one = run("verify", file, file, "--head", "7:" + "0" * 64)
     assert (only_one.exit_code, "are about one file" in only_one.output) == (2, True)
@@ -265,6 +266,25 @@ def test_a_match_is_played_written_and_checked_by_two_processes(tmp_path: Path) 
     checked = subprocess.run([*command, "verify", str(file)], capture_output=True, text=True, check=False)
     assert (checked.returncode, checked.stderr) == (0, "")
     assert f"{message['versions']} events" in checked.stdout
+
+
+def test_output_that_cannot_be_written_is_no_fault_of_the_files(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from service.ops.cli import main; main()"]
+    for number in range(2):
+        game = ["play", "ape_town", "--bots", "random,random", "--export", str(tmp_path / f"{number}.ndjson")]
+        subprocess.run([*command, *game], capture_output=True, check=True)
+    reader, output = os.pipe()
+    os.close(reader)
+    checked = subprocess.run([*command, "verify", str(tmp_path)], stdout=output, stderr=subprocess.PIPE, check=False)
+    os.close(output)
+    assert b"Broken pipe" not in checked.stderr
+    assert b"fault" not in checked.stderr
+    if Path("/dev/full").exists():
+        with Path("/dev/full").open("wb") as full:
+            checked = subprocess.run(
+                [*command, "verify", str(tmp_path)], stdout=full, stderr=subprocess.PIPE, check=False
+            )
+        assert (checked.returncode, checked.stderr) == (1, b"Error: No space left on device\n")
 
 
 # --- verify against a client's copies ---------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ async function answer({ legal_actions: legalActions, observation, seat, match })
   try {
     return { action: await choose({ legalActions, observe: async () => observation, seat, match }) };
   } catch (error) {
-    return { error: error.stack ?? String(error) };
+    console.error(error);
+    const [what, where = ""] = String(error?.stack ?? error).split("\n");
+    return { error: `${what} ${where.trim()}` };
   }
 }

@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
@@ -16,6 +17,17 @@ const STOPPED = 130;
 
 // Problems of an action that came too late: there is nothing left to decide.
 const CLOSED = ["decision-closed", "match-not-running", "match-over", "match-suspended", "not-your-turn", "too-late"];
+
+const USAGE = `usage: node bot.mjs [--url URL] [--game GAME] [--against BOTS] [--matches N] [--name NAME] [--token-file FILE]
+
+Plays matches on a service, many at once. It may be stopped: started again, it goes on with its matches.
+
+  --url URL          the address of the service (http://127.0.0.1:8080)
+  --game GAME        (ape_town)
+  --against BOTS     the other seats' bots, separated by commas (random)
+  --matches N        how many matches to play, all at once (1)
+  --name NAME        the name of the player (Botty)
+  --token-file FILE  keeps the player's token (token)`;
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -41,17 +53,28 @@ function options() {
       options: {
         url: { type: "string", default: "http://127.0.0.1:8080" },
         game: { type: "string", default: "ape_town" },
-        against: { type: "string", default: "random" }, // the other seats' bots, separated by commas
-        matches: { type: "string", default: "1" }, // how many matches to play, all at once
+        against: { type: "string", default: "random" },
+        matches: { type: "string", default: "1" },
         name: { type: "string", default: "Botty" },
         "token-file": { type: "string", default: "token" },
+        help: { type: "boolean", short: "h", default: false },
       },
     });
-    if (!/^\d+$/.test(values.matches)) throw new Error("--matches is a number");
+    if (values.help) {
+      console.log(USAGE);
+      process.exit(0);
+    }
+    if (!isAddress(values.url)) throw new Error(`--url ${values.url}: give an address such as http://127.0.0.1:8080`);
+    if (!/^\d+$/.test(values.matches)) throw new Error("--matches: give a number from 0");
     return values;
   } catch (error) {
-    return exitWith(WRONG_ARGUMENTS, error.message);
+    return exitWith(WRONG_ARGUMENTS, `${error.message}\nSee node bot.mjs --help.`);
   }
+}
+
+// Whether a URL is one of HTTP, with a host.
+function isAddress(url) {
+  return /^https?:\/\/[^/]/.test(url) && URL.canParse(url);
 }
 
 function exitWith(code, sentence) {
@@ -62,14 +85,30 @@ function exitWith(code, sentence) {
 // The client of the player whose token is in the file, or of a new player.
 async function signedIn(url, name, tokenFile) {
   if (existsSync(tokenFile)) {
-    const client = new Client(url, readFileSync(tokenFile, "utf8").trim());
+    const token = orExit(`The token cannot be read from ${tokenFile}`, () => readFileSync(tokenFile, "utf8").trim());
+    if (!/^[!-~]+$/.test(token)) { // it is secret: do not print it
+      exitWith(WRONG_ARGUMENTS, `${tokenFile} holds no token; name another file with --token-file.`);
+    }
+    const client = new Client(url, token);
     await client.check();
     return client;
   }
+  const cannot = `The token cannot be kept in ${tokenFile}`;
+  const folder = dirname(tokenFile);
+  if (!existsSync(folder)) exitWith(WRONG_ARGUMENTS, `${cannot}: there is no folder ${folder}.`);
   const client = new Client(url);
   await client.signUp(name);
-  writeFileSync(tokenFile, client.token, { mode: 0o600, flag: "wx" });
+  orExit(cannot, () => writeFileSync(tokenFile, client.token, { mode: 0o600, flag: "wx" }));
   return client;
+}
+
+// The result of work with a file, or the end of the program with a sentence.
+function orExit(sentence, work) {
+  try {
+    return work();
+  } catch (error) {
+    return exitWith(WRONG_ARGUMENTS, `${sentence}: ${error.message}.`);
+  }
 }
 
 // Create matches and take a seat in each; the others' bots have the other seats.

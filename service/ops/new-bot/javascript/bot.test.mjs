@@ -23,6 +23,7 @@ const ILLEGAL = { code: "illegal-action", detail: "No." };
 // Whether a value is an entry of a legal list, with its patterns resolved.
 function fits(value, entry) {
   if (Array.isArray(entry?.any_of)) {
+    if (!Array.isArray(value)) return false;
     const known = entry.any_of.map((item) => JSON.stringify(item));
     const chosen = value.map((item) => JSON.stringify(item));
     return chosen.every((item) => known.includes(item)) && entry.min <= value.length && value.length <= entry.max;
@@ -30,6 +31,7 @@ function fits(value, entry) {
   if (entry === null || typeof entry !== "object" || Array.isArray(entry)) {
     return JSON.stringify(value) === JSON.stringify(entry);
   }
+  if (value === null || typeof value !== "object") return false;
   const names = Object.keys(entry);
   const extra = Object.keys(value).filter((name) => !names.includes(name));
   return extra.length === 0 && names.every((name) => name in value && fits(value[name], entry[name]));
@@ -57,7 +59,8 @@ function service(frames, ...problems) {
 test("the choice is one of the legal actions", async () => {
   const { legal_actions: legalActions, observation, seat, match } = SAMPLE;
   const choice = await choose({ legalActions, observe: async () => observation, seat, match });
-  assert.ok(legalActions.some((entry) => fits(choice, entry)), JSON.stringify(choice));
+  const isLegal = legalActions.some((entry) => fits(choice, entry));
+  assert.ok(isLegal, `it chose ${JSON.stringify(choice)}, which is not in the list`);
 });
 
 test("a pattern becomes a choice of its items", () => {

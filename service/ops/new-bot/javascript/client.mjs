@@ -2,6 +2,7 @@
 
 const TIMEOUT_MS = 15_000; // the service sends something every few seconds
 const RETRY_DELAY_MS = 1_000;
+const SAME_NOTE_AFTER_MS = 60_000; // the same delay is printed again only after so long
 const TEMPORARY = new Set([429, 502, 503, 504]);
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -21,8 +22,10 @@ export class NoService extends Error {}
 
 // One player of a service. `url` is such as http://127.0.0.1:8080; `token` is that of an existing player.
 export class Client {
+  #noted = new Map();
+
   constructor(url, token = "") {
-    this.url = `${url.replace(/\/$/, "")}/v1`;
+    this.url = `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
     this.token = token;
   }
 
@@ -69,7 +72,7 @@ export class Client {
         }
       } catch (error) {
         if (error instanceof Refused && !error.isTemporary) throw error;
-        console.log(`connecting again: ${error.message}`);
+        this.#note(`connecting again: ${error.cause?.message || error.message}`);
       } finally {
         clearTimeout(timer);
         silence.abort();
@@ -94,10 +97,18 @@ export class Client {
         return await (await this.#open(path, body, headers, AbortSignal.timeout(TIMEOUT_MS))).json();
       } catch (error) {
         if (error instanceof Refused && !error.isTemporary) throw error;
-        console.log(`sending again: ${error.message}`);
+        this.#note(`sending again: ${error.cause?.message || error.message}`);
         await sleep(error.retryAfterMs ?? RETRY_DELAY_MS);
       }
     }
+  }
+
+  // Print what delays the bot.
+  #note(text) {
+    const now = Date.now();
+    if (now - (this.#noted.get(text) ?? -Infinity) < SAME_NOTE_AFTER_MS) return;
+    this.#noted.set(text, now);
+    console.log(text);
   }
 
   async #open(path, body, headers, signal) {

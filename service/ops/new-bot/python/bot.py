@@ -6,13 +6,14 @@ import secrets
 import sys
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from client import Client, NoService, Refused
 from patterns import resolved
 from strategy import choose
 
-REFUSED, UNREACHABLE, STOPPED = 1, 3, 130
-"""Exit codes; 2 is that of wrong arguments."""
+REFUSED, WRONG_ARGUMENTS, UNREACHABLE, STOPPED = 1, 2, 3, 130
+"""Exit codes."""
 
 CLOSED = {"decision-closed", "match-not-running", "match-over", "match-suspended", "not-your-turn", "too-late"}
 """Problems of an action that came too late: there is nothing left to decide."""
@@ -27,6 +28,10 @@ def main():
     parser.add_argument("--name", default="Botty", help="the name of the player")
     parser.add_argument("--token-file", type=Path, default=Path("token"), help="keeps the player's token")
     given = parser.parse_args()
+    if not is_address(given.url):
+        parser.error(f"--url {given.url}: give an address such as http://127.0.0.1:8080")
+    if given.matches < 0:
+        parser.error("--matches: give a number from 0")
     try:
         client = signed_in(given.url, given.name, given.token_file)
         begin(client, given.game, given.against.split(","), given.matches)
@@ -44,16 +49,38 @@ def exit_with(code, sentence):
     raise SystemExit(code)
 
 
+def is_address(url):
+    """Whether a URL is one of HTTP, with a host."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 def signed_in(url, name, token_file):
     """The client of the player whose token is in the file, or of a new player."""
-    if token_file.exists():
-        client = Client(url, token_file.read_text().strip())
+    try:
+        token = token_file.read_text(encoding="ascii", errors="replace").strip()
+    except FileNotFoundError:
+        token = None
+    except OSError as error:
+        exit_with(WRONG_ARGUMENTS, f"The token cannot be read from {token_file}: {error.strerror}.")
+    if token is not None:
+        if not token or not all("!" <= character <= "~" for character in token):  # it is secret: do not print it
+            exit_with(WRONG_ARGUMENTS, f"{token_file} holds no token; name another file with --token-file.")
+        client = Client(url, token)
         client.check()
         return client
+    if not token_file.parent.is_dir():
+        exit_with(WRONG_ARGUMENTS, f"The token cannot be kept in {token_file}: there is no folder {token_file.parent}.")
     client = Client(url)
     client.sign_up(name)
-    with os.fdopen(os.open(token_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(client.token)
+    try:
+        with os.fdopen(os.open(token_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(client.token)
+    except OSError as error:
+        exit_with(WRONG_ARGUMENTS, f"The token cannot be kept in {token_file}: {error.strerror}.")
     return client
 
 

@@ -9,6 +9,8 @@ from urllib.request import Request, urlopen
 TIMEOUT_S = 15
 """The service sends something every few seconds; after so much silence the connection is lost."""
 RETRY_DELAY_S = 1
+SAME_NOTE_AFTER_S = 60
+"""The same delay is printed again only after so long."""
 
 
 class Refused(Exception):
@@ -29,8 +31,9 @@ class Client:
     """One player of a service. `url` is such as http://127.0.0.1:8080; `token` is that of an existing player."""
 
     def __init__(self, url, token=""):
-        self.url = url.rstrip("/") + "/v1"
+        self.url = url.rstrip("/").removesuffix("/v1") + "/v1"
         self.token = token
+        self._noted = {}
 
     def sign_up(self, name):
         """Create a player, and be that player from now on. Raises Refused, and NoService."""
@@ -68,9 +71,9 @@ class Client:
                         after = f"&after={frame['cursor']}" if "cursor" in frame else after
                         yield frame
             except HTTPError as error:
-                _wait(_problem(error))
+                self._wait(_problem(error))
             except (OSError, HTTPException) as error:
-                print(f"connecting again: {error}")
+                self._note(f"connecting again: {error}")
             time.sleep(RETRY_DELAY_S)
 
     def _first(self, path, body):
@@ -87,10 +90,24 @@ class Client:
             try:
                 return self._answer(path, body, headers)
             except HTTPError as error:
-                _wait(_problem(error))
+                self._wait(_problem(error))
             except (OSError, HTTPException) as error:
-                print(f"sending again: {error}")
+                self._note(f"sending again: {error}")
                 time.sleep(RETRY_DELAY_S)
+
+    def _wait(self, problem):
+        """Wait as long as the service asks for. Raises the problem if a repeated request would get it again."""
+        if not problem.is_temporary:
+            raise problem
+        self._note(f"waiting: {problem}")
+        time.sleep(problem.retry_after_s)
+
+    def _note(self, text):
+        """Print what delays the bot."""
+        now = time.monotonic()
+        if text not in self._noted or now - self._noted[text] >= SAME_NOTE_AFTER_S:
+            self._noted[text] = now
+            print(text)
 
     def _answer(self, path, body, headers=None):
         with self._open(path, body, headers or {}) as response:
@@ -112,11 +129,3 @@ def _problem(error):
         except ValueError:
             problem = {}
     return Refused(problem, error.code, error.headers.get("Retry-After"))
-
-
-def _wait(problem):
-    """Wait as long as the service asks for. Raises the problem if a repeated request would get it again."""
-    if not problem.is_temporary:
-        raise problem
-    print(f"waiting: {problem}")
-    time.sleep(problem.retry_after_s)

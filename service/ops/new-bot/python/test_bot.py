@@ -35,8 +35,12 @@ def finished(match):
 def fits(value, entry):
     """Whether a value is an entry of a legal list, with its patterns resolved."""
     if isinstance(entry, dict) and "any_of" in entry:
+        if not isinstance(value, list):
+            return False
         return all(item in entry["any_of"] for item in value) and entry["min"] <= len(value) <= entry["max"]
     if isinstance(entry, dict):
+        if not isinstance(value, dict):
+            return False
         return value.keys() == entry.keys() and all(fits(value[name], entry[name]) for name in entry)
     return value == entry
 
@@ -67,7 +71,7 @@ class StrategyTest(unittest.TestCase):
     def test_the_choice_is_one_of_the_legal_actions(self):
         legal = SAMPLE["legal_actions"]
         choice = choose(legal, lambda: SAMPLE["observation"], SAMPLE["seat"], SAMPLE["match"])
-        self.assertTrue(any(fits(choice, entry) for entry in legal), choice)
+        self.assertTrue(any(fits(choice, entry) for entry in legal), f"it chose {choice!r}, which is not in the list")
 
     def test_a_pattern_becomes_a_choice_of_its_items(self):
         self.assertEqual(resolved(SWAP), {"type": "swap", "cards": ["a", "b"]})
