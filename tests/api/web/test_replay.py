@@ -27,10 +27,10 @@ def api(served: Serving) -> Any:
 def match_of_bots(api: httpx.Client, game: str) -> dict[str, Any]:
     """A match that bots have played to its end."""
     token = api.post("/players", json={"name": "Host"}).json()["token"]
-    bots = ["random"] * min(seats for seats in GAMES[game].info.seats if seats > 1)
+    bots = ["greedy"] * min(seats for seats in GAMES[game].info.seats if seats > 1)
     body: dict[str, Any] = {"game": game, "seats": len(bots), "bots": bots}
     if GAMES[game].info.keeps_time:
-        body["clock"] = {"bot_pace_ms": 20}
+        body |= {"clock": {"bot_pace_ms": 20}, "options": {"round_seconds": 30, "countdown_seconds": 0}}
     match = api.post("/matches", json=body, headers={"Authorization": f"Bearer {token}"}).json()
     events = {"Accept": "text/event-stream"}
     with api.stream("GET", f"/matches/{match['id']}/events", headers=events) as stream:
