@@ -1,5 +1,5 @@
 /**
- * Work that is asked for often and done one at a time: asked for while it runs, it runs once more afterwards.
+ * Work that is asked for often and done one at a time: asked for while it runs, it runs once more afterwards, also if it failed.
  * @param {() => Promise<void>} work
  * @returns {() => Promise<void>} asks for it; resolves when it is done
  */
@@ -10,7 +10,11 @@ export function coalesced(work) {
   const run = async () => {
     do {
       again = false;
-      await work();
+      try {
+        await work();
+      } catch (error) {
+        if (!again) throw error;
+      }
     } while (again);
   };
   return () => {

@@ -146,3 +146,24 @@ def test_the_first_picture_is_there_within_a_second(people: People) -> None:
     ben.page.wait_for_selector(".picture svg")
     spent = ben.page.evaluate("performance.now()")
     assert spent < FIRST_PICTURE_MS * (1 if LONG else 10), spent
+
+
+def test_work_that_was_asked_for_while_it_ran_runs_once_more_also_if_it_failed(people: People) -> None:
+    person = people.person("Ada")
+    person.visit()
+    revision = re.findall("web/([0-9a-f]+)/main", person.page.content())[0]
+    found = person.page.evaluate(
+        """async (address) => {
+          const { coalesced } = await import(address);
+          let runs = 0;
+          const ask = coalesced(async () => {
+            runs += 1;
+            await 0;
+            if (runs === 1) throw new Error("the first time");
+          });
+          await Promise.all([ask(), ask(), ask()]);
+          return runs;
+        }""",
+        f"{people.url}/web/{revision}/coalesced.js",
+    )
+    assert found == 2
