@@ -30,6 +30,7 @@ from api.resources import (
     pictures,
     players,
     problems,
+    ratings,
     replay,
     seats,
     seeks,
@@ -48,6 +49,7 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     tokens.blueprint,
     mine.blueprint,
     lists.blueprint,
+    ratings.blueprint,
     seeks.blueprint,
     seats.blueprint,  # matches.py adds its views to this blueprint
     actions.blueprint,

@@ -5,6 +5,8 @@ A match is an append-only list of events with versions from 1. An append is atom
 id that the match already knows gets the same answer again. An append whose expected head is not the newest gets a
 conflict. Otherwise everything is written at once: the events, the command id, and the match's due times.
 
+Lists with other ids than matches are possible, such as `ratings:ape_town`; they obey the same contract.
+
 Beside its events a match has snapshots: opaque bytes that readers save for some versions, so that they can start from
 there the next time. The log does not interpret or verify them, and may lose them all.
 """

@@ -1,6 +1,7 @@
 """The names of the log's keys. They are stored data and never change.
 
 All keys of a match contain the hash tag of its partition, so that they and the partition's due sets share a cluster slot.
+Streams that are no matches have ids such as `ratings:ape_town`: a kind and a name. Their keys begin with the kind.
 """
 
 from functools import cache, lru_cache
@@ -20,7 +21,8 @@ def partition_of(match: MatchId) -> int:
 
 @lru_cache(maxsize=8192)
 def key(match: MatchId, part: Part) -> str:
-    return f"match:{{p{partition_of(match)}}}:{match}:{part}"
+    kind, _, name = match.rpartition(":")
+    return f"{kind or 'match'}:{{p{partition_of(match)}}}:{name}:{part}"
 
 
 @lru_cache(maxsize=8192)

@@ -18,6 +18,7 @@ from service.adapters.clock_watch import ClockWatch, disagreement, offset_ms
 from service.adapters.local_limits import LocalLimits
 from service.adapters.match_index import RedisIndex
 from service.adapters.news import RedisNews
+from service.adapters.ratings import RedisRatings
 from service.adapters.seeks import RedisSeeks
 from service.adapters.shared_limits import SharedLimits
 from service.adapters.token_uses import UsesWriter
@@ -144,6 +145,7 @@ def ports_on(
         tickets=tickets.RedisTickets(client, opened.secret),
         index=RedisIndex(client),
         seeks=RedisSeeks(client),
+        ratings=RedisRatings(client),
         news=RedisNews(client),
         jobs=jobs.NullJobs(),
         limits=LocalLimits(),

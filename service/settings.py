@@ -109,6 +109,9 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
     return parse
 
 
+_limit: Final = _whole(1, 1_000_000)
+
+
 def _port(value: str) -> int | None:
     return _whole(1, 65535)(value) if value else None
 
@@ -188,65 +191,55 @@ VARIABLES: Final = (
         "MOONSTONE_REQUESTS_BY_TOKEN",
         "300",
         "requests in ten seconds with the tokens of one player; actions do not count",
-        _whole(1, 1_000_000),
+        _limit,
     ),
     Variable(
         "MOONSTONE_MOVES_BY_TOKEN",
         "100",
         "actions in ten seconds with the tokens of one player; other requests do not count",
-        _whole(1, 1_000_000),
+        _limit,
     ),
     Variable(
         "MOONSTONE_REQUESTS_BY_ADDRESS",
         "100",
         "requests in ten seconds without a valid token from one address",
-        _whole(1, 1_000_000),
+        _limit,
     ),
-    Variable(
-        "MOONSTONE_SIGN_UPS_BY_ADDRESS", "30", "new players in ten minutes from one address", _whole(1, 1_000_000)
-    ),
+    Variable("MOONSTONE_SIGN_UPS_BY_ADDRESS", "30", "new players in ten minutes from one address", _limit),
     Variable(
         "MOONSTONE_ACCOUNT_CHANGES_BY_TOKEN",
         "30",
         "changes of name, tokens and recovery code, and exports, in ten minutes with the tokens of one player",
-        _whole(1, 1_000_000),
+        _limit,
     ),
     Variable(
         "MOONSTONE_RECOVERIES_BY_ADDRESS",
         "10",
         "recoveries, and wrong codes, in ten minutes from one address; as many wrong codes for one player",
-        _whole(1, 1_000_000),
+        _limit,
     ),
-    Variable(
-        "MOONSTONE_CREATIONS_BY_TOKEN",
-        "60",
-        "new matches in a minute with the tokens of one player",
-        _whole(1, 1_000_000),
-    ),
-    Variable("MOONSTONE_CREATIONS_BY_ADDRESS", "120", "new matches in a minute from one address", _whole(1, 1_000_000)),
+    Variable("MOONSTONE_CREATIONS_BY_TOKEN", "60", "new matches in a minute with the tokens of one player", _limit),
+    Variable("MOONSTONE_CREATIONS_BY_ADDRESS", "120", "new matches in a minute from one address", _limit),
     Variable(
         "MOONSTONE_BOT_MATCHES_BY_ADDRESS",
         "60",
         "matches of bots alone started in ten minutes from one address; each costs seconds of work",
-        _whole(1, 1_000_000),
+        _limit,
     ),
     Variable(
         "MOONSTONE_BOT_MATCHES_WAITING",
         "100",
         "matches of bots alone that may wait for a worker; at this number no more are started",
-        _whole(1, 1_000_000),
+        _limit,
     ),
     Variable(
         "MOONSTONE_AUDITS_BY_CALLER",
         "10",
         "audits in a minute by one player, or from one address without a token; each replays a match",
-        _whole(1, 1_000_000),
+        _limit,
     ),
     Variable(
-        "MOONSTONE_OPEN_HOURS",
-        "24",
-        "hours for which a new match may wait for players; then it is aborted",
-        _whole(1, 720),
+        "MOONSTONE_OPEN_HOURS", "24", "hours that a new match may wait for players; then it is aborted", _whole(1, 720)
     ),
     Variable(
         "MOONSTONE_PROXIES",

@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from service.adapters.beat import Beat
 from service.adapters.jobs import JOB_SECONDS
-from service.automation import adoption, pairing
+from service.automation import adoption, pairing, rating
 from service.automation.erasure import Erasures
 from service.container import Service, Unusable, build
 from service.repository.ports import Lane, Ports
@@ -111,3 +111,6 @@ def _adopt(ports: Ports, goes_on: GoesOn) -> None:
     adopted = adoption.adopt(ports, goes_on)
     if adopted:
         _log.info("took over %d open matches of an older release", adopted)
+    unrated = rating.adopt(ports, goes_on)
+    if unrated:
+        _log.info("%d matches that an older release scored will be rated", unrated)

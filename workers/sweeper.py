@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from events.log import LogUnavailable
 from events.record import MatchId
 from service.adapters.beat import BEAT_MS, DOUBT_MS, GAP_MS, Beat
-from service.automation import deadlines, expiry
+from service.automation import deadlines, expiry, rating
 from service.automation.bot_turns import suspend
 from service.errors import Corrupt, Refused
 from service.repository.ports import Ports
@@ -36,7 +36,7 @@ LEASE_MS: Final = 2_000
 """How long a claimed entry is reserved for the sweeper that claimed it."""
 
 Handler: TypeAlias = Callable[[Ports, MatchId], None]
-HANDLERS: Final[Mapping[str, Handler]] = {"open": expiry.expire}
+HANDLERS: Final[Mapping[str, Handler]] = {"open": expiry.expire, "rating": rating.rate}
 """Handlers for further kinds of due entries. `clock` is handled here, all others in `workers.player`.
 
 An entry is claimed, and handled again after the lease unless an append or a rearm has replaced it. So a handler has to

@@ -55,6 +55,12 @@ OF_MATCHES: Final[Mapping[str, ProblemType]] = {
         "The match began under an older format, which has no event for this.",
         "Play it to its end without this; matches that begin now can do it.",
     ),
+    "match-rated": ProblemType(
+        409,
+        "Match rated",
+        "A rated match has only people, is not aborted by agreement, and nobody takes a seat back from a bot in it.",
+        "Play it to its end, or leave it. Matches that are not rated allow all of this.",
+    ),
     "bot-deciding": ProblemType(
         409,
         "Bot deciding",

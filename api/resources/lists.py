@@ -10,7 +10,7 @@ from api.http import context
 from api.http.responses import answer
 from api.requests import strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
-from api.resources.matches import MAX_SEATS
+from api.resources.matches import HIGHEST_RATING, MAX_SEATS
 from service.errors import Refused
 from service.match.facets import ClockKind, Speed
 from service.repository import cursors, index_entry
@@ -92,6 +92,20 @@ class MatchesQuerySchema(strict_fields.PageSchema):
         metadata={
             "description": f"Only matches in which a bot has a seat (`true`), or none has (`false`). {_ONLY_OPEN}"
         }
+    )
+    rated = strict_fields.Flag(
+        metadata={"description": f"Only matches that are rated (`true`), or are not (`false`). {_ONLY_OPEN}"}
+    )
+    rating_from = strict_fields.DecimalInteger(
+        0,
+        HIGHEST_RATING,
+        metadata={
+            "description": "Only matches whose people, or whose creator if nobody has a seat, have at least this rating in the "
+            f"match's game. A player without a rating counts as 1000. {_ONLY_OPEN}"
+        },
+    )
+    rating_to = strict_fields.DecimalInteger(
+        0, HIGHEST_RATING, metadata={"description": f"The same for the greatest rating. {_ONLY_OPEN}"}
     )
 
 

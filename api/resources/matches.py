@@ -25,6 +25,8 @@ blueprint: Final = Blueprint("matches", description="Matches: creating, finding,
 MAX_SEATS: Final = 64
 HOUR_MS: Final = 3_600_000
 MAX_VERSION: Final = 10**9
+HIGHEST_RATING: Final = 100_000
+"""The greatest rating that a filter may name."""
 COMMAND_PROBLEMS: Final = (
     "match-not-found",
     "match-corrupt",
@@ -70,6 +72,7 @@ class NewMatchSchema(strict_fields.Schema):
     clock = fields.Nested(ClockSchema, allow_none=True)
     private = strict_fields.Boolean(load_default=False)
     manual_start = strict_fields.Boolean(load_default=False)
+    rated = strict_fields.Boolean(load_default=False)
 
 
 class LookSchema(strict_fields.Schema):
@@ -154,6 +157,9 @@ def create_match(body: Mapping[str, Any]) -> Response:
     The creator gets no seat. `bots` get the lowest seats. A full match starts by itself, unless it has `manual_start`. One
     that has not started by `expires_at` is aborted. Without `clock` a decision has seven days, and then the default action is
     taken, unless the game keeps its own time.
+
+    A `rated` match is public and has two seats at least, only people, a clock, and the default options or those of one of the
+    game's `variants`. A worker rates it after its end: `GET /v1/games/{game}/ratings`.
 
     The number of new matches per minute is limited by player and by address, and so is the number of matches of bots alone.
     """

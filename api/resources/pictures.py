@@ -71,14 +71,14 @@ def draw_board(query: Mapping[str, Any], match_id: str) -> Response:
     match, viewer = look(match_id, query)
     history = context.ports().history
     is_now = query.get("view") == "now"
-    viewers = pictures.every_seat(history, match) if is_now else (viewer,)
+    seen_by = pictures.every_seat(history, match) if is_now else viewer
     language = query.get("language") or languages.preferred()
     drawing = f"{pictures.REVISION}-{language}-{'all' if is_now else 's' if viewer is None else viewer}"
     tags = etags.parse("If-None-Match", context.header(context.current_request(), "If-None-Match"))
     if etags.matches(tags, match.head, drawing):
         response = Response(status=HTTPStatus.NOT_MODIFIED, content_type=MEDIA_TYPE)
     else:
-        picture = pictures.board(history, match, viewers, language, highlight=query["highlight"])
+        picture = pictures.board(history, match, seen_by, language, highlight=query["highlight"])
         response = Response(picture, content_type=MEDIA_TYPE, headers={"Content-Security-Policy": POLICY})
     response.headers["ETag"] = etags.etag(match.head, drawing)
     response.headers["Cache-Control"] = (

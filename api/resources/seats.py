@@ -93,7 +93,13 @@ def take_seat(body: Mapping[str, Any], match_id: str) -> Response:
 @blueprint.takes(SeatBotSchema)
 @blueprint.answers_with(201, match_views.MatchView, description="The match.", headers=MADE)
 @blueprint.refuses(
-    "not-the-creator", "bot-not-found", "match-not-open", "match-full", "seat-taken", *CONDITIONAL_PROBLEMS
+    "not-the-creator",
+    "bot-not-found",
+    "match-not-open",
+    "match-rated",
+    "match-full",
+    "seat-taken",
+    *CONDITIONAL_PROBLEMS,
 )
 @blueprint.leads_to(201, **LOOKS, start_match=ID)
 def seat_bot(body: Mapping[str, Any], match_id: str) -> Response:
@@ -159,11 +165,17 @@ def leave_match(body: Mapping[str, Any], match_id: str) -> Response:
 @blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
 @blueprint.answers_with(200, match_views.MatchView, description="The match.", headers=MADE)
 @blueprint.refuses(
-    "not-seated", "match-not-running", "match-over", "match-suspended", "match-too-old", *CONDITIONAL_PROBLEMS
+    "not-seated",
+    "match-not-running",
+    "match-over",
+    "match-suspended",
+    "match-too-old",
+    "match-rated",
+    *CONDITIONAL_PROBLEMS,
 )
 @blueprint.leads_to(200, **LOOKS)
 def ask_abort(match_id: str) -> Response:
-    """Ask to abort a running match. It is aborted when all its people ask.
+    """Ask to abort a running match that is not rated. It is aborted when all its people ask.
 
     People who left do not count, nor do bots: if the last person who did not ask leaves, or loses the seat to a bot, the match
     is aborted too. The next action of a seat takes its request back.
@@ -176,11 +188,17 @@ def ask_abort(match_id: str) -> Response:
 @blueprint.reads("Idempotency-Key", "If-Match", "Accept-Language")
 @blueprint.answers_with(200, match_views.MatchView, description="The match, seen from the seat.", headers=MADE)
 @blueprint.refuses(
-    "not-seated", "bot-deciding", "match-over", "match-suspended", "match-too-old", *CONDITIONAL_PROBLEMS
+    "not-seated",
+    "bot-deciding",
+    "match-over",
+    "match-suspended",
+    "match-too-old",
+    "match-rated",
+    *CONDITIONAL_PROBLEMS,
 )
 @blueprint.leads_to(200, **LOOKS)
 def take_back(match_id: str) -> Response:
-    """Take back the seat that a bot took over from the caller.
+    """Take back the seat that a bot took over from the caller, in a match that is not rated.
 
     While the bot has a decision open the request is refused; repeat it after the bot's move.
     """

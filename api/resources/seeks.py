@@ -11,12 +11,14 @@ from api.http import context
 from api.http.responses import answer
 from api.requests import admission, strict_fields
 from api.requests.blueprint import STORE_PROBLEMS, Blueprint
-from api.resources.matches import MAX_SEATS, ClockSchema, new_match
+from api.resources.matches import HIGHEST_RATING, MAX_SEATS, ClockSchema, new_match
 from service.match.events import MatchClock
 from service.repository.seeks import Seek
 from service.usecases import seeking
 
 blueprint: Final = Blueprint("seeks", description="Waiting for players who want the same match.")
+
+_RATINGS: Final = ("rating_from", "rating_to")
 
 
 class NewSeekSchema(strict_fields.Schema):
@@ -24,6 +26,9 @@ class NewSeekSchema(strict_fields.Schema):
     seats = strict_fields.Integer(1, MAX_SEATS, required=True)
     options = strict_fields.Object(component="Options", load_default=dict)
     clock = fields.Nested(ClockSchema, allow_none=True)
+    rated = strict_fields.Boolean(load_default=False)
+    rating_from = strict_fields.Integer(0, HIGHEST_RATING)
+    rating_to = strict_fields.Integer(0, HIGHEST_RATING)
     expires_in = strict_fields.Integer(seeking.SHORTEST_S, seeking.LONGEST_S, load_default=seeking.DEFAULT_S)
 
 
@@ -35,6 +40,9 @@ class SeekView(msgspec.Struct, frozen=True):
     seats: int
     options: Mapping[str, Any]
     clock: MatchClock | None
+    rated: bool
+    rating_from: int | None
+    rating_to: int | None
     created_at: int
     expires_at: int
     match: str | None
@@ -43,7 +51,17 @@ class SeekView(msgspec.Struct, frozen=True):
 def _view(seek: Seek) -> SeekView:
     wanted = seek.wanted
     return SeekView(
-        seek.id, wanted.game, wanted.seats, wanted.options, wanted.clock, seek.created_at, seek.expires_at, seek.match
+        id=seek.id,
+        game=wanted.game,
+        seats=wanted.seats,
+        options=wanted.options,
+        clock=wanted.clock,
+        rated=wanted.rated,
+        rating_from=seek.rating_from,
+        rating_to=seek.rating_to,
+        created_at=seek.created_at,
+        expires_at=seek.expires_at,
+        match=seek.match,
     )
 
 
@@ -57,16 +75,20 @@ def _view(seek: Seek) -> SeekView:
 )
 @blueprint.leads_to(201, show_seek={"seek_id": "$response.body#/id"}, end_seek={"seek_id": "$response.body#/id"})
 def seek_match(body: Mapping[str, Any]) -> Response:
-    """Wait for players who want the same match: the same game, seats, options and clock.
+    """Wait for players who want the same match: the same game, seats, options, clock, and `rated` or not.
 
-    Without `clock`, the match has the clock that `POST /v1/matches` gives it then.
+    Without `clock`, the match has the clock that `POST /v1/matches` gives it then. `rating_from` and `rating_to` limit the
+    ratings of the other players; a player without a rating counts as 1000.
     As soon as enough players wait, a worker creates a public match with all of them, and `GET /v1/me/stream` sends `started`.
     A player needs this stream: a seek ends 30 seconds after the player's last stream, and at the latest after
     `expires_in` seconds. A player has one seek at a time. Nobody else can see it.
     """
     admission.admit_creation()
-    wanted = new_match({name: value for name, value in body.items() if name != "expires_in"})
-    made = seeking.seek(context.ports(), context.caller().id, wanted, context.command_key(), body["expires_in"])
+    wanted = new_match({name: value for name, value in body.items() if name not in {"expires_in", *_RATINGS}})
+    limits = {name: body.get(name) for name in _RATINGS}
+    made = seeking.seek(
+        context.ports(), context.caller().id, wanted, context.command_key(), body["expires_in"], **limits
+    )
     return answer(_view(made), 201)
 
 

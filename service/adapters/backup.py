@@ -1,8 +1,9 @@
 """A backup of a log: one file with everything that cannot be derived from the rest. It contains every secret of the store.
 
 It can be taken while the server is in use. Each match is read in one transaction, so it is a prefix of the later match.
-Players and tokens are read after all matches, so that every player with a seat is included. Due times and the index are
-derived from the matches and are not included, nor are the hours in which tokens were last used.
+Rating streams are read before all matches, so that every match that they name is included whole. Players and tokens are
+read after all matches, so that every player with a seat is included. Due times and the index are derived from the
+matches and are not included, nor are the hours in which tokens were last used.
 """
 
 import gzip
@@ -29,7 +30,10 @@ BATCH: Final = 200
 _LENGTH: Final = struct.Struct(">I")
 _LEVEL: Final = 3
 _PARTS: Final = frozenset({"events", "commands", "seed", "snapshot"})
-_DERIVED: Final = (b"match:", b"due:", b"index:", b"uses:")
+_MATCH: Final = b"match:"
+_RATINGS: Final = b"ratings:"
+"""The kinds of streams: what their keys begin with (`events.redis_keys`)."""
+_NO_RECORDS: Final = (_MATCH, _RATINGS, b"due:", b"index:", b"uses:")
 _LAST: Final = (ERASING.encode(), ERASED.encode())
 """Read last: an account whose name was read before its erasure began is then erased again by a restore."""
 _READS: Final[dict[bytes, tuple[str | int, ...]]] = {
@@ -52,7 +56,7 @@ class Begin(msgspec.Struct, frozen=True, tag="begin"):
 
 
 class StoredMatch(msgspec.Struct, frozen=True, tag="match"):
-    """A match as the log holds it; `key` is the common prefix of its keys.
+    """A match as the log holds it, or a rating stream, which has no seed; `key` is the common prefix of its keys.
 
     `noted` is the hash that the log stored beside the newest event: damage to that event is still found after a restore.
     """
@@ -62,6 +66,10 @@ class StoredMatch(msgspec.Struct, frozen=True, tag="match"):
     commands: tuple[bytes, ...]
     seed: bytes | None
     noted: bytes
+
+    @property
+    def is_match(self) -> bool:
+        return self.key.startswith(_MATCH)
 
 
 class Record(msgspec.Struct, frozen=True, tag="record"):
@@ -73,7 +81,7 @@ class Record(msgspec.Struct, frozen=True, tag="record"):
 
 
 class End(msgspec.Struct, frozen=True, tag="end"):
-    """The last frame; a file without it was cut off."""
+    """The last frame; a file without it was cut off. Rating streams count as matches."""
 
     matches: int
     records: int
@@ -87,8 +95,12 @@ _decode = msgspec.msgpack.Decoder(Frame).decode
 
 def match_keys(client: Redis | RedisCluster) -> Iterator[bytes]:
     """The prefix of each match's keys. Keeps all prefixes in memory, but no matches."""
+    return _stream_keys(client, _MATCH)
+
+
+def _stream_keys(client: Redis | RedisCluster, kind: bytes) -> Iterator[bytes]:
     seen = set()
-    for key in client.scan_iter(match="match:*", count=1000):
+    for key in client.scan_iter(match=kind + b"*", count=1000):
         start, _, part = key.rpartition(b":")
         if part.decode() not in _PARTS:
             raise BadBackup(f"the key {key.decode()} is of a kind that this release does not know")
@@ -112,7 +124,7 @@ def read_store(client: Redis | RedisCluster, now: int) -> Iterator[Frame]:
         raise BadBackup("the log's server holds no store")
     yield Begin(FORMAT, opened.id, now)
     matches = records = 0
-    for key in match_keys(client):
+    for key in chain(_stream_keys(client, _RATINGS), match_keys(client)):
         with client.pipeline(transaction=True) as pipeline:
             pipeline.xrange(key + b":events")
             pipeline.hgetall(key + b":commands")
@@ -124,7 +136,7 @@ def read_store(client: Redis | RedisCluster, now: int) -> Iterator[Frame]:
             fields = [field_dict(raw) for _, raw in entries]
             events = tuple(entry.get(b"e", b"") for entry in fields)
             yield StoredMatch(key, events, _flat(field_dict(commands)), seed, fields[-1].get(b"h", b""))
-    others = (key for key in client.scan_iter(count=1000) if not key.startswith(_DERIVED) and key not in _LAST)
+    others = (key for key in client.scan_iter(count=1000) if not key.startswith(_NO_RECORDS) and key not in _LAST)
     for key in chain(others, _LAST):
         record = _record(client, key)
         if record is not None:
@@ -156,13 +168,14 @@ def _flat(fields: Mapping[bytes, bytes]) -> tuple[bytes, ...]:
 
 
 def fill_store(client: Redis | RedisCluster, frames: Iterable[Frame]) -> Iterator[MatchId]:
-    """Fill an empty server with a complete backup; yields the id of each match after it is written."""
+    """Fill an empty server with a complete backup; yields the id of each match after it is written. Rating streams come first."""
     opened: list[Command] = []
     for frame in frames:
         match frame:
             case StoredMatch():
                 _write_match(client, frame)
-                yield match_id(frame.key)
+                if frame.is_match:
+                    yield match_id(frame.key)
             case Record() if frame.key == store.KEY.encode():
                 opened = [_write(frame)]
             case Record():

@@ -1,4 +1,4 @@
-"""The newest version and hash of each match, saved outside the log in a SQLite file of the data folder.
+"""The newest version and hash of each match and each rating stream, saved outside the log in a SQLite file of the data folder.
 
 A log that lost its newest part looks like a complete log of an earlier time; nothing inside it shows the loss. This file
 does. It contains the newest head of every match, as of the last minute, and a mark: a counter that the log increments each
@@ -150,10 +150,11 @@ def delete(file: Path) -> None:
 
 
 def stored_matches(client: Redis | RedisCluster) -> Iterator[MatchId]:
-    """The ids of all matches of a log; an id may occur more than once."""
+    """The ids of all matches and rating streams of a log; an id may occur more than once."""
     suffix = ":events"
-    for name in client.scan_iter(match=f"match:*{suffix}", count=1000):
-        yield name.decode().removesuffix(suffix).rpartition(":")[2]
+    for prefix in ("", "ratings:"):
+        for name in client.scan_iter(match=f"{prefix or 'match:'}*{suffix}", count=1000):
+            yield prefix + name.decode().removesuffix(suffix).rpartition(":")[2]
 
 
 def newest_heads(client: Redis | RedisCluster, matches: Sequence[MatchId]) -> Mapping[MatchId, Head]:

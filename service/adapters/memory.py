@@ -9,6 +9,7 @@ from service.adapters.clock import wall_clock
 from service.adapters.local_limits import LocalLimits
 from service.adapters.memory_accounts import MemoryAccounts as MemoryAccounts
 from service.adapters.memory_news import MemoryNews as MemoryNews
+from service.adapters.memory_ratings import MemoryRatings as MemoryRatings
 from service.adapters.memory_seeks import MemorySeeks as MemorySeeks
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
@@ -218,6 +219,7 @@ def local_ports(
         index=MemoryIndex(wake),
         seeks=MemorySeeks(now, wake),
         news=MemoryNews(wake),
+        ratings=MemoryRatings(),
         jobs=MemoryJobs(),
         limits=LocalLimits(),
         games=games,

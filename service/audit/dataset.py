@@ -15,7 +15,7 @@ import msgspec
 from events.record import MatchId, Version, decode
 from service.audit.dump_writer import written
 from service.audit.match_file import split
-from service.errors import Corrupt, Refused
+from service.audit.verify import Fault, verify
 from service.games.protocol import AnyGame, Outcome
 from service.games.visibility import Seat
 from service.match.events import DefaultReason, SeatKind
@@ -99,32 +99,27 @@ class _Taken(msgspec.Struct, frozen=True):
 
 
 def rows(lines: Iterable[bytes], games: Mapping[str, AnyGame]) -> Sequence[Row]:
-    """The decisions of a match file, in order; none if the match was aborted. Its chain is checked.
+    """The decisions of a match file, in order; none if the match was aborted. The file is verified.
 
     Raises:
         Unusable: the file has a fault, or its rules or its ruleset are not those of this release.
     """
+    kept = list(lines)
     try:
-        first, stored = split(lines)
-        match = begin(first.match, stored[0], games)
-        if not is_current(match):
-            raise Unusable(
-                f"the match {match.id} was played by ruleset {match.created.ruleset}, which has no lists here"
-            )
-        taken: list[tuple[Match, _Taken, int]] = []
-        for entry in stored[1:]:
-            before, match = match, step(match, entry)
-            event = decode(entry)
-            if event.type in _DECIDED:
-                taken.append((before, msgspec.json.decode(event.data, type=_Taken), event.at))
-    except (ValueError, RecursionError, IndexError) as error:
-        raise Unusable(f"not a match file: {error}") from None
-    except Corrupt as error:
-        raise Unusable(f"version {error.version}: {error.fault}") from None
-    except Refused as error:
-        raise Unusable(error.detail) from None
-    if not match.is_over:
-        raise Unusable(f"the match {match.id} is not over")
+        verdict = verify(kept, games)
+    except Fault as fault:
+        raise Unusable(str(fault)) from None
+    if not is_current(verdict.match):
+        ruleset = verdict.match.created.ruleset
+        raise Unusable(f"the match {verdict.match.id} was played by ruleset {ruleset}, which has no lists here")
+    first, stored = split(kept)
+    match = begin(first.match, stored[0], games)
+    taken: list[tuple[Match, _Taken, int]] = []
+    for entry in stored[1:]:
+        before, match = match, step(match, entry)
+        event = decode(entry)
+        if event.type in _DECIDED:
+            taken.append((before, msgspec.json.decode(event.data, type=_Taken), event.at))
     if match.outcome is None:  # it was aborted
         return []
     return [_row(before, one, at, match.outcome) for before, one, at in taken]
@@ -133,7 +128,7 @@ def rows(lines: Iterable[bytes], games: Mapping[str, AnyGame]) -> Sequence[Row]:
 def _row(before: Match, taken: _Taken, at: int, outcome: Outcome) -> Row:
     seat, holder = taken.seat, before.seats[taken.seat]
     observation = before.observation(seat)
-    if holder is None or observation is None:  # no fold gives such a match
+    if holder is None or observation is None:  # no verified file has such an action
         raise Unusable(f"version {before.head.version + 1}: an action without a seat or a table")
     return Row(
         match=before.id,

@@ -125,7 +125,13 @@ class _Run:
     def run(self, progress: Progress) -> Summary:
         before = self._index.parts
         known = {row.match for part in before for row in read_heads(self._folder, part)}
-        new = [match_id for match_id in dict.fromkeys(self._source.listed()) if match_id not in known]
+        listed = dict.fromkeys(self._source.listed())
+        new = [match_id for match_id in listed if match_id not in known]
+        if lost := known - listed.keys():
+            self._report(
+                f"the store lacks {len(lost)} matches of the dump, for example {min(lost)}, as after a restore from an older "
+                f"backup; other matches may have ended differently since then, so begin a new dump"
+            )
         try:
             with progress(new) as matches:
                 for match_id in matches:

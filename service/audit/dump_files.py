@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final, NamedTuple
 
@@ -37,7 +38,9 @@ DAMAGED: Final = (zstd.ZstdError, EOFError)
 """What reading a damaged zstd file raises."""
 
 MAX_MATCH_BYTES: Final = 1 << 28
-"""The largest size of a match file."""
+"""The largest size of a match file, and of an index or a table of heads."""
+MIN_LINE_BYTES: Final = 100
+"""A shorter line counts as this many bytes, which limits the number of lines. A line with an event is longer."""
 _FIRST_LINE: Final = b'{"format":'
 """The start of the first line of a match file. The canonical form of an event starts with another field."""
 _Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
@@ -118,6 +121,28 @@ def sums_of(index: Index) -> bytes:
     return "".join(f"{sha256}  {name}\n" for sha256, name in files).encode()
 
 
+def regular(path: Path) -> Path:
+    """The path itself, if it is a regular file or a link to one. Reading a pipe or a device might never end.
+
+    Raises:
+        BadDump: it is missing or something else.
+    """
+    if not path.is_file():
+        raise BadDump(f"{path} is {'not a regular file' if path.exists() else 'missing'}")
+    return path
+
+
+def _read_whole(path: Path) -> bytes:
+    """The content of a regular file.
+
+    Raises:
+        BadDump: it is missing, too large, or not a regular file.
+    """
+    if regular(path).stat().st_size > MAX_MATCH_BYTES:
+        raise BadDump(f"{path} is too large")
+    return path.read_bytes()
+
+
 def read_index(folder: Path) -> Index | None:
     """The index of a dump, after a check of the chain of its entries; None if the folder has none.
 
@@ -125,10 +150,10 @@ def read_index(folder: Path) -> Index | None:
         BadDump: the file is not an index, or its entries were changed.
     """
     path = folder / INDEX
-    try:
-        index = msgspec.json.decode(path.read_bytes(), type=Index)
-    except FileNotFoundError:
+    if not path.exists():
         return None
+    try:
+        index = msgspec.json.decode(_read_whole(path), type=Index)
     except (ValueError, RecursionError) as error:
         raise BadDump(f"{path} is not the index of a dump: {error}") from None
     if index.format != FORMAT:
@@ -148,10 +173,7 @@ def read_heads(folder: Path, part: Part) -> list[HeadRow]:
         BadDump: the table is missing, damaged, or not such a table.
     """
     path = folder / part.heads
-    try:
-        table = path.read_bytes()
-    except FileNotFoundError:
-        raise BadDump(f"{path} is missing") from None
+    table = _read_whole(path)
     if digest(table) != part.heads_sha256:
         raise BadDump(f"{path} is damaged: its SHA-256 is not the one in {INDEX}")
     try:
@@ -167,21 +189,22 @@ def file_digest(path: Path) -> str:
     """The SHA-256 of a file in hex, read in chunks.
 
     Raises:
-        BadDump: the file is missing.
+        BadDump: the file is missing, or not a regular file.
     """
     hashed = sha256()
-    try:
-        with path.open("rb") as file:
-            while chunk := file.read(1 << 20):
-                hashed.update(chunk)
-    except FileNotFoundError:
-        raise BadDump(f"{path} is missing") from None
+    with regular(path).open("rb") as file:
+        while chunk := file.read(1 << 20):
+            hashed.update(chunk)
     return hashed.hexdigest()
 
 
 def opened(file: BinaryIO | Path) -> zstd.ZstdFile:
-    """The decompressed content of a part, to be read as a stream."""
-    return zstd.ZstdFile(file)
+    """The decompressed content of a part, to be read as a stream.
+
+    Raises:
+        BadDump: the file is missing, or not a regular file.
+    """
+    return zstd.ZstdFile(regular(file) if isinstance(file, Path) else file)
 
 
 def match_files(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -196,17 +219,18 @@ def match_files(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield found
 
 
-def bounded_lines(file: BinaryIO | zstd.ZstdFile) -> Iterator[bytes]:
-    """The lines of a decompressed part, including newlines.
+def bounded_lines(file: BinaryIO | zstd.ZstdFile, name: str = "the file") -> Iterator[bytes]:
+    """The lines of a decompressed part, including newlines. Errors call it by `name`.
 
     Raises:
         BadDump: a line or a match is larger than any in a match file.
     """
     size = 0
     while line := file.readline(MAX_BYTES + 2):
-        size = len(line) if line.startswith(_FIRST_LINE) else size + len(line)
+        counted = max(len(line), MIN_LINE_BYTES)
+        size = counted if line.startswith(_FIRST_LINE) else size + counted
         if len(line) > MAX_BYTES + 1 or size > MAX_MATCH_BYTES:
-            raise BadDump("the file has a line or a match that is too large")
+            raise BadDump(f"{name} has a line or a match that is too large")
         yield line
 
 
@@ -225,15 +249,13 @@ def read_match(folder: Path, part: Part, row: HeadRow) -> list[bytes]:
         BadDump: its frame is missing or damaged.
     """
     path = folder / part.file
+    with regular(path).open("rb") as file:
+        file.seek(row.offset)
+        frame = BytesIO(file.read(min(row.bytes, MAX_MATCH_BYTES)))
     try:
-        with path.open("rb") as file:
-            file.seek(row.offset)
-            unpack = zstd.ZstdDecompressor()
-            lines = unpack.decompress(file.read(min(row.bytes, part.bytes)), MAX_MATCH_BYTES).splitlines(keepends=True)
-    except FileNotFoundError:
-        raise BadDump(f"{path} is missing") from None
+        lines = next(match_files(bounded_lines(opened(frame), str(path))), [])
     except DAMAGED as error:
         raise BadDump(f"{path}: the match {row.match} is damaged: {error}") from None
-    if not unpack.eof or match_named(lines) != row.match:
+    if match_named(lines) != row.match:
         raise BadDump(f"{path}: the match {row.match} is not at its offset")
     return lines

@@ -29,7 +29,7 @@ _COLUMNS: Final = ",".join(HeadRow._fields)
 def replace_file(path: Path, content: Iterable[bytes]) -> None:
     """Write a file so that it has either its old content or all of the new content, also after a loss of power."""
     draft = path.with_name(f"{path.name}.part")
-    with draft.open("wb") as file:
+    with _new(draft) as file:
         file.writelines(content)
         file.flush()
         os.fsync(file.fileno())
@@ -41,6 +41,12 @@ def replace_file(path: Path, content: Iterable[bytes]) -> None:
         os.close(folder)
 
 
+def _new(draft: Path) -> BinaryIO:
+    """A new file to write to. What had its name is removed, so that nothing is written through a link."""
+    draft.unlink(missing_ok=True)
+    return draft.open("xb")
+
+
 class PartWriter:
     """Collects matches in a draft of a part."""
 
@@ -48,7 +54,7 @@ class PartWriter:
         self.month = month
         self._path = folder / f"{month}-{number:04}.ndjson.zst"
         self._heads = folder / f"{month}-{number:04}.heads.csv"
-        self._draft = self._path.with_name(f"{self._path.name}.part").open("wb")
+        self._draft = _new(self._path.with_name(f"{self._path.name}.part"))
         self._hash = sha256()
         self._rows: list[HeadRow] = []
         self._size = 0

@@ -8,8 +8,8 @@ again. A player whose seek ends without a match gets to know why.
 import hashlib
 import logging
 import secrets
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -20,11 +20,14 @@ from service.observability import failpoints
 from service.repository.news import SeekEnd, SeekEnded
 from service.repository.ports import Ports
 from service.repository.seeks import Pairing, Seek
+from service.usecases.finding import is_between, ratings_of
 from service.usecases.match_lifecycle import create_as, join, match_id_of
 from service.usecases.submit import CommandKey
 
 STREAM_GRACE_MS: Final = 30_000
 """A seek ends when its player has had no stream for this long; a client needs less to connect again."""
+MAX_PASSED: Final = 200
+"""How many seeks with other ratings are passed over when somebody's opponents are looked for."""
 Unseated: TypeAlias = SeekEnd | Literal["again"]
 _REFUSALS: Final[Mapping[str, SeekEnd]] = {
     "too-many-open-matches": "too-many-open-matches",
@@ -53,15 +56,37 @@ def put_together(ports: Ports) -> int:
         elif waiting.seen_at:
             groups[canonical(msgspec.to_builtins(seek.wanted))].append(seek)
     for group in groups.values():
-        group.sort(key=lambda seek: (seek.created_at, seek.id))
-        seats = group[0].wanted.seats
-        for first in range(0, len(group) - seats + 1, seats):
-            ports.seeks.pair(Pairing(_new_id(ports), tuple(group[first : first + seats])))
+        for table in _tables(ports, sorted(group, key=lambda seek: (seek.created_at, seek.id))):
+            ports.seeks.pair(Pairing(_new_id(ports), table))
             failpoints.point("seeks-paired")
     pairings = ports.seeks.pairings()
     for pairing in pairings:
         _complete(ports, pairing)
     return len(pairings)
+
+
+def _tables(ports: Ports, group: Sequence[Seek]) -> Iterator[tuple[Seek, ...]]:
+    """Seeks for the same match, put together so that everyone accepts everyone's rating; who waits longest comes first."""
+    wanted = group[0].wanted
+    has_limits = any(one.rating_from is not None or one.rating_to is not None for one in group)
+    ratings = ratings_of(ports, wanted.game, [one.player for one in group]) if has_limits else {}
+
+    def accepts(one: Seek, other: Seek) -> bool:
+        return not has_limits or is_between(ratings[other.player], one.rating_from, one.rating_to)
+
+    waiting = deque(group)
+    while len(waiting) >= wanted.seats:
+        table = [waiting.popleft()]
+        passed: list[Seek] = []
+        while waiting and len(table) < wanted.seats and len(passed) < MAX_PASSED:
+            one = waiting.popleft()
+            suits = all(accepts(one, other) and accepts(other, one) for other in table)
+            (table if suits else passed).append(one)
+        waiting.extendleft(reversed(passed))
+        if len(table) == wanted.seats:
+            yield tuple(table)
+        else:  # the others may still find each other without the one who waits longest
+            waiting.extendleft(reversed(table[1:]))
 
 
 def _new_id(ports: Ports) -> MatchId:

@@ -5,7 +5,7 @@ happened.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
@@ -152,6 +152,8 @@ class GameInfo(Generic[A, E, O, V]):
     """False if each event with effects closes every open decision and opens the next one."""
     keeps_time: bool = False
     """True if the rules set a deadline for every decision. The match clock then never applies to seats."""
+    variants: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """The options of the game's named variants. A rated match has the options of one of them, or the default options."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,8 +11,12 @@ from service.match.model import HINT_MS, Match
 
 
 def due_times(match: Match, after: int = -1) -> DueTimes:
-    """When each kind is due next, in milliseconds. Decisions of bots that were due by the time `after` do not count."""
-    return {kind: due_at(match, after) for kind, due_at in KINDS.items()}
+    """When each kind is due next, in milliseconds. Decisions of bots that were due by the time `after` do not count.
+
+    Kinds of a match that is over are absent before its end, so that the appends of moves do not pay for them.
+    """
+    kinds = {**KINDS, **FINAL_KINDS} if match.is_to_be_rated else KINDS
+    return {kind: due_at(match, after) for kind, due_at in kinds.items()}
 
 
 def _job(match: Match, after: int) -> int | None:
@@ -33,6 +37,10 @@ def _abandoned(match: Match, after: int) -> int | None:
 
 def _open(match: Match, _after: int) -> int | None:
     return match.expires_at
+
+
+def _rating(match: Match, _after: int) -> int | None:
+    return match.ended_at
 
 
 def _either(match: Match, after: int) -> int | None:
@@ -64,3 +72,5 @@ KINDS: Final[dict[str, Callable[[Match, int], int | None]]] = {
 `abandoned`: the same, in a match that all its people left. The same workers claim it, after all matches of bots.
 `open`: the end of the time for which a match may wait for players. Sweepers claim it.
 """
+FINAL_KINDS: Final[dict[str, Callable[[Match, int], int | None]]] = {"rating": _rating}
+"""`rating`: the rating of a rated match that was scored. Sweepers claim it, and remove it when the match is rated."""

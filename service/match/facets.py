@@ -39,6 +39,7 @@ def facets_of(match: Match) -> Facets:
             facet("seats", match.created.seats),
             facet("clock", clock_kind(match.game, match.created.clock)),
             facet("bots", has_bots),
+            facet("rated", match.created.rated is True),
             creator_facet(match.creator),
             *(facet("free_seats", number) for number in range(1, free + 1)),
             *(option_facet(name, value) for name, value in match.created.options.items()),

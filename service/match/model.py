@@ -97,6 +97,11 @@ class Match(Folding, frozen=True, dict=True):  # type: ignore[misc]  # msgspec l
         return self.status in {"finished", "aborted"}
 
     @property
+    def is_to_be_rated(self) -> bool:
+        """Whether the match gets an entry in the rating stream of its game: it is rated, and was scored."""
+        return self.created.rated is True and self.status == "finished"
+
+    @property
     def expires_at(self) -> int | None:
         """Server time in milliseconds after which the match is aborted if it has not started; None once it has."""
         if self.status != "open":

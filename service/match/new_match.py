@@ -63,13 +63,11 @@ def game_named(games: Mapping[str, AnyGame], game_id: str) -> AnyGame:
 
 
 def checked_options(game: AnyGame, wanted: NewMatch) -> Any:
-    """The typed options of a match, after a check of its seats, bots and clock.
+    """The typed options of a match, after a check of its seats, bots and clock, and of what a rated match must have.
 
     Raises:
         Refused: `bot-not-found`, `invalid-options`.
     """
-    if wanted.rated:
-        raise Refused("invalid-options", "Rated matches are not offered yet.", parameter="rated")
     if wanted.seats not in game.info.seats:
         raise Refused(
             "invalid-options",
@@ -86,10 +84,34 @@ def checked_options(game: AnyGame, wanted: NewMatch) -> Any:
         check_bot(game, name)
     _check_clock(game, wanted.clock)
     try:
-        return game.options(wanted.seats, wanted.options)
+        options = game.options(wanted.seats, wanted.options)
     except BadOptions as error:
         path = ("options", *error.path)
         raise Refused("invalid-options", f"These options do not fit the game: {error}.", parameter=path) from None
+    if wanted.rated:
+        _check_rated(game, wanted, options)
+    return options
+
+
+def _check_rated(game: AnyGame, wanted: NewMatch, options: Any) -> None:
+    """Check that a match is public, is not solo, has only people, a clock, and the default options or those of a variant.
+
+    Raises:
+        Refused: `invalid-options`.
+    """
+    timed = wanted.clock is not None and not wanted.clock.turn_seconds is wanted.clock.bank_seconds is UNSET
+    if wanted.private:
+        raise Refused("invalid-options", "A rated match is public.", parameter="private")
+    if wanted.seats == 1:
+        raise Refused("invalid-options", "A rated match has two seats at least.", parameter="seats")
+    if wanted.bots:
+        raise Refused("invalid-options", "In a rated match all seats are for people.", parameter="bots")
+    if not (timed or game.info.keeps_time):
+        raise Refused("invalid-options", "A rated match needs turn_seconds or bank_seconds.", parameter="clock")
+    variants = ({}, *game.info.variants.values())
+    if not any(options == game.options(wanted.seats, variant) for variant in variants):
+        names = f" or those of a variant: {', '.join(sorted(game.info.variants))}" if game.info.variants else ""
+        raise Refused("invalid-options", f"A rated match has the default options{names}.", parameter="options")
 
 
 def _check_clock(game: AnyGame, clock: MatchClock | None) -> None:

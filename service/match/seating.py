@@ -51,6 +51,7 @@ def join(match: Match, command: Join, at: int, chance: Chance) -> tuple[Draft, .
 def seat_bot(match: Match, command: SeatBot, at: int, chance: Chance) -> tuple[Draft, ...]:
     _check_creator(match, command.player)
     _check_open(match)
+    _check_unrated(match)
     check_bot(match.game, command.bot)
     taken = SeatTaken(_free_seat(match, command.seat), command.bot, "bot")
     return _seated(match, taken, f"player:{command.player}", at, chance)
@@ -230,7 +231,7 @@ def _check_format_2(match: Match) -> None:
 
 def _check_unrated(match: Match) -> None:
     if match.created.rated is True:
-        raise Refused("engine-too-old", "This service is too old for this match: it does not offer rated matches.")
+        raise refused("match-rated")
 
 
 def _own_seat(match: Match, player: str) -> Seat:

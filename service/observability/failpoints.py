@@ -18,6 +18,10 @@ Point: TypeAlias = Literal[
     "match-expired",  # the log has the end of a match that nobody started, the index does not
     "job-claimed",  # a worker has claimed a job from the log, but not played it
     "deadlines-enforced",  # the log has the default action, the due entry is not corrected
+    "rating-decided",  # the entry of a rated match is computed, but not written
+    "rating-appended",  # the rating stream has the entry, the leaderboards do not
+    "rating-folded",  # the leaderboards have the entry, the due entry is still there
+    "match-rated",  # the match is rated, the due entry is still there
     "seeks-paired",  # seeks are a pairing, whose match is not created
     "player-added",  # the player is stored, the token is not
     "token-listed",  # the account lists a new token, whose digest does not lead to it yet

@@ -80,6 +80,12 @@ QUEUE_REPAIRS: Final = Counter(
     ("thrown_away",),
     registry=_registry,
 )
+RATED: Final = Counter(
+    "moonstone_matches_rated",
+    "Entries of rating streams by game: counted, or not-counted (two of the players met too often that day).",
+    ("game", "result"),
+    registry=_registry,
+)
 BOT_ANSWERS: Final = Histogram(
     "moonstone_bot_answer_seconds", "How long bots think.", ("game",), buckets=_FAST, registry=_registry
 )

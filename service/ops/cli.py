@@ -10,7 +10,19 @@ from service.ops.local_commands import play, verify
 from service.ops.new_bot import bot
 from service.ops.view_command import view
 
-NEED_UNIX: Final = ("arena", "serve", "workers", "api", "backup", "restore", "erased", "check", "resume", "dump")
+NEED_UNIX: Final = (
+    "arena",
+    "serve",
+    "workers",
+    "api",
+    "backup",
+    "restore",
+    "erased",
+    "check",
+    "ratings",
+    "resume",
+    "dump",
+)
 
 
 class _Group(click.Group):

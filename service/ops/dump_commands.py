@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 
@@ -42,16 +43,25 @@ def _in_part(source: Packed, match_id: str | None) -> list[bytes] | None:
 
 
 def _matches_of(source: Source) -> Iterator[list[bytes]]:
-    """The match files in what a user gave, each as its lines."""
+    """The match files in what a user gave, each as its lines.
+
+    Raises:
+        click.ClickException: a file of a dump is damaged; the text names it.
+    """
     if isinstance(source, list):
         yield source
     elif isinstance(source, Packed):
-        with opened(BytesIO(source.content)) as packed:
-            yield from match_files(bounded_lines(packed))
+        yield from _unpacked(BytesIO(source.content), source.name)
     else:
-        for part in dump_check.index_of(source).parts:
-            with opened(source / part.file) as packed:
-                yield from match_files(bounded_lines(packed))
+        with _faults_as_sentences(str(source)):
+            index = dump_check.index_of(source)
+        for part in index.parts:
+            yield from _unpacked(source / part.file, str(source / part.file))
+
+
+def _unpacked(file: BinaryIO | Path, name: str) -> Iterator[list[bytes]]:
+    with _faults_as_sentences(name), opened(file) as packed:
+        yield from match_files(bounded_lines(packed, name))
 
 
 @contextmanager
@@ -71,8 +81,7 @@ def verify_dump(source: Packed | Path, games: Mapping[str, AnyGame]) -> str:
         click.ClickException: there are faults.
     """
     if isinstance(source, Packed):
-        with _faults_as_sentences(source.name):
-            return _checked(dump_check.check_match(lines, games) for lines in _matches_of(source))
+        return _checked(dump_check.check_match(lines, games) for lines in _matches_of(source))
     with _faults_as_sentences(str(source)):
         index = dump_check.index_of(source)
         checked = _checked(dump_check.check_folder(source, index, games))
@@ -106,10 +115,12 @@ def dataset(target: Path, sources: tuple[Path, ...]) -> None:
     """
     left_out: list[str] = []
     try:
-        with _faults_as_sentences("A file"):
-            count = datasets.write(_rows(sources, left_out), target)
+        count = datasets.write(_rows(sources, left_out), target)
     except datasets.Missing:
-        raise click.ClickException("The dataset needs DuckDB: pip install 'moonstone[data]'.") from None
+        raise click.ClickException("The dataset needs DuckDB: pip install duckdb.") from None
+    except OSError as error:  # of a full disk, it names no file
+        name = printable(str(error.filename or target))
+        raise click.ClickException(f"cannot read or write {name}: {error.strerror or error}.") from None
     except datasets.Failed as error:
         raise click.ClickException(printable(f"DuckDB cannot write the table: {error}")) from None
     for text in left_out:
@@ -120,18 +131,27 @@ def dataset(target: Path, sources: tuple[Path, ...]) -> None:
 
 
 def _rows(paths: Iterable[Path], left_out: list[str]) -> Iterator[Sequence[datasets.Row]]:
+    found: set[str | None] = set()
     for path in paths:
         for lines in _matches_at(path):
+            match = match_named(lines)
+            if match in found:
+                left_out.append(f"match {match} is left out: it is in the table already")
+                continue
             try:
                 yield datasets.rows(lines, GAMES)
+                found.add(match)
             except datasets.Unusable as fault:
-                left_out.append(f"match {match_named(lines) or '?'} is left out: {fault}")
+                left_out.append(f"match {match or '?'} is left out: {fault}")
 
 
 def _matches_at(path: Path) -> Iterator[list[bytes]]:
     if path.is_dir():
         yield from _matches_of(path)
     else:
-        with path.open("rb") as file:
-            source = source_of(file)
+        try:
+            with path.open("rb") as file:
+                source = source_of(file)
+        except click.ClickException as error:
+            raise click.ClickException(f"{printable(str(path))}: {error.message}") from None
         yield from _matches_of(source)

@@ -11,7 +11,8 @@ from service.adapters import store
 from service.audit.dump import Progress, extend
 from service.audit.dump_files import BadDump
 from service.audit.dump_source import Source
-from service.ops.maintenance import CannotOperate, Report, errors_as_sentences, log_of, ports_of
+from service.ops.connection import CannotOperate, errors_as_sentences, log_of, ports_of
+from service.ops.maintenance import Report
 from service.settings import read
 
 _LOWEST: Final = 19
@@ -45,7 +46,8 @@ def write_dump(environ: Mapping[str, str], folder: Path, report: Report, progres
         except BadDump as error:
             raise CannotOperate(str(error)) from None
         except OSError as error:
-            text = f"cannot write to {folder}: {error.strerror or error}; the next run continues the dump"
+            name = error.filename or folder
+            text = f"cannot read or write {name}: {error.strerror or error}; the next run continues the dump"
             raise CannotOperate(text) from error
     for text in left_out:
         report(text)

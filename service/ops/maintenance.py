@@ -11,38 +11,29 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import IO
 
-from events.log import LogUnavailable
 from events.record import MatchId
 from service.adapters import backup as backups
 from service.adapters import heads, store
 from service.adapters.clock import wall_clock
-from service.adapters.server_folder import ServerFailed
 from service.adapters.valkey import Valkey
 from service.audit.stored_match import inspect
 from service.audit.verify import Fault
-from service.automation import deadlines
+from service.automation import deadlines, rating
 from service.automation.adoption import adopt_match
-from service.container import SERVER_FAULTS, LogClient, connect_log, ports_on
+from service.container import LogClient, connect_log
 from service.errors import Corrupt, Refused
-from service.match.due_times import due_times
 from service.match.model import Match
 from service.ops import erased_accounts
-from service.ops.serve import CannotServe, FolderTaken, lock
-from service.ops.supervisor import URL
+from service.ops.connection import LOG, CannotOperate, errors_as_sentences, log_of, ports_of
+from service.ops.rating_upkeep import check_ratings, rebuild_ratings
+from service.ops.serve import lock
 from service.repository.ports import Ports
-from service.settings import BadSetting, Settings, read
+from service.settings import read
 from service.usecases.match_index import rebuild_entries, update_index, update_index_of_ended
 
-LOG: Final = "log"
-"""The name of the embedded log's folder in the data folder."""
-
 Report = Callable[[str], object]
-
-
-class CannotOperate(Exception):
-    """The command cannot be carried out; the text says why and what to do."""
 
 
 def backup(environ: Mapping[str, str], target: Path, report: Report) -> None:
@@ -60,7 +51,7 @@ def backup(environ: Mapping[str, str], target: Path, report: Report) -> None:
         ports_of(client, settings.store_id)
         with _draft_of(target) as file:
             frames = backups.write_file(file, backups.read_store(client, wall_clock()))
-            matches = sum(isinstance(frame, backups.StoredMatch) for frame in frames)
+            matches = sum(isinstance(frame, backups.StoredMatch) and frame.is_match for frame in frames)
         report(f"backed up {matches} matches to {target}")
 
 
@@ -118,7 +109,9 @@ def restore(environ: Mapping[str, str], source: Path, report: Report, erased: Pa
         report(f"restored {count} matches from {source}")
         erased_accounts.erase_again(ports, listed, report)
         update_index_of_ended(ports, _with_derived_data(ports, map(backups.match_id, backups.match_keys(client))))
-        return _check(ports, client, report)
+        whole = _check(ports, client, report)
+        rebuilt = rebuild_ratings(ports, report, brief=True)
+        return whole and rebuilt
 
 
 def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[Match]:
@@ -132,12 +125,12 @@ def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[M
         if match.status == "open":
             adopt_match(ports, match)
         else:
-            ports.log.rearm(match.id, match.head.version, due_times(match))
+            ports.log.rearm(match.id, match.head.version, rating.due_now(ports, match))
         yield match
 
 
 def check(environ: Mapping[str, str], report: Report) -> bool:
-    """Verify the chain of every match, fold it, and audit the finished ones. Returns whether all are without a fault.
+    """Verify the chain of every match, fold it, and audit the finished ones; check the ratings. Returns whether there is no fault.
 
     Matches that are over or open and missing in the lists of the index are added, because an older release did not list
     all of them. Then the heads that were saved outside the log are compared.
@@ -149,6 +142,7 @@ def check(environ: Mapping[str, str], report: Report) -> bool:
     with errors_as_sentences(), log_of(settings) as client:
         ports = ports_of(client, settings.store_id)
         whole = _check(ports, client, report)
+        whole = check_ratings(ports, report, brief=True) and whole
         return _compare(client, settings.data_dir / heads.FILE, report) and whole
 
 
@@ -245,64 +239,3 @@ def resume(environ: Mapping[str, str], match_id: str, report: Report) -> None:
             raise CannotOperate(f"there is no match {match_id} in this store")
         match = deadlines.resume(ports, match_id)
         report(f"match {match.id} is resumed at version {match.head.version}")
-
-
-def ports_of(client: LogClient, store_id: str | None = None) -> Ports:
-    """The use cases on a log, without workers.
-
-    Raises:
-        CannotOperate: there is no store, or its id is not `store_id`.
-    """
-    found = store.stored(client)
-    if found is None:
-        raise CannotOperate("the log's server holds no store")
-    if store_id not in {None, found.id}:
-        raise CannotOperate(f"the log's server holds the store {found.id}, not {store_id}")
-    return ports_on(client, found)
-
-
-@contextmanager
-def log_of(settings: Settings) -> Iterator[LogClient]:
-    """A client for the log that the settings name; starts a server on the data folder if none runs there.
-
-    Raises:
-        CannotOperate: there is no log.
-    """
-    with ExitStack() as stack:
-        url = settings.log_url
-        if url is None:
-            folder = settings.data_dir / LOG
-            if not folder.exists():
-                raise CannotOperate(f"there is no log in {settings.data_dir}; set MOONSTONE_DATA_DIR")
-            try:
-                stack.enter_context(lock(settings.data_dir))
-                url = stack.enter_context(Valkey.start(folder, durable=True)).url
-            except FolderTaken:
-                url = _read_url(folder / URL)
-        yield stack.enter_context(connect_log(url))
-
-
-def _read_url(file: Path) -> str:
-    """The URL of the server that another process runs on the folder."""
-    try:
-        url = read({"MOONSTONE_LOG_URL": file.read_text("utf-8")}).log_url
-    except (BadSetting, UnicodeDecodeError):
-        url = None
-    if url is None:
-        raise CannotOperate(f"{file} does not say where the log listens; stop `moonstone serve` and try again")
-    return url
-
-
-@contextmanager
-def errors_as_sentences() -> Iterator[None]:
-    """Raise errors of the servers and of files as `CannotOperate`."""
-    try:
-        yield
-    except LogUnavailable as error:
-        raise CannotOperate(f"the log is not available: {error.reason}") from error
-    except SERVER_FAULTS as error:
-        raise CannotOperate(f"the log does not answer as it should: {type(error).__name__}") from error
-    except Refused as error:
-        raise CannotOperate(error.detail) from error
-    except (backups.BadBackup, erased_accounts.BadList, heads.BadHeads, ServerFailed, CannotServe, OSError) as error:
-        raise CannotOperate(str(error)) from error

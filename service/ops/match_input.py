@@ -13,15 +13,13 @@ import click
 from events.chain import FORMATS, NEWEST_FORMAT
 from events.log import MAX_BYTES
 from service.audit import converted
-from service.audit.dump_files import INDEX, ZSTD, match_files
+from service.audit.dump_files import INDEX, MIN_LINE_BYTES, ZSTD, match_files
 from service.match.characters import printable
 
 _GZIP: Final = b"\x1f\x8b"
 """The first two bytes of a gzip file (RFC 1952)."""
 _MAX_BYTES: Final = 1 << 28
 """The largest size of a match file after decompression, and of a part of a dump before it."""
-_MIN_LINE_BYTES: Final = 100
-"""A shorter line counts as this many bytes, which limits the number of lines. A line with an event is longer."""
 _FORMAT_NAME: Final = FORMATS[NEWEST_FORMAT].partition("/")[0].encode()
 _LINES_WITH_FORMAT: Final = 10
 """A converted match file names its format in one of this many lines, not always in the first."""
@@ -116,7 +114,7 @@ def _bounded(file: BufferedIOBase | gzip.GzipFile, line: bytes) -> Iterator[byte
         raise click.ClickException(converted_text("The file", done))
     size = number = 0
     while line:
-        size, number = size + max(len(line), _MIN_LINE_BYTES), number + 1
+        size, number = size + max(len(line), MIN_LINE_BYTES), number + 1
         if len(line) > MAX_BYTES + 1:
             raise click.ClickException(f"Line {number} of the file is longer than the largest event.")
         if size > _MAX_BYTES:

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -12,7 +12,7 @@ import click
 from events.record import MatchId
 from service.match.characters import printable
 from service.observability.logfmt import log_to_stderr
-from service.ops import maintenance
+from service.ops import connection, maintenance, rating_commands
 from service.ops import serve as running
 from service.ops.arguments import Command
 from service.ops.dumping import lower_priority, write_dump
@@ -105,6 +105,25 @@ def check(**given: str | None) -> None:
     sys.exit(0 if _with_clear_errors(lambda: maintenance.check(_environ(given), _print)) else 1)
 
 
+@click.group()
+def ratings() -> None:
+    """Recompute the ratings, or check them."""
+
+
+@ratings.command(cls=Command)
+@_options_for("data_dir")
+def rebuild(**given: str | None) -> None:
+    """Make the leaderboards anew from the rating streams. The service may be running."""
+    sys.exit(0 if _with_clear_errors(lambda: rating_commands.rebuild(_environ(given), _print)) else 1)
+
+
+@ratings.command("check", cls=Command)
+@_options_for("data_dir")
+def check_of_ratings(**given: str | None) -> None:
+    """Recompute every entry of the rating streams from the matches, and compare the leaderboards with the entries."""
+    sys.exit(0 if _with_clear_errors(lambda: rating_commands.check(_environ(given), _print)) else 1)
+
+
 @click.command(cls=Command)
 @click.argument("match")
 @_options_for("data_dir")
@@ -127,6 +146,8 @@ def dump(folder: Path, **given: str | None) -> None:
 
 
 def _progress_bar(matches: Sequence[MatchId]) -> AbstractContextManager[Iterable[MatchId]]:
+    if not sys.stderr.isatty():  # in a log, a bar would be a line that says nothing
+        return nullcontext(matches)
     return click.progressbar(matches, label="matches", file=sys.stderr, show_pos=True)
 
 
@@ -138,10 +159,11 @@ def _with_clear_errors(run: Callable[[], T]) -> T:
     """Print an error that an operator can fix as one sentence."""
     try:
         return run()
-    except (BadSetting, running.CannotServe, maintenance.CannotOperate) as error:
+    except (BadSetting, running.CannotServe, connection.CannotOperate) as error:
         raise click.ClickException(str(error)) from error
 
 
 COMMANDS: Final[Mapping[str, click.Command]] = {
-    command.name or "": command for command in (serve, workers, api, backup, restore, list_erased, check, resume, dump)
+    command.name or "": command
+    for command in (serve, workers, api, backup, restore, list_erased, check, ratings, resume, dump)
 }

@@ -8,6 +8,7 @@ from events.feed import Feed as Feed
 from events.log import Log
 from events.log import LogUnavailable as LogUnavailable
 from events.record import MatchId
+from service.errors import Refused
 from service.games.protocol import AnyGame
 from service.match.facets import Facets as Facets
 from service.match.facets import lookups as lookups
@@ -19,6 +20,7 @@ from service.repository.limits import Limits
 from service.repository.match_history import History
 from service.repository.match_lock import MatchLocks
 from service.repository.news import News
+from service.repository.ratings import Ratings
 from service.repository.seeks import Seeks
 
 Games: TypeAlias = Mapping[str, AnyGame]
@@ -206,6 +208,7 @@ class Ports:
     tickets: Tickets
     index: MatchIndex
     seeks: Seeks
+    ratings: Ratings
     news: News
     jobs: Jobs
     limits: Limits
@@ -221,3 +224,14 @@ class Ports:
     secret: bytes
     """The store's secret. Match ids and join codes are derived from it; snapshots and tickets are sealed with it."""
     match_locks: MatchLocks = field(default_factory=MatchLocks)
+
+    def player(self, player: str) -> Player:
+        """The account of a player.
+
+        Raises:
+            Refused: `player-not-found`.
+        """
+        found = self.accounts.players((player,)).get(player)
+        if found is None:
+            raise Refused("player-not-found", "No player has this id.")
+        return found

@@ -13,7 +13,10 @@ DONE_S: Final = 3_600
 
 
 class Seek(msgspec.Struct, frozen=True):
-    """A player's wish for a match. Times are in server milliseconds. `match` is None while the player waits."""
+    """A player's wish for a match. Times are in server milliseconds. `match` is None while the player waits.
+
+    `rating_from` and `rating_to` are the least and the greatest rating of the other players; None is no limit.
+    """
 
     id: str
     player: str
@@ -21,6 +24,8 @@ class Seek(msgspec.Struct, frozen=True):
     created_at: int
     expires_at: int
     match: MatchId | None = None
+    rating_from: int | None = None
+    rating_to: int | None = None
 
 
 class Pairing(msgspec.Struct, frozen=True):

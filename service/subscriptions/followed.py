@@ -10,6 +10,7 @@ from events.feed import Waiter, Wake
 from events.log import LogUnavailable
 from events.record import MatchId, Version
 from service.match.model import Match
+from service.match.rating import stream_of
 from service.repository.index_entry import IndexEntry
 from service.repository.ports import Ports, news_of
 from service.subscriptions.match_watch import MatchWatch, StreamEnded, read_together
@@ -48,6 +49,8 @@ class FollowedMatches:
         self._matches: dict[MatchId, Followed] = {}
         self._is_list_stale = True
         self._changed: dict[MatchId, Wake] = {}
+        # Matches that are over and wait for their ratings, by rating stream.
+        self._unrated: dict[MatchId, set[MatchId]] = {}
         # Matches that the current check has not yet compared with the log.
         self._unchecked: deque[MatchId] = deque()
         # A check is requested, in reads that began at this time (monotonic) or later.
@@ -59,6 +62,9 @@ class FollowedMatches:
         for name, wake in news.items():
             if name == news_of(self._player):
                 self._is_list_stale = True
+            elif name in self._unrated:
+                self._changed |= dict.fromkeys(self._unrated.pop(name) & self._matches.keys(), Wake(None, 0.0))
+                self._update_waiter()
             elif (followed := self._matches.get(name)) is not None and wake.may_exceed(followed.sent):
                 self._changed[name] = self._changed[name].merged_with(wake) if name in self._changed else wake
 
@@ -108,6 +114,12 @@ class FollowedMatches:
             self.drop(match.id)
         elif (followed := self._matches.get(match.id)) is not None:
             followed.sent = match.head.version
+
+    def await_rating(self, match: Match) -> None:
+        """Report a match that is over again when its rating stream changes, or in the next check."""
+        self._changed.pop(match.id, None)
+        self._unrated.setdefault(stream_of(match.created.game), set()).add(match.id)
+        self._update_waiter()
 
     @property
     def is_check_complete(self) -> bool:
@@ -176,5 +188,5 @@ class FollowedMatches:
             self._update_waiter()
 
     def _update_waiter(self) -> None:
-        """Collect the wake-ups of the followed matches and of the player's list, and no others."""
-        self._waiter.follow([news_of(self._player), *self._matches])
+        """Collect the wake-ups of the followed matches, of their rating streams and of the player's list, and no others."""
+        self._waiter.follow([news_of(self._player), *self._matches, *self._unrated])

@@ -20,6 +20,7 @@ from service.match.redaction import SeenDecision
 from service.repository.news import SeekEnd
 from service.subscriptions.situation import Include
 from service.views.match_views import OwnMatch
+from service.views.ratings import RatingChange
 
 Kind: TypeAlias = Literal["started", "your_turn", "seat_lost", "finished", "seat_freed", "rematch"]
 KINDS: Final[frozenset[Kind]] = frozenset(get_args(Kind))
@@ -35,10 +36,12 @@ class Notice(msgspec.Struct, frozen=True):
 
     `started`: the match runs. `your_turn`: a decision opened for the seat; `legal_actions` lists its actions if
     `include` requests them. `seat_lost`: a bot plays the seat from now on; the player can watch, or take it back.
-    `finished`: the match is over; `outcome` is null if it was aborted. `seat_freed`: the creator has freed the player's
-    seat before the start. `rematch`: another player asked for a rematch of `rematch_of`; `match` is the new match, and
-    the same request seats this player in it. `notice` is the id of the notice; a notice that is sent again has the same
-    id. `cursor` is the position from which the stream can be resumed.
+    `finished`: the match is over; `outcome` is null if it was aborted. `rating` is how the player's rating changed; it
+    is absent if the match is not rated, and null if it was not rated in time, or if the player had no seat at its
+    start. `seat_freed`: the creator has freed the player's seat before the start. `rematch`: another player asked for a
+    rematch of `rematch_of`; `match` is the new match, and the same request seats this player in it. `notice` is the id
+    of the notice; a notice that is sent again has the same id. `cursor` is the position from which the stream can be
+    resumed.
     """
 
     type: Kind
@@ -52,6 +55,7 @@ class Notice(msgspec.Struct, frozen=True):
     decisions: tuple[SeenDecision, ...]
     cursor: str
     outcome: Outcome | UnsetType | None = UNSET
+    rating: RatingChange | UnsetType | None = UNSET
     banks: tuple[int, ...] | UnsetType = UNSET
     legal_actions: tuple[Any, ...] | UnsetType = UNSET
     action_texts: tuple[str, ...] | UnsetType = UNSET
@@ -128,8 +132,9 @@ def notice(
     include: Include,
     cursor: str,
     rematch_of: MatchId | UnsetType = UNSET,
+    rating: RatingChange | UnsetType | None = UNSET,
 ) -> Notice:
-    """A notice to a player about a match at its head."""
+    """A notice to a player about a match at its head. `rating` is for the kind `finished`."""
     seat, language = match.seat_of(player), include.language
     decisions = redaction.own_decisions(match, seat)
     legal = redaction.legal_actions(match, seat) if kind == "your_turn" and include.legal_actions else UNSET
@@ -145,6 +150,7 @@ def notice(
         decisions=texts.decisions_with_text(match.game, language, decisions) if language else decisions,
         cursor=cursor,
         outcome=match.outcome if match.is_over else UNSET,
+        rating=rating,
         banks=match.banks if include.decisions else UNSET,
         legal_actions=legal,
         action_texts=texts.action_texts(match.game, language, legal) if language and legal is not UNSET else UNSET,

@@ -28,6 +28,7 @@ from service.subscriptions.frames import Form, Reason
 from service.subscriptions.match_watch import StreamEnded
 from service.subscriptions.notices import ALWAYS_NOTIFIED, KINDS, Kind, NoticesEnd, NoticesHello, kinds, notice, turns
 from service.subscriptions.player_news import PlayerNews
+from service.subscriptions.rating_changes import awaits_rating, rating_change
 from service.subscriptions.situation import Include
 from service.subscriptions.streams import Streams
 from service.views.match_views import OwnMatch, own_summaries
@@ -167,6 +168,10 @@ class PlayerSubscription:
             if found is None:
                 continue
             match, sent = found
+            if awaits_rating(self._ports, match):
+                self._followed.await_rating(match)
+                if awaits_rating(self._ports, match):  # once more, now that wake-ups of the rating stream are collected
+                    continue
             piece = self._notices(match, self._events_after(match, sent))
             self._followed.sent(match)
             if piece:
@@ -249,7 +254,17 @@ class PlayerSubscription:
                     continue
                 match = newest if head == newest.head else self._ports.history.at(newest.id, event.version)
                 found += [
-                    self._frame(kind, notice(kind, match, self._player, self._include, self._cursor()))
+                    self._frame(
+                        kind,
+                        notice(
+                            kind,
+                            match,
+                            self._player,
+                            self._include,
+                            self._cursor(),
+                            rating=rating_change(self._ports, kind, match, self._player),
+                        ),
+                    )
                     for kind in kinds(event, match, self._player)
                     if kind in only and (kind != "your_turn" or event.version in open_turns)
                 ]

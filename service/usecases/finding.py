@@ -16,6 +16,7 @@ from service.match import facets as facet
 from service.match.facets import ClockKind, Facets, Speed, facets_of
 from service.match.model import Match
 from service.match.new_match import game_named
+from service.match.rating import INITIAL
 from service.repository.index_entry import IndexEntry
 from service.repository.ports import Games, Ports
 from service.usecases.match_index import creation_failed
@@ -26,7 +27,8 @@ from service.views.match_views import MatchSummary
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What an open match must have to be found; None means that it does not matter.
 
-    `option` has texts such as `treachery:true`. `free_seats` is the least number of free seats.
+    `option` has texts such as `treachery:true`. `free_seats` is the least number of free seats. `rating_from` and `rating_to`
+    are the least and the greatest rating of the people in the match, or of its creator if there are none.
     """
 
     game: str | None = None
@@ -37,6 +39,9 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     option: tuple[str, ...] = ()
     creator: str | None = None
     bots: bool | None = None
+    rated: bool | None = None
+    rating_from: int | None = None
+    rating_to: int | None = None
 
     def facets(self, games: Games) -> Facets:
         """The facets that a match must have.
@@ -48,6 +53,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         known = _options_of(hosted)
         plain = msgspec.structs.asdict(self)
         options = plain.pop("option")
+        del plain["rating_from"], plain["rating_to"]
         return frozenset(
             {
                 *(facet.facet(name, value) for name, value in plain.items() if value is not None),
@@ -96,7 +102,7 @@ def open_page(
     def judge(_: IndexEntry | None, entry: IndexEntry, match: Read) -> Judgement:
         has = _facets_at(ports, entry, match)
         if isinstance(match, Match) and has is not None and all_of <= has:
-            return match
+            return match if _has_ratings(ports, wanted, match) else "skip"
         if has is not None and not lookup <= has:
             ports.index.unfile(entry.match_id, entry.created_at, lookup)
         return "skip"
@@ -119,8 +125,29 @@ def _facets_at(ports: Ports, entry: IndexEntry, match: Read) -> Facets | None:
     return facets_of(match) if match.created_at == entry.created_at else frozenset()
 
 
+def _has_ratings(ports: Ports, wanted: Wanted, match: Match) -> bool:
+    """Whether the people in a match, or its creator if there are none, have ratings as wanted."""
+    if wanted.rating_from is wanted.rating_to is None:
+        return True
+    ratings = ratings_of(ports, match.created.game, sorted(match.people) or [match.creator])
+    return all(is_between(rating, wanted.rating_from, wanted.rating_to) for rating in ratings.values())
+
+
+def ratings_of(ports: Ports, game: str, players: Sequence[str]) -> Mapping[str, int]:
+    """The ratings of players in a game, as they are shown."""
+    standings = ports.ratings.standings(game, players)
+    return {player: (standings[player].rating if player in standings else INITIAL).shown for player in players}
+
+
+def is_between(rating: int, lowest: int | None, highest: int | None) -> bool:
+    """Whether a rating is in a range, whose ends are in it; None is no end."""
+    return (lowest is None or lowest <= rating) and (highest is None or rating <= highest)
+
+
 def _lookup(ports: Ports, all_of: Facets) -> Facets:
     """The list to read: the one of fewest matches among those that have all the facets that are wanted."""
+    if not all_of:
+        return all_of
     by_creator = frozenset(one for one in all_of if one.startswith(facet.creator_facet("")))
     if by_creator:
         return by_creator

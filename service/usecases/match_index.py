@@ -113,8 +113,7 @@ def player_page(
     Raises:
         Refused: `player-not-found`.
     """
-    if not ports.accounts.players((player,)):
-        raise Refused("player-not-found", "No player has this id.")
+    ports.player(player)
     entries = ports.index.matches_of(player, "public", before, limit)
     read = [own(ports, entry, match, player, "public") for entry, match in matches_at(ports, entries)]
     found = [match for match in read if match is not None and not match.created.private]

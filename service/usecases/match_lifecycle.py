@@ -110,7 +110,8 @@ def _creation_key(player: str, key: str, wanted: NewMatch, *, format_number: int
     asked = msgspec.to_builtins(wanted)
     names = ("game", "seats", "options", "bots", "clock", "private", "manual_start")
     no_clock = {"no_clock": True} if format_number > 1 and wanted.clock is None and not wanted.default_clock else {}
-    return player_key(player, key, {"create": {name: asked[name] for name in names} | no_clock})
+    rated = {"rated": True} if wanted.rated else {}
+    return player_key(player, key, {"create": {name: asked[name] for name in names} | no_clock | rated})
 
 
 def join(

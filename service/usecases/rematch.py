@@ -63,6 +63,7 @@ def _found_or_created(ports: Ports, player: str, old: Match) -> Submitted:
         clock=created.clock,
         private=created.private,
         manual_start=created.manual_start,
+        rated=created.rated is True,
         open_ms=OPEN_MS if created.open_ms is UNSET else created.open_ms,
     )
     for number in range(ATTEMPTS):

@@ -20,8 +20,19 @@ MAX_SEEKS: Final = 10_000
 """Maximum number of seeks that wait at once, of all players."""
 
 
-def seek(ports: Ports, player: str, wanted: NewMatch, key: str, seconds: int) -> Seek:
+def seek(
+    ports: Ports,
+    player: str,
+    wanted: NewMatch,
+    key: str,
+    seconds: int,
+    *,
+    rating_from: int | None = None,
+    rating_to: int | None = None,
+) -> Seek:
     """Wait for players who want the same match. The same key gives the same seek again, also once it led to a match.
+
+    `rating_from` and `rating_to` are the least and the greatest rating of the other players.
 
     Raises:
         Refused: `game-not-found`, `invalid-options`, `already-seeking`, `too-many-seeks`, `idempotency-key-reused`.
@@ -39,13 +50,17 @@ def seek(ports: Ports, player: str, wanted: NewMatch, key: str, seconds: int) ->
         replace(wanted, options=options),
         created_at=now,
         expires_at=now + 1000 * seconds,
+        rating_from=rating_from,
+        rating_to=rating_to,
     )
     found = ports.seeks.add(made, MAX_SEEKS)
     if found is None:
         raise Refused("too-many-seeks", f"{MAX_SEEKS} players are waiting; try again later.")
     if found.id != made.id:
         raise Refused("already-seeking", "You have a seek already; end it first.")
-    if (found.wanted, found.expires_at - found.created_at) != (made.wanted, 1000 * seconds):
+    if replace(found, created_at=0, expires_at=found.expires_at - found.created_at, match=None) != replace(
+        made, created_at=0, expires_at=1000 * seconds
+    ):
         raise reused()
     return _shown(ports, found)
 

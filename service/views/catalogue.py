@@ -23,7 +23,9 @@ class GameSummary(msgspec.Struct, frozen=True):
 
 
 class GamePage(msgspec.Struct, frozen=True):
-    """A game in full: the JSON Schema of its options, the types of its actions and effects, its components with sources."""
+    """A game in full: the JSON Schema of its options, its named variants, the types of its actions and effects, its components
+    with sources.
+    """
 
     id: str
     title: str
@@ -31,6 +33,7 @@ class GamePage(msgspec.Struct, frozen=True):
     seats: tuple[int, ...]
     bots: tuple[str, ...]
     options: Mapping[str, Any]
+    variants: Mapping[str, Mapping[str, Any]]
     actions: tuple[str, ...]
     effects: tuple[str, ...]
     breakdown: tuple[str, ...]
@@ -66,6 +69,7 @@ def page(games: Mapping[str, AnyGame], game_id: str) -> GamePage:
         seats=info.seats,
         bots=tuple(sorted(bots_of(game))),
         options=msgspec.json.schema(info.options),
+        variants=info.variants,
         actions=tuple(str(action.__struct_config__.tag) for action in info.actions),
         effects=tuple(str(effect.__struct_config__.tag) for effect in info.effects),
         breakdown=info.breakdown,

@@ -46,6 +46,7 @@ class MatchSummary(msgspec.Struct, frozen=True):
     status: Status
     private: bool
     manual_start: bool
+    rated: bool
     clock: MatchClock | None
     creator: str
     creator_name: str | None
@@ -152,6 +153,7 @@ def _public(match: Match, names: Names) -> dict[str, Any]:
         "status": match.status,
         "private": created.private,
         "manual_start": created.manual_start,
+        "rated": created.rated is True,
         "clock": created.clock,
         "creator": match.creator,
         "creator_name": _name(match.creator, names),

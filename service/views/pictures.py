@@ -1,7 +1,6 @@
 """The picture of a match at one version, drawn from the observation of one viewer only."""
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,18 +17,19 @@ from service.repository.match_history import History
 _SUFFIXES: Final = frozenset({".py", ".json", ".css"})
 
 
-def board(history: History, match: Match, viewers: Sequence[Viewer], language: str, *, highlight: bool) -> str:
+def board(history: History, match: Match, seen_by: Viewer | tuple[Seat, ...], language: str, *, highlight: bool) -> str:
     """The table as an SVG document. `highlight` marks what the event of this version changed.
 
-    With several `viewers`, it is drawn once for each of them, one below the other. Before the start, the picture shows which
-    seats are taken.
+    `seen_by` is one viewer, or seats for which it is drawn once each, one below the other. Before the start, the picture
+    shows which seats are taken.
 
     Raises:
         Corrupt: the version before cannot be folded.
     """
     before = _before(history, match, highlight=highlight)
-    pictures = [_picture(before, match, viewer, language) for viewer in viewers]
-    return document(pictures[0] if len(pictures) == 1 else one_below_the_other(pictures))
+    if isinstance(seen_by, tuple):
+        return document(one_below_the_other([_picture(before, match, seat, language) for seat in seen_by]))
+    return document(_picture(before, match, seen_by, language))
 
 
 def every_seat(history: History, match: Match) -> tuple[Seat, ...]:

@@ -128,6 +128,13 @@ def players_matches(world: World) -> Iterator[Request]:
     yield from (Request(f"/v1/players/{player}/matches?limit=2") for player in (creator, "pl_nobody"))
 
 
+def ratings(world: World) -> Iterator[Request]:
+    game = world.table.game.info.id
+    creator = msgspec.json.decode(world.events[0], type=Event).by.partition(":")[2]
+    yield from (Request(f"/v1/games/{game}/leaderboard?limit=2"), Request(f"/v1/games/{game}/ratings?limit=2"))
+    yield from (Request(f"/v1/players/{creator}"), Request(f"/v1/players/{creator}/ratings"))
+
+
 def actions(world: World) -> Iterator[Request]:
     """Actions that are only tried (`dry_run`) or refused: legal, illegal and unknown ones."""
     path, (first, *rest) = f"{world.path}/actions", [msgspec.to_builtins(one) for one in spread(pool(world.table), 8)]
@@ -184,6 +191,10 @@ ROWS: Final[Mapping[str, Row]] = {
     "DELETE /v1/me/tokens/current": no_request,
     "GET /v1/matches": lists,
     "GET /v1/players/{player}/matches": players_matches,
+    "GET /v1/players/{player}": ratings,
+    "GET /v1/players/{player}/ratings": no_request,  # `ratings` has it
+    "GET /v1/games/{game}/leaderboard": no_request,
+    "GET /v1/games/{game}/ratings": no_request,
     "POST /v1/matches": no_request,
     "GET /v1/matches/{match_id}": observation,
     "GET /v1/matches/{match_id}/board.svg": pictures,

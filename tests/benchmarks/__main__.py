@@ -23,6 +23,7 @@ from tests.benchmarks import (
     loop,
     notices,
     pictures,
+    ratings,
     reads,
     real_time,
     rules,
@@ -97,6 +98,12 @@ def _http(table: Table, folder: Path) -> None:
             )
         for answer in reads.readings(service):
             table.row(answer.what, answer.ms, "ms", answer.note, digits=1)
+
+
+def _ratings(table: Table, folder: Path) -> None:
+    with built(folder) as (service, _):
+        for answer in ratings.readings(service):
+            table.row(answer.what, answer.ms, "ms", answer.note, digits=2)
 
 
 def _streams(table: Table, folder: Path) -> None:
@@ -175,6 +182,7 @@ PARTS: Final[Mapping[str, Callable[[Table, Path], None]]] = {
     "pictures": _pictures,
     "http": _http,
     "dump": _dump,
+    "ratings": _ratings,
     "streams": _streams,
     "loop": _loop,
     "bots": _bots,

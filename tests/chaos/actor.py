@@ -170,6 +170,24 @@ def pair_seeks(service: Service, memory: ClientMemory) -> None:
         put_together(ports)
 
 
+def rate_matches(service: Service, memory: ClientMemory) -> None:
+    """Two people leave two rated matches, and sweepers rate them."""
+    del memory
+    ports = service.ports
+    clock = MatchClock(turn_seconds=TURN_SECONDS)
+    for name in ("first", "second"):
+        match = create(ports, "pl_a", NewMatch(game=GAME, seats=2, clock=clock, rated=True), name).match
+        for player in ("pl_a", "pl_b"):
+            join(ports, player, match.id, "join")
+        for player in ("pl_a", "pl_b"):
+            leave(ports, player, match.id, "leave")
+        while _newest(ports, match).status != "finished":
+            work(ports, match)
+    _beaten(service, ports.now())
+    for leases in (2, 4, 6):  # a sweeper that crashed has claimed what it did not rate
+        _sweep(service, leases * LEASE_MS)
+
+
 def manage_tokens(service: Service, memory: ClientMemory) -> None:
     """A player makes a token, revokes it, makes others, revokes all but one, and then recovers the account."""
     ports = service.ports
@@ -232,6 +250,7 @@ SCRIPTS: Final[Mapping[str, Callable[[Service, ClientMemory], None]]] = {
     "seats": change_seats,
     "again": ask_for_rematches,
     "seek": pair_seeks,
+    "rate": rate_matches,
     "tokens": manage_tokens,
     "erasure": erase_account,
     "invite": use_invitations,

@@ -18,10 +18,12 @@ from redis import Redis
 from events.chain import genesis
 from events.record import Event
 from events.redis_log import send
+from service.audit.ratings import Checked, faults
 from service.audit.verify import verify
+from service.automation import rating
 from service.container import Service, build
 from service.games.registry import GAMES
-from service.match.due_times import KINDS
+from service.match.due_times import FINAL_KINDS, KINDS
 from service.observability.failpoints import KILLED, VARIABLE, Point
 from service.repository.accounts import digest_of
 from service.settings import read
@@ -226,6 +228,18 @@ def check_seeks(service: Service) -> None:
         assert len(own_page(service.ports, player, "active", None, 9).matches) == 1
 
 
+def check_rated(service: Service) -> None:
+    game = "monkeys_on_the_moon"
+    matches = [key.decode().split(":")[2] for key in keys(service, "match:*:events")]
+    entries = list(rating.entries(service.ports, game))
+    assert sorted(entry.rated.match for entry in entries) == sorted(matches)
+    checked = Checked()
+    assert list(faults(service.ports, game, checked)) == []
+    assert checked == Checked(entries=2, players=2)
+    assert service.ports.ratings.known(game, (), ()).head == entries[-1].head
+    assert service.ports.log.next_due([*KINDS, *FINAL_KINDS]) is None
+
+
 def client_memory(folder: Path, name: str) -> Any:
     return msgspec.json.decode((folder / name).read_bytes())
 
@@ -282,6 +296,7 @@ MATCH_CHECKS: Final = {
     "seats": check_seats,
     "again": check_rematch,
     "seek": check_seeks,
+    "rate": check_rated,
     "invite": check_invited,
 }
 CHECKS: Final[Mapping[str, Callable[[Service, Path], None]]] = {

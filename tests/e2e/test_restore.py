@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 from click.testing import CliRunner
 
-from service.ops import maintenance
+from service.ops import connection
 from service.ops.cli import main
 from service.settings import read
 from tests.e2e.client import Json, Player
@@ -42,8 +42,8 @@ def play(match: str, players: Sequence[Player], actions: int) -> Json:
 
 
 def stored(data: Path, match: str) -> tuple[bytes, ...]:
-    with maintenance.log_of(read({"MOONSTONE_DATA_DIR": str(data)})) as client:
-        return maintenance.ports_of(client).log.read(match).events
+    with connection.log_of(read({"MOONSTONE_DATA_DIR": str(data)})) as client:
+        return connection.ports_of(client).log.read(match).events
 
 
 def test_a_backup_taken_during_a_match_is_a_prefix_and_the_match_continues_after_its_restore(tmp_path: Path) -> None:

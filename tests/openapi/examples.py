@@ -18,6 +18,7 @@ from werkzeug.wrappers import Response
 from api.problems.examples import RECORDED
 from api.reference.openapi import EXAMPLES
 from service.adapters.memory import local_ports
+from service.automation import rating
 from service.automation.bot_turns import advance
 from service.games.registry import GAMES
 from service.match.model import ABSENCE_MS
@@ -105,7 +106,7 @@ def _cut(value: Any) -> Any:
         case dict():
             # A linter would follow the references of a JSON Schema in an example.
             items = ((name, item) for name, item in value.items() if not name.startswith("$"))
-            return {name: _cut(item) for name, item in itertools.islice(items, 12)}
+            return {name: _cut(item) for name, item in itertools.islice(items, 13)}
     return value
 
 
@@ -125,6 +126,7 @@ def collect() -> Examples:
         _players_and_pages(run)
         _matches(run)
         _absence(run)
+        _ratings(run)
         _erasure(run)
     return dict(sorted(run.found.items()))
 
@@ -223,6 +225,29 @@ def _absence(run: Run) -> None:
         pass
     run.ask("POST", f"{match}/return", {}, tokens[absent], idempotency_key="return")
     run.ask("POST", f"{match}/abort", {}, tokens[absent], idempotency_key="abort")
+
+
+def _ratings(run: Run) -> None:
+    """One of two people leaves a rated match at its start, so that it ends soon; ten other opponents give both a place."""
+    ports, client = run.client.container.ports, run.client
+    names = ["Finn", "Gwen", *(f"Guest {number}" for number in range(1, 10))]
+    tokens = [client.sign_up(name) for name in names]
+    for number, other in enumerate((*tokens[1:], client.sign_up("Guest 10"))):
+        wanted = {"game": GAME, "seats": 2, "rated": True}
+        made = client.do("/v1/matches", wanted, tokens[0], idempotency_key=f"rated-{number}")
+        match = f"/v1/matches/{made['id']}"
+        for token in (tokens[0], other):
+            client.do(f"{match}/seats", {}, token, idempotency_key="sit")
+        for token in (other, tokens[0]):
+            client.do(f"{match}/leave", {}, token, idempotency_key="leave")
+        while advance(ports, made["id"], moves=1000):
+            pass
+        rating.rate(ports, made["id"])
+    player = client.ask("/v1/me", tokens[0])["id"]
+    run.ask("GET", f"/v1/games/{GAME}/leaderboard")
+    run.ask("GET", f"/v1/games/{GAME}/ratings?limit=1")
+    run.ask("GET", f"/v1/players/{player}")
+    run.ask("GET", f"/v1/players/{player}/ratings?limit=1")
 
 
 def collect_problems() -> dict[str, dict[str, Any]]:

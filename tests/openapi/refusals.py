@@ -158,6 +158,8 @@ def _seats_of_others(refusals: Refusals, client: Client, ada: str, ben: str) -> 
     slow = (ada, ben)[client.ask(f"/v1/matches/{id_}")["decisions"][0]["seat"]]
     enforce(replace(ports, now=lambda: ports.now() + 3_600_000), id_)
     refusals.record("bot-deciding", "POST", f"/v1/matches/{id_}/return", {}, slow)
+    rated = client.do("/v1/matches", {**NEW_MATCH, "rated": True}, ada, idempotency_key="rated")["id"]
+    refusals.record("match-rated", "POST", f"/v1/matches/{rated}/bots", {"bot": "random"}, ada)
     old = NewMatch(GAME, 2, format_number=1)
     match = create(ports, client.ask("/v1/me", ada)["id"], old, "five").match
     refusals.record("match-too-old", "POST", f"/v1/matches/{match.id}/free", {"seat": 0}, ada)

@@ -262,7 +262,7 @@ def make_successful(case: Any, operation: str) -> None:
         case "follow_own_matches":
             case.query.pop("after", None)
             case.headers.pop("Last-Event-ID", None)
-        case "list_matches" | "list_own_matches" | "list_player_matches":
+        case "list_matches" | "list_own_matches" | "list_player_matches" | "show_leaderboard" | "list_player_ratings":
             case.query.pop("cursor", None)
             if "game" in case.query:
                 case.query["game"] = "monkeys_on_the_moon"
@@ -277,10 +277,12 @@ def make_successful(case: Any, operation: str) -> None:
 OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "list_matches": frozenset(
         ("invalid-parameter", name)
-        for name in ("cursor", "seats", "free_seats", "clock", "speed", "option", "creator", "bots")
+        for name in "cursor seats free_seats clock speed option creator bots rated rating_from rating_to".split()  # noqa: SIM905  (one line instead of eleven)
     ),
-    "list_player_matches": frozenset({("invalid-parameter", "cursor")}),
-    "list_own_matches": frozenset({("invalid-parameter", "cursor")}),
+    **dict.fromkeys(
+        ("list_player_matches", "list_own_matches", "show_leaderboard", "list_player_ratings"),
+        frozenset({("invalid-parameter", "cursor")}),
+    ),
     "follow_own_matches": frozenset(("invalid-parameter", name) for name in ("after", "Last-Event-ID")),
     "watch_matches": frozenset(("invalid-parameter", name) for name in ("match", "Last-Event-ID")),
     "show_match": frozenset({("invalid-parameter", "viewer")}),
@@ -292,7 +294,7 @@ OTHER_REFUSALS: Final[Mapping[str, frozenset[tuple[str, str]]]] = {
     "create_match": frozenset(
         [
             ("idempotency-key-reused", ""),
-            *(("invalid-options", f"#/{n}") for n in ("seats", "bots", "options", "clock")),
+            *(("invalid-options", f"#/{n}") for n in ("seats", "bots", "options", "clock", "private")),
         ]
     ),
     "act": frozenset({("idempotency-key-reused", ""), ("invalid-action", "#/action"), ("stale-version", "")}),

@@ -15,7 +15,15 @@ from events.memory_log import MemoryLog
 from events.record import Event, Head, MatchId, Version, canonical, digest
 from service.adapters.beat import Span, covered
 from service.adapters.local_limits import LocalLimits
-from service.adapters.memory import MemoryAccounts, MemoryIndex, MemoryJobs, MemoryNews, MemorySeeks, MemoryTickets
+from service.adapters.memory import (
+    MemoryAccounts,
+    MemoryIndex,
+    MemoryJobs,
+    MemoryNews,
+    MemoryRatings,
+    MemorySeeks,
+    MemoryTickets,
+)
 from service.automation.bot_turns import advance
 from service.automation.deadlines import enforce
 from service.errors import Refused
@@ -139,6 +147,7 @@ class Arena:
             index=self.index,
             seeks=MemorySeeks(lambda: self.time, self.wake),
             news=MemoryNews(self.wake),
+            ratings=MemoryRatings(),
             jobs=self.jobs,
             limits=LocalLimits(),
             games=hosted,

@@ -30,7 +30,7 @@ function isClock(value) {
 }
 
 // Format 2 also has the kind `hosted` and the reasons `bot-late` and `bot-failed`, for bots that accounts host. The
-// service does not offer them yet, nor rated matches, so they are faults.
+// service does not offer them yet, so they are faults.
 const seat = { seat: isInteger };
 const seated = { ...seat, player: isText, kind: isOneOf("human", "bot") };
 const acted = { ...seat, action: isTyped, effects: isEffects, "draws?": isDraws };
@@ -62,7 +62,7 @@ const FIELDS = {
     ...IN_FORMAT_1,
     match_created: {
       ...IN_FORMAT_1.match_created,
-      format: isOneOf(2), rated: isOneOf(false), open_ms: within(1_000, 2_592_000_000),
+      format: isOneOf(2), rated: isFlag, open_ms: within(1_000, 2_592_000_000),
       bot_fallback: isOneOf("default_action", "bot", "resign"),
     },
     seat_taken: { ...seated, "client_seed?": (value) => isChosenText(value, 2) },

@@ -1,7 +1,8 @@
 // The facts about each game that the checks need: numbers of seats; its own bots (the first takes over seats after a
 // timeout; `random` plays every game); whether the rules have time limits; for simultaneous decisions, the effects that
 // open them, and the bell that ends them, if there is one; the parts of a score; and the draws of each event in order,
-// with their lists. The lists are in the game's components.json, and the labels in its RULES.md. A new game adds a row.
+// with their lists; and the options of a rated match. The lists are in the game's components.json, and the labels in
+// its RULES.md. A new game adds a row.
 
 import { readFileSync } from "node:fs";
 import { pick, shuffle, unchecked } from "./draws.mjs";
@@ -10,6 +11,8 @@ const box = (game) => JSON.parse(readFileSync(new URL(`../../service/games/${gam
 const copies = (rows, id) => rows.flatMap((row) => numbered(row.copies).map((n) => `${id(row)}-${n}`));
 const numbered = (count) => Array.from({ length: count }, (_, n) => n + 1);
 const seats = (match) => match.seats.map((_, seat) => seat);
+/** The default options, and those of each variant. */
+const defaultsOr = (defaults, ...variants) => [defaults, ...variants.map((variant) => ({ ...defaults, ...variant }))];
 
 const monkeys = box("monkeys_on_the_moon");
 const ape = box("ape_town");
@@ -22,6 +25,11 @@ export const GAMES = {
     seats: [2, 3, 4],
     bots: ["greedy"],
     options: ["maximum_scorn", "treachery"],
+    ratedOptions: () =>
+      defaultsOr(
+        { maximum_scorn: false, treachery: false },
+        { maximum_scorn: true }, { treachery: true }, { maximum_scorn: true, treachery: true },
+      ),
     breakdown: ["titles", "ships", "scorn"],
     draws: {
       match_started: (match) => [
@@ -39,6 +47,7 @@ export const GAMES = {
     seats: [2, 3, 4],
     bots: ["greedy"],
     options: [],
+    ratedOptions: () => [{}],
     breakdown: ["placement", "boss", "neighbours", "money"],
     draws: {
       match_started: (match) => [
@@ -57,6 +66,14 @@ export const GAMES = {
       check_opened: ({ opens_at, deadline }) => ({ label: "check", opensAt: opens_at, deadline }),
     },
     options: ["banana_skins", "countdown_seconds", "family", "round_seconds", "timer_visible"],
+    ratedOptions: () =>
+      defaultsOr(
+        {
+          banana_skins: false, countdown_seconds: 5, family: false, round_seconds: four.round_seconds,
+          timer_visible: true,
+        },
+        { banana_skins: true }, { family: true, round_seconds: four.family_round_seconds },
+      ),
     breakdown: ["round_1", "round_2", "round_3", "round_4", "false_stops"],
     draws: {
       match_started: (match, event) => [shuffle("seating", seats(match)), ...rounds(match, event)],
@@ -71,6 +88,14 @@ export const GAMES = {
     bots: ["greedy"],
     waits: { decision_opened: () => null },
     options: ["layout", "missions", "monsters", "walls"],
+    ratedOptions: (count) =>
+      defaultsOr(
+        {
+          layout: "just_landed", missions: null, walls: false,
+          monsters: ["werewolf", "witch", "vampire", "skeleton"].slice(0, count),
+        },
+        { missions: "secret" }, { missions: "open" }, { walls: true },
+      ),
     breakdown: [
       "interim_singles", "interim_groups", "singles", "groups", "largest_group", "vampires", "crystals", "mission",
       "witches", "werewolves",
@@ -120,6 +145,9 @@ GAMES.toy = {
     swap_opened: () => null,
   },
   options: ["countdown_ms", "hand", "ties", "timer_visible", "trick_ms", "tricks"],
+  ratedOptions: () => [
+    { countdown_ms: 1_000, hand: 3, ties: "drawn", timer_visible: true, trick_ms: 30_000, tricks: 4 },
+  ],
   breakdown: ["tricks", "luck", "missed"],
   draws: {
     match_started: () => [

@@ -19,6 +19,7 @@ const WHEN = {
 const AUTHOR = {
   seat_taken(match, { data }, fail) {
     if (match.seats[data.seat] !== null) fail(`seat ${data.seat} is not free`);
+    if (match.rated && data.kind !== "human") fail("a rated match has only people");
     if (data.kind === "bot") {
       if (data.client_seed !== undefined) fail("a bot has no client seed");
       if (!["random", ...match.game.bots].includes(data.player)) fail(`no bot ${data.player} plays this game`);
@@ -48,11 +49,13 @@ const AUTHOR = {
   abort_asked(match, { data }, fail) {
     if (!isPresent(occupantOf(match, data, fail))) fail(`seat ${data.seat} has no person who could ask`);
     if (match.asked.has(data.seat)) fail(`seat ${data.seat} asked already`);
+    if (match.rated) fail("a rated match is not aborted");
     return `seat:${data.seat}`;
   },
   seat_handed_over(match, { by, data }, fail) {
     const occupant = occupantOf(match, data, fail);
     if (data.reason === "returned") {
+      if (match.rated) fail("in a rated match no seat is taken back");
       if (data.kind !== "human" || occupant.former !== data.player) fail(`${data.player} did not lose this seat`);
       return `player:${data.player}`;
     }
@@ -149,6 +152,17 @@ function enter(status) {
   };
 }
 
+/** Checks what a rated match must be: public, of two seats or more, with a clock and usual options. */
+function checkRated({ private: isPrivate, seats, clock, options }, game, fail) {
+  const isTimed = game.keepsTime || "turn_seconds" in (clock ?? {}) || "bank_seconds" in (clock ?? {});
+  if (isPrivate) fail("a rated match is public");
+  if (seats === 1) fail("a rated match has two seats at least");
+  if (!isTimed) fail("a rated match has a clock");
+  if (!game.ratedOptions(seats).some((usual) => canonical(usual) === canonical(options))) {
+    fail("a rated match has the default options, or those of a variant");
+  }
+}
+
 /** Checks the first event and returns the match after it. */
 export function begin(first, event, game) {
   const fail = faultAt(1, "order");
@@ -163,10 +177,12 @@ export function begin(first, event, game) {
   if (game.keepsTime && forSeats.length > 0) {
     fail(`${first.game} has its own time limits, so the clock must not have ${forSeats}`);
   }
+  if (data.rated) checkRated(data, game, fail);
   if (!/^player:./s.test(event.by)) fail(`was written by ${event.by} instead of a player`);
   return {
     id: first.match, format, game, status: "open", seats: Array(data.seats).fill(null), creator: event.by, at: event.at,
-    options: data.options, clock: data.clock, manualStart: data.manual_start, commitment: data.seed_commitment,
+    options: data.options, clock: data.clock, rated: data.rated === true, manualStart: data.manual_start,
+    commitment: data.seed_commitment,
     expiresAt: event.at + (data.open_ms ?? 0), asked: new Set(), mustAbort: false, drawn: {},
     ...newClock(data.clock, data.seats),
   };

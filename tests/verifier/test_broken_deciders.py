@@ -40,6 +40,7 @@ from service.usecases import match_lifecycle, submit
 from service.usecases.submit import CommandKey
 from tests.service.arena import COUNTDOWN, Arena
 from tests.service.audit.match_files import File, Lines
+from tests.verifier.rated_provocations import OF_RATED
 from tests.verifier.verdicts import verdicts
 
 MODULES: Final = (rulings, seating, decide)
@@ -59,8 +60,7 @@ EXEMPT: Final[Mapping[str, str]] = {
     "take_back: not-seated.nothing-to-take-back": "without a seat there is no event",
     "_own_seat: not-seated.outsider": "without a seat there is no event",
     "leave: match-not-open": "what a client insisted on is not in the file",
-    "_check_format: match-too-old": "an event that format 1 does not have cannot be folded",
-    "_check_unrated: engine-too-old": "no match is rated yet",
+    "_check_format_2: match-too-old": "an event that format 1 does not have cannot be folded",
     "take_back: bot-deciding": "needs the rules",
     "_free_seat: match-full": "a taken seat is refused once more",
     "check_running: match-not-running": "an open match has no state to act on",
@@ -294,6 +294,7 @@ PROVOCATIONS: Final[tuple[Callable[[Arena], str], ...]] = (
     a_match_that_expires_too_early,
     a_seat_replaced_that_is_not_absent,
     an_absent_seat_replaced_by_its_player,
+    *OF_RATED,
 )
 
 

@@ -45,6 +45,7 @@ GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
         breakdown=("round_1", "round_2", "round_3", "round_4", "false_stops"),
         simultaneous=True,
         keeps_time=True,
+        variants={"banana_skins": {"banana_skins": True}, "family": {"family": True}},
     ),
     state=State,
     options=options,

@@ -41,6 +41,11 @@ GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
         observation=Observation,
         breakdown=("titles", "ships", "scorn"),
         simultaneous=False,
+        variants={
+            "maximum_scorn": {"maximum_scorn": True},
+            "treachery": {"treachery": True},
+            "maximum_scorn_and_treachery": {"maximum_scorn": True, "treachery": True},
+        },
     ),
     state=State,
     options=options,

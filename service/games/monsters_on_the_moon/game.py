@@ -42,6 +42,11 @@ GAME: Final[Game[State, AnyAction, AnyEffect, Options, Observation]] = Game(
             "werewolves",
         ),
         simultaneous=True,
+        variants={
+            "secret_missions": {"missions": "secret"},
+            "open_missions": {"missions": "open"},
+            "walls": {"walls": True},
+        },
     ),
     state=State,
     options=options,

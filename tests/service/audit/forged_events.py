@@ -14,6 +14,8 @@ from tests.service.audit.match_files import (
     expired,
     monkeys,
     played,
+    rated,
+    rated_toy,
     resigning,
     toy,
 )
@@ -248,7 +250,18 @@ FORMS: Final = (
 FORMAT_2: Final = (
     Forgery("of no format", "match_created", remove_field("format"), "effects"),
     Forgery("of format 1", "match_created", set_data(format=1), "effects"),
-    Forgery("rated", "match_created", set_data(rated=True), "effects"),
+    Forgery("rated with a bot", "match_created", set_data(rated=True), "effects"),
+    Forgery("rated for no reason", "match_created", set_data(rated=None), "effects"),
+    Forgery("rated and private", "match_created", set_data(private=True), "effects", lines=rated),
+    Forgery("rated without a clock", "match_created", set_data(clock=None), "effects", lines=rated),
+    Forgery("rated with a pace alone", "match_created", set_data(clock={"bot_pace_ms": 0}), "effects", lines=rated),
+    Forgery(
+        "rated with other options",
+        "match_created",
+        set_value("data", "options", "hand", value=2),
+        "effects",
+        lines=rated_toy,
+    ),
     Forgery("open for no time", "match_created", set_data(open_ms=0), "effects"),
     Forgery("open for ever", "match_created", set_data(open_ms=10**12), "effects"),
     Forgery("another fallback", "match_created", set_data(bot_fallback="give_up"), "effects"),

@@ -4,8 +4,15 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from events.record import digest
-from tests.service.audit.forged_format_2 import OF_AGREED, OF_LEFT, Found, a_freed_seat_that_was_free, the_other_format
-from tests.service.audit.match_files import File, Lines, aborted, agreed, banks, expired, left, monkeys, toy
+from tests.service.audit.forged_format_2 import (
+    OF_AGREED,
+    OF_LEFT,
+    OF_RATED,
+    Found,
+    a_freed_seat_that_was_free,
+    the_other_format,
+)
+from tests.service.audit.match_files import File, Lines, aborted, agreed, banks, expired, left, monkeys, rated, toy
 
 
 def another_seed_and_commitment(file: File) -> Found:
@@ -332,6 +339,7 @@ ALL: Final[Mapping[Callable[[File], Found], Callable[[], Lines]]] = {
     **dict.fromkeys(_OF_MONKEYS, monkeys),
     **dict.fromkeys(_OF_BANKS, banks),
     **dict.fromkeys(OF_AGREED, agreed),
+    **dict.fromkeys(OF_RATED, rated),
     **dict.fromkeys(OF_LEFT, left),
     an_abort_by_a_creator_with_a_seat: aborted,
     a_freed_seat_that_was_free: expired,

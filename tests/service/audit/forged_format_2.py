@@ -91,6 +91,33 @@ def a_freed_seat_that_was_free(file: File) -> Found:
     return file.repeat("seat_freed"), "actions"
 
 
+def a_rated_match_that_its_people_agree_to_abort(file: File) -> Found:
+    at = file.find("seat_handed_over")
+    seat = 1 - file.events[at]["data"]["seat"]
+    file.insert(at, "abort_asked", {"seat": seat}, by=f"seat:{seat}")
+    return at, "actions"
+
+
+def a_seat_of_a_rated_match_that_is_taken_back(file: File) -> Found:
+    lost = file.find("seat_handed_over")
+    seat = file.events[lost]["data"]["seat"]
+    player = file.data("seat_taken", seat=seat)["player"]
+    at = next(
+        version
+        for version, event in enumerate(file.events)
+        if version > lost and event.get("by", "").startswith("bot:")
+    )
+    file.insert(at + 1, "seat_handed_over", {"seat": seat, "player": player, "kind": "human", "reason": "returned"})
+    file.events[at + 1]["by"] = f"player:{player}"
+    return at + 1, "actions"
+
+
+def a_bot_in_a_rated_match(file: File) -> Found:
+    at = file.find("seat_taken")
+    file.events[at].update(by="player:host", data={"seat": 0, "player": "random", "kind": "bot"})
+    return at, "actions"
+
+
 def the_other_format(file: File) -> Found:
     """The first line names the other format than the first event."""
     other = {"moonstone-match/1": "moonstone-match/2", "moonstone-match/2": "moonstone-match/1"}
@@ -104,5 +131,8 @@ OF_AGREED: Final = (
     an_absent_seat_replaced_by_itself, an_absent_seat_replaced_by_the_service,
 )  # fmt: skip
 OF_LEFT: Final = (an_abort_left_out_after_the_last_one_left, an_abort_that_the_one_who_stays_did_not_ask_for)
-OF_FORMAT_2: Final = frozenset({*OF_AGREED, *OF_LEFT, a_freed_seat_that_was_free})
+OF_RATED: Final = (
+    a_rated_match_that_its_people_agree_to_abort, a_seat_of_a_rated_match_that_is_taken_back, a_bot_in_a_rated_match,
+)  # fmt: skip
+OF_FORMAT_2: Final = frozenset({*OF_AGREED, *OF_LEFT, *OF_RATED, a_freed_seat_that_was_free})
 """Forgeries that need events that only format 2 has."""

@@ -204,6 +204,28 @@ def agreed() -> Lines:
 
 
 @cache
+def rated() -> Lines:
+    """A rated match of a variant, in which a bot takes over the seat of a person whose time ran out."""
+    arena = Arena()
+    clock = {"turn_seconds": 30, "on_timeout": "bot"}
+    options = {"treachery": True}
+    table = arena.create("monkeys_on_the_moon", 2, clock=clock, options=options, rated=True)
+    arena.join(table, "anna", "ben")
+    _their_turn(arena, table)
+    arena.ring(table)
+    arena.play_out(table)
+    return lines_of(arena, table)
+
+
+@cache
+def rated_toy() -> Lines:
+    arena = Arena()
+    table = arena.join(arena.create(turn_seconds=20, rated=True), "anna", "ben")
+    arena.play_out(table)
+    return lines_of(arena, table)
+
+
+@cache
 def left() -> Lines:
     """A match that two of three people want to abort, and that the third one leaves."""
     arena = Arena()
@@ -214,7 +236,17 @@ def left() -> Lines:
     return lines_of(arena, table)
 
 
-GOOD: Final[tuple[Callable[[], Lines], ...]] = (toy, monkeys, aborted, banks, resigning, expired, agreed, left)
+GOOD: Final[tuple[Callable[[], Lines], ...]] = (
+    toy,
+    monkeys,
+    aborted,
+    banks,
+    resigning,
+    expired,
+    agreed,
+    left,
+    rated,
+)
 
 
 @cache

@@ -75,14 +75,24 @@ def changed(lines: Lines, version: int) -> Lines:
     return (*lines[:version], lines[version].replace(b'"at":1', b'"at":2'), *lines[version + 1 :])
 
 
+def forged(kind: str, **data: object) -> Lines:
+    """A match file with other data in the first event of a type, whose chain holds."""
+    file = File(toy())
+    file.data(kind).update(data)
+    return file.sealed()
+
+
 @pytest.mark.parametrize(
     ("lines", "fault"),
     [
         ((), "is empty"),
-        ((b"[]",), "not a match file"),
-        (toy()[:1], "not a match file"),
+        ((b"[]",), "not that of a match file"),
+        (toy()[:1], "version 1: a match begins with match_created"),
         (changed(toy(), 3), "version 4: "),
-        (toy()[:-2], "is not over"),
+        (toy()[:-2], "ends before the seed is revealed"),
+        (forged("match_scored", outcome={"scores": [2**40, 0, 0], "ranks": [1, 2, 2], "winners": [0]}), "outcome: "),
+        (forged("action", seat=-1), "version 6: nobody has seat"),
+        (forged("action", seat=2**52), "version 6: nobody has seat"),
     ],
 )
 def test_a_file_with_a_fault_gives_no_rows(lines: Lines, fault: str) -> None:
@@ -91,7 +101,7 @@ def test_a_file_with_a_fault_gives_no_rows(lines: Lines, fault: str) -> None:
 
 
 def test_a_match_of_an_unknown_game_or_another_ruleset_gives_no_rows() -> None:
-    with pytest.raises(Unusable, match="too old for this match"):
+    with pytest.raises(Unusable, match="the rules of toy, ruleset 1, are not known here"):
         rows(toy(), GAMES)
     newer = {"toy": replace(TOY, info=replace(TOY.info, ruleset=TOY.info.ruleset + 1))}
     with pytest.raises(Unusable, match="was played by ruleset 1"):

@@ -258,6 +258,39 @@ def test_no_part_is_removed_from_a_folder_whose_index_is_missing_or_old(tmp_path
     assert write(arena, tmp_path).matches == 0
 
 
+@pytest.mark.parametrize("draft", ["SHA256SUMS.part", "index.json.part", "2023-11-0001.heads.csv.part"])
+def test_nothing_is_written_through_a_link_in_the_folder(tmp_path: Path, draft: str) -> None:
+    arena = Arena()
+    folder, diary = tmp_path / "dump", tmp_path / "diary.txt"
+    write(arena, folder)
+    diary.write_text("mine")
+    over(arena)
+
+    @contextmanager
+    def linking(matches: Sequence[MatchId]) -> Iterator[Iterable[MatchId]]:
+        (folder / draft).symlink_to(diary)
+        yield matches
+
+    (folder / "SHA256SUMS.part").symlink_to(diary)
+    write(arena, folder, progress=linking)
+    assert diary.read_text() == "mine"
+    assert not list(folder.glob("*.part"))
+    assert len(contents(folder)) == 1
+
+
+def test_a_store_that_was_restored_from_before_the_dump_is_reported(tmp_path: Path) -> None:
+    arena, restored = Arena(), Arena()
+    assert over(arena).id == over(restored).id
+    lost = over(arena)
+    reported: list[str] = []
+    write(arena, tmp_path, reported)
+    write(arena, tmp_path, reported)
+    assert reported == []
+    write(restored, tmp_path, reported)
+    assert len(reported) == 1
+    assert f"the store lacks 1 matches of the dump, for example {lost.id}, " in reported[0]
+
+
 def test_two_processes_cannot_write_to_one_dump(tmp_path: Path) -> None:
     descriptor = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,7 +1,10 @@
 """Damage to a dump is found, and so is each match that may not be in one."""
 
+import os
 import shutil
 import subprocess
+from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import msgspec
@@ -9,11 +12,12 @@ import pytest
 
 from events.record import digest
 from service.audit import dump_files, dump_writer
-from service.audit.dump_check import find, index_of
+from service.audit.dump_check import check_folder, find, index_of
 from service.audit.dump_files import BadDump, match_named, read_heads
 from service.audit.match_file import export
 from tests.service.arena import Arena
 from tests.service.audit.dumps import STORE, faults, over, write
+from tests.service.games.toy.game import TOY
 
 
 @pytest.fixture(autouse=True)
@@ -150,3 +154,54 @@ def test_a_match_that_was_replaced_with_its_checksums_differs_from_the_heads(tmp
     dump_writer.write_index(folder, msgspec.structs.replace(index, parts=(forged,), head=dump_files.head_of((forged,))))
     assert [found.fault for found in faults(folder)] == ["has another head than in the table of heads"]
     assert index_of(folder).head != index_of(tmp_path).head, "whoever kept the head of the dump sees it"
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir], ids=["pipe", "folder"])
+def test_a_file_of_a_dump_that_is_not_a_regular_file_is_reported_and_not_waited_for(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    arena = Arena()
+    over(arena)
+    write(arena, tmp_path)
+    index = index_of(tmp_path)
+    (part,) = index.parts
+    match = read_heads(tmp_path, part)[0].match
+    reads: list[tuple[str, Callable[[], object]]] = [
+        (part.file, lambda: dump_files.opened(tmp_path / part.file)),
+        (part.file, lambda: find(tmp_path, match)),
+        (part.heads, lambda: find(tmp_path, match)),
+        ("index.json", lambda: index_of(tmp_path)),
+    ]
+    for name, read in reads:
+        path = tmp_path / name
+        content = path.read_bytes()
+        path.unlink()
+        make(path)
+        with pytest.raises(BadDump, match=f"{name} is not a regular file"):
+            read()
+        found = [checked.fault for checked in check_folder(tmp_path, index, {"toy": TOY})]
+        assert name == "index.json" or found == [f"{path} is not a regular file"]
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        path.write_bytes(content)
+    assert faults(tmp_path) == []
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    arena = Arena()
+    over(arena)
+    write(arena, tmp_path)
+    (part,) = index_of(tmp_path).parts
+    for name in ("index.json", part.heads):
+        os.truncate(tmp_path / name, dump_files.MAX_MATCH_BYTES + 1)
+    with pytest.raises(BadDump, match=r"index\.json is too large"):
+        index_of(tmp_path)
+    with pytest.raises(BadDump, match=r"heads\.csv is too large"):
+        read_heads(tmp_path, part)
+
+
+def test_many_short_lines_are_too_large_for_a_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dump_files, "MAX_MATCH_BYTES", 1000)
+    few, many = BytesIO(b"\n" * 10), BytesIO(b"\n" * 11)
+    assert len(list(dump_files.bounded_lines(few))) == 10
+    with pytest.raises(BadDump, match=r"x\.zst has a line or a match that is too large"):
+        list(dump_files.bounded_lines(many, "x.zst"))

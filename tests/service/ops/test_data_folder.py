@@ -9,7 +9,7 @@ import pytest
 from service.adapters.server_folder import ServerFailed
 from service.adapters.valkey import Valkey
 from service.ops import maintenance
-from service.ops.maintenance import CannotOperate
+from service.ops.connection import CannotOperate
 from service.ops.serve import CannotServe, FolderTaken, lock, serve
 
 

@@ -120,7 +120,7 @@ def test_a_full_disk_is_reported_in_one_sentence_and_the_dump_is_continued(log: 
     command = [sys.executable, "-c", limited, "dump", str(folder)]
     environ = {**os.environ, **log.environ}
     done = subprocess.run(command, capture_output=True, text=True, env=environ, cwd=ROOT, timeout=60, check=False)
-    error = f"Error: cannot write to {folder}: File too large; the next run continues the dump\n"
+    error = f"Error: cannot read or write {folder}: File too large; the next run continues the dump\n"
     assert (done.returncode, done.stdout, done.stderr.endswith(error)) == (1, "", True), done.stderr
     assert not list(folder.glob("*.part")), "a draft would keep the disk full"
     assert dump(log, folder).returncode == 0
@@ -134,6 +134,7 @@ def test_it_says_what_it_added_and_leaves_private_matches_out(log: Log, tmp_path
     events = sum(match.head.version for match in log.matches)
     assert first.stdout == f"added {MATCHES} matches with {events} events to {tmp_path}, left out 0; head {head}\n"
     assert again.stdout == f"added 0 matches with 0 events to {tmp_path}, left out 0; head {head}\n"
+    assert again.stderr == "", "without a terminal there is no bar"
     assert private.id not in "".join(path.read_text() for path in tmp_path.glob("*.csv"))
 
 
@@ -197,6 +198,8 @@ def test_damage_is_reported_with_the_file_and_the_match(dumped: Path, tmp_path: 
     assert done.output.endswith("matches that could be read.\n")
     alone = run("verify", folder / first.file)
     assert (alone.exit_code, "is compressed with zstd, but damaged" in alone.output) == (1, True), alone.output
+    table = run("dataset", tmp_path / "decisions.parquet", folder)
+    assert (table.exit_code, f"{folder / first.file} is compressed with zstd, but damaged" in table.output) == (1, True)
     missing = run("verify", tmp_path)
     assert missing.output == f"Error: {tmp_path} has no match files, and no index.json of a dump.\n"
 
@@ -209,6 +212,12 @@ def test_a_dataset_is_made_of_dumps_and_of_match_files(dumped: Path, tmp_path: P
     assert (done.exit_code, ", matches left out: 0." in done.output) == (0, True), done.output
     games = dict(duckdb.sql(f"SELECT game, count(DISTINCT match) FROM '{table}' GROUP BY game").fetchall())
     assert games == {"ape_town": MATCHES, "four_monkeys": 1}
+    twice = run("dataset", table, file, file)
+    assert (twice.exit_code, "is left out: it is in the table already\n" in twice.output) == (1, True), twice.output
+    assert duckdb.sql(f"SELECT count(*) - count(DISTINCT version) FROM '{table}'").fetchall() == [(0,)]
+    (tmp_path / "empty.ndjson").touch()
+    empty = run("dataset", table, file, tmp_path / "empty.ndjson")
+    assert empty.output.startswith(f"Error: {tmp_path / 'empty.ndjson'}: The file is not a match file: it is empty.")
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join((*lines[:7], *lines[8:])))
     before = table.read_bytes()
@@ -216,7 +225,26 @@ def test_a_dataset_is_made_of_dumps_and_of_match_files(dumped: Path, tmp_path: P
     assert (done.exit_code, "is left out: version 7: " in done.output) == (1, True), done.output
     assert duckdb.sql(f"SELECT count(DISTINCT match) FROM '{table}'").fetchall() == [(1,)]
     assert table.read_bytes() != before
-    assert run("dataset", tmp_path / "no" / "x.parquet", file).exit_code == 1
+    nowhere = run("dataset", tmp_path / "no" / "x.parquet", file)
+    assert (nowhere.exit_code, nowhere.output.startswith("Error: cannot read or write ")) == (1, True), nowhere.output
+
+
+def test_a_full_disk_is_reported_with_the_table_that_it_has_no_room_for(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb", reason="needs DuckDB, the extra `data`")
+    file, table = tmp_path / "match.ndjson", tmp_path / "decisions.parquet"
+    assert run("play", "ape_town", "--bots", "random,random", "--export", file).exit_code == 0
+    limited = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+    command = [
+        sys.executable,
+        "-c",
+        f"{limited}from service.ops.cli import main\nmain()",
+        "dataset",
+        str(table),
+        str(file),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (1, f"Error: cannot read or write {table}: File too large.\n")
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_a_table_that_duckdb_cannot_write_is_reported_in_one_sentence(

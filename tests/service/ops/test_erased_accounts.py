@@ -14,6 +14,7 @@ from service.errors import Refused
 from service.match.new_match import NewMatch
 from service.ops import maintenance
 from service.ops.cli import main
+from service.ops.connection import CannotOperate
 from service.repository.accounts import Player, Token
 from service.settings import read
 from service.usecases import accounts, erasure, recovery
@@ -128,7 +129,7 @@ def test_a_damaged_list_is_refused_before_anything_is_written(
     maintenance.backup(environ, tmp_path / "backup", print)
     (tmp_path / "erased").write_text("pl_0123456789abcdef0123 2026-01-01T00:00:00Z\nno id!\n")
     target = empty("restored")
-    with pytest.raises(maintenance.CannotOperate, match="line 2"):
+    with pytest.raises(CannotOperate, match="line 2"):
         maintenance.restore(target, tmp_path / "backup", print, tmp_path / "erased")
     assert maintenance.restore(target, tmp_path / "backup", print)
 

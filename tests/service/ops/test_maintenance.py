@@ -23,7 +23,7 @@ from service.match.events import SeedRevealed
 from service.match.model import HINT_MS, Match
 from service.match.new_match import NewMatch
 from service.ops import maintenance
-from service.ops.maintenance import CannotOperate
+from service.ops.connection import CannotOperate
 from service.repository.ports import Ports
 from service.settings import read
 from service.usecases import accounts

@@ -8,6 +8,7 @@ import pytest
 
 from service.games.drawing.changes import CHANGED
 from service.games.drawing.svg import ART, CLASS
+from service.games.registry import GAMES
 from service.games.visibility import Viewer
 from service.match.model import Match
 from service.views import pictures
@@ -15,7 +16,7 @@ from tests.service.arena import Arena, refused
 
 
 def picture(arena: Arena, match: Match, viewer: Viewer = None, language: str = "en", *, highlight: bool = False) -> str:
-    return pictures.board(arena.ports.history, match, (viewer,), language, highlight=highlight)
+    return pictures.board(arena.ports.history, match, viewer, language, highlight=highlight)
 
 
 def description(drawn: str) -> str:
@@ -108,6 +109,15 @@ def test_every_seat_is_drawn_below_the_other_with_ids_of_its_own() -> None:
     assert description(drawn) == "\n".join(map(description, alone))
     heights = [int(ET.fromstring(one).get("height", "")) for one in (drawn, *alone)]
     assert heights[0] == sum(heights[1:])
+
+
+def test_the_only_seat_of_a_match_has_the_same_ids_as_a_seat_of_several() -> None:
+    arena = Arena(GAMES["monsters_on_the_moon"])
+    match = arena.play_out(arena.create("monsters_on_the_moon", 1, bots=("random",)))
+    drawn = pictures.board(
+        arena.ports.history, match, pictures.every_seat(arena.ports.history, match), "en", highlight=False
+    )
+    assert own_ids(drawn) == ["view-0", *[f"view-0-{name}" for name in own_ids(picture(arena, match, 0))]]
 
 
 def own_ids(drawn: str) -> list[str]:

@@ -1,0 +1,252 @@
+"""Views of ratings: leaderboards, a player's ratings and rated matches, and the entries of a rating stream.
+
+Names come from the accounts when they are read, so a player whose account is deleted has none.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from events.record import MatchId, Version
+from service.match.events import SeatKind
+from service.match.model import Match
+from service.match.new_match import game_named
+from service.match.rating import MatchRated, Rating, Standing, command_of, entry_at, first_line, stream_of
+from service.repository import cursors
+from service.repository.ports import Ports
+from service.repository.ratings import Board, PastMatch
+
+_PLACE: Final = re.compile(r"-?[0-9]{1,20}:.{1,64}")
+"""The form of `Leaders.last`."""
+
+
+class RatingView(msgspec.Struct, frozen=True):
+    rating: int
+    mu: int
+    sigma: int
+
+
+class PlayerRating(msgspec.Struct, frozen=True):
+    """The rating of a player in one game. `rank` is the player's rank on the leaderboard; null without a place on it."""
+
+    game: str
+    rating: int
+    mu: int
+    sigma: int
+    rank: int | None
+    matches: int
+    won: int
+    shared: int
+    lost: int
+
+
+class PlayerPage(msgspec.Struct, frozen=True):
+    """A player and its ratings, in the order of the games. A game without a counted match is absent."""
+
+    id: str
+    name: str | None
+    kind: SeatKind
+    ratings: tuple[PlayerRating, ...]
+
+
+class LeaderView(msgspec.Struct, frozen=True):
+    """A player with a place on a leaderboard. Players with equal ratings share a rank."""
+
+    rank: int
+    player: str
+    name: str | None
+    kind: SeatKind
+    rating: int
+    mu: int
+    sigma: int
+    matches: int
+    won: int
+    shared: int
+    lost: int
+
+
+class Leaderboard(msgspec.Struct, frozen=True):
+    """A page of a game's leaderboard, best first; `next` is the cursor of the next page, null at the end."""
+
+    game: str
+    players: tuple[LeaderView, ...]
+    next: str | None
+
+
+class RatedMatch(msgspec.Struct, frozen=True):
+    """A rated match of a player. `rated_at` is the time of its entry, which has this `version` in the game's ratings."""
+
+    game: str
+    version: Version
+    match: MatchId
+    rated_at: int
+    counted: bool
+    rank: int
+    before: RatingView
+    after: RatingView
+
+
+class RatingHistory(msgspec.Struct, frozen=True):
+    """A page of a player's rated matches, newest first; `next` is the cursor of the next page, null at the end."""
+
+    matches: tuple[RatedMatch, ...]
+    next: str | None
+
+
+class RatingChange(msgspec.Struct, frozen=True):
+    """What a match did to the rating of a player."""
+
+    counted: bool
+    rank: int
+    before: RatingView
+    after: RatingView
+
+
+class RatingEntry(msgspec.Struct, frozen=True):
+    """An entry of a game's ratings as it is stored: an event with the envelope and the chain of a match."""
+
+    version: Version
+    type: Literal["match_rated"]
+    at: int
+    by: str
+    data: MatchRated
+    prev: str
+    salt: str
+
+
+class RatingsFirstLine(msgspec.Struct, frozen=True):
+    """The first line of a game's ratings."""
+
+    format: str
+    game: str
+
+
+def view(rating: Rating) -> RatingView:
+    return RatingView(rating.shown, rating.mu, rating.sigma)
+
+
+def entry_of(ports: Ports, match: Match) -> MatchRated | None:
+    """The entry of a match; None if it is not rated (yet).
+
+    Raises:
+        Corrupt: the entry is damaged.
+        Refused: `engine-too-old`: a newer release wrote it.
+    """
+    stream = stream_of(match.created.game)
+    seen = ports.log.read(stream, first=1, last=0, command=command_of(match.id)).seen
+    if seen is None:
+        return None
+    (stored,) = ports.log.read(stream, first=seen.version, last=seen.version).events
+    return entry_at(seen.version, stored).rated
+
+
+def change(rated: MatchRated, player: str) -> RatingChange | None:
+    """What an entry changed for a player; None if the player had no seat at the start of the match."""
+    seat = next((seat for seat in rated.seats if seat.player == player), None)
+    return None if seat is None else RatingChange(rated.counted, seat.rank, view(seat.before), view(seat.after))
+
+
+def leaderboard(ports: Ports, game: str, board: Board, cursor: str | None, limit: int) -> Leaderboard:
+    """A page of a leaderboard. While ratings change, a page continues after the last rating of the page before.
+
+    Raises:
+        Refused: `game-not-found`; `invalid-parameter`: the cursor is of another leaderboard.
+    """
+    game_named(ports.games, game)
+    found = ports.ratings.leaders(game, board, _place(game, board, cursor), limit)
+    names = ports.accounts.players([one.player for one in found.leaders])
+    players: list[LeaderView] = []
+    for number, one in enumerate(found.leaders):
+        rank = found.ahead + number + 1 if number else found.better + 1
+        if number and one.standing.rating.order == found.leaders[number - 1].standing.rating.order:
+            rank = players[-1].rank
+        name = names[one.player].name if one.player in names else None
+        players.append(LeaderView(rank, one.player, name, one.standing.kind, **_fields(one.standing)))
+    last = None if found.last is None else cursors.encode([game, board, found.last])
+    return Leaderboard(game, tuple(players), last)
+
+
+def _place(game: str, board: Board, cursor: str | None) -> str | None:
+    if cursor is None:
+        return None
+    known_game, known_board, place = cursors.decode(cursor, tuple[str, str, str])
+    if (known_game, known_board) != (game, board) or not _PLACE.fullmatch(place):
+        raise cursors.foreign("cursor")
+    return place
+
+
+def _fields(standing: Standing) -> dict[str, Any]:
+    return {
+        **msgspec.structs.asdict(view(standing.rating)),
+        "matches": standing.matches,
+        "won": standing.won,
+        "shared": standing.shared,
+        "lost": standing.lost,
+    }
+
+
+def player_page(ports: Ports, player: str) -> PlayerPage:
+    """A player with its ratings.
+
+    Raises:
+        Refused: `player-not-found`.
+    """
+    account = ports.player(player)
+    ratings: list[PlayerRating] = []
+    kind: SeatKind = "human"
+    for game in ports.games:
+        standing = ports.ratings.standings(game, (player,)).get(player)
+        if standing is not None:
+            kind = standing.kind
+            rank = ports.ratings.rank(game, standing) if standing.is_placed else None
+            ratings.append(PlayerRating(game=game, rank=rank, **_fields(standing)))
+    return PlayerPage(account.id, account.name, kind, tuple(ratings))
+
+
+def history(ports: Ports, player: str, cursor: str | None, limit: int) -> RatingHistory:
+    """The rated matches of a player in all games, newest first.
+
+    Raises:
+        Refused: `player-not-found`; `invalid-parameter`: this service did not create the cursor.
+    """
+    ports.player(player)
+    games = sorted(ports.games)
+    before = [None] * len(games) if cursor is None else cursors.decode(cursor, list[int | None])
+    if len(before) != len(games):
+        raise cursors.foreign("cursor")
+    found = [
+        one
+        for game, version in zip(games, before, strict=True)
+        for one in ports.ratings.past(game, player, version, limit + 1)
+    ]
+    found.sort(key=lambda one: (one.at, one.game, one.version), reverse=True)
+    page = found[:limit]
+    reached = {one.game: one.version for one in page}
+    later = [reached.get(game, version) for game, version in zip(games, before, strict=True)]
+    return RatingHistory(tuple(map(_rated_match, page)), cursors.encode(later) if len(found) > limit else None)
+
+
+def _rated_match(past: PastMatch) -> RatedMatch:
+    return RatedMatch(
+        game=past.game,
+        version=past.version,
+        match=past.match,
+        rated_at=past.at,
+        counted=past.counted,
+        rank=past.rank,
+        before=view(past.before),
+        after=view(past.after),
+    )
+
+
+def lines(ports: Ports, game: str, after: Version, limit: int) -> Sequence[bytes]:
+    """The lines of a game's ratings after an entry, as they are stored; after 0 they begin with the first line.
+
+    Raises:
+        Refused: `game-not-found`.
+    """
+    game_named(ports.games, game)
+    begin = (first_line(game)[0],) if after == 0 else ()
+    return (*begin, *ports.log.read(stream_of(game), first=after + 1, last=after + limit).events)

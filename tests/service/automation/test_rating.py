@@ -1,0 +1,265 @@
+"""Rating matches: one entry for each match, whatever happens meanwhile, and leaderboards that follow from the entries."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+import pytest
+
+from events.chain import Draft, seal
+from events.log import Append
+from events.record import canonical
+from service.audit.ratings import Checked, faults
+from service.automation import rating
+from service.errors import Corrupt, Refused
+from service.match import due_times as kinds
+from service.match.rating import command_of, first_line, stream_of
+from service.repository.ports import ENDING_MS
+from service.views import ratings as views
+from tests.service.arena import Arena
+
+GAME = "toy"
+
+
+def over(arena: Arena, *players: str, **more: Any) -> str:
+    """A rated match that is over."""
+    players = players or ("anna", "ben")
+    table = arena.join(arena.create(GAME, len(players), turn_seconds=20, rated=True, **more), *players)
+    arena.play_out(table)
+    return table
+
+
+def due(arena: Arena) -> list[str]:
+    return [one.match for one in arena.log.scheduled("rating")]
+
+
+def rated_matches(arena: Arena) -> list[str]:
+    return [entry.rated.match for entry in rating.entries(arena.ports, GAME)]
+
+
+def check(arena: Arena) -> list[str]:
+    return list(faults(arena.ports, GAME, Checked()))
+
+
+def test_a_match_is_rated_once_however_often_it_is_due() -> None:
+    arena = Arena()
+    tables = [over(arena) for _ in range(3)]
+    assert due(arena) == tables
+    for table in (*tables[::-1], *tables):
+        rating.rate(arena.ports, table)
+    assert rated_matches(arena) == tables[::-1]
+    assert due(arena) == check(arena) == []
+    assert arena.ports.ratings.standings(GAME, ("anna",))["anna"].matches == 3
+
+
+def test_a_match_that_is_not_rated_or_not_over_gets_no_entry() -> None:
+    arena = Arena()
+    plain = arena.join(arena.create(turn_seconds=20), "anna", "ben")
+    arena.play_out(plain)
+    running = arena.join(arena.create(turn_seconds=20, rated=True), "anna", "ben")
+    for table in (plain, running):
+        arena.log.rearm(table, arena.version(table), {"rating": arena.time})
+        rating.rate(arena.ports, table)
+    assert rated_matches(arena) == due(arena) == []
+
+
+def test_the_time_of_an_entry_is_never_before_the_entry_before() -> None:
+    arena = Arena()
+    first, second = over(arena), over(arena)
+    rating.rate(arena.ports, first)
+    arena.time -= 60_000
+    rating.rate(arena.ports, second)
+    times = [entry.at for entry in rating.entries(arena.ports, GAME)]
+    assert times[0] == times[1]
+
+
+@pytest.mark.parametrize("when", ["meanwhile", "afterwards"])
+def test_two_workers_that_rate_at_once_write_each_match_once(when: str) -> None:
+    """The second worker rates the other match, and then the same one, while the first one appends."""
+    arena = Arena()
+    first, second = over(arena), over(arena, "carl", "anna")
+    hooks: list[Callable[[], object]] = getattr(arena.log, when)
+    hooks += [partial(rating.rate, arena.ports, second), partial(rating.rate, arena.ports, first)]
+    rating.rate(arena.ports, first)
+    rating.rate(arena.ports, second)
+    assert sorted(rated_matches(arena)) == sorted([first, second])
+    assert check(arena) == due(arena) == []
+
+
+def test_leaderboards_that_are_behind_are_folded_before_the_next_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = Arena()
+    for _ in range(7):
+        rating.rate(arena.ports, over(arena))
+    arena.ports.ratings.clear(GAME)
+    monkeypatch.setattr(rating, "MAX_FOLDED", 3)
+    last = over(arena)
+    for _ in range(2):
+        rating.rate(arena.ports, last)
+        assert (len(rated_matches(arena)), due(arena)) == (7, [last])  # one call folds only so much
+    rating.rate(arena.ports, last)
+    assert (len(rated_matches(arena)), due(arena), check(arena)) == (8, [], [])
+
+
+def test_a_rebuild_gives_the_same_leaderboards_also_while_matches_are_rated() -> None:
+    arena = Arena()
+    for _ in range(3):
+        rating.rate(arena.ports, over(arena))
+    before = arena.ports.ratings.known(GAME, ("anna", "ben"), ())
+    assert rating.rebuild(arena.ports, GAME) == 3
+    assert arena.ports.ratings.known(GAME, ("anna", "ben"), ()) == before
+    late = over(arena)
+    clear = arena.ports.ratings.clear
+
+    def clear_and_rate(game: str) -> None:
+        clear(game)
+        rating.rate(arena.ports, late)
+
+    arena.ports.ratings.clear = clear_and_rate  # type: ignore[method-assign]
+    assert rating.rebuild(arena.ports, GAME) == 4
+    assert check(arena) == []
+
+
+def test_a_stream_that_is_not_the_one_of_the_leaderboards_is_not_continued() -> None:
+    arena = Arena()
+    rating.rate(arena.ports, over(arena))
+    (entry,) = arena.log.stored(stream_of(GAME))
+    arena.log.rewrite(stream_of(GAME), [entry.replace(b'"counted":true', b'"counted":false')])
+    late = over(arena)
+    with pytest.raises(Corrupt, match="rebuild"):
+        rating.rate(arena.ports, late)
+    assert due(arena) == [late]
+    assert len(arena.log.stored(stream_of(GAME))) == 1
+
+
+def test_an_entry_of_a_newer_release_stops_the_rating_of_this_one() -> None:
+    arena = Arena()
+    (entry,), _ = seal(first_line(GAME)[1], [Draft("season_begun", "worker", canonical({}))], 1, ["0" * 32])
+    arena.log.append(Append(stream_of(GAME), "season", "", first_line(GAME)[1], (entry,)))
+    table = over(arena)
+    with pytest.raises(Refused, match="engine-too-old"):
+        rating.rate(arena.ports, table)
+    assert due(arena) == [table]
+    assert "version 1" in check(arena)[0]
+
+
+def test_matches_that_an_older_release_scored_are_rated_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = Arena()
+    rating.rate(arena.ports, over(arena))
+    with monkeypatch.context() as older:
+        older.setattr(kinds, "FINAL_KINDS", {})
+        forgotten = [over(arena), over(arena)]
+    assert due(arena) == []
+    assert [fault.split()[1] for fault in check(arena)] == forgotten
+    waiting = over(arena)
+    assert rating.adopt(arena.ports) == 2
+    assert due(arena) == [*forgotten, waiting]
+    assert check(arena) == []
+    for table in due(arena):
+        rating.rate(arena.ports, table)
+    assert rating.adopt(arena.ports) == 0
+    assert len(rated_matches(arena)) == 4
+
+
+def test_adopting_waits_for_a_match_that_is_about_to_end() -> None:
+    arena = Arena()
+    table = arena.join(arena.create(turn_seconds=20, rated=True), "anna", "ben")
+    match = arena.match(table)
+    arena.index.end(table, match.created_at, arena.time)
+    rating.adopt(arena.ports)
+    assert arena.ports.ratings.adopted() == 0
+    arena.wait(2 * ENDING_MS + 1)
+    rating.adopt(arena.ports)
+    assert arena.ports.ratings.adopted() > 0
+
+
+# --- the check --------------------------------------------------------------------------------------------------------
+
+
+def forged(change: Callable[[dict[str, Any]], object]) -> list[str]:
+    """The faults that the check finds after a change of the second of three entries, with a rebuilt chain."""
+    arena = Arena()
+    for _ in range(3):
+        rating.rate(arena.ports, over(arena))
+    head, lines = first_line(GAME)[1], []
+    for number, entry in enumerate(rating.entries(arena.ports, GAME)):
+        data = msgspec.to_builtins(entry.rated)
+        if number == 1:
+            change(data)
+        (stored,), head = seal(head, [Draft("match_rated", "worker", canonical(data))], entry.at, ["0" * 32])
+        lines.append(stored)
+    arena.log.rewrite(stream_of(GAME), lines)
+    rating.rebuild(arena.ports, GAME)
+    return check(arena)
+
+
+def _seat(**values: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda data: data["seats"][0].update(values)
+
+
+def _more(field: str, millionths: int) -> Callable[[dict[str, Any]], object]:
+    def change(data: dict[str, Any]) -> None:
+        data["seats"][0]["after"][field] += millionths
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (_seat(player="eve"), "other players or ranks"),
+        (_seat(rank=3), "other players or ranks"),
+        (_seat(kind="hosted"), "other players or ranks"),
+        (_seat(before={"mu": 1, "sigma": 1}), "is not the one after the match before"),
+        (_more("mu", 2), "does not follow from those before"),
+        (_more("sigma", -2), "does not follow from those before"),
+        (lambda data: data.update(counted=False), "whether"),
+        (lambda data: data.update(head="00"), "another head"),
+        (lambda data: data.update(ended_at=data["ended_at"] + 1), "another head"),
+        (lambda data: data.update(match="none"), "No match has this id"),
+    ],
+)
+def test_a_check_finds_every_change_of_an_entry(change: Callable[[dict[str, Any]], object], fault: str) -> None:
+    found = forged(change)
+    assert any(one.startswith("version 2: ") and fault in one for one in found), found
+
+
+@pytest.mark.parametrize("millionths", [1, -1])
+def test_a_last_digit_that_differs_by_one_is_no_fault_of_its_entry(millionths: int) -> None:
+    assert not any(one.startswith("version 2: ") for one in forged(_more("mu", millionths)))
+
+
+def test_a_check_finds_a_match_that_was_rated_twice_and_a_broken_chain() -> None:
+    arena = Arena()
+    rating.rate(arena.ports, over(arena))
+    (entry,) = rating.entries(arena.ports, GAME)
+    data = canonical(entry.rated)
+    (again,), _ = seal(entry.head, [Draft("match_rated", "worker", data)], entry.at, ["0" * 32])
+    stored = arena.log.stored(stream_of(GAME))
+    arena.log.rewrite(stream_of(GAME), [*stored, again])
+    assert any("was rated before" in fault for fault in check(arena))
+    arena.log.rewrite(stream_of(GAME), [stored[0], again.replace(b"anna", b"eve_")])
+    assert any("version 2" in fault for fault in check(arena))
+
+
+def test_a_check_finds_leaderboards_that_do_not_follow() -> None:
+    arena = Arena()
+    rating.rate(arena.ports, over(arena))
+    other = Arena()
+    rating.rate(other.ports, over(other, "ben", "anna"))
+    kept = arena.ports.ratings
+    kept._games[GAME].standings = other.ports.ratings._games[GAME].standings  # type: ignore[attr-defined]
+    assert check(arena) == ["the leaderboards do not follow from the entries; run `moonstone ratings rebuild`"]
+    rating.rebuild(arena.ports, GAME)
+    assert check(arena) == []
+
+
+def test_the_entry_of_a_match_is_found_by_its_command() -> None:
+    arena = Arena()
+    table, other = over(arena), over(arena)
+    rating.rate(arena.ports, table)
+    entry = views.entry_of(arena.ports, arena.match(table))
+    assert entry is not None
+    assert entry.match == table
+    assert views.entry_of(arena.ports, arena.match(other)) is None
+    assert command_of(table) == f"rate:{table}"

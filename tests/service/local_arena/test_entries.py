@@ -1,0 +1,72 @@
+"""Names of bots: which are entries of the arena, and which of them are the same bot."""
+
+from pathlib import Path
+
+import pytest
+
+from service.arena.bots import versions
+from service.arena.entries import BadEntry, Command, Function, same_bots, version_of_command
+from service.arena.entries import hosted as hosted_entry
+from service.games.ape_town.game import GAME as APE
+from tests.service.local_arena.test_bots import bot_in
+
+HERE = "tests.service.local_arena.bad_bots"
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("greedy", None),
+        ("arena_bot:play", Function(None, "arena_bot", "play")),
+        ("package.module:play", Function(None, "package.module", "play")),
+        ("./arena_bot:play", Function(".", "arena_bot", "play")),
+        ("/tmp/../tmp/arena_bot:play", Function("/tmp/../tmp", "arena_bot", "play")),
+        ("cat bot/arena.mjs --port :80", Command(("cat", "bot/arena.mjs", "--port", ":80"))),
+        ("cat 'my bot.mjs'", Command(("cat", "my bot.mjs"))),
+        ("/bin/cat", Command(("/bin/cat",))),
+    ],
+)
+def test_a_name_is_a_built_in_bot_a_function_or_a_command(name: str, entry: Function | Command | None) -> None:
+    assert hosted_entry(name) == entry
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("no/folder/arena_bot:play", "there is no folder no/folder"),
+        ("no_program bot.mjs", "there is no program 'no_program'"),
+        ("cat 'bot.mjs", "the quotes of this command do not fit"),
+        (" ", "there is no program ''"),
+    ],
+)
+def test_a_name_that_cannot_be_used_is_reported(name: str, fault: str) -> None:
+    with pytest.raises(BadEntry, match=fault):
+        hosted_entry(name)
+
+
+def test_a_package_that_imports_the_files_of_the_current_folder_is_found_to_be_the_same_bot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bot_in(tmp_path / "bot", 0)
+    bot_in(tmp_path / "bot" / "old", 1)
+    monkeypatch.chdir(tmp_path / "bot")
+    names = ("mine:play", "old.mine:play")
+    assert same_bots(names, versions(APE, names, 10.0, None)) == [names]
+
+
+def test_two_functions_of_one_module_are_different_bots() -> None:
+    names = (f"{HERE}:honest", f"{HERE}:raises")
+    found = versions(APE, names, 10.0, None)
+    assert found[0] == found[1]
+    assert not same_bots(names, found)
+
+
+def test_two_commands_are_the_same_bot_only_if_their_files_and_options_are_the_same(tmp_path: Path) -> None:
+    for folder in ("new", "old"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.mjs").write_text("a")
+        (tmp_path / folder / "b.mjs").write_text("b")
+    new, old = f"cat {tmp_path}/new", f"cat {tmp_path}/old"
+    names = (f"{new}/a.mjs", f"{new}/b.mjs", f"{new}/a.mjs -u", f"{old}/a.mjs")
+    found = [version_of_command(Command(tuple(name.split()))) for name in names]
+    assert same_bots(names, found) == [(names[0], names[3])]
