@@ -123,10 +123,10 @@ def test_every_picture_of_the_table_is_that_of_the_service(browser: Browser, ser
     page.context.close()
     everyone = tuple(range(3))
     expected = [
-        pictures.board(ports.history, ports.history.at(match_id, version), viewers, language, highlight=True)
+        pictures.board(ports.history, ports.history.at(match_id, version), seen_by, language, highlight=True)
         for version in range(1, newest.head.version + 1)
         for language in LANGUAGES
-        for viewers in ((None,), (0,), (1,), (2,), everyone)
+        for seen_by in (None, 0, 1, 2, everyone)
     ]
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
@@ -147,7 +147,7 @@ def test_a_person_with_a_keyboard_reads_every_version(open_page: Open) -> None:
     for moment in moments(ports.history, newest, 1, "en", 0, newest.head.version):
         expect(page.locator(".replay-text")).to_have_text(moment.text)
         expect(page.get_by_text(f"Version {moment.version} of {newest.head.version}")).to_be_visible()
-        drawn = pictures.board(ports.history, ports.history.at(match_id, moment.version), [1], "en", highlight=False)
+        drawn = pictures.board(ports.history, ports.history.at(match_id, moment.version), 1, "en", highlight=False)
         description = ET.fromstring(drawn).findtext(f"{SVG}desc")
         expect(page.locator(".picture desc")).to_have_text(str(description))
         page.keyboard.press("ArrowRight")

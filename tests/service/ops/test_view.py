@@ -122,10 +122,10 @@ def test_one_picture_is_that_of_the_service(played: tuple[Ports, str]) -> None:
         match = ports.history.at(match_id, version)
         for viewer, seat in ((None, "spectator"), (0, "0"), (2, "2")):
             assert run("view", file, "--ply", str(version), "--seat", seat, "--svg", "one.svg").exit_code == 0
-            expected = pictures.board(ports.history, match, [viewer], "en", highlight=False)
+            expected = pictures.board(ports.history, match, viewer, "en", highlight=False)
             assert Path("one.svg").read_text("utf-8") == expected
     assert run("view", file, "--svg", "one.svg", "--language", "de").exit_code == 0
-    assert Path("one.svg").read_text("utf-8") == pictures.board(ports.history, newest, [None], "de", highlight=False)
+    assert Path("one.svg").read_text("utf-8") == pictures.board(ports.history, newest, None, "de", highlight=False)
 
 
 def test_the_words_are_those_of_the_timeline(played: tuple[Ports, str]) -> None:
