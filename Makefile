@@ -13,7 +13,7 @@ TESTS ?= tests
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run test again coverage lint check long mutations bench openapi playthroughs lock
+.PHONY: help run test again coverage lint check long mutations bench openapi vendor playthroughs lock
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -50,6 +50,7 @@ lint: $(STAMP) ## check formatting, style, types and import contracts
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m tests.api.web.types
 
 check: lint test coverage ## run everything that CI runs
 
@@ -72,6 +73,10 @@ openapi: $(STAMP) ## generate openapi.yaml
 	@$(BIN)/python -m tests.openapi.reference
 	@$(BIN)/python -m tests.openapi.examples
 	@$(BIN)/python -m tests.openapi.reference
+
+vendor: $(STAMP) ## renew the libraries of the web client from npm
+	@$(BIN)/python -m tests.openapi.tools preact htm @preact/signals @preact/signals-core
+	@$(BIN)/python -m tests.api.web.vendor
 
 playthroughs: $(STAMP) ## generate the golden playthroughs; review the diff
 	@$(BIN)/python -m tests.playthroughs

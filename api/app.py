@@ -36,6 +36,7 @@ from api.resources import (
     seeks,
     streams,
     tokens,
+    web,
 )
 from service.usecases import accounts
 
@@ -151,7 +152,7 @@ def create_app(
         checks.Bodies(deadline),
     )
     documents.install(app)
-    for resource in (*resources, docs.blueprint):
+    for resource in (*resources, docs.blueprint, web.blueprint):
         app.register_blueprint(resource)
     # Built at the first request for it, since it takes longer than the rest of the startup.
     reference = cache(lambda: openapi.document(resources, container.ports.games))

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from redis import Redis, RedisCluster
 from redis.exceptions import RedisClusterException, RedisError
 
-from events.feed import Feed
+from events.feed import Feed as Feed
 from events.listener import Listener
-from events.log import LogUnavailable
+from events.log import LogUnavailable as LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
 from events.redis_pool import ReadBatcher
 from service.adapters import account_cache, accounts, beat, jobs, queue_health, store, tickets
@@ -24,7 +24,8 @@ from service.adapters.shared_limits import SharedLimits
 from service.adapters.token_uses import UsesWriter
 from service.games.registry import GAMES
 from service.repository.match_history import History
-from service.repository.ports import Games, Ports
+from service.repository.ports import Games
+from service.repository.ports import Ports as Ports
 from service.settings import Settings, servers
 
 CLUSTER: Final = "cluster"

@@ -84,9 +84,12 @@ def _works_in(pid: int, folder: str) -> bool:
 
 @contextmanager
 def serving(folder: Path, stderr: IO[bytes] | None = None, /, **settings: str) -> Iterator[Serving]:
-    """The whole service on a data folder and a free port. It logs to `stderr`, by default to the stderr of the tests."""
+    """The whole service on a data folder, and on a free port unless the settings name one.
+
+    It logs to `stderr`, by default to the stderr of the tests.
+    """
     process = subprocess.Popen(
-        [*COMMAND, "serve", "--port", "0", "--data-dir", str(folder / "data")],
+        [*COMMAND, "serve", "--port", settings.get("MOONSTONE_PORT", "0"), "--data-dir", str(folder / "data")],
         env={**os.environ, "PYTHONPATH": str(ROOT), **settings},
         cwd=folder,
         stdout=subprocess.PIPE,

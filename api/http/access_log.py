@@ -14,8 +14,8 @@ from service.observability import metrics
 from service.observability.logfmt import Line
 
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Programs poll these routes. A request to them is logged at level INFO only if it failed."""
+QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics", "/web/<revision>/<path:name>"})
+"""Programs poll these routes, and browsers load dozens of files. A request is logged at level INFO only if it failed."""
 
 _log = logging.getLogger("moonstone.access")
 

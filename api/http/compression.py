@@ -16,7 +16,16 @@ SMALLEST: Final = 1024
 
 _LEVEL: Final = 5
 _TYPES: Final = frozenset(
-    {"application/json", "application/problem+json", "application/x-ndjson", "application/yaml", "image/svg+xml"}
+    {
+        "application/json",
+        "application/problem+json",
+        "application/x-ndjson",
+        "application/yaml",
+        "image/svg+xml",
+        "text/css; charset=utf-8",
+        "text/html; charset=utf-8",
+        "text/javascript; charset=utf-8",
+    }
 )
 
 
@@ -27,8 +36,9 @@ def compress(request: Request, response: Response) -> None:
         return
     if response.status_code == HTTPStatus.NOT_MODIFIED:
         # A cache finds its stored response by the tag, which was weak when it was sent (RFC 9111, 4.3.4).
+        # A file that is passed through was not compressed, so its tag stays strong.
         headers.add("Vary", "Accept-Encoding")
-        if _wanted(request):
+        if _wanted(request) and not response.direct_passthrough:
             _weaken(response)
         return
     # A stream has no Content-Length.

@@ -30,6 +30,7 @@ STORE_PROBLEMS: Final = (
     "store-full",
     "store-replicas",
 )
+UNCOUNTED: Final = "uncounted"
 
 
 class Input(NamedTuple):
@@ -182,7 +183,7 @@ class Blueprint(flask.Blueprint):
 
     @staticmethod
     def counts_as(bucket: str) -> Callable[[View], View]:
-        """Count the requests of a view in a rate limit of their own."""
+        """Count the requests of a view in a rate limit of their own; with `UNCOUNTED`, in none."""
         return lambda view: _declare(view, bucket=bucket)
 
     @staticmethod

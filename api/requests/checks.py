@@ -14,7 +14,7 @@ from api.http import auth, context, rate_limit
 from api.http.bodies import MAX_BODY, Deadline
 from api.http.request_headers import judge, name_of
 from api.problems import documents
-from api.requests.blueprint import Operation, operation_of
+from api.requests.blueprint import UNCOUNTED, Operation, operation_of
 from service.addresses import host_of
 from service.errors import Refused
 from service.repository.accounts import SCOPES, Scope, Session
@@ -93,7 +93,7 @@ class Callers:
     by_address: Policy
 
     def __call__(self, request: Request, operation: Operation) -> None:
-        if request.method == "OPTIONS" or request.path in PROBED:
+        if request.method == "OPTIONS" or request.path in PROBED or operation.bucket == UNCOUNTED:
             return
         known = context.state()
         session = refusal = None

@@ -61,12 +61,6 @@ def ignore_invalid_dates() -> None:
             del request.environ[name]
 
 
-@blueprint.get("/")
-def front() -> Response:
-    # A relative address also works behind a proxy that serves this under another path.
-    return Response(status=HTTPStatus.FOUND, headers={"Location": "docs"})
-
-
 @blueprint.get("/openapi.yaml", endpoint="yaml")
 @blueprint.get("/openapi.json", endpoint="json")
 def openapi() -> Response:

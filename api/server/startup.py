@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from api.app import create_waiting_app
-from service.container import Unusable
-from service.repository.ports import Feed, LogUnavailable, Ports
+from service.container import Feed, LogUnavailable, Ports, Unusable
 from service.settings import Settings
 
 if TYPE_CHECKING:

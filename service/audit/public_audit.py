@@ -42,17 +42,26 @@ class Audit(msgspec.Struct, frozen=True):
 
 def audit(ports: Ports, match: Match) -> Audit:
     """All checks for a match that is over. Before the end only the chain is checked, since it needs no secret."""
+    passed: Sequence[Check] = ()
+    first: Fault | None = None
     try:
-        results = {check: CheckResult(check, "passed") for check in _passed(ports, match)}
+        passed = _passed(ports, match)
     except Fault as fault:
-        results = {
-            # the chain is checked first, so it has passed if the fault is in another check
-            "chain": CheckResult("chain", "passed"),
-            fault.check: CheckResult(fault.check, "failed", fault.version, fault.text),
-        }
+        first = fault
     rest: Literal["not_yet", "not_checked"] = "not_yet" if match.server_seed is None else "not_checked"
-    checks = tuple(results.get(check) or CheckResult(check, rest) for check in CHECKS)
-    return Audit(match.id, match.head.version, match.head.hash, checks)
+    return Audit(match.id, match.head.version, match.head.hash, results(passed, first, rest))
+
+
+def results(
+    passed: Sequence[Check], fault: Fault | None, rest: Literal["not_yet", "not_checked"] = "not_checked"
+) -> tuple[CheckResult, ...]:
+    """The result of each check: those that passed, the one with a fault, and `rest` for all others."""
+    found = {check: CheckResult(check, "passed") for check in passed}
+    if fault is not None:
+        # The chain is checked first, so it has passed if the fault is in another check.
+        found["chain"] = CheckResult("chain", "passed")
+        found[fault.check] = CheckResult(fault.check, "failed", fault.version, fault.text)
+    return tuple(found.get(check) or CheckResult(check, rest) for check in CHECKS)
 
 
 def _passed(ports: Ports, match: Match) -> Sequence[Check]:

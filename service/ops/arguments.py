@@ -9,7 +9,9 @@ import msgspec
 
 from service.errors import Refused
 from service.games.protocol import AnyGame
+from service.games.visibility import Viewer
 from service.match.characters import printable
+from service.match.model import Match
 from service.settings import is_text
 
 _SEED: Final = re.compile(r"[0-9a-f]{64}")
@@ -71,3 +73,23 @@ def advice(refusal: Refused, rules: AnyGame, seats: int) -> str:
     defaults = msgspec.to_builtins(rules.options(seats, {}))
     options = ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in defaults.items())
     return f"The options with their defaults: {options}." if options else "It has no options."
+
+
+def viewer_of(seat: str | None, match: Match) -> Viewer:
+    """The viewer that `--seat` names: a seat of the match, or a spectator."""
+    if seat is None or seat == "spectator":
+        return None
+    seats = [str(number) for number in range(len(match.seats))]
+    if seat not in seats:
+        raise click.UsageError(f"--seat {seat}: the viewer is a seat from 0 to {seats[-1]}, or spectator.")
+    return seats.index(seat)
+
+
+def write_file(file: str, *parts: bytes) -> None:
+    """Write a file that an option names; `-` is the standard output."""
+    try:
+        with click.open_file(file, "wb") as opened:
+            opened.writelines(parts)
+    except OSError as error:
+        error.filename = file  # if the disk is full, the system's error does not name the file
+        raise

@@ -1,4 +1,4 @@
-"""The command `moonstone`: `play`, `verify`, `dataset` and `bot` run anywhere, other commands need Unix."""
+"""The command `moonstone`: `play`, `verify`, `view`, `dataset` and `bot` run anywhere, other commands need Unix."""
 
 from typing import Final
 
@@ -8,6 +8,7 @@ from service.ops.arguments import Command
 from service.ops.dump_commands import dataset
 from service.ops.local_commands import play, verify
 from service.ops.new_bot import bot
+from service.ops.view_command import view
 
 NEED_UNIX: Final = (
     "arena",
@@ -60,7 +61,7 @@ def _refusal(name: str) -> click.Command:
     def refuse() -> None:
         raise click.ClickException(
             f"`moonstone {name}` needs Linux or another Unix, such as WSL or a container; `moonstone play`, "
-            "`moonstone verify` and `moonstone dataset` run here."
+            "`moonstone verify`, `moonstone view` and `moonstone dataset` run here."
         )
 
     anything = {"ignore_unknown_options": True, "allow_extra_args": True}
@@ -77,6 +78,7 @@ main.add_command(play)
 main.add_command(verify)
 main.add_command(dataset)
 main.add_command(bot)
+main.add_command(view)
 
 
 if __name__ == "__main__":

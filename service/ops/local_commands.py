@@ -1,6 +1,6 @@
 """`moonstone play` and `moonstone verify`: whole matches and their files, without a server."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from io import BufferedIOBase
 
 import click
@@ -13,12 +13,11 @@ from service.audit.verify import verify as verify_file
 from service.errors import Refused
 from service.games.protocol import Outcome
 from service.games.registry import GAMES
-from service.games.visibility import Viewer
 from service.match import texts
 from service.match.characters import printable
 from service.match.model import Match
-from service.ops import match_input, simulate
-from service.ops.arguments import LocalCommand, advice, options_of, seed_of
+from service.ops import match_input, simulate, view_command
+from service.ops.arguments import LocalCommand, advice, options_of, seed_of, viewer_of, write_file
 from service.ops.dump_commands import match_lines, verify_dump
 from service.repository.ports import Ports
 
@@ -36,7 +35,10 @@ from service.repository.ports import Ports
 @click.option("--seed", metavar="HEX", help="64 hex digits; the same seed gives the same match.")
 @click.option("--export", "file", type=click.Path(readable=False), help="Where to write the match file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
-def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file: str | None, *, as_json: bool) -> None:
+@click.option("--view", is_flag=True, help="Look at the match, as `moonstone view` does.")
+def play(
+    game: str, bots: str, options: tuple[str, ...], seed: str | None, file: str | None, *, as_json: bool, view: bool
+) -> None:
     """Play a match of bots in this process."""
     if game not in GAMES:
         raise click.UsageError(f"There is no game {game}. There are: {', '.join(sorted(GAMES))}.")
@@ -48,9 +50,12 @@ def play(game: str, bots: str, options: tuple[str, ...], seed: str | None, file:
             raise click.ClickException(refusal.detail) from None
         what = advice(refusal, rules, bots.count(",") + 1)
         raise click.UsageError(f"{refusal.detail} {what}".strip()) from None
+    lines = [*export(ports, match)] if file is not None or view else []
     if file is not None:
-        _write(file, export(ports, match))
+        write_file(file, *lines)
     click.echo(msgspec.json.encode(summary(match)).decode() if as_json else _outcome_text(ports, match))
+    if view:
+        view_command.show(view_command.read(lines))
 
 
 @click.command(cls=LocalCommand)
@@ -135,7 +140,7 @@ def _verified(
     lines = match_lines(source, match_id)
     try:
         verdict = verify_file(lines, GAMES)
-        viewer = _viewer(seat, verdict.match)
+        viewer = viewer_of(seat, verdict.match)
         client_copy.check_heads(lines, heads)
         for feed in feeds:
             client_copy.check_feed(lines, verdict.match, viewer, feed)
@@ -172,24 +177,6 @@ def _feed(file: BufferedIOBase) -> client_copy.Feed:
         return client_copy.read_feed(content)
     except ValueError as error:
         raise click.UsageError(f"{name}: {error}.") from None
-
-
-def _viewer(seat: str | None, match: Match) -> Viewer:
-    if seat is None or seat == "spectator":
-        return None
-    seats = [str(number) for number in range(len(match.seats))]
-    if seat not in seats:
-        raise click.UsageError(f"--seat {seat}: the viewer is a seat from 0 to {seats[-1]}, or spectator.")
-    return seats.index(seat)
-
-
-def _write(file: str, lines: Iterable[bytes]) -> None:
-    try:
-        with click.open_file(file, "wb") as opened:
-            opened.writelines(lines)
-    except OSError as error:
-        error.filename = file  # if the disk is full, the system's error does not name the file
-        raise
 
 
 def _outcome_text(ports: Ports, match: Match) -> str:

@@ -96,6 +96,11 @@ def summaries(ports: Ports, matches: Iterable[Match]) -> tuple[MatchSummary, ...
     return tuple(MatchSummary(**_public(match, names)) for match in listed)
 
 
+def summary_without_names(match: Match) -> MatchSummary:
+    """A summary of a match of which only its events are known: people have no names in it, but bots have."""
+    return MatchSummary(**_public(match, {}))
+
+
 def own_summaries(ports: Ports, matches: Iterable[Match], player: str) -> tuple[OwnMatch, ...]:
     """Summaries of one player's matches, with its seat and decisions in each."""
     listed = tuple(matches)

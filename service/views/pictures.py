@@ -52,11 +52,12 @@ def _before(history: History, match: Match, *, highlight: bool) -> Match | None:
 
 def _picture(before: Match | None, match: Match, viewer: Viewer, language: str) -> Picture:
     """One viewer's picture, with what changed since `before` marked."""
-    drawn = _drawn(match, viewer, language)
-    return drawn if before is None else mark_changes(_drawn(before, viewer, language), drawn)
+    drawn = draw(match, viewer, language)
+    return drawn if before is None else mark_changes(draw(before, viewer, language), drawn)
 
 
-def _drawn(match: Match, viewer: Viewer, language: str) -> Picture:
+def draw(match: Match, viewer: Viewer, language: str) -> Picture:
+    """The table of a match for one viewer; before the start, which seats are taken."""
     words = picture_words(match.game.texts, language)
     if match.state is None:
         taken = [holder is not None for holder in match.seats]

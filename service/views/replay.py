@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from events.record import Version
+from events.record import Event, Version
 from service.games.visibility import Viewer
 from service.match.model import Match
 from service.match.redaction import see_event
@@ -46,17 +46,22 @@ def moments(
         Corrupt: the match cannot be folded.
     """
     events = history.verified(match, after, limit)
-    for (event, head), then in zip(events, history.matches_after(match, events), strict=True):
-        seen = with_text(match.game, language, see_event(match, event, head.hash, viewer))
-        yield Moment(
-            version=seen.version,
-            at=seen.at,
-            by=seen.by,
-            type=seen.type,
-            text=str(seen.text),
-            points=then.points(viewer),
-            clauses=tuple(dict.fromkeys(effect["clause"] for effect in _effects(seen.data) if "clause" in effect)),
-        )
+    for (event, _), then in zip(events, history.matches_after(match, events), strict=True):
+        yield moment(then, event, viewer, language)
+
+
+def moment(then: Match, event: Event, viewer: Viewer, language: str) -> Moment:
+    """The line of an event; `then` is the match right after it."""
+    seen = with_text(then.game, language, see_event(then, event, then.head.hash, viewer))
+    return Moment(
+        version=seen.version,
+        at=seen.at,
+        by=seen.by,
+        type=seen.type,
+        text=str(seen.text),
+        points=then.points(viewer),
+        clauses=tuple(dict.fromkeys(effect["clause"] for effect in _effects(seen.data) if "clause" in effect)),
+    )
 
 
 def changes(

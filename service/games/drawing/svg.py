@@ -130,28 +130,32 @@ def classes(css_class: str) -> str:
     return escaped(" ".join([CLASS + name for name in css_class.split()]))
 
 
+def opening(element: Element) -> str:
+    """The start tag of an element, without the `>` or `/>` at its end. An id is its first attribute."""
+    tag, css_class, shape, _, id_, data, at, scale_permille = element
+    start = f'<{tag} id="{escaped(id_)}"' if id_ else "<" + tag
+    if css_class:
+        start += f' class="{classes(css_class)}"'
+    if shape:
+        start += shape
+    if at != _ORIGIN or scale_permille != UNSCALED:
+        scale = "" if scale_permille == UNSCALED else f" scale({scale_permille / UNSCALED:g})"
+        start += f' transform="translate({at[0]} {at[1]}){scale}"'
+    for name, value in data.items():
+        start += f' data-{name}="{escaped(str(value))}"'
+    return start
+
+
 def write(part: Part, into: list[str]) -> None:
     """Append the markup of an element or of a string to `into`."""
     if isinstance(part, str):
         into.append(escaped(part))
         return
-    tag, css_class, shape, children, id_, data, at, scale_permille = part
-    into.append("<" + tag)
-    if id_:
-        into.append(f' id="{escaped(id_)}"')
-    if css_class:
-        into.append(f' class="{classes(css_class)}"')
-    if shape:
-        into.append(shape)
-    if at != _ORIGIN or scale_permille != UNSCALED:
-        scale = "" if scale_permille == UNSCALED else f" scale({scale_permille / UNSCALED:g})"
-        into.append(f' transform="translate({at[0]} {at[1]}){scale}"')
-    for name, value in data.items():
-        into.append(f' data-{name}="{escaped(str(value))}"')
-    if not children:
+    into.append(opening(part))
+    if not part.children:
         into.append("/>")
         return
     into.append(">")
-    for child in children:
+    for child in part.children:
         write(child, into)
-    into.append(f"</{tag}>")
+    into.append(f"</{part.tag}>")

@@ -288,13 +288,6 @@ def test_the_reference_page_needs_no_other_host(app: Flask) -> None:
     assert problem(client.get("/docs/oauth2-redirect.html")).code == "not-found"
 
 
-def test_the_root_redirects_to_the_reference(app: Flask) -> None:
-    client = app.test_client()
-    answer = client.get("/")
-    assert (answer.status_code, answer.headers["Location"]) == (302, "docs")
-    assert client.get("/", follow_redirects=True).get_data() == client.get("/docs").get_data()
-
-
 @pytest.mark.parametrize("name", ["If-Modified-Since", "If-Unmodified-Since", "If-Range"])
 @pytest.mark.parametrize("year", ["9" * 20, "10000"])
 def test_a_condition_with_an_invalid_date_is_ignored(client: FlaskClient, name: str, year: str) -> None:

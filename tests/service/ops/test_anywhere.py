@@ -1,4 +1,4 @@
-"""`moonstone play` and `verify` work without Unix and import nothing that needs it; other commands say that they need it."""
+"""`moonstone play`, `verify` and `view` work without Unix and import nothing that needs it; other commands say that they need it."""
 
 import subprocess
 import sys
@@ -46,6 +46,8 @@ def test_a_match_is_played_exported_and_verified(tmp_path: Path) -> None:
     assert (code, output.startswith("4 Monkeys. Seats: 2. Events: ")) == (0, True), output
     code, output = run("verify", file)
     assert (code, "chain, draws, effects, actions, outcome hold." in output) == (0, True), output
+    code, output = run("view", file, "--no-open", "--out", tmp_path / "page.html")
+    assert (code, "page.html: " in output) == (0, True), output
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join((*lines[:7], *lines[8:])))
     code, output = run("verify", file)
@@ -73,8 +75,8 @@ def test_the_commands_are_listed() -> None:
 )
 def test_commands_that_need_unix_say_so_in_a_sentence(words: tuple[str, ...]) -> None:
     advice = (
-        "needs Linux or another Unix, such as WSL or a container; `moonstone play`, `moonstone verify` and `moonstone "
-        "dataset` run here."
+        "needs Linux or another Unix, such as WSL or a container; `moonstone play`, `moonstone verify`, "
+        "`moonstone view` and `moonstone dataset` run here."
     )
     assert run(*words) == (1, f"Error: `moonstone {words[0]}` {advice}\n")
 

@@ -1,0 +1,164 @@
+/** Requests to the API: the token, the language, problem documents as errors, and repeated commands. */
+import { signal } from "@preact/signals";
+import { forget, session } from "./session.js";
+import { language, t } from "./words.js";
+
+/** @import { ProblemDocument } from "./types.d.ts" */
+/**
+ * @typedef {object} Exchange one request or one frame of a stream, for the panel of client authors
+ * @property {number} number
+ * @property {"request" | "frame"} kind
+ * @property {string} method
+ * @property {string} path
+ * @property {unknown} body
+ * @property {string | null} key
+ * @property {number | null} status
+ * @property {number} ms
+ * @property {unknown} value what was received
+ */
+/** @typedef {{ body?: unknown, key?: string, accept?: string, signal?: AbortSignal }} Options */
+
+const KEPT = 100;
+/** An answer takes milliseconds. A request without one for this long met a network that is gone. */
+const LONGEST_MS = 10_000;
+/** Conflicts that pass by themselves: other commands were first, or a bot is about to move. */
+const REPEATABLE = new Set(["version-conflict", "bot-deciding"]);
+const REPEAT_MS = 30_000;
+const LONGEST_WAIT_MS = 5_000;
+
+/** The address of the API, without the version: the page may be served below any path. */
+export const BASE = new URL(".", document.baseURI).href.replace(/\/$/, "");
+
+/** The latest exchanges, oldest first. @type {import("@preact/signals").Signal<readonly Exchange[]>} */
+export const exchanges = signal([]);
+let counted = 0;
+
+/** A refusal of the service. The message says what is wrong, in the language of the page where the service knows it. */
+export class Problem extends Error {
+  /** @param {ProblemDocument} document @param {number | null} retryMs */
+  constructor(document, retryMs = null) {
+    super(document.detail || document.title);
+    this.document = document;
+    this.code = document.code;
+    this.status = document.status;
+    this.retryMs = retryMs;
+  }
+
+  /** Whether the same request may succeed later without a change. */
+  get isTransient() {
+    return this.status >= 500 || this.status === 429 || REPEATABLE.has(this.code);
+  }
+}
+
+/** The service did not answer. */
+export class Unreachable extends Error {
+  constructor() {
+    super(t("unreachable"));
+  }
+}
+
+/** Whether the same request may succeed later without a change. @param {unknown} error */
+export const isTransient = (error) => error instanceof Unreachable || (error instanceof Problem && error.isTransient);
+
+/** @param {Omit<Exchange, "number">} exchange */
+export function record(exchange) {
+  exchanges.value = [...exchanges.value.slice(1 - KEPT), { number: (counted += 1), ...exchange }];
+}
+
+/**
+ * Send a request once.
+ * @param {string} method
+ * @param {string} path begins with /v1
+ * @param {Options} [options]
+ * @returns {Promise<Response>} a successful one
+ */
+export async function send(method, path, { body, key, accept = "application/json", signal } = {}) {
+  const token = session.value?.token ?? null;
+  /** @type {Record<string, string>} */
+  const headers = { Accept: accept, "Accept-Language": language.value };
+  if (token !== null) headers.Authorization = `Bearer ${token}`;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (key !== undefined) headers["Idempotency-Key"] = key;
+  const text = body === undefined ? null : JSON.stringify(body);
+  let response;
+  try {
+    response = await fetch(BASE + path, { method, headers, body: text, signal: signal ?? null, credentials: "omit" });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Unreachable();
+  }
+  if (response.ok) return response;
+  const problem = await problemOf(response);
+  if (problem.code === "token-invalid" && token !== null) forget(token, { refused: true });
+  throw problem;
+}
+
+/** @param {Response} response */
+async function problemOf(response) {
+  const wait = Number(response.headers.get("Retry-After"));
+  const retryMs = wait > 0 ? wait * 1000 : null;
+  try {
+    return new Problem(await response.json(), retryMs);
+  } catch {
+    // A proxy answered.
+    const { status, statusText } = response;
+    return new Problem({ status, code: "unknown", title: statusText, detail: `${status} ${statusText}` }, retryMs);
+  }
+}
+
+/**
+ * Send a request and record it.
+ * @param {string} method @param {string} path @param {Options} [options]
+ * @returns {Promise<any>} the JSON of the answer, or its text if it is no JSON; null without a body
+ */
+async function exchange(method, path, options = {}) {
+  const began = performance.now();
+  const noted = { kind: /** @type {const} */ ("request"), method, path, body: options.body, key: options.key ?? null };
+  const spent = () => Math.round(performance.now() - began);
+  const late = AbortSignal.timeout(LONGEST_MS);
+  const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
+  try {
+    const response = await send(method, path, { ...options, signal });
+    const text = await response.text();
+    const isJson = response.headers.get("Content-Type")?.startsWith("application/json");
+    const value = text === "" ? null : isJson ? JSON.parse(text) : text;
+    // The panel shows what was received, but not the token, which a person might share by accident.
+    record({ ...noted, status: response.status, ms: spent(), value: value?.token ? { ...value, token: "…" } : value });
+    return value;
+  } catch (error) {
+    if (error instanceof Problem) record({ ...noted, status: error.status, ms: spent(), value: error.document });
+    if (late.aborted && !options.signal?.aborted) throw new Unreachable();
+    throw error;
+  }
+}
+
+/** @param {string} path @param {Options} [options] @returns {Promise<any>} */
+export const get = (path, options) => exchange("GET", path, options);
+
+/** @param {string} path @returns {Promise<any>} */
+export const remove = (path) => exchange("DELETE", path);
+
+/** 128 random bits; `crypto.randomUUID` exists only on pages with TLS. */
+const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/**
+ * Send a command that the service applies once, however often it is sent: it is repeated while nothing is known about its
+ * outcome, with the same key.
+ * @param {string} path @param {unknown} [body] @returns {Promise<any>}
+ */
+export async function command(path, body = {}) {
+  const key = newKey();
+  const latest = performance.now() + REPEAT_MS;
+  for (let wait = 250; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+    try {
+      return await exchange("POST", path, { body, key });
+    } catch (error) {
+      const pause = (error instanceof Problem && error.retryMs) || wait;
+      if (!isTransient(error) || pause > LONGEST_WAIT_MS || performance.now() + pause > latest) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+}
+
+/** Send a command for which the service keeps no key, once. @param {string} path @param {unknown} [body] @returns {Promise<any>} */
+export const post = (path, body = {}) => exchange("POST", path, { body });

@@ -1,0 +1,167 @@
+/** A new match: seats, bots, the game's own options by its schema, the clock, and whether it is private. */
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { needPlayer } from "./account.js";
+import { command } from "./api.js";
+import { games, readGame, readGames, textOf } from "./games.js";
+import { html } from "./html.js";
+import { t } from "./words.js";
+
+/** @import { Game, Schema } from "./types.d.ts" */
+/** @typedef {{ seats: number, bots: readonly string[], options: Record<string, unknown>, clock: object | null | undefined, private: boolean }} Draft */
+
+const CLOCKS = [
+  { name: "relaxed", clock: undefined },
+  { name: "turn_minute", clock: { turn_seconds: 60 } },
+  { name: "turn_five", clock: { turn_seconds: 300 } },
+  { name: "turn_day", clock: { turn_seconds: 86_400 } },
+  { name: "bank_ten", clock: { bank_seconds: 600, increment_seconds: 10 } },
+  { name: "none", clock: null },
+];
+
+/** @param {{ query: URLSearchParams }} props */
+export function Create({ query }) {
+  const game = useSignal(/** @type {Game | null} */ (null));
+  const problem = useSignal(/** @type {Error | null} */ (null));
+  /** @param {string} id */
+  const choose = async (id) => {
+    try {
+      game.value = await readGame(id);
+      problem.value = null;
+    } catch (error) {
+      problem.value = /** @type {Error} */ (error);
+    }
+  };
+  useEffect(() => {
+    readGames()
+      .then(() => choose(query.get("game") ?? games.value[0]?.id ?? ""))
+      .catch((error) => (problem.value = error));
+  }, []);
+  return html`
+    <h1 tabindex="-1">${t("new_match")}</h1>
+    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+    <div class="card form">
+      <label><span>${t("filter_game")}</span>
+        <select value=${game.value?.id} onChange=${(/** @type {any} */ event) => choose(event.target.value)}>
+          ${games.value.map((one) => html`<option key=${one.id} value=${one.id}>${one.title}</option>`)}
+        </select>
+      </label>
+      ${game.value !== null && html`<${Details} key=${game.value.id} game=${game.value} problem=${problem} />`}
+    </div>
+  `;
+}
+
+/** @param {{ game: Game, problem: import("@preact/signals").Signal<Error | null> }} props */
+function Details({ game, problem }) {
+  const usual = game.seats.find((count) => count > 1) ?? game.seats[0] ?? 1;
+  const draft = useSignal(/** @type {Draft} */ ({ seats: usual, bots: [], options: {}, clock: undefined, private: false }));
+  const isSent = useSignal(false);
+  /** @param {Partial<Draft>} part */
+  const set = (part) => (draft.value = { ...draft.value, ...part });
+  const { seats, bots, options } = draft.value;
+  /** @param {SubmitEvent} event */
+  const submit = async (event) => {
+    event.preventDefault();
+    if (isSent.value || !(await needPlayer())) return;
+    isSent.value = true;
+    try {
+      const { bots: chosen, clock, ...rest } = draft.value;
+      const filled = chosen.slice(0, seats - 1).filter(Boolean);
+      const { id } = await command("/v1/matches", { game: game.id, ...rest, bots: filled, ...(clock !== undefined && { clock }) });
+      await command(`/v1/matches/${id}/seats`);
+      location.hash = `#/match/${id}`;
+    } catch (error) {
+      problem.value = /** @type {Error} */ (error);
+      scrollTo(0, 0);
+    } finally {
+      isSent.value = false;
+    }
+  };
+  return html`<form onSubmit=${submit}>
+    <label><span>${t("filter_seats")}</span>
+      <select value=${seats} onChange=${(/** @type {any} */ event) => set({ seats: Number(event.target.value) })}>
+        ${game.seats.map((count) => html`<option key=${count} value=${count}>${count}</option>`)}
+      </select>
+    </label>
+    ${Array.from({ length: seats - 1 }, (_, index) => {
+      /** @param {any} event */
+      const change = (event) => set({ bots: Object.assign(Array(seats - 1).fill(""), bots, { [index]: event.target.value }) });
+      return html`<label key=${index}><span>${t("other_seat", { number: index + 1 })}</span>
+        <select value=${bots[index] ?? ""} onChange=${change}>
+          <option value="">${t("for_person")}</option>
+          ${game.bots.map((bot) => html`<option key=${bot} value=${bot}>${t("the_bot", { name: bot })}</option>`)}
+        </select>
+      </label>`;
+    })}
+    <${Options} game=${game} values=${options} onChange=${(/** @type {Record<string, unknown>} */ changed) => set({ options: changed })} />
+    <label><span>${t("clock")}</span>
+      <select onChange=${(/** @type {any} */ event) => set({ clock: CLOCKS[event.target.selectedIndex]?.clock })}>
+        ${CLOCKS.map(({ name }) => html`<option key=${name}>${t(/** @type {any} */ (`clock_${name}`))}</option>`)}
+      </select>
+    </label>
+    <label class="check">
+      <input type="checkbox" checked=${draft.value.private} onChange=${(/** @type {any} */ event) => set({ private: event.target.checked })} />
+      <span>${t("private_match")}</span>
+    </label>
+    <button class="primary" aria-disabled=${isSent.value}>${t("create_and_join")}</button>
+  </form>`;
+}
+
+/**
+ * A field for each option of the game's schema.
+ * @param {{ game: Game, values: Record<string, unknown>, onChange: (values: Record<string, unknown>) => void }} props
+ */
+function Options({ game, values, onChange }) {
+  const root = resolved(game.options, game.options);
+  return Object.entries(root.properties ?? {}).map(([name, schema]) => {
+    /** @param {unknown} value undefined for the game's default */
+    const set = (value) => {
+      const { [name]: _, ...others } = values;
+      onChange(value === undefined ? others : { ...others, [name]: value });
+    };
+    const label = textOf(game, `option.${name}`) ?? name.replaceAll("_", " ");
+    return html`<${Option} key=${name} name=${name} label=${label} game=${game} schema=${resolved(schema, game.options)} value=${values[name]} set=${set} />`;
+  });
+}
+
+/** @param {{ name: string, label: string, game: Game, schema: Schema, value: unknown, set: (value: unknown) => void }} props */
+function Option({ name, label, game, schema, value, set }) {
+  const shown = value === undefined ? schema.default : value;
+  if (schema.type === "boolean") {
+    return html`<label class="check">
+      <input type="checkbox" checked=${shown === true} onChange=${(/** @type {any} */ event) => set(event.target.checked)} />
+      <span>${label}</span>
+    </label>`;
+  }
+  /** @param {unknown} choice */
+  const nameOf = (choice) => textOf(game, `${name}.${choice}`) ?? String(choice).replaceAll("_", " ");
+  const choices = choicesOf(schema, game.options);
+  if (choices.length > 0) {
+    return html`<label><span>${label}</span>
+      <select value=${JSON.stringify(shown)} onChange=${(/** @type {any} */ event) => set(JSON.parse(event.target.value))}>
+        ${choices.map((choice) => html`<option key=${choice} value=${JSON.stringify(choice)}>${choice === null ? t("nothing") : nameOf(choice)}</option>`)}
+      </select>
+    </label>`;
+  }
+  if (schema.type === "integer") {
+    const read = (/** @type {any} */ event) => set(event.target.value === "" ? undefined : Number(event.target.value));
+    return html`<label><span>${label}</span>
+      <input type="number" step="1" min=${schema.minimum} max=${schema.maximum} value=${shown} onChange=${read} />
+    </label>`;
+  }
+  return null; // the game's default holds
+}
+
+/** The schema that a reference stands for. @param {Schema} schema @param {Schema} root @returns {Schema} */
+function resolved(schema, root) {
+  const name = schema.$ref?.split("/").at(-1);
+  return name === undefined ? schema : { ...root.$defs?.[name], ...schema };
+}
+
+/** The values of an option that has a few. @param {Schema} schema @param {Schema} root @returns {readonly unknown[]} */
+function choicesOf(schema, root) {
+  if (schema.enum !== undefined) return schema.enum;
+  if (schema.const !== undefined) return [schema.const];
+  if (schema.type === "null") return [null];
+  return (schema.anyOf ?? []).flatMap((part) => choicesOf(resolved(part, root), root));
+}

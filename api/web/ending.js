@@ -1,0 +1,60 @@
+/** The end of a match: the result with its parts, the rematch, the replay, and the match as a file. */
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { BASE } from "./api.js";
+import { readGame, textOf } from "./games.js";
+import { html } from "./html.js";
+import { Holder, SeatMark } from "./seats.js";
+import { session } from "./session.js";
+import { t } from "./words.js";
+
+/** @import { Game, Match, Outcome } from "./types.d.ts" */
+/** @import { Live } from "./live.js" */
+
+/** @param {{ live: Live, match: Match }} props */
+export function Ending({ live, match }) {
+  const problem = useSignal(/** @type {Error | null} */ (null));
+  const me = session.value?.player.id;
+  const hadSeat = match.seats.some((seat) => me !== undefined && (seat.player === me || seat.former === me));
+  const playAgain = async () => {
+    try {
+      location.hash = `#/match/${await live.rematch()}`;
+    } catch (error) {
+      problem.value = /** @type {Error} */ (error);
+    }
+  };
+  return html`<section class="card" aria-labelledby="ending">
+    <h2 id="ending">${match.outcome === null ? t("aborted_match") : t("result")}</h2>
+    ${match.outcome !== null && html`<${Result} match=${match} outcome=${match.outcome} />`}
+    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+    <div class="row">
+      ${hadSeat && match.outcome !== null && html`<button type="button" class="primary" onClick=${playAgain}>${t("rematch")}</button>`}
+      <a class="button" href=${`#/replay/${match.id}`}>${t("replay")}</a>
+      ${!match.private && html`<a class="button" href=${`${BASE}/v1/matches/${match.id}/export`} download>${t("match_file")}</a>`}
+    </div>
+  </section>`;
+}
+
+/** @param {{ match: Match, outcome: Outcome }} props */
+function Result({ match, outcome }) {
+  const game = useSignal(/** @type {Game | null} */ (null));
+  useEffect(() => {
+    readGame(match.game).then((page) => (game.value = page), () => {}); // without it, parts have their ids as names
+  }, [match.game]);
+  const order = match.seats.map((seat) => seat.seat).sort((one, other) => (outcome.ranks[one] ?? 0) - (outcome.ranks[other] ?? 0));
+  return html`<ol class="results">
+    ${order.map((number) => {
+      const seat = match.seats[number];
+      const parts = Object.entries(outcome.breakdown[number] ?? {});
+      return html`<li key=${number} class=${outcome.winners.includes(number) ? "result won" : "result"}>
+        <span class="rank"><span class="visually-hidden">${t("rank")} </span>${outcome.ranks[number]}.</span>
+        <${SeatMark} seat=${number} />
+        ${seat && html`<${Holder} seat=${seat} />`}
+        <strong class="score">${outcome.scores[number]}<span class="visually-hidden"> ${t("points")}</span></strong>
+        <dl>
+          ${parts.map(([part, points]) => html`<div key=${part}><dt>${textOf(game.value, `breakdown.${part}`) ?? part}</dt><dd>${points}</dd></div>`)}
+        </dl>
+      </li>`;
+    })}
+  </ol>`;
+}

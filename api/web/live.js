@@ -1,0 +1,205 @@
+/** A match as it goes on: its newest version, picture and legal list. It reconnects without losing its place. */
+import { batch, signal } from "@preact/signals";
+import { command, get, isTransient, post, Problem, Unreachable } from "./api.js";
+import { setServerTime } from "./clocks.js";
+import { coalesced } from "./coalesced.js";
+import { forget, session } from "./session.js";
+import { follow } from "./stream.js";
+import { language } from "./words.js";
+
+/** @import { Action, Decision, End, Hello, Match, MatchEvent, Situation } from "./types.d.ts" */
+/** @typedef {{ version: number, at: number, text: string }} Line */
+/** @typedef {{ version: number, decisions: readonly Decision[], banks: readonly number[], actions: readonly Action[], texts: readonly string[] }} Now */
+/** @typedef {ReturnType<typeof watch>} Live */
+
+const MOVES = new Set(["action", "default_action", "timer"]);
+const DIVERGED = "history-diverged";
+/** Ends of a stream after which it is continued. */
+const PASSING = new Set(["restart", "max-age", DIVERGED]);
+const SHOWN_LINES = 200;
+const READ_BACK = 40;
+const HIDDEN_MS = 20_000;
+const RETRY_MS = 1_000;
+const BETWEEN_PICTURES_MS = { seated: 250, watching: 500 };
+/** @type {Now} */
+const NOTHING = { version: 0, decisions: [], banks: [], actions: [], texts: [] };
+
+/** @param {string} id */
+export function watch(id) {
+  const path = `/v1/matches/${id}`;
+  const closed = new AbortController();
+  let place = { version: 0, head: "" };
+  let readAt = 0; // the version at which the match was read when following began
+  /** @type {AbortController | null} */
+  let stream = null;
+
+  const match = signal(/** @type {Match | null} */ (null));
+  const now = signal(NOTHING);
+  const lines = signal(/** @type {readonly Line[]} */ ([]));
+  const picture = signal("");
+  const connection = signal(/** @type {import("./stream.js").Connection | "over"} */ ("connecting"));
+  const problem = signal(/** @type {Error | null} */ (null));
+
+  const read = coalesced(async () => {
+    const token = session.value?.token;
+    const found = await persistently(() => get(path, { signal: closed.signal }));
+    if (session.value?.token === token) match.value = found; // else it may not be for who is at this page now
+  });
+  let hurry = () => {};
+  const draw = coalesced(async () => {
+    const token = session.value?.token;
+    const options = { accept: "image/svg+xml", signal: closed.signal };
+    const drawn = await persistently(() => get(`${path}/board.svg?language=${language.value}`, options));
+    if (session.value?.token === token) picture.value = drawn;
+    const wait = match.value?.viewer == null ? BETWEEN_PICTURES_MS.watching : BETWEEN_PICTURES_MS.seated;
+    await new Promise((resolve) => {
+      hurry = () => resolve(undefined);
+      setTimeout(resolve, wait);
+    });
+  });
+
+  /** Repeat what failed for a reason that passes. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+  async function persistently(work) {
+    for (;;) {
+      try {
+        const done = await work();
+        if (connection.value === "offline" && stream !== null) connection.value = "live";
+        return done;
+      } catch (error) {
+        if (closed.signal.aborted || !isTransient(error)) throw error;
+        if (error instanceof Unreachable) connection.value = "offline";
+        await sleep((error instanceof Problem && error.retryMs) || RETRY_MS);
+      }
+    }
+  }
+
+  /** @param {Situation} frame @param {number} version */
+  function see(frame, version) {
+    const { decisions = now.value.decisions, banks = now.value.banks, legal_actions: actions = [], action_texts: texts = [] } = frame;
+    now.value = { version, decisions, banks, actions, texts };
+  }
+
+  /** @param {Hello | MatchEvent | End} frame */
+  function take(frame) {
+    if (frame.type === "hello") {
+      const hello = /** @type {Hello} */ (frame);
+      setServerTime(hello.now);
+      if (hello.decisions !== undefined) see(hello, hello.version);
+      return false;
+    }
+    if (frame.type === "end") return ended(/** @type {End} */ (frame));
+    const event = /** @type {MatchEvent} */ (frame);
+    place = { version: event.version, head: event.hash };
+    batch(() => {
+      see(event, event.version);
+      if (event.text) lines.value = [...lines.value.slice(1 - SHOWN_LINES), { version: event.version, at: event.at, text: event.text }];
+    });
+    if (event.version > readAt) {
+      draw().catch(refuse);
+      if (!MOVES.has(event.type)) read().catch(refuse);
+    }
+    return false;
+  }
+
+  /** Whether the stream is over for good. @param {End} end */
+  function ended(end) {
+    if (PASSING.has(end.reason)) return false; // then the next connection says more
+    if (end.reason === "token-revoked" && session.value !== null) forget(session.value.token, { refused: true });
+    connection.value = "over";
+    read().catch(refuse);
+    return true;
+  }
+
+  /** @param {unknown} error */
+  function refuse(error) {
+    if (closed.signal.aborted) return;
+    problem.value = error instanceof Error ? error : new Error(String(error));
+  }
+
+  const address = () =>
+    `${path}/events?include=decisions,legal_actions,texts&after=${place.version}${place.head && `&head=${place.head.slice(0, 16)}`}`;
+
+  /** Follow the match from the place that is known. */
+  function resume() {
+    if (stream !== null || closed.signal.aborted || connection.value === "over") return;
+    const mine = (stream = new AbortController());
+    const options = { signal: AbortSignal.any([mine.signal, closed.signal]), onConnection: note };
+    follow(address, take, options)
+      .catch(async (error) => {
+        // The store lost events that were seen here: read everything anew, and say so.
+        if (error instanceof Problem && error.code === DIVERGED) await start();
+        refuse(error);
+      })
+      .finally(() => {
+        if (stream === mine) stream = null;
+      });
+  }
+
+  /** @param {import("./stream.js").Connection} state */
+  function note(state) {
+    if (connection.value === "offline" && state === "live") {
+      read().catch(refuse);
+      draw().catch(refuse);
+    }
+    connection.value = state;
+  }
+
+  /** Read everything anew. @param {{ forget?: boolean }} [options] `forget`: what is shown may not be for this viewer */
+  async function start({ forget: isOther = false } = {}) {
+    stream?.abort();
+    stream = null;
+    batch(() => {
+      if (isOther) {
+        match.value = null;
+        picture.value = "";
+      }
+      problem.value = null;
+      lines.value = [];
+      now.value = NOTHING;
+      connection.value = "connecting";
+    });
+    try {
+      await read();
+      readAt = match.value?.version ?? 0;
+      place = { version: Math.max(0, readAt - READ_BACK), head: "" };
+      resume();
+      await draw();
+    } catch (error) {
+      refuse(error);
+    }
+  }
+
+  // A hidden tab closes its stream after a while, because a browser opens only six connections to a host.
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let hiding;
+  document.addEventListener(
+    "visibilitychange",
+    () => {
+      clearTimeout(hiding);
+      if (!document.hidden) resume();
+      else hiding = setTimeout(() => { stream?.abort(); stream = null; }, HIDDEN_MS);
+    },
+    { signal: closed.signal },
+  );
+  start();
+
+  return {
+    id, match, now, lines, picture, connection, problem, start,
+    close: () => closed.abort(),
+    /** Send an action for an open decision. @param {Action} action @param {Decision | undefined} decision */
+    async act(action, decision) {
+      await command(`${path}/actions`, { action, ...(decision && { decision: decision.id }) });
+      hurry();
+    },
+    /** A command about seats, such as `leave`; then the match is read again. @param {string} name @param {object} [body] */
+    async change(name, body = {}) {
+      match.value = await command(`${path}/${name}`, body);
+      await start();
+    },
+    /** Play once more: the id of the new match. @returns {Promise<string>} */
+    rematch: async () => (await post(`${path}/rematch`)).id,
+  };
+}
+
+/** @param {number} ms */
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

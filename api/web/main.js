@@ -1,0 +1,100 @@
+/** The web client: the page by the address behind `#`, the head with the account, and the language. */
+import { render } from "preact";
+import { effect, signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { Account, SessionEnded, SignUp } from "./account.js";
+import { html } from "./html.js";
+import { Lobby } from "./lobby.js";
+import { turns } from "./notices.js";
+import { language, LANGUAGES, speak, t } from "./words.js";
+
+/** @typedef {{ page: string, id: string, query: URLSearchParams }} Route */
+
+const NAME = "Moonstone";
+
+/** `#/match/ID?code=CODE` and the like. @returns {Route} */
+function read() {
+  const [path = "", query] = location.hash.replace(/^#\/?/, "").split("?");
+  const [page = "", id = ""] = path.split("/").map(decodeURIComponent);
+  return { page, id, query: new URLSearchParams(query) };
+}
+
+const route = signal(read());
+addEventListener("hashchange", () => (route.value = read()));
+
+effect(() => {
+  document.documentElement.lang = language.value;
+});
+
+/** The title of the page is its heading, after the number of matches that wait for the player. */
+function nameTab() {
+  const heading = document.querySelector("main h1")?.textContent;
+  const turn = turns.value > 0 ? `(${turns.value}) ` : "";
+  document.title = heading ? `${turn}${heading} – ${NAME}` : turn + NAME;
+}
+effect(nameTab);
+new MutationObserver(nameTab).observe(document.body, { childList: true, subtree: true, characterData: true });
+
+/** The pages that are loaded when they are first shown. @type {Record<string, () => Promise<Function>>} */
+const LATER = {
+  match: () => import("./table.js").then((module) => module.Table),
+  new: () => import("./create.js").then((module) => module.Create),
+  replay: () => import("./replay-page.js").then((module) => module.ReplayPage),
+};
+/** @type {import("@preact/signals").Signal<Record<string, Function>>} */
+const loaded = signal({});
+const loadFailed = signal(false);
+
+effect(() => {
+  const { page } = route.value;
+  if (LATER[page] === undefined || loaded.peek()[page] !== undefined) return;
+  loadFailed.value = false;
+  LATER[page]().then(
+    (component) => (loaded.value = { ...loaded.peek(), [page]: component }),
+    () => (loadFailed.value = true),
+  );
+});
+
+function Page() {
+  const { page, id, query } = route.value;
+  if (LATER[page] === undefined) return html`<${Lobby} />`;
+  const component = loaded.value[page];
+  if (component !== undefined) return html`<${component} key=${page + id} id=${id} query=${query} />`;
+  return html`<p role="status">${loadFailed.value ? t("load_failed") : t("loading")}</p>`;
+}
+
+function App() {
+  const main = useRef(/** @type {HTMLElement | null} */ (null));
+  const { page, id } = route.value;
+  const first = useRef(true);
+  useEffect(() => {
+    if (!first.current) main.current?.focus();
+    first.current = false;
+  }, [page, id]);
+  return html`
+    <a class="skip" href="#main" onClick=${(/** @type {Event} */ event) => (event.preventDefault(), main.current?.focus())}>${t("skip")}</a>
+    <header>
+      <a class="brand" href="#/"><span class="moon" aria-hidden="true"></span>${NAME}</a>
+      ${turns.value > 0 && page !== "match" && html`<a class="tag turn" href="#/">${t("turns_waiting", { count: turns.value })}</a>`}
+      <span class="grow"></span>
+      <${Languages} />
+      <${Account} />
+    </header>
+    <${SessionEnded} />
+    <main ref=${main} tabindex="-1" id="main"><${Page} /></main>
+    <footer><a href="docs">${t("reference")}</a></footer>
+    <${SignUp} />
+  `;
+}
+
+const Languages = () =>
+  html`<span class="languages" role="group" aria-label=${t("language")}>
+    ${Object.entries(LANGUAGES).map(
+      ([code, name]) => html`<button type="button" class="plain" key=${code} lang=${code} aria-pressed=${language.value === code} onClick=${() => speak(code)}>
+        ${name}
+      </button>`,
+    )}
+  </span>`;
+
+const root = document.getElementById("app");
+if (root !== null) render(html`<${App} />`, root);

@@ -1,0 +1,46 @@
+/** The seats of a match: who has them, whose turn it is, and the time that each has left. */
+import { SeatClock } from "./clocks.js";
+import { html } from "./html.js";
+import { session } from "./session.js";
+import { t } from "./words.js";
+
+/** @import { Match, Seat } from "./types.d.ts" */
+/** @import { Live } from "./live.js" */
+
+/** @param {{ seat: number }} props */
+export const SeatMark = ({ seat }) => html`<span class=${`seat-mark seat-${seat}`} aria-hidden="true">${seat}</span>`;
+
+/** The name of a seat's player, and what else matters about it. @param {{ seat: Seat }} props */
+export function Holder({ seat }) {
+  if (seat.player === null) return html`<span class="soft">${t("free_seat")}</span>`;
+  const isMine = seat.player === session.value?.player.id;
+  return html`<span class="holder">
+    <span class="name">${seat.name ?? t("someone")}</span>
+    ${isMine && html`<span class="tag">${t("you")}</span>`}
+    ${seat.kind !== "human" && html`<span class="tag">${t("bot")}</span>`}
+    ${seat.resigned && html`<span class="tag">${t("left")}</span>`}
+    ${seat.former_name !== null && html`<span class="soft">${t("for_player", { name: seat.former_name })}</span>`}
+  </span>`;
+}
+
+/** @param {{ live: Live, match: Match }} props */
+export function Seats({ live, match }) {
+  const { decisions, banks } = live.now.value;
+  // If all seats may act at once, marking all of them says nothing.
+  const isMarked = decisions.length > 0 && match.seats.some((seat) => decisions.every((one) => one.seat !== seat.seat));
+  return html`<section class="card" aria-labelledby="seats">
+    <h2 id="seats" class="small">${t("seats")}</h2>
+    <ul class="seats">
+      ${match.seats.map((seat) => {
+        const decision = decisions.find((one) => one.seat === seat.seat);
+        return html`<li key=${seat.seat} class=${isMarked && decision !== undefined ? "seat to-move" : "seat"}>
+          <${SeatMark} seat=${seat.seat} />
+          <span class="visually-hidden">${t("seat_number", { seat: seat.seat })}</span>
+          <${Holder} seat=${seat} />
+          ${decision !== undefined && html`<span class="visually-hidden">${t("to_move")}</span>`}
+          <${SeatClock} decision=${decision} bank=${banks[seat.seat]} />
+        </li>`;
+      })}
+    </ul>
+  </section>`;
+}

@@ -1,0 +1,91 @@
+/** Follows a stream of JSON lines. A broken stream is continued where it broke. */
+import { Problem, record, send } from "./api.js";
+
+/** @typedef {"connecting" | "live" | "offline"} Connection */
+
+const NDJSON = "application/x-ndjson";
+const SILENCE_MS = 15_000; // three heartbeats of the service
+const WAITS_MS = [0, 500, 1000, 2000, 4000];
+
+/**
+ * @param {() => string} address the path, with the place from which to continue; called for each connection
+ * @param {(frame: any) => boolean} take takes a frame; returns whether it was the last one
+ * @param {{ signal: AbortSignal, onConnection: (connection: Connection) => void }} options
+ * @returns {Promise<void>} when the last frame was taken, or `signal` is aborted
+ * @throws {Problem} if the service refuses the stream for good
+ */
+export async function follow(address, take, { signal, onConnection }) {
+  onConnection("connecting");
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    let wait = 0;
+    try {
+      const isOver = await connect(address(), signal, (frame) => {
+        failures = 0;
+        onConnection("live");
+        return take(frame);
+      });
+      if (isOver) return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof Problem) {
+        if (!error.isTransient) throw error;
+        wait = error.retryMs ?? 0;
+      }
+    }
+    if (failures > 0) onConnection("offline");
+    const next = WAITS_MS[Math.min(failures, WAITS_MS.length - 1)] ?? 0;
+    await pause(Math.max(wait, next * (0.5 + Math.random())), signal);
+  }
+}
+
+/**
+ * One connection. Resolves to whether the last frame was taken.
+ * @param {string} path @param {AbortSignal} signal @param {(frame: any) => boolean} take
+ */
+async function connect(path, signal, take) {
+  const silence = new AbortController();
+  let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  const both = AbortSignal.any([signal, silence.signal]);
+  addEventListener("offline", () => silence.abort(), { signal: both });
+  try {
+    const response = await send("GET", path, { accept: NDJSON, signal: both });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = ""; reader !== undefined; ) {
+      const { done, value } = await reader.read();
+      if (done) return false;
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      const lines = (rest + value).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        if (line === "") continue;
+        const frame = JSON.parse(line);
+        record({ kind: "frame", method: "GET", path, body: undefined, key: null, status: null, ms: 0, value: frame });
+        if (take(frame)) return true;
+      }
+    }
+    return false;
+  } finally {
+    clearTimeout(timer);
+    silence.abort();
+  }
+}
+
+/**
+ * Wait, but no longer than until the network is back.
+ * @param {number} ms @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
+function pause(ms, signal) {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      removeEventListener("online", done);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    addEventListener("online", done);
+    signal.addEventListener("abort", done);
+  });
+}

@@ -1,0 +1,169 @@
+/** The page of one match: before the start, while it runs, and after its end. */
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { Actions, useChoice } from "./actions.js";
+import { needPlayer } from "./account.js";
+import { command, Problem } from "./api.js";
+import { Ending } from "./ending.js";
+import { readGames, titleOfGame } from "./games.js";
+import { html } from "./html.js";
+import { watch } from "./live.js";
+import { Log } from "./log.js";
+import { Panel } from "./panel.js";
+import { Picture } from "./picture.js";
+import { Seats } from "./seats.js";
+import { session } from "./session.js";
+import { Waiting } from "./waiting.js";
+import { language, t } from "./words.js";
+
+/** @import { Match } from "./types.d.ts" */
+/** @import { Live } from "./live.js" */
+/** @import { Choice } from "./actions.js" */
+
+const ZOOMS = [1, 1.5, 2, 3];
+
+/** @param {{ id: string, query: URLSearchParams }} props */
+export function Table({ id, query }) {
+  const live = useMemo(() => watch(id), [id]);
+  useEffect(() => () => live.close(), [live]);
+  const known = useRef(/** @type {unknown[] | null} */ (null));
+  useSignalEffect(() => {
+    // Another player or another language sees another match.
+    const seen = [session.value?.token, language.value];
+    if (known.current?.some((one, index) => one !== seen[index])) live.start({ forget: known.current[0] !== seen[0] });
+    known.current = seen;
+  });
+  useEffect(() => {
+    readGames().catch(() => {}); // the page shows the game's id instead of its title
+  }, []);
+  const match = live.match.value;
+  if (match === null) return html`<${NoMatch} live=${live} code=${query.get("code")} />`;
+  return html`<${Shown} live=${live} match=${match} />`;
+}
+
+/** A match that is not there, or is private and waits for this person. @param {{ live: Live, code: string | null }} props */
+function NoMatch({ live, code }) {
+  const problem = useSignal(/** @type {Error | null} */ (null));
+  const found = live.problem.value;
+  if (found === null) return html`<p role="status" class="soft">${t("loading")}</p>`;
+  const join = async () => {
+    if (!(await needPlayer())) return;
+    try {
+      await command(`/v1/matches/${live.id}/seats`, { join_code: code });
+      await live.start();
+    } catch (error) {
+      problem.value = /** @type {Error} */ (error);
+    }
+  };
+  const isInvited = code !== null && found instanceof Problem && found.code === "match-not-found";
+  return html`
+    <h1 tabindex="-1">${isInvited ? t("invited") : t("no_match")}</h1>
+    ${isInvited
+      ? html`<p>${t("invited_why")}</p><button type="button" class="primary" onClick=${join}>${t("join")}</button>`
+      : html`<p class="problem">${found.message}</p><p><a href="#/">${t("to_lobby")}</a></p>`}
+    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+  `;
+}
+
+/** @param {{ live: Live, match: Match }} props */
+function Shown({ live, match }) {
+  const choice = useChoice(live);
+  const isOver = match.status === "finished" || match.status === "aborted";
+  const isMyTurn = choice.decision.value !== undefined;
+  const zoom = useSignal(0);
+  return html`
+    <div class="head">
+      <h1 tabindex="-1">${titleOfGame(match.game)}</h1>
+      <${Connection} live=${live} />
+      <${Zoom} zoom=${zoom} />
+    </div>
+    ${live.problem.value !== null && html`<p class="problem" role="alert">${live.problem.value.message}</p>`}
+    <div class=${isMyTurn ? "table my-turn" : "table"}>
+      <${Board} live=${live} choice=${choice} zoom=${zoom} />
+      <div class="side">
+        ${match.status === "open" && html`<${Waiting} live=${live} match=${match} />`}
+        ${match.status === "suspended" && html`<p class="notice">${t("suspended_why")}</p>`}
+        ${isOver && html`<${Ending} live=${live} match=${match} />`}
+        <${Actions} choice=${choice} />
+        ${match.status !== "open" && html`<${Seats} live=${live} match=${match} />`}
+        ${match.status === "running" && html`<${Stay} live=${live} match=${match} />`}
+      </div>
+      <div class="below">
+        <${Log} live=${live} />
+        <${Panel} live=${live} />
+      </div>
+    </div>
+  `;
+}
+
+/** @param {{ live: Live }} props */
+function Connection({ live }) {
+  const state = live.connection.value;
+  return html`<p class=${`connection ${state}`} role="status">${state === "live" || state === "over" ? "" : t(state)}</p>`;
+}
+
+/** @param {{ zoom: import("@preact/signals").Signal<number> }} props an index in `ZOOMS` */
+function Zoom({ zoom }) {
+  const last = ZOOMS.length - 1;
+  return html`<span class="zoom" role="group" aria-label=${t("board")}>
+    <button type="button" aria-label=${t("smaller")} disabled=${zoom.value === 0} onClick=${() => (zoom.value -= 1)}>−</button>
+    <button type="button" aria-label=${t("larger")} disabled=${zoom.value === last} onClick=${() => (zoom.value += 1)}>+</button>
+  </span>`;
+}
+
+/**
+ * The picture. What fits can be clicked, and what a sentence touches is lit.
+ * @param {{ live: Live, choice: Choice, zoom: import("@preact/signals").Signal<number> }} props
+ */
+function Board({ live, choice, zoom }) {
+  const fits = useComputed(() => (choice.decision.value === undefined ? [] : live.now.value.actions));
+  const lit = useComputed(() => {
+    if (choice.lit.value !== null) return [choice.lit.value];
+    return choice.picks.value.map(({ field, value }) => ({ [field]: value }));
+  });
+  const scale = ZOOMS[zoom.value] ?? 1;
+  return html`<section class="board" aria-label=${t("board")}>
+    <div class="scroll" tabindex=${scale > 1 ? 0 : undefined}>
+      <div class="sheet" style=${{ width: `${scale * 100}%` }}>
+        ${live.picture.value !== "" &&
+        html`<${Picture} svg=${live.picture.value} fits=${fits.value} highlight=${lit.value} onPick=${choice.choose} />`}
+      </div>
+    </div>
+  </section>`;
+}
+
+/** What a player can do about the match itself while it runs. @param {{ live: Live, match: Match }} props */
+function Stay({ live, match }) {
+  const problem = useSignal(/** @type {Error | null} */ (null));
+  const isSure = useSignal(false);
+  const me = session.value?.player.id;
+  const mine = match.seats.find((seat) => seat.player === me && !seat.resigned);
+  const lost = match.seats.find((seat) => seat.former !== null && seat.former === me);
+  /** @param {string} name */
+  const change = async (name) => {
+    problem.value = null;
+    isSure.value = false;
+    try {
+      await live.change(name);
+    } catch (error) {
+      problem.value = /** @type {Error} */ (error);
+    }
+  };
+  if (me === undefined || (mine === undefined && lost === undefined)) return null;
+  const hasAsked = mine !== undefined && match.abort_asked.includes(mine.seat);
+  return html`<section class="card" aria-label=${t("this_match")}>
+    <div role="alert">${problem.value && html`<p class="problem">${problem.value.message}</p>`}</div>
+    ${match.abort_asked.length > 0 && html`<p class="notice">${t("abort_asked")}</p>`}
+    <div class="row">
+      ${lost !== undefined && html`<button type="button" class="primary" onClick=${() => change("return")}>${t("take_seat_back")}</button>`}
+      ${mine !== undefined && !hasAsked && html`<button type="button" class="plain" onClick=${() => change("abort")}>${t("ask_abort")}</button>`}
+      ${mine !== undefined && !isSure.value && html`<button type="button" class="plain" onClick=${() => (isSure.value = true)}>${t("leave")}</button>`}
+    </div>
+    ${isSure.value &&
+    html`<p>${t("leave_why")}</p>
+      <div class="row">
+        <button type="button" class="danger" onClick=${() => change("leave")}>${t("leave_now")}</button>
+        <button type="button" class="plain" onClick=${() => (isSure.value = false)}>${t("stay")}</button>
+      </div>`}
+  </section>`;
+}

@@ -1,0 +1,22 @@
+/** A part of the page that can be made larger, and then scrolled. */
+import { useState } from "preact/hooks";
+import { html } from "./html.js";
+import { t } from "./replay-words.js";
+
+const SCALES = [1, 1.5, 2, 3];
+
+/** @param {{ label: string, children: any }} props */
+export function Zoomed({ label, children }) {
+  const [step, setStep] = useState(0);
+  const last = SCALES.length - 1;
+  const scale = SCALES[step] ?? 1;
+  return html`<section class="board" aria-label=${label}>
+    <div class="scroll" tabindex=${step > 0 ? 0 : undefined}>
+      <div class="sheet" style=${{ width: `${scale * 100}%` }}>${children}</div>
+    </div>
+    <div class="zoom">
+      <button type="button" aria-label=${t("smaller")} disabled=${step === 0} onClick=${() => setStep(step - 1)}>−</button>
+      <button type="button" aria-label=${t("larger")} disabled=${step === last} onClick=${() => setStep(step + 1)}>+</button>
+    </div>
+  </section>`;
+}

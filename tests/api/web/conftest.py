@@ -1,0 +1,55 @@
+"""One running service and one Chromium for the tests that use the web client as people do."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, Playwright, expect, sync_playwright
+
+from tests.api.web.person import TIMEOUT_MS, People
+from tests.serving import Serving, serving
+
+NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+UNHURRIED: Final = {
+    "MOONSTONE_REQUESTS_BY_TOKEN": "1000000",
+    "MOONSTONE_MOVES_BY_TOKEN": "1000000",
+    "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+    "MOONSTONE_SIGN_UPS_BY_ADDRESS": "1000000",
+    "MOONSTONE_CREATIONS_BY_ADDRESS": "1000000",
+}
+
+
+expect.set_options(timeout=TIMEOUT_MS)
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("served"), **UNHURRIED) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        path = _chromium(playwright)
+        if path is None:
+            pytest.skip("Chromium is not installed")
+        launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+def _chromium(playwright: Playwright) -> str | None:
+    """The browser of this machine, or else the one that Playwright has downloaded."""
+    own = playwright.chromium.executable_path
+    return next(filter(None, map(shutil.which, NAMES)), own if Path(own).is_file() else None)
+
+
+@pytest.fixture
+def people(browser: Browser, served: Serving) -> Iterator[People]:
+    made = People(browser, served.url)
+    yield made
+    made.close()
+    assert made.faults == []

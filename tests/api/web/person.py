@@ -1,0 +1,148 @@
+"""People at browsers of their own, who see and click what the web client shows."""
+
+import itertools
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import httpx
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
+
+HARMLESS: Final = re.compile(r"Failed to load resource|net::ERR_INTERNET_DISCONNECTED")
+"""What Chromium itself writes to the console about a refused or failed request; the client shows it to the person."""
+TIMEOUT_MS: Final = 20_000
+PRIME: Final = 7919
+_SITUATION: Final = """() => ({
+  over: document.querySelector("#ending") !== null,
+  sentences: document.querySelectorAll(".sentence[aria-disabled=false]").length,
+  confirm: document.querySelector(".confirm") !== null,
+  items: document.querySelectorAll(".confirm fieldset .chip").length,
+  version: Number([...document.querySelectorAll(".log .ply")].at(-1)?.textContent ?? 0),
+})"""
+
+
+class Person:
+    """A person with a browser profile of its own."""
+
+    def __init__(self, context: BrowserContext, url: str, name: str, faults: list[str]) -> None:
+        self.context = context
+        self.url = url
+        self.name = name
+        self._faults = faults
+        self._choices = itertools.count(1)
+        self.page = self.open_tab()
+
+    def open_tab(self) -> Page:
+        """One more tab of the same profile."""
+        page = self.context.new_page()
+        page.set_default_timeout(TIMEOUT_MS)
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self._faults.append(f"{self.name}: {error}"))
+        return page
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"} and not HARMLESS.search(message.text):
+            self._faults.append(f"{self.name}: {message.text}")
+
+    def visit(self, place: str = "") -> None:
+        self.page.goto(f"{self.url}/#/{place}")
+        self.page.wait_for_selector("h1")
+
+    def sign_up(self) -> None:
+        self.page.get_by_role("button", name="Choose a name").click()
+        self.give_name()
+
+    def give_name(self) -> None:
+        """Answer the question for a name."""
+        self.page.get_by_role("textbox", name="Name").fill(self.name)
+        self.page.get_by_role("button", name="Continue").click()
+        expect(self.page.locator(".account .name")).to_have_text(self.name)
+
+    @property
+    def token(self) -> str:
+        found: str = self.page.evaluate("JSON.parse(localStorage.getItem('moonstone.session')).token")
+        return found
+
+    @property
+    def match(self) -> str:
+        """The id of the match that the person looks at."""
+        return self.page.url.partition("#/match/")[2].partition("?")[0]
+
+    def create(self, game: str, seats: int, *, bots: int = 0, options: Callable[[Page], None] | None = None) -> str:
+        """Create a match and take its first free seat; returns its id."""
+        self.visit("new")
+        self.field("Game").select_option(label=game)
+        self.field("Seats").select_option(str(seats))
+        for number in range(bots):
+            self.field(f"Other player {number + 1}").select_option(label="Bot random")
+        if options is not None:
+            options(self.page)
+        self.page.get_by_role("button", name="Create and join").click()
+        self.page.wait_for_url("**/#/match/*")
+        return self.match
+
+    def field(self, name: str) -> Locator:
+        """A list of choices on the page."""
+        return self.page.get_by_role("combobox", name=name, exact=True)
+
+    def join(self, match: str, code: str = "") -> None:
+        self.visit(f"match/{match}{code}")
+        self.page.get_by_role("button", name="Take a seat").click()
+
+    def look(self) -> dict[str, Any]:
+        """What the person could do now, whether the match is over, and the newest version in the list of what happened."""
+        found: dict[str, Any] = self.page.evaluate(_SITUATION)
+        return found
+
+    def act(self) -> bool:
+        """Do something that the list of actions offers, if it offers anything; returns whether it did."""
+        seen = self.look()
+        if seen["confirm"]:
+            self._confirm(seen["items"])
+            return True
+        if not seen["sentences"]:
+            return False
+        sentence = self.page.locator(".sentence[aria-disabled=false]").nth(self._choose(seen["sentences"]))
+        try:
+            sentence.click(timeout=1000)
+        except Exception:  # noqa: BLE001  # the list changed while the person aimed
+            return False
+        return True
+
+    def _choose(self, count: int) -> int:
+        """One of `count` things, another one each time."""
+        return next(self._choices) * PRIME % count
+
+    def _confirm(self, items: int) -> None:
+        button = self.page.locator(".confirm .primary")
+        try:
+            if items and button.get_attribute("aria-disabled", timeout=1000) == "true":
+                self.page.locator(".confirm fieldset .chip").nth(self._choose(items)).click(timeout=1000)
+            button.click(timeout=1000)
+        except Exception:  # noqa: BLE001  # as above
+            return
+
+
+class People:
+    """Several people at one service. `faults` are the errors that their browsers reported."""
+
+    def __init__(self, browser: Browser, url: str) -> None:
+        self._browser = browser
+        self.url = url
+        self.faults: list[str] = []
+        self._contexts: list[BrowserContext] = []
+
+    def person(self, name: str, **profile: Any) -> Person:
+        context = self._browser.new_context(
+            **{"locale": "en-GB", "viewport": {"width": 1200, "height": 900}, **profile}
+        )
+        self._contexts.append(context)
+        return Person(context, self.url, name, self.faults)
+
+    def get(self, path: str, token: str | None = None) -> Any:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return httpx.get(self.url + path, headers=headers, timeout=30).raise_for_status().json()
+
+    def close(self) -> None:
+        for context in self._contexts:
+            context.close()

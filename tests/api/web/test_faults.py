@@ -1,0 +1,240 @@
+"""The web client when something fails: no network, a restart, a second tab, a revoked token, a hostile name."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Error, Page, Route, expect
+
+from tests.api.web.conftest import UNHURRIED
+from tests.api.web.person import People, Person
+from tests.ports import free_port
+from tests.serving import serving
+
+OPEN: Final = ".sentence[aria-disabled=false]"
+
+
+def _against_a_bot(person: Person, game: str = "Ape Town") -> str:
+    """A match against a bot, at the person's turn; returns its id."""
+    person.visit()
+    person.page.locator(".game", has_text=game).get_by_role("button", name="Play against bots").click()
+    if person.page.locator(".account").count() == 0:
+        person.give_name()
+    expect(person.page.locator(OPEN).first).to_be_visible()
+    return person.match
+
+
+def _version(page: Page) -> int:
+    return int(page.locator(".log .ply").last.inner_text())
+
+
+def test_without_a_network_the_page_says_so_and_goes_on_where_it_was(people: People) -> None:
+    ada, ben = people.person("Ada"), people.person("Ben")
+    ada.visit()
+    ada.sign_up()
+    match = ada.create("Ape Town", 2)
+    ben.visit()
+    ben.sign_up()
+    ben.join(match)
+    expect(ada.page.locator("#seats")).to_be_visible()
+    ada.context.set_offline(offline=True)
+    expect(ada.page.locator(".connection")).to_have_text("No connection. Trying again …", timeout=30_000)
+    before = _version(ada.page)
+    _play_or_let_the_other_play(people, ben, match)
+    ada.context.set_offline(offline=False)
+    expect(ada.page.locator(".connection")).to_have_text("", timeout=20_000)
+    newest = people.get(f"/v1/matches/{match}")["version"]
+    expect(ada.page.locator(".log .ply").last).to_have_text(str(newest))
+    versions = [int(text) for text in ada.page.locator(".log .ply").all_inner_texts()]
+    assert versions == list(range(versions[0], newest + 1)), "every version once, in order"
+    assert newest > before
+
+
+def _play_or_let_the_other_play(people: People, person: Person, match: str) -> None:
+    """Something happens in the match: the person's move, or, if it is not the person's turn, a request to abort it."""
+    headers = {"Authorization": f"Bearer {person.token}"}
+    actions = people.get(f"/v1/matches/{match}/legal-actions", person.token)["actions"]
+    path, body = ("actions", {"action": actions[0]}) if actions else ("abort", {})
+    httpx.post(f"{people.url}/v1/matches/{match}/{path}", json=body, headers=headers, timeout=30).raise_for_status()
+
+
+def test_an_action_sent_without_a_network_is_applied_once_when_it_is_back(people: People) -> None:
+    ada = people.person("Ada")
+    match = _against_a_bot(ada)
+    before = people.get(f"/v1/matches/{match}", ada.token)["version"]
+    ada.context.set_offline(offline=True)
+    ada.page.locator(OPEN).first.click()
+    expect(ada.page.locator(".sentence.sent")).to_have_count(1)
+    ada.context.set_offline(offline=False)
+    expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.", timeout=20_000)
+    assert people.get(f"/v1/matches/{match}", ada.token)["version"] == before + 1
+
+
+def test_two_tabs_of_one_person_show_the_same(people: People) -> None:
+    ada = people.person("Ada")
+    match = _against_a_bot(ada)
+    other = ada.open_tab()
+    other.goto(f"{ada.url}/#/match/{match}")
+    expect(other.locator(OPEN).first).to_be_visible()
+    ada.page.locator(OPEN).first.click()
+    expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
+    expect(other.locator(".asked")).to_have_text("Put the tile on a free field.", timeout=20_000)
+    expect(other.locator(".log .ply").last).to_have_text(str(_version(ada.page)))
+
+
+def test_an_action_that_came_too_late_is_explained_and_the_page_is_read_again(people: People) -> None:
+    ada = people.person("Ada")
+    match = _against_a_bot(ada)
+    seen = people.get(f"/v1/matches/{match}/legal-actions", ada.token)
+
+    def after_another(route: Route) -> None:
+        """Another program of Ada's acts while her click is on its way."""
+        _act(people, match, ada.token, seen["actions"][0])
+        route.continue_()
+
+    ada.page.route(re.compile("/actions$"), after_another)
+    ada.page.locator(OPEN).last.click()
+    expect(ada.page.get_by_role("alert").filter(has_text=re.compile(r"\w"))).to_have_count(1)
+    ada.page.unroute_all()
+    expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
+    ada.page.locator(OPEN).first.click()
+    expect(ada.page.get_by_role("alert").filter(has_text=re.compile(r"\w"))).to_have_count(0)
+
+
+def _act(people: People, match: str, token: str, action: object) -> None:
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = httpx.post(
+        f"{people.url}/v1/matches/{match}/actions", json={"action": action}, headers=headers, timeout=30
+    )
+    answer.raise_for_status()
+
+
+def test_a_stale_tab_goes_on_after_a_restart_of_the_service(browser: Browser, tmp_path: Path) -> None:
+    settings = {**UNHURRIED, "MOONSTONE_PORT": str(free_port())}
+    with serving(tmp_path, **settings) as running:
+        people = People(browser, running.url)
+        ada = people.person("Ada")
+        match = _against_a_bot(ada)
+        before = _version(ada.page)
+    expect(ada.page.locator(".connection")).to_have_text("No connection. Trying again …", timeout=30_000)
+    with serving(tmp_path, **settings):
+        expect(ada.page.locator(".connection")).to_have_text("", timeout=30_000)
+        ada.page.locator(OPEN).first.click()
+        expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
+        assert _version(ada.page) > before
+        assert people.get(f"/v1/matches/{match}", ada.token)["version"] == _version(ada.page)
+        people.close()
+    assert people.faults == []
+
+
+def test_a_revoked_token_signs_every_tab_out(people: People) -> None:
+    ada = people.person("Ada")
+    _against_a_bot(ada)
+    other = ada.open_tab()
+    other.goto(ada.url)
+    expect(other.locator(".account .name")).to_have_text("Ada")
+    httpx.delete(
+        f"{people.url}/v1/me/tokens/current", headers={"Authorization": f"Bearer {ada.token}"}, timeout=30
+    ).raise_for_status()
+    expect(ada.page.get_by_text("does not accept the token of this browser")).to_be_visible(timeout=20_000)
+    for page in (ada.page, other):
+        expect(page.get_by_role("button", name="Choose a name")).to_be_visible(timeout=20_000)
+    assert ada.page.evaluate("localStorage.getItem('moonstone.session')") == '"refused"'
+    # The match was private: what it showed is gone with the token.
+    expect(ada.page.get_by_role("heading", name="No match here")).to_be_visible()
+    assert ada.page.locator(".picture").count() == 0
+
+
+def test_signing_out_revokes_the_token_of_this_browser(people: People) -> None:
+    ada = people.person("Ada")
+    ada.visit()
+    ada.sign_up()
+    token = ada.token
+    ada.page.get_by_role("button", name="Sign out").click()
+    expect(ada.page.get_by_role("button", name="Choose a name")).to_be_visible()
+    answer = httpx.get(f"{people.url}/v1/me", headers={"Authorization": f"Bearer {token}"}, timeout=30)
+    assert answer.status_code == httpx.codes.UNAUTHORIZED
+
+
+def test_a_hostile_name_is_only_text(people: People) -> None:
+    name = "</b>{{7}}<img src=x onerror=alert(1)>"
+    person = people.person(name)
+    person.page.on("dialog", lambda dialog: people.faults.append(dialog.message))
+    _against_a_bot(person)
+    expect(person.page.locator(".seats .name").last).to_have_text(name)
+    assert person.page.locator("main img, main script").count() == 0
+
+
+def test_a_private_match_is_joined_by_its_link(people: People) -> None:
+    ada, ben, cleo = people.person("Ada"), people.person("Ben"), people.person("Cleo")
+    ada.visit()
+    ada.sign_up()
+    match = ada.create("Ape Town", 2, options=lambda page: page.get_by_label("Private").check())
+    link = ada.page.get_by_label("This match is private").input_value()
+    assert "?code=" in link
+    cleo.visit(f"match/{match}")
+    expect(cleo.page.get_by_role("heading", name="No match here")).to_be_visible()
+    ben.page.goto(link)
+    ben.page.get_by_role("button", name="Take a seat").click()
+    ben.give_name()
+    for player in (ada, ben):
+        expect(player.page.locator(".picture svg")).to_be_visible()
+        expect(player.page.locator("#seats")).to_be_visible()
+        expect(player.page.locator("#waiting")).to_have_count(0)
+
+
+def test_the_page_cannot_make_markup_or_code_of_a_string(people: People) -> None:
+    ada = people.person("Ada")
+    _against_a_bot(ada)
+    for attempt in (
+        "document.body.innerHTML = '<b>'",
+        "document.createElement('script').text = '1'",
+        "new DOMParser().parseFromString('<b>', 'text/html')",
+        "trustedTypes.createPolicy('other', {})",
+        "trustedTypes.createPolicy('picture', {})",
+    ):
+        with pytest.raises(Error, match=r"TypeError|Trusted"):
+            ada.page.evaluate(attempt)
+    people.faults.clear()  # the browser reports each attempt
+
+
+def test_a_hidden_tab_closes_its_stream_and_goes_on_when_it_is_looked_at(people: People) -> None:
+    ada = people.person("Ada")
+    ada.page.clock.install()
+    match = _against_a_bot(ada)
+    before = _version(ada.page)
+    _look_away(ada.page, hidden=True)
+    ada.page.clock.fast_forward(25_000)
+    actions = people.get(f"/v1/matches/{match}/legal-actions", ada.token)["actions"]
+    _act(people, match, ada.token, actions[0])
+    _look_away(ada.page, hidden=False)
+    expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
+    assert _version(ada.page) == before + 1
+
+
+def _look_away(page: Page, *, hidden: bool) -> None:
+    page.evaluate(
+        """hidden => {
+          Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+          document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        hidden,
+    )
+
+
+def test_a_store_that_lost_what_was_seen_is_reported_and_the_match_is_read_anew(people: People) -> None:
+    ada = people.person("Ada")
+    match = _against_a_bot(ada)
+    lost = re.compile(f"/{match}/events.*&head=")
+    wrong = "0" * 16
+    ada.page.route(
+        lost, lambda route: route.continue_(url=re.sub("head=[0-9a-f]+", f"head={wrong}", route.request.url))
+    )
+    ada.context.set_offline(offline=True)
+    ada.context.set_offline(offline=False)
+    expect(ada.page.get_by_text("as you know it")).to_be_visible()
+    ada.page.unroute(lost)
+    ada.page.locator(OPEN).first.click()
+    expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")

@@ -1,0 +1,162 @@
+"""Finding, making, joining and leaving matches in the web client, and what it shows to authors of clients."""
+
+import json
+import re
+import shutil
+import subprocess
+from typing import Final
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from service.match import events
+from tests.api.web.person import People, Person
+
+GAME: Final = "Ape Town"
+
+
+def _known(people: People, name: str) -> Person:
+    person = people.person(name)
+    person.visit()
+    person.sign_up()
+    return person
+
+
+def test_a_match_that_waits_is_found_filtered_and_joined(people: People) -> None:
+    ada, ben = _known(people, "Ada"), _known(people, "Ben")
+    match = ada.create(GAME, 3)
+    row = ben.page.locator(f'#open-matches ~ .matches a[href="#/match/{match}"]')
+    ben.visit()
+    expect(row).to_contain_text("1 of 3 seats taken")
+    ben.field("Seats").select_option("2")
+    expect(row).to_have_count(0)
+    ben.field("Seats").select_option("3")
+    expect(row).to_have_count(1)
+    ben.field("Bots").select_option(label="With bots")
+    expect(row).to_have_count(0)
+    ben.field("Bots").select_option(label="Without bots")
+    row.click()
+    ben.page.get_by_role("button", name="Take a seat").click()
+    expect(ben.page.locator(".seats")).to_contain_text("Ben")
+    expect(ada.page.locator(".seats")).to_contain_text("Ben")
+    ben.visit()
+    expect(ben.page.locator(f'#mine ~ .matches a[href="#/match/{match}"]')).to_have_count(1)
+
+
+def test_the_creator_fills_and_frees_seats_by_click(people: People) -> None:
+    ada = _known(people, "Ada")
+    ada.create(GAME, 3)
+    ada.page.get_by_role("button", name="Add greedy").first.click()
+    seat = ada.page.locator(".seat", has=ada.page.locator(".name", has_text="greedy"))
+    expect(seat).to_contain_text("bot")
+    seat.get_by_role("button", name="Free the seat").click()
+    expect(seat).to_have_count(0)
+    ada.page.get_by_role("button", name="Add random").first.click()
+    expect(ada.page.get_by_role("button", name="Add random")).to_have_count(1)
+    ada.page.get_by_role("button", name="Add random").click()
+    expect(ada.page.locator("#waiting")).to_have_count(0)
+    expect(ada.page.locator("#seats")).to_be_visible()
+
+
+def test_a_running_match_is_watched_without_an_account(people: People) -> None:
+    ada, wanda = _known(people, "Ada"), people.person("Wanda")
+    match = ada.create(GAME, 2, bots=1)
+    wanda.visit()
+    wanda.page.locator(f'#running-matches ~ .matches a[href="#/match/{match}"]').click()
+    expect(wanda.page.locator(".picture svg")).to_be_visible()
+    expect(wanda.page.locator(".actions")).to_have_count(0)
+    expect(wanda.page.get_by_role("button", name="Choose a name")).to_be_visible()
+
+
+def test_the_creator_leaves_before_the_start_and_the_match_is_aborted_or_free_again(people: People) -> None:
+    ada = _known(people, "Ada")
+    ada.create(GAME, 2)
+    ada.page.get_by_role("button", name="Leave the match").click()
+    expect(ada.page.locator(".seat", has_text="free")).to_have_count(2)
+    ada.page.get_by_role("button", name="Leave the match").click()
+    expect(ada.page.get_by_role("heading", name="This match was aborted")).to_be_visible()
+
+
+def test_two_who_want_a_rematch_meet_in_the_same_match(people: People) -> None:
+    ada, ben = _known(people, "Ada"), _known(people, "Ben")
+    match = ada.create(GAME, 2)
+    ben.join(match)
+    for person in (ada, ben):
+        expect(person.page.locator("#seats")).to_be_visible()
+        person.page.get_by_role("button", name="Leave the match").click()
+        person.page.get_by_role("button", name="Leave now").click()
+    for person in (ada, ben):
+        person.page.get_by_role("button", name="Play again").click(timeout=60_000)
+        person.page.wait_for_url(re.compile(f"#/match/(?!{match})"))
+    assert ada.match == ben.match != match
+    expect(ada.page.locator(".seats")).to_contain_text("Ben")
+    expect(ada.page.locator("#waiting")).to_have_count(0)
+
+
+def test_what_a_game_does_not_allow_is_explained(people: People) -> None:
+    ada = _known(people, "Ada")
+    ada.visit("new")
+    ada.field("Game").select_option(label="4 Monkeys")
+    ada.field("Clock").select_option(label="1 minute for each decision")
+    ada.page.get_by_role("button", name="Create and join").click()
+    expect(ada.page.locator(".problem")).to_contain_text("keeps its own time")
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_curl_of_a_click_repeats_it_and_shows_no_token(people: People) -> None:
+    ada = _known(people, "Ada")
+    ada.create(GAME, 2, bots=1)
+    expect(ada.page.locator(".sentence[aria-disabled=false]").first).to_be_visible()
+    ada.act()
+    expect(ada.page.locator(".asked")).to_have_text("Put the tile on a free field.")
+    ada.page.locator("summary", has_text="For authors of clients").click()
+    assert ada.token not in ada.page.content()
+    entry = ada.page.locator(".exchange", has_text=re.compile(r"POST /v1/matches/\w+/actions")).first
+    entry.locator("summary").click()
+    command = entry.locator(".curl").inner_text()
+    sent = subprocess.run(
+        ["bash", "-c", command.replace("curl ", "curl -s ", 1)],
+        env={"TOKEN": ada.token, "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    receipt = json.loads(sent.stdout)
+    assert receipt["event"]["data"]["action"]["type"] == "take_tile"
+    shown = json.loads(entry.locator("pre").last.inner_text())
+    assert (receipt["version"], receipt["head"]) == (shown["version"], shown["head"])
+
+
+def test_a_seat_that_a_bot_took_over_is_taken_back(people: People) -> None:
+    ada, ben = _known(people, "Ada"), _known(people, "Ben")
+    clock = {"turn_seconds": events.SHORTEST_CLOCK, "on_timeout": "bot"}
+    with httpx.Client(base_url=people.url, headers={"Authorization": f"Bearer {ben.token}"}, timeout=30) as client:
+        match = client.post("/v1/matches", json={"game": "ape_town", "seats": 2, "clock": clock}).json()["id"]
+        client.post(f"/v1/matches/{match}/seats", json={})
+        ada.join(match)
+        back = ada.page.get_by_role("button", name="Take the seat back")
+        for _ in range(200):
+            legal = client.get(f"/v1/matches/{match}/legal-actions").json()["actions"]
+            if back.count() and legal:
+                break  # Ben thinks, so the bot in Ada's seat has nothing to decide
+            if legal:
+                client.post(f"/v1/matches/{match}/actions", json={"action": legal[0]})
+            ada.page.wait_for_timeout(100)
+        back.click()
+        expect(ada.page.locator(".seats .seat", has_text="Ada").locator(".tag", has_text="you")).to_be_visible()
+        expect(back).to_have_count(0)
+
+
+@pytest.mark.parametrize("wrong", ["2031-01-01T00:00:00Z", "2021-01-01T00:00:00Z"])
+def test_clocks_go_by_the_time_of_the_server(people: People, wrong: str) -> None:
+    ada = people.person("Ada")
+    ada.page.clock.install(time=wrong)
+    ada.visit()
+    ada.sign_up()
+    ada.create(GAME, 2, bots=1, options=_a_minute)
+    expect(ada.page.locator(".actions .clock")).to_have_text(re.compile(r"^(1:00|0:[3-5]\d)$"))
+
+
+def _a_minute(page: Page) -> None:
+    page.get_by_role("combobox", name="Clock").select_option(label="1 minute for each decision")

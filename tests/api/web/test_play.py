@@ -1,0 +1,115 @@
+"""Whole matches in browsers: from the sign-up of two people (three in real time) with a bot to the scored end."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from service.games.registry import GAMES
+from tests.api.web.person import People, Person
+from tests.length import LONG
+
+LONGEST_S: Final = 420
+
+
+def _fast_rounds(page: Page) -> None:
+    """The shortest rounds that the game's options allow; games without such options have no such fields."""
+    for label, least in (("round", "30"), ("countdown", "0")):
+        field = page.get_by_role("spinbutton", name=re.compile(label))
+        if field.count():
+            field.first.fill(least)
+            field.first.blur()
+
+
+def _title(game: str) -> str:
+    return GAMES[game].info.title
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("game", GAMES if LONG else ["monsters_on_the_moon"])
+def test_people_and_a_bot_play_a_match_to_its_scored_end_and_a_watcher_sees_nothing_hidden(
+    people: People, game: str
+) -> None:
+    count = 3 if GAMES[game].info.simultaneous else 2
+    players = [people.person(name) for name in ("Ada", "Ben", "Cleo")[:count]]
+    watcher = people.person("Wanda")
+    for player in players:
+        player.visit()
+        player.sign_up()
+    match = players[0].create(_title(game), count + 1, bots=1, options=_fast_rounds)
+    for player in players[1:]:
+        player.join(match)
+    watcher.visit(f"match/{match}")
+    seen = _play(players, watcher, lambda: people.get(f"/v1/matches/{match}")["version"])
+
+    found = people.get(f"/v1/matches/{match}")
+    assert found["status"] == "finished"
+    for player in (*players, watcher):
+        expect(player.page.locator("#ending")).to_be_visible()
+        for score in found["outcome"]["scores"]:
+            expect(player.page.locator(".result .score", has_text=re.compile(f"^{score} ")).first).to_be_visible()
+    assert len(seen) > 5
+    _assert_nothing_hidden(people, match, seen)
+
+
+def _play(players: list[Person], watcher: Person, newest: Callable[[], int]) -> dict[int, str]:
+    """Play until everybody sees the end. Returns what the watcher's page contained, by the newest version that it may show."""
+    seen: dict[int, str] = {}
+    deadline = time.monotonic() + LONGEST_S
+    while not all(player.look()["over"] for player in (*players, watcher)):
+        assert time.monotonic() < deadline, [player.look() for player in players]
+        for player in players:
+            player.act()
+        content = watcher.page.locator("main").inner_html()
+        seen.setdefault(newest(), content)
+    return seen
+
+
+def _assert_nothing_hidden(people: People, match: str, seen: dict[int, str]) -> None:
+    """Nothing that only some seat knew at a version is in what a watcher had on the page at that version."""
+    lines = httpx.get(f"{people.url}/v1/matches/{match}/export", timeout=30).raise_for_status().text.splitlines()
+    assert len(lines) > len(seen)
+    public = _public_events(people, match)
+    compared = 0
+    for version, content in seen.items():
+        now = people.get(f"/v1/matches/{match}?version={version}&view=now")
+        if now.get("observation") is None:
+            continue
+        shown = json.dumps(now["observation"]) + "".join(event for number, event in public if number <= version)
+        hidden = {value for value in _strings(now["observations"]) if f'"{value}"' not in shown}
+        compared += len(hidden)
+        for value in hidden:
+            for form in {value, value.replace(":", "-")}:
+                found = re.search(rf"(?<![A-Za-z0-9]){re.escape(form)}(?![\w-])", content)
+                assert not found, (version, value, content[found.start() - 200 : found.end() + 20])
+    games_with_hidden_ids = {"monkeys_on_the_moon", "four_monkeys", "monsters_on_the_moon"}
+    assert compared > 0 or now["game"] not in games_with_hidden_ids
+
+
+def _public_events(people: People, match: str) -> list[tuple[int, str]]:
+    """The events of a match as spectators got them while it ran: what was redacted then is not open before its version."""
+    found: list[tuple[int, str]] = []
+    path = f"/v1/matches/{match}/events?limit=500"
+    while path:
+        page = people.get(path)
+        found += [(event["version"], json.dumps(event["data"])) for event in page["events"]]
+        path = page["next"]
+    return found
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """The ids in a JSON value: its strings with a digit, which no word of a rule has."""
+    match value:
+        case str() if re.search(r"\d", value):
+            yield value
+        case list():
+            for item in value:
+                yield from _strings(item)
+        case dict():
+            for item in value.values():
+                yield from _strings(item)
