@@ -165,6 +165,7 @@ def refused_commands(name: str, body: object) -> Row:
 
 ROWS: Final[Mapping[str, Row]] = {
     "GET /": no_request,
+    "GET /web/{revision}/{name}": no_request,
     "GET /v1/games": no_request,
     "GET /v1/games/{game}": lambda world: [Request(f"/v1/games/{world.table.game.info.id}")],
     "GET /v1/bots": no_request,

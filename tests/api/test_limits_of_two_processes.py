@@ -59,6 +59,7 @@ def pair(valkey_log_url: str, tmp_path: Path) -> Iterator[Pair]:
             "MOONSTONE_QUEUE_URL": queue.url,
             "MOONSTONE_DATA_DIR": str(tmp_path),
             "MOONSTONE_REQUESTS_BY_ADDRESS": "100000",
+            "MOONSTONE_REQUESTS_BY_TOKEN": "100000",
         }
         with closing(build(settings.read(environ), listen=False)) as service:
             _, token = accounts.sign_up(service.ports, "Ada")

@@ -56,17 +56,9 @@ def match_to_play() -> tuple[str, dict[str, Any]]:
         sit.raise_for_status()
 
 
-ACCOUNT_CHANGES: Final = frozenset(
-    {
-        "add_token",
-        "change_player",
-        "erase_player",
-        "renew_recovery_code",
-        "revoke_current_token",
-        "revoke_other_tokens",
-        "revoke_token",
-    }
-)
+ACCOUNT_CHANGES: Final = frozenset({"add_token", "change_player", "erase_player", "renew_recovery_code"}) | {
+    f"revoke_{what}" for what in ("token", "current_token", "other_tokens")
+}
 
 
 @schemathesis.auth(refresh_interval=None)
@@ -160,13 +152,17 @@ def new_match_body() -> dict[str, Any]:
 
 
 SEEK: Final[Mapping[str, Any]] = {"game": "ape_town", "seats": 2}
-SEEK_KEY: Final = "seek"
 
 
-def own_seek() -> str:
-    """The id of the player's seek: the same in every call, because it follows from the key."""
-    answer = _HTTP.post("/v1/seeks", json=SEEK, headers={"Idempotency-Key": SEEK_KEY})
-    return str(answer.json()["id"]) if answer.is_success else "none"
+def own_seek() -> tuple[str, str]:
+    """The key and the id of the player's seek. Another key is used once the seek has ended."""
+    while True:
+        key = f"seek-{_turns['seek']}"
+        answer = _HTTP.post("/v1/seeks", json=SEEK, headers={"Idempotency-Key": key})
+        seek_id = str(answer.json()["id"]) if answer.is_success else "none"
+        if _HTTP.get(f"/v1/seeks/{seek_id}").is_success:
+            return key, seek_id
+        _turns["seek"] += 1
 
 
 def own_token_id(case: Any) -> str:
@@ -191,6 +187,8 @@ def make_successful(case: Any, operation: str) -> None:
         parameters["game"] = WORLD["games"][next_variant("game", len(WORLD["games"]))]
     if "code" in parameters:
         parameters["code"] = "match-full"
+    if "player" in parameters:
+        parameters["player"] = WORLD["me"]
     match operation:
         case "recover":
             case.body = {"recovery_code": post("/v1/players", {"name": "Lost"})["recovery_code"]}
@@ -224,9 +222,10 @@ def make_successful(case: Any, operation: str) -> None:
             case.body = {"seat": seat} if operation == "replace_absent" else case.body
             case.headers.pop("If-Match", None)
         case "seek_match":
-            case.body, case.headers["Idempotency-Key"] = dict(SEEK), SEEK_KEY
+            case.body = dict(SEEK)
+            case.headers["Idempotency-Key"], _ = own_seek()
         case "show_seek" | "end_seek":
-            parameters["seek_id"] = own_seek()
+            _, parameters["seek_id"] = own_seek()
         case "make_rematch":
             parameters["match_id"] = WORLD["finished"]
         case "invite":

@@ -128,6 +128,7 @@ def serving(folder: Path) -> Iterator[World]:
                 yield {
                     "url": url,
                     "token": token,
+                    "me": me,
                     "finished": finished.id,
                     "finished_version": finished.head.version,
                     "games": games,
