@@ -6,6 +6,8 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +139,22 @@ def test_a_sequential_test_stops_by_itself(tmp_path: Path) -> None:
     assert (result(file)["sprt"]["verdict"], result(file)["end"]) == ("undecided", "matches")
 
 
+@contextmanager
+def running(*words: object, **more: Any) -> Iterator[subprocess.Popen[str]]:
+    """A run of the arena, which is killed at the end. Where these tests run in the background, SIGINT would be ignored."""
+    ignored = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        arena = subprocess.Popen(command(*words), text=True, **{"cwd": ROOT, "stdout": subprocess.PIPE, **more})
+    finally:
+        signal.signal(signal.SIGINT, ignored)
+    with arena:
+        try:
+            yield arena
+        finally:
+            arena.kill()
+
+
 def test_an_interrupt_ends_the_run_with_the_results_so_far(tmp_path: Path) -> None:
     journal, file = tmp_path / "journal", tmp_path / "result.json"
     words = (
@@ -152,11 +170,11 @@ def test_an_interrupt_ends_the_run_with_the_results_so_far(tmp_path: Path) -> No
         "--json",
         file,
     )
-    with subprocess.Popen(command(*words), cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
+    with running(*words) as arena:
         until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 3, 60, "two deals are played")
-        running.send_signal(signal.SIGINT)
-        output, _ = running.communicate(timeout=60)
-    assert running.returncode == 130
+        arena.send_signal(signal.SIGINT)
+        output, _ = arena.communicate(timeout=60)
+    assert arena.returncode == 130
     assert re.search(r"matches, \d+ deals", output)
     assert output.endswith(f"\nStopped; continue with --resume {journal}\n")
     assert (result(file)["deals"] >= 2, result(file)["end"]) == (True, "interrupt")
@@ -165,11 +183,11 @@ def test_an_interrupt_ends_the_run_with_the_results_so_far(tmp_path: Path) -> No
 
 def test_an_interrupted_run_without_a_file_says_how_to_keep_the_next_one() -> None:
     words = ("ape_town", "--bots", f"random,{BAD}:computes", "--sprt", "-1,1", "--limit-ms", 3_600_000)
-    with subprocess.Popen(command(*words), cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
-        until(lambda: running_jobs(running.pid), 60, "a job begins")
-        running.send_signal(signal.SIGINT)
-        output, _ = running.communicate(timeout=60)
-    assert running.returncode == 130
+    with running(*words) as arena:
+        until(lambda: running_jobs(arena.pid), 60, "a job begins")
+        arena.send_signal(signal.SIGINT)
+        output, _ = arena.communicate(timeout=60)
+    assert arena.returncode == 130
     assert output.endswith(
         "\nStopped. Next time, --resume FILE keeps the deals, so that a stopped run can be continued.\n"
     )
@@ -221,15 +239,10 @@ def test_however_a_run_ends_it_leaves_no_process(bot: str, end: signal.Signals, 
     (tmp_path / f"of_{tmp_path.name}.py").write_text(f"from {BAD} import {bot} as play\n")
     name = f"of_{tmp_path.name}:play"
     words = ("four_monkeys", "--bots", f"{name},random", "--sprt", "0,1", "--limit-ms", 3_600_000)
-    with subprocess.Popen(
-        command(*words), cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL
-    ) as running:
-        try:
-            until(lambda: running_jobs(running.pid) and processes_of(name), 60, "the bot's process of a job begins")
-            running.send_signal(end)
-            running.wait(60)
-        finally:
-            running.kill()
+    with running(*words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL) as arena:
+        until(lambda: running_jobs(arena.pid) and processes_of(name), 60, "the bot's process of a job begins")
+        arena.send_signal(end)
+        arena.wait(60)
     until(lambda: not processes_of(name), 60, "the bot's process ends")
 
 
