@@ -188,7 +188,7 @@ def test_hostile_requests_get_no_5xx_change_nothing_and_do_not_hang(tested: Atta
 def test_an_attack_depends_only_on_the_seed_and_its_number() -> None:
     bodies = {f"POST /v1/matches/{{match_id}}/{end}": {"action": {"type": "pass"}} for end in ("actions", "seats")}
     target = Target(
-        {"match_id": ("m",), "game": ("g",), "code": ("c",), "player": ("p",), "seek_id": ("s",)},
+        {"match_id": ("m",), "game": ("g",), "code": ("c",), "player": ("p",), "seek_id": ("s",), "token_id": ("t",)},
         ("t",),
         bodies,
         "m",
