@@ -53,7 +53,7 @@ from service.match.events import (
 from service.match.model import Match, SeatHolder
 from service.match.new_match import NewMatch
 from service.match.randomness import Chance
-from service.match.seating import aborted, asked, departed
+from service.match.seating import asked, departed
 
 RULED: Final = frozenset(
     {"match_created", "match_started", "action", "default_action", "timer", "seat_handed_over", "match_scored"}
@@ -219,9 +219,8 @@ def _decided_without_rules(match: Match, event: Event, chance: Chance) -> Sequen
             raise NotDue(f"nobody in seat {seat} can ask for it")
         return asked(match, seat, chance)
     if event.type == "match_aborted" and match.status == "running":
-        if not match.is_agreed():
-            raise NotDue("not all people asked for it")
-        return aborted("agreed", chance)
+        # An agreed end is decided together with the last request or departure.
+        raise NotDue("not all people asked for it")
     bots = (
         {msgspec.json.decode(event.data, type=SeatTaken).player: choose_at_random} if event.type == "seat_taken" else {}
     )
