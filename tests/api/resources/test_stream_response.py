@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -159,14 +160,18 @@ def test_closed_streams_are_no_longer_counted(server: Server, service: Service, 
         counts[found["worker"]] = found["open"]
         return sum(counts.values()) if len(counts) == 2 else -1
 
+    def opens(token: str, clients: ExitStack) -> bool:
+        client = clients.enter_context(socket.create_connection(("127.0.0.1", server.port), 60))
+        client.sendall(
+            f"GET /v1/matches/{match.id}/events?after={match.head.version} HTTP/1.1\r\nHost: moon\r\n"
+            f"Accept: text/event-stream\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+        )
+        return client.recv(12) == b"HTTP/1.1 200"
+
     with ExitStack() as clients:
         for token in tokens * 8:
-            client = clients.enter_context(socket.create_connection(("127.0.0.1", server.port), 60))
-            client.sendall(
-                f"GET /v1/matches/{match.id}/events?after={match.head.version} HTTP/1.1\r\nHost: moon\r\n"
-                f"Accept: text/event-stream\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
-            )
-            assert client.recv(12) == b"HTTP/1.1 200"
+            # Until both processes have reported their streams, each has its share of the limit.
+            until(partial(opens, token, clients), 60, "it is open")
         until(lambda: open_now() == len(tokens) * 8, 60, "all are open")
     until(lambda: open_now() == 0, 60, "all are closed")
 

@@ -81,7 +81,14 @@ def test_an_api_process_with_a_wrong_clock_is_not_ready_and_says_why(
     with stderr.open("wb") as output:
         for more in ({}, wrong.environ):
             port = free_port()
-            environ = {**os.environ, **world.environ, "MOONSTONE_PORT": str(port), "MOONSTONE_API_WORKERS": "1", **more}
+            environ = {
+                **os.environ,
+                **world.environ,
+                "MOONSTONE_PORT": str(port),
+                "MOONSTONE_API_WORKERS": "1",
+                "MOONSTONE_REQUESTS_BY_ADDRESS": "1000000",
+                **more,
+            }
             world.processes.append(
                 subprocess.Popen([sys.executable, "-m", "api"], env=environ, cwd=ROOT, stderr=output)
             )
