@@ -14,6 +14,8 @@ from api.app import create_app
 from events.chain import genesis, seal
 from events.log import Append
 from events.record import Event, MatchId, digest
+from service.adapters.accounts import RedisAccounts
+from service.adapters.local_limits import LocalLimits
 from service.container import Service, build
 from service.games.protocol import AnyGame, Task
 from service.games.registry import GAMES
@@ -97,8 +99,14 @@ class WorldSetup:
             name: self._with_recording_bot(game) for name, game in {**games, "toy": games.get("toy", TOY)}.items()
         }
         log = service.ports.log
+        # Limits over all processes depend on how many others run, and another thread stores when tokens were used.
         self.ports = replace(
-            service.ports, games=hosted, history=History(log, hosted, service.ports.secret), now=lambda: self.time
+            service.ports,
+            games=hosted,
+            history=History(log, hosted, service.ports.secret),
+            now=lambda: self.time,
+            limits=LocalLimits(),
+            accounts=RedisAccounts(service.log_client),
         )
         self.app = create_app(replace(service, ports=self.ports))
         self.creator, self.stranger = self._person("Creator"), self._person("Passer-by")

@@ -7,9 +7,7 @@ from events.chain import Draft
 from service.adapters.heads import FILE, Heads
 from service.adapters.store import stored
 from service.ops import maintenance
-from tests.service.ops.test_maintenance import Store, backed_up, empty, reseal, stack, store
-
-__all__ = ["empty", "stack", "store"]  # fixtures
+from tests.service.ops.stores import Store, backed_up, reseal
 
 
 def test_a_check_compares_the_saved_heads_and_a_restored_store_starts_without_heads(

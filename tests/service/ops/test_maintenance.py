@@ -3,99 +3,27 @@
 import gzip
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
-from secrets import token_hex
 from typing import IO, cast
 
 import pytest
-from redis import Redis, RedisCluster
 
-from events.chain import Draft, seal
+from events.chain import Draft
 from events.record import canonical
 from events.redis_log import connect_cluster, send
 from service.adapters import backup as backups
 from service.adapters.beat import Beat
-from service.adapters.valkey import Valkey
-from service.automation.bot_turns import advance, suspend
-from service.container import build, connect_log
+from service.automation.bot_turns import suspend
+from service.container import connect_log
 from service.match.events import SeedRevealed
 from service.match.model import HINT_MS, Match
 from service.match.new_match import NewMatch
 from service.ops import maintenance
 from service.ops.connection import CannotOperate
-from service.repository.ports import Ports
-from service.settings import read
 from service.usecases import accounts
 from service.usecases.match_index import own_page
 from service.usecases.match_lifecycle import create, join
-
-GAME = "monkeys_on_the_moon"
-
-
-@dataclass
-class Store:
-    """A log in use, the environment that names it, and the messages of commands."""
-
-    environ: dict[str, str]
-    client: Redis | RedisCluster
-    ports: Ports
-    messages: list[str] = field(default_factory=list)
-
-    def check(self) -> bool:
-        self.messages.clear()
-        return maintenance.check(self.environ, self.messages.append)
-
-    def bots(self, *, over: bool = False) -> Match:
-        wanted = NewMatch(game=GAME, seats=2, bots=("random", "random"))
-        match = create(self.ports, "pl_a", wanted, token_hex(4)).match
-        while over and advance(self.ports, match.id):
-            pass
-        return self.newest(match)
-
-    def newest(self, match: Match) -> Match:
-        return self.ports.history.newest(match.id)[0]
-
-    def key(self, match: Match) -> str:
-        (key,) = (key for key in backups.match_keys(self.client) if backups.match_id(key) == match.id)
-        return key.decode()
-
-
-def open_store(environ: dict[str, str], stack: ExitStack) -> Store:
-    service = build(read(environ), listen=False)
-    stack.callback(service.close)
-    return Store(environ, service.log_client, service.ports)
-
-
-@pytest.fixture
-def stack() -> Iterator[ExitStack]:
-    with ExitStack() as opened_stack:
-        yield opened_stack
-
-
-@pytest.fixture
-def empty(tmp_path: Path, valkey_queue_url: str, stack: ExitStack) -> Callable[[str], dict[str, str]]:
-    """A function that starts an empty log and returns the environment that names it."""
-
-    def start(name: str) -> dict[str, str]:
-        log = stack.enter_context(Valkey.start(tmp_path / name, durable=True))
-        return {
-            "MOONSTONE_LOG_URL": log.url,
-            "MOONSTONE_QUEUE_URL": valkey_queue_url,
-            "MOONSTONE_DATA_DIR": str(tmp_path / f"{name}-data"),
-        }
-
-    return start
-
-
-@pytest.fixture
-def store(empty: Callable[[str], dict[str, str]], stack: ExitStack) -> Store:
-    return open_store(empty("log"), stack)
-
-
-def backed_up(store: Store, folder: Path) -> Path:
-    maintenance.backup(store.environ, folder / "backup", store.messages.append)
-    return folder / "backup"
+from tests.service.ops.stores import GAME, Store, backed_up, open_store, reseal
 
 
 def test_a_backup_restores_everything_on_a_server_and_on_a_cluster(
@@ -148,18 +76,6 @@ def test_a_backup_restores_everything_on_a_server_and_on_a_cluster(
         assert [entry.match_id for entry in restored_store.ports.index.open_entries(player.id)] == [private.id]
         assert private.id in {match.id for match in own_page(restored_store.ports, player.id, "active", None, 50)[0]}
         assert restored_store.client.hgetall("beat") == store.client.hgetall("beat")
-
-
-def reseal(store: Store, match: Match, last: Draft) -> None:
-    """Replace the last event by another one, with a valid chain."""
-    key = store.key(match)
-    stored = store.ports.log.read(match.id).events
-    before = store.ports.history.at(match.id, match.head.version - 1).head
-    (sealed,), head = seal(before, [last], match.at, ["0" * 32])
-    store.client.xtrim(f"{key}:events", maxlen=0, approximate=False)
-    store.client.delete(f"{key}:events")
-    for version, event in enumerate((*stored[:-1], sealed), 1):
-        store.client.xadd(f"{key}:events", {"e": event, "h": head.hash}, id=f"{version}-0")
 
 
 def delete_an_event(store: Store, match: Match) -> None:

@@ -1,6 +1,6 @@
 """Ratings in backups, in checks, and the commands `moonstone ratings rebuild` and `moonstone ratings check`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,6 @@ from events.redis_keys import key
 from events.redis_log import connect_cluster, send
 from service.adapters import backup as backups
 from service.adapters import heads
-from service.adapters.valkey import Valkey
 from service.automation import rating
 from service.automation.bot_turns import advance
 from service.match.new_match import DEFAULT_CLOCK, NewMatch
@@ -21,35 +20,9 @@ from service.ops import maintenance
 from service.ops.server_commands import COMMANDS
 from service.repository.ports import Ports
 from service.usecases.match_lifecycle import create, join, leave
-from tests.service.ops.test_maintenance import Store, backed_up, open_store
+from tests.service.ops.stores import Store, backed_up, open_store
 
 GAME: Final = "monkeys_on_the_moon"
-
-
-@pytest.fixture
-def stack() -> Iterator[ExitStack]:
-    with ExitStack() as opened_stack:
-        yield opened_stack
-
-
-@pytest.fixture
-def empty(tmp_path: Path, valkey_queue_url: str, stack: ExitStack) -> Callable[[str], dict[str, str]]:
-    """A function that starts an empty log and returns the environment that names it."""
-
-    def start(name: str) -> dict[str, str]:
-        log = stack.enter_context(Valkey.start(tmp_path / name, durable=True))
-        return {
-            "MOONSTONE_LOG_URL": log.url,
-            "MOONSTONE_QUEUE_URL": valkey_queue_url,
-            "MOONSTONE_DATA_DIR": str(tmp_path / f"{name}-data"),
-        }
-
-    return start
-
-
-@pytest.fixture
-def store(empty: Callable[[str], dict[str, str]], stack: ExitStack) -> Store:
-    return open_store(empty("log"), stack)
 
 
 def over(ports: Ports, name: str, *, is_rated: bool = True) -> str:

@@ -24,9 +24,7 @@ from service.usecases.match_index import own_page, player_page
 from service.usecases.match_lifecycle import create, free_seat, join, leave
 from service.usecases.rematch import rematch
 from tests.service.arena import refused
-from tests.service.ops.test_maintenance import GAME, Store, backed_up, open_store
-from tests.service.ops.test_maintenance import empty as empty
-from tests.service.ops.test_maintenance import stack as stack
+from tests.service.ops.stores import GAME, Store, backed_up, open_store
 
 OWN_LISTS: tuple[OwnList, ...] = ("all", "active")
 FILTERS: dict[str, Any] = {
