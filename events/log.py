@@ -138,6 +138,10 @@ class Log(Protocol):
         """Read several matches in one round trip, each from its `first` (as in `read`) to its newest event."""
         ...
 
+    def commands(self, match: MatchId, prefix: str) -> Mapping[str, Seen]:
+        """The records of all command ids of a match that begin with `prefix`, by command id."""
+        ...
+
     def save_snapshots(self, match: MatchId, after: Version, snapshots: Mapping[Version, bytes]) -> None:
         """Replace all snapshots after version `after` and up to the latest of `snapshots` by these.
 

@@ -67,6 +67,11 @@ class MemoryLog:
         with self._lock:
             return {match: self._tail(match, first, None, None) for match, first in firsts.items()}
 
+    def commands(self, match: MatchId, prefix: str) -> Mapping[str, Seen]:
+        with self._lock:
+            known = self._matches.get(match) or _Match()
+            return {command: seen for command, seen in known.commands.items() if command.startswith(prefix)}
+
     def save_snapshots(self, match: MatchId, after: Version, snapshots: Mapping[Version, bytes]) -> None:
         with self._lock:
             self._replace_snapshots(match, after, max(snapshots), snapshots)

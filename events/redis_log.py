@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any
 
 import redis.exceptions as errors
 from redis import Redis, RedisCluster
@@ -16,6 +16,7 @@ from events.log import Append, Appended, Conflict, LogUnavailable, Reused, Seen,
 from events.record import Head, MatchId, Version, digest
 from events.redis_keys import due_key, due_keys, key, partition_of
 from events.redis_pool import Command, Pool, ReadBatcher, exchange
+from events.redis_replies import Scored, dues, seen, tail
 
 DURABLE = {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction"}
 WAKE_CHANNEL = "wake:"
@@ -24,10 +25,6 @@ WAKE_CHANNEL = "wake:"
 _LIBRARY = files("events").joinpath("functions.lua").read_text("utf-8")
 _FUNCTION_MISSING = "Function not found"
 _APPEND, _RECALL, _CLAIM, _REARM = (f"moonstone_2_{name}" for name in ("append", "recall", "claim", "rearm"))
-
-# redis-py types its commands for synchronous and asynchronous clients at once, so types of replies are named here.
-_Scored: TypeAlias = Sequence[bytes]
-"""Members and scores in turn."""
 
 _NO_ANSWER = (errors.ConnectionError, errors.TimeoutError, errors.ClusterDownError, errors.RedisClusterException)
 _REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, Unavailability], ...] = (
@@ -98,7 +95,7 @@ def check_durability(client: Redis | RedisCluster) -> tuple[str, ...]:
     """
     faults = []
     try:
-        for server in _servers(client):
+        for server in servers(client):
             has = {name: server.config_get(name)[name] for name in DURABLE}
             faults += [f"{name} is {has[name]}, not {value}" for name, value in DURABLE.items() if has[name] != value]
     except _REDIS_ERRORS as error:
@@ -106,7 +103,8 @@ def check_durability(client: Redis | RedisCluster) -> tuple[str, ...]:
     return tuple(faults)
 
 
-def _servers(client: Redis | RedisCluster) -> Iterable[Redis]:
+def servers(client: Redis | RedisCluster) -> Iterable[Redis]:
+    """A client for each server of the log; replicas are left out."""
     if isinstance(client, RedisCluster):
         primaries = client.get_primaries()  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
         return [client.get_redis_connection(node) for node in primaries]
@@ -159,11 +157,17 @@ class RedisLog:
         is_short = last is None and (first or 1) > 1  # a caller that starts later has the earlier events already
         batcher = self._batcher if is_short else None
         events, *known = self._send(_events_command(match, first, last), *lookup, batcher=batcher)
-        return _tail(events, first, _seen(known[0]) if known else None)
+        return tail(events, first, seen(known[0]) if known and known[0] is not None else None)
 
     def read_each(self, firsts: Mapping[MatchId, Version | None]) -> Mapping[MatchId, Tail]:
         replies = self._send(*(_events_command(match, first, None) for match, first in firsts.items()))
-        return {match: _tail(reply, firsts[match], None) for match, reply in zip(firsts, replies, strict=True)}
+        return {match: tail(reply, firsts[match], None) for match, reply in zip(firsts, replies, strict=True)}
+
+    def commands(self, match: MatchId, prefix: str) -> Mapping[str, Seen]:
+        stored: Mapping[bytes, bytes]
+        (stored,) = self._send(("HGETALL", key(match, "commands")))
+        known = {command.decode(): value for command, value in stored.items()}
+        return {command: seen(value) for command, value in known.items() if command.startswith(prefix)}
 
     def save_snapshots(self, match: MatchId, after: Version, snapshots: Mapping[Version, bytes]) -> None:
         name = key(match, "snapshot")
@@ -183,17 +187,17 @@ class RedisLog:
             ("FCALL", _CLAIM, 1, due_key(partition, kind), now, now + lease, share)
             for partition, share in shares.items()
         ]
-        return _dues(kind, self._send(*claims))
+        return dues(kind, self._send(*claims))
 
     def overdue(self, kind: str, now: int, limit: int) -> Sequence[Due]:
         return self._until(kind, now, limit)
 
     def scheduled(self, kind: str) -> Sequence[Due]:
-        return _dues(kind, self._send(*(("ZRANGE", key, 0, -1, "WITHSCORES") for key in due_keys(kind))))
+        return dues(kind, self._send(*(("ZRANGE", key, 0, -1, "WITHSCORES") for key in due_keys(kind))))
 
     def next_due(self, kinds: Iterable[str]) -> int | None:
         keys = chain.from_iterable(map(due_keys, kinds))
-        firsts: Sequence[_Scored] = self._send(*(("ZRANGE", key, 0, 0, "WITHSCORES") for key in keys))
+        firsts: Sequence[Scored] = self._send(*(("ZRANGE", key, 0, 0, "WITHSCORES") for key in keys))
         return min((int(score) for _, score in filter(None, firsts)), default=None)
 
     def count_due(self, kind: str, until: int) -> int:
@@ -208,7 +212,7 @@ class RedisLog:
         replies = self._send(
             *(("ZRANGEBYSCORE", key, "-inf", now, "WITHSCORES", "LIMIT", 0, limit) for key in due_keys(kind))
         )
-        return _dues(kind, replies)[:limit]
+        return dues(kind, replies)[:limit]
 
     def _send(self, *commands: Command, batcher: ReadBatcher | None = None) -> list[Any]:
         """Send commands in one round trip and return their replies; two more trips if the server lost the Functions."""
@@ -264,37 +268,3 @@ def _events_command(match: MatchId, first: Version | None, last: Version | None)
         keys = (key(match, "events"), key(match, "snapshot"))
         return ("FCALL_RO", _RECALL, len(keys), *keys, "" if last is None else last)
     return ("XRANGE", key(match, "events"), f"{first}-0", "+" if last is None else f"{last}-0")
-
-
-def _tail(reply: Any, first: Version | None, seen: Seen | None) -> Tail:
-    """The content of the reply to an `_events_command`."""
-    snapshot, entries = (None, reply) if first is not None else reply
-    fields = [field_dict(raw) for _, raw in entries]
-    # An entry that another program wrote may lack the field; empty bytes then break the chain at its version.
-    stored = [entry.get(b"e", b"") for entry in fields]
-    # No later event names the hash of the last one, so it must agree with the hash that was stored beside it.
-    if fields and digest(stored[-1]).encode() != fields[-1].get(b"h"):
-        stored[-1] = b""
-    return Tail(tuple(stored), seen, snapshot)
-
-
-def field_dict(fields: Sequence[bytes] | dict[bytes, bytes]) -> dict[bytes, bytes]:
-    """The fields of a stream entry or a hash, from a raw reply (names and values in turn) or from redis-py's dict."""
-    return fields if isinstance(fields, dict) else dict(zip(fields[::2], fields[1::2], strict=True))
-
-
-def _seen(value: bytes | None) -> Seen | None:
-    if value is None:
-        return None
-    version, _, digest_ = value.decode().partition(" ")
-    return Seen(int(version), digest_)
-
-
-def _dues(kind: str, replies: Iterable[_Scored]) -> tuple[Due, ...]:
-    """The due entries in the replies of several partitions, the earliest first."""
-    entries = (
-        Due(member.decode(), kind, int(score))
-        for reply in replies
-        for member, score in zip(reply[::2], reply[1::2], strict=True)
-    )
-    return tuple(sorted(entries, key=lambda due: (due.at, due.match)))

@@ -19,8 +19,9 @@ import msgspec
 from redis import Redis, RedisCluster
 
 from events.record import MatchId, digest
-from events.redis_log import field_dict, send
+from events.redis_log import send
 from events.redis_pool import Command
+from events.redis_replies import field_dict
 from service.adapters import store
 from service.adapters.accounts import ERASED, ERASING
 

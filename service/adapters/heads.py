@@ -19,7 +19,8 @@ from redis import Redis, RedisCluster
 
 from events.record import Head, MatchId, digest
 from events.redis_keys import key
-from events.redis_log import field_dict, send
+from events.redis_log import send
+from events.redis_replies import field_dict
 
 FILE: Final = "heads.db"
 MARK: Final = "mark"

@@ -15,7 +15,8 @@ import msgspec
 from redis import Redis, RedisCluster
 
 from events.record import Head, Version
-from events.redis_log import field_dict, send
+from events.redis_log import send
+from events.redis_replies import field_dict
 from service.repository.ratings import (
     Board,
     Entry,

@@ -68,6 +68,9 @@ class LogContract:
         assert log.read("m", command="p:bob:key").seen is None
         assert log.read("m").seen is None
         assert log.seed("m") == SEED
+        assert log.commands("m", "p:") == {"p:ann:key": Seen(5, "abc")}
+        assert log.commands("m", "") == {"create": Seen(2, "d"), "p:ann:key": Seen(5, "abc")}
+        assert log.commands("other", "") == {}
 
     @pytest.mark.parametrize(
         ("first", "last", "versions"),
