@@ -75,6 +75,12 @@ class Service:
         fault = queue_health.fault(self.queue_client)
         return () if fault is None else (queue_health.FAULT_MESSAGES[fault],)
 
+    def store_uses(self) -> None:
+        """Store the last uses of tokens, for the last time before the process ends."""
+        for thread in self._threads:
+            if isinstance(thread, UsesWriter):
+                thread.stop()
+
     def close(self) -> None:
         self.feed.close()
         for thread in self._threads:

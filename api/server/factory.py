@@ -3,6 +3,7 @@
 Modules that import redis are imported inside functions: a socket created before the patching would block the process.
 """
 
+import atexit
 import threading
 import time
 from collections.abc import Callable
@@ -35,6 +36,7 @@ def factory(settings: Settings) -> Factory:
                 service.feed.close()
 
             threading.Thread(target=end_streams, name="end-streams", daemon=True).start()
+            atexit.register(service.store_uses)
             return create_app(service, deadline=body_deadline, alive=alive)
 
         try:

@@ -1,4 +1,4 @@
-"""When tokens were last used: kept in the memory of a process, and stored by a thread, so that no request waits for it."""
+"""When tokens were last used: kept in memory, and stored by a thread, so that no request waits for it."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ class TokenUses:
 
 
 class UsesWriter:
-    """A thread that stores the uses of tokens every minute, until `stop`."""
+    """A thread that stores the uses of tokens every minute and, for the last time, at `stop`."""
 
     def __init__(self, store: Callable[[], None], interval_s: float = STORE_INTERVAL_S) -> None:
         self._store = store
@@ -66,7 +66,9 @@ class UsesWriter:
         self._thread.join()
 
     def _run(self) -> None:
-        while not self._stopped.wait(self._interval_s):
+        is_last = False
+        while not is_last:
+            is_last = self._stopped.wait(self._interval_s)
             try:
                 self._store()
             except LogUnavailable:

@@ -14,6 +14,7 @@ from typing import Final
 import httpx
 import pytest
 
+from events.redis_log import connect
 from service.adapters.valkey import Valkey
 from tests.api.conftest import TOKEN
 from tests.ports import free_port
@@ -141,3 +142,16 @@ def test_without_the_url_of_a_server_it_ends_with_a_message(missing: str) -> Non
     )
     assert done.returncode == 1
     assert f"{missing} must name a server".encode() in done.stderr
+
+
+def test_the_last_use_of_a_token_is_stored_when_the_server_stops(
+    servers: tuple[Valkey, Valkey], tmp_path: Path
+) -> None:
+    log, _ = servers
+    log.restart()
+    with alone(*servers, tmp_path / "data") as client:
+        until(lambda: client.status("/readyz") == 200, TIMEOUT_S, "it is ready")
+        made = client.post("/v1/players", json={"name": "Ada"}).json()
+        assert client.get("/v1/me", headers={"Authorization": f"Bearer {made['token']}"}).status_code == 200
+    with connect(log.url) as stored:
+        assert len(stored.hgetall(f"uses:{{account:{made['player']['id']}}}")) == 1
