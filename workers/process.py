@@ -42,6 +42,7 @@ ADOPTION_INTERVAL_S: Final = 600.0
 ERASURE_INTERVAL_S: Final = 1.0
 TOKENS_INTERVAL_S: Final = 3_600.0
 """While processes of an older release still run, they may store more tokens."""
+FILES_INTERVAL_S: Final = 60.0
 
 _log = logging.getLogger("moonstone.worker")
 
@@ -94,6 +95,7 @@ def _threads(service: Service, lanes: Sequence[Lane], player: Player) -> tuple[H
         Repeating("adoption", partial(_adopt, ports), ADOPTION_INTERVAL_S),
         Repeating("erasures", partial(_erase, Erasures(ports), erasures_clock), ERASURE_INTERVAL_S),
         Repeating("tokens", lambda _: ports.accounts.adopt(), TOKENS_INTERVAL_S),
+        Repeating("files", lambda _: ports.accounts.rewrite_files(), FILES_INTERVAL_S),
     )
 
 

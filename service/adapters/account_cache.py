@@ -1,4 +1,4 @@
-"""What a process remembers of accounts for a while, and when it must forget it."""
+"""A process's cache of accounts, and the messages that invalidate it."""
 
 import time
 from collections import OrderedDict
@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from service.repository.accounts import Player, Session
 
 CHANNEL: Final = "accounts"
-"""The pub/sub channel on which the digest of a revoked token is published, or `player:` and the id of a changed account."""
+"""The pub/sub channel for the digests of revoked tokens, and for `player:` and the id of a changed account."""
 CACHE_SECONDS: Final = 30
 CACHE_SIZE: Final = 4096
 """Maximum number of tokens in the cache, and of players."""
@@ -21,8 +21,8 @@ V = TypeVar("V")
 class AccountCache:
     """The `Subscriber` (events.listener) of `CHANNEL`. Without a listener it caches nothing.
 
-    A change takes effect in all processes at once. If its message is lost while the server is down, it takes effect after
-    `CACHE_SECONDS` at the latest.
+    A change takes effect in all processes at once. If its message is lost while the server is down, it takes effect
+    after `CACHE_SECONDS` at the latest.
     """
 
     def __init__(self) -> None:

@@ -1,32 +1,48 @@
 """The Lua scripts that change an account. KEYS are its two hashes, which share a slot on a cluster.
 
-Fields of the first: `token:<digest>` (a token as JSON), `gone:<digest>` (when it was revoked, in seconds; kept for a day, since until then its other key may still exist), `recovery` (the digest of the code),
-`sealed` (tokens that are not listed are invalid) and `erased` (when, in milliseconds). The second has the hour of the last use
-of tokens, in milliseconds, by digest.
+Fields of the first: `token:<digest>` (a token as JSON), `gone:<digest>` (when it was revoked, in seconds), `recovery`
+(the digest of the code), `sealed` (tokens that are not listed are invalid) and `erased` (when, in milliseconds). The
+second has the hour of the last use of tokens, in milliseconds, by digest.
+
+The keys that lead from a digest to the account (`token_links`) are in other slots, and are removed after the script. If
+the process dies in between, a repeated command gets the digests of `gone:` again, so that it can finish this. They are
+kept for a day.
 """
 
 from typing import Final
 
-_REMOVE: Final = """
+from events.redis_pool import Command
+
+_YESTERDAY: Final = "local yesterday = tonumber(redis.call('TIME')[1]) - 86400\n"
+_REMOVE: Final = (
+    _YESTERDAY
+    + """
 local function remove(kept)
-  local removed = {}
-  for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-    local digest = string.match(field, '^token:(.*)$')
-    if digest and digest ~= kept then
-      redis.call('HDEL', KEYS[1], field)
+  local revoked, stored = {}, redis.call('HGETALL', KEYS[1])
+  for i = 1, #stored, 2 do
+    local kind, digest = string.match(stored[i], '^(%a+):(.*)$')
+    if kind == 'token' and digest ~= kept then
+      redis.call('HDEL', KEYS[1], stored[i])
       redis.call('HDEL', KEYS[2], digest)
-      table.insert(removed, digest)
+      redis.call('HSET', KEYS[1], 'gone:' .. digest, string.format('%d', yesterday + 86400))
+      table.insert(revoked, digest)
+    elseif kind == 'gone' and tonumber(stored[i + 1]) < yesterday then
+      redis.call('HDEL', KEYS[1], stored[i])
+    elseif kind == 'gone' then
+      table.insert(revoked, digest)
     end
   end
-  return removed
+  return revoked
 end
 """
-ADD: Final = """
+)
+ADD: Final = (
+    _YESTERDAY
+    + """
 if redis.call('HEXISTS', KEYS[1], 'erased') == 1 then
   return {'erased'}
 end
 local answer, count, now = {'added'}, 0, tonumber(ARGV[4])
-local yesterday = tonumber(redis.call('TIME')[1]) - 86400
 local stored = redis.call('HGETALL', KEYS[1])
 for i = 1, #stored, 2 do
   local digest = string.match(stored[i], '^token:(.*)$')
@@ -50,6 +66,7 @@ else
 end
 return answer
 """
+)
 """ARGV the digest, the token, the limit and the time. Returns the result, then the digests of expired tokens."""
 REVOKE: Final = """
 local is_listed = redis.call('HEXISTS', KEYS[1], 'token:' .. ARGV[1]) == 1
@@ -79,19 +96,19 @@ redis.call('HSET', KEYS[1], 'sealed', 1)
 return remove(ARGV[1])
 """
 )
-"""ARGV the digest of the token that asks, and itself as it is listed if it is not yet. Returns the digests of the others."""
+"""ARGV the digest of the token that asks, and the token as it is then listed. Returns the digests of revoked tokens."""
 RECOVER: Final = (
     _REMOVE
     + """
 if redis.call('HGET', KEYS[1], 'recovery') ~= ARGV[1] then
   return false
 end
-local removed = remove(ARGV[2])
+local revoked = remove(ARGV[2])
 redis.call('HSET', KEYS[1], 'token:' .. ARGV[2], ARGV[3], 'sealed', 1)
-return removed
+return revoked
 """
 )
-"""ARGV the digests of the recovery code and of the new token, and the token. Returns the digests of the other tokens."""
+"""ARGV the digests of the recovery code and of the new token, and the token. Returns the digests of revoked tokens."""
 SET_RECOVERY: Final = """
 if redis.call('HEXISTS', KEYS[1], 'erased') == 1 then
   return 0
@@ -103,14 +120,14 @@ return 1
 ERASE: Final = (
     _REMOVE
     + """
-local removed = remove('')
-local at = redis.call('HGET', KEYS[1], 'erased') or ARGV[1]
-redis.call('DEL', KEYS[1], KEYS[2])
-redis.call('HSET', KEYS[1], 'erased', at)
-return removed
+local revoked = remove('')
+redis.call('DEL', KEYS[2])
+redis.call('HDEL', KEYS[1], 'recovery', 'sealed')
+redis.call('HSETNX', KEYS[1], 'erased', ARGV[1])
+return revoked
 """
 )
-"""ARGV the time. Returns the digests of all tokens."""
+"""ARGV the time. Returns the digests of revoked tokens. The account keeps them until their other keys are removed."""
 ADOPT: Final = """
 local is_closed = redis.call('HEXISTS', KEYS[1], 'sealed') + redis.call('HEXISTS', KEYS[1], 'erased')
 if is_closed + redis.call('HEXISTS', KEYS[1], 'gone:' .. ARGV[1]) > 0 then
@@ -127,3 +144,16 @@ end
 return redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 """
 """ARGV the digest of a token, and the hour of its last use in server milliseconds."""
+
+
+def call(script: str, player: str, *arguments: str | bytes | int) -> Command:
+    """The command that runs a script on the account of a player."""
+    return ("EVAL", script, 2, account_key(player), uses_key(player), *arguments)
+
+
+def account_key(player: str) -> str:
+    return f"account:{player}"
+
+
+def uses_key(player: str) -> str:
+    return f"uses:{{{account_key(player)}}}"

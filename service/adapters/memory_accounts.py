@@ -99,6 +99,12 @@ class MemoryAccounts:
     def erased(self) -> Mapping[str, int]:
         return dict(self._erased)
 
+    def in_erasure(self, players: Sequence[str]) -> frozenset[str]:
+        return frozenset(players) & (self._erasing.keys() | self._erased.keys())
+
+    def rewrite_files(self) -> None:
+        """Do nothing: nothing is stored in files."""
+
     def adopt(self) -> int:
         return 0
 

@@ -29,7 +29,7 @@ Point: TypeAlias = Literal[
     "tokens-replaced",  # the same for all tokens but one; after a recovery, that one does not work yet
     "erasure-begun",  # an account is to be erased, and nothing else has happened
     "account-erased",  # its tokens are invalid, its name is stored
-    "name-erased",  # its name is gone, the digests of its tokens lead to nothing
+    "name-erased",  # its name is gone, the keys of its tokens are not
     "seat-left",  # a match was left for an erased account, others were not
     "erasure-listed",  # an account is in the list of the erased ones, and in that of those to erase
 ]

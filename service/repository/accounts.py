@@ -7,8 +7,9 @@ from typing import Final, Literal, Protocol, TypeAlias, get_args
 import msgspec
 
 Scope: TypeAlias = Literal["watch", "play", "bots", "account"]
-"""What a token may be used for: to see what the player sees, to act for the player in matches, to host bots, or to manage the
-account. `bots` is reserved: hosted bots are not offered yet. `account` includes everything, because it makes new tokens."""
+"""What a token may be used for: to see what the player sees, to act for the player in matches, to host bots, or to
+manage the account. `bots` is reserved: hosted bots are not offered yet. `account` includes everything, because it makes
+new tokens."""
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 
 
@@ -23,8 +24,8 @@ class Player(msgspec.Struct, frozen=True):
 class Token(msgspec.Struct, frozen=True):
     """A token without its secret. Times are in server milliseconds.
 
-    `created_at` is None if an older release created the token, which recorded no time. `last_used_at` is the start of an
-    hour, or None. `expires_at` is None if the token does not expire.
+    `created_at` is None if an older release created the token, which recorded no time. `last_used_at` is the start of
+    an hour, or None. `expires_at` is None if the token does not expire.
     """
 
     label: str = ""
@@ -59,10 +60,10 @@ def digest_of(secret: str) -> str:
 
 
 class Accounts(Protocol):
-    """Tokens are named by their digests. Each method that changes tokens is atomic and takes effect in all processes at once.
+    """Tokens are named by digests. Each method that changes them is atomic and takes effect in all processes at once.
 
-    An older release listed no tokens. Such a token is valid, with all scopes, until it is revoked or the account is sealed;
-    `adopt` lists it.
+    An older release listed no tokens. Such a token is valid, with all scopes, until it is revoked or the account is
+    sealed; `adopt` lists it.
     """
 
     def add(self, player: Player, token_digest: str) -> None:
@@ -117,7 +118,7 @@ class Accounts(Protocol):
         ...
 
     def begin_erasure(self, player: str, at: int) -> None:
-        """Record that an account is to be erased. Everything else follows from this record; `erase` is the first step."""
+        """Record that an account is to be erased. All else follows from this record; `erase` is the first step."""
         ...
 
     def erase(self, player: str, at: int) -> None:
@@ -136,6 +137,14 @@ class Accounts(Protocol):
         """The accounts whose erasure is finished, and the times at which it began."""
         ...
 
+    def in_erasure(self, players: Sequence[str]) -> frozenset[str]:
+        """Those of these players whose erasure has begun; it may be finished."""
+        ...
+
+    def rewrite_files(self) -> None:
+        """Have the store's files rewritten if they contain names that were erased, at most once a day."""
+        ...
+
     def adopt(self) -> int:
-        """List the tokens of older releases, and remove tokens that are not valid any more; returns how many were changed."""
+        """List the tokens of older releases, and remove what is left of invalid ones; returns how many were changed."""
         ...

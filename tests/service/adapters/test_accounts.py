@@ -9,7 +9,8 @@ import pytest
 from events.redis_log import connect, connect_cluster, send
 from service.adapters.accounts import RedisAccounts
 from service.adapters.memory import MemoryAccounts
-from service.adapters.token_uses import HOUR_MS, TokenUses
+from service.adapters.token_uses import HOUR_MS, TokenUses, UsesWriter
+from service.observability import failpoints
 from service.repository.accounts import Accounts, Player, Session, Token
 
 NOW: Final = 1_700_000_000_000
@@ -131,10 +132,85 @@ def test_a_name_changes_and_does_not_come_back_after_the_erasure(store: Accounts
     assert store.erased()[ann.id] == NOW
 
 
+def test_players_whose_erasure_has_begun_are_found(store: Accounts, ann: Player) -> None:
+    ben = Player(f"pl_{token_hex(10)}", "Ben", 5)
+    assert store.in_erasure([]) == frozenset()
+    assert store.in_erasure([ann.id, ben.id]) == frozenset()
+    store.begin_erasure(ann.id, NOW)
+    assert store.in_erasure([ann.id, ben.id]) == {ann.id}
+    store.finish_erasure(ann.id, NOW)
+    store.begin_erasure(ben.id, NOW)
+    assert store.in_erasure([ben.id, ann.id]) == {ann.id, ben.id}
+
+
 def test_players_that_do_not_exist_are_left_out(store: Accounts, ann: Player) -> None:
     store.add(ann, digest())
     assert store.players([ann.id, "pl_nobody"]) == {ann.id: ann}
     assert store.players([]) == {}
+
+
+# --- crashes and races -------------------------------------------------------------------------------------------------
+
+
+def links(redis: RedisAccounts, ann: Player) -> list[bytes]:
+    """All keys that lead from a digest to the player."""
+    keys = [key for kind in ("token", "grant") for key in redis._client.scan_iter(match=f"{kind}:*")]
+    owners = send(redis._client, *(("GET", key) for key in keys))
+    return [key for key, owner in zip(keys, owners, strict=True) if owner == ann.id.encode()]
+
+
+class Crash(Exception):
+    pass
+
+
+def crash(*_: object) -> None:
+    raise Crash
+
+
+@pytest.mark.parametrize("change", ["recover", "revoke_others", "erase"])
+def test_a_repeated_command_removes_the_tokens_of_one_that_crashed(
+    redis: RedisAccounts, ann: Player, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, new = digest(), digest(), digest()
+    redis.add(ann, first)
+    redis.add_token(ann.id, second, WATCH, 50, NOW)
+    redis.set_recovery(ann.id, "code")
+    calls: dict[str, Callable[[], object]] = {
+        "recover": lambda: redis.recover(ann.id, "code", new, FULL),
+        "revoke_others": lambda: redis.revoke_others(ann.id, first),
+        "erase": lambda: redis.erase(ann.id, NOW),
+    }
+    with monkeypatch.context() as patched:
+        patched.setattr(redis, "_forget", crash)
+        with pytest.raises(Crash):
+            calls[change]()
+    calls[change]()
+    left = {"recover": new, "revoke_others": first}.get(change)
+    assert links(redis, ann) == ([] if left is None else [f"token:{left}".encode()])
+    if change == "erase":
+        assert send(redis._client, ("HGETALL", f"account:{ann.id}")) == [{b"erased": str(NOW).encode()}]
+
+
+@pytest.mark.parametrize("token", [FULL, WATCH])
+@pytest.mark.parametrize("way", ["add_token", "recover"])
+def test_a_token_that_is_made_during_the_erasure_leaves_no_key(
+    redis: RedisAccounts, ann: Player, token: Token, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redis.add(ann, digest())
+    redis.set_recovery(ann.id, "code")
+
+    def erase(name: str) -> None:
+        if name in {"token-listed", "tokens-replaced"}:
+            redis.erase(ann.id, NOW)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(failpoints, "point", erase)
+        if way == "add_token":
+            assert redis.add_token(ann.id, digest(), token, 50, NOW) == "added"
+        else:
+            assert redis.recover(ann.id, "code", digest(), token)
+    assert links(redis, ann) == []
+    assert redis.tokens(ann.id) == {}
 
 
 # --- tokens of older releases -----------------------------------------------------------------------------------------
@@ -258,3 +334,11 @@ def test_a_revocation_is_noted_for_a_day(redis: RedisAccounts, ann: Player) -> N
         send(redis._client, ("HSET", account, f"gone:{token}", now - seconds))
         redis.add_token(ann.id, digest(), FULL, 50, NOW)
         assert send(redis._client, ("HEXISTS", account, f"gone:{token}")) == [is_noted]
+
+
+def test_the_uses_are_stored_when_the_process_stops(redis: RedisAccounts, ann: Player) -> None:
+    token = digest()
+    redis.add(ann, token)
+    redis.by_token(token)
+    UsesWriter(redis.store_uses).stop()
+    assert redis.tokens(ann.id)[token].last_used_at is not None
