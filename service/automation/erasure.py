@@ -5,9 +5,12 @@ The account is in a list until this is done. Every step may be repeated, and don
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Final
 
+from events.log import LogUnavailable
 from events.record import MatchId
+from service.automation.bot_turns import suspend
 from service.errors import Corrupt, Refused
 from service.match.model import Match
 from service.observability import failpoints
@@ -19,25 +22,25 @@ from service.usecases.submit import CommandKey
 SETTLED_MS: Final = IN_FLIGHT_MS
 """A request that was accepted before the erasure may still take a seat. After this time none can."""
 AGAIN_MS: Final = 15_000
-"""Pause before an account is looked at again that could not be finished, for example because a match is suspended."""
+"""Pause before the next try for an account that has to wait, for example for a match that is suspended."""
 _PAGE: Final = 200
 """Matches per read of the index."""
 _ROUNDS: Final = 4
-"""Commands to one match in one look: a creator leaves the seat, and then the match. Others may be first."""
+"""Maximum number of commands to a match in one pass: a creator leaves the seat, then the match, and may lose races."""
 
 _log = logging.getLogger("moonstone.erasure")
 
 
 class Erasures:
-    """The erasures that are not finished, as one process looks after them."""
+    """Carries out the erasures that are not finished; each worker process has one."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._next: dict[str, int] = {}
-        """When to look at an account again, in server milliseconds."""
+        """The time of the next try for an account, in server milliseconds."""
 
     def step(self, goes_on: Callable[[], bool] = lambda: True) -> int:
-        """Look at each account whose erasure is not finished; returns how many were finished."""
+        """Make one pass over the accounts whose erasure is not finished; returns how many were finished."""
         ports, now = self._ports, self._ports.now()
         begun = ports.accounts.erasing()
         self._next = {player: at for player, at in self._next.items() if player in begun}
@@ -63,7 +66,7 @@ def _end_all(ports: Ports, player: str) -> bool:
     if seek is not None:
         ports.seeks.remove(seek)
     is_paired = any(one.player == player for pairing in ports.seeks.pairings() for one in pairing.seeks)
-    left = [_leave(ports, player, match) for match in _active(ports, player)]
+    left = [_leave_or_suspend(ports, player, match) for match in _active(ports, player)]
     return all(left) and not is_paired
 
 
@@ -77,12 +80,25 @@ def _active(ports: Ports, player: str) -> Iterator[MatchId]:
         before = entries[-1]
 
 
+def _leave_or_suspend(ports: Ports, player: str, match_id: MatchId) -> bool:
+    """As `_leave`. If the rules of the match fail, suspend it, so that an operator notices; other matches are left."""
+    try:
+        return _leave(ports, player, match_id)
+    except LogUnavailable:
+        raise
+    except Exception as error:  # noqa: BLE001  (rules may fail in any way)
+        _log.exception("match %s cannot be left for an erased player", match_id)
+        with suppress(Exception):
+            suspend(ports, ports.history.newest(match_id)[0], type(error).__name__)
+        return False
+
+
 def _leave(ports: Ports, player: str, match_id: MatchId) -> bool:
-    """Leave a match for an erased player. Returns whether nothing has to wait: a suspended match is left once it resumes."""
+    """Leave a match for an erased player. Returns whether this is done: a suspended match is left once it resumes."""
     for _ in range(_ROUNDS):
         try:
             match, _seen = ports.history.newest(match_id)
-            if not _has_to_leave(match, player):
+            if not has_to_leave(match, player):
                 return True
             if match.status == "suspended":
                 return False
@@ -99,7 +115,8 @@ def _leave(ports: Ports, player: str, match_id: MatchId) -> bool:
     return False
 
 
-def _has_to_leave(match: Match, player: str) -> bool:
+def has_to_leave(match: Match, player: str) -> bool:
+    """Whether an erased player still takes part in a match."""
     if match.is_over:
         return False
     seat = match.seat_of(player)

@@ -60,8 +60,9 @@ def put_together(ports: Ports) -> int:
             groups[canonical(msgspec.to_builtins(wanted))].append(seek)
     for group in groups.values():
         for table in _tables(ports, sorted(group, key=lambda seek: (seek.created_at, seek.id))):
-            ports.seeks.pair(Pairing(_new_id(ports), table))
-            failpoints.point("seeks-paired")
+            if not _drop_erased(ports, table):
+                ports.seeks.pair(Pairing(_new_id(ports), table))
+                failpoints.point("seeks-paired")
     pairings = ports.seeks.pairings()
     for pairing in pairings:
         _complete(ports, pairing)
@@ -90,6 +91,18 @@ def _tables(ports: Ports, group: Sequence[Seek]) -> Iterator[tuple[Seek, ...]]:
             yield tuple(table)
         else:  # the others may still find each other without the one who waits longest
             waiting.extendleft(reversed(table[1:]))
+
+
+def _drop_erased(ports: Ports, table: Sequence[Seek]) -> bool:
+    """End the seeks of erased players; returns whether there are any. The others wait for the next round.
+
+    The erasure removes the player's seek. But a pairing that could not be completed may put a seek back later.
+    """
+    erased = ports.accounts.in_erasure([seek.player for seek in table])
+    for seek in table:
+        if seek.player in erased:
+            ports.seeks.remove(seek)
+    return bool(erased)
 
 
 def _new_id(ports: Ports) -> MatchId:

@@ -1,6 +1,8 @@
 """An erased account leaves its matches and ends its seek; what has to wait is done later, and everything may be repeated."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -9,8 +11,11 @@ from service.automation.bot_turns import suspend
 from service.automation.deadlines import resume
 from service.automation.erasure import AGAIN_MS, SETTLED_MS, Erasures
 from service.errors import Corrupt
+from service.games.monkeys_on_the_moon.game import GAME as MONKEYS
+from service.games.protocol import AnyGame
 from service.match.new_match import NewMatch
 from service.repository.accounts import Player
+from service.repository.match_history import History
 from service.repository.seeks import Pairing
 from service.usecases import accounts, erasure, seeking
 from service.usecases.match_lifecycle import join
@@ -21,8 +26,8 @@ from tests.service.arena import Arena, refused
 class Erasing(Arena):
     """An arena with a player who has an account, and one pass of a worker."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *games: AnyGame) -> None:
+        super().__init__(*games)
         self.player, self.token = accounts.sign_up(self.ports, "Anna")
         self.worker = Erasures(self.ports)
 
@@ -151,7 +156,63 @@ def test_a_match_that_cannot_be_left_does_not_stop_the_others() -> None:
     assert holder.resigned
 
 
-def test_a_key_of_the_client_is_in_nobodys_way() -> None:
+class _Rules:
+    """Monkeys on the Moon, whose rules fail in matches with three seats as soon as `fail` is set."""
+
+    def __init__(self) -> None:
+        self.fail = False
+        self.game: AnyGame = replace(MONKEYS, decisions=self._decisions)
+
+    def _decisions(self, state: Any) -> Any:
+        if self.fail and len(state.seats) == 3:
+            raise KeyError("a hidden card")
+        return MONKEYS.decisions(state)
+
+
+def test_a_match_whose_rules_fail_is_suspended_and_stops_neither_other_matches_nor_other_players() -> None:
+    rules = _Rules()
+    arena = Erasing(rules.game)
+    game = MONKEYS.info.id
+    broken = arena.join(arena.create(game, 3), arena.anna, "ben", "cleo")
+    whole = arena.join(arena.create(game, 2), arena.anna, "ben")
+    dora, _ = accounts.sign_up(arena.ports, "Dora")
+    of_dora = arena.join(arena.create(game, 2), dora.id, "ben")
+    rules.fail = True
+    erasure.erase(arena.ports, arena.anna)
+    erasure.erase(arena.ports, dora.id)
+    Erasures(replace(arena.ports, history=History(arena.log, arena.ports.games, arena.ports.secret))).step()
+    rules.fail = False
+    for match in (whole, of_dora):
+        holder = arena.match(match).seats[0]
+        assert holder is not None
+        assert holder.resigned
+    assert arena.match(broken).status == "suspended"
+    resume(arena.ports, broken)
+    arena.settle()
+    holder = arena.match(broken).seats[0]
+    assert holder is not None
+    assert holder.resigned
+    assert arena.is_finished()
+
+
+def test_a_seek_that_a_pairing_puts_back_after_the_erasure_leads_to_no_match() -> None:
+    arena = Erasing()
+    wanted = NewMatch("toy", 2)
+    seek = seeking.seek(arena.ports, arena.anna, wanted, "key", 600)
+    pairing_of_anna = Pairing("toymatch", (seek,))
+    assert arena.ports.seeks.pair(pairing_of_anna)
+    arena.erase()
+    arena.ports.seeks.finish(pairing_of_anna, (seek,), ())
+    for player in (arena.anna, "ben"):
+        if player == "ben":
+            seeking.seek(arena.ports, player, wanted, "key", 600)
+        arena.ports.seeks.see(player)
+    assert pairing.put_together(arena.ports) == 0
+    assert arena.ports.seeks.of(arena.anna) is None
+    assert arena.ports.seeks.of("ben") is not None
+
+
+def test_a_key_that_a_client_used_does_not_stop_the_erasure() -> None:
     arena = Erasing()
     match = arena.create()
     join(arena.ports, arena.anna, match, f"erase:{arena.anna}:2")
