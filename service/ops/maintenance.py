@@ -39,6 +39,8 @@ Report = Callable[[str], object]
 def backup(environ: Mapping[str, str], target: Path, report: Report) -> None:
     """Write a backup to a new file, or to a file with a generated name in a folder. The service may be running.
 
+    Also updates the list of erased accounts beside it.
+
     Raises:
         CannotOperate: the file exists, or the log cannot be read.
     """
@@ -48,11 +50,26 @@ def backup(environ: Mapping[str, str], target: Path, report: Report) -> None:
             target /= f"moonstone-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.backup"
         if target.exists():
             raise CannotOperate(f"{target} exists; a backup never replaces a file")
-        ports_of(client, settings.store_id)
+        ports = ports_of(client, settings.store_id)
         with _draft_of(target) as file:
             frames = backups.write_file(file, backups.read_store(client, wall_clock()))
             matches = sum(isinstance(frame, backups.StoredMatch) and frame.is_match for frame in frames)
         report(f"backed up {matches} matches to {target}")
+        listed = erased_accounts.file_beside(target, _store_id(target))
+        if erased_accounts.update_list(ports, listed):
+            report(f"listed the erased accounts in {listed}; keep it beside all backups of this store")
+
+
+def _store_id(backup: Path) -> str:
+    """The id of the store that is in a backup; it becomes part of a file's name.
+
+    Raises:
+        BadBackup: there is none.
+    """
+    first = next(backups.read_file(backup))
+    if not isinstance(first, backups.Begin) or not first.store.isalnum():
+        raise backups.BadBackup(f"{backup} does not name its store")
+    return first.store
 
 
 @contextmanager
@@ -79,8 +96,8 @@ def _draft_of(target: Path) -> Iterator[IO[bytes]]:
 def restore(environ: Mapping[str, str], source: Path, report: Report, erased: Path | None = None) -> bool:
     """Fill an empty data folder, or the empty server of MOONSTONE_LOG_URL, from a backup, and check the result.
 
-    Due times and the index are derived again. The accounts of the list `erased` are erased again. Returns whether there is no
-    fault.
+    Due times and the index are derived again. The accounts of the list `erased`, and of the list beside the backup, are
+    erased again. Returns whether there is no fault.
 
     Raises:
         CannotOperate: the store is not empty, or the file is not a complete backup.
@@ -89,9 +106,11 @@ def restore(environ: Mapping[str, str], source: Path, report: Report, erased: Pa
     with errors_as_sentences(), ExitStack() as stack:
         if not source.is_file():
             raise CannotOperate(f"{source} is not a regular file; it is read twice, so write it to one first")
-        listed = None if erased is None else erased_accounts.read_list(erased)
         for _ in backups.read_file(source):
             pass  # check that it is complete before anything is written, so that another try finds an empty store
+        beside = erased_accounts.file_beside(source, _store_id(source))
+        lists = [file for file in (erased, beside) if file is not None and (file is erased or file.exists())]
+        listed = [player for file in lists for player in erased_accounts.read_list(file)] if lists else None
         if settings.log_url is None:
             folder = settings.data_dir
             if folder.exists() and any(folder.iterdir()):
@@ -130,7 +149,8 @@ def _with_derived_data(ports: Ports, match_ids: Iterable[MatchId]) -> Iterator[M
 
 
 def check(environ: Mapping[str, str], report: Report) -> bool:
-    """Verify the chain of every match, fold it, and audit the finished ones; check the ratings. Returns whether there is no fault.
+    """Verify the chain of every match, fold it, and audit the finished ones; check the ratings. Returns whether there
+    is no fault.
 
     Matches that are over or open and missing in the lists of the index are added, because an older release did not list
     all of them. Then the heads that were saved outside the log are compared.
@@ -169,15 +189,16 @@ def _compare(client: LogClient, file: Path, report: Report) -> bool:
 def _check(ports: Ports, client: LogClient, report: Report) -> bool:
     """Whether every match could be checked, none has a fault, and nothing is left of erased accounts."""
     counts = Counter[str]()
+    seats = erased_accounts.SeatsOfErased(ports, report)
     are_erased = erased_accounts.check_erased(ports, report)
-    update_index_of_ended(ports, _with_open_listed(ports, _inspected(ports, client, counts, report)))
+    update_index_of_ended(ports, _with_open_listed(ports, seats.reported(_inspected(ports, client, counts, report))))
     statuses = ", ".join(f"{counts[name]} {name}" for name in ("open", "running", "suspended", "finished", "aborted"))
     newer = f", {counts['newer']} of a newer release" if counts["newer"] else ""
     report(
         f"checked {counts['matches']} matches ({statuses}{newer}) with {counts['events']} events, "
         f"{counts['audited']} audited: {counts['faults']} faults"
     )
-    return are_erased and not (counts["faults"] or counts["newer"])
+    return are_erased and not (seats.found or counts["faults"] or counts["newer"])
 
 
 def _with_open_listed(ports: Ports, matches: Iterable[Match]) -> Iterator[Match]:

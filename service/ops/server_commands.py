@@ -73,7 +73,10 @@ def api(**given: str | None) -> None:
 @click.argument("target", type=click.Path(path_type=Path))
 @_options_for("data_dir")
 def backup(target: Path, **given: str | None) -> None:
-    """Write a backup to TARGET, a new file or a folder. The service may be running. A backup contains every secret."""
+    """Write a backup to TARGET, a new file or a folder. The service may be running. A backup contains every secret.
+
+    The accounts that were erased are added to a list beside it, which `moonstone restore` reads.
+    """
     _with_clear_errors(lambda: maintenance.backup(_environ(given), target, _print))
 
 
@@ -82,7 +85,8 @@ def backup(target: Path, **given: str | None) -> None:
 @click.option(
     "--erased",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="List of accounts that were erased after the backup, as `moonstone erased` writes it; they are erased again.",
+    help="List of accounts that were erased after the backup, as `moonstone erased` writes it; they are erased again, as are "
+    "those of the list beside SOURCE.",
 )
 @_options_for("data_dir")
 def restore(source: Path, erased: Path | None, **given: str | None) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from events.redis_log import send
 from service.adapters.valkey import Valkey
 from service.automation.erasure import SETTLED_MS, Erasures
 from service.container import Service, build
@@ -17,7 +18,7 @@ from service.ops.cli import main
 from service.ops.connection import CannotOperate
 from service.repository.accounts import Player, Token
 from service.settings import read
-from service.usecases import accounts, erasure, recovery
+from service.usecases import accounts, erasure, recovery, seeking
 from service.usecases.match_lifecycle import create, join
 from tests.service.arena import refused
 
@@ -106,6 +107,68 @@ def test_a_backup_of_an_erasure_that_is_not_finished_is_finished_after_the_resto
     assert list(again.accounts.erased()) == [ann.id]
 
 
+def test_a_later_backup_updates_the_list_beside_it_and_a_restore_of_an_older_one_reads_it(
+    empty: Callable[[str], Environ], stack: ExitStack, tmp_path: Path
+) -> None:
+    environ = empty("log")
+    ports = opened(environ, stack).ports
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    (ann, _), (ben, _), (cleo, _) = (accounts.sign_up(ports, name) for name in ("Ann", "Ben", "Cleo"))
+    maintenance.backup(environ, folder / "first", print)
+    assert [file.name for file in folder.iterdir()] == ["first"]
+    erasure.erase(ports, ann.id)
+    maintenance.backup(environ, folder / "second", print)
+    erasure.erase(ports, ben.id)
+    messages: list[str] = []
+    maintenance.backup(environ, folder / "third", messages.append)
+    (file,) = folder.glob("*.erased")
+    assert str(file) in messages[-1]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [line.split()[0] for line in file.read_text().splitlines()] == [ann.id, ben.id]
+
+    restored = empty("restored")
+    assert maintenance.restore(restored, folder / "first", messages.append)
+    assert "erased 2 accounts again that were erased after this backup" in messages
+    again = opened(restored, stack).ports
+    assert again.accounts.players([ann.id, ben.id, cleo.id]) == {cleo.id: cleo}
+
+    more = tmp_path / "more"
+    more.write_text(f"{cleo.id}\n")
+    both = empty("both")
+    assert maintenance.restore(both, folder / "first", messages.append, more)
+    assert "erased 3 accounts again that were erased after this backup" in messages
+
+    # The list keeps what the store does not know.
+    stale = empty("stale")
+    lone = tmp_path / "first"
+    lone.write_bytes((folder / "first").read_bytes())
+    assert maintenance.restore(stale, lone, print)
+    maintenance.backup(stale, folder / "fourth", print)
+    assert [line.split()[0] for line in file.read_text().splitlines()] == [ann.id, ben.id]
+
+
+def test_a_match_that_a_backup_read_before_the_erasure_is_left_after_the_restore(
+    empty: Callable[[str], Environ], stack: ExitStack, tmp_path: Path
+) -> None:
+    environ = empty("log")
+    ports = opened(environ, stack).ports
+    ann, _ = accounts.sign_up(ports, "Ann")
+    match = create(ports, ann.id, NewMatch(game="ape_town", seats=2, bots=("random",)), "create").match
+    join(ports, ann.id, match.id, "join")
+    ports.accounts.begin_erasure(ann.id, 1)
+    ports.accounts.finish_erasure(ann.id, 1)
+    maintenance.backup(environ, tmp_path / "backup", print)
+    restored = empty("restored")
+    assert maintenance.restore(restored, tmp_path / "backup", print)
+    again = opened(restored, stack).ports
+    assert again.accounts.players([ann.id]) == {}
+    Erasures(again).step()
+    holder = again.history.newest(match.id)[0].seats[1]
+    assert holder is not None
+    assert holder.resigned
+
+
 def test_a_check_finds_what_is_left_of_an_erased_account(empty: Callable[[str], Environ], stack: ExitStack) -> None:
     environ = empty("log")
     service = opened(environ, stack)
@@ -115,9 +178,53 @@ def test_a_check_finds_what_is_left_of_an_erased_account(empty: Callable[[str], 
     messages: list[str] = []
     assert maintenance.check(environ, messages.append)
     assert "checked 1 erased accounts; 0 wait for a worker or a suspended match" in messages
-    service.ports.accounts.add(Player(ann.id, "Ann", 1), "digest")
-    assert not maintenance.check(environ, messages.append)
-    assert any(ann.id in message and "its name" in message for message in messages)
+    client = service.log_client
+
+    def add_name() -> None:
+        service.ports.accounts.add(Player(ann.id, "Ann", 1), "digest")
+        send(client, ("DEL", "token:digest"), ("HDEL", f"account:{ann.id}", "token:digest"))
+
+    def add_match() -> str:
+        return create(service.ports, ann.id, NewMatch(game="ape_town", seats=2), "create").match.id
+
+    leftovers: list[tuple[Callable[[], object], Callable[[], object], str]] = [
+        (add_name, lambda: send(client, ("DEL", f"player:{ann.id}")), "its name"),
+        (
+            lambda: send(client, ("HSET", f"account:{ann.id}", "token:x", b"{}")),
+            lambda: send(client, ("HDEL", f"account:{ann.id}", "token:x")),
+            "a token",
+        ),
+        (
+            lambda: send(client, ("HSET", f"account:{ann.id}", "recovery", "x")),
+            lambda: send(client, ("HDEL", f"account:{ann.id}", "recovery")),
+            "its recovery code",
+        ),
+        (
+            lambda: seeking.seek(service.ports, ann.id, NewMatch("ape_town", 2), "key", 600),
+            lambda: [service.ports.seeks.remove(one.seek) for one in service.ports.seeks.waiting()],
+            "its seek",
+        ),
+        (add_match, lambda: None, "still takes part in match"),
+    ]
+    for leave_behind, remove, named in leftovers:
+        messages.clear()
+        leave_behind()
+        assert not maintenance.check(environ, messages.append), named
+        assert any(ann.id in message and named in message for message in messages)
+        remove()
+
+
+def test_a_check_removes_the_keys_of_tokens_of_erased_accounts(
+    empty: Callable[[str], Environ], stack: ExitStack
+) -> None:
+    environ = empty("log")
+    service = opened(environ, stack)
+    ann, _ = accounts.sign_up(service.ports, "Ann")
+    erasure.erase(service.ports, ann.id)
+    service.ports.accounts.finish_erasure(ann.id, 1)
+    send(service.log_client, ("SET", "grant:x", ann.id), ("SET", "token:y", ann.id))
+    assert maintenance.check(environ, print)
+    assert send(service.log_client, ("EXISTS", "grant:x"), ("EXISTS", "token:y")) == [0, 0]
 
 
 def test_a_damaged_list_is_refused_before_anything_is_written(
