@@ -209,7 +209,7 @@ VARIABLES: Final = (
     Variable(
         "MOONSTONE_ACCOUNT_CHANGES_BY_TOKEN",
         "30",
-        "changes of name, tokens and recovery code, and exports, in ten minutes with the tokens of one player",
+        "changes of name, tokens and recovery code in ten minutes with the tokens of one player; a sixth as many exports",
         _limit,
     ),
     Variable(

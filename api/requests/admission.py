@@ -1,4 +1,4 @@
-"""Limits of what a request makes or changes, besides those of requests: for a player, for an address, for the whole service."""
+"""Limits of what requests make or change: for a player, for an address, for the whole service."""
 
 from typing import Final
 
@@ -12,7 +12,9 @@ CREATION_WINDOW: Final = 60
 BOT_MATCH_WINDOW: Final = 600
 """Seconds for the quota of matches of bots alone that an address starts. Limited, since workers play each to its end."""
 ACCOUNT_WINDOW: Final = 600
-"""Seconds for the quotas of new players, of changes of an account, and of recoveries."""
+"""Seconds for the quotas of new players, of changes and exports of an account, and of recoveries."""
+CHANGES_PER_EXPORT: Final = 6
+"""The quota of changes is this many times that of exports."""
 
 
 def admit_sign_up() -> None:
@@ -26,13 +28,23 @@ def admit_sign_up() -> None:
 
 
 def admit_account_change() -> None:
-    """Count a change of the caller's account, or an export.
+    """Count a change of the caller's account.
 
     Raises:
         Refused: `rate-limited`.
     """
     quota = context.container().settings.account_changes_by_token
     context.take(Policy("account-changes", quota, ACCOUNT_WINDOW), context.caller().id)
+
+
+def admit_export() -> None:
+    """Count an export of the caller. It reads all matches of the player.
+
+    Raises:
+        Refused: `rate-limited`.
+    """
+    quota = max(1, context.container().settings.account_changes_by_token // CHANGES_PER_EXPORT)
+    context.take(Policy("exports", quota, ACCOUNT_WINDOW), context.caller().id)
 
 
 def admit_recovery() -> None:

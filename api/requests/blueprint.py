@@ -59,9 +59,10 @@ class Answer(NamedTuple):
 class Operation(msgspec.Struct, frozen=True):
     """What a view declares.
 
-    `takes`: where it has input: "json", "query" or both. `repeated`: query parameters that may be repeated. `bucket`: the
-    name of its own rate limit, or None. `scope`: what a token must be for, None if any will do. `problems`: codes, besides those of every request with the same method. `links`:
-    from a status to the operations that its answer leads to, with their parameters.
+    `takes`: where it has input: "json", "query" or both. `repeated`: query parameters that may be repeated. `bucket`:
+    the name of its own rate limit, or None. `scope`: what a token must be for, None if any will do. `problems`: codes,
+    besides those of every request with the same method. `links`: from a status to the operations that its answer leads
+    to, with their parameters.
     """
 
     inputs: tuple[Input, ...] = ()
@@ -175,8 +176,8 @@ class Blueprint(flask.Blueprint):
     def knows_caller(*, required: bool, scope: Scope | None, by_ticket: bool = False) -> Callable[[View], View]:
         """Declare that a view uses the caller. If a token is required, the checks refuse requests without one.
 
-        `scope`: a token that is sent must have it; None if any token will do. `by_ticket`: the query may have a ticket instead
-        of a token (its schema has the field `ticket`).
+        `scope`: a token that is sent must have it; None if any token will do. `by_ticket`: the query may have a ticket
+        instead of a token (its schema has the field `ticket`).
         """
         declared = {"knows_caller": True, "needs_token": required, "scope": scope, "takes_ticket": by_ticket}
         return lambda view: _declare(view, **declared)

@@ -1,4 +1,4 @@
-"""Checks of every request before its view: framing and size, host, token, rate limit, clock, headers and body, in this order.
+"""Checks of every request before its view: framing, size, host, token, rate limit, clock, headers, body, in this order.
 
 Cheap checks come first: a request that is refused early reads nothing from the socket.
 """

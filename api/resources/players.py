@@ -13,7 +13,7 @@ from api.requests.blueprint import STORE_PROBLEMS, Blueprint
 from api.requests.components import ref
 from api.resources import stream_response
 from service.errors import Refused
-from service.repository.ports import Player
+from service.repository.ports import LogUnavailable, Player
 from service.subscriptions.frames import NDJSON
 from service.usecases import accounts, erasure, recovery
 from service.usecases.account_export import ExportedAccount, ExportedEnd, ExportedMatch, UnreadableMatch, export
@@ -68,8 +68,8 @@ class NewTicket(msgspec.Struct, frozen=True):
 def sign_up(body: Mapping[str, Any]) -> Response:
     """Create a player.
 
-    Every request creates another one. The number of new players of an address is limited. The token has all scopes and does
-    not expire; keep the recovery code somewhere else, for the case that the token is lost or stolen.
+    Every request creates another one. The number of new players of an address is limited. The token has all scopes and
+    does not expire; keep the recovery code somewhere else, for the case that the token is lost or stolen.
     """
     admission.admit_sign_up()
     player, token = accounts.sign_up(context.ports(), body["name"])
@@ -83,8 +83,8 @@ def sign_up(body: Mapping[str, Any]) -> Response:
 def recover(body: Mapping[str, Any]) -> Response:
     """Get a new token for a recovery code, and revoke all other tokens of its player.
 
-    The code stays valid, so that a request whose answer was lost can be sent again. If others may know the code, renew it.
-    Wrong codes are limited by address and by player.
+    The code stays valid, so that a request whose answer was lost can be sent again. If others may know the code, renew
+    it. Wrong codes are limited by address and by player.
     """
     admission.admit_recovery()
     code = body["recovery_code"]
@@ -131,8 +131,9 @@ def change_player(body: Mapping[str, Any]) -> Response:
 def erase_player() -> Response:
     """Erase the account: at once its name, its tokens and its recovery code; this cannot be undone.
 
-    Then the service resigns its running seats (those of a suspended match once it resumes), leaves its open matches and ends
-    its seek. Events keep the player's `id`, without any name, because matches stay verifiable.
+    Then the service resigns its running seats (those of a suspended match once it resumes), leaves its open matches and
+    ends its seek. Events keep the player's `id`, without any name, so that matches stay verifiable. If the answer is
+    lost, repeat the request: once the account is erased, the answer is `token-invalid`.
     """
     erasure.erase(context.ports(), context.caller().id)
     return Response(status=202)
@@ -160,14 +161,15 @@ _EXPORT: Final = {
 
 @blueprint.at("/v1/me/export")
 @blueprint.knows_caller(required=True, scope="account")
-@blueprint.answers_with(200, _EXPORT, description="All that is stored of the player.", media_types=(NDJSON.media_type,))
+@blueprint.answers_with(200, _EXPORT, description="What is stored of the player.", media_types=(NDJSON.media_type,))
 @blueprint.refuses(*STORE_PROBLEMS, "too-many-streams")
 def export_player() -> Response:
-    """Download all that is stored of the player: the account, and every match with the events that the player caused.
+    """Download what is stored of the player: the account, and every match with the events and commands of the player.
 
-    Everything is as the player's own seat sees it. The download counts as a stream while it lasts.
+    Everything is as the player's own seat sees it. Matches that the player left before they began are not part of it.
+    The download counts as a stream while it lasts. The number of exports of a player is limited.
     """
-    admission.admit_account_change()
+    admission.admit_export()
     streams = stream_response.streams()
     slot = streams.enter(stream_response.holder())
     digest = auth.required(context.credential())
@@ -182,23 +184,32 @@ def export_player() -> Response:
 @blueprint.answers_with(201, NewTicket, description="The ticket.")
 @blueprint.refuses(*STORE_PROBLEMS)
 def issue_ticket() -> Response:
-    """Create a ticket for one stream, for clients that cannot send headers: use it as `?ticket=` in the stream's address.
+    """Create a ticket for one stream, for clients that cannot send headers: use it as `?ticket=` in its address.
 
-    A ticket works once, and only while the token that created it is valid. A browser's EventSource needs a new one after
-    each disconnection. Tokens are not accepted in addresses.
+    A ticket works once, and only while the token that created it is valid. A browser's EventSource needs a new one
+    after each disconnection. Tokens are not accepted in addresses.
     """
     ticket = accounts.issue_ticket(context.ports(), auth.required(context.credential()))
     return answer(NewTicket(ticket, accounts.TICKET_SECONDS), 201)
 
 
 def _lines(player: Player, token_digest: str) -> Generator[bytes]:
-    """The lines of an export. It needs no request context, and ends without its last line if the token becomes invalid."""
+    """The lines of an export, which need no request context.
+
+    They end without the last one if the token becomes invalid, or if the log does not answer.
+    """
     ports = context.ports()
     authorize = stream_response.authorize()
 
     def lines() -> Generator[bytes]:
-        for line in export(ports, player, token_digest):
-            authorize()
-            yield msgspec.json.encode(line) + b"\n"
+        has_begun = False
+        try:
+            for line in export(ports, player, token_digest):
+                authorize()
+                yield msgspec.json.encode(line) + b"\n"
+                has_begun = True
+        except (Refused, LogUnavailable):
+            if not has_begun:  # before the first line, this becomes the response
+                raise
 
     return lines()

@@ -1,11 +1,11 @@
-"""All that is stored of a player, as the player may see it."""
+"""What is stored of a player, as the player may see it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from events.record import Event, MatchId
+from events.record import Event, MatchId, Version
 from service.errors import Corrupt, Refused
 from service.games.visibility import Seat
 from service.match.events import SeatTaken
@@ -14,7 +14,9 @@ from service.match.redaction import SeenEvent, see_event, viewer_of
 from service.repository.ports import Player, Ports
 from service.usecases.accounts import TokenView, list_tokens
 from service.usecases.match_index import own_page
+from service.usecases.submit import player_key
 from service.views.match_views import OwnMatch
+from service.views.ratings import PlayerRating, RatingChange, change, entry_of, ratings_of
 
 _PAGE: Final = 20
 """Matches per read."""
@@ -23,7 +25,10 @@ _EVENTS: Final = 500
 
 
 class ExportedAccount(msgspec.Struct, frozen=True, tag="account"):
-    """The account. `at`: when the export began. `has_recovery_code`: the service stores the hash of a code."""
+    """The account. `at`: when the export began. `has_recovery_code`: the service stores the hash of a code.
+
+    `ratings` has the games in which a rated match of the player counted.
+    """
 
     at: int
     player: Player
@@ -31,13 +36,26 @@ class ExportedAccount(msgspec.Struct, frozen=True, tag="account"):
     has_recovery_code: bool
     seek: Mapping[str, Any] | None
     news: tuple[Mapping[str, Any], ...]
+    ratings: tuple[PlayerRating, ...]
+
+
+class ExportedCommand(msgspec.Struct, frozen=True):
+    """A command of the player: its `Idempotency-Key`, or one that the service chose, and its last event's version."""
+
+    key: str
+    version: Version
 
 
 class ExportedMatch(msgspec.Struct, frozen=True, tag="match"):
-    """A match that the player created or has or had a seat in, and the `events` that the player caused."""
+    """A match that the player created or has or had a seat in, and the `events` and `commands` that are the player's.
+
+    `rating` is what the match did to the player's rating; null if it is not rated (yet).
+    """
 
     match: OwnMatch
     events: tuple[SeenEvent, ...]
+    commands: tuple[ExportedCommand, ...]
+    rating: RatingChange | None
 
 
 class UnreadableMatch(msgspec.Struct, frozen=True, tag="unreadable"):
@@ -62,7 +80,7 @@ def export(ports: Ports, player: Player, token_digest: str) -> Iterator[Line]:
     seek = ports.seeks.of(player.id)
     news = tuple({"at": at, **msgspec.to_builtins(item)} for at, item in ports.news.since(player.id, 0))
     kept = None if seek is None else msgspec.to_builtins(seek)
-    yield ExportedAccount(ports.now(), player, tokens, has_code, kept, news)
+    yield ExportedAccount(ports.now(), player, tokens, has_code, kept, news, ratings_of(ports, player.id))
     count, before = 0, None
     while True:
         page = own_page(ports, player.id, "all", before, _PAGE)
@@ -79,9 +97,24 @@ def export(ports: Ports, player: Player, token_digest: str) -> Iterator[Line]:
 def _exported(ports: Ports, own: OwnMatch, player: str) -> ExportedMatch | UnreadableMatch:
     try:
         match, _ = ports.history.newest(own.id)
-        return ExportedMatch(own, tuple(_caused(ports, match, player)))
+        events = tuple(_caused(ports, match, player))
     except (Corrupt, Refused):
         return UnreadableMatch(own.id)
+    prefix = player_key(player, "", None).id
+    sent = ports.log.commands(own.id, prefix)
+    commands = [ExportedCommand(name.removeprefix(prefix), seen.version) for name, seen in sent.items()]
+    commands.sort(key=lambda command: (command.version, command.key))
+    return ExportedMatch(own, events, tuple(commands), _rating(ports, match, player))
+
+
+def _rating(ports: Ports, match: Match, player: str) -> RatingChange | None:
+    if match.created.rated is not True or match.status != "finished":
+        return None
+    try:
+        entry = entry_of(ports, match)
+    except (Corrupt, Refused):
+        return None
+    return None if entry is None else change(entry, player)
 
 
 def _caused(ports: Ports, match: Match, player: str) -> Iterator[SeenEvent]:

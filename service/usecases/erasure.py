@@ -1,4 +1,4 @@
-"""Erasure of an account. This is its beginning; `service.automation.erasure` does the rest, whatever process dies in between."""
+"""The beginning of an erasure; `service.automation.erasure` does the rest, whatever process dies in between."""
 
 from service.repository.ports import Ports
 

@@ -1,7 +1,7 @@
 """Recovery codes: whoever has lost every token, or fears that one was stolen, gets a new one and revokes all others.
 
-A code has the id of its player, so that it suffices alone. It stays valid until it is renewed: if the answer to a recovery is
-lost, the client sends the same code again.
+A code has the id of its player, so that it suffices alone. It stays valid until it is renewed: if the answer to a
+recovery is lost, the client sends the same code again.
 """
 
 import hmac
@@ -39,10 +39,11 @@ def player_of(code: str) -> str | None:
 
 
 def recover(ports: Ports, code: str) -> tuple[Player, str]:
-    """The player of a code, with a new token that has all scopes. All other tokens are revoked in every process at once.
+    """The player of a code, with a new token that has all scopes. All other tokens are revoked in every process at
+    once.
 
-    Raises:
-        Refused: `recovery-code-invalid`, the same for a malformed, wrong or renewed code and for a player who does not exist.
+    Raises: Refused: `recovery-code-invalid`, the same for a malformed, wrong or renewed code and for a player who does
+        not exist.
     """
     player_id = player_of(code)
     if player_id is None:

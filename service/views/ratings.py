@@ -194,15 +194,24 @@ def player_page(ports: Ports, player: str) -> PlayerPage:
         Refused: `player-not-found`.
     """
     account = ports.player(player)
-    ratings: list[PlayerRating] = []
-    kind: SeatKind = "human"
-    for game in ports.games:
-        standing = ports.ratings.standings(game, (player,)).get(player)
-        if standing is not None:
-            kind = standing.kind
-            rank = ports.ratings.rank(game, standing) if standing.is_placed else None
-            ratings.append(PlayerRating(game=game, rank=rank, **_fields(standing)))
-    return PlayerPage(account.id, account.name, kind, tuple(ratings))
+    known = _standings(ports, player)
+    kind = known[-1][1].kind if known else "human"
+    return PlayerPage(account.id, account.name, kind, tuple(_rating(ports, *one) for one in known))
+
+
+def ratings_of(ports: Ports, player: str) -> tuple[PlayerRating, ...]:
+    """The ratings of a player, in the order of the games."""
+    return tuple(_rating(ports, *one) for one in _standings(ports, player))
+
+
+def _standings(ports: Ports, player: str) -> Sequence[tuple[str, Standing]]:
+    found = ((game, ports.ratings.standings(game, (player,)).get(player)) for game in ports.games)
+    return [(game, standing) for game, standing in found if standing is not None]
+
+
+def _rating(ports: Ports, game: str, standing: Standing) -> PlayerRating:
+    rank = ports.ratings.rank(game, standing) if standing.is_placed else None
+    return PlayerRating(game=game, rank=rank, **_fields(standing))
 
 
 def history(ports: Ports, player: str, cursor: str | None, limit: int) -> RatingHistory:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from service.automation.erasure import Erasures
+from service.repository.ports import LogUnavailable
 from tests.api.checked import Client, Json
 from tests.api.conftest import problem
 
@@ -27,10 +28,13 @@ def test_a_new_name_is_shown_in_old_matches(client: Client) -> None:
     token = client.sign_up("Rumpelstilzchen")
     match = client.do("/v1/matches", MATCH, token)["id"]
     client.do(f"/v1/matches/{match}/seats", {}, token)
+    seen = client.get(f"/v1/matches/{match}")
     changed = client.send("PATCH", "/v1/me", {"name": "  Ada 🌙  "}, token=token)
     assert (changed.status_code, changed.get_json()["name"]) == (200, "Ada 🌙")
     view = client.ask(f"/v1/matches/{match}")
     assert (view["creator_name"], view["seats"][0]["name"]) == ("Ada 🌙", "Ada 🌙")
+    # As documented, a name is no part of a version.
+    assert client.get(f"/v1/matches/{match}", if_none_match=seen.headers["ETag"]).status_code == 304
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 41, "a\nb", "\u3164", "a\u202eb", 7, None])
@@ -43,7 +47,7 @@ def test_a_name_follows_the_rule_for_names(client: Client, name: object) -> None
 
 def test_an_export_has_the_account_its_matches_and_only_what_the_player_caused(client: Client) -> None:
     ada, ben = client.sign_up("Ada"), client.sign_up("Ben")
-    match = client.do("/v1/matches", {**MATCH, "private": True}, ada)
+    match = client.do("/v1/matches", {**MATCH, "private": True}, ada, idempotency_key="create-it")
     for token in (ben, ada):
         seated = {"join_code": match["join_code"], "client_seed": f"dice of {token[-4:]}"}
         client.do(f"/v1/matches/{match['id']}/seats", seated, token)
@@ -66,6 +70,9 @@ def test_an_export_has_the_account_its_matches_and_only_what_the_player_caused(c
     events = client.ask(f"/v1/matches/{match['id']}/events?limit=500", ada)["events"]
     seat = found[match["id"]]["match"]["seat"]
     player = first["player"]["id"]
+    sent = found[match["id"]]["commands"]
+    assert len(sent) == len(found[match["id"]]["events"])
+    assert {"key": "create-it", "version": 1} in sent
     assert found[match["id"]]["events"] == [one for one in events if one["by"] in {f"seat:{seat}", f"player:{player}"}]
     text = json.dumps([first, *matches])
     assert f"dice of {ada[-4:]}" in text
@@ -90,6 +97,33 @@ def test_a_large_export_is_complete(client: Client) -> None:
     lines = exported(client, token)
     assert {line["match"]["id"] for line in lines[1:-1]} == made
     assert lines[-1] == {"type": "end", "matches": 45}
+
+
+def unavailable(*_: object) -> None:
+    raise LogUnavailable("unavailable")
+
+
+@pytest.mark.parametrize("fault", ["revoked", "erased", "log"])
+def test_an_export_that_is_interrupted_ends_without_its_last_line(
+    client: Client, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = client.sign_up()
+    for _ in range(3):
+        client.do("/v1/matches", MATCH, token)
+    bearer = {"Authorization": f"Bearer {token}"}
+    response = client.app.test_client().get("/v1/me/export", headers=bearer, buffered=False)
+    lines = response.iter_encoded()
+    found = [next(lines), next(lines)]
+    match fault:
+        case "revoked":
+            client.send("DELETE", "/v1/me/tokens/current", token=token)
+        case "erased":
+            client.send("DELETE", "/v1/me", token=token)
+        case _:
+            monkeypatch.setattr(client.container.ports.log, "commands", unavailable)
+    found += lines
+    response.close()
+    assert [json.loads(line)["type"] for line in found] == ["account", "match"]
 
 
 def test_an_erased_account_is_gone_and_its_matches_go_on(client: Client) -> None:

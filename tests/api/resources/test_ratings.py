@@ -84,6 +84,15 @@ def test_a_player_has_its_ratings_by_game(played: Rated) -> None:
     assert played.client.ask(f"/v1/players/{other}")["ratings"] == []
 
 
+def test_an_export_has_the_ratings_and_what_each_match_did_to_them(played: Rated) -> None:
+    with played.client.get("/v1/me/export", played.tokens["Anna"]) as response:
+        first, *matches, _ = map(msgspec.json.decode, response.get_data().splitlines())
+    assert first["ratings"] == played.client.ask(f"/v1/players/{played.ids['Anna']}")["ratings"]
+    history = played.pages(f"/v1/players/{played.ids['Anna']}/ratings", "matches", 50)
+    wanted = {one["match"]: {name: one[name] for name in ("counted", "rank", "before", "after")} for one in history}
+    assert {one["match"]["id"]: one["rating"] for one in matches} == wanted
+
+
 @pytest.mark.parametrize("limit", [1, 4, RIVALS, 50])
 def test_a_player_s_rated_matches_are_listed_newest_first_and_follow_each_other(played: Rated, limit: int) -> None:
     found = played.pages(f"/v1/players/{played.ids['Anna']}/ratings", "matches", limit)

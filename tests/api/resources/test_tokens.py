@@ -88,10 +88,18 @@ def test_the_number_of_tokens_and_of_changes_is_limited(client: Client) -> None:
         limited.post("/v1/me/tokens", {}, token),
         limited.send("PATCH", "/v1/me", {"name": "Ada"}, token=token),
         limited.post("/v1/me/recovery-code", {}, token),
-        limited.get("/v1/me/export", token),
     ]
-    assert [answer.status_code for answer in answers] == [201, 200, 429, 429]
+    assert [answer.status_code for answer in answers] == [201, 200, 429]
     assert answers[2].headers["RateLimit-Policy"] == '"account-changes";q=2;w=600'
+
+
+@pytest.mark.parametrize(("changes", "exports"), [(1, 1), (30, 5)])
+def test_the_number_of_exports_is_limited(changes: int, exports: int) -> None:
+    limited = Client(Container(settings(**{**UNLIMITED, "account_changes_by_token": changes})))
+    token = limited.sign_up()
+    answers = [limited.get("/v1/me/export", token) for _ in range(exports + 1)]
+    assert [answer.status_code for answer in answers] == [*[200] * exports, 429]
+    assert answers[-1].headers["RateLimit-Policy"] == f'"exports";q={exports};w=600'
 
 
 def test_a_recovery_code_is_shown_at_sign_up_and_gets_a_new_token(client: Client) -> None:
