@@ -45,8 +45,8 @@ class RequestState:
     """The state of a request while it is answered. It replaces Flask's `g`.
 
     `container` and `alive` (whether the server still runs) belong to the app. `began` is a value of
-    `time.perf_counter`. `session` is None without a token. `ticket_of` is the digest of the token that a ticket stands for.
-    `problem` is the code of the problem that is sent as the response.
+    `time.perf_counter`. `session` is None without a token. `ticket_of` is the digest of the token that a ticket stands
+    for. `problem` is the code of the problem that is sent as the response.
     """
 
     __slots__ = ("alive", "allowance", "began", "container", "id", "problem", "session", "ticket_of")

@@ -23,8 +23,9 @@ _MEANINGS: Final[Mapping[RequestHeader, str]] = {
     "Idempotency-Key": "1 to 64 visible ASCII characters, such as a UUID; a key with a comma must be quoted. A request that is "
     "sent again with the same key is carried out only once.",
     "If-Match": "The ETag of the version to which the command applies. If it is not the newest version, the answer is 412.",
-    "If-None-Match": "The ETag of an answer from the same address with the same token; 304 if the answer is still the same. "
-    "With texts the answer is always complete, since a tag does not depend on the language.",
+    "If-None-Match": "The ETag of an answer from the same address with the same token; 304 if the answer would have the same "
+    "version, whatever the names of its players are now. With texts the answer is always complete, since a tag does not depend on "
+    "the language.",
     "Accept-Language": "The language of texts, and of reasons why an action or a leave is refused: `en` (the default) or `de`.",
     "Last-Event-ID": "With `text/event-stream`: the `id` of the last event that the client received; it overrides `after`.",
     "Last-Event-ID (cursor)": "With `text/event-stream`: the `id` of the last frame that the client received; it overrides "
