@@ -176,6 +176,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "seek": "The seek that waits, null without one.",
     "news": "Notices of freed seats, rematches and ended seeks; each is kept for a day.",
     "ExportedMatch.events": "The events that the player caused, in order, as the player's seat sees them.",
+    "ExportedMatch.rating": "How the match changed the player's rating; null if it is not rated (yet), or if the player had no seat at "
+    "its start.",
     "ExportedEnd.matches": "How many matches the export has.",
     "ExportedAccount.at": "When the export began, in milliseconds since 1970 (UTC).",
     "ticket": "The value for `?ticket=` in the address of one stream.",

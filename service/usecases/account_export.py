@@ -12,9 +12,11 @@ from service.match.events import SeatTaken
 from service.match.model import Match
 from service.match.redaction import SeenEvent, see_event, viewer_of
 from service.repository.ports import Player, Ports
+from service.repository.rating_streams import entry_of
 from service.usecases.accounts import TokenView, list_tokens
 from service.usecases.match_index import own_page
 from service.views.match_views import OwnMatch
+from service.views.ratings import PlayerRating, RatingChange, change, player_ratings
 
 _PAGE: Final = 20
 """Matches per read."""
@@ -31,13 +33,18 @@ class ExportedAccount(msgspec.Struct, frozen=True, tag="account"):
     has_recovery_code: bool
     seek: Mapping[str, Any] | None
     news: tuple[Mapping[str, Any], ...]
+    ratings: tuple[PlayerRating, ...]
 
 
 class ExportedMatch(msgspec.Struct, frozen=True, tag="match"):
-    """A match that the player created or has or had a seat in, and the `events` that the player caused."""
+    """A match that the player created or has or had a seat in, and the `events` that the player caused.
+
+    `rating` is how the match changed the player's rating; null if it is not rated (yet), or if the player had no seat at its start.
+    """
 
     match: OwnMatch
     events: tuple[SeenEvent, ...]
+    rating: RatingChange | None
 
 
 class UnreadableMatch(msgspec.Struct, frozen=True, tag="unreadable"):
@@ -62,7 +69,7 @@ def export(ports: Ports, player: Player, token_digest: str) -> Iterator[Line]:
     seek = ports.seeks.of(player.id)
     news = tuple({"at": at, **msgspec.to_builtins(item)} for at, item in ports.news.since(player.id, 0))
     kept = None if seek is None else msgspec.to_builtins(seek)
-    yield ExportedAccount(ports.now(), player, tokens, has_code, kept, news)
+    yield ExportedAccount(ports.now(), player, tokens, has_code, kept, news, player_ratings(ports, player.id))
     count, before = 0, None
     while True:
         page = own_page(ports, player.id, "all", before, _PAGE)
@@ -79,9 +86,14 @@ def export(ports: Ports, player: Player, token_digest: str) -> Iterator[Line]:
 def _exported(ports: Ports, own: OwnMatch, player: str) -> ExportedMatch | UnreadableMatch:
     try:
         match, _ = ports.history.newest(own.id)
-        return ExportedMatch(own, tuple(_caused(ports, match, player)))
+        return ExportedMatch(own, tuple(_caused(ports, match, player)), _rating(ports, match, player))
     except (Corrupt, Refused):
         return UnreadableMatch(own.id)
+
+
+def _rating(ports: Ports, match: Match, player: str) -> RatingChange | None:
+    entry = entry_of(ports.log, match) if match.is_to_be_rated else None
+    return None if entry is None else change(entry.rated, player)
 
 
 def _caused(ports: Ports, match: Match, player: str) -> Iterator[SeenEvent]:
