@@ -35,8 +35,8 @@ from service.repository.ratings import Known, folded
 ATTEMPTS: Final = 8
 """Maximum number of attempts to rate a match in one call: each fails if another match of the game is rated at the same time.
 After the last one the match is due again when its lease ends, so that the deadlines that the same thread enforces do not wait."""
-MAX_FOLDED: Final = 50
-"""Maximum number of entries that the rating of one match folds, for the same reason."""
+MAX_FOLDED: Final = 20
+"""Maximum number of entries that the rating of one match folds, for the same reason. `catch_up` folds the rest in another thread."""
 BATCH: Final = 200
 """Entries, or matches, per read."""
 
