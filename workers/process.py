@@ -17,6 +17,7 @@ from service.adapters.jobs import JOB_SECONDS
 from service.automation import adoption, pairing, rating
 from service.automation.erasure import Erasures
 from service.container import Service, Unusable, build
+from service.errors import Corrupt, Refused
 from service.repository.ports import Lane, Ports
 from service.settings import BadSetting, Settings
 from workers import jobs
@@ -116,3 +117,8 @@ def _adopt(ports: Ports, goes_on: GoesOn) -> None:
     unrated = rating.adopt(ports, goes_on)
     if unrated:
         _log.info("%d matches that an older release scored will be rated", unrated)
+    for game in ports.games:
+        try:
+            rating.catch_up(ports, game, goes_on)
+        except (Corrupt, Refused) as error:
+            _log.error("the leaderboard of %s is not up to date: %s", game, error)

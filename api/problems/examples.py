@@ -28,6 +28,7 @@ _RECORDED: Final[Mapping[str, Mapping[str, Any]]] = msgspec.json.decode(RECORDED
 
 FACTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "match-corrupt": {"version": 17},
+    "ratings-corrupt": {"version": 17},
     "not-ready": {"faults": ["the log is not available: unavailable"]},
     "too-early": {
         "clause": "FOU-4",

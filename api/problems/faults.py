@@ -59,10 +59,18 @@ FAULTS: Final[Mapping[str, ProblemType]] = {
         "Report the match and the version to the operator. After a repair, the same request with the same key works.",
         retry_after=3600,
     ),
+    "ratings-corrupt": ProblemType(
+        503,
+        "Ratings corrupt",
+        "A stored entry of the ratings of this game does not fit its hash chain. No more of its matches are rated; matches and other "
+        "games are not affected.",
+        "Report the game and the version to the operator. The entries before that version can be read.",
+        retry_after=3600,
+    ),
     "engine-too-old": ProblemType(
         503,
         "Engine too old",
-        "The match has events that this version of the service does not know. For a private match, strangers get "
+        "The match, or the ratings, have events that this version of the service does not know. For a private match, strangers get "
         "`match-not-found`.",
         "Send the same request again: a newer process may answer it. If the problem persists, inform the operator.",
         retry_after=60,

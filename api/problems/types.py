@@ -206,8 +206,9 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "history-diverged": ProblemType(
         409,
         "History diverged",
-        "The version you know has another hash here: the store has lost or replaced events that you have seen.",
-        "Read the match again from version 1, and inform the operator.",
+        "The version you know has another hash here: the store has lost or replaced events, or entries of ratings, that you have "
+        "seen.",
+        "Read the match, or the ratings, again from version 1, and inform the operator.",
     ),
     "version-conflict": ProblemType(
         409, "Version conflict", "Other commands were first, several times in a row.", REPEAT, retry_after=1

@@ -179,7 +179,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "commands": "The commands of the player in the match, in the order of their events.",
     "ExportedCommand.key": "The `Idempotency-Key` of the command; the service chose one if the client sent none.",
     "ExportedCommand.version": "The version of the last event of the command.",
-    "ExportedMatch.rating": "What the match did to the player's rating; null if it is not rated (yet).",
+    "ExportedMatch.rating": "How the match changed the player's rating; null if it is not rated (yet), or if the player had no seat at "
+    "its start.",
     "ExportedEnd.matches": "How many matches the export has.",
     "ExportedAccount.at": "When the export began, in milliseconds since 1970 (UTC).",
     "ticket": "The value for `?ticket=` in the address of one stream.",

@@ -45,7 +45,7 @@ def _backlog() -> metrics.Backlog | None:
     now = ports.now()
     try:
         due, bots = ports.log.next_due(("job", "clock")), ports.log.count_due("bots", now)
-        erasures = len(ports.accounts.erasing())
+        erasures, ratings = len(ports.accounts.erasing()), len(ports.log.scheduled("rating"))
     except LogUnavailable:
         return None
-    return metrics.Backlog(0.0 if due is None else max(now - due, 0) / 1000, bots, erasures)
+    return metrics.Backlog(0.0 if due is None else max(now - due, 0) / 1000, bots, erasures, ratings)

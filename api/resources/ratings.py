@@ -1,4 +1,4 @@
-"""Ratings: leaderboards, players with their ratings and rated matches, and the rating streams."""
+"""Leaderboards, players with their ratings and rated matches, and the rating streams."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -48,6 +48,15 @@ class EntriesQuerySchema(strict_fields.Schema):
         load_default=0,
         metadata={
             "description": "The version of the entry after which the lines begin; 0 for the first line and all entries."
+        },
+    )
+    head = strict_fields.String(
+        64,
+        pattern="[0-9a-f]{16,64}",
+        form="the first 16 to 64 digits of a hash, in lower case",
+        metadata={
+            "description": "At least 16 digits of the SHA-256 of the line before, as the client knows it: of the entry `after`, or of "
+            "the first line. If it has another hash, the answer is `history-diverged`."
         },
     )
     limit = strict_fields.DecimalInteger(
@@ -104,14 +113,15 @@ def list_player_ratings(query: Mapping[str, Any], player: str) -> Response:
     media_types=(NDJSON.media_type,),
 )
 @blueprint.answers_with(204, description="There are no later entries.")
-@blueprint.refuses("game-not-found", *STORE_PROBLEMS)
+@blueprint.refuses("game-not-found", "history-diverged", "ratings-corrupt", "engine-too-old", *STORE_PROBLEMS)
 def list_rating_entries(query: Mapping[str, Any], game: str) -> Response:
     """List the entries of all rated matches of a game, in the order in which they were rated.
 
     Entries are chained like the events of a match. From them and the matches anyone can recompute every rating: VERIFYING.md
-    says how. To continue, send the version of the last entry as `after`.
+    says how. To continue, send the version of the last entry as `after`. If the service no longer has that entry, for example
+    after a restore from a backup, the answer is `history-diverged`.
     """
-    lines = ratings.lines(context.ports(), game, query["after"], query["limit"])
+    lines = ratings.lines(context.ports(), game, query["after"], query.get("head", ""), query["limit"])
     if not lines:
         return Response(status=204)
     return Response(b"".join(line + b"\n" for line in lines), content_type=NDJSON.media_type)

@@ -1,4 +1,4 @@
-"""`Ratings` in the memory of this process, for local play and for tests of the use cases."""
+"""`Ratings` in the memory of this process, for local play and for tests."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,6 @@ from service.repository.ratings import (
     PastMatch,
     Standing,
     Standings,
-    past_match,
 )
 
 
@@ -41,10 +40,10 @@ class MemoryRatings:
         kept = self._games[game]
         if kept.head != folded.before.head:
             return False
-        kept.head = folded.entry.head
+        kept.head = folded.head
         kept.standings.update(folded.standings)
         kept.met.update(folded.met)
-        kept.past += [(seat.player, past_match(game, folded.entry, seat)) for seat in folded.entry.rated.seats]
+        kept.past += folded.past.items()
         return True
 
     def clear(self, game: str) -> None:
@@ -72,6 +71,9 @@ class MemoryRatings:
 
     def everyone(self, game: str) -> Iterator[tuple[str, Standing]]:
         yield from self._games[game].standings.items()
+
+    def pairs(self, game: str) -> Iterator[tuple[Pair, int]]:
+        yield from self._games[game].met.items()
 
     def adopted(self) -> int:
         return self._adopted

@@ -6,6 +6,9 @@ Keys of a game, all derived from its rating stream:
   met        hash; pair -> number of counted matches
   past       sorted set of `<player>:<version>:<match as JSON>`, all with score 0, so that they sort as text
   all, human, hosted    sorted sets of the leaderboards: `<order>:<player>`, all with score 0
+
+Pairs do not expire: a match may be rated long after its end, for example by the workers of a restored store, and then needs the
+numbers of the day on which it ended. A pair takes about 90 bytes; the rows of `past` of one match of two players take 600.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,17 +22,14 @@ from events.redis_log import send
 from events.redis_replies import field_dict
 from service.repository.ratings import (
     Board,
-    Entry,
     Folded,
     Known,
     Leader,
     Leaders,
     Pair,
     PastMatch,
-    RatedSeat,
     Standing,
     Standings,
-    past_match,
 )
 
 BOARDS: Final[tuple[Board, ...]] = get_args(Board)
@@ -86,8 +86,8 @@ end
 return 1
 """
 """KEYS position, standings, met, past, then the leaderboards; ARGV the position before and after, then rows of five kinds, each kind
-after the number of its rows: player and standing; pair and number; past match; number of a leaderboard's key and the player's
-place on it that is removed; the same for a place that is added."""
+after the number of its rows: player and standing; pair and number; past match; the number of a leaderboard's key and the member
+to remove from it; the same for a member to add."""
 _LEADERS: Final = """
 local page = redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[1], '-', 'LIMIT', 0, ARGV[2])
 if #page == 0 then
@@ -102,7 +102,7 @@ local ahead = redis.call('ZLEXCOUNT', KEYS[1], '(' .. page[1], '+')
 local better = redis.call('ZLEXCOUNT', KEYS[1], '(' .. order .. ';', '+')
 return { ahead, better, page, redis.call('HMGET', KEYS[2], unpack(players)) }
 """
-"""KEYS a leaderboard, standings; ARGV the upper end of the part, and its length. `;` comes after `:`, so that equal ratings do not
+"""KEYS a leaderboard, standings; ARGV the upper end of the page, and its length. `;` comes after `:`, so that equal ratings do not
 count as better ones."""
 
 _encode = msgspec.json.Encoder().encode
@@ -129,23 +129,19 @@ class RedisRatings:
 
     def fold(self, game: str, folded: Folded) -> bool:
         keys = [_key(game, name) for name in ("position", "standings", "met", "past", *BOARDS)]
-        before, entry = folded.before, folded.entry
-        changed = folded.standings
+        before, changed = folded.before, folded.standings
         removed = [row for player, one in before.standings.items() if player in changed for row in _places(player, one)]
         added = [row for player, one in changed.items() for row in _places(player, one)]
         kinds: Sequence[Sequence[Sequence[Any]]] = (
             [(player, _encode(one)) for player, one in changed.items()],
             list(folded.met.items()),
-            [
-                (f"{seat.player}:{_digits(entry.head.version)}:".encode() + _row(game, entry, seat),)
-                for seat in entry.rated.seats
-            ],
+            [(f"{player}:{_digits(past.version)}:".encode() + _encode(past),) for player, past in folded.past.items()],
             removed,
             added,
         )
         rows = [part for rows in kinds for part in (len(rows), *(value for row in rows for value in row))]
         position = "" if before.head is None else _position(before.head)
-        (done,) = send(self._client, ("EVAL", _FOLD, len(keys), *keys, position, _position(entry.head), *rows))
+        (done,) = send(self._client, ("EVAL", _FOLD, len(keys), *keys, position, _position(folded.head), *rows))
         return bool(done)
 
     def clear(self, game: str) -> None:
@@ -186,12 +182,21 @@ class RedisRatings:
         return [_past(row.split(b":", 2)[2]) for row in found]
 
     def everyone(self, game: str) -> Iterator[tuple[str, Standing]]:
+        for player, stored in self._fields(game, "standings"):
+            yield player, _standing(stored)
+
+    def pairs(self, game: str) -> Iterator[tuple[Pair, int]]:
+        for pair, number in self._fields(game, "met"):
+            yield pair, int(number)
+
+    def _fields(self, game: str, name: str) -> Iterator[tuple[str, bytes]]:
+        """The fields of a hash; some may come twice."""
         cursor = b"0"
         while True:
             page: list[bytes] | dict[bytes, bytes]
-            ((cursor, page),) = send(self._client, ("HSCAN", _key(game, "standings"), cursor, "COUNT", _SCAN))
-            for player, stored in field_dict(page).items():
-                yield player.decode(), _standing(stored)
+            ((cursor, page),) = send(self._client, ("HSCAN", _key(game, name), cursor, "COUNT", _SCAN))
+            for field, value in field_dict(page).items():
+                yield field.decode(), value
             if int(cursor) == 0:
                 return
 
@@ -235,7 +240,3 @@ def _places(player: str, standing: Standing) -> list[tuple[int, str]]:
         for number, board in enumerate(BOARDS)
         if board in {"all", standing.kind}
     ]
-
-
-def _row(game: str, entry: Entry, seat: RatedSeat) -> bytes:
-    return _encode(past_match(game, entry, seat))

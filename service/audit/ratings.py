@@ -1,10 +1,15 @@
-"""Checks a rating stream: its chain, every entry against the match that it names, and the leaderboards against the entries."""
+"""Checks the ratings of a game: the chain of its rating stream, each entry against its match, the leaderboards against the entries.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+Matches may be rated while a check runs.
+"""
 
-from events.record import Event, Head, Version
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar, get_args
+
+import msgspec
+
+from events.record import Head, MatchId, Version, digest
 from service.errors import Corrupt, Refused
 from service.match.model import Match
 from service.match.rating import (
@@ -12,13 +17,11 @@ from service.match.rating import (
     INITIAL,
     Entry,
     MatchRated,
-    Met,
+    Pair,
     Placing,
     Rating,
-    Standings,
-    command_of,
+    Standing,
     first_line,
-    follow_entry,
     order_of_leaving,
     placings,
     rated,
@@ -26,10 +29,19 @@ from service.match.rating import (
     stream_of,
 )
 from service.repository.ports import Ports
+from service.repository.rating_streams import entries, version_of
+from service.repository.ratings import Board, PastMatch, past_match
 
 TOLERANCE: Final = 1
 """Millionths by which a rating may differ: machines compute the last digits of fractions differently."""
 _BATCH: Final = 500
+"""Matches per read."""
+_PAGE: Final = 1_000
+"""Places of a leaderboard, or past matches of a player, per read."""
+_REBUILD: Final = "run `moonstone ratings rebuild`"
+
+T = TypeVar("T")
+_encode: Final = msgspec.json.Encoder().encode
 
 
 @dataclass(slots=True)
@@ -41,63 +53,78 @@ class Checked:
     waiting: int = 0
 
 
-def faults(ports: Ports, game: str, checked: Checked) -> Iterator[str]:
-    """The faults of a game's ratings, one sentence each; `checked` is counted up. A broken chain ends the check.
+@dataclass(slots=True)
+class _State:
+    """What follows from the entries of a game up to `head`, whose time is `at`."""
 
-    A match that is rated while the check runs is no fault.
-    """
-    waiting = {due.match for due in ports.log.scheduled("rating")}
-    state = _State({}, {}, first_line(game)[1])
-    seen: set[str] = set()
+    game: str
+    head: Head
+    at: int = 0
+    standings: dict[str, Standing] = field(default_factory=dict)
+    met: dict[Pair, int] = field(default_factory=dict)
+    versions: dict[MatchId, Version] = field(default_factory=dict)
+    """The version of each match's entry."""
+    past: dict[str, str] = field(default_factory=dict)
+    """A hash of each player's past matches, which takes less memory than they do."""
+    changed: set[str] = field(default_factory=set)
+    """The players of the entries since this set was cleared."""
+
+    def add(self, entry: Entry) -> None:
+        standings, met = step(self.standings, self.met, entry.rated)
+        self.standings.update(standings)
+        self.met.update(met)
+        self.versions[entry.rated.match] = entry.head.version
+        for seat in entry.rated.seats:
+            past = past_match(self.game, entry, seat)
+            self.past[seat.player] = _hash_with(self.past.get(seat.player, ""), past)
+            self.changed.add(seat.player)
+        self.head, self.at = entry.head, entry.at
+
+
+def faults(ports: Ports, game: str, checked: Checked) -> Iterator[str]:
+    """The faults of a game's ratings, one sentence each; `checked` is counted up. A broken chain ends the check."""
+    state = _State(game, first_line(game)[1])
     try:
-        while events := ports.log.read(
-            stream_of(game), first=state.head.version + 1, last=state.head.version + _BATCH
-        ).events:
-            for stored in events:
-                entry = follow_entry(state.head, stored)
-                for fault in _faults_of(ports, entry, state, seen):
-                    yield f"version {entry.head.version}: {fault}"
-                seen.add(entry.rated.match)
-                standings, met = step(state.standings, state.met, entry.rated)
-                state = _State({**state.standings, **standings}, {**state.met, **met}, entry.head)
-                checked.entries += 1
+        yield from _of_leaderboards(ports, state, checked)
+        yield from _of_entries(ports, state, checked)
     except (Corrupt, Refused) as error:
         yield _text(error)
         return
     checked.players += len(state.standings)
-    yield from _of_leaderboards(ports, game, state)
-    for match in _rated_matches(ports, game):
-        if match.id in seen:
-            continue
-        version = _entry_version(ports, match)
-        if version is None:
-            checked.waiting += 1
-            if match.id not in waiting:
-                yield f"match {match.id} is over and is not rated, and nothing is due for it"
-        elif not ports.log.read(stream_of(game), first=version, last=version).events:
-            yield f"the stream lost version {version}, the entry of match {match.id}"
+    yield from _of_unrated(ports, state, checked)
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    standings: Standings
-    met: Met
-    head: Head
+def _of_entries(ports: Ports, state: _State, checked: Checked, until: Version | None = None) -> Iterator[str]:
+    """The faults of the entries after the head of `state`, which are added to it; up to the version `until` if it is given."""
+    if state.head.version == until:
+        return
+    for entry in entries(ports.log, state.game, state.head):
+        for fault in _of_entry(ports, entry, state):
+            yield f"version {entry.head.version}: {fault}"
+        state.add(entry)
+        checked.entries += 1
+        if entry.head.version == until:
+            return
 
 
-def _faults_of(ports: Ports, entry: Entry, state: _State, seen: set[str]) -> Iterator[str]:
+def _of_entry(ports: Ports, entry: Entry, state: _State) -> Iterator[str]:
     one = entry.rated
-    if one.match in seen:
+    if entry.at < state.at:
+        yield "its time is before that of the entry before"
+    if one.match in state.versions:
         yield f"match {one.match} was rated before"
     try:
         match, _ = ports.history.newest(one.match)
-        placed = placings(match, order_of_leaving(_events(ports, match))) if match.is_to_be_rated else ()
+        events = (verified.event for verified in ports.history.verified_after(match, 0))
+        placed = placings(match, order_of_leaving(events)) if match.is_to_be_rated else ()
     except (Corrupt, Refused) as error:
         yield f"match {one.match}: {_text(error)}"
         return
-    if not placed:
-        yield f"match {one.match} is not a rated match that was scored"
+    if not placed or match.created.game != state.game:
+        yield f"match {one.match} is not a rated match of this game that was scored"
         return
+    if version_of(ports.log, match) != entry.head.version:
+        yield f"the log does not know it as the entry of match {one.match}, which may be rated again"
     if (one.head, one.ended_at) != (match.head.hash, match.ended_at):
         yield f"match {one.match} has another head, or ended at another time"
     if placed != tuple(Placing(seat.player, seat.kind, seat.rank) for seat in one.seats):
@@ -119,24 +146,111 @@ def _of_numbers(one: MatchRated, state: _State) -> Iterator[str]:
             yield f"the rating of {seat.player} after match {one.match} does not follow from those before"
 
 
-def _text(error: Corrupt | Refused) -> str:
-    return error.detail if isinstance(error, Refused) else str(error)
-
-
 def _is_close(one: Rating, other: Rating) -> bool:
     return abs(one.mu - other.mu) <= TOLERANCE and abs(one.sigma - other.sigma) <= TOLERANCE
 
 
-def _of_leaderboards(ports: Ports, game: str, state: _State) -> Iterator[str]:
-    """The faults of the leaderboards, if they are as far as the check of the stream."""
-    known = ports.ratings.known(game, (), ())
-    if (known.head or first_line(game)[1]) != state.head:
-        if known.head is not None and known.head.version >= state.head.version:
-            yield "the leaderboards follow from another stream; run `moonstone ratings rebuild`"
-        return  # workers fold the rest with the next match
-    kept = dict(ports.ratings.everyone(game))
-    if kept != state.standings:
-        yield "the leaderboards do not follow from the entries; run `moonstone ratings rebuild`"
+def _text(error: Corrupt | Refused) -> str:
+    return error.detail if isinstance(error, Refused) else str(error)
+
+
+def _of_leaderboards(ports: Ports, state: _State, checked: Checked) -> Iterator[str]:
+    """The faults of the leaderboards, and of the entries that they were folded from, which are added to `state`.
+
+    They are read in many steps. Players whose matches were rated meanwhile are not compared.
+    """
+    game, head = state.game, ports.ratings.known(state.game, (), ()).head
+    if head is None:
+        head = state.head
+    yield from _of_entries(ports, state, checked, head.version)
+    if state.head != head:
+        yield f"the leaderboards follow from another stream; {_REBUILD}"
+        return
+    state.changed.clear()
+    standings = dict(ports.ratings.everyone(game))
+    met = dict(ports.ratings.pairs(game))
+    boards = {board: list(_players(ports, game, board)) for board in get_args(Board)}
+    past = {player: _hash_of_past(ports, game, player) for player in state.past}
+    now = ports.ratings.known(game, (), ()).head
+    if (0 if now is None else now.version) < head.version:
+        yield "the leaderboards were rebuilt meanwhile, and were not compared; check them again"
+        return
+    if now is not None:
+        yield from _of_entries(ports, state, checked, now.version)
+    expected = {board: _expected(state.standings, board) for board in boards}
+    if not (
+        _equal(standings, state.standings, state.changed)
+        and _equal(met, state.met, state.changed)
+        and _equal(past, state.past, state.changed)
+        and all(
+            [player for player in players if player not in state.changed]
+            == [player for player in expected[board] if player not in state.changed]
+            for board, players in boards.items()
+        )
+    ):
+        yield f"the leaderboards do not follow from the entries; {_REBUILD}"
+
+
+def _players(ports: Ports, game: str, board: Board) -> Iterator[str]:
+    """The players of a leaderboard, best first."""
+    after: str | None = None
+    while True:
+        page = ports.ratings.leaders(game, board, after, _PAGE)
+        yield from (leader.player for leader in page.leaders)
+        after = page.last
+        if after is None:
+            return
+
+
+def _expected(standings: Mapping[str, Standing], board: Board) -> list[str]:
+    """The players that a leaderboard must have, best first."""
+    places = (
+        (standing.rating.order, player)
+        for player, standing in standings.items()
+        if standing.is_placed and board in {"all", standing.kind}
+    )
+    return [player for _, player in sorted(places, reverse=True)]
+
+
+def _hash_of_past(ports: Ports, game: str, player: str) -> str:
+    past: list[PastMatch] = []
+    while page := ports.ratings.past(game, player, past[-1].version if past else None, _PAGE):
+        past += page
+    found = ""
+    for one in reversed(past):
+        found = _hash_with(found, one)
+    return found
+
+
+def _hash_with(before: str, past: PastMatch) -> str:
+    return digest(before.encode() + _encode(past))
+
+
+def _equal(one: Mapping[str, T], other: Mapping[str, T], without: set[str]) -> bool:
+    """Whether two mappings have the same values. Keys are players or pairs; those of the players `without` are not compared."""
+    different = (key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
+    return all(not without.isdisjoint(key.split()) for key in different)
+
+
+def _of_unrated(ports: Ports, state: _State, checked: Checked) -> Iterator[str]:
+    """The faults of matches that are to be rated and have no entry in `state`; those that are due are counted."""
+    due = {one.match for one in ports.log.scheduled("rating")}
+    for match in _rated_matches(ports, state.game):
+        if match.id in state.versions:
+            continue
+        version = version_of(ports.log, match)
+        if version is None and match.id not in due:  # it ended, or was rated, since `due` was read
+            due = {one.match for one in ports.log.scheduled("rating")}
+            version = version_of(ports.log, match)
+        if version is None:
+            checked.waiting += 1
+            if match.id not in due:
+                yield f"match {match.id} is over and is not rated, and nothing is due for it"
+        elif (
+            version <= state.head.version
+            or not ports.log.read(stream_of(state.game), first=version, last=version).events
+        ):
+            yield f"the stream lost version {version}, the entry of match {match.id}"
 
 
 def _rated_matches(ports: Ports, game: str) -> Iterator[Match]:
@@ -148,16 +262,3 @@ def _rated_matches(ports: Ports, game: str) -> Iterator[Match]:
             if isinstance(match, Match) and match.is_to_be_rated and match.created.game == game:
                 yield match
         after = ended[-1][0]
-
-
-def _entry_version(ports: Ports, match: Match) -> Version | None:
-    seen = ports.log.read(stream_of(match.created.game), first=1, last=0, command=command_of(match.id)).seen
-    return None if seen is None else seen.version
-
-
-def _events(ports: Ports, match: Match) -> Iterator[Event]:
-    version: Version = 0
-    while version < match.head.version:
-        for event, head in ports.history.verified(match, version, _BATCH):
-            yield event
-            version = head.version

@@ -1,22 +1,21 @@
-"""Rates matches that are over: an entry in the rating stream of the game for each, and the leaderboards that follow from it.
+"""Rates matches that are over: it writes an entry for each to the rating stream of its game, and updates the leaderboards.
 
-All workers may rate at once. The log takes an entry only at the head of its stream, and only once for each match. The
-leaderboards are folded from the entries; whoever finds them behind the stream folds what is missing.
+All workers may rate at once. The log accepts an entry only at the head of its stream, and only one for each match. The
+leaderboards are folded from the entries. A worker that finds them behind the stream folds the missing entries first.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from events.chain import seal
 from events.due import DueTimes
-from events.log import Append, Appended, Tail
-from events.record import Event, Head, MatchId
+from events.log import Append, Appended
+from events.record import Head, MatchId
 from service.errors import Corrupt
 from service.match.due_times import due_times
 from service.match.model import Match
 from service.match.randomness import new_salts
 from service.match.rating import (
-    Entry,
     command_of,
     draft,
     entry_at,
@@ -25,29 +24,27 @@ from service.match.rating import (
     order_of_leaving,
     pairs_of,
     placings,
-    step,
     stream_of,
 )
 from service.match.rating import rate as rate_match
 from service.observability import failpoints, metrics
 from service.repository.ports import ENDING_MS, Ports
-from service.repository.ratings import Folded, Known
+from service.repository.rating_streams import version_of
+from service.repository.ratings import Known, folded
 
 ATTEMPTS: Final = 8
-"""How often a match is tried at once if other matches of the game are rated first. After that it is due again later, so that
-the deadlines that the same thread enforces do not wait."""
-MAX_FOLDED: Final = 50
-"""The most entries that the rating of one match folds, for the same reason."""
+"""Maximum number of attempts to rate a match in one call: each fails if another match of the game is rated at the same time.
+After the last one the match is due again when its lease ends, so that the deadlines that the same thread enforces do not wait."""
+MAX_FOLDED: Final = 20
+"""Maximum number of entries that the rating of one match folds, for the same reason. `catch_up` folds the rest in another thread."""
 BATCH: Final = 200
 """Entries, or matches, per read."""
-_EVENTS: Final = 1_000
-"""Events of a match per read."""
 
 
 def rate(ports: Ports, match_id: MatchId) -> None:
     """Rate a match that is over, once, and remove its due time.
 
-    All sweepers may do this at once, and again after a crash: the command id is that of the match's only entry.
+    All sweepers may do this at once, and again after a crash, since the command id allows one entry for each match.
 
     Raises:
         Corrupt: the rating stream is damaged, or is not the one that the leaderboards were folded from.
@@ -59,9 +56,9 @@ def rate(ports: Ports, match_id: MatchId) -> None:
 
 
 def _is_rated(ports: Ports, match: Match) -> bool:
-    """Whether the match has its entry and the leaderboards have it too, after a try to achieve that."""
+    """Write the entry of a match and fold it into the leaderboards, unless that is done. Returns whether it is done now."""
     game, stream = match.created.game, stream_of(match.created.game)
-    placed = placings(match, order_of_leaving(_events(ports, match)))
+    placed = placings(match, order_of_leaving(one.event for one in ports.history.verified_after(match, 0)))
     players = [one.player for one in placed]
     pairs = pairs_of(players, match.ended_at or 0)
     for _ in range(ATTEMPTS):
@@ -70,7 +67,7 @@ def _is_rated(ports: Ports, match: Match) -> bool:
         tail = ports.log.read(
             stream, first=max(1, head.version), last=head.version + MAX_FOLDED, command=command_of(match.id)
         )
-        if later := _later(head, tail):
+        if later := _later(head, tail.events):
             fold(ports, game, head, later)
             if len(later) == MAX_FOLDED:
                 return False
@@ -79,7 +76,7 @@ def _is_rated(ports: Ports, match: Match) -> bool:
             return True
         failpoints.point("rating-decided")
         entry = rate_match(match, placed, known.standings, known.met)
-        at = max(ports.now(), entry_at(head.version, tail.events[0]).at if tail.events else 0)
+        at = max(ports.now(), entry.ended_at, entry_at(head.version, tail.events[0]).at if tail.events else 0)
         (stored,), _ = seal(head, [draft(entry)], at, new_salts(1))
         appended = ports.log.append(Append(stream, command_of(match.id), "rate", head, (stored,)))
         failpoints.point("rating-appended")
@@ -93,69 +90,58 @@ def _head(game: str, known: Known) -> Head:
     return first_line(game)[1] if known.head is None else known.head
 
 
-def _later(head: Head, tail: Tail) -> Sequence[bytes]:
-    """The stored entries of a tail after `head`; the tail begins with the entry of `head`, if there is one.
+def _later(head: Head, events: Sequence[bytes]) -> Sequence[bytes]:
+    """The stored entries after `head`, of `events`, which begin with the entry of `head` if it is not that of an empty stream.
 
     Raises:
         Corrupt: the stream does not have `head`.
     """
     if head.version == 0:
-        return tail.events
-    if not tail.events or entry_at(head.version, tail.events[0]).head != head:
+        return events
+    if not events or entry_at(head.version, events[0]).head != head:
         raise Corrupt(head.version, "the leaderboards know another entry; run `moonstone ratings rebuild`")
-    return tail.events[1:]
+    return events[1:]
 
 
 def fold(ports: Ports, game: str, head: Head, later: Sequence[bytes]) -> None:
     """Fold the stored entries after `head` into the leaderboards, up to one that another process folds first."""
     for stored in later:
         entry = follow_entry(head, stored)
-        rated = entry.rated
-        before = ports.ratings.known(game, rated.players, rated.pairs)
-        if _head(game, before) != head:
-            return
-        standings, met = step(before.standings, before.met, rated)
-        if not ports.ratings.fold(game, Folded(entry, before, standings, met)):
+        before = ports.ratings.known(game, entry.rated.players, entry.rated.pairs)
+        if _head(game, before) != head or not ports.ratings.fold(game, folded(game, before, entry)):
             return
         failpoints.point("rating-folded")
         head = entry.head
 
 
-def _events(ports: Ports, match: Match) -> Iterator[Event]:
-    version = 0
-    while version < match.head.version:
-        for event, head in ports.history.verified(match, version, _EVENTS):
-            yield event
-            version = head.version
-
-
-def entries(ports: Ports, game: str) -> Iterator[Entry]:
-    """The entries of a game's rating stream from the first one on.
+def rebuild(ports: Ports, game: str) -> int:
+    """Fold the leaderboards of a game anew from its rating stream; returns the number of entries. Workers may rate meanwhile.
 
     Raises:
         Corrupt: the stream is damaged.
         Refused: `engine-too-old`: a newer release wrote an entry.
     """
-    head = first_line(game)[1]
-    while True:
-        events = ports.log.read(stream_of(game), first=head.version + 1, last=head.version + BATCH).events
-        for stored in events:
-            entry = follow_entry(head, stored)
-            yield entry
-            head = entry.head
-        if len(events) < BATCH:
-            return
-
-
-def rebuild(ports: Ports, game: str) -> int:
-    """Fold the leaderboards of a game anew from its rating stream; returns the number of entries. Workers may rate meanwhile."""
     ports.ratings.clear(game)
+    return catch_up(ports, game)
+
+
+def catch_up(ports: Ports, game: str, goes_on: Callable[[], bool] = lambda: True) -> int:
+    """Fold all entries that the leaderboards of a game lack; returns the number of entries that they have then.
+
+    They lack entries after a rebuild or a restore that was interrupted. Workers may rate meanwhile. It ends early when
+    `goes_on` says no.
+
+    Raises:
+        Corrupt: the stream is damaged, or is not the one that the leaderboards were folded from.
+        Refused: `engine-too-old`: a newer release wrote an entry.
+    """
     while True:
         head = _head(game, ports.ratings.known(game, (), ()))
-        events = ports.log.read(stream_of(game), first=head.version + 1, last=head.version + BATCH).events
-        if not events:
+        events = ports.log.read(stream_of(game), first=max(1, head.version), last=head.version + BATCH).events
+        later = _later(head, events)
+        if not (later and goes_on()):
             return head.version
-        fold(ports, game, head, events)
+        fold(ports, game, head, later)
 
 
 def adopt(ports: Ports, goes_on: Callable[[], bool] = lambda: True) -> int:
@@ -183,10 +169,7 @@ def adopt(ports: Ports, goes_on: Callable[[], bool] = lambda: True) -> int:
 
 
 def due_now(ports: Ports, match: Match) -> DueTimes:
-    """The due times of a match whose due entries are missing: `due_times`, without the rating of a match that has its entry."""
+    """The due times of a match whose due entries may be missing: those of `due_times`, but no rating if the match is rated."""
     times = due_times(match)
-    if match.is_to_be_rated:
-        stream = stream_of(match.created.game)
-        if ports.log.read(stream, first=1, last=0, command=command_of(match.id)).seen is not None:
-            return {**times, "rating": None}
-    return times
+    is_rated = match.is_to_be_rated and version_of(ports.log, match) is not None
+    return {**times, "rating": None} if is_rated else times

@@ -250,6 +250,8 @@ def follow_entry(head: Head, stored: bytes) -> Entry:
         event, after = follow(head, stored)
         if event.type != "match_rated":
             raise _too_old(event.version)
+        if event.by != "worker":
+            raise Corrupt(event.version, "was not written by a worker")
         return Entry(after, event.at, _data(event.data))
     except NewerEvent as error:
         raise _too_old(error.version) from error

@@ -133,11 +133,13 @@ class Backlog(Collector):
     overdue: seconds by which the earliest entry of a match with people is late.
     bots: the number of matches of bots alone that wait for a worker.
     erasures: the number of erased accounts whose matches were not all left yet.
+    ratings: the number of matches that are over and are not rated yet.
     """
 
     overdue: float
     bots: int
     erasures: int
+    ratings: int
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         yield GaugeMetricFamily(
@@ -152,6 +154,11 @@ class Backlog(Collector):
             "moonstone_erasures_waiting",
             "Erased accounts that wait for a worker, for a minute, or for a suspended match to resume.",
             self.erasures,
+        )
+        yield GaugeMetricFamily(
+            "moonstone_ratings_waiting",
+            "Matches that are over and wait for their rating. It grows while no worker runs, or if a rating stream is damaged.",
+            self.ratings,
         )
 
 

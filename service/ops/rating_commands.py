@@ -1,4 +1,4 @@
-"""What the commands `moonstone ratings` do."""
+"""The commands `moonstone ratings rebuild` and `moonstone ratings check`."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from service.settings import read
 
 
 def rebuild(environ: Mapping[str, str], report: Report) -> bool:
-    """Make the leaderboards anew from the rating streams. Returns whether no stream has a fault.
+    """Rebuild the leaderboards from the rating streams. Returns whether no stream has a fault.
 
     Raises:
         CannotOperate: the log cannot be read.
@@ -20,7 +20,7 @@ def rebuild(environ: Mapping[str, str], report: Report) -> bool:
 
 
 def check(environ: Mapping[str, str], report: Report) -> bool:
-    """Check the ratings, without the matches that are not rated. Returns whether there is no fault.
+    """Check the ratings and the rated matches that they name. Returns whether there is no fault.
 
     Raises:
         CannotOperate: the log cannot be read.

@@ -1,6 +1,7 @@
 """Checks and rebuilds the ratings of a store."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from service.audit.ratings import Checked, faults
 from service.automation import rating
@@ -11,7 +12,7 @@ Report = Callable[[str], object]
 
 
 def rebuild_ratings(ports: Ports, report: Report, *, brief: bool = False) -> bool:
-    """Make the leaderboards anew from the rating streams. Returns whether no stream has a fault.
+    """Rebuild the leaderboards from the rating streams. Returns whether no stream has a fault.
 
     `brief`: report nothing about a store without rated matches.
     """
@@ -30,10 +31,13 @@ def rebuild_ratings(ports: Ports, report: Report, *, brief: bool = False) -> boo
 def check_ratings(ports: Ports, report: Report, *, brief: bool = False) -> bool:
     """Recompute every entry of the rating streams, and compare the leaderboards with them. Returns whether there is no fault.
 
+    Entries that the leaderboards lack are folded into them first; they lack some if a rebuild was interrupted.
     `brief`: report nothing about a store without rated matches.
     """
     found, checked = 0, Checked()
     for game in ports.games:
+        with suppress(Corrupt, Refused):  # the check reports it
+            rating.catch_up(ports, game)
         for fault in faults(ports, game, checked):
             found += 1
             report(f"the ratings of {game}: {fault}")

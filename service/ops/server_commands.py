@@ -111,13 +111,13 @@ def check(**given: str | None) -> None:
 
 @click.group()
 def ratings() -> None:
-    """Recompute the ratings, or check them."""
+    """Rebuild the leaderboards, or check the ratings."""
 
 
 @ratings.command(cls=Command)
 @_options_for("data_dir")
 def rebuild(**given: str | None) -> None:
-    """Make the leaderboards anew from the rating streams. The service may be running."""
+    """Rebuild the leaderboards from the rating streams. The service may be running."""
     sys.exit(0 if _with_clear_errors(lambda: rating_commands.rebuild(_environ(given), _print)) else 1)
 
 

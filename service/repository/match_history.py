@@ -9,7 +9,7 @@ head with the log.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from events.log import Log, Seen, Tail
@@ -25,6 +25,8 @@ from service.repository.snapshots import MatchLoader, begins_at
 from service.repository.verified_events import Verified, VerifiedEvents
 
 CACHED_MATCHES: Final = 1024
+_PART: Final = 100
+"""Events per read of a whole match."""
 _LAST: Final = 2**63 - 1
 """The greatest id that a stream can have."""
 
@@ -50,15 +52,18 @@ class History:
             Refused: `match-not-found`, `engine-too-old`.
             Corrupt: the match cannot be folded.
         """
+        if not _is_id(match_id):
+            raise no_match()
         known = self._known(match_id)
         tail = self._log.read(match_id, first=known.head.version if known else None, command=command)
         return self._newest(match_id, known, tail), tail.seen
 
     def newest_each(self, match_ids: Iterable[MatchId]) -> Mapping[MatchId, Match | Corrupt | Refused]:
         """Matches at their heads, read in one round trip. For each match that `newest` would raise for, its exception."""
-        known = {match_id: self._known(match_id) for match_id in match_ids}
+        ids = list(match_ids)
+        known = {match_id: self._known(match_id) for match_id in ids if _is_id(match_id)}
         tails = self._log.read_each({name: match.head.version if match else None for name, match in known.items()})
-        found: dict[MatchId, Match | Corrupt | Refused] = {}
+        found: dict[MatchId, Match | Corrupt | Refused] = {name: no_match() for name in ids if name not in known}
         for match_id, tail in tails.items():
             try:
                 found[match_id] = self._newest(match_id, known[match_id], tail)
@@ -79,6 +84,8 @@ class History:
         Raises:
             Refused: as `newest`, and `version-not-found`.
         """
+        if not _is_id(match_id):
+            raise no_match()
         known = self._known(match_id)
         if (
             known is not None
@@ -158,6 +165,13 @@ class History:
         """
         return self._events.read(match, after, limit)
 
+    def verified_after(self, match: Match, after: Version) -> Iterator[Verified]:
+        """All events of a match after a version, as `verified` returns them. They are read in parts."""
+        while after < match.head.version:
+            events = self.verified(match, after, _PART)
+            yield from events
+            after = events[-1].head.version
+
     def matches_after(self, match: Match, events: Sequence[Verified]) -> Sequence[Match]:
         """The match right after each of these consecutive events of it.
 
@@ -177,3 +191,8 @@ class History:
         """The events that `verified` returns, as a viewer sees them."""
         verified = self.verified(match, after, limit)
         return tuple(redaction.see_event(match, event, head.hash, viewer) for event, head in verified)
+
+
+def _is_id(match_id: MatchId) -> bool:
+    """Whether a match may have this id. Clients may send any, also one of another stream in the log, such as `ratings:ape_town`."""
+    return ":" not in match_id

@@ -1,18 +1,16 @@
-"""The leaderboards: what follows from the rating streams, kept with the position up to which each stream was folded.
+"""The leaderboards: what follows from the rating streams, stored with the position up to which each stream was folded.
 
-All of it is derived. It is part of no backup, and `moonstone ratings rebuild` makes it anew.
+All of it is derived, so backups do not contain it, and `moonstone ratings rebuild` writes it again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
 from events.record import Head, MatchId, Version
-from service.match.rating import Entry as Entry
-from service.match.rating import Met, Rating
+from service.match.rating import Entry, Met, RatedSeat, Rating, step
 from service.match.rating import Pair as Pair
-from service.match.rating import RatedSeat as RatedSeat
 from service.match.rating import Standing as Standing
 from service.match.rating import Standings as Standings
 
@@ -28,15 +26,6 @@ class Known(msgspec.Struct, frozen=True):
     met: Met
 
 
-class Folded(msgspec.Struct, frozen=True):
-    """The next entry of a rating stream, what was known of its players before, and what is known of them after it."""
-
-    entry: Entry
-    before: Known
-    standings: Standings
-    met: Met
-
-
 class Leader(msgspec.Struct, frozen=True):
     """A player with a place on a leaderboard."""
 
@@ -45,9 +34,9 @@ class Leader(msgspec.Struct, frozen=True):
 
 
 class Leaders(msgspec.Struct, frozen=True):
-    """Part of a leaderboard. `ahead` players are listed before its first one, and `better` ones have a better rating than that.
+    """A page of a leaderboard. `ahead` players are listed before its first one, and `better` ones have a better rating than that.
 
-    `last` is where the next part begins; None at the end.
+    `last` is the position of its last player, after which the next page begins; None at the end.
     """
 
     ahead: int
@@ -69,6 +58,25 @@ class PastMatch(msgspec.Struct, frozen=True):
     after: Rating
 
 
+class Folded(msgspec.Struct, frozen=True):
+    """What follows from the next entry of a rating stream: the head after it, and for its players and pairs what was known before
+    it and what is known after it. `past` is the match in the history of each player.
+    """
+
+    head: Head
+    before: Known
+    standings: Standings
+    met: Met
+    past: Mapping[str, PastMatch]
+
+
+def folded(game: str, before: Known, entry: Entry) -> Folded:
+    """What follows from an entry; `before` is what is known of its players and pairs before it."""
+    standings, met = step(before.standings, before.met, entry.rated)
+    past = {seat.player: past_match(game, entry, seat) for seat in entry.rated.seats}
+    return Folded(entry.head, before, standings, met, past)
+
+
 def past_match(game: str, entry: Entry, seat: RatedSeat) -> PastMatch:
     """The match of an entry in the history of the player of a seat."""
     rated, version = entry.rated, entry.head.version
@@ -81,21 +89,21 @@ class Ratings(Protocol):
     def known(self, game: str, players: Sequence[str], pairs: Sequence[Pair]) -> Known: ...
 
     def fold(self, game: str, folded: Folded) -> bool:
-        """Replace what is known by what is known after the next entry, unless another process did. Returns whether it did."""
+        """Store what is known after the next entry, unless another process did that. Returns whether it was stored."""
         ...
 
     def clear(self, game: str) -> None:
-        """Forget everything of a game, so that its stream is folded from its beginning."""
+        """Delete everything of a game, so that its stream is folded from its beginning."""
         ...
 
     def standings(self, game: str, players: Sequence[str]) -> Standings: ...
 
     def rank(self, game: str, standing: Standing) -> int:
-        """The rank on the leaderboard of all players that a standing has: one more than the number of better ratings."""
+        """The rank of a standing on the leaderboard of all players: one more than the number of better ratings."""
         ...
 
     def leaders(self, game: str, board: Board, after: str | None, limit: int) -> Leaders:
-        """Part of a leaderboard, best first, after the position `after`, which is the `last` of another part."""
+        """A page of a leaderboard, best first, after the position `after`, which is the `last` of another page."""
         ...
 
     def past(self, game: str, player: str, before: Version | None, limit: int) -> Sequence[PastMatch]:
@@ -103,7 +111,11 @@ class Ratings(Protocol):
         ...
 
     def everyone(self, game: str) -> Iterator[tuple[str, Standing]]:
-        """All players with a counted match; some may come twice."""
+        """All players with a counted match. It is read in parts, and some may come twice."""
+        ...
+
+    def pairs(self, game: str) -> Iterator[tuple[Pair, int]]:
+        """All pairs with a counted match, and how many they had. It is read in parts, and some may come twice."""
         ...
 
     def adopted(self) -> int:

@@ -14,6 +14,7 @@ from service.match.rating import stream_of
 from service.repository.index_entry import IndexEntry
 from service.repository.ports import Ports, news_of
 from service.subscriptions.match_watch import MatchWatch, StreamEnded, read_together
+from service.subscriptions.rating_changes import awaits_rating
 from service.subscriptions.streams import Streams
 from service.usecases import match_index
 
@@ -115,8 +116,15 @@ class FollowedMatches:
         elif (followed := self._matches.get(match.id)) is not None:
             followed.sent = match.head.version
 
+    def awaits_rating(self, match: Match) -> bool:
+        """Whether a match that has just ended is about to be rated. If so, `await_rating` was called."""
+        if not awaits_rating(self._ports, match):
+            return False
+        self.await_rating(match)
+        return awaits_rating(self._ports, match)  # once more, now that wake-ups of the rating stream are collected
+
     def await_rating(self, match: Match) -> None:
-        """Report a match that is over again when its rating stream changes, or in the next check."""
+        """Report a match that is over again when its rating stream changes, or in the next check, if it is followed."""
         self._changed.pop(match.id, None)
         self._unrated.setdefault(stream_of(match.created.game), set()).add(match.id)
         self._update_waiter()

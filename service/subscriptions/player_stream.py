@@ -19,6 +19,7 @@ from events.log import LogUnavailable
 from events.record import MatchId, Version
 from service.errors import Corrupt, Refused
 from service.match.model import Match
+from service.match.rating import stream_of
 from service.repository import cursors
 from service.repository.ports import Ports, news_of
 from service.repository.verified_events import Verified
@@ -28,7 +29,7 @@ from service.subscriptions.frames import Form, Reason
 from service.subscriptions.match_watch import StreamEnded
 from service.subscriptions.notices import ALWAYS_NOTIFIED, KINDS, Kind, NoticesEnd, NoticesHello, kinds, notice, turns
 from service.subscriptions.player_news import PlayerNews
-from service.subscriptions.rating_changes import awaits_rating, rating_change
+from service.subscriptions.rating_changes import rating_change
 from service.subscriptions.situation import Include
 from service.subscriptions.streams import Streams
 from service.views.match_views import OwnMatch, own_summaries
@@ -88,6 +89,8 @@ class PlayerSubscription:
         self._concluded_listed = None if after is None else 0
         self._ended: set[MatchId] = set()
         """Matches that were over when the stream began, and whose end this stream has sent."""
+        self._unrated: dict[MatchId, _Backlog] = {}
+        """The backlog of matches that are about to be rated."""
         self._news = PlayerNews(ports, player, include, now - CLOCKS_DIFFER_MS if self._since is None else self._since)
 
     def begin(self, waiter: Waiter) -> bytes:
@@ -118,12 +121,15 @@ class PlayerSubscription:
         return self._frame("end", msgspec.convert(last, NoticesEnd))
 
     def note_wakes(self, news: Mapping[str, Wake]) -> None:
+        if self._unrated and not news.keys().isdisjoint(map(stream_of, self._ports.games)):
+            self._try_unrated_again()
         self._followed.note_wakes(news)
         if news_of(self._player) in news:
             self._news.note_wake()
             self._be_seen()
 
     def request_check(self, since: float) -> None:
+        self._try_unrated_again()
         self._followed.request_check(since)
         self._news.note_wake()
         self._be_seen()
@@ -148,6 +154,10 @@ class PlayerSubscription:
         except LogUnavailable:
             return None
 
+    def _try_unrated_again(self) -> None:
+        self._backlog += self._unrated.values()
+        self._unrated.clear()
+
     def _next_backlog(self) -> bytes | None:
         while self._backlog or self._concluded_listed is not None:
             if not self._backlog:
@@ -168,11 +178,10 @@ class PlayerSubscription:
             if found is None:
                 continue
             match, sent = found
-            if awaits_rating(self._ports, match):
+            if match_id in self._unrated or self._followed.awaits_rating(match):
                 self._followed.await_rating(match)
-                if awaits_rating(self._ports, match):  # once more, now that wake-ups of the rating stream are collected
-                    continue
-            piece = self._notices(match, self._events_after(match, sent))
+                continue
+            piece = self._notices(match, self._ports.history.verified_after(match, sent))
             self._followed.sent(match)
             if piece:
                 return piece
@@ -205,9 +214,15 @@ class PlayerSubscription:
             if match is None:
                 raise LogUnavailable("unavailable")
             is_over = match.is_over and match.is_of(self._player)
+            if is_over and self._followed.awaits_rating(match):
+                self._unrated[match.id] = backlog
+                return b""
             return self._notices(match, self._backlog_events(match, backlog)) if is_over else b""
         found = self._followed.newest(backlog.match_id, Wake(None, 0.0))
         if found is None:
+            return b""
+        if self._followed.awaits_rating(found):
+            self._unrated[found.id] = backlog
             return b""
         only: frozenset[Kind] = frozenset({"your_turn"}) if backlog.since is None else KINDS
         piece = self._notices(found, self._backlog_events(found, backlog), only)
@@ -215,13 +230,6 @@ class PlayerSubscription:
             self._ended.add(found.id)
             self._followed.sent(found)
         return piece
-
-    def _events_after(self, match: Match, version: Version) -> Iterator[Verified]:
-        """The events of a match after a version."""
-        while version < match.head.version:
-            events = self._ports.history.verified(match, version, _READ_BATCH)
-            yield from events
-            version = events[-1].head.version
 
     def _backlog_events(self, match: Match, backlog: _Backlog) -> Iterator[Verified]:
         """The events that a `_Backlog` is about."""
@@ -253,21 +261,11 @@ class PlayerSubscription:
                 if event.type not in ALWAYS_NOTIFIED and event.version not in open_turns:
                     continue
                 match = newest if head == newest.head else self._ports.history.at(newest.id, event.version)
-                found += [
-                    self._frame(
-                        kind,
-                        notice(
-                            kind,
-                            match,
-                            self._player,
-                            self._include,
-                            self._cursor(),
-                            rating=rating_change(self._ports, kind, match, self._player),
-                        ),
-                    )
-                    for kind in kinds(event, match, self._player)
-                    if kind in only and (kind != "your_turn" or event.version in open_turns)
-                ]
+                for kind in kinds(event, match, self._player):
+                    if kind in only and (kind != "your_turn" or event.version in open_turns):
+                        rating = rating_change(self._ports, kind, match, self._player)
+                        made = notice(kind, match, self._player, self._include, self._cursor(), rating=rating)
+                        found.append(self._frame(kind, made))
         except (Corrupt, Refused):
             return b""
         return b"".join(found)

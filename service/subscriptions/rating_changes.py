@@ -1,4 +1,6 @@
-"""The change of a player's rating, in the notice about the end of a rated match. The notice waits for it for a while."""
+"""The change of a player's rating in the notice about the end of a rated match. The stream delays this notice until the match
+is rated, but not for long.
+"""
 
 from typing import Final
 
@@ -8,11 +10,12 @@ from service.errors import Corrupt, Refused
 from service.match.model import Match
 from service.match.rating import MatchRated
 from service.repository.ports import Ports
+from service.repository.rating_streams import entry_of
 from service.subscriptions.notices import Kind
-from service.views.ratings import RatingChange, change, entry_of
+from service.views.ratings import RatingChange, change
 
 RATING_WAIT_MS: Final = 3_000
-"""How long the notice waits."""
+"""How long after the end of a match its notice waits for the rating. After that it is sent without, at the next heartbeat."""
 
 
 def awaits_rating(ports: Ports, match: Match) -> bool:
@@ -23,7 +26,7 @@ def awaits_rating(ports: Ports, match: Match) -> bool:
 
 
 def rating_change(ports: Ports, kind: Kind, match: Match, player: str) -> RatingChange | UnsetType | None:
-    """What a notice says about the rating: UNSET if it is of another kind, or of a match that is not rated."""
+    """The change of the rating in a notice: UNSET in other kinds and for matches that are not rated, None if it is not known."""
     if kind != "finished" or not match.is_to_be_rated:
         return UNSET
     entry = _entry(ports, match)
@@ -33,6 +36,7 @@ def rating_change(ports: Ports, kind: Kind, match: Match, player: str) -> Rating
 def _entry(ports: Ports, match: Match) -> MatchRated | None:
     """The entry of a match in its rating stream; None also if it cannot be read."""
     try:
-        return entry_of(ports, match)
+        found = entry_of(ports.log, match)
     except (Corrupt, Refused):
         return None
+    return None if found is None else found.rated

@@ -12,11 +12,12 @@ from service.match.events import SeatTaken
 from service.match.model import Match
 from service.match.redaction import SeenEvent, see_event, viewer_of
 from service.repository.ports import Player, Ports
+from service.repository.rating_streams import entry_of
 from service.usecases.accounts import TokenView, list_tokens
 from service.usecases.match_index import own_page
 from service.usecases.submit import player_key
 from service.views.match_views import OwnMatch
-from service.views.ratings import PlayerRating, RatingChange, change, entry_of, ratings_of
+from service.views.ratings import PlayerRating, RatingChange, change, player_ratings
 
 _PAGE: Final = 20
 """Matches per read."""
@@ -80,7 +81,7 @@ def export(ports: Ports, player: Player, token_digest: str) -> Iterator[Line]:
     seek = ports.seeks.of(player.id)
     news = tuple({"at": at, **msgspec.to_builtins(item)} for at, item in ports.news.since(player.id, 0))
     kept = None if seek is None else msgspec.to_builtins(seek)
-    yield ExportedAccount(ports.now(), player, tokens, has_code, kept, news, ratings_of(ports, player.id))
+    yield ExportedAccount(ports.now(), player, tokens, has_code, kept, news, player_ratings(ports, player.id))
     count, before = 0, None
     while True:
         page = own_page(ports, player.id, "all", before, _PAGE)
@@ -108,13 +109,13 @@ def _exported(ports: Ports, own: OwnMatch, player: str) -> ExportedMatch | Unrea
 
 
 def _rating(ports: Ports, match: Match, player: str) -> RatingChange | None:
-    if match.created.rated is not True or match.status != "finished":
+    if not match.is_to_be_rated:
         return None
     try:
-        entry = entry_of(ports, match)
+        entry = entry_of(ports.log, match)
     except (Corrupt, Refused):
         return None
-    return None if entry is None else change(entry, player)
+    return None if entry is None else change(entry.rated, player)
 
 
 def _caused(ports: Ports, match: Match, player: str) -> Iterator[SeenEvent]:

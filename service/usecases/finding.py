@@ -47,8 +47,10 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         """The facets that a match must have.
 
         Raises:
-            Refused: `game-not-found`; `invalid-parameter`: no game has such an option.
+            Refused: `game-not-found`; `invalid-parameter`: no game has such an option, or no rating is in the range.
         """
+        if self.rating_from is not None and self.rating_to is not None and self.rating_from > self.rating_to:
+            raise Refused("invalid-parameter", "rating_from is greater than rating_to.", parameter="rating_from")
         hosted = games if self.game is None else {self.game: game_named(games, self.game)}
         known = _options_of(hosted)
         plain = msgspec.structs.asdict(self)

@@ -1,25 +1,25 @@
 """Views of ratings: leaderboards, a player's ratings and rated matches, and the entries of a rating stream.
 
-Names come from the accounts when they are read, so a player whose account is deleted has none.
+Names are read from the accounts for each answer, so an erased player has none.
 """
 
 import re
-from collections.abc import Sequence
-from typing import Any, Final, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from events.record import MatchId, Version
 from service.match.events import SeatKind
-from service.match.model import Match
 from service.match.new_match import game_named
-from service.match.rating import MatchRated, Rating, Standing, command_of, entry_at, first_line, stream_of
-from service.repository import cursors
+from service.match.rating import MatchRated, Rating, Standing
+from service.repository import cursors, rating_streams
 from service.repository.ports import Ports
 from service.repository.ratings import Board, PastMatch
 
-_PLACE: Final = re.compile(r"-?[0-9]{1,20}:.{1,64}")
+_POSITION: Final = re.compile(r"-?[0-9]{1,20}:.{1,64}")
 """The form of `Leaders.last`."""
+_EntryVersion = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 
 
 class RatingView(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ class RatingHistory(msgspec.Struct, frozen=True):
 
 
 class RatingChange(msgspec.Struct, frozen=True):
-    """What a match did to the rating of a player."""
+    """How a match changed the rating of a player."""
 
     counted: bool
     rank: int
@@ -127,35 +127,20 @@ def view(rating: Rating) -> RatingView:
     return RatingView(rating.shown, rating.mu, rating.sigma)
 
 
-def entry_of(ports: Ports, match: Match) -> MatchRated | None:
-    """The entry of a match; None if it is not rated (yet).
-
-    Raises:
-        Corrupt: the entry is damaged.
-        Refused: `engine-too-old`: a newer release wrote it.
-    """
-    stream = stream_of(match.created.game)
-    seen = ports.log.read(stream, first=1, last=0, command=command_of(match.id)).seen
-    if seen is None:
-        return None
-    (stored,) = ports.log.read(stream, first=seen.version, last=seen.version).events
-    return entry_at(seen.version, stored).rated
-
-
 def change(rated: MatchRated, player: str) -> RatingChange | None:
-    """What an entry changed for a player; None if the player had no seat at the start of the match."""
+    """How an entry changed the rating of a player; None if the player had no seat at the start of the match."""
     seat = next((seat for seat in rated.seats if seat.player == player), None)
     return None if seat is None else RatingChange(rated.counted, seat.rank, view(seat.before), view(seat.after))
 
 
 def leaderboard(ports: Ports, game: str, board: Board, cursor: str | None, limit: int) -> Leaderboard:
-    """A page of a leaderboard. While ratings change, a page continues after the last rating of the page before.
+    """A page of a leaderboard. If ratings changed meanwhile, it still begins after the last rating of the page before.
 
     Raises:
-        Refused: `game-not-found`; `invalid-parameter`: the cursor is of another leaderboard.
+        Refused: `game-not-found`; `invalid-parameter`: the cursor belongs to another leaderboard.
     """
     game_named(ports.games, game)
-    found = ports.ratings.leaders(game, board, _place(game, board, cursor), limit)
+    found = ports.ratings.leaders(game, board, _position(game, board, cursor), limit)
     names = ports.accounts.players([one.player for one in found.leaders])
     players: list[LeaderView] = []
     for number, one in enumerate(found.leaders):
@@ -168,13 +153,13 @@ def leaderboard(ports: Ports, game: str, board: Board, cursor: str | None, limit
     return Leaderboard(game, tuple(players), last)
 
 
-def _place(game: str, board: Board, cursor: str | None) -> str | None:
+def _position(game: str, board: Board, cursor: str | None) -> str | None:
     if cursor is None:
         return None
-    known_game, known_board, place = cursors.decode(cursor, tuple[str, str, str])
-    if (known_game, known_board) != (game, board) or not _PLACE.fullmatch(place):
+    known_game, known_board, position = cursors.decode(cursor, tuple[str, str, str])
+    if (known_game, known_board) != (game, board) or not _POSITION.fullmatch(position):
         raise cursors.foreign("cursor")
-    return place
+    return position
 
 
 def _fields(standing: Standing) -> dict[str, Any]:
@@ -194,24 +179,31 @@ def player_page(ports: Ports, player: str) -> PlayerPage:
         Refused: `player-not-found`.
     """
     account = ports.player(player)
-    known = _standings(ports, player)
-    kind = known[-1][1].kind if known else "human"
-    return PlayerPage(account.id, account.name, kind, tuple(_rating(ports, *one) for one in known))
+    standings = _standings(ports, player)
+    kind: SeatKind = next((standing.kind for standing in standings.values()), "human")
+    return PlayerPage(account.id, account.name, kind, _ratings(ports, standings))
 
 
-def ratings_of(ports: Ports, player: str) -> tuple[PlayerRating, ...]:
-    """The ratings of a player, in the order of the games."""
-    return tuple(_rating(ports, *one) for one in _standings(ports, player))
+def player_ratings(ports: Ports, player: str) -> tuple[PlayerRating, ...]:
+    """The ratings of a player, in the order of the games. A game without a counted match is absent."""
+    return _ratings(ports, _standings(ports, player))
 
 
-def _standings(ports: Ports, player: str) -> Sequence[tuple[str, Standing]]:
-    found = ((game, ports.ratings.standings(game, (player,)).get(player)) for game in ports.games)
-    return [(game, standing) for game, standing in found if standing is not None]
+def _standings(ports: Ports, player: str) -> Mapping[str, Standing]:
+    """The standings of a player, by game."""
+    found = {game: ports.ratings.standings(game, (player,)).get(player) for game in ports.games}
+    return {game: standing for game, standing in found.items() if standing is not None}
 
 
-def _rating(ports: Ports, game: str, standing: Standing) -> PlayerRating:
-    rank = ports.ratings.rank(game, standing) if standing.is_placed else None
-    return PlayerRating(game=game, rank=rank, **_fields(standing))
+def _ratings(ports: Ports, standings: Mapping[str, Standing]) -> tuple[PlayerRating, ...]:
+    return tuple(
+        PlayerRating(
+            game=game,
+            rank=ports.ratings.rank(game, standing) if standing.is_placed else None,
+            **_fields(standing),
+        )
+        for game, standing in standings.items()
+    )
 
 
 def history(ports: Ports, player: str, cursor: str | None, limit: int) -> RatingHistory:
@@ -222,7 +214,7 @@ def history(ports: Ports, player: str, cursor: str | None, limit: int) -> Rating
     """
     ports.player(player)
     games = sorted(ports.games)
-    before = [None] * len(games) if cursor is None else cursors.decode(cursor, list[int | None])
+    before = [None] * len(games) if cursor is None else cursors.decode(cursor, list[_EntryVersion | None])
     if len(before) != len(games):
         raise cursors.foreign("cursor")
     found = [
@@ -250,12 +242,11 @@ def _rated_match(past: PastMatch) -> RatedMatch:
     )
 
 
-def lines(ports: Ports, game: str, after: Version, limit: int) -> Sequence[bytes]:
-    """The lines of a game's ratings after an entry, as they are stored; after 0 they begin with the first line.
+def lines(ports: Ports, game: str, after: Version, head: str, limit: int) -> Sequence[bytes]:
+    """The lines of a game's ratings after the entry `after`, as `rating_streams.lines` reads them.
 
     Raises:
-        Refused: `game-not-found`.
+        Refused: `game-not-found`, `history-diverged`, `ratings-corrupt`, `engine-too-old`.
     """
     game_named(ports.games, game)
-    begin = (first_line(game)[0],) if after == 0 else ()
-    return (*begin, *ports.log.read(stream_of(game), first=after + 1, last=after + limit).events)
+    return rating_streams.lines(ports.log, game, after, head, limit)

@@ -21,12 +21,12 @@ from events.record import Event
 from events.redis_log import send
 from service.audit.ratings import Checked, faults
 from service.audit.verify import verify
-from service.automation import rating
 from service.container import Service, build
 from service.games.registry import GAMES
 from service.match.due_times import FINAL_KINDS, KINDS
 from service.observability.failpoints import KILLED, VARIABLE, Point
 from service.repository.accounts import digest_of
+from service.repository.rating_streams import entries
 from service.settings import read
 from service.usecases.finding import Wanted, open_page
 from service.usecases.match_index import own_page, public_page
@@ -232,12 +232,12 @@ def check_seeks(service: Service) -> None:
 def check_rated(service: Service) -> None:
     game = "monkeys_on_the_moon"
     matches = [key.decode().split(":")[2] for key in keys(service, "match:*:events")]
-    entries = list(rating.entries(service.ports, game))
-    assert sorted(entry.rated.match for entry in entries) == sorted(matches)
+    rated = list(entries(service.ports.log, game))
+    assert sorted(entry.rated.match for entry in rated) == sorted(matches)
     checked = Checked()
     assert list(faults(service.ports, game, checked)) == []
     assert checked == Checked(entries=2, players=2)
-    assert service.ports.ratings.known(game, (), ()).head == entries[-1].head
+    assert service.ports.ratings.known(game, (), ()).head == rated[-1].head
     assert service.ports.log.next_due([*KINDS, *FINAL_KINDS]) is None
 
 

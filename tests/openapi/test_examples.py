@@ -41,6 +41,7 @@ NOT_RECORDED: Final = {
     "too-late": "needs exact timing",
     "version-conflict": "needs simultaneous commands",
     "match-corrupt": "a fault of the store",
+    "ratings-corrupt": "a fault of the store",
     "engine-too-old": "a fault of the store",
     "not-ready": "a fault of the store",
     "internal-error": "an unexpected fault",

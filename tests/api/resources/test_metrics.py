@@ -97,11 +97,13 @@ def test_overdue_seconds_are_shown_while_the_log_answers() -> None:
     ports = local_ports(GAMES, now=lambda: now)
     client = create_app(Container(ports=ports)).test_client()
     assert samples(client.get("/metrics").text)["moonstone_overdue_seconds"] == 0
-    create(ports, "pl_a", NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random", "random")), "key")
+    bots = create(ports, "pl_a", NewMatch(game="monkeys_on_the_moon", seats=2, bots=("random", "random")), "key").match
     now = 4_500
     found = samples(client.get("/metrics").text)
     assert (found["moonstone_overdue_seconds"], found["moonstone_bot_matches_waiting"]) == (0, 1)
-    assert found["moonstone_erasures_waiting"] == 0
+    assert found["moonstone_erasures_waiting"] == found["moonstone_ratings_waiting"] == 0
+    ports.log.rearm(bots.id, bots.head.version, {"rating": now})
+    assert samples(client.get("/metrics").text)["moonstone_ratings_waiting"] == 1
     clock = MatchClock(turn_seconds=5)
     match = create(ports, "pl_a", NewMatch(game="monsters_on_the_moon", seats=1, clock=clock), "key 2").match
     join(ports, "pl_a", match.id, "join")

@@ -6,9 +6,10 @@ from typing import Any, Final
 import msgspec
 import pytest
 
+from events.record import digest
 from service.automation import rating
 from service.automation.bot_turns import advance
-from service.match.rating import first_line, follow_entry, step
+from service.match.rating import first_line, follow_entry, step, stream_of
 from service.repository import cursors
 from tests.api.checked import Client
 from tests.api.conftest import problem
@@ -125,6 +126,58 @@ def test_the_lines_of_a_game_s_ratings_can_be_read_in_parts_and_recomputed(playe
     assert head.version == RIVALS
 
 
+def hashes(played: Rated) -> list[str]:
+    """The hashes of the lines of the game's ratings."""
+    return [digest(line) for line in played.client.get(f"/v1/games/{GAME}/ratings?limit=1000").get_data().splitlines()]
+
+
+@pytest.mark.parametrize("after", [0, 1, RIVALS])
+@pytest.mark.parametrize("digits", [16, 64])
+def test_a_reader_that_continues_can_check_that_its_entries_are_still_there(
+    played: Rated, after: int, digits: int
+) -> None:
+    head = hashes(played)[after][:digits]
+    path = f"/v1/games/{GAME}/ratings?after={after}&head="
+    assert played.client.get(path + head).status_code == (204 if after == RIVALS else 200)
+    other = "".join("0" if digit == "f" else "f" for digit in head)
+    assert problem(played.client.get(path + other))[:2] == (409, "history-diverged")
+
+
+def test_a_reader_that_has_more_entries_than_the_service_is_told_so(played: Rated) -> None:
+    answer = played.client.get(f"/v1/games/{GAME}/ratings?after={RIVALS + 1}")
+    assert problem(answer)[:2] == (409, "history-diverged")
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b'{"at":1}'])
+@pytest.mark.parametrize(("after", "limit", "is_read"), [(0, 1, True), (0, 3, False), (1, 1, False), (2, 1, False)])
+def test_a_damaged_entry_is_not_sent(damage: bytes, after: int, limit: int, is_read: bool) -> None:
+    played = Rated(Client())
+    ports = played.client.container.ports
+    stored = list(ports.log.read(stream_of(GAME)).events)
+    ports.log._matches[stream_of(GAME)].events[1] = damage  # type: ignore[attr-defined]
+    answer = played.client.get(f"/v1/games/{GAME}/ratings?after={after}&limit={limit}")
+    if is_read:
+        assert answer.get_data().splitlines()[-1] == stored[0]
+    else:
+        status, code, document = problem(answer)
+        assert (status, code, document["version"]) == (503, "ratings-corrupt", 2)
+
+
+@pytest.mark.parametrize(
+    ("method", "rest"),
+    [
+        *(("GET", rest) for rest in ("", "/events", "/legal-actions", "/export", "/audit", "/board.svg", "/timeline")),
+        *(("POST", rest) for rest in ("/seats", "/start", "/leave")),
+    ],
+)
+@pytest.mark.parametrize("kind", ["ratings", "match"])
+def test_another_stream_of_the_log_is_no_match(played: Rated, method: str, rest: str, kind: str) -> None:
+    """A request for it reads nothing: a rating stream may be long."""
+    other = {"ratings": stream_of(GAME), "match": f"match:{played.matches[0]}"}[kind]
+    answer = played.client.send(method, f"/v1/matches/{other}{rest}", token=played.tokens["Anna"])
+    assert problem(answer)[:2] == (404, "match-not-found")
+
+
 @pytest.mark.parametrize(
     ("path", "status", "code"),
     [
@@ -139,6 +192,9 @@ def test_the_lines_of_a_game_s_ratings_can_be_read_in_parts_and_recomputed(playe
         ),
         (f"/v1/games/{GAME}/leaderboard?cursor={cursors.encode(['ape_town', 'all', 'x'])}", 400, "invalid-parameter"),
         (f"/v1/games/{GAME}/leaderboard?cursor={cursors.encode(1)}", 400, "invalid-parameter"),
+        (f"/v1/games/{GAME}/leaderboard?cursor={cursors.encode([GAME, 'all', '1:'])}", 400, "invalid-parameter"),
+        (f"/v1/games/{GAME}/ratings?head=0123", 400, "invalid-parameter"),
+        ("/v1/matches?rating_from=1001&rating_to=1000", 400, "invalid-parameter"),
         (f"/v1/games/{GAME}/leaderboard?kind=bot", 400, "invalid-parameter"),
         (f"/v1/games/{GAME}/ratings?limit=1001", 400, "invalid-parameter"),
     ],
@@ -150,7 +206,7 @@ def test_what_does_not_exist_gets_its_problem(client: Client, path: str, status:
 
 def test_a_cursor_of_another_set_of_games_is_refused(client: Client) -> None:
     player = client.ask("/v1/me", client.sign_up("Anna"))["id"]
-    for cursor in ([1], [None] * 5, ["a"] * 4):
+    for cursor in ([1], [None] * 5, ["a"] * 4, [0] * 4, [-1] * 4, [10**13] * 4, [1.0] * 4):
         assert problem(client.get(f"/v1/players/{player}/ratings?cursor={cursors.encode(cursor)}"))[0] == 400
 
 
@@ -174,3 +230,25 @@ def test_a_seek_may_be_rated_and_limit_the_ratings_of_others(client: Client) -> 
     body = {"game": GAME, "seats": 2, "rated": True, "rating_from": 900, "rating_to": 1100}
     seek = client.do("/v1/seeks", body, anna)
     assert (seek["rated"], seek["rating_from"], seek["rating_to"]) == (True, 900, 1100)
+    ben = client.sign_up("Ben")
+    answer = client.post("/v1/seeks", {**body, "rating_from": 1101}, ben)
+    assert problem(answer)[:2] == (422, "invalid-options")
+
+
+def test_an_export_has_the_ratings_of_the_player_and_what_each_match_changed(played: Rated) -> None:
+    with played.client.get("/v1/me/export", played.tokens["Anna"]) as answer:
+        account, *matches, _ = map(msgspec.json.decode, answer.get_data().splitlines())
+    assert account["ratings"] == played.client.ask(f"/v1/players/{played.ids['Anna']}")["ratings"]
+    past = played.pages(f"/v1/players/{played.ids['Anna']}/ratings", "matches", 50)
+    names = ("counted", "rank", "before", "after")
+    assert [one["rating"] for one in matches] == [{name: one[name] for name in names} for one in past]
+
+
+def test_an_erased_player_keeps_its_ratings_without_a_name() -> None:
+    played = Rated(Client())
+    anna = played.ids["Anna"]
+    assert played.client.send("DELETE", "/v1/me", token=played.tokens["Anna"]).status_code < 300
+    (leader,) = played.client.ask(f"/v1/games/{GAME}/leaderboard")["players"]
+    assert (leader["player"], leader["name"], leader["won"]) == (anna, None, RIVALS)
+    for path in (f"/v1/players/{anna}", f"/v1/players/{anna}/ratings"):
+        assert problem(played.client.get(path))[:2] == (404, "player-not-found")

@@ -12,7 +12,7 @@ from service.adapters.memory import MemoryRatings
 from service.adapters.ratings import RedisRatings
 from service.match.randomness import Draws
 from service.match.rating import INITIAL, Entry, MatchRated, RatedSeat, Rating, Standing, first_line, step
-from service.repository.ratings import Board, Folded, Ratings
+from service.repository.ratings import Board, Ratings, folded
 
 GAME: Final = "toy"
 PLAYERS: Final = [f"pl_{number:02d}" for number in range(40)]
@@ -52,12 +52,11 @@ def entries(count: int) -> Iterator[Entry]:
 
 def fold(ratings: Ratings, entry: Entry) -> bool:
     before = ratings.known(GAME, entry.rated.players, entry.rated.pairs)
-    standings, met = step(before.standings, before.met, entry.rated)
-    return ratings.fold(GAME, Folded(entry, before, standings, met))
+    return ratings.fold(GAME, folded(GAME, before, entry))
 
 
 @pytest.fixture
-def folded(ratings: Ratings) -> Ratings:
+def filled(ratings: Ratings) -> Ratings:
     for entry in entries(300):
         assert fold(ratings, entry)
     return ratings
@@ -70,17 +69,17 @@ def expected_standings() -> Mapping[str, Standing]:
     return found
 
 
-def test_what_is_kept_is_the_fold_of_the_entries(folded: Ratings) -> None:
-    assert dict(folded.everyone(GAME)) == expected_standings()
-    assert folded.standings(GAME, PLAYERS) == expected_standings()
-    assert folded.known(GAME, (), ()).head == Head(300, f"{300:064x}")
-    assert folded.known("ape_town", PLAYERS, ()).head is None
+def test_what_is_kept_is_the_fold_of_the_entries(filled: Ratings) -> None:
+    assert dict(filled.everyone(GAME)) == expected_standings()
+    assert filled.standings(GAME, PLAYERS) == expected_standings()
+    assert filled.known(GAME, (), ()).head == Head(300, f"{300:064x}")
+    assert filled.known("ape_town", PLAYERS, ()).head is None
 
 
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize("limit", [1, 7, 100])
 def test_pages_have_every_placed_player_once_in_order_with_shared_ranks(
-    folded: Ratings, board: Board, limit: int
+    filled: Ratings, board: Board, limit: int
 ) -> None:
     placed = [
         (one.rating.order, player)
@@ -90,7 +89,7 @@ def test_pages_have_every_placed_player_once_in_order_with_shared_ranks(
     assert len(placed) > 8
     found, after, ahead = [], None, 0
     while True:
-        page = folded.leaders(GAME, board, after, limit)
+        page = filled.leaders(GAME, board, after, limit)
         if page.leaders:
             assert page.ahead == ahead
             assert page.better == sum(order > page.leaders[0].standing.rating.order for order, _ in placed)
@@ -102,28 +101,28 @@ def test_pages_have_every_placed_player_once_in_order_with_shared_ranks(
     assert found == sorted(placed, reverse=True)
 
 
-def test_a_rank_counts_better_ratings(folded: Ratings) -> None:
+def test_a_rank_counts_better_ratings(filled: Ratings) -> None:
     standings = expected_standings()
     placed = [one for one in standings.values() if one.is_placed]
     for one in placed:
-        assert folded.rank(GAME, one) == 1 + sum(other.rating.order > one.rating.order for other in placed)
+        assert filled.rank(GAME, one) == 1 + sum(other.rating.order > one.rating.order for other in placed)
 
 
-def test_a_player_s_matches_are_listed_newest_first_with_those_that_do_not_count(folded: Ratings) -> None:
+def test_a_player_s_matches_are_listed_newest_first_with_those_that_do_not_count(filled: Ratings) -> None:
     player = PLAYERS[3]
     expected = [entry for entry in entries(300) if player in entry.rated.players][::-1]
-    found = folded.past(GAME, player, None, 1000)
+    found = filled.past(GAME, player, None, 1000)
     assert [(one.version, one.match, one.counted) for one in found] == [
         (entry.head.version, entry.rated.match, entry.rated.counted) for entry in expected
     ]
-    assert folded.past(GAME, player, found[4].version, 3) == found[5:8]
-    assert folded.past(GAME, "pl_0", None, 9) == []
+    assert filled.past(GAME, player, found[4].version, 3) == found[5:8]
+    assert filled.past(GAME, "pl_0", None, 9) == []
 
 
 def test_an_entry_is_folded_once_and_only_after_the_one_before(ratings: Ratings) -> None:
     first, second = entries(2)
     before = ratings.known(GAME, second.rated.players, second.rated.pairs)
-    stale = Folded(second, before, *step(before.standings, before.met, second.rated))
+    stale = folded(GAME, before, second)
     assert fold(ratings, first)
     known = dict(ratings.everyone(GAME))
     assert not ratings.fold(GAME, stale)
@@ -131,17 +130,17 @@ def test_an_entry_is_folded_once_and_only_after_the_one_before(ratings: Ratings)
     assert fold(ratings, second)
 
 
-def test_a_cleared_game_is_as_new_and_other_games_keep_theirs(folded: Ratings) -> None:
+def test_a_cleared_game_is_as_new_and_other_games_keep_theirs(filled: Ratings) -> None:
     other = next(entry for entry in entries(9) if entry.rated.counted)
-    folded.clear("ape_town")
-    before = folded.known("ape_town", (), ())
-    folded.fold("ape_town", Folded(other, before, *step({}, {}, other.rated)))
-    folded.clear(GAME)
-    assert folded.known(GAME, PLAYERS, ()) == MemoryRatings().known(GAME, PLAYERS, ())
-    assert [folded.leaders(GAME, board, None, 9).leaders for board in BOARDS] == [()] * 3
-    assert folded.past(GAME, PLAYERS[3], None, 9) == []
-    assert dict(folded.everyone("ape_town"))
-    folded.clear("ape_town")
+    filled.clear("ape_town")
+    before = filled.known("ape_town", (), ())
+    filled.fold("ape_town", folded("ape_town", before, other))
+    filled.clear(GAME)
+    assert filled.known(GAME, PLAYERS, ()) == MemoryRatings().known(GAME, PLAYERS, ())
+    assert [filled.leaders(GAME, board, None, 9).leaders for board in BOARDS] == [()] * 3
+    assert filled.past(GAME, PLAYERS[3], None, 9) == []
+    assert dict(filled.everyone("ape_town"))
+    filled.clear("ape_town")
 
 
 def test_the_number_of_adopted_matches_is_kept(ratings: Ratings) -> None:

@@ -2,32 +2,20 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-import msgspec
 import pytest
 
 from events.chain import Draft, seal
 from events.log import Append
 from events.record import canonical
-from service.audit.ratings import Checked, faults
 from service.automation import rating
 from service.errors import Corrupt, Refused
 from service.match import due_times as kinds
 from service.match.rating import command_of, first_line, stream_of
 from service.repository.ports import ENDING_MS
-from service.views import ratings as views
+from service.repository.rating_streams import entries, entry_of
 from tests.service.arena import Arena
-
-GAME = "toy"
-
-
-def over(arena: Arena, *players: str, **more: Any) -> str:
-    """A rated match that is over."""
-    players = players or ("anna", "ben")
-    table = arena.join(arena.create(GAME, len(players), turn_seconds=20, rated=True, **more), *players)
-    arena.play_out(table)
-    return table
+from tests.service.rated import GAME, check, over
 
 
 def due(arena: Arena) -> list[str]:
@@ -35,11 +23,7 @@ def due(arena: Arena) -> list[str]:
 
 
 def rated_matches(arena: Arena) -> list[str]:
-    return [entry.rated.match for entry in rating.entries(arena.ports, GAME)]
-
-
-def check(arena: Arena) -> list[str]:
-    return list(faults(arena.ports, GAME, Checked()))
+    return [entry.rated.match for entry in entries(arena.log, GAME)]
 
 
 def test_a_match_is_rated_once_however_often_it_is_due() -> None:
@@ -70,7 +54,7 @@ def test_the_time_of_an_entry_is_never_before_the_entry_before() -> None:
     rating.rate(arena.ports, first)
     arena.time -= 60_000
     rating.rate(arena.ports, second)
-    times = [entry.at for entry in rating.entries(arena.ports, GAME)]
+    times = [entry.at for entry in entries(arena.log, GAME)]
     assert times[0] == times[1]
 
 
@@ -173,93 +157,43 @@ def test_adopting_waits_for_a_match_that_is_about_to_end() -> None:
     assert arena.ports.ratings.adopted() > 0
 
 
-# --- the check --------------------------------------------------------------------------------------------------------
-
-
-def forged(change: Callable[[dict[str, Any]], object]) -> list[str]:
-    """The faults that the check finds after a change of the second of three entries, with a rebuilt chain."""
-    arena = Arena()
-    for _ in range(3):
-        rating.rate(arena.ports, over(arena))
-    head, lines = first_line(GAME)[1], []
-    for number, entry in enumerate(rating.entries(arena.ports, GAME)):
-        data = msgspec.to_builtins(entry.rated)
-        if number == 1:
-            change(data)
-        (stored,), head = seal(head, [Draft("match_rated", "worker", canonical(data))], entry.at, ["0" * 32])
-        lines.append(stored)
-    arena.log.rewrite(stream_of(GAME), lines)
-    rating.rebuild(arena.ports, GAME)
-    return check(arena)
-
-
-def _seat(**values: Any) -> Callable[[dict[str, Any]], object]:
-    return lambda data: data["seats"][0].update(values)
-
-
-def _more(field: str, millionths: int) -> Callable[[dict[str, Any]], object]:
-    def change(data: dict[str, Any]) -> None:
-        data["seats"][0]["after"][field] += millionths
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
-        (_seat(player="eve"), "other players or ranks"),
-        (_seat(rank=3), "other players or ranks"),
-        (_seat(kind="hosted"), "other players or ranks"),
-        (_seat(before={"mu": 1, "sigma": 1}), "is not the one after the match before"),
-        (_more("mu", 2), "does not follow from those before"),
-        (_more("sigma", -2), "does not follow from those before"),
-        (lambda data: data.update(counted=False), "whether"),
-        (lambda data: data.update(head="00"), "another head"),
-        (lambda data: data.update(ended_at=data["ended_at"] + 1), "another head"),
-        (lambda data: data.update(match="none"), "No match has this id"),
-    ],
-)
-def test_a_check_finds_every_change_of_an_entry(change: Callable[[dict[str, Any]], object], fault: str) -> None:
-    found = forged(change)
-    assert any(one.startswith("version 2: ") and fault in one for one in found), found
-
-
-@pytest.mark.parametrize("millionths", [1, -1])
-def test_a_last_digit_that_differs_by_one_is_no_fault_of_its_entry(millionths: int) -> None:
-    assert not any(one.startswith("version 2: ") for one in forged(_more("mu", millionths)))
-
-
-def test_a_check_finds_a_match_that_was_rated_twice_and_a_broken_chain() -> None:
-    arena = Arena()
-    rating.rate(arena.ports, over(arena))
-    (entry,) = rating.entries(arena.ports, GAME)
-    data = canonical(entry.rated)
-    (again,), _ = seal(entry.head, [Draft("match_rated", "worker", data)], entry.at, ["0" * 32])
-    stored = arena.log.stored(stream_of(GAME))
-    arena.log.rewrite(stream_of(GAME), [*stored, again])
-    assert any("was rated before" in fault for fault in check(arena))
-    arena.log.rewrite(stream_of(GAME), [stored[0], again.replace(b"anna", b"eve_")])
-    assert any("version 2" in fault for fault in check(arena))
-
-
-def test_a_check_finds_leaderboards_that_do_not_follow() -> None:
-    arena = Arena()
-    rating.rate(arena.ports, over(arena))
-    other = Arena()
-    rating.rate(other.ports, over(other, "ben", "anna"))
-    kept = arena.ports.ratings
-    kept._games[GAME].standings = other.ports.ratings._games[GAME].standings  # type: ignore[attr-defined]
-    assert check(arena) == ["the leaderboards do not follow from the entries; run `moonstone ratings rebuild`"]
-    rating.rebuild(arena.ports, GAME)
-    assert check(arena) == []
-
-
 def test_the_entry_of_a_match_is_found_by_its_command() -> None:
     arena = Arena()
     table, other = over(arena), over(arena)
     rating.rate(arena.ports, table)
-    entry = views.entry_of(arena.ports, arena.match(table))
+    entry = entry_of(arena.log, arena.match(table))
     assert entry is not None
-    assert entry.match == table
-    assert views.entry_of(arena.ports, arena.match(other)) is None
+    assert entry.rated.match == table
+    assert entry_of(arena.log, arena.match(other)) is None
     assert command_of(table) == f"rate:{table}"
+
+
+def test_an_entry_that_is_lost_is_reported_as_damage() -> None:
+    arena = Arena()
+    table = over(arena)
+    rating.rate(arena.ports, table)
+    arena.log.rewrite(stream_of(GAME), [b"lost"])
+    arena.log._matches[stream_of(GAME)].events.clear()
+    with pytest.raises(Corrupt, match="not in the log any more"):
+        entry_of(arena.log, arena.match(table))
+
+
+def test_the_time_of_an_entry_is_never_before_the_end_of_its_match() -> None:
+    arena = Arena()
+    table = over(arena)
+    ended_at = arena.time
+    arena.time -= 60_000
+    rating.rate(arena.ports, table)
+    assert [entry.at for entry in entries(arena.log, GAME)] == [ended_at]
+
+
+def test_leaderboards_that_a_process_left_behind_the_stream_catch_up_without_another_match() -> None:
+    arena = Arena()
+    for _ in range(5):
+        rating.rate(arena.ports, over(arena))
+    expected = arena.ports.ratings.known(GAME, ("anna", "ben"), ())
+    arena.ports.ratings.clear(GAME)
+    assert rating.catch_up(arena.ports, GAME, lambda: False) == 0
+    assert arena.ports.ratings.known(GAME, (), ()).head is None
+    assert rating.catch_up(arena.ports, GAME) == 5
+    assert arena.ports.ratings.known(GAME, ("anna", "ben"), ()) == expected

@@ -19,6 +19,7 @@ from service.match.rating import stream_of
 from service.ops import maintenance
 from service.ops.server_commands import COMMANDS
 from service.repository.ports import Ports
+from service.repository.rating_streams import entries
 from service.usecases.match_lifecycle import create, join, leave
 from tests.service.ops.stores import Store, backed_up, open_store
 
@@ -64,12 +65,12 @@ def test_a_backup_in_mid_way_restores_ratings_and_what_was_not_rated_is_rated_la
         assert messages[0] == f"restored 3 matches from {file}"
         assert messages[-1] == "folded 2 rated matches into the leaderboards"
         restored = open_store(environ, stack)
-        stream = [entry.rated.match for entry in rating.entries(restored.ports, GAME)]
+        stream = [entry.rated.match for entry in entries(restored.ports.log, GAME)]
         assert stream == matches[:2]
         assert [due.match for due in restored.ports.log.scheduled("rating")] == matches[2:]
         for due in restored.ports.log.scheduled("rating"):
             rating.rate(restored.ports, due.match)
-        assert [entry.rated.match for entry in rating.entries(restored.ports, GAME)] == matches
+        assert [entry.rated.match for entry in entries(restored.ports.log, GAME)] == matches
         assert restored.ports.log.scheduled("rating") == ()
         assert restored.check()
         assert restored.ports.ratings.standings(GAME, ("pl_a",)) == store.ports.ratings.standings(GAME, ("pl_a",))
