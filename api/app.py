@@ -20,6 +20,7 @@ from api.requests.blueprint import Blueprint
 from api.resources import (
     actions,
     audit,
+    bots,
     catalogue,
     docs,
     events,
@@ -35,6 +36,7 @@ from api.resources import (
     seats,
     seeks,
     streams,
+    tasks,
     tokens,
     web,
 )
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 RESOURCES: Final[Sequence[Blueprint]] = (
     catalogue.blueprint,
     players.blueprint,
+    bots.blueprint,
+    tasks.blueprint,
     tokens.blueprint,
     mine.blueprint,
     lists.blueprint,

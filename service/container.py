@@ -13,6 +13,7 @@ from events.log import LogUnavailable as LogUnavailable
 from events.redis_log import RedisLog, check_durability, connect, connect_cluster
 from events.redis_pool import ReadBatcher
 from service.adapters import account_cache, accounts, beat, jobs, queue_health, store, tickets
+from service.adapters.bots import RedisBots
 from service.adapters.clock import wall_clock
 from service.adapters.clock_watch import ClockWatch, disagreement, offset_ms
 from service.adapters.local_limits import LocalLimits
@@ -142,6 +143,7 @@ def ports_on(
         log=log,
         history=History(log, games, opened.secret, optimistic=optimistic),
         accounts=accounts.RedisAccounts(client),
+        bots=RedisBots(client),
         tickets=tickets.RedisTickets(client, opened.secret),
         index=RedisIndex(client),
         seeks=RedisSeeks(client),

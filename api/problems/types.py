@@ -187,6 +187,25 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "There is no such bot, or it does not play this game.",
         "GET /v1/bots lists them with their games.",
     ),
+    "bot-not-allowed": ProblemType(
+        403,
+        "Bot not allowed",
+        "The owner of this hosted bot gives it seats only in person.",
+        "Ask the owner, or use another bot: GET /v1/bots lists those that everyone may seat.",
+    ),
+    "bot-busy": ProblemType(
+        429,
+        "Bot busy",
+        "This hosted bot plays as many matches as its owner allows.",
+        "Try again when one of its matches has ended, or use another bot.",
+        retry_after=60,
+    ),
+    "too-many-bots": ProblemType(
+        429,
+        "Too many bots",
+        "You have the maximum number of hosted bots.",
+        "Delete those that you do not use; `GET /v1/me/bots` lists them.",
+    ),
     "version-not-found": ProblemType(
         404, "Version not found", "The match does not have this version yet.", "Omit `version` to get the newest."
     ),

@@ -40,15 +40,15 @@ class RedisAccounts:
         self.cache = cache or AccountCache()
         self.uses = TokenUses()
 
-    def add(self, player: Player, token_digest: str) -> None:
-        token = Token(created_at=player.created_at)
+    def add(self, player: Player, token_digest: str, token: Token | None = None) -> None:
+        token = token or Token(created_at=player.created_at)
         # In this order, because a token without a player would be an error; a player without a token does no harm.
         self._send(
             ("SET", _player_key(player.id), _encode(player)),
             ("HSET", _account_key(player.id), f"token:{token_digest}", _encode(token)),
         )
         failpoints.point("player-added")
-        self._send(("SET", _token_key(token_digest), player.id))
+        self._send(_link(player.id, token_digest, token))
 
     def by_token(self, token_digest: str) -> Session | None:
         session = self.remembered(token_digest)

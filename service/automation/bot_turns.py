@@ -71,7 +71,7 @@ def advance(
             match, _ = ports.history.newest(match_id)
         else:
             if since is not None:
-                metrics.DUE_WAIT.labels("job" if match.has_people else "bots").observe(max(began - since, 0) / 1000)
+                metrics.DUE_WAIT.labels("job" if match.has_players else "bots").observe(max(began - since, 0) / 1000)
                 since = None
             match = written.match
         if ports.now() - began >= budget_ms:

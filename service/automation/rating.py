@@ -63,7 +63,7 @@ def _is_rated(ports: Ports, match: Match) -> bool:
     game, stream = match.created.game, stream_of(match.created.game)
     placed = placings(match, order_of_leaving(_events(ports, match)))
     players = [one.player for one in placed]
-    pairs = pairs_of(players, match.ended_at or 0)
+    pairs = pairs_of([one.person for one in placed], match.ended_at or 0)
     for _ in range(ATTEMPTS):
         known = ports.ratings.known(game, players, pairs)
         head = _head(game, known)

@@ -24,6 +24,7 @@ Point: TypeAlias = Literal[
     "match-rated",  # the match is rated, the due entry is still there
     "seeks-paired",  # seeks are a pairing, whose match is not created
     "player-added",  # the player is stored, the token is not
+    "bot-listed",  # the owner's list has a new bot, nothing else is stored of it
     "token-listed",  # the account lists a new token, whose digest does not lead to it yet
     "token-revoked",  # the account does not list a token any more, whose digest still leads to it
     "tokens-replaced",  # the same for all tokens but one; after a recovery, that one does not work yet

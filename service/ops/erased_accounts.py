@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from service.repository.ports import Ports
+from service.usecases.erasure import erase_bots
 
 Report = Callable[[str], object]
 _LINE: Final = re.compile(r"([A-Za-z0-9_-]{1,64})(?: [0-9TZ:-]{20})?", re.ASCII)
@@ -56,6 +57,7 @@ def erase_again(ports: Ports, listed: Iterable[str] | None, report: Report) -> N
         ports.accounts.begin_erasure(player, now)
     for player in (*known, *new):
         ports.accounts.erase(player, now)
+        erase_bots(ports, player, now)
     if listed is None:
         report("no list of erased accounts was given (--erased FILE): those erased after this backup exist again")
     else:
@@ -68,9 +70,10 @@ def check_erased(ports: Ports, report: Report) -> bool:
     erased = ports.accounts.erased()
     for player in sorted(erased):
         has_name = bool(ports.accounts.players((player,)))
-        if has_name or ports.accounts.tokens(player) or ports.accounts.recovery_digest(player) is not None:
+        has_bots = bool(ports.bots.find((player,)) or ports.bots.of(player))
+        if has_name or has_bots or ports.accounts.tokens(player) or ports.accounts.recovery_digest(player) is not None:
             whole = False
-            report(f"account {player} was erased, but its name, a token or its recovery code is stored")
+            report(f"account {player} was erased, but its name, a token, its recovery code or a bot is stored")
     waiting = len(ports.accounts.erasing())
     if erased or waiting:
         report(f"checked {len(erased)} erased accounts; {waiting} wait for a worker or a suspended match")

@@ -15,6 +15,7 @@ from service.match.facets import lookups as lookups
 from service.repository.accounts import Accounts as Accounts
 from service.repository.accounts import Player as Player
 from service.repository.accounts import digest_of as digest_of
+from service.repository.bots import Bots
 from service.repository.index_entry import IndexEntry
 from service.repository.limits import Limits
 from service.repository.match_history import History
@@ -205,6 +206,7 @@ class Ports:
     log: Log
     history: History
     accounts: Accounts
+    bots: Bots
     tickets: Tickets
     index: MatchIndex
     seeks: Seeks

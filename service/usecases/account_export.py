@@ -13,6 +13,7 @@ from service.match.model import Match
 from service.match.redaction import SeenEvent, see_event, viewer_of
 from service.repository.ports import Player, Ports
 from service.usecases.accounts import TokenView, list_tokens
+from service.usecases.hosted_bots import OwnBot, own_bots
 from service.usecases.match_index import own_page
 from service.views.match_views import OwnMatch
 
@@ -29,6 +30,7 @@ class ExportedAccount(msgspec.Struct, frozen=True, tag="account"):
     player: Player
     tokens: tuple[TokenView, ...]
     has_recovery_code: bool
+    bots: tuple[OwnBot, ...]
     seek: Mapping[str, Any] | None
     news: tuple[Mapping[str, Any], ...]
 
@@ -62,7 +64,7 @@ def export(ports: Ports, player: Player, token_digest: str) -> Iterator[Line]:
     seek = ports.seeks.of(player.id)
     news = tuple({"at": at, **msgspec.to_builtins(item)} for at, item in ports.news.since(player.id, 0))
     kept = None if seek is None else msgspec.to_builtins(seek)
-    yield ExportedAccount(ports.now(), player, tokens, has_code, kept, news)
+    yield ExportedAccount(ports.now(), player, tokens, has_code, own_bots(ports, player.id), kept, news)
     count, before = 0, None
     while True:
         page = own_page(ports, player.id, "all", before, _PAGE)

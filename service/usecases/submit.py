@@ -199,7 +199,7 @@ def attempt(
     drafts = decide(match, command, at, lambda: server_seed(ports, match), outage_ms)
     if not drafts:
         return Submitted(match, replayed=False)
-    if admit_bots is not None and not match.has_people and any(draft.type == "match_started" for draft in drafts):
+    if admit_bots is not None and not match.has_players and any(draft.type == "match_started" for draft in drafts):
         admit_bots()
     return append(ports, match, key, drafts, at)
 
@@ -294,4 +294,4 @@ def has_job(match: Match, now: int) -> bool:
 def hint(ports: Ports, match: Match) -> None:
     """Notify the workers if a job of the match is due now."""
     if has_job(match, ports.now()):
-        ports.jobs.hint(match.id, "turns" if match.has_people else "bots")
+        ports.jobs.hint(match.id, "turns" if match.has_players else "bots")

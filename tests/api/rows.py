@@ -190,6 +190,12 @@ ROWS: Final[Mapping[str, Row]] = {
     "DELETE /v1/me/tokens/{token_id}": no_request,
     "DELETE /v1/me/tokens/others": no_request,
     "DELETE /v1/me/tokens/current": no_request,
+    "GET /v1/me/bots": no_request,
+    "POST /v1/me/bots": no_request,
+    "PATCH /v1/me/bots/{bot_id}": no_request,
+    "DELETE /v1/me/bots/{bot_id}": no_request,
+    "POST /v1/me/bots/{bot_id}/token": no_request,
+    "GET /v1/me/tasks": lambda _: [Request("/v1/me/tasks", headers) for headers in ({}, GERMAN | GZIP)],
     "GET /v1/matches": lists,
     "GET /v1/players/{player}/matches": players_matches,
     "GET /v1/players/{player}": ratings,
@@ -250,7 +256,7 @@ AFTER_EACH_MOVE: Final[tuple[Row, ...]] = (
     lambda world: [Request(f"{world.path}?include=legal_actions,texts")],
     lambda world: [Request(f"{world.path}/events?after={world.version - 1}&include=texts")],
     lambda world: [Request(f"{world.path}/events?after={world.version - 1}&include={ALL}", SSE, pieces=2)],
-    *(ROWS[f"GET /v1/{name}"] for name in ("me/matches", "me/stream", "matches")),
+    *(ROWS[f"GET /v1/{name}"] for name in ("me/matches", "me/stream", "me/tasks", "matches")),
 )
 """The requests that every viewer sends after each move."""
 

@@ -58,6 +58,12 @@ ROUTES: Final[Mapping[str, Case]] = {
     "GET /v1/me/tokens": Case(None, own(200)),
     "DELETE /v1/me/tokens/{token_id}": Case(None, own("token-not-found")),
     "DELETE /v1/me/tokens/others": Case(None, own(204)),
+    "GET /v1/me/bots": Case(None, own(200)),
+    "POST /v1/me/bots": Case({"name": "Deep"}, own(201)),
+    "PATCH /v1/me/bots/{bot_id}": Case({}, own("bot-not-found")),
+    "DELETE /v1/me/bots/{bot_id}": Case(None, own("bot-not-found")),
+    "POST /v1/me/bots/{bot_id}/token": Case(None, own("bot-not-found")),
+    "GET /v1/me/tasks": Case(None, own(200)),
     "GET /v1/games": Case(None, public()),
     "GET /v1/games/{game}": Case(None, public()),
     "GET /v1/bots": Case(None, public()),
@@ -120,6 +126,7 @@ NEEDED: Final[Mapping[str, Scope]] = {
         (
             "GET /v1/me/matches",
             "GET /v1/me/stream",
+            "GET /v1/me/tasks",
             "POST /v1/stream-tickets",
             "GET /v1/matches/{match_id}",
             "GET /v1/matches/{match_id}/board.svg",
@@ -152,6 +159,16 @@ NEEDED: Final[Mapping[str, Scope]] = {
             "DELETE /v1/seeks/{seek_id}",
         ),
         "play",
+    ),
+    **dict.fromkeys(
+        (
+            "GET /v1/me/bots",
+            "POST /v1/me/bots",
+            "PATCH /v1/me/bots/{bot_id}",
+            "DELETE /v1/me/bots/{bot_id}",
+            "POST /v1/me/bots/{bot_id}/token",
+        ),
+        "bots",
     ),
     **dict.fromkeys(
         (
@@ -194,6 +211,8 @@ class World:
         seeker = self.client.sign_up()
         self.seek = self.client.do("/v1/seeks", {"game": "monkeys_on_the_moon", "seats": 2}, seeker)["id"]
         self.player = self.client.ask("/v1/me", outsider)["id"]
+        owner = self.client.sign_up()
+        self.bot = self.client.do("/v1/me/bots", {"name": "Deep"}, owner)["bot"]["id"]
         other_match = self.client.do("/v1/matches", {"game": "monkeys_on_the_moon", "seats": 2}, outsider)
         self.client.do(f"/v1/matches/{other_match['id']}/seats", {}, outsider)
         tokens = (None, malformed, revoked, outsider, self.client.sign_up(), seats[1 - to_move], seats[to_move])
@@ -214,6 +233,7 @@ class World:
             "player": self.player,
             "seek_id": self.seek,
             "token_id": "tk_none_such",
+            "bot_id": self.bot,
             "code": "match-full",
             "revision": REVISION,
             "name": "style.css" if "{revision}" in path else "swagger-ui.css",

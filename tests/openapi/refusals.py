@@ -95,6 +95,7 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
     refusals.record("already-seeking", "POST", "/v1/seeks", {**NEW_MATCH, "seats": 3}, ada, idempotency_key="seek-2")
     with mock.patch("service.usecases.seeking.MAX_SEEKS", 1):
         refusals.record("too-many-seeks", "POST", "/v1/seeks", NEW_MATCH, ben, idempotency_key="seek")
+    _bots(refusals, client, ada, ben, match)
     refusals.record("player-not-found", "GET", "/v1/players/none_such/matches")
     refusals.record("match-not-found", "GET", "/v1/matches/none-such")
     refusals.record("version-not-found", "GET", f"{match}?version=9")
@@ -115,6 +116,17 @@ def _tables(refusals: Refusals, client: Client, ada: str, ben: str, eve: str) ->
     refusals.record("not-seated", "POST", f"{match}/leave", {}, eve)
     client.do(f"{match}/seats", {}, ben, idempotency_key="sit")
     refusals.record("match-full", "POST", f"{match}/seats", {}, eve)
+
+
+def _bots(refusals: Refusals, client: Client, ada: str, ben: str, match: str) -> None:
+    """Hosted bots of Ben, who does not let Ada seat the one, and lets the other one play a single match."""
+    own = client.do("/v1/me/bots", {"name": "Own", "public": True}, ben)
+    refusals.record("bot-not-allowed", "POST", f"{match}/bots", {"bot": own["bot"]["id"]}, ada)
+    busy = client.do("/v1/me/bots", {"name": "Busy", "seating": "everyone", "max_matches": 1}, ben)["bot"]["id"]
+    client.do("/v1/matches", {**NEW_MATCH, "bots": [busy]}, ada, idempotency_key="busy")
+    refusals.record("bot-busy", "POST", f"{match}/bots", {"bot": busy}, ada)
+    with mock.patch("service.usecases.hosted_bots.MAX_BOTS", 2):
+        refusals.record("too-many-bots", "POST", "/v1/me/bots", {"name": "Third"}, ben)
 
 
 def _play(refusals: Refusals, client: Client, ada: str, ben: str) -> None:

@@ -17,6 +17,7 @@ from service.adapters.beat import Span, covered
 from service.adapters.local_limits import LocalLimits
 from service.adapters.memory import (
     MemoryAccounts,
+    MemoryBots,
     MemoryIndex,
     MemoryJobs,
     MemoryNews,
@@ -36,6 +37,8 @@ from service.match.fold import step
 from service.match.model import Match
 from service.match.new_match import NewMatch
 from service.match.redaction import legal_actions
+from service.repository.accounts import Player
+from service.repository.bots import Bot
 from service.repository.match_history import History
 from service.repository.ports import Ports
 from service.usecases import match_lifecycle, play
@@ -143,6 +146,7 @@ class Arena:
             log=self.log,
             history=History(self.log, hosted, secret),
             accounts=MemoryAccounts(),
+            bots=MemoryBots(),
             tickets=MemoryTickets(lambda: self.time),
             index=self.index,
             seeks=MemorySeeks(lambda: self.time, self.wake),
@@ -202,6 +206,13 @@ class Arena:
         key = key or self.new_key()
         seed = hashlib.sha256(key.encode()).digest()
         return match_lifecycle.create(self.ports, by, wanted, key, seed=seed).match.id
+
+    def host(self, bot: str = "bt_bot", owner: str = "owner", **settings: Any) -> str:
+        """Add a hosted bot that everyone may seat; `settings` are further fields of `Bot`. Returns its id."""
+        known = Bot(bot, owner, self.time, tuple(sorted(self.ports.games)), "", True, "everyone", 10, 5_000)
+        self.ports.accounts.add(Player(bot, bot.removeprefix("bt_"), self.time), bot)
+        assert self.ports.bots.add(msgspec.structs.replace(known, **settings), 1_000)
+        return bot
 
     def join(self, match_id: MatchId, *players: str, seed: str | None = None) -> MatchId:
         for player in players:
