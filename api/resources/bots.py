@@ -40,7 +40,7 @@ class _SettingsSchema(strict_fields.Schema):
     limit_ms = strict_fields.Integer(SHORTEST_LIMIT_MS, LONGEST_LIMIT_MS)
 
 
-class NewBotSchema(_SettingsSchema):
+class CreateBotSchema(_SettingsSchema):
     name = strict_fields.Name(required=True)
 
 
@@ -85,7 +85,7 @@ def list_own_bots() -> Response:
 
 @blueprint.at("/v1/me/bots", methods=["POST"])
 @blueprint.knows_caller(required=True, scope="bots")
-@blueprint.takes(NewBotSchema)
+@blueprint.takes(CreateBotSchema)
 @blueprint.answers_with(201, NewBot, description="The bot and its token.")
 @blueprint.refuses(*STORE_PROBLEMS, "game-not-found", "too-many-bots")
 def create_bot(body: Mapping[str, Any]) -> Response:

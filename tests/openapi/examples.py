@@ -167,6 +167,7 @@ def _matches(run: Run) -> None:
     action = run.ask("GET", f"{match}/legal-actions", token=turn)["actions"][0]
     run.ask("GET", f"{match}?include=texts", token=turn)
     run.ask("GET", f"{match}/timeline?after=3&limit=1")
+    _bots(run, ada)
     run.ask("GET", f"{match}/diff?from=0&to=4")
     run.ask("POST", f"{match}/actions?dry_run=true", {"action": action}, turn)
     run.ask("POST", f"{match}/actions", {"action": action}, turn, idempotency_key="move-1")
@@ -187,6 +188,21 @@ def _matches(run: Run) -> None:
         run.ask("GET", f"{match}/events?after=4", token=turn, accept=form)
         run.ask("GET", "/v1/me/stream", token=ada, accept=form)
         run.ask("GET", f"/v1/streams?match={finished}:20&include=decisions", accept=form)
+
+
+def _bots(run: Run, ada: str) -> None:
+    """Ada hosts a bot, which has a task."""
+    wanted = {"name": "Deep Moon", "games": [GAME], "about": "Looks two moves ahead."}
+    bot = run.ask("POST", "/v1/me/bots", wanted, ada)["bot"]["id"]
+    run.ask("PATCH", f"/v1/me/bots/{bot}", {"public": True, "seating": "everyone"}, ada)
+    run.ask("GET", "/v1/me/bots", token=ada)
+    token = run.ask("POST", f"/v1/me/bots/{bot}/token", token=ada)["token"]
+    other = run.client.do("/v1/me/bots", {"name": "Half Moon"}, ada)["bot"]["id"]
+    bots = {"game": GAME, "seats": 2, "bots": [other, bot]}
+    run.client.do("/v1/matches", bots, ada, idempotency_key="two-bots")
+    tasks = run.ask("GET", "/v1/me/tasks", token=token)["tasks"]
+    assert tasks
+    run.ask("DELETE", f"/v1/me/bots/{other}", token=ada)
 
 
 def _tokens(run: Run, ada: str) -> None:
