@@ -11,6 +11,7 @@ from service.adapters.memory_accounts import MemoryAccounts as MemoryAccounts
 from service.adapters.memory_news import MemoryNews as MemoryNews
 from service.adapters.memory_ratings import MemoryRatings as MemoryRatings
 from service.adapters.memory_seeks import MemorySeeks as MemorySeeks
+from service.adapters.memory_webhooks import MemoryWebhooks as MemoryWebhooks
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.ports import (
@@ -220,6 +221,7 @@ def local_ports(
         seeks=MemorySeeks(now, wake),
         news=MemoryNews(wake),
         ratings=MemoryRatings(),
+        webhooks=MemoryWebhooks(log),
         jobs=MemoryJobs(),
         limits=LocalLimits(),
         games=games,

@@ -48,6 +48,7 @@ class Erasures:
             if now < self._next.get(player, 0):
                 continue
             ports.accounts.erase(player, at)
+            ports.webhooks.erase(player)
             is_done = _end_all(ports, player)
             if is_done and now - at >= SETTLED_MS:
                 ports.accounts.finish_erasure(player, at)

@@ -14,7 +14,6 @@ from service.games.visibility import Seat
 from service.match import randomness
 from service.match.commands import Create, FreeSeat, Join, Leave, SeatBot, SeenHead, Start
 from service.match.decide import decide
-from service.match.due_times import due_times
 from service.match.facets import facets_of
 from service.match.fold import begin, fold
 from service.match.model import Match
@@ -26,6 +25,7 @@ from service.usecases import finding, invitations
 from service.usecases.held_seats import count_seats, release_seats
 from service.usecases.match_index import admit, publish, remove_left_match, update_index
 from service.usecases.submit import Admit, CommandKey, Submitted, hint, player_key, put, replay, submit
+from service.usecases.subscribed import due_with_news
 
 OPEN_MATCHES: Final = 20
 """Maximum number of matches of one player that wait for players."""
@@ -84,7 +84,8 @@ def create_as(
     publish(ports, match)
     finding.add_to_lists(ports, match)
     failpoints.point("create-indexed")
-    append = Append(match_id, command_key.id, command_key.digest, head, events, due_times(match), secret_seed)
+    due, _ = due_with_news(ports, match)
+    append = Append(match_id, command_key.id, command_key.digest, head, events, due, secret_seed)
     written = put(ports, match, append)
     if written is None:
         raise Corrupt(1, "the log has a match, but not the command that created it")

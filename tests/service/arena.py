@@ -23,6 +23,7 @@ from service.adapters.memory import (
     MemoryRatings,
     MemorySeeks,
     MemoryTickets,
+    MemoryWebhooks,
 )
 from service.automation.bot_turns import advance
 from service.automation.deadlines import enforce
@@ -148,6 +149,7 @@ class Arena:
             seeks=MemorySeeks(lambda: self.time, self.wake),
             news=MemoryNews(self.wake),
             ratings=MemoryRatings(),
+            webhooks=MemoryWebhooks(self.log),
             jobs=self.jobs,
             limits=LocalLimits(),
             games=hosted,
