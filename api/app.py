@@ -39,8 +39,8 @@ from api.resources import (
     tasks,
     tokens,
     web,
+    webhooks,
 )
-from service.usecases import accounts
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -52,6 +52,7 @@ RESOURCES: Final[Sequence[Blueprint]] = (
     tasks.blueprint,
     tokens.blueprint,
     mine.blueprint,
+    webhooks.blueprint,
     lists.blueprint,
     ratings.blueprint,
     seeks.blueprint,
@@ -145,9 +146,7 @@ def create_app(
         app,
         checks.Hosts(frozenset(host.lower() for host in settings.allowed_hosts)),
         checks.Callers(
-            partial(accounts.authenticate, container.ports),
-            partial(accounts.holder, container.ports),
-            partial(accounts.find_ticket, container.ports),
+            *tokens.callers(container.ports),
             container.ports.limits,
             by_token=checks.rate("token", settings.requests_by_token),
             moves=checks.rate(actions.MOVES, settings.moves_by_token),

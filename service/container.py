@@ -23,6 +23,7 @@ from service.adapters.ratings import RedisRatings
 from service.adapters.seeks import RedisSeeks
 from service.adapters.shared_limits import SharedLimits
 from service.adapters.token_uses import UsesWriter
+from service.adapters.webhooks import RedisWebhooks
 from service.games.registry import GAMES
 from service.repository.match_history import History
 from service.repository.ports import Games
@@ -149,6 +150,7 @@ def ports_on(
         seeks=RedisSeeks(client),
         ratings=RedisRatings(client),
         news=RedisNews(client),
+        webhooks=RedisWebhooks(client),
         jobs=jobs.NullJobs(),
         limits=LocalLimits(),
         games=games,

@@ -12,6 +12,7 @@ from service.adapters.memory_bots import MemoryBots as MemoryBots
 from service.adapters.memory_news import MemoryNews as MemoryNews
 from service.adapters.memory_ratings import MemoryRatings as MemoryRatings
 from service.adapters.memory_seeks import MemorySeeks as MemorySeeks
+from service.adapters.memory_webhooks import MemoryWebhooks as MemoryWebhooks
 from service.repository.index_entry import IndexEntry
 from service.repository.match_history import History
 from service.repository.ports import (
@@ -222,6 +223,7 @@ def local_ports(
         seeks=MemorySeeks(now, wake),
         news=MemoryNews(wake),
         ratings=MemoryRatings(),
+        webhooks=MemoryWebhooks(log),
         jobs=MemoryJobs(),
         limits=LocalLimits(),
         games=games,

@@ -50,6 +50,7 @@ class Erasures:
                 continue
             ports.accounts.erase(player, at)
             erase_bots(ports, player, at)
+            ports.webhooks.erase(player)
             is_done = _end_all(ports, player)
             if is_done and now - at >= SETTLED_MS:
                 ports.accounts.finish_erasure(player, at)

@@ -32,6 +32,9 @@ Point: TypeAlias = Literal[
     "account-erased",  # its tokens are invalid, its name is stored
     "name-erased",  # its name is gone, the digests of its tokens lead to nothing
     "seat-left",  # a match was left for an erased account, others were not
+    "news-recorded",  # the deliveries of a match are stored, the due entry of its news is not corrected
+    "delivery-taken",  # deliveries are reserved for this process, none was attempted
+    "delivery-answered",  # a webhook has answered, what became of the delivery is not stored
     "erasure-listed",  # an account is in the list of the erased ones, and in that of those to erase
 ]
 

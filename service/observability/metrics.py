@@ -86,6 +86,19 @@ RATED: Final = Counter(
     ("game", "result"),
     registry=_registry,
 )
+DELIVERIES: Final = Counter(
+    "moonstone_deliveries",
+    "Deliveries to webhooks that are over: delivered, failed (no attempt succeeded within a day), outdated (the decision was "
+    "taken before an attempt), dropped (the webhook was ended, suspended or removed).",
+    ("result",),
+    registry=_registry,
+)
+DELIVERY_ATTEMPTS: Final = Counter(
+    "moonstone_delivery_attempts",
+    "Attempts of deliveries: succeeded (a status 2xx), or failed.",
+    ("result",),
+    registry=_registry,
+)
 BOT_ANSWERS: Final = Histogram(
     "moonstone_bot_answer_seconds", "How long bots think.", ("game",), buckets=_FAST, registry=_registry
 )

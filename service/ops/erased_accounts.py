@@ -58,6 +58,7 @@ def erase_again(ports: Ports, listed: Iterable[str] | None, report: Report) -> N
     for player in (*known, *new):
         ports.accounts.erase(player, now)
         erase_bots(ports, player, now)
+        ports.webhooks.erase(player)
     if listed is None:
         report("no list of erased accounts was given (--erased FILE): those erased after this backup exist again")
     else:
@@ -74,6 +75,9 @@ def check_erased(ports: Ports, report: Report) -> bool:
         if has_name or has_bots or ports.accounts.tokens(player) or ports.accounts.recovery_digest(player) is not None:
             whole = False
             report(f"account {player} was erased, but its name, a token, its recovery code or a bot is stored")
+        if ports.webhooks.of((player,)) or ports.webhooks.deliveries(player):
+            whole = False
+            report(f"account {player} was erased, but a webhook or a delivery is stored")
     waiting = len(ports.accounts.erasing())
     if erased or waiting:
         report(f"checked {len(erased)} erased accounts; {waiting} wait for a worker or a suspended match")

@@ -23,6 +23,7 @@ from service.repository.match_lock import MatchLocks
 from service.repository.news import News
 from service.repository.ratings import Ratings
 from service.repository.seeks import Seeks
+from service.repository.webhooks import Webhooks
 
 Games: TypeAlias = Mapping[str, AnyGame]
 """The games of this service, by id."""
@@ -212,6 +213,7 @@ class Ports:
     seeks: Seeks
     ratings: Ratings
     news: News
+    webhooks: Webhooks
     jobs: Jobs
     limits: Limits
     games: Games

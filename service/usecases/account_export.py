@@ -15,12 +15,19 @@ from service.repository.ports import Player, Ports
 from service.usecases.accounts import TokenView, list_tokens
 from service.usecases.hosted_bots import OwnBot, own_bots
 from service.usecases.match_index import own_page
+from service.usecases.webhooks import DeliveryView, WebhookView, deliveries, list_webhooks
 from service.views.match_views import OwnMatch
 
 _PAGE: Final = 20
 """Matches per read."""
 _EVENTS: Final = 500
 """Events per read."""
+
+
+class ExportedWebhook(WebhookView, frozen=True):
+    """A webhook of the player with its deliveries that are kept, newest first."""
+
+    deliveries: tuple[DeliveryView, ...]
 
 
 class ExportedAccount(msgspec.Struct, frozen=True, tag="account"):
@@ -33,6 +40,7 @@ class ExportedAccount(msgspec.Struct, frozen=True, tag="account"):
     bots: tuple[OwnBot, ...]
     seek: Mapping[str, Any] | None
     news: tuple[Mapping[str, Any], ...]
+    webhooks: tuple[ExportedWebhook, ...]
 
 
 class ExportedMatch(msgspec.Struct, frozen=True, tag="match"):
@@ -64,7 +72,12 @@ def export(ports: Ports, player: Player, token_digest: str) -> Iterator[Line]:
     seek = ports.seeks.of(player.id)
     news = tuple({"at": at, **msgspec.to_builtins(item)} for at, item in ports.news.since(player.id, 0))
     kept = None if seek is None else msgspec.to_builtins(seek)
-    yield ExportedAccount(ports.now(), player, tokens, has_code, own_bots(ports, player.id), kept, news)
+    webhooks = tuple(
+        ExportedWebhook(**msgspec.structs.asdict(one), deliveries=deliveries(ports, player.id, one.id))
+        for one in list_webhooks(ports, player.id)
+    )
+    bots = own_bots(ports, player.id)
+    yield ExportedAccount(ports.now(), player, tokens, has_code, bots, kept, news, webhooks)
     count, before = 0, None
     while True:
         page = own_page(ports, player.id, "all", before, _PAGE)

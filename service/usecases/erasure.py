@@ -5,7 +5,7 @@ from service.repository.ports import Ports
 
 
 def erase(ports: Ports, player: str) -> None:
-    """Erase a player's name, tokens and recovery code, in every process at once, and let a worker end the rest.
+    """Erase a player's name, tokens, recovery code and webhooks, in every process at once, and let a worker end the rest.
 
     The player's hosted bots are erased too. The first record decides: from then on the account is erased also if this
     process dies.
@@ -13,6 +13,7 @@ def erase(ports: Ports, player: str) -> None:
     at = ports.now()
     ports.accounts.begin_erasure(player, at)
     ports.accounts.erase(player, at)
+    ports.webhooks.erase(player)
     erase_bots(ports, player, at)
 
 

@@ -13,7 +13,6 @@ from service.games.visibility import Seat
 from service.match import randomness
 from service.match.commands import Create, FreeSeat, Join, Leave, SeatBot, SeenHead, Start
 from service.match.decide import decide
-from service.match.due_times import due_times
 from service.match.events import LONGEST_LIMIT_MS
 from service.match.facets import facets_of
 from service.match.fold import begin, fold
@@ -33,11 +32,11 @@ from service.usecases.match_codes import match_id_of as match_id_of
 from service.usecases.match_codes import seen_join_code as seen_join_code
 from service.usecases.match_index import admit, publish, remove_left_match, update_index
 from service.usecases.submit import Admit, CommandKey, Submitted, hint, player_key, put, replay, submit
+from service.usecases.subscribed import due_with_news
 
 OPEN_MATCHES: Final = 20
 """Maximum number of matches of one player that wait for players."""
-_NOBODY: Final = HostedBot(f"{PREFIX}nobody", "nobody", LONGEST_LIMIT_MS)
-"""A hosted bot that does not exist, to find out whether any may get a seat."""
+_NOBODY: Final = HostedBot(f"{PREFIX}nobody", "nobody", LONGEST_LIMIT_MS)  # does not exist
 
 
 def create(ports: Ports, player: str, wanted: NewMatch, key: str, *, seed: bytes | None = None) -> Submitted:
@@ -97,7 +96,8 @@ def create_as(
     publish(ports, match)
     finding.add_to_lists(ports, match)
     failpoints.point("create-indexed")
-    append = Append(match_id, command_key.id, command_key.digest, head, events, due_times(match), secret_seed)
+    due, _ = due_with_news(ports, match)
+    append = Append(match_id, command_key.id, command_key.digest, head, events, due, secret_seed)
     written = put(ports, match, append)
     if written is None:
         raise Corrupt(1, "the log has a match, but not the command that created it")
@@ -195,7 +195,7 @@ def add_bot(
         match, seen = ports.history.newest(match_id, command_key.id)
         if seen is not None:  # what the owner allows now does not matter for a repetition
             return indexed(ports, replay(ports, match, command_key, seen))
-        # Whoever may not do this anyway must not learn of the bot, and its matches are counted only if this one is open.
+        # Whoever may not do this anyway must not learn of the bot.
         decide(match, SeatBot(player=player, if_match=if_match, bot=_NOBODY, seat=seat), match.at, no_chance)
         chosen = seated_by(ports, player, bot, match.game, match_id)
     command = SeatBot(player=player, if_match=if_match, bot=chosen, seat=seat)

@@ -18,7 +18,6 @@ from events.record import MatchId, canonical, decode, digest
 from service.errors import Corrupt, Refused
 from service.match.commands import Act, Command, Extend, PlayerCommand
 from service.match.decide import decide
-from service.match.due_times import due_times
 from service.match.fold import fold
 from service.match.model import Match
 from service.match.randomness import commitment, new_salts
@@ -28,6 +27,7 @@ from service.repository.ports import Ports
 from service.usecases import finding
 from service.usecases.held_seats import hold_seats
 from service.usecases.match_index import announce, withdraw
+from service.usecases.subscribed import due_with_news
 
 SILENCE_AFTER_DEADLINE_MS: Final = 250
 """After a deadline, sweepers that are silent for this long count as an outage: no action is refused as too late."""
@@ -224,9 +224,8 @@ def append(ports: Ports, match: Match, key: CommandKey, drafts: Sequence[Draft],
     announce(ports, match, after)
     finding.add_to_lists(ports, after, match)
     snapshot = ports.history.snapshot(after, match.head.version)
-    appended = put(
-        ports, after, Append(match.id, key.id, key.digest, match.head, events, due_times(after), None, snapshot)
-    )
+    due, if_any = due_with_news(ports, after, match)
+    appended = put(ports, after, Append(match.id, key.id, key.digest, match.head, events, due, None, snapshot, if_any))
     if appended is None:
         withdraw(ports, match, after)
     else:

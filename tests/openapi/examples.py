@@ -145,6 +145,7 @@ def _matches(run: Run) -> None:
     player = run.ask("GET", "/v1/me", token=ada)["id"]
     run.ask("POST", "/v1/stream-tickets", token=ada)
     _tokens(run, ada)
+    _webhooks(run, ada)
 
     def make(key: str, **wanted: object) -> str:
         made: str = run.ask("POST", "/v1/matches", {"game": GAME, "seats": 2, **wanted}, ada, idempotency_key=key)["id"]
@@ -214,6 +215,18 @@ def _tokens(run: Run, ada: str) -> None:
     run.ask("PATCH", "/v1/me", {"name": "Ada L."}, ada)
     run.ask("PATCH", "/v1/me", {"name": "Ada"}, ada)
     run.ask("POST", "/v1/me/recovery-code", token=ada)
+
+
+def _webhooks(run: Run, ada: str) -> None:
+    made = run.ask("POST", "/v1/me/webhooks", {"url": "https://moon.example/hook", "events": ["your_turn"]}, ada)
+    webhook = f"/v1/me/webhooks/{made['id']}"
+    sent = run.ask("POST", f"{webhook}/test", {}, ada)["notice"]
+    run.ask("POST", f"{webhook}/deliveries/{sent}", {}, ada)
+    run.ask("GET", f"{webhook}/deliveries", token=ada)
+    run.ask("POST", f"{webhook}/secret", {}, ada)
+    run.ask("PATCH", webhook, {"active": False}, ada)
+    run.ask("GET", "/v1/me/webhooks", token=ada)
+    run.ask("DELETE", webhook, token=ada)
 
 
 def _erasure(run: Run) -> None:

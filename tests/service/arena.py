@@ -24,6 +24,7 @@ from service.adapters.memory import (
     MemoryRatings,
     MemorySeeks,
     MemoryTickets,
+    MemoryWebhooks,
 )
 from service.automation.bot_turns import advance
 from service.automation.deadlines import enforce
@@ -152,6 +153,7 @@ class Arena:
             seeks=MemorySeeks(lambda: self.time, self.wake),
             news=MemoryNews(self.wake),
             ratings=MemoryRatings(),
+            webhooks=MemoryWebhooks(self.log),
             jobs=self.jobs,
             limits=LocalLimits(),
             games=hosted,
